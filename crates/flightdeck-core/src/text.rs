@@ -1,0 +1,109 @@
+//! Text from outside made safe to show: bounded, and free of what a terminal or a reader could be fooled by.
+
+/// One line of at most `max` characters: control characters, escape sequences and bidi overrides are gone, runs of
+/// white space are one space, and a cut shows as `…`.
+pub fn one_line(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max + 3));
+    let mut count = 0;
+    let mut space = false;
+    for c in visible(text) {
+        if c.is_whitespace() {
+            space = count > 0;
+            continue;
+        }
+        if count + usize::from(space) + 1 > max {
+            out.push('…');
+            return out;
+        }
+        if std::mem::take(&mut space) {
+            out.push(' ');
+            count += 1;
+        }
+        out.push(c);
+        count += 1;
+    }
+    out
+}
+
+/// Many lines of at most `max` characters, with the same care; newlines and tabs stay.
+pub fn lines(text: &str, max: usize) -> String {
+    let mut chars = visible(text.trim());
+    let mut out: String = chars.by_ref().take(max).collect();
+    if chars.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// The characters of `text` without ANSI escape sequences, other controls, and bidirectional overrides.
+fn visible(text: &str) -> impl Iterator<Item = char> + '_ {
+    let mut chars = text.chars().peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let c = chars.next()?;
+            match c {
+                '\u{1b}' => skip_escape(&mut chars),
+                '\u{9b}' => skip_csi(&mut chars),
+                '\r' if chars.peek() == Some(&'\n') => {}
+                '\r' => return Some('\n'),
+                '\n' | '\t' => return Some(c),
+                '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
+                c if c.is_control() => {}
+                c => return Some(c),
+            }
+        }
+    })
+}
+
+fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match chars.peek() {
+        Some('[') => {
+            chars.next();
+            skip_csi(chars);
+        }
+        // Strings (OSC, DCS, APC, PM, SOS) run to BEL or ESC \.
+        Some(']' | 'P' | '_' | '^' | 'X') => {
+            while let Some(c) = chars.next() {
+                if c == '\u{7}' || c == '\u{9c}' {
+                    break;
+                }
+                if c == '\u{1b}' {
+                    chars.next_if_eq(&'\\');
+                    break;
+                }
+            }
+        }
+        Some(_) => {
+            chars.next();
+        }
+        None => {}
+    }
+}
+
+fn skip_csi(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    for c in chars.by_ref() {
+        if ('\u{40}'..='\u{7e}').contains(&c) {
+            break;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_at_its_limit_and_says_so() {
+        assert_eq!(one_line("cargo test --all", 10), "cargo test…");
+        assert_eq!(one_line("cargo test", 10), "cargo test");
+        assert_eq!(one_line("  a\n\n b\t", 10), "a b");
+    }
+
+    #[test]
+    fn nothing_a_terminal_would_obey_survives() {
+        assert_eq!(one_line("a\u{1b}[31mred\u{1b}[0m b", 50), "ared b");
+        assert_eq!(one_line("x\u{1b}]0;owned\u{7}y\u{9b}2Jz", 50), "xyz");
+        assert_eq!(one_line("\u{202e}evil\u{0}\u{8}", 50), "evil");
+        assert_eq!(lines("a\r\nb\rc", 50), "a\nb\nc");
+    }
+}
