@@ -29,14 +29,14 @@ pub struct HookInfo {
 }
 
 macro_rules! hook_events {
-    ($($name:ident $kebab:literal since $a:literal.$b:literal.$c:literal $form:expr, http $http:literal;)*) => {
+    ($($name:ident $kebab:literal since $since:tt $form:expr, http $http:literal;)*) => {
         /// A hook event the client is known to send.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum HookName { $($name),* }
 
         impl HookName {
             pub const ALL: &'static [HookInfo] = &[$(HookInfo {
-                name: HookName::$name, since: ($a, $b, $c), form: $form, over_http: $http,
+                name: HookName::$name, since: $since, form: $form, over_http: $http,
             }),*];
 
             /// As the client writes it.
@@ -64,39 +64,39 @@ use Form::{Async, Held, Never, Sync};
 
 // Sources for `since`: the client's public changelog; 2.1.325 where it is silent (contract §17).
 hook_events! {
-    SessionStart        "session-start"         since 1.0.62   Sync, http false;
-    Setup               "setup"                 since 2.1.10   Async, http false;
-    InstructionsLoaded  "instructions-loaded"   since 2.1.69   Async, http true;
-    UserPromptSubmit    "user-prompt-submit"    since 1.0.54   Sync, http true;
-    UserPromptExpansion "user-prompt-expansion" since 2.1.325  Async, http true;
-    PreToolUse          "pre-tool-use"          since 1.0.48   Async, http true;
-    PermissionRequest   "permission-request"    since 2.0.45   Held, http true;
-    PermissionDenied    "permission-denied"     since 2.1.89   Async, http true;
-    PostToolUse         "post-tool-use"         since 1.0.48   Async, http true;
-    PostToolUseFailure  "post-tool-use-failure" since 2.1.33   Async, http true;
-    PostToolBatch       "post-tool-batch"       since 2.1.325  Async, http true;
-    Notification        "notification"          since 1.0.48   Async, http true;
-    Stop                "stop"                  since 1.0.48   Sync, http true;
-    StopFailure         "stop-failure"          since 2.1.78   Sync, http true;
-    SubagentStart       "subagent-start"        since 2.0.43   Async, http true;
-    SubagentStop        "subagent-stop"         since 1.0.48   Sync, http true;
-    PreCompact          "pre-compact"           since 1.0.48   Sync, http true;
-    PostCompact         "post-compact"          since 2.1.76   Async, http true;
-    PreModelSwitch      "pre-model-switch"      since 2.1.325  Async, http true;
-    PostModelSwitch     "post-model-switch"     since 2.1.325  Async, http true;
-    TaskCreated         "task-created"          since 2.1.84   Async, http true;
-    TaskCompleted       "task-completed"        since 2.1.33   Async, http true;
-    TeammateIdle        "teammate-idle"         since 2.1.33   Async, http true;
-    Elicitation         "elicitation"           since 2.1.76   Async, http true;
-    ElicitationResult   "elicitation-result"    since 2.1.76   Async, http true;
-    ConfigChange        "config-change"         since 2.1.49   Async, http true;
-    CwdChanged          "cwd-changed"           since 2.1.83   Async, http true;
-    FileChanged         "file-changed"          since 2.1.83   Never { why: "does nothing without a list of files to watch" }, http true;
-    DirectoryAdded      "directory-added"       since 2.1.219  Async, http true;
-    WorktreeCreate      "worktree-create"       since 2.1.50   Never { why: "a handler replaces the client's own worktree creation" }, http true;
-    WorktreeRemove      "worktree-remove"       since 2.1.50   Async, http true;
-    MessageDisplay      "message-display"       since 2.1.152  Never { why: "runs for every few lines of text" }, http true;
-    SessionEnd          "session-end"           since 1.0.85   Sync, http true;
+    SessionStart        "session-start"         since (1, 0, 62)   Sync, http false;
+    Setup               "setup"                 since (2, 1, 10)   Async, http false;
+    InstructionsLoaded  "instructions-loaded"   since (2, 1, 69)   Async, http true;
+    UserPromptSubmit    "user-prompt-submit"    since (1, 0, 54)   Sync, http true;
+    UserPromptExpansion "user-prompt-expansion" since (2, 1, 325)  Async, http true;
+    PreToolUse          "pre-tool-use"          since (1, 0, 48)   Async, http true;
+    PermissionRequest   "permission-request"    since (2, 0, 45)   Held, http true;
+    PermissionDenied    "permission-denied"     since (2, 1, 89)   Async, http true;
+    PostToolUse         "post-tool-use"         since (1, 0, 48)   Async, http true;
+    PostToolUseFailure  "post-tool-use-failure" since (2, 1, 33)   Async, http true;
+    PostToolBatch       "post-tool-batch"       since (2, 1, 325)  Async, http true;
+    Notification        "notification"          since (1, 0, 48)   Async, http true;
+    Stop                "stop"                  since (1, 0, 48)   Sync, http true;
+    StopFailure         "stop-failure"          since (2, 1, 78)   Sync, http true;
+    SubagentStart       "subagent-start"        since (2, 0, 43)   Async, http true;
+    SubagentStop        "subagent-stop"         since (1, 0, 48)   Sync, http true;
+    PreCompact          "pre-compact"           since (1, 0, 48)   Sync, http true;
+    PostCompact         "post-compact"          since (2, 1, 76)   Async, http true;
+    PreModelSwitch      "pre-model-switch"      since (2, 1, 325)  Async, http true;
+    PostModelSwitch     "post-model-switch"     since (2, 1, 325)  Async, http true;
+    TaskCreated         "task-created"          since (2, 1, 84)   Async, http true;
+    TaskCompleted       "task-completed"        since (2, 1, 33)   Async, http true;
+    TeammateIdle        "teammate-idle"         since (2, 1, 33)   Async, http true;
+    Elicitation         "elicitation"           since (2, 1, 76)   Async, http true;
+    ElicitationResult   "elicitation-result"    since (2, 1, 76)   Async, http true;
+    ConfigChange        "config-change"         since (2, 1, 49)   Async, http true;
+    CwdChanged          "cwd-changed"           since (2, 1, 83)   Async, http true;
+    FileChanged         "file-changed"          since (2, 1, 83)   Never { why: "does nothing without a list of files to watch" }, http true;
+    DirectoryAdded      "directory-added"       since (2, 1, 219)  Async, http true;
+    WorktreeCreate      "worktree-create"       since (2, 1, 50)   Never { why: "a handler replaces the client's own worktree creation" }, http true;
+    WorktreeRemove      "worktree-remove"       since (2, 1, 50)   Async, http true;
+    MessageDisplay      "message-display"       since (2, 1, 152)  Never { why: "runs for every few lines of text" }, http true;
+    SessionEnd          "session-end"           since (1, 0, 85)   Sync, http true;
 }
 
 impl HookName {
