@@ -1,1 +1,3 @@
-//! x
+//! Everything of Flightdeck that touches the world. Start reading at `engine.rs`.
+
+pub mod paths;
