@@ -1,3 +1,6 @@
 //! What the outside writes, read leniently: an unknown name or field is kept and changes nothing.
 
+pub mod clip;
+pub mod hook;
 pub mod hook_name;
+pub mod lenient;

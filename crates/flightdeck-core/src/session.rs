@@ -1,0 +1,657 @@
+//! One conversation: its main agent, its subagents, and what a card says about it.
+//!
+//! [`Session::apply`] is the whole way of an event through a session: facts, then state, then data, then what shows.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{self, Activity, AgentState, Around, IdleReason};
+use crate::event::{Background, EndReason, Event, EventKind, Notice, Outcome, Prompter, StartSource};
+use crate::ledger::{Ledger, Need, NeedKind};
+use crate::lens::StateName;
+use crate::limits::{CHILDREN_MAX, DISORDER_MAX, ENDED_TURNS_MAX, HISTORY_MAX, TODOS_MAX};
+use crate::project::Project;
+use crate::record::Source;
+use crate::rules::{Rule, Rules};
+use crate::time::{Millis, Timestamp};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    pub id: String,
+    /// The session that this one took over from in the same process.
+    pub continues: Option<String>,
+    /// The session that took over from this one; such a session is no longer on the board.
+    pub replaced_by: Option<String>,
+    pub seat: Seat,
+    pub entrypoint: Option<String>,
+    pub project: Project,
+    pub cwd: Option<String>,
+    pub transcript_path: Option<String>,
+    pub title: Option<String>,
+    pub last_user_message: Option<String>,
+    pub model: Option<String>,
+    pub permission_mode: Option<String>,
+    pub main: MainAgent,
+    pub children: BTreeMap<String, Child>,
+    /// Subagents whose stop came before anything else of theirs.
+    pub stopped_agents: VecDeque<(String, Timestamp)>,
+    pub shown: Shown,
+    pub history: VecDeque<Transition>,
+    pub started_at: Timestamp,
+    pub last_activity_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub turn: Turn,
+    pub background: Background,
+    pub last_failure: Option<Failure>,
+    pub todos: Vec<Todo>,
+    pub quiet_since: Option<Timestamp>,
+    pub stale: bool,
+    pub seen: bool,
+}
+
+/// The lasting place a session sits in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    pub pid: Option<u32>,
+    pub proc_start: Option<String>,
+    pub tmux_socket: Option<String>,
+    pub pane: Option<String>,
+    pub tty: Option<String>,
+    pub name: Option<String>,
+    /// When the newest word about it fired: a late hook of the old process does not take it back.
+    pub told_at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MainAgent {
+    pub state: AgentState,
+    pub rule: Rule,
+    /// The event that last moved it.
+    pub moved_by: u64,
+    pub ledger: Ledger,
+    /// When the event fired that last moved it; an earlier one moves nothing.
+    pub changed_at: Timestamp,
+    pub before_compaction: Option<AgentState>,
+}
+
+/// A subagent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Child {
+    pub agent_type: String,
+    pub state: AgentState,
+    pub ledger: Ledger,
+    pub changed_at: Timestamp,
+    pub started_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+}
+
+/// What the card shows, since when, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    pub state: AgentState,
+    pub since: Timestamp,
+    pub source: Source,
+    pub because: Because,
+}
+
+/// The event and rule behind a state. `seq` is zero where a timer did it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Because {
+    pub seq: u64,
+    pub rule: Rule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transition {
+    pub at: Timestamp,
+    pub from: StateName,
+    pub to: StateName,
+    pub because: Because,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    pub count: u32,
+    pub started_at: Option<Timestamp>,
+    /// Frozen when the turn ends.
+    pub last: Option<Millis>,
+    pub prompt_id: Option<String>,
+    /// Turns that are over, for events that bring no clock of their own.
+    pub ended_prompts: VecDeque<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Failure {
+    pub tool: String,
+    pub error: String,
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Todo {
+    pub id: String,
+    pub title: String,
+    pub status: String,
+}
+
+impl Session {
+    /// A session first heard of by `event`. It is fresh and idle, which is not yet a change.
+    pub fn new(event: &Event) -> Self {
+        let because = Because { seq: event.seq, rule: Rule::Created };
+        let fresh = AgentState::Idle(IdleReason::Fresh);
+        Self {
+            id: event.session_id.clone(),
+            continues: None,
+            replaced_by: None,
+            seat: Seat::default(),
+            entrypoint: None,
+            project: Project::default(),
+            cwd: None,
+            transcript_path: None,
+            title: None,
+            last_user_message: None,
+            model: None,
+            permission_mode: None,
+            main: MainAgent {
+                state: fresh.clone(),
+                rule: Rule::Created,
+                moved_by: 0,
+                ledger: Ledger::default(),
+                changed_at: Timestamp::default(),
+                before_compaction: None,
+            },
+            children: BTreeMap::new(),
+            stopped_agents: VecDeque::new(),
+            shown: Shown { state: fresh, since: event.fired_at, source: event.source, because },
+            history: VecDeque::new(),
+            started_at: event.fired_at,
+            last_activity_at: event.fired_at,
+            ended_at: None,
+            turn: Turn::default(),
+            background: Background::default(),
+            last_failure: None,
+            todos: Vec::new(),
+            quiet_since: None,
+            stale: false,
+            seen: false,
+        }
+    }
+
+    /// The way of an event through a session.
+    pub fn apply(&mut self, event: &Event, rules: &Rules) {
+        if event.envelope.clock_back {
+            self.reset_clocks(event.fired_at);
+        }
+        self.take_common_facts(event);
+        let late = self.is_late(event);
+        match &event.agent_id {
+            None => self.apply_to_main(event, late, rules),
+            Some(agent_id) => self.apply_to_child(agent_id, event, rules),
+        }
+        self.take_data(event, late);
+        self.show(event);
+    }
+
+    /// A main-agent event that fired before the last applied change moves nothing; its data counts.
+    fn is_late(&self, event: &Event) -> bool {
+        if event.envelope.clock_back {
+            false
+        } else if event.envelope.has_fired_at {
+            event.fired_at < self.main.changed_at
+        } else {
+            let prompt = event.facts.prompt_id.as_ref();
+            prompt.is_some_and(|p| self.turn.ended_prompts.contains(p))
+        }
+    }
+
+    fn reset_clocks(&mut self, at: Timestamp) {
+        self.main.changed_at = self.main.changed_at.min(at);
+        self.main.ledger.reset_clock(at);
+        for child in self.children.values_mut() {
+            child.changed_at = child.changed_at.min(at);
+            child.ledger.reset_clock(at);
+        }
+    }
+
+    fn take_common_facts(&mut self, event: &Event) {
+        let facts = &event.facts;
+        self.last_activity_at = self.last_activity_at.max(event.fired_at);
+        self.started_at = self.started_at.min(event.fired_at);
+        if event.source != Source::User {
+            self.quiet_since = None;
+            self.stale = false;
+        }
+        keep(&mut self.transcript_path, facts.transcript_path.as_ref());
+        keep(&mut self.entrypoint, event.envelope.entrypoint.as_ref());
+        if event.fired_at >= self.main.changed_at {
+            keep(&mut self.cwd, facts.cwd.as_ref());
+            keep(&mut self.permission_mode, facts.permission_mode.as_ref());
+            keep(&mut self.title, facts.session_title.as_ref());
+        }
+        self.seat.take(event);
+        self.project.take(event.envelope.project_dir.as_deref(), facts.cwd.as_deref());
+    }
+
+    fn apply_to_main(&mut self, event: &Event, late: bool, rules: &Rules) {
+        self.main_facts(event, late, rules);
+        self.move_main(event, late, rules);
+    }
+
+    fn move_main(&mut self, event: &Event, late: bool, rules: &Rules) {
+        if late {
+            return;
+        }
+        let print_mode = self.print_mode();
+        let around = Around {
+            ledger: &self.main.ledger,
+            running_child: newest_running(&self.children),
+            from_child: event.agent_id.is_some(),
+            before_compaction: self.main.before_compaction.as_ref(),
+            print_mode,
+            rules,
+        };
+        if let Some((to, rule)) = agent::next(&self.main.state, &event.kind, around) {
+            self.main.move_to(to, rule, event);
+        }
+    }
+
+    pub fn print_mode(&self) -> bool {
+        self.entrypoint.as_deref() == Some("sdk-cli")
+    }
+
+    /// Calls and needs of the main agent. They apply in any order.
+    fn main_facts(&mut self, event: &Event, late: bool, rules: &Rules) {
+        let at = event.fired_at;
+        let print_mode = self.print_mode();
+        let queued = self.main.is_using_a_tool();
+        let child_blocked = self.children.values().any(|c| c.ledger.is_blocked());
+        let child_runs = newest_running(&self.children).is_some();
+        let ledger = &mut self.main.ledger;
+        match &event.kind {
+            EventKind::SessionStarted { source: StartSource::Compact, .. } => {}
+            EventKind::SessionStarted { .. } if !late => {
+                ledger.clear(at);
+                self.children.clear();
+                self.main.before_compaction = None;
+            }
+            // A queued message leaves what runs alone; any other prompt of a person ends all that was open.
+            EventKind::Prompted { by: Prompter::Person, .. } if !late && !queued => ledger.clear(at),
+            EventKind::Stopped { .. } | EventKind::StopFailed { .. } if !late => ledger.clear(at),
+            EventKind::ToolEnded { outcome: Outcome::Interrupted, .. } if !late => ledger.clear(at),
+            EventKind::SessionEnded { .. } if !late => {
+                ledger.clear(at);
+                self.end_children(at);
+            }
+            EventKind::Notified(Notice::PermissionNeeded) if !late => {
+                if !ledger.is_blocked() && (ledger.has_open_call() || child_runs) && !child_blocked {
+                    ledger.open_need(Need::loose(NeedKind::Permission, String::new(), at, None));
+                }
+            }
+            EventKind::PermissionAsked(_) if print_mode && !rules.hold_print => {}
+            kind => agent_facts(ledger, kind, at, late && !event.envelope.has_fired_at, None),
+        }
+    }
+
+    fn end_children(&mut self, at: Timestamp) {
+        self.children.values_mut().filter(|c| c.ended_at.is_none()).for_each(|c| c.end(at));
+    }
+
+    fn apply_to_child(&mut self, agent_id: &str, event: &Event, rules: &Rules) {
+        match event.kind {
+            EventKind::SubagentStopped => {
+                // Compaction's helper stops without ever having started, under an empty type.
+                if event.agent_type.as_deref().is_some_and(str::is_empty) {
+                    return;
+                }
+                let Some(child) = self.children.get_mut(agent_id) else {
+                    return self.remember_stopped(agent_id, event.fired_at);
+                };
+                if child.ended_at.is_none() {
+                    child.end(event.fired_at);
+                }
+            }
+            _ if self.main.state.is_ended() || self.stopped_before(agent_id, event) => return,
+            _ => self.child_for(agent_id, event).apply(event, rules),
+        }
+        self.move_main(event, self.is_late(event), rules);
+    }
+
+    /// A stop may overtake its own start, which then must not leave a subagent running for ever.
+    fn remember_stopped(&mut self, agent_id: &str, at: Timestamp) {
+        if self.stopped_agents.len() == CHILDREN_MAX {
+            self.stopped_agents.pop_front();
+        }
+        self.stopped_agents.push_back((agent_id.to_owned(), at));
+    }
+
+    fn stopped_before(&self, agent_id: &str, event: &Event) -> bool {
+        let slack = if event.envelope.has_fired_at { Millis(0) } else { DISORDER_MAX };
+        self.stopped_agents.iter().any(|(id, at)| id == agent_id && event.fired_at <= *at + slack)
+    }
+
+    fn child_for(&mut self, agent_id: &str, event: &Event) -> &mut Child {
+        if !self.children.contains_key(agent_id) {
+            self.make_room_for_child();
+        }
+        let agent_type =
+            event.agent_type.clone().filter(|t| !t.is_empty()).unwrap_or_else(|| "agent".to_owned());
+        self.children.entry(agent_id.to_owned()).or_insert_with(|| Child::new(agent_type, event.fired_at))
+    }
+
+    /// The longest finished goes first; if all run, the longest running.
+    fn make_room_for_child(&mut self) {
+        if self.children.len() < CHILDREN_MAX {
+            return;
+        }
+        let oldest =
+            self.children.iter().min_by_key(|(_, c)| (c.ended_at.is_none(), c.ended_at, c.started_at));
+        if let Some(id) = oldest.map(|(id, _)| id.clone()) {
+            self.children.remove(&id);
+        }
+    }
+
+    /// Data for the card, from late events too.
+    fn take_data(&mut self, event: &Event, late: bool) {
+        let at = event.fired_at;
+        match &event.kind {
+            EventKind::SessionStarted { source, model } => {
+                if model.is_some() {
+                    self.model.clone_from(model);
+                }
+                if !late && *source != StartSource::Compact {
+                    self.ended_at = None;
+                    self.replaced_by = None;
+                    self.background = Background::default();
+                    self.last_failure = None;
+                }
+            }
+            EventKind::Prompted { text, by } if event.agent_id.is_none() => {
+                self.take_prompt(event, text, *by)
+            }
+            EventKind::ToolEnded { tool, outcome: Outcome::Failed { error } } => {
+                self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
+            }
+            EventKind::Stopped { background } if !late => {
+                self.background = *background;
+                self.end_turn(at);
+            }
+            EventKind::StopFailed { .. } if !late => self.end_turn(at),
+            EventKind::ModelSwitched { to } => self.model = Some(to.clone()),
+            EventKind::CwdChanged { to } => self.cwd = Some(to.clone()),
+            EventKind::TodoCreated { id, title } => self.put_todo(id, Some(title), "pending"),
+            EventKind::TodoCompleted { id } => self.put_todo(id, None, "completed"),
+            EventKind::SessionEnded { .. } if !late => {
+                self.end_turn(at);
+                self.ended_at = Some(at);
+                self.background = Background::default();
+            }
+            EventKind::Seen => self.seen = true,
+            _ => {}
+        }
+    }
+
+    fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter) {
+        let queued = self.main.is_using_a_tool();
+        if by == Prompter::Person {
+            self.turn.count += 1;
+            if self.turn.started_at.is_none_or(|t| t <= event.fired_at) {
+                self.turn.started_at = Some(event.fired_at);
+                self.last_user_message = Some(text.to_owned());
+            }
+            if self.title.is_none() && !text.is_empty() {
+                self.title = Some(text.to_owned());
+            }
+            self.last_failure = None;
+        }
+        if event.facts.prompt_id != self.turn.prompt_id
+            && !self.turn.has_ended(event.facts.prompt_id.as_deref())
+        {
+            let old = std::mem::replace(&mut self.turn.prompt_id, event.facts.prompt_id.clone());
+            if !queued {
+                self.turn.end_prompt(old);
+            }
+        }
+    }
+
+    fn end_turn(&mut self, at: Timestamp) {
+        if let Some(start) = self.turn.started_at
+            && self.main.state != AgentState::Idle(IdleReason::Fresh)
+        {
+            self.turn.last = Some(Millis((at - start).0.max(0)));
+        }
+        let current = self.turn.prompt_id.clone();
+        self.turn.end_prompt(current);
+    }
+
+    fn put_todo(&mut self, id: &str, title: Option<&str>, status: &str) {
+        if let Some(todo) = self.todos.iter_mut().find(|t| t.id == id) {
+            // A late "created" does not undo "completed".
+            if status != "pending" {
+                todo.status = status.to_owned();
+            }
+            if let Some(title) = title {
+                todo.title = title.to_owned();
+            }
+        } else if self.todos.len() < TODOS_MAX {
+            let title = title.unwrap_or_default().to_owned();
+            self.todos.push(Todo { id: id.to_owned(), title, status: status.to_owned() });
+        }
+    }
+
+    /// Ends the session for a reason that no hook of its own told.
+    pub fn end(&mut self, reason: EndReason, rule: Rule, event: &Event) {
+        self.main.ledger.clear(event.fired_at);
+        self.end_children(event.fired_at);
+        self.end_turn(event.fired_at);
+        self.main.move_to(AgentState::Ended(reason), rule, event);
+        self.ended_at = Some(event.fired_at);
+        self.show(event);
+    }
+
+    /// The most urgent open need of main and children, else what main does.
+    fn shown_state(&self) -> AgentState {
+        if self.main.state.is_ended() {
+            return self.main.state.clone();
+        }
+        let ledgers = std::iter::once(&self.main.ledger).chain(self.children.values().map(|c| &c.ledger));
+        let foremost = ledgers.filter_map(Ledger::foremost).min_by_key(|n| (n.kind, n.opened_at));
+        match foremost {
+            Some(need) => AgentState::Blocked(need.clone()),
+            None => self.main.state.clone(),
+        }
+    }
+
+    fn show(&mut self, event: &Event) {
+        let state = self.shown_state();
+        if same_to_a_person(&state, &self.shown.state) {
+            self.shown.state = state;
+            self.shown.source = self.shown.source.max(event.source);
+            // The creating event may be the one that says "fresh": then it is the reason.
+            if self.shown.because.rule == Rule::Created && self.main.rule != Rule::Created {
+                self.shown.because = Because { seq: event.seq, rule: self.main.rule };
+            }
+            return;
+        }
+        let because = Because { seq: event.seq, rule: self.rule_for(&state, event.seq) };
+        let (from, to) = (StateName::of(&self.shown.state), StateName::of(&state));
+        if from != to {
+            if self.history.len() == HISTORY_MAX {
+                self.history.pop_front();
+            }
+            self.history.push_back(Transition { at: event.fired_at, from, to, because });
+        }
+        self.shown = Shown { state, since: event.fired_at, source: event.source, because };
+        self.seen = false;
+    }
+
+    fn rule_for(&self, state: &AgentState, seq: u64) -> Rule {
+        match state {
+            AgentState::Blocked(need) => match need.kind {
+                NeedKind::Permission if need.tool.is_none() => Rule::PermissionNotice,
+                NeedKind::Permission => Rule::PermissionAsked,
+                NeedKind::Question => Rule::QuestionAsked,
+                NeedKind::Elicitation => Rule::ElicitationOpened,
+                NeedKind::Plan => Rule::PlanReady,
+            },
+            // Main did not move: only the need went.
+            _ if self.shown.state.is_blocked() && self.main.moved_by != seq => Rule::NeedClosed,
+            _ => self.main.rule,
+        }
+    }
+}
+
+/// Whether two states read the same on a card, so that "since" runs on.
+fn same_to_a_person(a: &AgentState, b: &AgentState) -> bool {
+    match (a, b) {
+        (AgentState::Working(Activity::Thinking { .. }), AgentState::Working(Activity::Thinking { .. })) => {
+            true
+        }
+        (AgentState::Blocked(a), AgentState::Blocked(b)) => (a.kind, a.opened_at) == (b.kind, b.opened_at),
+        _ => a == b,
+    }
+}
+
+fn newest_running(children: &BTreeMap<String, Child>) -> Option<&str> {
+    let running = children.values().filter(|c| c.ended_at.is_none());
+    running.max_by_key(|c| c.started_at).map(|c| c.agent_type.as_str())
+}
+
+fn keep(slot: &mut Option<String>, value: Option<&String>) {
+    if let Some(value) = value
+        && slot.as_ref() != Some(value)
+    {
+        *slot = Some(value.clone());
+    }
+}
+
+/// Facts that main and subagents share. `of_an_ended_turn`: an event without a clock, of a turn that is over.
+fn agent_facts(
+    ledger: &mut Ledger,
+    kind: &EventKind,
+    at: Timestamp,
+    of_an_ended_turn: bool,
+    agent_type: Option<&str>,
+) {
+    match kind {
+        EventKind::ToolEnded { tool, .. } => ledger.close_call(tool, at),
+        EventKind::BatchEnded(calls) => ledger.close_batch(calls, at),
+        EventKind::ElicitationClosed { .. } => ledger.close_elicitation(),
+        // What opens something must not do so for a turn that is over: nothing would ever close it.
+        _ if of_an_ended_turn => {}
+        EventKind::ToolStarted(tool) => {
+            ledger.open_call(tool, at, agent_type);
+        }
+        EventKind::PermissionAsked(tool) => ledger.open_permission(tool, at, agent_type),
+        EventKind::ElicitationOpened { message, .. }
+        | EventKind::Notified(Notice::ElicitationDialog { message })
+            if !ledger.is_blocked() =>
+        {
+            ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));
+        }
+        _ => {}
+    }
+}
+
+impl MainAgent {
+    fn move_to(&mut self, to: AgentState, rule: Rule, event: &Event) {
+        if to == AgentState::Working(Activity::Compacting) {
+            self.before_compaction = Some(self.state.clone());
+        }
+        self.state = to;
+        self.rule = rule;
+        self.moved_by = event.seq;
+        self.changed_at = self.changed_at.max(event.fired_at);
+    }
+
+    fn is_using_a_tool(&self) -> bool {
+        matches!(self.state, AgentState::Working(Activity::Tool { .. })) && !self.ledger.is_blocked()
+    }
+}
+
+impl Child {
+    fn new(agent_type: String, at: Timestamp) -> Self {
+        Self {
+            agent_type,
+            state: AgentState::Working(Activity::Thinking { after_tool: false }),
+            ledger: Ledger::default(),
+            changed_at: Timestamp::default(),
+            started_at: at,
+            ended_at: None,
+        }
+    }
+
+    fn end(&mut self, at: Timestamp) {
+        self.ledger.clear(at);
+        self.ended_at = Some(at);
+    }
+
+    fn apply(&mut self, event: &Event, rules: &Rules) {
+        let late = event.envelope.has_fired_at && event.fired_at < self.changed_at;
+        if let Some(ended) = self.ended_at {
+            // A SubagentStop hook may send it on; a straggler from before its end changes nothing.
+            let goes_on = matches!(event.kind, EventKind::SubagentStarted | EventKind::ToolStarted(_));
+            if !goes_on || event.fired_at <= ended {
+                return;
+            }
+            self.ended_at = None;
+        }
+        let agent_type = self.agent_type.clone();
+        agent_facts(&mut self.ledger, &event.kind, event.fired_at, false, Some(&agent_type));
+        if late {
+            return;
+        }
+        let around = Around {
+            ledger: &self.ledger,
+            running_child: None,
+            from_child: false,
+            before_compaction: None,
+            print_mode: false,
+            rules,
+        };
+        if let Some((to, _)) = agent::next(&self.state, &event.kind, around)
+            && to.is_working()
+        {
+            self.state = to;
+            self.changed_at = event.fired_at;
+        }
+    }
+}
+
+impl Turn {
+    fn end_prompt(&mut self, prompt: Option<String>) {
+        let Some(prompt) = prompt else { return };
+        if self.ended_prompts.contains(&prompt) {
+            return;
+        }
+        if self.ended_prompts.len() == ENDED_TURNS_MAX {
+            self.ended_prompts.pop_front();
+        }
+        self.ended_prompts.push_back(prompt);
+    }
+
+    fn has_ended(&self, prompt: Option<&str>) -> bool {
+        prompt.is_some_and(|p| self.ended_prompts.iter().any(|e| e == p))
+    }
+}
+
+impl Seat {
+    fn take(&mut self, event: &Event) {
+        let e = &event.envelope;
+        if event.fired_at < self.told_at {
+            return;
+        }
+        if e.pid.is_some() {
+            self.pid = e.pid;
+            self.proc_start.clone_from(&e.proc_start);
+            self.told_at = event.fired_at;
+        }
+        keep(&mut self.tmux_socket, e.tmux_socket.as_ref());
+        keep(&mut self.pane, e.pane.as_ref());
+        keep(&mut self.tty, e.tty.as_ref());
+        keep(&mut self.name, e.seat.as_ref());
+    }
+}
