@@ -1,1 +1,12 @@
-//! x
+//! Stand-ins for the world around Flightdeck.
+//!
+//! - [`corpus`]: what the real client was seen to send, scenario by scenario.
+//! - [`fleet`]: a seeded fake fleet strung together from pieces of those captures, for `demo`, tests and benches. It knows
+//!   nothing of our states, so it cannot agree with a mistake in them.
+
+pub mod corpus;
+pub mod fleet;
+pub mod rng;
+
+/// A JSON object as the client wrote it, keys in its order.
+pub type Map = serde_json::Map<String, serde_json::Value>;

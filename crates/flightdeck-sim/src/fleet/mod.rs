@@ -1,0 +1,211 @@
+//! A fake fleet: sessions that behave like the real client's, because they are made of pieces of its captures.
+//!
+//! Each seat (a terminal) holds one session at a time. A turn is planned as a whole: a prompt, some pieces of work, a stop;
+//! its events are stamped with believable gaps, and each arrives a little after it fired, by its own delay, so that async
+//! hooks overtake each other as they do in the captures. Everything follows from the seed.
+
+#[cfg(test)]
+mod cut;
+mod library;
+mod seat;
+mod template;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::Map;
+use library::REPOS;
+use seat::Seat;
+use template::Template;
+
+/// Seats in one folder before the next folder is filled.
+const SEATS_PER_WORKTREE: usize = 6;
+
+#[derive(Clone, Debug)]
+pub struct FleetConfig {
+    /// Terminals; each holds one session at a time.
+    pub sessions: usize,
+    pub seed: u64,
+    /// Milliseconds since 1970 of "now".
+    pub start_ms: i64,
+    /// The fleet has been at work this long when `start_ms` comes: the first events lie in the past.
+    pub history_ms: u64,
+    /// 1.0 is a believable day; 10.0 is ten times as busy.
+    pub speed: f64,
+    /// An async hook arrives up to this long after it fired. 0: in order.
+    pub jitter_ms: u64,
+    /// The folder the simulated person lives in.
+    pub home: String,
+    /// Puts `CLAUDE_PID` from here on into the environment. Leave it out where a process table is watched: these
+    /// processes do not exist.
+    pub pids_from: Option<u32>,
+}
+
+impl Default for FleetConfig {
+    fn default() -> Self {
+        Self {
+            sessions: 54,
+            seed: 1,
+            start_ms: 1_794_700_800_000,
+            history_ms: 0,
+            speed: 1.0,
+            // Captures with async hooks and a busy machine: events 20 ms apart arrived in either order.
+            jitter_ms: 60,
+            home: "/home/dev".into(),
+            pids_from: None,
+        }
+    }
+}
+
+/// One hook call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimEvent {
+    /// When it reaches the daemon, in milliseconds since 1970. Never before the event returned last.
+    pub at_ms: i64,
+    /// When the client fired it.
+    pub fired_ms: i64,
+    pub session_id: String,
+    pub payload: Map,
+    /// What the hook's environment says about the client.
+    pub env: Map,
+}
+
+/// Where a seat works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub cwd: String,
+    pub project: String,
+    /// Folder name of the worktree, if it is not the main checkout.
+    pub worktree: Option<String>,
+    pub branch: String,
+}
+
+/// An endless stream of hook calls in order of arrival. [`Fleet::end`] lets it run out.
+#[derive(Debug)]
+pub struct Fleet {
+    config: FleetConfig,
+    templates: Vec<Template>,
+    seats: Vec<Seat>,
+    /// Planned events by arrival; the number keeps equal times in the order they were planned.
+    queue: BinaryHeap<Reverse<Queued>>,
+    planned: u64,
+    /// Seats by the time their next turn must be planned.
+    due: BinaryHeap<Reverse<(i64, usize)>>,
+}
+
+#[derive(Debug)]
+struct Queued {
+    key: (i64, u64),
+    event: SimEvent,
+}
+
+impl PartialEq for Queued {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Queued {}
+
+impl PartialOrd for Queued {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Queued {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+impl Fleet {
+    pub fn new(config: FleetConfig) -> Self {
+        let begin = config.start_ms - i64::try_from(config.history_ms).unwrap_or(0);
+        let seats: Vec<Seat> = (0..config.sessions).map(|n| Seat::new(n, begin, &config)).collect();
+        let due = seats.iter().enumerate().map(|(n, seat)| Reverse((seat.free_at(), n))).collect();
+        Self { templates: template::embedded(), seats, queue: BinaryHeap::new(), planned: 0, due, config }
+    }
+
+    /// The folders of this fleet, so that a demo can make them look like checkouts.
+    pub fn places(&self) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::new();
+        for seat in &self.seats {
+            if !places.contains(seat.place()) {
+                places.push(seat.place().clone());
+            }
+        }
+        places
+    }
+
+    /// Everybody goes home at `at_ms`: what would have happened later does not, and each session says goodbye.
+    pub fn end(&mut self, at_ms: i64) {
+        let queue = std::mem::take(&mut self.queue);
+        self.queue = queue.into_iter().filter(|Reverse(q)| q.event.fired_ms <= at_ms).collect();
+        self.due.clear();
+        for n in 0..self.seats.len() {
+            let events = self.seats[n].leave(at_ms, &self.templates, &self.config);
+            self.enqueue(events);
+        }
+    }
+
+    fn plan_seats_due_before(&mut self, at_ms: i64) {
+        while let Some(&Reverse((due, n))) = self.due.peek() {
+            if due > at_ms {
+                return;
+            }
+            self.due.pop();
+            let events = self.seats[n].plan(&self.templates, &self.config);
+            self.due.push(Reverse((self.seats[n].free_at(), n)));
+            self.enqueue(events);
+        }
+    }
+
+    fn enqueue(&mut self, events: Vec<SimEvent>) {
+        for event in events {
+            self.planned += 1;
+            self.queue.push(Reverse(Queued { key: (event.at_ms, self.planned), event }));
+        }
+    }
+}
+
+impl Iterator for Fleet {
+    type Item = SimEvent;
+
+    fn next(&mut self) -> Option<SimEvent> {
+        loop {
+            // A turn not planned yet fires nothing before its seat is free, so anything earlier is final.
+            let next_due = self.due.peek().map(|Reverse((due, _))| *due);
+            match (self.queue.peek(), next_due) {
+                (Some(Reverse(first)), Some(due)) if first.event.at_ms >= due => {
+                    self.plan_seats_due_before(first.event.at_ms)
+                }
+                (Some(_), _) => return self.queue.pop().map(|Reverse(q)| q.event),
+                (None, Some(due)) => self.plan_seats_due_before(due),
+                (None, None) => return None,
+            }
+        }
+    }
+}
+
+fn place(seat: usize, home: &str) -> (usize, Place) {
+    let folder = seat / SEATS_PER_WORKTREE;
+    let (repo_number, tree) = (folder / 3, folder % 3);
+    let repo = REPOS[repo_number % REPOS.len()];
+    // A fleet larger than the library gets more of the same under numbered names.
+    let round = repo_number / REPOS.len();
+    let number = if round == 0 { String::new() } else { format!("-{}", round + 1) };
+    let (worktree, branch) = repo.worktrees[tree];
+    let project = format!("{}{number}", repo.name);
+    let folder = if worktree.is_empty() { project.clone() } else { format!("{worktree}{number}") };
+    let place = Place {
+        cwd: format!("{home}/work/{folder}"),
+        project,
+        worktree: (!worktree.is_empty()).then_some(folder),
+        branch: branch.into(),
+    };
+    (repo_number % REPOS.len(), place)
+}
+
+#[cfg(test)]
+mod tests;

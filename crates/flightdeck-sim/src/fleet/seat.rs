@@ -1,0 +1,291 @@
+//! One terminal: which session sits there, and what it does next.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use serde_json::Value;
+
+use super::library::{JOBS, Job};
+use super::template::{Facts, Role, Template, Wait};
+use super::{FleetConfig, Place, SimEvent, place};
+use crate::Map;
+use crate::rng::Rng;
+
+/// Hooks the client waits for: what comes after them fires after they arrived.
+const SYNC: [&str; 8] = [
+    "SessionStart",
+    "UserPromptSubmit",
+    "PermissionRequest",
+    "Stop",
+    "StopFailure",
+    "SubagentStop",
+    "PreCompact",
+    "SessionEnd",
+];
+/// A hook process needs this long to start and send.
+const SPAWN_MS: RangeInclusive<u64> = 2..=6;
+
+const MODELS: [&str; 4] = ["claude-opus-5-5", "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"];
+
+/// The first sessions appear within this time.
+const ARRIVE_MS: u64 = 45_000;
+/// From one session in a seat to the next.
+const EMPTY_SEAT_MS: RangeInclusive<u64> = 20_000..=180_000;
+/// Turns before the person closes the session.
+const TURNS: RangeInclusive<u64> = 8..=40;
+/// Pieces of work in one turn.
+const PIECES: RangeInclusive<u64> = 2..=9;
+
+fn range_of(wait: Wait) -> Option<RangeInclusive<u64>> {
+    match wait {
+        Wait::Client => None,
+        Wait::Model => Some(2_000..=16_000),
+        Wait::Tool => Some(1_000..=30_000),
+        Wait::Answer => Some(4_000..=30_000),
+        Wait::NextPrompt => Some(4_000..=40_000),
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Seat {
+    rng: Rng,
+    place: Place,
+    repo: usize,
+    name: String,
+    pid: Option<u32>,
+    /// The client is free at this time; `f64` because a fast fleet has several events in a millisecond.
+    clock_ms: f64,
+    session: Option<Session>,
+}
+
+#[derive(Debug)]
+struct Session {
+    id: String,
+    mode: &'static str,
+    job: &'static Job,
+    prompts_given: usize,
+    turns_left: u64,
+    prompt_id: Option<String>,
+}
+
+impl Seat {
+    pub(super) fn new(number: usize, begin_ms: i64, config: &FleetConfig) -> Self {
+        let mut rng = Rng::new(config.seed ^ (number as u64).wrapping_mul(0xA24B_AED4_963E_E407));
+        let (repo, place) = place(number, &config.home);
+        let arrive = rng.between(0, ARRIVE_MS) as f64 / config.speed;
+        Self {
+            repo,
+            name: format!(
+                "{}-{}",
+                place.worktree.as_deref().unwrap_or(&place.project),
+                number % super::SEATS_PER_WORKTREE + 1
+            ),
+            place,
+            pid: config.pids_from.map(|first| first + number as u32),
+            clock_ms: begin_ms as f64 + arrive,
+            session: None,
+            rng,
+        }
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    pub(super) fn free_at(&self) -> i64 {
+        self.clock_ms as i64
+    }
+
+    /// What happens next in this seat, from here to the next moment it is the person's turn.
+    pub(super) fn plan(&mut self, templates: &[Template], config: &FleetConfig) -> Vec<SimEvent> {
+        let Some(turns_left) = self.session.as_ref().map(|s| s.turns_left) else {
+            self.sit_down();
+            return self.play(&[Role::Start], templates, config);
+        };
+        if turns_left == 0 {
+            let events = self.play(&[Role::Exit], templates, config);
+            self.session = None;
+            self.clock_ms +=
+                self.rng.between(*EMPTY_SEAT_MS.start(), *EMPTY_SEAT_MS.end()) as f64 / config.speed;
+            return events;
+        }
+        if let Some(session) = &mut self.session {
+            session.turns_left -= 1;
+        }
+        let roles = self.outline();
+        self.play(&roles, templates, config)
+    }
+
+    /// Closes the session at once, whatever it is doing.
+    pub(super) fn leave(
+        &mut self,
+        at_ms: i64,
+        templates: &[Template],
+        config: &FleetConfig,
+    ) -> Vec<SimEvent> {
+        let leaving = FleetConfig { speed: f64::INFINITY, jitter_ms: 0, ..config.clone() };
+        // Planned but not begun: nobody would know the session.
+        let begun = self.session.is_some();
+        self.clock_ms = at_ms as f64;
+        let events = if begun { self.play(&[Role::Exit], templates, &leaving) } else { Vec::new() };
+        self.session = None;
+        events
+    }
+
+    fn sit_down(&mut self) {
+        self.session = Some(Session {
+            id: self.rng.uuid(),
+            mode: if self.rng.percent(40) { "acceptEdits" } else { "default" },
+            job: self.rng.pick(JOBS[self.repo]),
+            prompts_given: 0,
+            turns_left: self.rng.between(*TURNS.start(), *TURNS.end()),
+            prompt_id: None,
+        });
+    }
+
+    /// The pieces of the next turn, and sometimes what comes between turns.
+    fn outline(&mut self) -> Vec<Role> {
+        let mut roles = match self.rng.between(1, 100) {
+            1..=14 => vec![Role::Turn],
+            15..=18 => vec![Role::Prompt, Role::Cut],
+            _ => {
+                let pieces = self.rng.between(*PIECES.start(), *PIECES.end());
+                let work = std::iter::repeat_n(Role::Work, pieces as usize);
+                std::iter::once(Role::Prompt).chain(work).chain([Role::Stop]).collect()
+            }
+        };
+        match self.rng.between(1, 100) {
+            1..=4 => roles.push(Role::Reminder),
+            5..=8 => roles.push(Role::Between),
+            9..=11 => roles.push(Role::Clear),
+            _ => {}
+        }
+        roles
+    }
+
+    fn play(&mut self, roles: &[Role], templates: &[Template], config: &FleetConfig) -> Vec<SimEvent> {
+        let mut events = Vec::new();
+        for role in roles {
+            let template = self.choose(*role, templates);
+            self.perform(template, config, &mut events);
+        }
+        events
+    }
+
+    fn choose<'a>(&mut self, role: Role, templates: &'a [Template]) -> &'a Template {
+        let mode = self.session.as_ref().map_or("default", |s| s.mode);
+        let fitting: Vec<(&Template, u64)> =
+            templates.iter().filter(|t| t.role == role).map(|t| (t, weight(&t.name, mode))).collect();
+        let mut ticket = self.rng.between(1, fitting.iter().map(|(_, w)| w).sum());
+        for (template, weight) in &fitting {
+            if ticket <= *weight {
+                return template;
+            }
+            ticket -= weight;
+        }
+        fitting[0].0
+    }
+
+    fn perform(&mut self, template: &Template, config: &FleetConfig, events: &mut Vec<SimEvent>) {
+        let Some(mut session) = self.session.take() else { return };
+        if matches!(template.role, Role::Prompt | Role::Turn) {
+            session.prompt_id = Some(self.rng.uuid());
+        }
+        let known = self.known(&mut session, template, config);
+        let env = self.env(config);
+        let mut facts = Facts { known, rng: &mut self.rng, job: session.job, asks: template.asks() };
+        for step in &template.steps {
+            let gap = range_of(step.wait)
+                .map_or(step.gap_ms, |range| facts.rng.skewed(*range.start(), *range.end()));
+            self.clock_ms += gap as f64 / config.speed;
+            let payload = facts.fill(&step.payload);
+            let sync = SYNC.iter().any(|name| payload.get("hook_event_name").is_some_and(|n| n == name));
+            let slowest = if sync { *SPAWN_MS.end() } else { config.jitter_ms.max(*SPAWN_MS.end()) };
+            let delay = if config.jitter_ms == 0 { 0 } else { facts.rng.between(*SPAWN_MS.start(), slowest) };
+            let arrival = self.clock_ms + delay as f64 / config.speed;
+            if sync {
+                self.clock_ms = arrival;
+            }
+            let session_id = payload.get("session_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let mut env = env.clone();
+            env.insert("CLAUDE_CODE_SESSION_ID".into(), session_id.clone().into());
+            let fired_ms = if sync { arrival } else { self.clock_ms };
+            events.push(SimEvent {
+                at_ms: arrival as i64,
+                fired_ms: fired_ms as i64,
+                session_id,
+                payload,
+                env,
+            });
+        }
+        session.prompt_id = facts.known.get("prompt_id.2").cloned().or(session.prompt_id);
+        if template.role == Role::Clear {
+            session.id = facts.known.get("next_session").cloned().unwrap_or_default();
+            session.prompt_id = None;
+            session.prompts_given = 0;
+            session.job = self.rng.pick(JOBS[self.repo]);
+        }
+        self.session = Some(session);
+    }
+
+    fn known(
+        &mut self,
+        session: &mut Session,
+        template: &Template,
+        config: &FleetConfig,
+    ) -> BTreeMap<String, String> {
+        let slug: String =
+            self.place.cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let mut known = BTreeMap::new();
+        let mut know = |key: &str, value: String| known.insert(key.to_owned(), value);
+        know("session", session.id.clone());
+        know("cwd", self.place.cwd.clone());
+        know("home", config.home.clone());
+        know("slug", slug);
+        know("mode", session.mode.to_owned());
+        match template.role {
+            Role::Start => drop(know("model", (*self.rng.pick(&MODELS)).to_owned())),
+            Role::Clear => drop(know("next_session", self.rng.uuid())),
+            Role::Prompt | Role::Turn => {
+                let prompts = session.job.prompts;
+                know("say", prompts[session.prompts_given % prompts.len()].to_owned());
+                session.prompts_given += 1;
+            }
+            _ => {}
+        }
+        if let Some(prompt_id) = &session.prompt_id {
+            know("prompt_id", prompt_id.clone());
+        }
+        known
+    }
+
+    fn env(&self, config: &FleetConfig) -> Map {
+        let mut env = Map::new();
+        env.insert("CLAUDE_CODE_ENTRYPOINT".into(), "cli".into());
+        env.insert("CLAUDE_PROJECT_DIR".into(), self.place.cwd.clone().into());
+        env.insert("FLIGHTDECK_SEAT".into(), self.name.clone().into());
+        if let Some(pid) = self.pid.filter(|_| config.pids_from.is_some()) {
+            env.insert("CLAUDE_PID".into(), pid.to_string().into());
+        }
+        env
+    }
+}
+
+/// How often a piece is chosen among those that fit.
+fn weight(name: &str, mode: &str) -> u64 {
+    match name {
+        "command" | "two_commands_at_once" | "command_async_hooks" => 12,
+        "write_then_edit" if mode == "acceptEdits" => 14,
+        // In the default mode the client asks before it writes, and that was not captured as one piece.
+        "write_then_edit" => 0,
+        "permission_yes" => 4,
+        "permission_yes_after_reminder" => 3,
+        "two_permissions_in_turn" | "two_permissions_at_once" | "permission_no_with_message" => 2,
+        "command_fails" | "two_reads_one_fails" => 3,
+        "question" => 4,
+        "plan" => 2,
+        "stop" => 30,
+        "exit" | "start" => 6,
+        _ => 1,
+    }
+}
