@@ -70,6 +70,8 @@ pub struct Around<'a> {
     pub from_child: bool,
     /// What it did before compaction began.
     pub before_compaction: Option<&'a AgentState>,
+    /// The main agent used a tool and waited for nobody when this came: a prompt then is typed ahead.
+    pub typed_ahead: bool,
     /// `claude -p`: no prompt is ever shown, so nothing waits for a person.
     pub print_mode: bool,
     pub rules: &'a Rules,
@@ -93,13 +95,14 @@ pub fn next(state: &AgentState, kind: &EventKind, around: Around<'_>) -> Option<
             Some(agent_type) => (delegating(agent_type), Rule::SubagentStopped),
             None => (Working(Thinking { after_tool: true }), Rule::LastSubagentStopped),
         },
+        (Working(Activity::Background { agents }), K::SubagentStopped) if *agents > 1 => {
+            (Working(Activity::Background { agents: agents - 1 }), Rule::SubagentStopped)
+        }
         _ if around.from_child => return None,
 
         (_, K::SetupStarted) => (Working(Setup), Rule::SetupRan),
         // Typed while a tool runs: the message waits its turn, and what runs, runs on.
-        (Working(Tool { .. }), K::Prompted { by: Prompter::Person, .. }) if !ledger.is_blocked() => {
-            return None;
-        }
+        (_, K::Prompted { by: Prompter::Person, .. }) if around.typed_ahead => return None,
         (_, K::Prompted { by: Prompter::Person, .. }) => {
             (Working(Thinking { after_tool: false }), Rule::Prompted)
         }

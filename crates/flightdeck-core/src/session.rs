@@ -138,6 +138,13 @@ pub struct Todo {
     pub status: String,
 }
 
+/// What was true of the session when an event came.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    late: bool,
+    typed_ahead: bool,
+}
+
 impl Session {
     /// A session first heard of by `event`. It is fresh and idle, which is not yet a change.
     pub fn new(event: &Event) -> Self {
@@ -187,12 +194,12 @@ impl Session {
             self.reset_clocks(event.fired_at);
         }
         self.take_common_facts(event);
-        let late = self.is_late(event);
+        let before = Before { late: self.is_late(event), typed_ahead: self.main.is_using_a_tool() };
         match &event.agent_id {
-            None => self.apply_to_main(event, late, rules),
-            Some(agent_id) => self.apply_to_child(agent_id, event, rules),
+            None => self.apply_to_main(event, before, rules),
+            Some(agent_id) => self.apply_to_child(agent_id, event, before, rules),
         }
-        self.take_data(event, late);
+        self.take_data(event, before);
         self.show(event);
     }
 
@@ -203,9 +210,21 @@ impl Session {
         } else if event.envelope.has_fired_at {
             event.fired_at < self.main.changed_at
         } else {
-            let prompt = event.facts.prompt_id.as_ref();
-            prompt.is_some_and(|p| self.turn.ended_prompts.contains(p))
+            self.is_of_an_ended_turn(event)
         }
+    }
+
+    /// For events without a clock: a tool event after its turn's end, or anything of a turn that another has followed.
+    fn is_of_an_ended_turn(&self, event: &Event) -> bool {
+        use EventKind as K;
+        let prompt = event.facts.prompt_id.as_deref();
+        let followed = prompt != self.turn.prompt_id.as_deref();
+        self.turn.has_ended(prompt)
+            && match event.kind {
+                K::ToolStarted(_) | K::ToolEnded { .. } | K::BatchEnded(_) | K::PermissionAsked(_) => true,
+                K::SessionStarted { .. } | K::SessionEnded { .. } => false,
+                _ => followed,
+            }
     }
 
     fn reset_clocks(&mut self, at: Timestamp) {
@@ -236,13 +255,13 @@ impl Session {
         self.project.take(event.envelope.project_dir.as_deref(), facts.cwd.as_deref());
     }
 
-    fn apply_to_main(&mut self, event: &Event, late: bool, rules: &Rules) {
-        self.main_facts(event, late, rules);
-        self.move_main(event, late, rules);
+    fn apply_to_main(&mut self, event: &Event, before: Before, rules: &Rules) {
+        self.main_facts(event, before, rules);
+        self.move_main(event, before, rules);
     }
 
-    fn move_main(&mut self, event: &Event, late: bool, rules: &Rules) {
-        if late {
+    fn move_main(&mut self, event: &Event, before: Before, rules: &Rules) {
+        if before.late {
             return;
         }
         let print_mode = self.print_mode();
@@ -251,6 +270,7 @@ impl Session {
             running_child: newest_running(&self.children),
             from_child: event.agent_id.is_some(),
             before_compaction: self.main.before_compaction.as_ref(),
+            typed_ahead: before.typed_ahead,
             print_mode,
             rules,
         };
@@ -264,10 +284,10 @@ impl Session {
     }
 
     /// Calls and needs of the main agent. They apply in any order.
-    fn main_facts(&mut self, event: &Event, late: bool, rules: &Rules) {
+    fn main_facts(&mut self, event: &Event, before: Before, rules: &Rules) {
+        let Before { late, typed_ahead } = before;
         let at = event.fired_at;
         let print_mode = self.print_mode();
-        let queued = self.main.is_using_a_tool();
         let child_blocked = self.children.values().any(|c| c.ledger.is_blocked());
         let child_runs = newest_running(&self.children).is_some();
         let ledger = &mut self.main.ledger;
@@ -278,8 +298,8 @@ impl Session {
                 self.children.clear();
                 self.main.before_compaction = None;
             }
-            // A queued message leaves what runs alone; any other prompt of a person ends all that was open.
-            EventKind::Prompted { by: Prompter::Person, .. } if !late && !queued => ledger.clear(at),
+            // A message typed ahead leaves what runs alone; any other prompt of a person ends all that was open.
+            EventKind::Prompted { by: Prompter::Person, .. } if !late && !typed_ahead => ledger.clear(at),
             EventKind::Stopped { .. } | EventKind::StopFailed { .. } if !late => ledger.clear(at),
             EventKind::ToolEnded { outcome: Outcome::Interrupted, .. } if !late => ledger.clear(at),
             EventKind::SessionEnded { .. } if !late => {
@@ -300,7 +320,7 @@ impl Session {
         self.children.values_mut().filter(|c| c.ended_at.is_none()).for_each(|c| c.end(at));
     }
 
-    fn apply_to_child(&mut self, agent_id: &str, event: &Event, rules: &Rules) {
+    fn apply_to_child(&mut self, agent_id: &str, event: &Event, before: Before, rules: &Rules) {
         match event.kind {
             EventKind::SubagentStopped => {
                 // Compaction's helper stops without ever having started, under an empty type.
@@ -310,14 +330,16 @@ impl Session {
                 let Some(child) = self.children.get_mut(agent_id) else {
                     return self.remember_stopped(agent_id, event.fired_at);
                 };
-                if child.ended_at.is_none() {
-                    child.end(event.fired_at);
+                if child.ended_at.is_some() {
+                    return;
                 }
+                child.end(event.fired_at);
+                self.background.agents = self.background.agents.saturating_sub(1);
             }
             _ if self.main.state.is_ended() || self.stopped_before(agent_id, event) => return,
             _ => self.child_for(agent_id, event).apply(event, rules),
         }
-        self.move_main(event, self.is_late(event), rules);
+        self.move_main(event, before, rules);
     }
 
     /// A stop may overtake its own start, which then must not leave a subagent running for ever.
@@ -355,7 +377,8 @@ impl Session {
     }
 
     /// Data for the card, from late events too.
-    fn take_data(&mut self, event: &Event, late: bool) {
+    fn take_data(&mut self, event: &Event, before: Before) {
+        let Before { late, typed_ahead } = before;
         let at = event.fired_at;
         match &event.kind {
             EventKind::SessionStarted { source, model } => {
@@ -370,10 +393,13 @@ impl Session {
                 }
             }
             EventKind::Prompted { text, by } if event.agent_id.is_none() => {
-                self.take_prompt(event, text, *by)
+                self.take_prompt(event, text, *by, typed_ahead)
             }
             EventKind::ToolEnded { tool, outcome: Outcome::Failed { error } } => {
-                self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
+                let newest = self.last_failure.as_ref().map(|f| f.at).max(self.turn.started_at);
+                if newest.is_none_or(|t| t <= at) {
+                    self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
+                }
             }
             EventKind::Stopped { background } if !late => {
                 self.background = *background;
@@ -394,8 +420,7 @@ impl Session {
         }
     }
 
-    fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter) {
-        let queued = self.main.is_using_a_tool();
+    fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, typed_ahead: bool) {
         if by == Prompter::Person {
             self.turn.count += 1;
             if self.turn.started_at.is_none_or(|t| t <= event.fired_at) {
@@ -405,13 +430,13 @@ impl Session {
             if self.title.is_none() && !text.is_empty() {
                 self.title = Some(text.to_owned());
             }
-            self.last_failure = None;
+            self.last_failure.take_if(|f| f.at < event.fired_at);
         }
         if event.facts.prompt_id != self.turn.prompt_id
             && !self.turn.has_ended(event.facts.prompt_id.as_deref())
         {
             let old = std::mem::replace(&mut self.turn.prompt_id, event.facts.prompt_id.clone());
-            if !queued {
+            if !typed_ahead {
                 self.turn.end_prompt(old);
             }
         }
@@ -591,6 +616,7 @@ impl Child {
 
     fn apply(&mut self, event: &Event, rules: &Rules) {
         let late = event.envelope.has_fired_at && event.fired_at < self.changed_at;
+        self.started_at = self.started_at.min(event.fired_at);
         if let Some(ended) = self.ended_at {
             // A SubagentStop hook may send it on; a straggler from before its end changes nothing.
             let goes_on = matches!(event.kind, EventKind::SubagentStarted | EventKind::ToolStarted(_));
@@ -609,6 +635,7 @@ impl Child {
             running_child: None,
             from_child: false,
             before_compaction: None,
+            typed_ahead: false,
             print_mode: false,
             rules,
         };
