@@ -1,3 +1,7 @@
 //! Everything of Flightdeck that touches the world. Start reading at `engine.rs`.
 
+pub mod inlet;
 pub mod paths;
+pub mod private_folder;
+pub mod process;
+pub mod shim;
