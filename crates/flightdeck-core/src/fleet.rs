@@ -75,6 +75,18 @@ impl Fleet {
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.sessions.values()
     }
+    pub fn len(&self) -> usize {
+        self.sessions.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+    /// A session that ended before the log begins: no late hook may bring it back.
+    pub fn remember_ended(&mut self, id: &str, at: Timestamp) {
+        if self.ended.len() < ENDED_IDS_MAX && !self.sessions.contains_key(id) {
+            self.ended.insert(id.to_owned(), at);
+        }
+    }
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.timers.next_due()
     }

@@ -40,8 +40,8 @@ pub const ENDED_TURNS_MAX: usize = 8;
 pub const CHILDREN_MAX: usize = 64;
 /// Most to-dos on a card.
 pub const TODOS_MAX: usize = 100;
-/// State changes remembered per session for "why is it here".
-pub const HISTORY_MAX: usize = 64;
+/// State changes remembered per session, for "why is it here" and the overview: an hour or more of a busy session.
+pub const HISTORY_MAX: usize = 128;
 /// Most sessions in the fleet; over it the longest silent one is dropped from the board (never from the store).
 pub const FLEET_SESSIONS_MAX: usize = 20_000;
 /// Ended sessions remembered by id alone, so that a late hook makes no ghost.

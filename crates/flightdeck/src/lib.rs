@@ -3,9 +3,12 @@
 pub mod changes;
 pub mod clock;
 pub mod engine;
+pub mod explain;
+pub mod health;
 pub mod inlet;
 pub mod paths;
 pub mod private_folder;
 pub mod process;
+pub mod restore;
 pub mod shim;
 pub mod store;
