@@ -1,3 +1,4 @@
 //! Everything of Flightdeck that touches the world. Start reading at `engine.rs`.
 
+pub mod claude_settings;
 pub mod paths;
