@@ -16,6 +16,7 @@ pub mod rules;
 pub mod session;
 pub mod text;
 pub mod time;
+pub mod timeline;
 pub mod timers;
 pub mod tool;
 pub mod wire;
