@@ -191,7 +191,11 @@ fn a_daemon_too_busy_to_accept_is_not_waited_for() {
 fn a_daemon_that_stops_reading_in_the_middle_is_not_waited_for() {
     let stage = Stage::new();
     let _never_reads = stage.listen();
-    stage.hook().run(format!(r#"{{"session_id":"s","x":"{}"}}"#, "x".repeat(2 << 20))).at_once().said_nothing();
+    stage
+        .hook()
+        .run(format!(r#"{{"session_id":"s","x":"{}"}}"#, "x".repeat(2 << 20)))
+        .at_once()
+        .said_nothing();
     assert_eq!(stage.spooled().len(), 1);
 }
 

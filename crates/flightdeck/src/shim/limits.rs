@@ -8,6 +8,8 @@ pub(super) const STDIN_SILENCE: Duration = Duration::from_secs(2);
 pub(super) const STDIN_TOTAL: Duration = Duration::from_secs(3);
 /// What one read asks for: a pipe holds 64 KB. The first pages of it are all that an ordinary event touches.
 pub(super) const STDIN_CHUNK_BYTES: usize = 64 * 1024;
+/// Less room than this is not worth a read.
+pub(super) const STDIN_ROOM_BYTES_MIN: usize = 16 * 1024;
 /// Connect, send and acknowledgement of an ordinary event: ten times what a busy daemon takes, and nobody feels it.
 pub(super) const ACK_WITHIN: Duration = Duration::from_millis(50);
 /// Most that `--ack-ms` can ask for: with stdin and the spool it stays below the 5 s of a handler.
