@@ -27,6 +27,7 @@ pub(super) const VARIABLE_BYTES_MAX: usize = 4096;
 /// Longest text picked out of a payload that was too large.
 pub(super) const PICKED_BYTES_MAX: usize = 4096;
 /// Shells and wrappers between the client and us: usually one.
+#[cfg(target_os = "linux")]
 pub(super) const ANCESTORS_MAX: usize = 16;
 /// One spooled event in this many looks at the bounds: the look costs a stat for each file.
 pub(super) const BOUNDS_EVERY: u128 = 64;
