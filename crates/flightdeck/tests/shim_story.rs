@@ -191,7 +191,11 @@ fn a_daemon_too_busy_to_accept_is_not_waited_for() {
 fn a_daemon_that_stops_reading_in_the_middle_is_not_waited_for() {
     let stage = Stage::new();
     let _never_reads = stage.listen();
-    stage.hook().run(format!(r#"{{"session_id":"s","x":"{}"}}"#, "x".repeat(2 << 20))).at_once().said_nothing();
+    stage
+        .hook()
+        .run(format!(r#"{{"session_id":"s","x":"{}"}}"#, "x".repeat(2 << 20)))
+        .at_once()
+        .said_nothing();
     assert_eq!(stage.spooled().len(), 1);
 }
 
@@ -229,6 +233,20 @@ fn the_spool_keeps_the_order_of_firing_and_every_id_is_its_own() {
     assert_eq!(order, (0..50).collect::<Vec<_>>());
     let ids: BTreeSet<_> = events.iter().map(|e| e.env["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 50);
+}
+
+#[test]
+fn a_hook_drops_and_counts_what_is_too_old_to_matter() {
+    let stage = Stage::new();
+    stage.hook().run(STOP).said_nothing();
+    let fresh = &spool::list(&stage.spool()).unwrap()[0];
+    let old = stage.spool().join(spool::file_name(fresh.fired_ns - 8 * 24 * 3_600_000_000_000, fresh.id));
+    std::fs::rename(&fresh.path, &old).unwrap();
+    // Large enough to look at the bounds every time.
+    stage.hook().run(format!(r#"{{"session_id":"s","x":"{}"}}"#, "x".repeat(1 << 20))).said_nothing();
+    let stats = spool::stats(&stage.spool()).unwrap();
+    assert_eq!((stats.files, stats.dropped), (1, 1));
+    assert!(!old.exists());
 }
 
 // Nowhere to put it

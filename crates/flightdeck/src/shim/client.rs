@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::limits::{ANCESTORS_MAX, VARIABLE_BYTES_MAX};
+use super::limits::VARIABLE_BYTES_MAX;
 use crate::process::{self, Stat};
 
 /// Of the environment only these travel. It holds API keys and the client's messaging token: never add those.
@@ -15,15 +15,6 @@ const VARIABLES: [&str; 7] = [
     "CLAUDE_PROJECT_DIR",
     "CLAUDE_CODE_ENTRYPOINT",
 ];
-
-/// Stand between the client and its hook.
-const SHELLS: [&str; 14] = [
-    "sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "busybox", "env", "nice", "timeout", "setsid",
-    "sudo",
-];
-
-/// Adopt a hook whose client died.
-const ADOPTERS: [&str; 7] = ["init", "systemd", "launchd", "tini", "dumb-init", "docker-init", "catatonit"];
 
 pub(super) fn variables(env: impl Fn(&str) -> Option<OsString>) -> Vec<(&'static str, String)> {
     let bounded = |value: OsString| {
@@ -47,6 +38,15 @@ pub(super) fn process(claude_pid: Option<&str>) -> Option<(u32, Option<Stat>)> {
 
 #[cfg(target_os = "linux")]
 fn ancestor() -> Option<(u32, Option<Stat>)> {
+    use super::limits::ANCESTORS_MAX;
+    /// Stand between the client and its hook.
+    const SHELLS: [&str; 14] = [
+        "sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "busybox", "env", "nice", "timeout",
+        "setsid", "sudo",
+    ];
+    /// Adopt a hook whose client died.
+    const ADOPTERS: [&str; 6] = ["init", "systemd", "tini", "dumb-init", "docker-init", "catatonit"];
+
     let mut pid = std::os::unix::process::parent_id();
     for _ in 0..ANCESTORS_MAX {
         let stat = process::stat(pid)?;

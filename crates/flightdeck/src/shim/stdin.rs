@@ -7,7 +7,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::limits::{STDIN_CHUNK_BYTES, STDIN_SILENCE, STDIN_TOTAL};
+use super::limits::{STDIN_CHUNK_BYTES, STDIN_ROOM_BYTES_MIN, STDIN_SILENCE, STDIN_TOTAL};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
@@ -23,7 +23,7 @@ pub(super) fn read_to_end(input: impl AsFd, buffer: &mut Vec<u8>, max: usize) ->
     let input = Reader { input, deadline: Instant::now() + STDIN_TOTAL };
     let most = buffer.len().saturating_add(max);
     loop {
-        if buffer.len() > most || buffer.try_reserve(STDIN_CHUNK_BYTES).is_err() {
+        if buffer.len() > most || make_room(buffer).is_err() {
             input.drain();
             return Body::TooLong;
         }
@@ -33,6 +33,12 @@ pub(super) fn read_to_end(input: impl AsFd, buffer: &mut Vec<u8>, max: usize) ->
             None => return Body::Stalled,
         }
     }
+}
+
+/// Grows only when it is getting full: an ordinary event leaves most of the first chunk, and its pages, untouched.
+fn make_room(buffer: &mut Vec<u8>) -> Result<(), std::collections::TryReserveError> {
+    let left = buffer.capacity() - buffer.len();
+    if left < STDIN_ROOM_BYTES_MIN { buffer.try_reserve(STDIN_CHUNK_BYTES) } else { Ok(()) }
 }
 
 struct Reader<F> {
