@@ -38,7 +38,9 @@ fn build_page(out: &Path) -> Result<BTreeMap<String, PathBuf>> {
     for source in SOURCES {
         let path = web.join(source);
         println!("cargo::rerun-if-changed={}", path.display());
-        for (name, file) in if path.is_dir() { files_below(&path)? } else { BTreeMap::from([(source.into(), path)]) } {
+        for (name, file) in
+            if path.is_dir() { files_below(&path)? } else { BTreeMap::from([(source.into(), path)]) }
+        {
             (name, fs::read(file).unwrap_or_default()).hash(&mut hash);
         }
     }
@@ -103,7 +105,11 @@ fn files_below(dir: &Path) -> Result<BTreeMap<String, PathBuf>> {
 
 fn as_rust(assets: &BTreeMap<String, PathBuf>) -> String {
     let rows = assets.iter().map(|(name, path)| {
-        format!("    ({name:?}, {:?}, include_bytes!({:?})),\n", content_type(name), path.display().to_string())
+        format!(
+            "    ({name:?}, {:?}, include_bytes!({:?})),\n",
+            content_type(name),
+            path.display().to_string()
+        )
     });
     let rows: String = rows.collect();
     format!("/// Name, content type, bytes.\nstatic ASSETS: &[(&str, &str, &[u8])] = &[\n{rows}];\n")

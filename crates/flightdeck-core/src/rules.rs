@@ -27,7 +27,10 @@ impl Rules {
     /// Names the fold: the version of the code and every setting it depends on. Snapshots of another fold are not used.
     pub fn fold_version(&self) -> String {
         let Self { hold_print, tool_failure_needs_you, done_keeps, host: _ } = self;
-        format!("{RULES_VERSION} hold_print={hold_print} tool_failure={tool_failure_needs_you} done_ms={}", done_keeps.0)
+        format!(
+            "{RULES_VERSION} hold_print={hold_print} tool_failure={tool_failure_needs_you} done_ms={}",
+            done_keeps.0
+        )
     }
 }
 

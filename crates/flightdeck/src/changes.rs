@@ -243,7 +243,11 @@ mod tests {
         }
         for last in ["old-3", "b-999999", "b-1", "nonsense", "b-x", ""] {
             let n = REPLAY_CHANGES_MAX + 10;
-            assert_eq!(events(&changes.subscribe(Some(last))), [format!("gap b-{n}"), format!("snapshot b-{n}")], "{last}");
+            assert_eq!(
+                events(&changes.subscribe(Some(last))),
+                [format!("gap b-{n}"), format!("snapshot b-{n}")],
+                "{last}"
+            );
         }
     }
 

@@ -47,7 +47,9 @@ pub struct Keep {
 pub enum ConfigError {
     #[error("cannot read {path}: {source}")]
     Read { path: String, source: std::io::Error },
-    #[error("{path} is not understood: {source}\ncorrect that line, or move the file away to start with defaults")]
+    #[error(
+        "{path} is not understood: {source}\ncorrect that line, or move the file away to start with defaults"
+    )]
     Parse { path: String, source: Box<toml::de::Error> },
 }
 
@@ -56,9 +58,8 @@ impl Config {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let name = || path.display().to_string();
         match std::fs::read_to_string(path) {
-            Ok(text) => {
-                toml::from_str(&text).map_err(|source| ConfigError::Parse { path: name(), source: Box::new(source) })
-            }
+            Ok(text) => toml::from_str(&text)
+                .map_err(|source| ConfigError::Parse { path: name(), source: Box::new(source) }),
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(source) => Err(ConfigError::Read { path: name(), source }),
         }

@@ -89,7 +89,9 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let bind = options.bind.or(config.bind).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let token = options.token.clone().or_else(|| config.token.clone());
     if !bind.is_loopback() && token.is_none() {
-        bail!("to listen on {bind}, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml");
+        bail!(
+            "to listen on {bind}, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml"
+        );
     }
     let file = SettingsFile::new(&options.settings, &paths.backups());
     let listener = port::listen(bind, wish(&options, &file)).await?;
@@ -126,7 +128,12 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         tokio::spawn(drain::watch(app.clone(), paths.spool())),
     ];
     let (goodbye, leaving) = watch::channel(false);
-    let guard = Arc::new(Guard::new(addr.port(), &config.hosts, token.filter(|_| !bind.is_loopback()), Arc::clone(&health)));
+    let guard = Arc::new(Guard::new(
+        addr.port(),
+        &config.hosts,
+        token.filter(|_| !bind.is_loopback()),
+        Arc::clone(&health),
+    ));
     let server = tokio::spawn(serve(listener, app, guard, leaving));
     write_daemon_file(paths, &url, addr.port())?;
     if options.hooks {
@@ -286,12 +293,18 @@ fn bind_socket(paths: &Paths) -> anyhow::Result<UnixListener> {
     let path = paths.socket();
     // We hold the lock, so a socket that lies here is a dead daemon's.
     let _ = fs::remove_file(&path);
-    let listener = UnixListener::bind(&path).with_context(|| format!("cannot bind the socket {}", path.display()))?;
+    let listener =
+        UnixListener::bind(&path).with_context(|| format!("cannot bind the socket {}", path.display()))?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
     Ok(listener)
 }
 
-async fn serve(listener: TcpListener, app: App, guard: Arc<Guard>, mut leaving: watch::Receiver<bool>) -> io::Result<()> {
+async fn serve(
+    listener: TcpListener,
+    app: App,
+    guard: Arc<Guard>,
+    mut leaving: watch::Receiver<bool>,
+) -> io::Result<()> {
     // The answer to a hook is one small packet: waiting to fill it would stall the client for 40 ms.
     let listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {

@@ -31,14 +31,29 @@ pub const BATCH_INPUTS_MAX: usize = 256;
 #[derive(Debug)]
 pub enum Input {
     /// Events that happened together, oldest first. Answered when they are durable and applied.
-    Events { records: Vec<Record>, reply: Reply },
+    Events {
+        records: Vec<Record>,
+        reply: Reply,
+    },
     /// The whole board.
     Board(oneshot::Sender<Bytes>),
     /// One card of the fleet, on the board or replaced.
-    Card { id: String, reply: oneshot::Sender<Option<Bytes>> },
-    Explain { id: String, reply: oneshot::Sender<Option<Explanation>> },
-    History { since: Timestamp, reply: oneshot::Sender<Bytes> },
-    Subscribe { last_event_id: Option<String>, reply: oneshot::Sender<Subscription> },
+    Card {
+        id: String,
+        reply: oneshot::Sender<Option<Bytes>>,
+    },
+    Explain {
+        id: String,
+        reply: oneshot::Sender<Option<Explanation>>,
+    },
+    History {
+        since: Timestamp,
+        reply: oneshot::Sender<Bytes>,
+    },
+    Subscribe {
+        last_event_id: Option<String>,
+        reply: oneshot::Sender<Subscription>,
+    },
     /// Save what has to be saved and end.
     Stop(oneshot::Sender<()>),
 }
@@ -148,7 +163,8 @@ impl Engine {
 
     /// An hour where nothing is due: a sleeping engine costs nothing.
     fn until_next_timer(&self) -> std::time::Duration {
-        let due = self.fleet.next_wake().map_or(Millis::hours(1), |at| at - (self.clock)().max(self.fleet.now()));
+        let due =
+            self.fleet.next_wake().map_or(Millis::hours(1), |at| at - (self.clock)().max(self.fleet.now()));
         std::time::Duration::from_millis(due.0.max(0) as u64)
     }
 

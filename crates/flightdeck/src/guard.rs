@@ -32,21 +32,27 @@ pub struct Guard {
 impl Guard {
     pub fn new(port: u16, names: &[String], token: Option<String>, health: Arc<Health>) -> Self {
         let own = ["127.0.0.1", "localhost", "[::1]"].into_iter().map(str::to_owned);
-        let hosts = own.chain(names.iter().map(|n| n.to_ascii_lowercase())).map(|name| format!("{name}:{port}"));
+        let hosts =
+            own.chain(names.iter().map(|n| n.to_ascii_lowercase())).map(|name| format!("{name}:{port}"));
         Self { hosts: hosts.collect(), token, health }
     }
 
     fn check(&self, request: &Request) -> Result<(), (StatusCode, String)> {
         let headers = request.headers();
         let host = text(headers, HOST.as_str()).map(str::to_ascii_lowercase);
-        if headers.get_all(HOST).iter().count() > 1 || !host.as_ref().is_some_and(|h| self.hosts.contains(h)) {
+        if headers.get_all(HOST).iter().count() > 1 || !host.as_ref().is_some_and(|h| self.hosts.contains(h))
+        {
             let known = self.hosts.join(", ");
-            let why = format!("this daemon answers only as {known}; add other names to `hosts` in config.toml");
+            let why =
+                format!("this daemon answers only as {known}; add other names to `hosts` in config.toml");
             return Err((StatusCode::MISDIRECTED_REQUEST, why));
         }
         self.check_origin(headers)?;
         if request.method() != Method::GET && request.method() != Method::HEAD && !is_json(headers) {
-            return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "send it as content-type: application/json".to_owned()));
+            return Err((
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "send it as content-type: application/json".to_owned(),
+            ));
         }
         match &self.token {
             Some(token) if !has_token(request, token) => {

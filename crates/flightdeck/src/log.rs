@@ -17,7 +17,8 @@ pub fn start(folder: &Path, filter: Option<&str>) -> io::Result<PathBuf> {
     let path = folder.join("flightdeck.log");
     let filter = EnvFilter::try_new(filter.unwrap_or("info")).unwrap_or_else(|_| EnvFilter::new("info"));
     let writer = Mutex::new(Rotating::open(&path)?);
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).finish();
+    let subscriber =
+        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).finish();
     // Tests start several daemons in one process; the first one's log is then everybody's.
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(path)

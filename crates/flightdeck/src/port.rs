@@ -37,7 +37,10 @@ pub async fn listen(bind: IpAddr, wish: Wish) -> Result<TcpListener, PortError> 
             Ok(listener) => return Ok(listener),
             Err(e) if e.kind() == io::ErrorKind::AddrInUse && tries > 0 => {}
             Err(e) if e.kind() == io::ErrorKind::AddrInUse => {
-                return Err(PortError::Taken { port, holder: holder(port).map_or(String::new(), |h| format!(" by {h}")) });
+                return Err(PortError::Taken {
+                    port,
+                    holder: holder(port).map_or(String::new(), |h| format!(" by {h}")),
+                });
             }
             Err(source) => return Err(PortError::Io { addr, source }),
         }
@@ -84,7 +87,10 @@ mod tests {
         let port = taken.local_addr().unwrap().port();
         let error = listen(LOOPBACK, Wish::Exactly(port)).await.unwrap_err().to_string();
         assert!(error.contains(&format!("port {port} is taken")), "{error}");
-        assert!(!cfg!(target_os = "linux") || error.contains(&format!("pid {}", std::process::id())), "{error}");
+        assert!(
+            !cfg!(target_os = "linux") || error.contains(&format!("pid {}", std::process::id())),
+            "{error}"
+        );
     }
 
     #[tokio::test]

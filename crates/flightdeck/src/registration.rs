@@ -59,9 +59,6 @@ impl Registrar {
             Ok(status) => status,
             Err(error) => return HookReport { problem: Some(error.to_string()), ..HookReport::default() },
         };
-        let names = |events: &[flightdeck_core::wire::hook_name::HookName]| {
-            events.iter().map(|e| e.as_str().to_owned()).collect::<Vec<_>>()
-        };
         let fix = if status.in_order() {
             None
         } else if status.registered.is_empty() {
@@ -70,9 +67,9 @@ impl Registrar {
             Some("flightdeck hooks repair".to_owned())
         };
         HookReport {
-            registered: names(&status.registered),
-            missing: names(&status.missing),
-            stale: names(&status.stale),
+            registered: status.registered,
+            missing: status.missing,
+            stale: status.stale,
             via: status.via.map(|via| via.as_str().to_owned()),
             drift: status.drift,
             problem: status.disabled.then(|| "disableAllHooks is true: Claude Code runs no hooks".to_owned()),

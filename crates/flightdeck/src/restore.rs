@@ -83,7 +83,10 @@ async fn replay(store: &Store, mut fleet: Fleet, from_snapshot: bool) -> Result<
 }
 
 /// Writes the last word of sessions that left the board.
-#[expect(clippy::vec_box, reason = "effects carry their session boxed; unboxing only to box again gains nothing")]
+#[expect(
+    clippy::vec_box,
+    reason = "effects carry their session boxed; unboxing only to box again gains nothing"
+)]
 pub async fn keep_for_ever(store: &Store, sessions: &Vec<Box<Session>>, rules: &Rules) {
     let stored = sessions.iter().filter_map(|s| stored_session(s, rules)).collect();
     if let Err(error) = store.put_sessions(stored).await {
@@ -177,7 +180,9 @@ async fn save(fleet: &Fleet, store: &Store) -> usize {
 
 async fn remove_old(store: &Store, policy: RetentionPolicy, snapshot_seq: u64, now: Timestamp) {
     match store.retain(now, RetentionPolicy { keep_after_seq: snapshot_seq, ..policy }).await {
-        Ok(report) if report.removed > 0 => tracing::info!(removed = report.removed, "old events were removed"),
+        Ok(report) if report.removed > 0 => {
+            tracing::info!(removed = report.removed, "old events were removed")
+        }
         Ok(_) => {}
         Err(error) => tracing::warn!(%error, "old events could not be removed"),
     }

@@ -85,7 +85,8 @@ fn read_chunk(dir: &Path) -> Chunk {
 
 /// The id in the file's name counts where the frame lost it: removal and identity must agree.
 fn record(frame: Frame, file: &SpoolFile) -> Result<Record, String> {
-    let draft = HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes: file.bytes as usize };
+    let draft =
+        HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes: file.bytes as usize };
     draft.into_record(file.id).map_err(|e| e.to_string())
 }
 
@@ -107,7 +108,9 @@ pub async fn watch(app: App, dir: PathBuf) {
     });
     let mut watcher = match watcher {
         Ok(watcher) => watcher,
-        Err(error) => return tracing::error!(%error, "the spool cannot be watched; it is drained at the next start"),
+        Err(error) => {
+            return tracing::error!(%error, "the spool cannot be watched; it is drained at the next start");
+        }
     };
     if let Err(error) = watcher.watch(&dir, RecursiveMode::NonRecursive) {
         return tracing::error!(%error, "the spool cannot be watched; it is drained at the next start");

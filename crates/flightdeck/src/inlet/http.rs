@@ -25,7 +25,9 @@ pub async fn named_hook(State(app): State<App>, Path(event): Path<String>, body:
 async fn take(app: App, event: Option<String>, body: &[u8]) -> Response {
     let mut payload = match parse_body(body) {
         Ok(payload) => payload,
-        Err(error) => return refuse(StatusCode::BAD_REQUEST, format!("the body is not a JSON object: {error}")),
+        Err(error) => {
+            return refuse(StatusCode::BAD_REQUEST, format!("the body is not a JSON object: {error}"));
+        }
     };
     let name_in_path = event.as_deref().and_then(HookName::from_kebab);
     if let (Some(unknown), None, None) = (event, name_in_path, payload.get("hook_event_name")) {

@@ -67,7 +67,8 @@ async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
     let mut line = Vec::new();
     while read_line(&mut lines, &mut line).await? {
         if line.last() != Some(&b'\n') && line.len() >= FRAME_BYTES_MAX {
-            let refusal = Refusal::new("VALIDATION_ERROR", format!("a line may be {FRAME_BYTES_MAX} bytes long"));
+            let refusal =
+                Refusal::new("VALIDATION_ERROR", format!("a line may be {FRAME_BYTES_MAX} bytes long"));
             return send(&mut write, &refusal.json()).await;
         }
         match Frame::parse(&line) {

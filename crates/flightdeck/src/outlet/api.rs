@@ -76,14 +76,18 @@ pub async fn sessions(State(app): State<App>, Query(query): Query<SessionsQuery>
     }
     let mut whole: Map<String, Value> = serde_json::from_slice(&board)?;
     let before = match query.before {
-        Some(text) => Some(SessionCursor::parse(&text).ok_or_else(|| ApiError::Bad("`before` is not a cursor".into()))?),
+        Some(text) => Some(
+            SessionCursor::parse(&text).ok_or_else(|| ApiError::Bad("`before` is not a cursor".into()))?,
+        ),
         None => None,
     };
     let first_page = before.is_none();
     let page = app.store.stored_sessions(before, query.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX)).await?;
-    let stored = page.sessions.iter().map(|s| serde_json::from_str(&s.card)).collect::<Result<Vec<Value>, _>>()?;
+    let stored =
+        page.sessions.iter().map(|s| serde_json::from_str(&s.card)).collect::<Result<Vec<Value>, _>>()?;
     let live = whole.remove("sessions").filter(|_| first_page).unwrap_or_else(|| json!([]));
-    let sessions: Vec<Value> = live.as_array().cloned().unwrap_or_default().into_iter().chain(stored).collect();
+    let sessions: Vec<Value> =
+        live.as_array().cloned().unwrap_or_default().into_iter().chain(stored).collect();
     whole.insert("sessions".into(), sessions.into());
     whole.insert("next_before".into(), json!(page.next_before.map(|c| c.to_string())));
     Ok(axum::Json(whole).into_response())
@@ -111,7 +115,11 @@ pub struct EventsQuery {
     payload: Option<String>,
 }
 
-pub async fn events(State(app): State<App>, Path(id): Path<String>, Query(query): Query<EventsQuery>) -> Answer {
+pub async fn events(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<EventsQuery>,
+) -> Answer {
     let wanted = EventsOf {
         session_id: id,
         after_seq: query.after.unwrap_or(0),
@@ -206,7 +214,9 @@ pub struct HistoryQuery {
 /// What every session on the board did in the last hours, for the overview.
 pub async fn history(State(app): State<App>, Query(query): Query<HistoryQuery>) -> Answer {
     let since = match query.since {
-        Some(text) => Timestamp::parse(&text).ok_or_else(|| ApiError::Bad("`since` is not an RFC 3339 time".into()))?,
+        Some(text) => {
+            Timestamp::parse(&text).ok_or_else(|| ApiError::Bad("`since` is not an RFC 3339 time".into()))?
+        }
         None => clock::now() - HISTORY_BACK,
     };
     Ok(json_response(app.engine.history(since).await?))

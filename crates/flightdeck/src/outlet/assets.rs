@@ -11,11 +11,13 @@ pub async fn asset(uri: Uri) -> Response {
     let path = if path.is_empty() { "index.html" } else { path };
     match ASSETS.iter().find(|(name, ..)| *name == path) {
         Some((_, kind, bytes)) => {
-            let cache = if path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+            let cache =
+                if path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
             ([(header::CONTENT_TYPE, *kind), (header::CACHE_CONTROL, cache)], *bytes).into_response()
         }
         None if path == "index.html" => {
-            (StatusCode::NOT_FOUND, "this Flightdeck was built without the page (--no-default-features)\n").into_response()
+            (StatusCode::NOT_FOUND, "this Flightdeck was built without the page (--no-default-features)\n")
+                .into_response()
         }
         None => StatusCode::NOT_FOUND.into_response(),
     }
