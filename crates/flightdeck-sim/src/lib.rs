@@ -3,9 +3,12 @@
 //! - [`corpus`]: what the real client was seen to send, scenario by scenario.
 //! - [`fleet`]: a seeded fake fleet strung together from pieces of those captures, for `demo`, tests and benches. It knows
 //!   nothing of our states, so it cannot agree with a mistake in them.
+//! - `model_api` (feature `model-api`): a scripted stand-in for the Messages API.
 
 pub mod corpus;
 pub mod fleet;
+#[cfg(feature = "model-api")]
+pub mod model_api;
 pub mod rng;
 
 /// A JSON object as the client wrote it, keys in its order.
