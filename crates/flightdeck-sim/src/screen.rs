@@ -23,7 +23,7 @@ pub enum Screen {
     Plan,
     /// A menu the person opened, or a notice that wants a key.
     Dialog,
-    /// The last turn ends with "Interrupted".
+    /// The person ended the last turn.
     Interrupted,
     /// The last turn ends with an API error.
     Error,
@@ -38,6 +38,13 @@ const RULE: &str = "────";
 /// The rule above a menu.
 const MENU_RULE: &str = "▔▔▔▔";
 const PROMPT: &str = "❯";
+
+/// How the client words that the person ended the turn: Esc, or no to a permission, a question, a plan.
+const REFUSED: [&str; 3] = [
+    "Interrupted · What should Claude do instead?",
+    "User declined to answer questions",
+    "User rejected Claude's plan",
+];
 
 /// What the text of a screen says.
 pub fn read(text: &str) -> Screen {
@@ -83,7 +90,7 @@ fn at_the_prompt(above: &[&str], below: &[&str]) -> Screen {
     let status = last_turn.iter().rfind(|line| line.starts_with('✻')).copied().unwrap_or_default();
     if status.contains("Waiting for") && status.contains("background agent") {
         Screen::Background
-    } else if has("Interrupted · What should Claude do instead?") {
+    } else if REFUSED.iter().any(|needle| has(needle)) {
         Screen::Interrupted
     } else if starts("API Error") || starts("Invalid API key") {
         Screen::Error
@@ -141,6 +148,7 @@ mod tests {
             ("after_permission", Screen::Idle),
             ("api_error", Screen::Error),
             ("api_error_auth", Screen::Error),
+            ("auto_compacted", Screen::Idle),
             ("background_agent", Screen::Background),
             ("background_agent_done", Screen::Idle),
             ("background_shell", Screen::Idle),
@@ -152,9 +160,12 @@ mod tests {
             ("dialog_resume", Screen::Dialog),
             ("draft", Screen::Idle),
             ("esc_before_token", Screen::Idle),
+            ("esc_plan", Screen::Interrupted),
+            ("esc_question", Screen::Interrupted),
             ("esc_streaming", Screen::Interrupted),
             ("esc_tool_then_queued_prompt", Screen::Idle),
             ("exited", Screen::Unknown),
+            ("foreground_agent", Screen::Working),
             ("fresh", Screen::Idle),
             ("fresh_auto", Screen::Idle),
             ("fresh_plan", Screen::Idle),

@@ -29,6 +29,8 @@ const MARKER: &str = ".flightdeck-lab";
 const DUMMY_KEY: &str = "sk-ant-dummy-lab-key-000000000000";
 /// How often a fact is looked for.
 const POLL: Duration = Duration::from_millis(60);
+/// A client without a terminal ends within this time (its SessionEnd hooks get 1.5 s).
+const GOODBYE: Duration = Duration::from_secs(5);
 
 pub type Env = BTreeMap<String, String>;
 
@@ -226,9 +228,18 @@ impl Lab {
 }
 
 impl Drop for Lab {
+    /// A client writes for a while after its terminal has gone; the lab ends when the last one has.
     fn drop(&mut self) {
+        let clients = tui::pids(self);
         // No server is running if no terminal was opened.
         let _ = tui::tmux(self).arg("kill-server").stderr(Stdio::null()).status();
+        let gone = || Ok(clients.iter().all(|pid| !tui::is_alive(*pid)).then_some(()));
+        if wait_for("the clients to be gone", GOODBYE, gone).is_err() {
+            for pid in clients.iter().filter(|pid| tui::is_alive(**pid)) {
+                // It may have gone just now.
+                let _ = tui::signal(*pid, "KILL");
+            }
+        }
     }
 }
 

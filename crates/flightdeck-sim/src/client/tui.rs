@@ -11,6 +11,8 @@ use crate::screen::{self, Screen};
 
 const COLUMNS: &str = "160";
 const ROWS: &str = "50";
+/// Lines of a screen in an error message.
+const SHOWN_LINES: usize = 16;
 /// A typed prompt shows up within this time, even on a busy machine.
 const ECHO: Duration = Duration::from_secs(10);
 /// From start to the prompt box.
@@ -39,6 +41,26 @@ fn tmux_in(dir: &std::path::Path) -> Command {
     // The socket lies in the lab too: no other server can be reached by mistake.
     command.env("TMUX_TMPDIR", dir.join("tmux")).env("HOME", dir.join("home")).stdin(Stdio::null());
     command
+}
+
+/// The clients in this lab's terminals.
+pub(super) fn pids(lab: &Lab) -> Vec<u32> {
+    let listed = tmux(lab).args(["list-panes", "-a", "-F", "#{pane_pid}"]).output();
+    let text = listed.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+pub(super) fn is_alive(pid: u32) -> bool {
+    let state = Command::new("ps").args(["-o", "stat=", "-p", &pid.to_string()]).output();
+    state.is_ok_and(|o| o.stdout.trim_ascii().first().is_some_and(|c| *c != b'Z'))
+}
+
+pub(super) fn signal(pid: u32, signal: &str) -> Result<()> {
+    let status = Command::new("kill").args(["-s", signal, &pid.to_string()]).status()?;
+    if !status.success() {
+        bail!("cannot send {signal} to {pid}");
+    }
+    Ok(())
 }
 
 impl Tui {
@@ -125,8 +147,7 @@ impl Tui {
         wanted: impl Fn(&Screen) -> bool,
     ) -> Result<Screen> {
         let waited = wait_for(what, deadline, || Ok(Some(self.screen()?).filter(&wanted)));
-        waited
-            .with_context(|| format!("terminal {} shows:\n{}", self.name, self.capture().unwrap_or_default()))
+        waited.with_context(|| self.shown())
     }
 
     /// Waits until the screen holds a pattern.
@@ -134,17 +155,20 @@ impl Tui {
         let regex = Regex::new(pattern)?;
         let waited =
             wait_for(pattern, deadline, || Ok(Some(self.capture()?).filter(|text| regex.is_match(text))));
-        waited
-            .with_context(|| format!("terminal {} shows:\n{}", self.name, self.capture().unwrap_or_default()))
+        waited.with_context(|| self.shown())
+    }
+
+    /// The screen for an error message, without its empty lines.
+    fn shown(&self) -> String {
+        let text = self.capture().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let tail = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
+        format!("terminal {} shows:\n    {}\n", self.name, tail.join("\n    "))
     }
 
     /// Sends a signal (`TERM`, `KILL`, `HUP`, `INT`) to the client itself.
     pub fn signal(&self, signal: &str) -> Result<()> {
-        let status = Command::new("kill").args(["-s", signal, &self.pid.to_string()]).status()?;
-        if !status.success() {
-            bail!("cannot send {signal} to {}", self.pid);
-        }
-        Ok(())
+        self::signal(self.pid, signal)
     }
 
     /// Takes the terminal away, as closing its window would.
@@ -153,9 +177,7 @@ impl Tui {
     }
 
     pub fn is_alive(&self) -> bool {
-        std::path::Path::new(&format!("/proc/{}", self.pid)).exists()
-            && std::fs::read_to_string(format!("/proc/{}/stat", self.pid))
-                .is_ok_and(|stat| !stat.contains(") Z "))
+        is_alive(self.pid)
     }
 
     pub fn wait_gone(&self, deadline: Duration) -> Result<()> {

@@ -124,6 +124,7 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
             "The command failed.",
         ),
         "sleep" => then(vec![bash(LONG_COMMAND, "Sleep a while")], "Slept."),
+        "nap" => then(vec![bash("timeout 5 tail -f /dev/null; echo napped", "Nap a little")], "Napped."),
         "slow" => vec![slow()],
         "hang" => vec![Step::Hang(Duration::from_secs(60))],
         "ask" => then(vec![tool("AskUserQuestion", question())], "Thank you for the answer."),
@@ -136,6 +137,10 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
         "subagent" => then(
             vec![say("Delegating."), agent("Count files", "SCRIPT:subwork count", "general-purpose", false)],
             "The subagent reported.",
+        ),
+        "fgagent" => then(
+            vec![agent("Take a nap", "SCRIPT:subslow go", "general-purpose", false)],
+            "The agent reported.",
         ),
         "subsleepy" => then(
             vec![agent("Wait a while", "SCRIPT:sleep in agent", "general-purpose", false)],
