@@ -1,1 +1,36 @@
-fn main() {}
+//! `cargo xtask`: automation that needs only cargo. One subcommand, one file.
+
+#![expect(clippy::print_stdout, reason = "telling the person who ran it is what this program is for")]
+
+mod e2e;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Automation for Flightdeck")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Drive the real Claude Code client and compare the board with its terminal
+    E2e(e2e::Args),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::E2e(args) => e2e::run(&args),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            println!("error: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! One interactive client in a terminal of a private tmux server.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use regex::Regex;
+
+use super::{Lab, check, wait_for};
+use crate::screen::{self, Screen};
+
+const COLUMNS: &str = "160";
+const ROWS: &str = "50";
+/// Lines of a screen in an error message.
+const SHOWN_LINES: usize = 16;
+/// A typed prompt shows up within this time, even on a busy machine.
+const ECHO: Duration = Duration::from_secs(10);
+/// From start to the prompt box.
+const START: Duration = Duration::from_secs(40);
+
+#[derive(Debug)]
+pub struct Tui {
+    name: String,
+    pid: u32,
+    lab_dir: std::path::PathBuf,
+}
+
+/// A tmux command for this lab's own server, with nothing of our environment in it.
+pub(super) fn tmux(lab: &Lab) -> Command {
+    tmux_in(&lab.dir)
+}
+
+fn tmux_in(dir: &std::path::Path) -> Command {
+    let mut command = Command::new("tmux");
+    command.args(["-L", "lab", "-f", "/dev/null"]).env_clear().envs([
+        ("PATH", "/usr/bin:/bin"),
+        ("LANG", "C.UTF-8"),
+        ("TERM", "xterm-256color"),
+        ("SHELL", "/bin/sh"),
+    ]);
+    // The socket lies in the lab too: no other server can be reached by mistake.
+    command.env("TMUX_TMPDIR", dir.join("tmux")).env("HOME", dir.join("home")).stdin(Stdio::null());
+    command
+}
+
+/// The clients in this lab's terminals.
+pub(super) fn pids(lab: &Lab) -> Vec<u32> {
+    let listed = tmux(lab).args(["list-panes", "-a", "-F", "#{pane_pid}"]).output();
+    let text = listed.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+pub(super) fn is_alive(pid: u32) -> bool {
+    let state = Command::new("ps").args(["-o", "stat=", "-p", &pid.to_string()]).output();
+    state.is_ok_and(|o| o.stdout.trim_ascii().first().is_some_and(|c| *c != b'Z'))
+}
+
+pub(super) fn signal(pid: u32, signal: &str) -> Result<()> {
+    let status = Command::new("kill").args(["-s", signal, &pid.to_string()]).status()?;
+    if !status.success() {
+        bail!("cannot send {signal} to {pid}");
+    }
+    Ok(())
+}
+
+impl Tui {
+    pub(super) fn start(lab: &Lab, name: &str, args: &[&str], extra: &[(&str, &str)]) -> Result<Self> {
+        let env = lab.env(extra);
+        check(&env, &lab.dir)?;
+        let assignments = env.iter().map(|(k, v)| format!("{k}={v}"));
+        // tmux puts TMUX and TMUX_PANE into the pane; the rest of its environment must not reach the client.
+        let wrapper = r#"exec env -i "TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE" "$@""#;
+        let started = tmux(lab)
+            .args(["new-session", "-d", "-s", name, "-x", COLUMNS, "-y", ROWS, "-P", "-F", "#{pane_pid}"])
+            .arg("-c")
+            .arg(lab.cwd())
+            .args(["sh", "-c", wrapper, "sh"])
+            .args(assignments)
+            .arg(&lab.client)
+            .args(args)
+            // The last screen stays readable after the client has gone.
+            .args([";", "set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-g", "status", "off"])
+            .output()
+            .context("cannot run tmux")?;
+        let pid = String::from_utf8_lossy(&started.stdout).trim().parse();
+        let pid = pid.with_context(|| format!("tmux: {}", String::from_utf8_lossy(&started.stderr)))?;
+        Ok(Self { name: name.to_owned(), pid, lab_dir: lab.dir.clone() })
+    }
+
+    /// The client's process: the shell and `env` in front of it have become it.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The screen as text.
+    pub fn capture(&self) -> Result<String> {
+        let output = tmux_in(&self.lab_dir).args(["capture-pane", "-p", "-t", &self.name]).output()?;
+        if !output.status.success() {
+            bail!("cannot read terminal {}: {}", self.name, String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// What a person sees there. A terminal that is gone shows nothing either.
+    pub fn screen(&self) -> Result<Screen> {
+        let format = ["display-message", "-p", "-t", &self.name, "#{pane_dead}"];
+        let dead = tmux_in(&self.lab_dir).args(format).output()?;
+        if !dead.status.success() || dead.stdout.trim_ascii() != b"0" {
+            return Ok(Screen::Exited);
+        }
+        Ok(screen::read(&self.capture()?))
+    }
+
+    /// Presses keys by their tmux names (`Enter`, `Escape`, `C-c`, `2`).
+    pub fn press(&self, keys: &[&str]) -> Result<()> {
+        self.tmux(&[&["send-keys", "-t", &self.name], keys].concat())
+    }
+
+    /// Puts text into the prompt box.
+    pub fn type_text(&self, text: &str) -> Result<()> {
+        self.tmux(&["send-keys", "-t", &self.name, "-l", text])?;
+        let start: String = text.chars().take(40).collect();
+        wait_for(&format!("{text:?} in the prompt box"), ECHO, || {
+            Ok(self.capture()?.contains(&start).then_some(()))
+        })
+    }
+
+    pub fn submit(&self, text: &str) -> Result<()> {
+        self.type_text(text)?;
+        self.press(&["Enter"])
+    }
+
+    pub fn wait_ready(&self) -> Result<()> {
+        let on_screen = |s: &Screen| *s == Screen::Idle;
+        self.wait_screen("the prompt box", START, on_screen).map(drop)
+    }
+
+    /// Waits until the screen reads as wanted.
+    pub fn wait_screen(
+        &self,
+        what: &str,
+        deadline: Duration,
+        wanted: impl Fn(&Screen) -> bool,
+    ) -> Result<Screen> {
+        let waited = wait_for(what, deadline, || Ok(Some(self.screen()?).filter(&wanted)));
+        waited.with_context(|| self.shown())
+    }
+
+    /// Waits until the screen holds a pattern.
+    pub fn wait_text(&self, pattern: &str, deadline: Duration) -> Result<String> {
+        let regex = Regex::new(pattern)?;
+        let waited =
+            wait_for(pattern, deadline, || Ok(Some(self.capture()?).filter(|text| regex.is_match(text))));
+        waited.with_context(|| self.shown())
+    }
+
+    /// The screen for an error message, without its empty lines.
+    fn shown(&self) -> String {
+        let text = self.capture().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let tail = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
+        format!("terminal {} shows:\n    {}\n", self.name, tail.join("\n    "))
+    }
+
+    /// Sends a signal (`TERM`, `KILL`, `HUP`, `INT`) to the client itself.
+    pub fn signal(&self, signal: &str) -> Result<()> {
+        self::signal(self.pid, signal)
+    }
+
+    /// Takes the terminal away, as closing its window would.
+    pub fn close_terminal(&self) -> Result<()> {
+        self.tmux(&["kill-session", "-t", &self.name])
+    }
+
+    pub fn is_alive(&self) -> bool {
+        is_alive(self.pid)
+    }
+
+    pub fn wait_gone(&self, deadline: Duration) -> Result<()> {
+        wait_for("the client to be gone", deadline, || Ok((!self.is_alive()).then_some(())))
+    }
+
+    fn tmux(&self, args: &[&str]) -> Result<()> {
+        let output = tmux_in(&self.lab_dir).args(args).output()?;
+        if !output.status.success() {
+            bail!("tmux {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,257 @@
+//! A scripted stand-in for the Messages API, on loopback, to drive the real client without a model.
+//!
+//! The reply is chosen by the last `SCRIPT:<name>` in the user's text ([`scripts`]); the step is the number of assistant
+//! messages after it. It runs on a thread of its own, so that a plain test or `xtask` can use it.
+
+mod choose;
+pub mod scripts;
+mod sse;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, Response, StatusCode, Uri};
+use futures_util::stream;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use scripts::Step;
+use sse::{Frame, Setting};
+
+/// Most requests answered in one run: a client that loops is stopped, not fed.
+const REQUESTS_MAX: u64 = 400;
+/// Longest request body: the client sends its whole prompt each time.
+const BODY_BYTES_MAX: usize = 64 << 20;
+
+/// One request as the stand-in saw it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub path: String,
+    pub script: Option<String>,
+    pub step: usize,
+    pub model: String,
+    pub tools: usize,
+    pub messages: usize,
+    /// The session that asked, by the client's own header.
+    pub session_id: String,
+}
+
+#[derive(Debug)]
+pub struct ModelApi {
+    addr: SocketAddr,
+    shared: Arc<Shared>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    count: AtomicU64,
+    seen: Mutex<Vec<Seen>>,
+}
+
+impl ModelApi {
+    /// Binds a free port on loopback; requests are answered from here on.
+    pub fn start() -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        listener.set_nonblocking(true)?;
+        let addr = listener.local_addr()?;
+        let shared = Arc::new(Shared::default());
+        let (stop, stopped) = oneshot::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let state = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("model-api".into()).spawn(move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    served = serve(listener, state) => drop(served),
+                    _ = stopped => {}
+                }
+            });
+        })?;
+        Ok(Self { addr, shared, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// For `ANTHROPIC_BASE_URL`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// Requests so far, oldest first.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for ModelApi {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            // The thread may have ended by itself.
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            // A panic there has failed its requests already.
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) -> io::Result<()> {
+    let app = axum::Router::new()
+        .fallback(answer)
+        .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .with_state(shared);
+    axum::serve(TcpListener::from_std(listener)?, app).await
+}
+
+async fn answer(
+    State(shared): State<Arc<Shared>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
+    if method == Method::HEAD {
+        return Response::new(Body::empty());
+    }
+    let number = shared.count.fetch_add(1, Ordering::Relaxed) + 1;
+    if number > REQUESTS_MAX {
+        return failure(400, "invalid_request_error", "stub request budget used up");
+    }
+    let path = uri.path().to_owned();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let choice = choose::choose(&body);
+    let session_id =
+        headers.get("x-claude-code-session-id").and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let seen = Seen {
+        path: path.clone(),
+        script: choice.script.clone(),
+        step: choice.index,
+        model: body["model"].as_str().unwrap_or_default().to_owned(),
+        tools: body["tools"].as_array().map_or(0, Vec::len),
+        messages: body["messages"].as_array().map_or(0, Vec::len),
+        session_id: session_id.to_owned(),
+    };
+    shared.seen.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+    if path.ends_with("/count_tokens") {
+        return document(200, &json!({"input_tokens": 1234}));
+    }
+    if path != "/v1/messages" {
+        return failure(404, "not_found_error", "stub");
+    }
+    perform(choice.step, &body, number).await
+}
+
+async fn perform(step: Step, body: &Value, number: u64) -> Response<Body> {
+    let reply = match step {
+        Step::Reply(reply) => reply,
+        Step::Hang(time) => {
+            tokio::time::sleep(time).await;
+            return failure(500, "api_error", "stub hung");
+        }
+        Step::Error { status, kind, message } => return failure(status, kind, message),
+    };
+    let cwd = choose::cwd(body);
+    let setting = Setting {
+        model: body["model"].clone(),
+        messages: body["messages"].as_array().map_or(0, Vec::len) as u64,
+        plan_file: choose::plan_file(body).unwrap_or_else(|| format!("{cwd}/plan.md")),
+        cwd,
+        number,
+    };
+    if body["stream"] != true {
+        return document(200, &sse::document(&reply, &setting));
+    }
+    events(sse::frames(&reply, &setting), reply.drop)
+}
+
+fn events(frames: Vec<Frame>, drop_at_end: bool) -> Response<Body> {
+    let mut ending: Vec<io::Result<Frame>> = frames.into_iter().map(Ok).collect();
+    if drop_at_end {
+        ending.push(Err(io::Error::from(io::ErrorKind::ConnectionReset)));
+    }
+    let body = stream::unfold(ending.into_iter(), |mut rest| async {
+        let sent = match rest.next()? {
+            Ok(Frame(text, pause)) => {
+                tokio::time::sleep(pause).await;
+                Ok(Bytes::from(text))
+            }
+            Err(e) => Err(e),
+        };
+        Some((sent, rest))
+    });
+    let mut response = Response::new(Body::from_stream(body));
+    response
+        .headers_mut()
+        .insert("content-type", axum::http::HeaderValue::from_static("text/event-stream; charset=utf-8"));
+    response
+}
+
+fn document(status: u16, value: &Value) -> Response<Body> {
+    let mut response = Response::new(Body::from(value.to_string()));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert("content-type", axum::http::HeaderValue::from_static("application/json"));
+    response
+}
+
+fn failure(status: u16, kind: &str, message: &str) -> Response<Body> {
+    let mut response =
+        document(status, &json!({"type": "error", "error": {"type": kind, "message": message}}));
+    if status == 429 {
+        response.headers_mut().insert("retry-after", axum::http::HeaderValue::from_static("1"));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    use super::*;
+
+    fn post(api: &ModelApi, body: &Value) -> String {
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(api.addr).unwrap();
+        write!(
+            stream,
+            "POST /v1/messages HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        // A dropped stream ends with an error; what came before it counts.
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    }
+
+    fn request(text: &str, stream: bool) -> Value {
+        json!({"model": "m", "stream": stream, "tools": [{"name": "Bash"}],
+            "messages": [{"role": "user", "content": text}]})
+    }
+
+    #[test]
+    fn a_script_is_streamed_to_its_end_and_logged() {
+        let api = ModelApi::start().unwrap();
+        let answer = post(&api, &request("SCRIPT:bash go", true));
+        assert!(
+            answer.contains("event: message_start") && answer.contains("event: message_stop"),
+            "{answer}"
+        );
+        assert!(answer.contains("made-by-bash"), "{answer}");
+        assert_eq!(api.seen()[0].script.as_deref(), Some("bash"));
+    }
+
+    #[test]
+    fn an_error_has_its_status_and_a_drop_has_no_end() {
+        let api = ModelApi::start().unwrap();
+        assert!(post(&api, &request("SCRIPT:err529", true)).starts_with("HTTP/1.1 529"));
+        assert!(!post(&api, &request("SCRIPT:drop", true)).contains("message_stop"));
+        assert!(post(&api, &request("SCRIPT:hello", false)).contains("Hello from the stub model."));
+    }
+}

@@ -1,0 +1,223 @@
+//! What the stand-in model says: a script is a list of steps, one a request.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// One answer of the model.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Reply(Reply),
+    /// Takes the request, says nothing for this long, then closes.
+    Hang(Duration),
+    /// An API error, as the real one words it.
+    Error {
+        status: u16,
+        kind: &'static str,
+        message: &'static str,
+    },
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    pub blocks: Vec<Block>,
+    /// Default: `tool_use` if a tool is called, else `end_turn`.
+    pub stop_reason: Option<&'static str>,
+    /// Cached input tokens to report; what fills the context. Default 12,000.
+    pub context_tokens: Option<u64>,
+    /// Cuts the connection after the last block, without an end.
+    pub drop: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Block {
+    Text {
+        text: String,
+        /// Pause after each piece of 36 characters.
+        pause: Duration,
+    },
+    Thinking(&'static str),
+    /// `@CWD@` and `@PLANFILE@` in the input become the session's own.
+    Tool {
+        name: &'static str,
+        input: Value,
+    },
+}
+
+fn say(text: &str) -> Block {
+    Block::Text { text: text.to_owned(), pause: Duration::ZERO }
+}
+
+fn tool(name: &'static str, input: Value) -> Block {
+    Block::Tool { name, input }
+}
+
+fn bash(command: &str, description: &str) -> Block {
+    tool("Bash", json!({"command": command, "description": description}))
+}
+
+fn agent(description: &str, prompt: &str, kind: &str, background: bool) -> Block {
+    tool(
+        "Agent",
+        json!({"description": description, "prompt": prompt, "subagent_type": kind, "run_in_background": background}),
+    )
+}
+
+fn reply(blocks: Vec<Block>) -> Step {
+    Step::Reply(Reply { blocks, ..Reply::default() })
+}
+
+fn error(status: u16, kind: &'static str, message: &'static str) -> Vec<Step> {
+    vec![Step::Error { status, kind, message }]
+}
+
+/// One step with tools, then a closing sentence.
+fn then(blocks: Vec<Block>, close: &str) -> Vec<Step> {
+    vec![reply(blocks), reply(vec![say(close)])]
+}
+
+const PLAN: &str = "# Plan\n\n1. Read the code\n2. Change the code\n3. Run the tests\n";
+
+/// Waits until it is killed or its time is up; `sleep` alone is refused by the client's Bash tool.
+const LONG_COMMAND: &str = "timeout 45 tail -f /dev/null; echo slept";
+
+/// The script of that name, or `None`.
+pub fn script(name: &str) -> Option<Vec<Step>> {
+    Some(match name {
+        "hello" => vec![reply(vec![say("Hello from the stub model.")])],
+        "bash" => then(
+            vec![
+                say("I will run a command."),
+                bash("touch made-by-bash.txt && echo bash-ok", "Create a file"),
+            ],
+            "The command finished.",
+        ),
+        "multi" => then(
+            vec![
+                Block::Thinking("Let me think about this."),
+                say("Two commands at once."),
+                bash("echo one", "Echo one"),
+                bash("echo two", "Echo two"),
+            ],
+            "Both finished.",
+        ),
+        "twoperm" => {
+            then(vec![bash("touch p1.txt", "Touch p1"), bash("touch p2.txt", "Touch p2")], "Both touched.")
+        }
+        "tworeads" => then(
+            vec![
+                tool("Read", json!({"file_path": "@CWD@/../../outside/a.txt"})),
+                tool("Read", json!({"file_path": "@CWD@/../../outside2/b.txt"})),
+            ],
+            "Both read.",
+        ),
+        "write" => vec![
+            reply(vec![tool("Write", json!({"file_path": "@CWD@/notes.txt", "content": "alpha\nbeta\n"}))]),
+            reply(vec![tool(
+                "Edit",
+                json!({"file_path": "@CWD@/notes.txt", "old_string": "beta", "new_string": "gamma"}),
+            )]),
+            reply(vec![say("File written and edited.")]),
+        ],
+        "fail" => then(
+            vec![bash("echo to-stdout; echo to-stderr >&2; exit 3", "Failing command")],
+            "The command failed.",
+        ),
+        "sleep" => then(vec![bash(LONG_COMMAND, "Sleep a while")], "Slept."),
+        "nap" => then(vec![bash("timeout 5 tail -f /dev/null; echo napped", "Nap a little")], "Napped."),
+        "slow" => vec![slow()],
+        "hang" => vec![Step::Hang(Duration::from_secs(60))],
+        "ask" => then(vec![tool("AskUserQuestion", question())], "Thank you for the answer."),
+        "plan" => vec![
+            reply(vec![tool("Write", json!({"file_path": "@PLANFILE@", "content": PLAN}))]),
+            reply(vec![tool("ExitPlanMode", json!({"plan": PLAN}))]),
+            reply(vec![say("Plan handled.")]),
+        ],
+        "enterplan" => then(vec![tool("EnterPlanMode", json!({}))], "In plan mode."),
+        "subagent" => then(
+            vec![say("Delegating."), agent("Count files", "SCRIPT:subwork count", "general-purpose", false)],
+            "The subagent reported.",
+        ),
+        "fgagent" => then(
+            vec![agent("Take a nap", "SCRIPT:subslow go", "general-purpose", false)],
+            "The agent reported.",
+        ),
+        "subsleepy" => then(
+            vec![agent("Wait a while", "SCRIPT:sleep in agent", "general-purpose", false)],
+            "The sleepy subagent reported.",
+        ),
+        "subwork" => then(
+            vec![bash("touch made-by-subagent.txt && echo sub-ok", "Create a file")],
+            "Subagent result: 1 file.",
+        ),
+        "subslow" => then(
+            vec![bash("timeout 6 tail -f /dev/null; echo bg-agent", "Sleep in agent")],
+            "Slow subagent finished.",
+        ),
+        "bgagent" => then(
+            vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)],
+            "Launched a background agent.",
+        ),
+        "bgbash" => then(
+            vec![tool(
+                "Bash",
+                json!({"command": "timeout 6 tail -f /dev/null; echo bg-done", "description": "Background sleep",
+                       "run_in_background": true}),
+            )],
+            "Started a background command.",
+        ),
+        "badtool" => then(vec![tool("NoSuchTool", json!({"x": 1}))], "That tool does not exist."),
+        "err400" => error(400, "invalid_request_error", "messages: stub says no"),
+        "err401" => error(401, "authentication_error", "invalid x-api-key"),
+        "err403" => error(403, "permission_error", "stub forbids"),
+        "err429" => error(429, "rate_limit_error", "stub rate limit"),
+        "err500" => error(500, "api_error", "Internal server error"),
+        "err529" => error(529, "overloaded_error", "Overloaded"),
+        "drop" => {
+            vec![Step::Reply(Reply { blocks: vec![say("Half an ans")], drop: true, ..Reply::default() })]
+        }
+        "maxtok" => vec![Step::Reply(Reply {
+            blocks: vec![say("This answer was cut")],
+            stop_reason: Some("max_tokens"),
+            ..Reply::default()
+        })],
+        "big" => vec![Step::Reply(Reply {
+            blocks: vec![say("Big context.")],
+            context_tokens: Some(185_000),
+            ..Reply::default()
+        })],
+        _ => return None,
+    })
+}
+
+fn slow() -> Step {
+    let text = (1..200).map(|n| format!("Line {n:03} of a long streamed answer.\n")).collect();
+    reply(vec![Block::Text { text, pause: Duration::from_millis(250) }])
+}
+
+fn question() -> Value {
+    json!({"questions": [{
+        "question": "Which database should we use?", "header": "Database", "multiSelect": false,
+        "options": [
+            {"label": "Postgres", "description": "Relational, robust"},
+            {"label": "SQLite", "description": "Single file"},
+        ],
+    }]})
+}
+
+/// What the client gets when it asks for a summary of the conversation.
+pub(super) fn summary() -> Step {
+    reply(vec![say(
+        "<analysis>\nThe user tested.\n</analysis>\n<summary>\n1. Primary request: run scripts.\n</summary>",
+    )])
+}
+
+/// What the client gets for its own small questions (titles, classifiers).
+pub(super) fn aside(wants_title: bool) -> Step {
+    reply(vec![say(if wants_title { r#"{"title": "Stub session title"}"# } else { "ok" })])
+}
+
+/// After the last step of a script.
+pub(super) fn over() -> Step {
+    reply(vec![say("(continuation) acknowledged.")])
+}

@@ -1,0 +1,203 @@
+//! Reads a terminal the way a person does: what does this screen ask of me?
+//!
+//! Plain text patterns over `tmux capture-pane`, measured with the pinned client. It shares nothing with the core, so that
+//! the two can disagree.
+
+/// What a person at that terminal sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Screen {
+    /// Nothing drawn yet.
+    Starting,
+    /// An empty prompt box, or one with a draft.
+    Idle,
+    /// The client says "esc to interrupt".
+    Working,
+    /// The prompt box is free, but the client waits for its background agents.
+    Background,
+    /// "Do you want to proceed?"
+    Permission {
+        tool: String,
+        from_agent: bool,
+    },
+    Question,
+    Plan,
+    /// A menu the person opened, or a notice that wants a key.
+    Dialog,
+    /// The person ended the last turn.
+    Interrupted,
+    /// The last turn ends with an API error.
+    Error,
+    /// The program is gone. Text alone cannot tell; the driver knows from tmux.
+    Exited,
+    /// None of the above: look at it.
+    Unknown,
+}
+
+/// The rule above and below the prompt box, and above a question.
+const RULE: &str = "────";
+/// The rule above a menu.
+const MENU_RULE: &str = "▔▔▔▔";
+const PROMPT: &str = "❯";
+
+/// How the client words that the person ended the turn: Esc, or no to a permission, a question, a plan.
+const REFUSED: [&str; 3] = [
+    "Interrupted · What should Claude do instead?",
+    "User declined to answer questions",
+    "User rejected Claude's plan",
+];
+
+/// What the text of a screen says.
+pub fn read(text: &str) -> Screen {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    if lines.iter().all(|line| line.is_empty()) {
+        return Screen::Starting;
+    }
+    match prompt_box(&lines) {
+        Some((top, bottom)) => at_the_prompt(&lines[..top], &lines[bottom..]),
+        None => asked(&lines),
+    }
+}
+
+/// The last prompt box: the lines of its upper and lower rule.
+fn prompt_box(lines: &[&str]) -> Option<(usize, usize)> {
+    let bottom = lines.iter().rposition(|line| line.starts_with(RULE))?;
+    let top = lines[..bottom].iter().rposition(|line| line.starts_with(RULE))?;
+    let first = lines.get(top + 1)?;
+    // In a question the rule is followed by its heading.
+    let is_box = first.starts_with(PROMPT) && !asks_for_a_choice(lines);
+    is_box.then_some((top, bottom))
+}
+
+fn asks_for_a_choice(lines: &[&str]) -> bool {
+    let tail = &lines[lines.len().saturating_sub(14)..];
+    tail.iter().any(|l| {
+        l.contains("Enter to select")
+            || l.contains("Do you want to")
+            || l.contains("Would you like to proceed")
+    })
+}
+
+fn at_the_prompt(above: &[&str], below: &[&str]) -> Screen {
+    if below.iter().any(|line| line.contains("esc to interrupt")) {
+        return Screen::Working;
+    }
+    let from = above.iter().rposition(|line| line.starts_with(PROMPT)).unwrap_or(0);
+    let last_turn = &above[from..];
+    let has = |needle: &str| last_turn.iter().any(|line| line.contains(needle));
+    let bullet = |c: char| c == '●' || c == '⎿' || c.is_whitespace();
+    let starts =
+        |needle: &str| last_turn.iter().any(|line| line.trim_start_matches(bullet).starts_with(needle));
+    let status = last_turn.iter().rfind(|line| line.starts_with('✻')).copied().unwrap_or_default();
+    if status.contains("Waiting for") && status.contains("background agent") {
+        Screen::Background
+    } else if REFUSED.iter().any(|needle| has(needle)) {
+        Screen::Interrupted
+    } else if starts("API Error") || starts("Invalid API key") {
+        Screen::Error
+    } else {
+        Screen::Idle
+    }
+}
+
+fn asked(lines: &[&str]) -> Screen {
+    let has = |needle: &str| lines.iter().any(|line| line.contains(needle));
+    if has("Would you like to proceed?") && has("plan") {
+        Screen::Plan
+    } else if has("Enter to select · ") {
+        Screen::Question
+    } else if has("Do you want to") && has("Esc to cancel") {
+        permission(lines)
+    } else if has(MENU_RULE) || has("Enter to confirm") || has("Esc to cancel") {
+        Screen::Dialog
+    } else {
+        Screen::Unknown
+    }
+}
+
+/// The heading of the box names what wants to run.
+fn permission(lines: &[&str]) -> Screen {
+    let rule = lines.iter().rposition(|line| line.starts_with(RULE));
+    let heading = rule.and_then(|at| lines.get(at + 1)).copied().unwrap_or_default().trim();
+    // Further right: "1 of 2".
+    let heading = heading.split("   ").next().unwrap_or_default();
+    let (title, from) = heading.split_once(" · from").unwrap_or((heading, ""));
+    let tool = match title.trim() {
+        "Bash command" => "Bash",
+        "Read file" => "Read",
+        "Create file" | "Overwrite file" => "Write",
+        "Edit file" => "Edit",
+        other => other,
+    };
+    Screen::Permission { tool: tool.to_owned(), from_agent: !from.is_empty() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn permission(tool: &str, from_agent: bool) -> Screen {
+        Screen::Permission { tool: tool.into(), from_agent }
+    }
+
+    /// Every file in `screens/` was captured from the real client by its driver.
+    #[test]
+    fn every_captured_screen_reads_as_a_person_would() {
+        let expected = BTreeMap::from([
+            ("after_permission", Screen::Idle),
+            ("api_error", Screen::Error),
+            ("api_error_auth", Screen::Error),
+            ("auto_compacted", Screen::Idle),
+            ("background_agent", Screen::Background),
+            ("background_agent_done", Screen::Idle),
+            ("background_shell", Screen::Idle),
+            ("background_shell_done", Screen::Idle),
+            ("cleared", Screen::Idle),
+            ("compacted", Screen::Idle),
+            ("ctrl_c_once", Screen::Idle),
+            ("dialog_model", Screen::Dialog),
+            ("dialog_resume", Screen::Dialog),
+            ("draft", Screen::Idle),
+            ("esc_before_token", Screen::Idle),
+            ("esc_plan", Screen::Interrupted),
+            ("esc_question", Screen::Interrupted),
+            ("esc_streaming", Screen::Interrupted),
+            ("esc_tool_then_queued_prompt", Screen::Idle),
+            ("exited", Screen::Unknown),
+            ("foreground_agent", Screen::Working),
+            ("fresh", Screen::Idle),
+            ("fresh_auto", Screen::Idle),
+            ("fresh_plan", Screen::Idle),
+            ("permission_background_shell", permission("Bash", false)),
+            ("permission_bash", permission("Bash", false)),
+            ("permission_from_agent", permission("Bash", true)),
+            ("permission_refused", Screen::Interrupted),
+            ("permission_two", permission("Read", false)),
+            ("permission_write", permission("Write", false)),
+            ("plan", Screen::Plan),
+            ("plan_accepted", Screen::Idle),
+            ("question", Screen::Question),
+            ("question_answered", Screen::Idle),
+            ("queued", Screen::Working),
+            ("retrying", Screen::Working),
+            ("starting", Screen::Starting),
+            ("streaming", Screen::Working),
+            ("thinking", Screen::Working),
+            ("tool_failed", Screen::Idle),
+            ("tool_running", Screen::Working),
+            ("turn_ended", Screen::Idle),
+            ("two_refused", Screen::Interrupted),
+        ]);
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/screens");
+        let mut seen = BTreeMap::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            seen.insert(name, read(&std::fs::read_to_string(&path).unwrap()));
+        }
+        let expected: BTreeMap<String, Screen> =
+            expected.into_iter().map(|(n, s)| (n.to_owned(), s)).collect();
+        assert_eq!(seen, expected);
+    }
+}

@@ -1,0 +1,181 @@
+//! What is compared with the screen: our daemon's board, or a recorder that only writes hooks down.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use flightdeck_sim::client::{Lab, check};
+use serde_json::{Value, json};
+
+/// From start to the line with the address.
+const DAEMON_START: Duration = Duration::from_secs(20);
+
+/// One session as the board shows it.
+#[derive(Clone, Debug)]
+pub(super) struct SessionView {
+    pub(super) id: String,
+    pub(super) group: String,
+    pub(super) state: String,
+    pub(super) label: String,
+}
+
+pub(super) trait Board {
+    /// Registers its hooks in the lab's settings, keeping what is there.
+    fn install_hooks(&self, lab: &Lab) -> Result<()>;
+
+    /// The board now; `None` if this one does not judge.
+    fn sessions(&self) -> Result<Option<Vec<SessionView>>>;
+}
+
+/// Our daemon, over HTTP.
+pub(super) struct Daemon {
+    binary: std::path::PathBuf,
+    child: Child,
+    address: String,
+}
+
+impl Daemon {
+    pub(super) fn start(lab: &Lab, binary: &Path) -> Result<Self> {
+        let env = lab.env(&[]);
+        check(&env, lab.dir())?;
+        let log = fs::File::create(lab.dir().join("daemon.log"))?;
+        let mut child = Command::new(binary)
+            .args(["up", "--no-hooks", "--port", "0"])
+            .current_dir(lab.cwd())
+            .env_clear()
+            .envs(env)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .context("cannot start the daemon")?;
+        let address = match address(&mut child) {
+            Ok(address) => address,
+            Err(e) => {
+                // It may have ended by itself.
+                let _ = child.kill();
+                let _ = child.wait();
+                let log = fs::read_to_string(lab.dir().join("daemon.log")).unwrap_or_default();
+                return Err(e.context(format!("the daemon did not come up: {log}")));
+            }
+        };
+        Ok(Self { binary: binary.to_owned(), child, address })
+    }
+
+    fn get(&self, path: &str) -> Result<Value> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
+        if !head.starts_with("HTTP/1.1 200") {
+            bail!("GET {path}: {}", head.lines().next().unwrap_or_default());
+        }
+        serde_json::from_str(body).with_context(|| format!("GET {path} gave no JSON"))
+    }
+}
+
+/// The first line on stdout says where the board is.
+fn address(child: &mut Child) -> Result<String> {
+    let stdout = child.stdout.take().context("no stdout")?;
+    let (send, lines) = mpsc::channel();
+    // Reads on after the first line, so that the daemon never blocks on a full pipe.
+    std::thread::spawn(move || {
+        BufReader::new(stdout).lines().map_while(Result::ok).for_each(|l| drop(send.send(l)))
+    });
+    let line = lines.recv_timeout(DAEMON_START).context("it printed no address")?;
+    let after = line.split("http://").nth(1).with_context(|| format!("no address in {line:?}"))?;
+    Ok(after.chars().take_while(|c| !c.is_whitespace() && *c != '/').collect())
+}
+
+impl Board for Daemon {
+    fn install_hooks(&self, lab: &Lab) -> Result<()> {
+        let env = lab.env(&[]);
+        check(&env, lab.dir())?;
+        let output = Command::new(&self.binary).args(["hooks", "install"]).env_clear().envs(env).output()?;
+        if !output.status.success() {
+            bail!("flightdeck hooks install: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(())
+    }
+
+    fn sessions(&self) -> Result<Option<Vec<SessionView>>> {
+        let answer = self.get("/api/sessions")?;
+        let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
+        let view = |s: &Value| SessionView {
+            id: text(&s["id"]),
+            group: text(&s["agent_state"]["group"]),
+            state: text(&s["agent_state"]["state"]),
+            label: text(&s["agent_state"]["label"]),
+        };
+        Ok(Some(
+            answer["sessions"].as_array().context("no sessions in the answer")?.iter().map(view).collect(),
+        ))
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // Both fail only if it is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Writes every hook down, one file an event, and judges nothing.
+pub(super) struct Recorder;
+
+/// Every event it is safe to register for watching.
+const EVENTS: [&str; 23] = [
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "PermissionRequest",
+    "Notification",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "TaskCreated",
+    "TaskCompleted",
+    "Elicitation",
+    "ElicitationResult",
+    "ConfigChange",
+    "CwdChanged",
+    "InstructionsLoaded",
+    "PostModelSwitch",
+];
+
+impl Board for Recorder {
+    fn install_hooks(&self, lab: &Lab) -> Result<()> {
+        let folder = lab.dir().join("hooks");
+        fs::create_dir_all(&folder)?;
+        // A temporary name first: a reader never sees half an event.
+        let command = format!(
+            "cd '{}' && f=$(date +%s%N)-$$ && cat > \".$f\" && mv \".$f\" \"$f.json\"",
+            folder.display()
+        );
+        let mut settings = lab.settings()?;
+        for event in EVENTS {
+            settings["hooks"][event] =
+                json!([{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]);
+        }
+        lab.write_settings(&settings)
+    }
+
+    fn sessions(&self) -> Result<Option<Vec<SessionView>>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,117 @@
+//! `cargo xtask e2e`: the real client in a throw-away home, our hooks, our daemon, and after every step the question
+//! whether the board says what the terminal shows.
+
+mod board;
+mod expect;
+mod install;
+mod scenarios;
+mod stage;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use clap::{Parser, ValueEnum};
+
+use scenarios::Scenario;
+use stage::{Stage, Tally};
+
+#[derive(Parser, Debug)]
+pub(crate) struct Args {
+    /// Scenarios to run; all but the slow ones if none is named
+    scenarios: Vec<String>,
+    /// Print the scenarios and end
+    #[arg(long)]
+    list: bool,
+    /// Leave the throw-away homes where they are, with the screen after every step
+    #[arg(long)]
+    keep: bool,
+    /// Run the slow scenarios too
+    #[arg(long)]
+    slow: bool,
+    /// What is compared with the screen
+    #[arg(long, value_enum, default_value_t = BoardKind::Daemon)]
+    board: BoardKind,
+    /// Also judge what only the client's registry can tell (interrupts, kill -9)
+    #[arg(long)]
+    registry: bool,
+    /// Another client than the pinned one: a path to its `claude` binary
+    #[arg(long)]
+    client: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BoardKind {
+    /// Our daemon with our hooks
+    Daemon,
+    /// No daemon: hooks are only written down, and only the screen is judged
+    Recorder,
+}
+
+/// True if nothing failed. What was skipped is said, and is a failure where `CI=true`.
+pub(crate) fn run(args: &Args) -> Result<bool> {
+    if args.list {
+        for s in scenarios::ALL {
+            println!("{:<24} {}{}", s.name, s.about, if s.slow { " (slow)" } else { "" });
+        }
+        return Ok(true);
+    }
+    let chosen = choose(args)?;
+    let ci = std::env::var("CI").is_ok_and(|v| v == "true");
+    let tools = install::tools(args.client.as_deref()).and_then(|client| {
+        let flightdeck = if args.board == BoardKind::Daemon { Some(install::flightdeck()?) } else { None };
+        Ok((client, flightdeck))
+    });
+    let (client, flightdeck) = match tools {
+        Ok(tools) => tools,
+        Err(e) => {
+            println!("SKIPPED all {} scenarios against the real client: {e:#}", chosen.len());
+            return Ok(!ci);
+        }
+    };
+    let mut total = Tally::default();
+    for scenario in &chosen {
+        total.add(&perform(scenario, args, &client, flightdeck.as_deref()));
+    }
+    let left_out = scenarios::ALL.len() - chosen.len();
+    println!("\n{total}");
+    if args.scenarios.is_empty() && left_out > 0 {
+        println!("SKIPPED {left_out} slow scenarios: run them with --slow");
+    }
+    Ok(total.failed == 0)
+}
+
+fn choose(args: &Args) -> Result<Vec<&'static Scenario>> {
+    if args.scenarios.is_empty() {
+        return Ok(scenarios::ALL.iter().filter(|s| args.slow || !s.slow).collect());
+    }
+    let find = |name: &String| match scenarios::ALL.iter().find(|s| s.name == name) {
+        Some(scenario) => Ok(scenario),
+        None => bail!("no scenario {name}: see cargo xtask e2e --list"),
+    };
+    args.scenarios.iter().map(find).collect()
+}
+
+fn perform(
+    scenario: &Scenario,
+    args: &Args,
+    client: &std::path::Path,
+    flightdeck: Option<&std::path::Path>,
+) -> Tally {
+    println!("\n{} — {}", scenario.name, scenario.about);
+    let begun = Instant::now();
+    let outcome = Stage::new(scenario, args, client, flightdeck).and_then(|mut stage| {
+        let played = (scenario.run)(&mut stage);
+        stage.close(played)
+    });
+    match outcome {
+        Ok(tally) => {
+            println!("  passed in {:.1} s", begun.elapsed().as_secs_f32());
+            tally
+        }
+        Err(e) => {
+            println!("  FAILED after {:.1} s: {e:#}", begun.elapsed().as_secs_f32());
+            Tally { failed: 1, ..Tally::default() }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Sessions that change their context, their id or their place; hooks that come late.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use flightdeck_sim::client::wait_for;
+
+use crate::e2e::expect::{exited, idle};
+use crate::e2e::stage::{Seat, Stage};
+
+/// A running client acts on changed settings about 1.1 s after the write, and shows nothing when it does.
+const SETTINGS_RELOAD: Duration = Duration::from_millis(2_500);
+const SWITCH: Duration = Duration::from_secs(10);
+
+fn wait_for_other_session(s: &Stage, t: &Seat, old: &str) -> Result<String> {
+    wait_for("another session in this terminal", SWITCH, || Ok(s.session(t).filter(|id| id != old)))
+}
+
+pub(super) fn clear(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    s.see(&t, "answered", idle())?;
+    let old = s.session(&t).context("no session")?;
+    t.tui.submit("/clear")?;
+    wait_for_other_session(s, &t, &old)?;
+    s.see(&t, "a fresh session", idle())?;
+    s.prompt(&t, "SCRIPT:hello two")?;
+    s.see(&t, "answered there", idle())
+}
+
+pub(super) fn compact(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    for prompt in ["SCRIPT:hello one", "SCRIPT:hello two", "SCRIPT:hello three"] {
+        s.prompt(&t, prompt)?;
+        s.see(&t, "answered", idle())?;
+    }
+    t.tui.submit("/compact keep the numbers")?;
+    t.tui.wait_text("Compacted", Duration::from_secs(20))?;
+    s.see(&t, "compacted", idle())?;
+    s.prompt(&t, "SCRIPT:hello four")?;
+    s.see(&t, "goes on", idle())
+}
+
+pub(super) fn auto_compact(s: &mut Stage) -> Result<()> {
+    let small = [("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "200000")];
+    let t = s.open_with("a", &["--permission-mode", "default"], &small)?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    s.see(&t, "answered", idle())?;
+    s.prompt(&t, "SCRIPT:big two")?;
+    s.see(&t, "the context is full", idle())?;
+    s.prompt(&t, "SCRIPT:hello three")?;
+    s.see(&t, "compacted by itself and answered", idle())?;
+    let compacted = s.lab.api().seen().iter().any(|r| r.script.as_deref() == Some("compact"));
+    ensure!(compacted, "no summary was asked for");
+    Ok(())
+}
+
+pub(super) fn resume(s: &mut Stage) -> Result<()> {
+    let (old, id) = one_turn_then_exit(s)?;
+    let t = s.open_with("b", &["--permission-mode", "default", "--resume", &id], &[])?;
+    s.see(&t, "resumed", idle())?;
+    ensure!(s.session(&t) == Some(id), "another id after --resume");
+    drop(old);
+    s.prompt(&t, "SCRIPT:hello two")?;
+    s.see(&t, "goes on", idle())
+}
+
+pub(super) fn fork(s: &mut Stage) -> Result<()> {
+    let (old, id) = one_turn_then_exit(s)?;
+    let t = s.open_with("b", &["--permission-mode", "default", "--resume", &id, "--fork-session"], &[])?;
+    s.prompt(&t, "SCRIPT:hello two")?;
+    s.see(&t, "the fork answers", idle())?;
+    ensure!(s.session(&t) != Some(id), "the fork has the old id");
+    s.see(&old, "the original stays closed", exited())
+}
+
+fn one_turn_then_exit(s: &mut Stage) -> Result<(Seat, String)> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    s.see(&t, "answered", idle())?;
+    let id = s.session(&t).context("no session")?;
+    t.tui.submit("/exit")?;
+    s.see(&t, "closed", exited())?;
+    Ok((t, id))
+}
+
+pub(super) fn in_app_resume(s: &mut Stage) -> Result<()> {
+    let (_, first) = one_turn_then_exit(s)?;
+    let t = s.open("b")?;
+    s.prompt(&t, "SCRIPT:hello two")?;
+    s.see(&t, "a second session", idle())?;
+    let second = s.session(&t).context("no session")?;
+    t.tui.submit(&format!("/resume {first}"))?;
+    let now = wait_for_other_session(s, &t, &second)?;
+    ensure!(now == first, "went to {now}, not to {first}");
+    s.see(&t, "the first one is back", idle())?;
+    s.prompt(&t, "SCRIPT:hello three")?;
+    s.see(&t, "goes on", idle())
+}
+
+pub(super) fn hooks_into_running(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    s.see(&t, "nobody knows it yet", idle().needs_registry())?;
+    s.install_hooks()?;
+    std::thread::sleep(SETTINGS_RELOAD);
+    s.prompt(&t, "SCRIPT:hello two")?;
+    s.see(&t, "known from its next turn on", idle())
+}

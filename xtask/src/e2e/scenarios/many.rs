@@ -1,0 +1,59 @@
+//! More than one thing at once: subagents, background commands, several terminals.
+
+use anyhow::Result;
+
+use crate::e2e::expect::{agent_permission as agent_asks, background, idle, permission, question, working};
+use crate::e2e::stage::Stage;
+
+pub(super) fn background_agent(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:bgagent one")?;
+    s.see(&t, "the agent works on", background())?;
+    s.see(&t, "it reported", idle())
+}
+
+pub(super) fn foreground_agent(s: &mut Stage) -> Result<()> {
+    let foreground = [("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1")];
+    let t = s.open_with("a", &["--permission-mode", "default"], &foreground)?;
+    s.prompt(&t, "SCRIPT:fgagent one")?;
+    s.see(&t, "the turn waits for its agent", working().board(&["delegating", "acting"]))?;
+    s.see(&t, "it reported", idle())
+}
+
+pub(super) fn agent_permission(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:bgagent one")?;
+    s.see(&t, "the agent asks", agent_asks("Bash"))?;
+    s.answer(&t, &["Enter"])?;
+    s.see(&t, "given, it works on", background().needs_registry())?;
+    s.see(&t, "it reported", idle())
+}
+
+pub(super) fn background_shell(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:bgbash one")?;
+    s.see(&t, "the command works on", idle())?;
+    t.tui.wait_text(r"completed \(exit code 0\)", std::time::Duration::from_secs(20))?;
+    s.see(&t, "it is done", idle())
+}
+
+pub(super) fn four_at_once(s: &mut Stage) -> Result<()> {
+    let asks = s.open("asks")?;
+    let wants = s.open("wants")?;
+    let writes = s.open("writes")?;
+    let waits = s.open("waits")?;
+    s.prompt(&asks, "SCRIPT:ask one")?;
+    s.prompt(&wants, "SCRIPT:bash one")?;
+    s.prompt(&writes, "SCRIPT:slow one")?;
+    s.prompt(&waits, "SCRIPT:hello one")?;
+    s.see(&asks, "first: asks", question())?;
+    s.see(&wants, "second: wants permission", permission("Bash"))?;
+    s.see(&writes, "third: writes", working().board(&["thinking"]))?;
+    s.see(&waits, "fourth: has answered", idle())?;
+    s.answer(&asks, &["Enter"])?;
+    s.see(&asks, "first: answered", idle())?;
+    s.see(&wants, "second: still wants permission", permission("Bash"))?;
+    s.answer(&wants, &["Enter"])?;
+    s.see(&wants, "second: given", idle())?;
+    s.see(&writes, "third: still writes", working().board(&["thinking"]))
+}

@@ -1,0 +1,85 @@
+//! Everything a session can go through, as a person would do it at the terminal.
+
+mod ask;
+mod context;
+mod end;
+mod interrupt;
+mod many;
+mod turn;
+
+use anyhow::Result;
+
+use super::stage::Stage;
+
+pub(super) struct Scenario {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) run: fn(&mut Stage) -> Result<()>,
+    /// Takes a minute or more.
+    pub(super) slow: bool,
+    /// Bash, Read and Agent run without asking.
+    pub(super) allow_tools: bool,
+    /// Hooks are there before the client starts.
+    pub(super) hooks_first: bool,
+}
+
+/// Asks before each tool.
+const fn asking(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
+    Scenario { name, about, run, slow: false, allow_tools: false, hooks_first: true }
+}
+
+/// Common tools run without asking.
+const fn free(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
+    Scenario { allow_tools: true, ..asking(name, about, run) }
+}
+
+pub(super) static ALL: &[Scenario] = &[
+    asking("print", "print mode, with and without a tool it may not use", turn::print),
+    free("turn", "plain turns with and without tools", turn::turn),
+    free("tool_failure", "a tool fails and Claude goes on", turn::tool_failure),
+    free("queued_prompt", "a prompt typed while a tool runs", turn::queued_prompt),
+    asking("api_errors", "the API refuses, after retries and at once", turn::api_errors),
+    Scenario {
+        slow: true,
+        ..asking("idle_notification", "nobody answers for a minute", turn::idle_notification)
+    },
+    asking("permission_yes", "a permission is given", ask::permission_yes),
+    asking("permission_no", "a permission is refused by its last option", ask::permission_no),
+    asking("permission_esc", "a permission is refused by Esc", ask::permission_esc),
+    asking("two_permissions", "two permissions wait at once", ask::two_permissions),
+    asking("question", "a question is answered", ask::question),
+    asking("plan", "a plan is approved", ask::plan),
+    asking("menu", "a person opens a menu and closes it", ask::menu),
+    asking("esc_before_token", "Esc before the first token", interrupt::before_token),
+    asking("esc_streaming", "Esc while text streams", interrupt::streaming),
+    free("esc_tool", "Esc while a tool runs", interrupt::tool),
+    asking("esc_question", "Esc on a question", interrupt::question),
+    asking("esc_plan", "Esc on a plan", interrupt::plan),
+    asking("esc_retry", "Esc while the client waits to retry", interrupt::retry),
+    free("esc_foreground_agent", "Esc while a foreground agent works", interrupt::foreground_agent),
+    free("background_agent", "an agent works on after the turn", many::background_agent),
+    free("foreground_agent", "the turn waits for its agent", many::foreground_agent),
+    asking("agent_permission", "a background agent asks for permission", many::agent_permission),
+    free("background_shell", "a command works on after the turn", many::background_shell),
+    asking("four_at_once", "four terminals in four states", many::four_at_once),
+    asking("clear", "/clear puts a new session in the old one's place", context::clear),
+    asking("compact", "/compact", context::compact),
+    asking("auto_compact", "the context is full", context::auto_compact),
+    asking("resume", "a session is resumed by id", context::resume),
+    asking("fork", "a session is forked", context::fork),
+    asking("in_app_resume", "/resume goes to another session in the same terminal", context::in_app_resume),
+    Scenario {
+        hooks_first: false,
+        ..asking(
+            "hooks_into_running",
+            "hooks are installed while a session runs",
+            context::hooks_into_running,
+        )
+    },
+    asking("end_exit", "/exit", end::exit),
+    asking("end_ctrl_c", "Ctrl-C twice", end::ctrl_c),
+    asking("end_ctrl_d", "Ctrl-D twice", end::ctrl_d),
+    asking("end_signals", "TERM, HUP and INT", end::signals),
+    asking("end_terminal", "the terminal is closed", end::terminal),
+    asking("end_kill", "kill -9, idle and in the middle of a turn", end::kill),
+];

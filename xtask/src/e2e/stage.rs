@@ -1,0 +1,231 @@
+//! Where a scenario plays: a lab, a board, and the comparison after each step.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use flightdeck_sim::client::{Lab, Tui, wait_for};
+use serde_json::json;
+
+use super::board::{Board, Daemon, Recorder, SessionView};
+use super::expect::Expect;
+use super::scenarios::Scenario;
+use super::{Args, BoardKind};
+
+/// The board agrees within this time of the screen: hooks are processes, and some are async.
+const AGREE: Duration = Duration::from_secs(5);
+/// And still does after this time: a late hook must not undo it.
+const STAY: Duration = Duration::from_millis(500);
+/// A dialog takes no keys for about 0.15 s after it is drawn; longer on a busy machine.
+const DEAF: Duration = Duration::from_millis(800);
+/// A prompt that was sent has become a request to the model.
+const REQUEST: Duration = Duration::from_secs(20);
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) passed: usize,
+    pub(super) failed: usize,
+    pub(super) screens: usize,
+    pub(super) boards: usize,
+    /// Board checks left out because no hook tells what happened.
+    pub(super) registry_skipped: usize,
+    /// Board checks left out because a recorder cannot judge.
+    pub(super) unjudged: usize,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.screens += other.screens;
+        self.boards += other.boards;
+        self.registry_skipped += other.registry_skipped;
+        self.unjudged += other.unjudged;
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} scenarios passed, {} failed; ", self.passed, self.failed)?;
+        write!(f, "{} screens read as expected, {} boards agreed", self.screens, self.boards)?;
+        if self.registry_skipped > 0 {
+            write!(
+                f,
+                "\nSKIPPED {} board checks that need the registry inlet (--registry)",
+                self.registry_skipped
+            )?;
+        }
+        if self.unjudged > 0 {
+            write!(f, "\nSKIPPED {} board checks: a recorder stands in for the daemon", self.unjudged)?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) struct Stage {
+    pub(super) lab: Lab,
+    board: Box<dyn Board>,
+    registry: bool,
+    keep: bool,
+    tally: Tally,
+    steps: usize,
+}
+
+/// A terminal and the session last seen in it.
+pub(super) struct Seat {
+    pub(super) tui: Tui,
+    session: RefCell<Option<String>>,
+}
+
+impl Stage {
+    pub(super) fn new(
+        scenario: &Scenario,
+        args: &Args,
+        client: &Path,
+        flightdeck: Option<&Path>,
+    ) -> Result<Self> {
+        // Short, because sockets live below it.
+        let dir = std::env::temp_dir().join(format!("fd-e2e-{}-{}", std::process::id(), scenario.name));
+        let lab = Lab::new(&dir, client)?;
+        if scenario.allow_tools {
+            lab.write_settings(&json!({"permissions": {"allow": ["Bash", "Read", "Agent"]}}))?;
+        }
+        let board: Box<dyn Board> = match (args.board, flightdeck) {
+            (BoardKind::Daemon, Some(binary)) => Box::new(Daemon::start(&lab, binary)?),
+            _ => Box::new(Recorder),
+        };
+        let stage =
+            Self { lab, board, registry: args.registry, keep: args.keep, tally: Tally::default(), steps: 0 };
+        if scenario.hooks_first {
+            stage.install_hooks()?;
+        }
+        Ok(stage)
+    }
+
+    pub(super) fn install_hooks(&self) -> Result<()> {
+        self.board.install_hooks(&self.lab)
+    }
+
+    /// An interactive client that asks before it acts.
+    pub(super) fn open(&self, name: &str) -> Result<Seat> {
+        self.open_with(name, &["--permission-mode", "default"], &[])
+    }
+
+    pub(super) fn open_with(&self, name: &str, args: &[&str], env: &[(&str, &str)]) -> Result<Seat> {
+        let tui = self.lab.tui(name, args, env)?;
+        tui.wait_ready()?;
+        let seat = Seat { tui, session: RefCell::new(None) };
+        wait_for("the session in the client's registry", REQUEST, || Ok(self.session(&seat).map(drop)))?;
+        Ok(seat)
+    }
+
+    /// The session in that terminal by the client's own word; the last known one once it is gone.
+    pub(super) fn session(&self, seat: &Seat) -> Option<String> {
+        let mut entries = self.lab.registry().into_iter();
+        let now = entries.find(|(_, entry)| entry["pid"] == seat.tui.pid()).map(|(id, _)| id);
+        let mut known = seat.session.borrow_mut();
+        *known = now.or_else(|| known.take());
+        known.clone()
+    }
+
+    /// Sends a prompt and waits until the model has been asked, so that what comes after is of this turn.
+    pub(super) fn prompt(&self, seat: &Seat, text: &str) -> Result<()> {
+        let before = self.requests();
+        seat.tui.submit(text)?;
+        wait_for(&format!("a request for {text:?}"), REQUEST, || Ok((self.requests() > before).then_some(())))
+    }
+
+    /// Answers a dialog. Keys pressed just after it opened are swallowed by the client, and nothing shows when that ends.
+    pub(super) fn answer(&self, seat: &Seat, keys: &[&str]) -> Result<()> {
+        std::thread::sleep(DEAF);
+        seat.tui.press(keys)
+    }
+
+    fn requests(&self) -> usize {
+        self.lab.api().seen().iter().filter(|r| r.tools > 0).count()
+    }
+
+    /// The screen must come to read as expected, and the board must agree with it.
+    pub(super) fn see(&mut self, seat: &Seat, step: &str, expect: Expect) -> Result<()> {
+        // Before the screen: a client that exits takes its registry entry along.
+        self.session(seat);
+        let read = seat.tui.wait_screen(step, expect.within, |s| *s == expect.screen);
+        self.keep_screen(seat, step);
+        read.with_context(|| format!("{step}: expected {:?}", expect.screen))?;
+        self.tally.screens += 1;
+        let id =
+            self.session(seat).with_context(|| format!("{step}: the client's registry has no session"))?;
+        let verdict = self.agree(step, &id, &expect)?;
+        println!("  {step}: screen {:?}, {verdict}", expect.screen);
+        Ok(())
+    }
+
+    /// The same for a session without a terminal.
+    pub(super) fn see_board(&mut self, id: &str, step: &str, states: &'static [&'static str]) -> Result<()> {
+        let verdict = self.agree(step, id, &super::expect::exited().board(states))?;
+        println!("  {step}: {verdict}");
+        Ok(())
+    }
+
+    fn agree(&mut self, step: &str, id: &str, expect: &Expect) -> Result<String> {
+        if self.board.sessions()?.is_none() {
+            self.tally.unjudged += 1;
+            return Ok("board not judged".into());
+        }
+        if expect.needs_registry && !self.registry {
+            self.tally.registry_skipped += 1;
+            return Ok(format!("board SKIPPED (needs the registry: {})", expect.states().join(" or ")));
+        }
+        let fits = |view: &SessionView| expect.states().contains(&view.state.as_str());
+        let agreed = wait_for("the board", AGREE, || Ok(self.view(id)?.filter(fits)));
+        let Ok(view) = agreed else {
+            bail!(
+                "{step}: the board says {:?}, the screen {:?} allows {:?}",
+                self.view(id)?,
+                expect.screen,
+                expect.states()
+            );
+        };
+        std::thread::sleep(STAY);
+        if let Some(later) = self.view(id)?.filter(|v| !fits(v)) {
+            bail!(
+                "{step}: the board said {} and then {later:?}, the screen allows {:?}",
+                view.state,
+                expect.states()
+            );
+        }
+        self.tally.boards += 1;
+        Ok(format!("board {} · {} ({})", view.group, view.state, view.label))
+    }
+
+    fn view(&self, id: &str) -> Result<Option<SessionView>> {
+        Ok(self.board.sessions()?.into_iter().flatten().find(|s| s.id == id))
+    }
+
+    fn keep_screen(&mut self, seat: &Seat, step: &str) {
+        self.steps += 1;
+        let name: String = step.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        let folder = self.lab.dir().join("screens");
+        let text = seat.tui.capture().unwrap_or_default();
+        // Only for the person who asked to keep the lab.
+        let _ = fs::create_dir_all(&folder);
+        let _ = fs::write(folder.join(format!("{:02}-{}-{name}.txt", self.steps, seat.tui.name())), text);
+    }
+
+    /// Ends everything; the lab is deleted unless it is to be kept or has something to show.
+    pub(super) fn close(self, played: Result<()>) -> Result<Tally> {
+        let Self { lab, board, keep, tally, .. } = self;
+        let dir = lab.dir().to_owned();
+        drop(lab);
+        drop(board);
+        if keep || played.is_err() {
+            println!("  kept in {}", dir.display());
+        } else {
+            fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+        }
+        played.map(|()| Tally { passed: 1, ..tally })
+    }
+}
