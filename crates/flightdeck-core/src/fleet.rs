@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EndReason, Event, EventKind, StartSource};
-use crate::limits::{COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, QUIET_AFTER, STALE_AFTER};
+use crate::limits::{
+    BUSY_AFTER_STOP, COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, QUIET_AFTER, SETTLE, STALE_AFTER,
+};
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
 use crate::session::Session;
@@ -100,7 +102,7 @@ impl Fleet {
         }
         let known = self.sessions.contains_key(&event.session_id);
         if !known {
-            if event.source == Source::User {
+            if matches!(event.source, Source::User | Source::Process) {
                 return effects;
             }
             self.make_room(&mut effects);
@@ -115,9 +117,13 @@ impl Fleet {
         effects
     }
 
-    /// Only a start brings back a session that ended and left.
+    /// Only a start, or a new process, brings back a session that ended and left.
     fn is_of_an_ended_session(&self, event: &Event) -> bool {
-        self.ended.contains_key(&event.session_id) && !begins(event)
+        let Some(ended) = self.ended.get(&event.session_id) else { return false };
+        match &event.kind {
+            EventKind::RegistrySaid(word) => word.started_at <= *ended,
+            _ => !begins(event),
+        }
     }
 
     fn apply_to_session(&mut self, event: &Event) {
@@ -126,6 +132,13 @@ impl Fleet {
         let was_ended = session.ended_at;
         session.apply(event, &self.rules);
         let id = &event.session_id;
+        match event.kind {
+            EventKind::RegistrySaid(_) => self.timers.set(event.received_at + SETTLE, id, Timer::Settle),
+            EventKind::Stopped { .. } => {
+                self.timers.set(event.received_at + BUSY_AFTER_STOP, id, Timer::AfterStop);
+            }
+            _ => {}
+        }
         if session.shown.state.is_working() && !was_working {
             self.timers.set(event.received_at + QUIET_AFTER, id, Timer::Quiet);
         }
@@ -143,13 +156,21 @@ impl Fleet {
 
     /// `/clear` and in-app `/resume`: another session begins in the same process. The old card is replaced, not doubled.
     fn replace_predecessor(&mut self, event: &Event, effects: &mut Vec<Effect>) {
-        if !begins(event) {
-            return;
-        }
         let (Some(pid), Some(start)) = (event.envelope.pid, event.envelope.proc_start.as_ref()) else {
             return;
         };
-        let old_id = match self.by_process.insert(process_name(pid, start), event.session_id.clone()) {
+        let process = process_name(pid, start);
+        let occupant = self.by_process.get(&process).and_then(|id| self.sessions.get(id));
+        let takes_over = match (&event.kind, occupant) {
+            // The file may have been read just before the hook of the new session came.
+            (EventKind::RegistrySaid(_), Some(old)) => event.fired_at > old.seat.told_at,
+            (EventKind::RegistrySaid(_), None) => true,
+            _ => begins(event),
+        };
+        if !takes_over {
+            return;
+        }
+        let old_id = match self.by_process.insert(process, event.session_id.clone()) {
             Some(old) if old != event.session_id => old,
             _ => return,
         };
@@ -159,7 +180,7 @@ impl Fleet {
                 EventKind::SessionStarted { source: StartSource::Clear, .. } => EndReason::Clear,
                 _ => EndReason::Resume,
             };
-            old.end(reason, Rule::Replaced, event);
+            old.end(reason, Rule::Replaced, event.into());
             self.timers.set(event.received_at + COMPLETED_AFTER, &old_id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, &old_id, Timer::Forget);
         }
@@ -183,6 +204,18 @@ impl Fleet {
     fn run(&mut self, due: Timestamp, id: &str, timer: Timer, effects: &mut Vec<Effect>) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         match timer {
+            Timer::Settle | Timer::AfterStop => {
+                let was_working = session.shown.state.is_working();
+                if timer == Timer::Settle {
+                    session.settle(due)
+                } else {
+                    session.settle_after_stop(due)
+                }
+                if session.shown.state.is_working() && !was_working {
+                    self.timers.set(due + QUIET_AFTER, id, Timer::Quiet);
+                }
+                effects.push(Effect::Changed(id.to_owned()));
+            }
             Timer::Quiet if session.shown.state.is_working() => {
                 let at = session.last_activity_at + QUIET_AFTER;
                 if at > due {
