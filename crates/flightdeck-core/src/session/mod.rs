@@ -518,6 +518,13 @@ impl MainAgent {
         self.changed_at = self.changed_at.max(cause.at);
     }
 
+    fn tool_in_use(&self) -> Option<String> {
+        match &self.state {
+            AgentState::Working(Activity::Tool { name, .. }) => Some(name.clone()),
+            _ => None,
+        }
+    }
+
     fn is_using_a_tool(&self) -> bool {
         matches!(self.state, AgentState::Working(Activity::Tool { .. })) && !self.ledger.is_blocked()
     }

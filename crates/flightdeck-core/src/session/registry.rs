@@ -25,6 +25,8 @@ pub struct RegistryView {
     pub heard_at: Timestamp,
     /// The event that told.
     pub seq: u64,
+    /// When the client last said busy: a prompt that opened before that was answered, however briefly it worked.
+    pub busy_at: Timestamp,
 }
 
 impl Session {
@@ -38,6 +40,11 @@ impl Session {
             status_at: word.status_at,
             heard_at: event.received_at,
             seq: event.seq,
+            busy_at: match (&word.status, &self.registry) {
+                (Status::Busy, _) => word.status_at,
+                (_, Some(last)) => last.busy_at,
+                (_, None) => Timestamp::default(),
+            },
         };
         if self.main.state.is_ended() {
             self.ended_at = None;
@@ -58,7 +65,7 @@ impl Session {
         word.started_at > ended || (works && word.status_at > ended)
     }
 
-    fn says_the_same(&self, view: &RegistryView) -> bool {
+    pub(super) fn says_the_same(&self, view: &RegistryView) -> bool {
         match (&view.status, &self.shown.state) {
             (Status::Busy, AgentState::Working(Activity::Thinking { .. })) => true,
             (Status::Idle | Status::Shell, AgentState::Idle(_)) => true,
@@ -103,7 +110,12 @@ impl Session {
         let shell = view.status == Status::Shell;
         self.background.shells = if shell { self.background.shells.max(1) } else { 0 };
         self.background.agents = 0;
-        let waited_for = self.foremost_need().map(|need| need.tool.as_ref().map(|t| t.name.clone()));
+        if self.foremost_need().is_some_and(|need| need.opened_at < view.busy_at) {
+            self.client_is_busy(view);
+        }
+        let tool = self.main.tool_in_use();
+        let waited_for =
+            self.foremost_need().map(|need| need.tool.as_ref().map(|t| t.name.clone()).or(tool.clone()));
         // A background agent would keep the client busy.
         self.end_children(view.status_at);
         let reason = match (waited_for, &self.main.state) {
@@ -138,7 +150,11 @@ impl Session {
                 (_, Some(tool)) => {
                     AgentState::Working(Activity::Tool { name: tool.name.clone(), label: tool.label() })
                 }
-                (_, None) => thinking(),
+                (_, None) => {
+                    // No hook told of the call, so none may tell of its end.
+                    self.main.hooks_reach_us = false;
+                    thinking()
+                }
             };
             self.main.move_to(to, Rule::RegistryAnswered, cause(view));
         } else if matches!(self.main.state, AgentState::Idle(_)) {

@@ -90,6 +90,12 @@ impl Session {
         }
         self.shown = Shown { state, since: cause.at, after: self.shown.since, source: cause.source, because };
         self.seen = false;
+        // The client may have said it first, and only waited to be believed.
+        if let Some(view) = self.registry.clone()
+            && self.says_the_same(&view)
+        {
+            self.confirm(Cause { at: view.status_at, source: Source::Registry, seq: view.seq });
+        }
     }
 
     /// Another source says the same. Whoever was first tells since when, whoever is surest gives the reason.

@@ -6,9 +6,9 @@ use std::fmt::Write;
 use flightdeck_core::board;
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
+use flightdeck_core::record::EventId;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::record::EventId;
 use flightdeck_core::wire::{hook, registry};
 use flightdeck_sim::corpus::{HookRecord, RegistryRecord, scenarios};
 

@@ -2,5 +2,6 @@
 
 mod corpus;
 mod properties;
+mod registry;
 mod states;
 mod story;
