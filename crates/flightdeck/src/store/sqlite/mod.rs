@@ -97,7 +97,7 @@ impl Backend for Sqlite {
         self.run(|db| events::after(&db.conn, after_seq, limit))
     }
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
-        self.run(|db| events::of_session(&db.conn, wanted))
+        self.run(|db| events::of_session(&db.conn, wanted, db.last_seq))
     }
     fn event(&mut self, seq: u64) -> Result<Option<Record>> {
         self.run(|db| events::one(&db.conn, seq))
