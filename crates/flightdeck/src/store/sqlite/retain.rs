@@ -61,14 +61,19 @@ impl Sqlite {
             let removed =
                 self.conn.prepare_cached("DELETE FROM events WHERE seq <= ?1")?.execute([to_db(seq)])?;
             learn(&mut self.pace.rows, started.elapsed());
+            self.shrinking = true;
             return Ok(RetainStep::More { removed: removed as u64 });
         }
         if self.give_back_pages()? {
             learn(&mut self.pace.pages, started.elapsed());
+            self.shrinking = true;
             return Ok(RetainStep::More { removed: 0 });
         }
         // Freed pages leave the file only with a checkpoint.
-        self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        if self.shrinking && !self.checkpointer.has_emptied() {
+            return Ok(RetainStep::More { removed: 0 });
+        }
+        self.shrinking = false;
         Ok(RetainStep::Done { held_back: doomed.held_back })
     }
 
