@@ -10,10 +10,10 @@ use rusqlite::hooks::Wal;
 
 use super::super::{Result, StoreError};
 
-/// Pages (of 4 KiB) in the write-ahead log before the thread is woken, and between two calls.
-const CHECKPOINT_PAGES: i32 = 2000;
+/// Pages (of 8 KiB) in the write-ahead log before the thread is woken, and between two calls.
+const CHECKPOINT_PAGES: i32 = 1000;
 /// Pages in it before an append does the copying itself: the thread cannot empty it while appends never pause.
-const WAL_PAGES_MAX: i32 = 16_000;
+const WAL_PAGES_MAX: i32 = 8000;
 /// Wishes that may wait: a second one for the same thing is not needed.
 const WISHES_WAITING_MAX: usize = 2;
 /// Longest wait for the thread in one step of retention.

@@ -14,6 +14,8 @@ use super::super::{Result, SetAside, StoreError};
 use super::checkpoint::Checkpointer;
 use super::{Sqlite, beside, explain, file_bytes, from_db, migrate, retain, suspect_mark};
 
+/// Three usual events fit, where of SQLite's own 4 KiB half would stay empty: a third less to write.
+const DB_PAGE_BYTES: i64 = 8192;
 /// Longest look at the file's structure at start; a file too large for it was checked in part.
 const CHECK_TIME_MAX: Duration = Duration::from_millis(200);
 /// How long to wait for another program that looks into the file (`sqlite3`, a backup).
@@ -69,7 +71,8 @@ fn prepare(path: &Path) -> Result<(Connection, u64, Counts)> {
     let version = migrate::version(&conn, path)?;
     if version == 0 {
         check_empty(&conn)?;
-        // Before there is a table, else it has no effect.
+        // Before there is a table, else they have no effect.
+        conn.pragma_update(None, "page_size", DB_PAGE_BYTES)?;
         conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     } else {
         check(&mut conn, suspect_mark(path).exists())?;
