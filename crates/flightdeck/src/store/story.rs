@@ -89,8 +89,9 @@ fn a_session_is_read_page_by_page_through_a_long_log() {
             let (mut after_seq, mut seqs) = (0, Vec::new());
             loop {
                 let session_id = "session-1".to_owned();
-                let wanted = EventsOf { session_id, after_seq, limit: 300, with_payload: false };
+                let wanted = EventsOf { session_id, after_seq, limit: usize::MAX, with_payload: false };
                 let page = store.events_of(wanted).await.unwrap();
+                assert!(page.records.len() <= PAGE_ITEMS_MAX);
                 seqs.extend(page.records.iter().map(|r| r.seq));
                 let Some(next) = page.next_after else { break };
                 after_seq = next;

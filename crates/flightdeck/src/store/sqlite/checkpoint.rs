@@ -1,6 +1,8 @@
 //! Copies the write-ahead log into the file on a thread of its own: it waits for the disk so that no append has to.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -32,15 +34,19 @@ pub(super) struct Checkpointer {
     wishes: Option<SyncSender<Wish>>,
     thread: Option<JoinHandle<()>>,
     emptying: Option<Receiver<()>>,
+    /// It was woken and has not finished since.
+    busy: Arc<AtomicBool>,
 }
 
 impl Checkpointer {
     /// Takes the place of SQLite's own checkpoints, which an append would run.
     pub(super) fn start(path: &Path, conn: &mut Connection, helper: Connection) -> Result<Self> {
         let (wishes, queue) = sync_channel(WISHES_WAITING_MAX);
+        let busy = Arc::new(AtomicBool::new(false));
+        let (at_work, woken) = (Arc::clone(&busy), Arc::clone(&busy));
         let thread = std::thread::Builder::new()
             .name("checkpoint".to_owned())
-            .spawn(move || serve(&helper, &queue))
+            .spawn(move || serve(&helper, &queue, &at_work))
             .map_err(StoreError::io("start a thread for", path))?;
         let (wake, mut woken_at) = (wishes.clone(), 0);
         conn.wal_hook(Some(move |wal: &mut Wal, pages| {
@@ -52,12 +58,24 @@ impl Checkpointer {
                 let _ = wal.checkpoint();
             } else if pages - woken_at >= CHECKPOINT_PAGES {
                 woken_at = pages;
-                // Full: it is awake already.
-                let _ = wake.try_send(Wish::Copy);
+                woken.store(true, Ordering::Relaxed);
+                // A full queue means that it is awake already.
+                if let Err(TrySendError::Disconnected(_)) = wake.try_send(Wish::Copy) {
+                    woken.store(false, Ordering::Relaxed);
+                }
             }
             Ok(())
         }))?;
-        Ok(Self { wishes: Some(wishes), thread: Some(thread), emptying: None })
+        Ok(Self { wishes: Some(wishes), thread: Some(thread), emptying: None, busy })
+    }
+
+    /// Waits a moment for a checkpoint under way; true if it still is. Work that can wait should: else the write-ahead
+    /// log grows faster than it is copied, until appends must wait for the disk.
+    pub(super) fn is_behind(&self) -> bool {
+        if self.busy.load(Ordering::Relaxed) {
+            std::thread::sleep(STEP_WAIT);
+        }
+        self.busy.load(Ordering::Relaxed)
     }
 
     /// Has the write-ahead log emptied; to be called again until it says that this is done.
@@ -92,7 +110,7 @@ impl Drop for Checkpointer {
     }
 }
 
-fn serve(conn: &Connection, wishes: &Receiver<Wish>) {
+fn serve(conn: &Connection, wishes: &Receiver<Wish>, busy: &AtomicBool) {
     while let Ok(wish) = wishes.recv() {
         checkpoint(conn, "PRAGMA wal_checkpoint(PASSIVE)");
         if let Wish::Empty(answer) = wish {
@@ -101,6 +119,7 @@ fn serve(conn: &Connection, wishes: &Receiver<Wish>) {
             // Who asked has stopped waiting.
             let _ = answer.send(());
         }
+        busy.store(false, Ordering::Relaxed);
     }
 }
 

@@ -55,6 +55,9 @@ struct Room {
 
 impl Sqlite {
     pub(super) fn step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
+        if self.checkpointer.is_behind() {
+            return Ok(RetainStep::More { removed: 0 });
+        }
         let started = Instant::now();
         let doomed = self.doomed(now - policy.max_age, policy)?;
         if let Some(seq) = doomed.last_seq {
