@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
@@ -18,8 +17,6 @@ const CHECKPOINT_PAGES: i32 = 1000;
 const WAL_PAGES_MAX: i32 = 8000;
 /// Wishes that may wait: a second one for the same thing is not needed.
 const WISHES_WAITING_MAX: usize = 2;
-/// Longest wait for the thread in one step of retention.
-const STEP_WAIT: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 enum Wish {
@@ -69,12 +66,7 @@ impl Checkpointer {
         Ok(Self { wishes: Some(wishes), thread: Some(thread), emptying: None, busy })
     }
 
-    /// Waits a moment for a checkpoint under way; true if it still is. Work that can wait should: else the write-ahead
-    /// log grows faster than it is copied, until appends must wait for the disk.
-    pub(super) fn is_behind(&self) -> bool {
-        if self.busy.load(Ordering::Relaxed) {
-            std::thread::sleep(STEP_WAIT);
-        }
+    pub(super) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Relaxed)
     }
 
@@ -92,7 +84,7 @@ impl Checkpointer {
                 Err(TrySendError::Disconnected(_)) => true,
             };
         };
-        let over = !matches!(done.recv_timeout(STEP_WAIT), Err(RecvTimeoutError::Timeout));
+        let over = !matches!(done.try_recv(), Err(TryRecvError::Empty));
         if over {
             self.emptying = None;
         }
