@@ -23,8 +23,18 @@ pub enum Effect {
     Changed(String),
     /// It ended a little while ago and leaves the live set.
     Completed(String),
+    /// It sits in this process now: watch over it.
+    Seated(Occupant),
     /// It left the board: this is its last word, for the store.
     Forgotten(Box<Session>),
+}
+
+/// A session and the process it sits in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occupant {
+    pub session_id: String,
+    pub pid: u32,
+    pub proc_start: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -89,6 +99,10 @@ impl Fleet {
             self.ended.insert(id.to_owned(), at);
         }
     }
+    /// Everybody who still sits in a process: after a restart each has to be looked for.
+    pub fn occupants(&self) -> impl Iterator<Item = Occupant> {
+        self.sessions.values().filter_map(occupant)
+    }
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.timers.next_due()
     }
@@ -112,7 +126,7 @@ impl Fleet {
             effects.push(Effect::Discovered(event.session_id.clone()));
         }
         self.replace_predecessor(event, &mut effects);
-        self.apply_to_session(event);
+        self.apply_to_session(event, &mut effects);
         effects.push(Effect::Changed(event.session_id.clone()));
         effects
     }
@@ -126,10 +140,11 @@ impl Fleet {
         }
     }
 
-    fn apply_to_session(&mut self, event: &Event) {
+    fn apply_to_session(&mut self, event: &Event, effects: &mut Vec<Effect>) {
         let Some(session) = self.sessions.get_mut(&event.session_id) else { return };
         let was_working = session.shown.state.is_working();
         let was_ended = session.ended_at;
+        let sat = (session.seat.pid, session.seat.proc_start.clone());
         session.apply(event, &self.rules);
         let id = &event.session_id;
         match event.kind {
@@ -145,6 +160,11 @@ impl Fleet {
         if session.ended_at.is_some() && session.ended_at != was_ended {
             self.timers.set(event.received_at + COMPLETED_AFTER, id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, id, Timer::Forget);
+        }
+        if sat != (session.seat.pid, session.seat.proc_start.clone())
+            || (was_ended.is_some() && session.ended_at.is_none())
+        {
+            effects.extend(occupant(session).map(Effect::Seated));
         }
         if let Some(process) = process_key(session)
             && self.by_process.get(&process) != Some(id)
@@ -276,6 +296,11 @@ fn begins(event: &Event) -> bool {
 /// Still over since the moment the timer was set for; a session that came back has a later end, or none.
 fn has_been_over(session: &Session, due: Timestamp, after: crate::time::Millis) -> bool {
     session.ended_at.is_some_and(|ended| ended + after <= due)
+}
+
+fn occupant(session: &Session) -> Option<Occupant> {
+    let pid = session.seat.pid.filter(|_| !session.shown.state.is_ended())?;
+    Some(Occupant { session_id: session.id.clone(), pid, proc_start: session.seat.proc_start.clone() })
 }
 
 fn process_key(session: &Session) -> Option<String> {

@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use axum::serve::ListenerExt;
+use flightdeck_core::fleet::Occupant;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::claude_settings::{ClientVersion, Registration, SettingsFile, Via};
@@ -22,7 +23,7 @@ use crate::config::Config;
 use crate::engine::{Engine, EngineHandle};
 use crate::guard::Guard;
 use crate::health::Health;
-use crate::inlet::{drain, socket};
+use crate::inlet::{drain, liveness, registry, socket};
 use crate::paths::Paths;
 use crate::port::{self, Wish};
 use crate::private_folder;
@@ -47,6 +48,8 @@ pub struct Options {
     pub hooks: bool,
     /// The settings file they go into.
     pub settings: PathBuf,
+    /// Claude Code's own folder: its registry is there. `None` looks at nothing of the person's.
+    pub config_dir: Option<PathBuf>,
     pub binary: PathBuf,
     pub version: ClientVersion,
 }
@@ -82,6 +85,7 @@ pub struct Running {
 
 pub async fn start(options: Options) -> anyhow::Result<Running> {
     let Options { paths, config, .. } = &options;
+    raise_file_limit();
     make_folders(paths)?;
     let lock = lock(paths)?;
     let mut notes = Vec::new();
@@ -100,7 +104,8 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
 
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
-    let engine = start_engine(&store, config, &health).await?;
+    let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
+    let (engine, restored) = start_engine(&store, config, &health, seats).await?;
     let registrar = Arc::new(Registrar::new(
         file,
         Registration {
@@ -123,10 +128,14 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     drain::drain(&app, &paths.spool()).await;
     let hooks_in = bind_socket(paths)?;
     drain::drain(&app, &paths.spool()).await;
-    let beside = vec![
+    let mut beside = vec![
         tokio::spawn(socket::serve(hooks_in, app.clone())),
         tokio::spawn(drain::watch(app.clone(), paths.spool())),
+        tokio::spawn(liveness::watch(app.clone(), restored, news)),
     ];
+    if let Some(config_dir) = &options.config_dir {
+        beside.push(tokio::spawn(registry::watch(app.clone(), config_dir.clone())));
+    }
     let (goodbye, leaving) = watch::channel(false);
     let guard = Arc::new(Guard::new(
         addr.port(),
@@ -181,6 +190,15 @@ impl Running {
         }
         let _ = fs::remove_file(self.paths.daemon_file());
         tracing::info!("stopped");
+    }
+}
+
+/// Each session is watched by a descriptor of its own, and each viewer holds one: take what the system allows.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
     }
 }
 
@@ -272,7 +290,8 @@ async fn start_engine(
     store: &Store,
     config: &Config,
     health: &Arc<Health>,
-) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
+    seats: mpsc::Sender<Occupant>,
+) -> anyhow::Result<((EngineHandle, JoinHandle<()>), Vec<Occupant>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
     let restored = restore::restore(store, config.rules(Some(host))).await?;
@@ -285,8 +304,10 @@ async fn start_engine(
         "the fleet is back"
     );
     let keeper = Keeper::new(config.retention());
-    let (engine, handle) = Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, clock::now);
-    Ok((handle, tokio::spawn(engine.run())))
+    let occupants = restored.fleet.occupants().collect();
+    let (engine, handle) =
+        Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, clock::now, seats);
+    Ok(((handle, tokio::spawn(engine.run())), occupants))
 }
 
 fn bind_socket(paths: &Paths) -> anyhow::Result<UnixListener> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use flightdeck_core::board;
 use flightdeck_core::event::Event;
-use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::fleet::{Effect, Fleet, Occupant};
 use flightdeck_core::record::Record;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::stamp;
@@ -117,6 +117,8 @@ pub struct Engine {
     /// The wall clock, handed in so that tests and simulations bring their own.
     clock: fn() -> Timestamp,
     keeper: restore::Keeper,
+    /// Who sits in which process, for whoever watches over them.
+    seats: mpsc::Sender<Occupant>,
 }
 
 impl Engine {
@@ -126,13 +128,17 @@ impl Engine {
         health: Arc<Health>,
         keeper: restore::Keeper,
         clock: fn() -> Timestamp,
+        seats: mpsc::Sender<Occupant>,
     ) -> (Self, EngineHandle) {
         let (sender, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
         let mut changes = Changes::new(health.boot.clone());
         for session in fleet.sessions().filter(|s| board::on_board(s)) {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
-        (Self { fleet, store, changes, health, inputs, clock, keeper }, EngineHandle { inputs: sender })
+        (
+            Self { fleet, store, changes, health, inputs, clock, keeper, seats },
+            EngineHandle { inputs: sender },
+        )
     }
 
     /// Runs until told to stop, or until nobody is left who could tell it anything.
@@ -236,6 +242,8 @@ impl Engine {
             match effect {
                 Effect::Discovered(id) | Effect::Changed(id) => drop(changed.insert(id)),
                 Effect::Completed(id) => completed.push(id),
+                // Nobody watches processes (a replay, a test): then nobody is told.
+                Effect::Seated(occupant) => drop(self.seats.try_send(occupant)),
                 Effect::Forgotten(session) => forgotten.push(session),
             }
         }
