@@ -3,8 +3,20 @@
 //! Pure. No clock, no files, no network, no randomness: time is an argument, wishes come back as effects.
 //! The way in is [`fleet::Fleet::apply`]; the way out is [`board`].
 
+pub mod agent;
+pub mod board;
+pub mod event;
+pub mod fleet;
+pub mod ledger;
+pub mod lens;
 pub mod limits;
+pub mod project;
 pub mod record;
+pub mod rules;
+pub mod session;
 pub mod text;
 pub mod time;
+pub mod timeline;
+pub mod timers;
+pub mod tool;
 pub mod wire;

@@ -24,3 +24,39 @@ pub const SPOOL_AGE_MAX: Millis = Millis::hours(24 * 7);
 pub const SPOOL_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Most files the spool may hold, so that listing it stays quick.
 pub const SPOOL_FILES_MAX: usize = 50_000;
+/// Longest name on a card: of a tool, a model, an agent type, a server.
+pub const NAME_CHARS_MAX: usize = 100;
+/// Longest failure note on a card.
+pub const FAILURE_CHARS_MAX: usize = 300;
+/// Most open calls remembered per agent: parallel calls are a handful; more means their ends were lost.
+pub const OPEN_CALLS_MAX: usize = 64;
+/// Most open needs per agent, for the same reason.
+pub const OPEN_NEEDS_MAX: usize = 32;
+/// Calls whose end came first are remembered this long, so that a late start does not open them again.
+pub const CLOSED_CALLS_MAX: usize = 64;
+/// Turns whose late events are still known to be late, for events without a clock of their own.
+pub const ENDED_TURNS_MAX: usize = 8;
+/// Most subagents kept per session; the oldest finished ones go first.
+pub const CHILDREN_MAX: usize = 64;
+/// Most to-dos on a card.
+pub const TODOS_MAX: usize = 100;
+/// State changes remembered per session, for "why is it here" and the overview: an hour or more of a busy session.
+pub const HISTORY_MAX: usize = 128;
+/// Most sessions in the fleet; over it the longest silent one is dropped from the board (never from the store).
+pub const FLEET_SESSIONS_MAX: usize = 20_000;
+/// Ended sessions remembered by id alone, so that a late hook makes no ghost.
+pub const ENDED_IDS_MAX: usize = 20_000;
+/// An ended session leaves the live set after this, so that a person sees it go.
+pub const COMPLETED_AFTER: Millis = Millis::seconds(10);
+/// How long Done keeps an ended card unless configured.
+pub const DONE_KEEPS: Millis = Millis::minutes(30);
+/// A working session without any sign of life for this long is marked quiet.
+pub const QUIET_AFTER: Millis = Millis::seconds(60);
+/// A session without activity for this long is marked stale.
+pub const STALE_AFTER: Millis = Millis::hours(8);
+/// Events of one session tolerate this much disorder where they have no clock of their own.
+pub const DISORDER_MAX: Millis = Millis::seconds(1);
+/// A word of the registry counts once it has stood for this long: nothing it shows flickers.
+pub const SETTLE: Millis = Millis(250);
+/// If the client is still busy this long after its Stop, a Stop hook sent it on.
+pub const BUSY_AFTER_STOP: Millis = Millis::seconds(1);

@@ -1,3 +1,24 @@
 //! Everything of Flightdeck that touches the world. Start reading at `engine.rs`.
 
+pub mod changes;
+pub mod claude_settings;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod daemon;
+pub mod engine;
+pub mod explain;
+pub mod guard;
+pub mod health;
+pub mod inlet;
+pub mod log;
+pub mod outlet;
 pub mod paths;
+pub mod port;
+pub mod private_folder;
+pub mod process;
+pub mod registration;
+pub mod restore;
+pub mod server;
+pub mod shim;
+pub mod store;

@@ -82,15 +82,21 @@ impl Paths {
 /// The socket of a home: `run/daemon.sock`, or a private folder in /tmp where that is too long for the kernel.
 pub fn socket_of(home: &Path) -> PathBuf {
     let plain = home.join("run").join("daemon.sock");
-    if plain.as_os_str().len() <= SOCKET_PATH_BYTES_MAX { plain } else { short_folder(home).join("daemon.sock") }
+    if plain.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
+        plain
+    } else {
+        short_folder(home).join("daemon.sock")
+    }
 }
 
 /// `/tmp/flightdeck-<uid>-<hash of home>`: the same for the daemon and every hook, whatever their TMPDIR.
 fn short_folder(home: &Path) -> PathBuf {
     // FNV-1a: any fixed hash will do, and the standard library's may change between builds.
-    let hash = home.as_os_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
-        (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = home
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3));
     PathBuf::from(format!("/tmp/flightdeck-{}-{hash:016x}", rustix::process::getuid().as_raw()))
 }
 

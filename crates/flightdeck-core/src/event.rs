@@ -1,0 +1,364 @@
+//! One fact in our words. Everything behind the door speaks of these, never of the outside's strings.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::{CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, NAME_CHARS_MAX};
+use crate::record::{Envelope, Record, Source};
+use crate::text::{lines, one_line};
+use crate::time::Timestamp;
+use crate::tool::ToolUse;
+use crate::wire::hook_name::HookName;
+use crate::wire::lenient::{flag, list, object, str, text, text_or_empty, whole};
+use crate::wire::registry::{self, PROCESS_GONE, Word};
+
+/// One event, ready to be applied.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub seq: u64,
+    pub fired_at: Timestamp,
+    pub received_at: Timestamp,
+    pub source: Source,
+    pub session_id: String,
+    /// Set where it happened inside a subagent.
+    pub agent_id: Option<String>,
+    pub agent_type: Option<String>,
+    pub facts: CommonFacts,
+    pub envelope: Envelope,
+    pub kind: EventKind,
+}
+
+/// What almost every payload tells beside its own news.
+#[derive(Clone, Debug, Default)]
+pub struct CommonFacts {
+    pub cwd: Option<String>,
+    pub transcript_path: Option<String>,
+    pub prompt_id: Option<String>,
+    pub permission_mode: Option<String>,
+    /// The name the client itself has for the session, once it has one.
+    pub session_title: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventKind {
+    SessionStarted {
+        source: StartSource,
+        model: Option<String>,
+    },
+    SetupStarted,
+    Prompted {
+        text: String,
+        by: Prompter,
+    },
+    ToolStarted(ToolUse),
+    PermissionAsked(ToolUse),
+    ToolEnded {
+        tool: ToolUse,
+        outcome: Outcome,
+    },
+    BatchEnded(Vec<ToolUse>),
+    Notified(Notice),
+    ElicitationOpened {
+        server: String,
+        message: String,
+    },
+    ElicitationClosed {
+        server: String,
+    },
+    Stopped {
+        background: Background,
+    },
+    StopFailed {
+        cause: String,
+    },
+    SubagentStarted,
+    SubagentStopped,
+    CompactionStarted {
+        manual: bool,
+    },
+    CompactionEnded,
+    ModelSwitched {
+        to: String,
+    },
+    CwdChanged {
+        to: String,
+    },
+    TodoCreated {
+        id: String,
+        title: String,
+    },
+    TodoCompleted {
+        id: String,
+    },
+    SessionEnded {
+        reason: EndReason,
+    },
+    /// The client's own word, from its registry.
+    RegistrySaid(Word),
+    /// The process that held the session is gone.
+    ProcessGone {
+        pid: u32,
+        proc_start: Option<String>,
+    },
+    /// The person opened the card.
+    Seen,
+    /// Kept in the timeline; moves nothing.
+    Noted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartSource {
+    /// startup, resume, fork, clear, or a name we do not know yet: a conversation begins at a prompt.
+    Fresh,
+    /// `/clear` and the in-app `/resume` put a new session into the same process.
+    Clear,
+    Resume,
+    /// The client restarts its own session after compaction: nothing begins.
+    Compact,
+}
+
+/// Who wrote a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prompter {
+    Person,
+    /// A task notification, a reminder, a cron or wake-up notice: the client woke itself.
+    Client,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Ok,
+    Failed { error: String },
+    Interrupted,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    PermissionNeeded,
+    ElicitationDialog { message: String },
+    IdlePrompt,
+    Other,
+}
+
+/// What runs on after a turn has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Background {
+    pub agents: u32,
+    pub shells: u32,
+}
+
+/// Why a session is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    Clear,
+    Resume,
+    Said(String),
+    ProcessDied,
+}
+
+impl EndReason {
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Clear => "clear",
+            Self::Resume => "resume",
+            Self::Said(word) => word,
+            Self::ProcessDied => "process_died",
+        }
+    }
+}
+
+/// The name under which "the person opened the card" stands in the log.
+pub const SEEN: &str = "seen";
+
+impl Event {
+    /// Never fails: what is not understood is `Noted`.
+    pub fn from_record(record: &Record) -> Self {
+        let p = &record.payload;
+        Self {
+            seq: record.seq,
+            fired_at: record.fired_at,
+            received_at: record.received_at,
+            source: record.source,
+            session_id: record.session_id.clone(),
+            agent_id: record.agent_id.clone(),
+            agent_type: text_or_empty(p, "agent_type").map(|t| one_line(&t, NAME_CHARS_MAX)),
+            facts: CommonFacts {
+                cwd: text(p, "cwd"),
+                transcript_path: text(p, "transcript_path"),
+                prompt_id: text(p, "prompt_id"),
+                permission_mode: text(p, "permission_mode").map(|m| one_line(&m, NAME_CHARS_MAX)),
+                session_title: text(p, "session_title").map(|t| one_line(&t, CARD_PROMPT_CHARS_MAX)),
+            },
+            envelope: record.envelope.clone(),
+            kind: match record.source {
+                Source::Hook => {
+                    HookName::parse(&record.name).map_or(EventKind::Noted, |name| kind_of(name, p))
+                }
+                Source::User if record.name == SEEN => EventKind::Seen,
+                Source::Registry => registry::word(p).map_or(EventKind::Noted, EventKind::RegistrySaid),
+                Source::Process if record.name == PROCESS_GONE => process_gone(p),
+                _ => EventKind::Noted,
+            },
+        }
+    }
+}
+
+impl EventKind {
+    /// Whether it tells what an agent does or waits for; the rest is data.
+    pub fn is_about_state(&self) -> bool {
+        use EventKind as K;
+        !matches!(
+            self,
+            K::Noted
+                | K::Seen
+                | K::ModelSwitched { .. }
+                | K::CwdChanged { .. }
+                | K::TodoCreated { .. }
+                | K::TodoCompleted { .. }
+                | K::Notified(Notice::Other)
+                | K::RegistrySaid(_)
+                | K::ProcessGone { .. }
+                | K::SessionStarted { source: StartSource::Compact, .. }
+        )
+    }
+}
+
+fn process_gone(p: &Map<String, Value>) -> EventKind {
+    let pid = whole(p, "pid").and_then(|pid| u32::try_from(pid).ok());
+    pid.map_or(EventKind::Noted, |pid| EventKind::ProcessGone { pid, proc_start: text(p, "procStart") })
+}
+
+/// What a hook says, in our words.
+fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
+    use EventKind as K;
+    use HookName as H;
+    match name {
+        H::SessionStart => K::SessionStarted {
+            source: start_source(p),
+            model: text(p, "model").map(|m| one_line(&m, NAME_CHARS_MAX)),
+        },
+        H::Setup => K::SetupStarted,
+        H::UserPromptSubmit => prompted(p),
+        H::PreToolUse => K::ToolStarted(ToolUse::from_payload(p)),
+        H::PermissionRequest => K::PermissionAsked(ToolUse::from_payload(p)),
+        H::PostToolUse => K::ToolEnded { tool: ToolUse::from_payload(p), outcome: Outcome::Ok },
+        H::PostToolUseFailure => K::ToolEnded { tool: ToolUse::from_payload(p), outcome: failure(p) },
+        H::PostToolBatch => K::BatchEnded(batch(p)),
+        H::Notification => K::Notified(notice(p)),
+        H::Elicitation => K::ElicitationOpened { server: server(p), message: elicitation_message(p) },
+        H::ElicitationResult => K::ElicitationClosed { server: server(p) },
+        H::Stop => K::Stopped { background: background(p) },
+        H::StopFailure => K::StopFailed { cause: cause(p) },
+        H::SubagentStart => K::SubagentStarted,
+        H::SubagentStop => K::SubagentStopped,
+        H::PreCompact => K::CompactionStarted { manual: str(p, "trigger") == Some("manual") },
+        H::PostCompact => K::CompactionEnded,
+        H::PostModelSwitch => match text(p, "to_model") {
+            Some(to) => K::ModelSwitched { to: one_line(&to, NAME_CHARS_MAX) },
+            None => K::Noted,
+        },
+        H::CwdChanged => text(p, "new_cwd").map_or(K::Noted, |to| K::CwdChanged { to }),
+        H::TaskCreated => todo(p).map_or(K::Noted, |(id, title)| K::TodoCreated { id, title }),
+        H::TaskCompleted => todo(p).map_or(K::Noted, |(id, _)| K::TodoCompleted { id }),
+        H::SessionEnd => K::SessionEnded { reason: end_reason(p) },
+        H::InstructionsLoaded
+        | H::UserPromptExpansion
+        | H::PermissionDenied
+        | H::PreModelSwitch
+        | H::TeammateIdle
+        | H::ConfigChange
+        | H::FileChanged
+        | H::DirectoryAdded
+        | H::WorktreeCreate
+        | H::WorktreeRemove
+        | H::MessageDisplay => K::Noted,
+    }
+}
+
+fn start_source(p: &Map<String, Value>) -> StartSource {
+    match str(p, "source") {
+        Some("compact") => StartSource::Compact,
+        Some("clear") => StartSource::Clear,
+        Some("resume") => StartSource::Resume,
+        _ => StartSource::Fresh,
+    }
+}
+
+/// Prompts that the client writes to itself begin with one of these.
+const NOT_A_PERSON: [&str; 4] = ["<task-notification>", "<system-reminder>", "<cron", "<wake"];
+
+fn prompted(p: &Map<String, Value>) -> EventKind {
+    let prompt = text(p, "prompt").unwrap_or_default();
+    let start = prompt.trim_start();
+    let by = if NOT_A_PERSON.iter().any(|mark| start.starts_with(mark)) {
+        Prompter::Client
+    } else {
+        Prompter::Person
+    };
+    EventKind::Prompted { text: lines(&prompt, CARD_PROMPT_CHARS_MAX), by }
+}
+
+fn failure(p: &Map<String, Value>) -> Outcome {
+    if flag(p, "is_interrupt") {
+        return Outcome::Interrupted;
+    }
+    Outcome::Failed { error: one_line(&text(p, "error").unwrap_or_default(), FAILURE_CHARS_MAX) }
+}
+
+fn batch(p: &Map<String, Value>) -> Vec<ToolUse> {
+    list(p, "tool_calls").iter().filter_map(Value::as_object).map(ToolUse::from_payload).collect()
+}
+
+fn notice(p: &Map<String, Value>) -> Notice {
+    match str(p, "notification_type") {
+        Some("permission_prompt" | "agent_needs_input" | "worker_permission_prompt") => {
+            Notice::PermissionNeeded
+        }
+        Some("elicitation_dialog" | "elicitation_url_dialog") => {
+            Notice::ElicitationDialog { message: elicitation_message(p) }
+        }
+        Some("idle_prompt") => Notice::IdlePrompt,
+        _ => Notice::Other,
+    }
+}
+
+fn elicitation_message(p: &Map<String, Value>) -> String {
+    let message = text(p, "message").map(|m| one_line(&m, ELICITATION_CHARS_MAX)).filter(|m| !m.is_empty());
+    message.unwrap_or_else(|| "Awaiting input".to_owned())
+}
+
+fn server(p: &Map<String, Value>) -> String {
+    one_line(&text(p, "mcp_server_name").unwrap_or_default(), NAME_CHARS_MAX)
+}
+
+fn background(p: &Map<String, Value>) -> Background {
+    let running = |kind: &str| {
+        let entries = list(p, "background_tasks").iter().filter_map(Value::as_object);
+        let of_kind = entries.filter(|t| str(t, "type") == Some(kind));
+        of_kind.filter(|t| !matches!(str(t, "status"), Some("completed" | "failed" | "killed"))).count()
+            as u32
+    };
+    Background { agents: running("subagent"), shells: running("shell") }
+}
+
+/// `rate_limit` reads as "rate limit" on a card.
+fn cause(p: &Map<String, Value>) -> String {
+    let word = object(p, "error").and_then(|e| text(e, "type")).or_else(|| text(p, "error"));
+    one_line(&word.unwrap_or_else(|| "unknown".to_owned()), NAME_CHARS_MAX).replace('_', " ")
+}
+
+fn todo(p: &Map<String, Value>) -> Option<(String, String)> {
+    let title = one_line(&text(p, "task_subject").unwrap_or_default(), CARD_PROMPT_CHARS_MAX);
+    Some((one_line(&text(p, "task_id")?, NAME_CHARS_MAX), title))
+}
+
+fn end_reason(p: &Map<String, Value>) -> EndReason {
+    match str(p, "reason") {
+        Some("clear") => EndReason::Clear,
+        Some("resume") => EndReason::Resume,
+        Some(word) => EndReason::Said(one_line(word, NAME_CHARS_MAX)),
+        None => EndReason::Said("other".to_owned()),
+    }
+}

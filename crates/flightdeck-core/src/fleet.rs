@@ -1,0 +1,287 @@
+//! Every session this daemon knows: a pure fold over the log. One engine owns it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{EndReason, Event, EventKind, StartSource};
+use crate::limits::{
+    BUSY_AFTER_STOP, COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, QUIET_AFTER, SETTLE, STALE_AFTER,
+};
+use crate::record::Source;
+use crate::rules::{Rule, Rules};
+use crate::session::Session;
+use crate::time::Timestamp;
+use crate::timers::{Timer, Timers};
+
+/// What the engine should do about it. The core only says so; a replay throws most of them away.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// First heard of.
+    Discovered(String),
+    /// Something about it may read differently now.
+    Changed(String),
+    /// It ended a little while ago and leaves the live set.
+    Completed(String),
+    /// It left the board: this is its last word, for the store.
+    Forgotten(Box<Session>),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Fleet {
+    #[serde(skip)]
+    rules: Rules,
+    sessions: BTreeMap<String, Session>,
+    /// Sessions that ended and left, by id: a late hook must not bring them back as ghosts.
+    ended: BTreeMap<String, Timestamp>,
+    /// Who sits in which process now.
+    by_process: BTreeMap<String, String>,
+    timers: Timers,
+    /// The newest event applied.
+    last_seq: u64,
+    /// The newest moment known: timers never run backwards.
+    now: Timestamp,
+}
+
+impl Fleet {
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            sessions: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            by_process: BTreeMap::new(),
+            timers: Timers::default(),
+            last_seq: 0,
+            now: Timestamp::default(),
+        }
+    }
+
+    /// A fleet read back from a snapshot knows no rules until it is given them.
+    pub fn with_rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+    pub fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+    pub fn get(&self, id: &str) -> Option<&Session> {
+        self.sessions.get(id)
+    }
+    pub fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.values()
+    }
+    pub fn len(&self) -> usize {
+        self.sessions.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+    /// A session that ended before the log begins: no late hook may bring it back.
+    pub fn remember_ended(&mut self, id: &str, at: Timestamp) {
+        if self.ended.len() < ENDED_IDS_MAX && !self.sessions.contains_key(id) {
+            self.ended.insert(id.to_owned(), at);
+        }
+    }
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        self.timers.next_due()
+    }
+
+    /// One event. Every timer due by then runs first, so that live and replay see the same order.
+    pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
+        let mut effects = self.tick(event.received_at);
+        self.last_seq = self.last_seq.max(event.seq);
+        if self.is_of_an_ended_session(event) {
+            return effects;
+        }
+        let known = self.sessions.contains_key(&event.session_id);
+        if !known {
+            if matches!(event.source, Source::User | Source::Process) {
+                return effects;
+            }
+            self.make_room(&mut effects);
+            self.ended.remove(&event.session_id);
+            self.sessions.insert(event.session_id.clone(), Session::new(event));
+            self.timers.set(event.received_at + STALE_AFTER, &event.session_id, Timer::Stale);
+            effects.push(Effect::Discovered(event.session_id.clone()));
+        }
+        self.replace_predecessor(event, &mut effects);
+        self.apply_to_session(event);
+        effects.push(Effect::Changed(event.session_id.clone()));
+        effects
+    }
+
+    /// Only a start, or a new process, brings back a session that ended and left.
+    fn is_of_an_ended_session(&self, event: &Event) -> bool {
+        let Some(ended) = self.ended.get(&event.session_id) else { return false };
+        match &event.kind {
+            EventKind::RegistrySaid(word) => word.started_at <= *ended,
+            _ => !begins(event),
+        }
+    }
+
+    fn apply_to_session(&mut self, event: &Event) {
+        let Some(session) = self.sessions.get_mut(&event.session_id) else { return };
+        let was_working = session.shown.state.is_working();
+        let was_ended = session.ended_at;
+        session.apply(event, &self.rules);
+        let id = &event.session_id;
+        match event.kind {
+            EventKind::RegistrySaid(_) => self.timers.set(event.received_at + SETTLE, id, Timer::Settle),
+            EventKind::Stopped { .. } => {
+                self.timers.set(event.received_at + BUSY_AFTER_STOP, id, Timer::AfterStop);
+            }
+            _ => {}
+        }
+        if session.shown.state.is_working() && !was_working {
+            self.timers.set(event.received_at + QUIET_AFTER, id, Timer::Quiet);
+        }
+        if session.ended_at.is_some() && session.ended_at != was_ended {
+            self.timers.set(event.received_at + COMPLETED_AFTER, id, Timer::Complete);
+            self.timers.set(event.received_at + self.rules.done_keeps, id, Timer::Forget);
+        }
+        if let Some(process) = process_key(session)
+            && self.by_process.get(&process) != Some(id)
+            && !session.shown.state.is_ended()
+        {
+            self.by_process.insert(process, id.clone());
+        }
+    }
+
+    /// `/clear` and in-app `/resume`: another session begins in the same process. The old card is replaced, not doubled.
+    fn replace_predecessor(&mut self, event: &Event, effects: &mut Vec<Effect>) {
+        let (Some(pid), Some(start)) = (event.envelope.pid, event.envelope.proc_start.as_ref()) else {
+            return;
+        };
+        let process = process_name(pid, start);
+        let occupant = self.by_process.get(&process).and_then(|id| self.sessions.get(id));
+        let takes_over = match (&event.kind, occupant) {
+            // The file may have been read just before the hook of the new session came.
+            (EventKind::RegistrySaid(_), Some(old)) => event.fired_at > old.seat.told_at,
+            (EventKind::RegistrySaid(_), None) => true,
+            _ => begins(event),
+        };
+        if !takes_over {
+            return;
+        }
+        let old_id = match self.by_process.insert(process, event.session_id.clone()) {
+            Some(old) if old != event.session_id => old,
+            _ => return,
+        };
+        let Some(old) = self.sessions.get_mut(&old_id) else { return };
+        if !old.shown.state.is_ended() {
+            let reason = match event.kind {
+                EventKind::SessionStarted { source: StartSource::Clear, .. } => EndReason::Clear,
+                _ => EndReason::Resume,
+            };
+            old.end(reason, Rule::Replaced, event.into());
+            self.timers.set(event.received_at + COMPLETED_AFTER, &old_id, Timer::Complete);
+            self.timers.set(event.received_at + self.rules.done_keeps, &old_id, Timer::Forget);
+        }
+        old.replaced_by = Some(event.session_id.clone());
+        if let Some(new) = self.sessions.get_mut(&event.session_id) {
+            new.continues = Some(old_id.clone());
+        }
+        effects.push(Effect::Changed(old_id));
+    }
+
+    /// Runs every timer due by `now`, each at its own moment.
+    pub fn tick(&mut self, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        while let Some((due, id, timer)) = self.timers.pop_due(now) {
+            self.run(due, &id, timer, &mut effects);
+        }
+        self.now = self.now.max(now);
+        effects
+    }
+
+    fn run(&mut self, due: Timestamp, id: &str, timer: Timer, effects: &mut Vec<Effect>) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        match timer {
+            Timer::Settle | Timer::AfterStop => {
+                let was_working = session.shown.state.is_working();
+                if timer == Timer::Settle {
+                    session.settle(due)
+                } else {
+                    session.settle_after_stop(due)
+                }
+                if session.shown.state.is_working() && !was_working {
+                    self.timers.set(due + QUIET_AFTER, id, Timer::Quiet);
+                }
+                effects.push(Effect::Changed(id.to_owned()));
+            }
+            Timer::Quiet if session.shown.state.is_working() => {
+                let at = session.last_activity_at + QUIET_AFTER;
+                if at > due {
+                    return self.timers.set(at, id, Timer::Quiet);
+                }
+                session.quiet_since = Some(session.last_activity_at);
+                effects.push(Effect::Changed(id.to_owned()));
+            }
+            Timer::Quiet => {}
+            Timer::Stale => {
+                let at = session.last_activity_at + STALE_AFTER;
+                if at > due {
+                    return self.timers.set(at, id, Timer::Stale);
+                }
+                session.stale = true;
+                effects.push(Effect::Changed(id.to_owned()));
+            }
+            Timer::Complete if has_been_over(session, due, COMPLETED_AFTER) => {
+                effects.push(Effect::Completed(id.to_owned()));
+            }
+            Timer::Forget if has_been_over(session, due, self.rules.done_keeps) => self.forget(id, effects),
+            Timer::Complete | Timer::Forget => {}
+        }
+    }
+
+    fn forget(&mut self, id: &str, effects: &mut Vec<Effect>) {
+        let Some(session) = self.sessions.remove(id) else { return };
+        if let Some(process) = process_key(&session)
+            && self.by_process.get(&process).is_some_and(|who| who == id)
+        {
+            self.by_process.remove(&process);
+        }
+        if self.ended.len() == ENDED_IDS_MAX
+            && let Some(oldest) = self.ended.iter().min_by_key(|(_, at)| **at).map(|(id, _)| id.clone())
+        {
+            self.ended.remove(&oldest);
+        }
+        self.ended.insert(id.to_owned(), session.ended_at.unwrap_or(session.last_activity_at));
+        effects.push(Effect::Forgotten(Box::new(session)));
+    }
+
+    /// Over the bound the longest silent session leaves, ended ones first.
+    fn make_room(&mut self, effects: &mut Vec<Effect>) {
+        if self.sessions.len() < FLEET_SESSIONS_MAX {
+            return;
+        }
+        let silent = self.sessions.values().min_by_key(|s| (s.ended_at.is_none(), s.last_activity_at));
+        if let Some(id) = silent.map(|s| s.id.clone()) {
+            self.forget(&id, effects);
+        }
+    }
+}
+
+fn begins(event: &Event) -> bool {
+    matches!(&event.kind, EventKind::SessionStarted { source, .. } if *source != StartSource::Compact)
+}
+
+/// Still over since the moment the timer was set for; a session that came back has a later end, or none.
+fn has_been_over(session: &Session, due: Timestamp, after: crate::time::Millis) -> bool {
+    session.ended_at.is_some_and(|ended| ended + after <= due)
+}
+
+fn process_key(session: &Session) -> Option<String> {
+    Some(process_name(session.seat.pid?, session.seat.proc_start.as_ref()?))
+}
+
+fn process_name(pid: u32, start: &str) -> String {
+    format!("{pid}@{start}")
+}

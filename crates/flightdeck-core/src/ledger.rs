@@ -1,0 +1,249 @@
+//! The open calls and needs of one agent. Facts apply in whatever order they come: most tool hooks are async.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{CLOSED_CALLS_MAX, DISORDER_MAX, OPEN_CALLS_MAX, OPEN_NEEDS_MAX};
+use crate::record::Source;
+use crate::time::Timestamp;
+use crate::tool::ToolUse;
+
+/// What a blocked agent wants from the person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Need {
+    pub kind: NeedKind,
+    /// Absent where only a notification told.
+    pub tool: Option<ToolUse>,
+    /// The question or message to show.
+    pub text: String,
+    /// Type of the subagent that asks; `None` for the main agent.
+    pub agent_type: Option<String>,
+    pub opened_at: Timestamp,
+    /// The call it belongs to. A need without one is closed by looser signs.
+    pub call_id: Option<String>,
+    /// A PermissionRequest came for it: an ask that a person may answer.
+    pub asked: bool,
+    /// Who told. What the registry told gives way to a hook, which knows more.
+    pub source: Source,
+}
+
+/// Most urgent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NeedKind {
+    Permission,
+    Question,
+    Elicitation,
+    Plan,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    calls: Vec<OpenCall>,
+    needs: Vec<Need>,
+    closed: VecDeque<ClosedCall>,
+    /// Everything fired before this is over: the turn that held it has ended.
+    cleared_at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct OpenCall {
+    tool: ToolUse,
+    fired_at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct ClosedCall {
+    tool: ToolUse,
+    fired_at: Timestamp,
+}
+
+impl Ledger {
+    pub fn needs(&self) -> &[Need] {
+        &self.needs
+    }
+    pub fn is_blocked(&self) -> bool {
+        !self.needs.is_empty()
+    }
+    pub fn has_open_call(&self) -> bool {
+        !self.calls.is_empty()
+    }
+    pub fn newest_call(&self) -> Option<&ToolUse> {
+        self.calls.iter().max_by_key(|c| c.fired_at).map(|c| &c.tool)
+    }
+
+    /// The most urgent open need; among equals the one that waits longest.
+    pub fn foremost(&self) -> Option<&Need> {
+        self.needs.iter().min_by_key(|n| (n.kind, n.opened_at))
+    }
+
+    /// PreToolUse. `agent_type` is set inside a subagent. Says whether the call is open now.
+    pub fn open_call(&mut self, tool: &ToolUse, at: Timestamp, agent_type: Option<&str>) -> bool {
+        if at < self.cleared_at || self.ended_already(tool) || self.calls.iter().any(|c| c.tool == *tool) {
+            return false;
+        }
+        let own = self.adopt_need(tool, at);
+        if !own {
+            self.close_loose_needs(tool);
+        }
+        if self.calls.len() == OPEN_CALLS_MAX {
+            self.calls.remove(0);
+        }
+        self.calls.push(OpenCall { tool: tool.clone(), fired_at: at });
+        if !own && let Some(kind) = asking_kind(tool) {
+            self.open_need(need(kind, tool, tool.id.clone(), at, agent_type));
+        }
+        true
+    }
+
+    fn ended_already(&self, tool: &ToolUse) -> bool {
+        tool.id.is_some() && self.closed.iter().any(|c| c.tool.id == tool.id)
+    }
+
+    /// A PermissionRequest may overtake its own async PreToolUse: the call then takes over the waiting need.
+    fn adopt_need(&mut self, tool: &ToolUse, at: Timestamp) -> bool {
+        let waiting = self.needs.iter_mut().find(|n| {
+            n.call_id.is_none()
+                && n.tool.as_ref().is_some_and(|t| t.same_call(tool))
+                && at <= n.opened_at + DISORDER_MAX
+        });
+        match waiting {
+            Some(need) => {
+                need.call_id = tool.id.clone();
+                need.call_id.is_some()
+            }
+            None => false,
+        }
+    }
+
+    /// PermissionRequest: belongs to the open call with the same tool and input that has none yet; twins in order.
+    pub fn open_permission(&mut self, tool: &ToolUse, at: Timestamp, agent_type: Option<&str>) {
+        if at < self.cleared_at || self.closed.iter().any(|c| c.tool.same_call(tool) && at < c.fired_at) {
+            return;
+        }
+        let asked =
+            |ledger: &Self, id: &Option<String>| ledger.needs.iter().any(|n| n.call_id == *id && n.asked);
+        let call = self.calls.iter().find(|c| c.tool.same_call(tool) && !asked(self, &c.tool.id));
+        let call_id = call.and_then(|c| c.tool.id.clone());
+        if let Some(need) = self.needs.iter_mut().find(|n| n.call_id.is_some() && n.call_id == call_id) {
+            // A question or a plan keeps its kind and gains an ask.
+            need.asked = true;
+            return;
+        }
+        let kind = asking_kind(tool).unwrap_or(NeedKind::Permission);
+        self.open_need(Need { asked: true, ..need(kind, tool, call_id, at, agent_type) });
+    }
+
+    /// A need that no call stands behind: from a notification, an elicitation, or the registry.
+    pub fn open_need(&mut self, need: Need) {
+        self.close_needs_of(Source::Registry);
+        if self.needs.len() == OPEN_NEEDS_MAX {
+            self.needs.remove(0);
+        }
+        self.needs.push(need);
+    }
+
+    /// PostToolUse, PostToolUseFailure, and each call that a PostToolBatch names.
+    pub fn close_call(&mut self, tool: &ToolUse, at: Timestamp) {
+        let index = match &tool.id {
+            Some(id) => self.calls.iter().position(|c| c.tool.id.as_ref() == Some(id)),
+            None => self.calls.iter().position(|c| c.tool.same_call(tool)),
+        };
+        let closed = index.map(|i| self.calls.remove(i).tool);
+        let id = closed.as_ref().and_then(|t| t.id.clone()).or_else(|| tool.id.clone());
+        self.needs.retain(|n| n.call_id.is_none() || n.call_id != id);
+        self.close_loose_needs(tool);
+        if !self.closed.iter().any(|c| c.tool.id.is_some() && c.tool.id == id) {
+            if self.closed.len() == CLOSED_CALLS_MAX {
+                self.closed.pop_front();
+            }
+            let tool = closed.unwrap_or_else(|| tool.clone());
+            self.closed
+                .push_back(ClosedCall { tool: ToolUse { summary: String::new(), ..tool }, fired_at: at });
+        }
+    }
+
+    /// A need without a call ends with the next call of the same tool and input.
+    fn close_loose_needs(&mut self, tool: &ToolUse) {
+        self.needs.retain(|n| n.call_id.is_some() || !n.tool.as_ref().is_some_and(|t| t.same_call(tool)));
+    }
+
+    /// PostToolBatch: no call of the batch is open any more, so neither is a need that knew none.
+    pub fn close_batch(&mut self, calls: &[ToolUse], at: Timestamp) {
+        calls.iter().for_each(|tool| self.close_call(tool, at));
+        self.needs.retain(|n| n.call_id.is_some() || n.opened_at > at);
+    }
+
+    /// The client goes on: every prompt was answered in the terminal. What runs, runs on.
+    pub fn close_needs(&mut self) {
+        self.needs.clear();
+    }
+
+    pub fn close_needs_of(&mut self, source: Source) {
+        self.needs.retain(|n| n.source != source);
+    }
+
+    pub fn close_elicitation(&mut self) {
+        if let Some(i) = self.needs.iter().position(|n| n.kind == NeedKind::Elicitation) {
+            self.needs.remove(i);
+        }
+    }
+
+    /// The turn is over: nothing that fired before `at` is open any more, even if it arrives later.
+    pub fn clear(&mut self, at: Timestamp) {
+        self.calls.retain(|c| c.fired_at > at);
+        self.needs.retain(|n| n.opened_at > at);
+        self.cleared_at = self.cleared_at.max(at);
+    }
+
+    /// The clock was set back: what "before" means starts anew.
+    pub fn reset_clock(&mut self, at: Timestamp) {
+        self.cleared_at = self.cleared_at.min(at);
+    }
+}
+
+fn asking_kind(tool: &ToolUse) -> Option<NeedKind> {
+    if tool.asks_question() {
+        Some(NeedKind::Question)
+    } else if tool.asks_approval() {
+        Some(NeedKind::Plan)
+    } else {
+        None
+    }
+}
+
+fn need(
+    kind: NeedKind,
+    tool: &ToolUse,
+    call_id: Option<String>,
+    at: Timestamp,
+    agent_type: Option<&str>,
+) -> Need {
+    Need {
+        kind,
+        text: tool.summary.clone(),
+        tool: Some(tool.clone()),
+        agent_type: agent_type.map(str::to_owned),
+        opened_at: at,
+        call_id,
+        asked: false,
+        source: Source::Hook,
+    }
+}
+
+impl Need {
+    /// One that a notification or a dialog told of.
+    pub fn loose(kind: NeedKind, text: String, at: Timestamp, agent_type: Option<&str>) -> Self {
+        Self {
+            kind,
+            tool: None,
+            text,
+            agent_type: agent_type.map(str::to_owned),
+            opened_at: at,
+            call_id: None,
+            asked: false,
+            source: Source::Hook,
+        }
+    }
+}

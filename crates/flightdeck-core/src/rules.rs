@@ -1,0 +1,94 @@
+//! What a person may configure about the rules, and the name and sentence of every rule that moves a session.
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::DONE_KEEPS;
+use crate::time::Millis;
+
+/// The part of the configuration that the fold depends on. A replay under other rules may give another board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Hold and show permission requests of `claude -p`, which shows no prompt of its own.
+    pub hold_print: bool,
+    /// A failed tool calls for the person instead of only leaving a note.
+    pub tool_failure_needs_you: bool,
+    pub done_keeps: Millis,
+    /// Shown on cards as the host of the seat.
+    pub host: Option<String>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { hold_print: false, tool_failure_needs_you: false, done_keeps: DONE_KEEPS, host: None }
+    }
+}
+
+impl Rules {
+    /// Names the fold: the version of the code and every setting it depends on. Snapshots of another fold are not used.
+    pub fn fold_version(&self) -> String {
+        let Self { hold_print, tool_failure_needs_you, done_keeps, host: _ } = self;
+        format!(
+            "{RULES_VERSION} hold_print={hold_print} tool_failure={tool_failure_needs_you} done_ms={}",
+            done_keeps.0
+        )
+    }
+}
+
+/// Raised whenever the same log would fold to another fleet: older snapshots are then set aside and the log replayed.
+pub const RULES_VERSION: &str = "2";
+
+macro_rules! rules {
+    ($($name:ident $sentence:literal;)*) => {
+        /// Why a session is in its state.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Rule { $($name),* }
+
+        impl Rule {
+            pub const ALL: &'static [Rule] = &[$(Rule::$name),*];
+
+            /// For "why is it here".
+            pub fn sentence(self) -> &'static str {
+                match self { $(Rule::$name => $sentence),* }
+            }
+        }
+    };
+}
+
+rules! {
+    Created "The session was first heard of by an event that sets no state: it is idle and fresh.";
+    Started "A session starts at its prompt: idle and fresh.";
+    SaidItEnded "The session said that it ended.";
+    SetupRan "The client runs its one-time setup.";
+    Prompted "A person submitted a prompt: Claude thinks.";
+    WokeItself "The client woke itself with a notice, not a person: Claude thinks.";
+    ToolStarted "A tool call began.";
+    PermissionAsked "The client asks permission: the session waits for a person until that call goes on.";
+    QuestionAsked "Claude asks a question with AskUserQuestion.";
+    PlanReady "Claude shows a plan with ExitPlanMode and waits for approval.";
+    ElicitationOpened "An MCP server asks the person for input.";
+    PermissionNotice "A notification says that a prompt is open, and no hook told which.";
+    NeedClosed "The call that waited for a person went on: its need is closed.";
+    ToolEnded "The tool returned and no other call is open: Claude thinks.";
+    OtherToolRuns "The tool returned and another call is still open.";
+    ToolInterrupted "The person interrupted the tool.";
+    ToolFailed "The tool failed, and the configuration makes that a call for help.";
+    IdleNotice "The client says it waits for a prompt.";
+    Stopped "The turn ended.";
+    StoppedWithAgents "The turn ended with background agents still running.";
+    StopFailed "The turn failed: the model's service gave an error.";
+    SubagentStarted "A subagent started: the session delegates.";
+    SubagentStopped "A subagent stopped and others still run.";
+    LastSubagentStopped "The last running subagent stopped: Claude thinks.";
+    CompactionStarted "The context is being compacted.";
+    CompactionEnded "Compaction ended: back to what it was before.";
+    RegistryBusy "The client's registry says busy, and no hook told: Claude works.";
+    RegistryAnswered "The client's registry says busy again: the prompt was answered in the terminal.";
+    RegistryWaiting "The client's registry says that it waits for the person.";
+    RegistryIdle "The client's registry says idle: the turn is over.";
+    RegistryInterrupted "The client's registry says idle though no Stop came: the person interrupted it.";
+    RegistryBusyAfterStop "The client is still busy a second after its Stop: a Stop hook sent Claude on.";
+    RegistryRevived "The client's registry shows the session alive after its end.";
+    ProcessDied "Its process is gone.";
+    Replaced "The process went on with another session.";
+}

@@ -1,0 +1,559 @@
+//! One conversation: its main agent, its subagents, and what a card says about it.
+//!
+//! [`Session::apply`] is the whole way of an event through a session: facts, then state, then data, then what shows.
+
+mod child;
+mod registry;
+mod show;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::child::Child;
+use self::child::{agent_facts, newest_running};
+pub use self::registry::RegistryView;
+pub(crate) use self::show::Cause;
+pub use self::show::{Because, Shown, Transition};
+use crate::agent::{self, Activity, AgentState, Around, IdleReason};
+use crate::event::{Background, EndReason, Event, EventKind, Notice, Outcome, Prompter, StartSource};
+use crate::ledger::{Ledger, Need, NeedKind};
+use crate::limits::{CHILDREN_MAX, DISORDER_MAX, ENDED_TURNS_MAX, TODOS_MAX};
+use crate::project::Project;
+use crate::record::Source;
+use crate::rules::{Rule, Rules};
+use crate::time::{Millis, Timestamp};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    pub id: String,
+    /// The session that this one took over from in the same process.
+    pub continues: Option<String>,
+    /// The session that took over from this one; such a session is no longer on the board.
+    pub replaced_by: Option<String>,
+    pub seat: Seat,
+    pub entrypoint: Option<String>,
+    pub project: Project,
+    pub cwd: Option<String>,
+    pub transcript_path: Option<String>,
+    pub title: Option<String>,
+    pub last_user_message: Option<String>,
+    pub model: Option<String>,
+    pub permission_mode: Option<String>,
+    pub main: MainAgent,
+    pub children: BTreeMap<String, Child>,
+    /// Subagents whose stop came before anything else of theirs.
+    pub stopped_agents: VecDeque<(String, Timestamp)>,
+    pub shown: Shown,
+    /// What the client itself said last.
+    pub registry: Option<RegistryView>,
+    /// When the hook fired that last changed the main agent or a child: an older word of the registry is stale.
+    pub hook_changed_at: Timestamp,
+    pub history: VecDeque<Transition>,
+    pub started_at: Timestamp,
+    pub last_activity_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub turn: Turn,
+    pub background: Background,
+    pub last_failure: Option<Failure>,
+    pub todos: Vec<Todo>,
+    pub quiet_since: Option<Timestamp>,
+    pub stale: bool,
+    pub seen: bool,
+}
+
+/// The lasting place a session sits in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    pub pid: Option<u32>,
+    pub proc_start: Option<String>,
+    pub tmux_socket: Option<String>,
+    pub pane: Option<String>,
+    pub tty: Option<String>,
+    pub name: Option<String>,
+    /// When the newest word about it fired: a late hook of the old process does not take it back.
+    pub told_at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MainAgent {
+    pub state: AgentState,
+    pub rule: Rule,
+    /// The event that last moved it.
+    pub moved_by: u64,
+    pub ledger: Ledger,
+    /// When the event fired that last moved it; an earlier one moves nothing.
+    pub changed_at: Timestamp,
+    pub before_compaction: Option<AgentState>,
+    /// A hook of its own came since it began to work: then hooks reach us, and an end without a Stop was an Esc.
+    pub hooks_reach_us: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    pub count: u32,
+    pub started_at: Option<Timestamp>,
+    /// Frozen when the turn ends.
+    pub last: Option<Millis>,
+    pub prompt_id: Option<String>,
+    /// How the turn ended, if its own hook said so.
+    pub stopped: Option<IdleReason>,
+    /// Turns that are over, for events that bring no clock of their own.
+    pub ended_prompts: VecDeque<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Failure {
+    pub tool: String,
+    pub error: String,
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Todo {
+    pub id: String,
+    pub title: String,
+    pub status: String,
+}
+
+/// What was true of the session when an event came.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    late: bool,
+    typed_ahead: bool,
+}
+
+impl Session {
+    /// A session first heard of by `event`. It is fresh and idle, which is not yet a change.
+    pub fn new(event: &Event) -> Self {
+        let because = Because { seq: event.seq, rule: Rule::Created };
+        let fresh = AgentState::Idle(IdleReason::Fresh);
+        Self {
+            id: event.session_id.clone(),
+            continues: None,
+            replaced_by: None,
+            seat: Seat::default(),
+            entrypoint: None,
+            project: Project::default(),
+            cwd: None,
+            transcript_path: None,
+            title: None,
+            last_user_message: None,
+            model: None,
+            permission_mode: None,
+            main: MainAgent {
+                state: fresh.clone(),
+                rule: Rule::Created,
+                moved_by: 0,
+                ledger: Ledger::default(),
+                changed_at: Timestamp::default(),
+                before_compaction: None,
+                hooks_reach_us: false,
+            },
+            children: BTreeMap::new(),
+            stopped_agents: VecDeque::new(),
+            shown: Shown {
+                state: fresh,
+                since: event.fired_at,
+                after: Timestamp::default(),
+                source: event.source,
+                because,
+            },
+            registry: None,
+            hook_changed_at: Timestamp::default(),
+            history: VecDeque::new(),
+            started_at: event.fired_at,
+            last_activity_at: event.fired_at,
+            ended_at: None,
+            turn: Turn::default(),
+            background: Background::default(),
+            last_failure: None,
+            todos: Vec::new(),
+            quiet_since: None,
+            stale: false,
+            seen: false,
+        }
+    }
+
+    /// The way of an event through a session.
+    pub fn apply(&mut self, event: &Event, rules: &Rules) {
+        if event.envelope.clock_back {
+            self.reset_clocks(event.fired_at);
+        }
+        self.take_common_facts(event);
+        let before = Before { late: self.is_late(event), typed_ahead: self.main.is_using_a_tool() };
+        let says = match (&event.kind, &event.agent_id) {
+            (EventKind::RegistrySaid(word), _) => self.hear(word, event),
+            (EventKind::ProcessGone { pid, proc_start }, _) => {
+                self.process_gone(*pid, proc_start.as_deref(), event)
+            }
+            (_, None) => self.apply_to_main(event, before, rules),
+            (_, Some(agent_id)) => self.apply_to_child(agent_id, event, before, rules),
+        };
+        if event.source == Source::Hook && event.kind.is_about_state() && !before.late {
+            self.hook_changed_at = self.hook_changed_at.max(event.fired_at);
+            self.main.hooks_reach_us |= event.agent_id.is_none();
+        }
+        self.take_data(event, before);
+        self.show(event.into(), says);
+    }
+
+    /// A main-agent event that fired before the last applied change moves nothing; its data counts.
+    fn is_late(&self, event: &Event) -> bool {
+        if event.envelope.clock_back {
+            false
+        } else if event.envelope.has_fired_at {
+            event.fired_at < self.main.changed_at
+        } else {
+            self.is_of_an_ended_turn(event)
+        }
+    }
+
+    /// For events without a clock: a tool event after its turn's end, or anything of a turn that another has followed.
+    fn is_of_an_ended_turn(&self, event: &Event) -> bool {
+        use EventKind as K;
+        let prompt = event.facts.prompt_id.as_deref();
+        let followed = prompt != self.turn.prompt_id.as_deref();
+        self.turn.has_ended(prompt)
+            && match event.kind {
+                K::ToolStarted(_) | K::ToolEnded { .. } | K::BatchEnded(_) | K::PermissionAsked(_) => true,
+                K::SessionStarted { .. } | K::SessionEnded { .. } => false,
+                _ => followed,
+            }
+    }
+
+    fn reset_clocks(&mut self, at: Timestamp) {
+        self.main.changed_at = self.main.changed_at.min(at);
+        self.hook_changed_at = self.hook_changed_at.min(at);
+        self.main.ledger.reset_clock(at);
+        for child in self.children.values_mut() {
+            child.changed_at = child.changed_at.min(at);
+            child.ledger.reset_clock(at);
+        }
+    }
+
+    fn take_common_facts(&mut self, event: &Event) {
+        let facts = &event.facts;
+        self.last_activity_at = self.last_activity_at.max(event.fired_at);
+        self.started_at = self.started_at.min(event.fired_at);
+        if event.source != Source::User {
+            self.quiet_since = None;
+            self.stale = false;
+        }
+        keep(&mut self.transcript_path, facts.transcript_path.as_ref());
+        keep(&mut self.entrypoint, event.envelope.entrypoint.as_ref());
+        if event.fired_at >= self.main.changed_at {
+            keep(&mut self.cwd, facts.cwd.as_ref());
+            keep(&mut self.permission_mode, facts.permission_mode.as_ref());
+            keep(&mut self.title, facts.session_title.as_ref());
+        }
+        self.seat.take(event);
+        self.project.take(event.envelope.project_dir.as_deref(), facts.cwd.as_deref());
+    }
+
+    /// Says whether the event asserts the state that the main agent is in now.
+    fn apply_to_main(&mut self, event: &Event, before: Before, rules: &Rules) -> bool {
+        self.main_facts(event, before, rules);
+        self.move_main(event, before, rules)
+    }
+
+    fn move_main(&mut self, event: &Event, before: Before, rules: &Rules) -> bool {
+        let around = Around {
+            ledger: &self.main.ledger,
+            running_child: newest_running(&self.children),
+            from_child: event.agent_id.is_some(),
+            before_compaction: self.main.before_compaction.as_ref(),
+            typed_ahead: before.typed_ahead,
+            print_mode: self.print_mode(),
+            rules,
+        };
+        match agent::next(&self.main.state, &event.kind, around) {
+            None => false,
+            Some((to, _)) if before.late => to == self.main.state,
+            Some((to, rule)) => {
+                self.main.move_to(to, rule, event.into());
+                true
+            }
+        }
+    }
+
+    pub fn print_mode(&self) -> bool {
+        self.entrypoint.as_deref() == Some("sdk-cli")
+    }
+
+    /// Calls and needs of the main agent. They apply in any order.
+    fn main_facts(&mut self, event: &Event, before: Before, rules: &Rules) {
+        let Before { late, typed_ahead } = before;
+        let at = event.fired_at;
+        let print_mode = self.print_mode();
+        let child_blocked = self.children.values().any(|c| c.ledger.is_blocked());
+        let child_runs = newest_running(&self.children).is_some();
+        let ledger = &mut self.main.ledger;
+        match &event.kind {
+            EventKind::SessionStarted { source: StartSource::Compact, .. } => {}
+            EventKind::SessionStarted { .. } if !late => {
+                ledger.clear(at);
+                self.children.clear();
+                self.main.before_compaction = None;
+            }
+            // A message typed ahead leaves what runs alone; any other prompt of a person ends all that was open.
+            EventKind::Prompted { by: Prompter::Person, .. } if !late && !typed_ahead => ledger.clear(at),
+            EventKind::Stopped { .. } | EventKind::StopFailed { .. } if !late => ledger.clear(at),
+            EventKind::ToolEnded { outcome: Outcome::Interrupted, .. } if !late => ledger.clear(at),
+            EventKind::SessionEnded { .. } if !late => {
+                ledger.clear(at);
+                self.end_children(at);
+            }
+            EventKind::Notified(Notice::PermissionNeeded) if !late => {
+                if !ledger.is_blocked() && (ledger.has_open_call() || child_runs) && !child_blocked {
+                    ledger.open_need(Need::loose(NeedKind::Permission, String::new(), at, None));
+                }
+            }
+            EventKind::PermissionAsked(_) if print_mode && !rules.hold_print => {}
+            kind => agent_facts(ledger, kind, at, late && !event.envelope.has_fired_at, None),
+        }
+    }
+
+    fn end_children(&mut self, at: Timestamp) {
+        self.children.values_mut().filter(|c| c.ended_at.is_none()).for_each(|c| c.end(at));
+    }
+
+    fn apply_to_child(&mut self, agent_id: &str, event: &Event, before: Before, rules: &Rules) -> bool {
+        match event.kind {
+            EventKind::SubagentStopped => {
+                // Compaction's helper stops without ever having started, under an empty type.
+                if event.agent_type.as_deref().is_some_and(str::is_empty) {
+                    return false;
+                }
+                let Some(child) = self.children.get_mut(agent_id) else {
+                    self.remember_stopped(agent_id, event.fired_at);
+                    return false;
+                };
+                if child.ended_at.is_some() {
+                    return false;
+                }
+                child.end(event.fired_at);
+                self.background.agents = self.background.agents.saturating_sub(1);
+            }
+            _ if self.main.state.is_ended() || self.stopped_before(agent_id, event) => return false,
+            _ => self.child_for(agent_id, event).apply(event, rules),
+        }
+        self.move_main(event, before, rules)
+    }
+
+    /// A stop may overtake its own start, which then must not leave a subagent running for ever.
+    fn remember_stopped(&mut self, agent_id: &str, at: Timestamp) {
+        if self.stopped_agents.len() == CHILDREN_MAX {
+            self.stopped_agents.pop_front();
+        }
+        self.stopped_agents.push_back((agent_id.to_owned(), at));
+    }
+
+    fn stopped_before(&self, agent_id: &str, event: &Event) -> bool {
+        let slack = if event.envelope.has_fired_at { Millis(0) } else { DISORDER_MAX };
+        self.stopped_agents.iter().any(|(id, at)| id == agent_id && event.fired_at <= *at + slack)
+    }
+
+    fn child_for(&mut self, agent_id: &str, event: &Event) -> &mut Child {
+        if !self.children.contains_key(agent_id) {
+            self.make_room_for_child();
+        }
+        let agent_type =
+            event.agent_type.clone().filter(|t| !t.is_empty()).unwrap_or_else(|| "agent".to_owned());
+        self.children.entry(agent_id.to_owned()).or_insert_with(|| Child::new(agent_type, event.fired_at))
+    }
+
+    /// The longest finished goes first; if all run, the longest running.
+    fn make_room_for_child(&mut self) {
+        if self.children.len() < CHILDREN_MAX {
+            return;
+        }
+        let oldest =
+            self.children.iter().min_by_key(|(_, c)| (c.ended_at.is_none(), c.ended_at, c.started_at));
+        if let Some(id) = oldest.map(|(id, _)| id.clone()) {
+            self.children.remove(&id);
+        }
+    }
+
+    /// Data for the card, from late events too.
+    fn take_data(&mut self, event: &Event, before: Before) {
+        let Before { late, typed_ahead } = before;
+        let at = event.fired_at;
+        match &event.kind {
+            EventKind::SessionStarted { source, model } => {
+                if model.is_some() {
+                    self.model.clone_from(model);
+                }
+                if !late && *source != StartSource::Compact {
+                    self.ended_at = None;
+                    self.replaced_by = None;
+                    self.background = Background::default();
+                    self.last_failure = None;
+                }
+            }
+            EventKind::Prompted { text, by } if event.agent_id.is_none() => {
+                self.take_prompt(event, text, *by, typed_ahead)
+            }
+            EventKind::ToolEnded { tool, outcome: Outcome::Failed { error } } => {
+                let newest = self.last_failure.as_ref().map(|f| f.at).max(self.turn.started_at);
+                if newest.is_none_or(|t| t <= at) {
+                    self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
+                }
+            }
+            EventKind::Stopped { background } if !late => {
+                self.background = *background;
+                self.turn.stopped = Some(IdleReason::TurnEnded);
+                self.end_turn(at);
+            }
+            EventKind::StopFailed { cause } if !late => {
+                self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
+                self.end_turn(at);
+            }
+            EventKind::ModelSwitched { to } => self.model = Some(to.clone()),
+            EventKind::CwdChanged { to } => self.cwd = Some(to.clone()),
+            EventKind::TodoCreated { id, title } => self.put_todo(id, Some(title), "pending"),
+            EventKind::TodoCompleted { id } => self.put_todo(id, None, "completed"),
+            EventKind::SessionEnded { .. } if !late => {
+                self.end_turn(at);
+                self.ended_at = Some(at);
+                self.background = Background::default();
+            }
+            EventKind::Seen => self.seen = true,
+            _ => {}
+        }
+    }
+
+    fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, typed_ahead: bool) {
+        if by == Prompter::Person {
+            self.turn.count += 1;
+            if self.turn.started_at.is_none_or(|t| t <= event.fired_at) {
+                self.turn.started_at = Some(event.fired_at);
+                self.last_user_message = Some(text.to_owned());
+            }
+            if self.title.is_none() && !text.is_empty() {
+                self.title = Some(text.to_owned());
+            }
+            self.last_failure.take_if(|f| f.at < event.fired_at);
+        }
+        if event.fired_at >= self.main.changed_at {
+            self.turn.stopped = None;
+        }
+        if event.facts.prompt_id != self.turn.prompt_id
+            && !self.turn.has_ended(event.facts.prompt_id.as_deref())
+        {
+            let old = std::mem::replace(&mut self.turn.prompt_id, event.facts.prompt_id.clone());
+            if !typed_ahead {
+                self.turn.end_prompt(old);
+            }
+        }
+    }
+
+    fn end_turn(&mut self, at: Timestamp) {
+        if let Some(start) = self.turn.started_at
+            && self.main.state != AgentState::Idle(IdleReason::Fresh)
+        {
+            self.turn.last = Some(Millis((at - start).0.max(0)));
+        }
+        let current = self.turn.prompt_id.clone();
+        self.turn.end_prompt(current);
+    }
+
+    fn put_todo(&mut self, id: &str, title: Option<&str>, status: &str) {
+        if let Some(todo) = self.todos.iter_mut().find(|t| t.id == id) {
+            // A late "created" does not undo "completed".
+            if status != "pending" {
+                todo.status = status.to_owned();
+            }
+            if let Some(title) = title {
+                todo.title = title.to_owned();
+            }
+        } else if self.todos.len() < TODOS_MAX {
+            let title = title.unwrap_or_default().to_owned();
+            self.todos.push(Todo { id: id.to_owned(), title, status: status.to_owned() });
+        }
+    }
+
+    /// Ends the session for a reason that no hook of its own told.
+    pub(crate) fn end(&mut self, reason: EndReason, rule: Rule, cause: Cause) {
+        self.main.ledger.clear(cause.at);
+        self.end_children(cause.at);
+        self.end_turn(cause.at);
+        self.main.move_to(AgentState::Ended(reason), rule, cause);
+        self.ended_at = Some(cause.at);
+        self.show(cause, true);
+    }
+
+    fn process_gone(&mut self, pid: u32, proc_start: Option<&str>, event: &Event) -> bool {
+        let same_start = match (proc_start, self.seat.proc_start.as_deref()) {
+            (Some(a), Some(b)) => a == b,
+            _ => true,
+        };
+        // The death of a process that the session has left changes nothing.
+        if self.seat.pid == Some(pid) && same_start && !self.main.state.is_ended() {
+            self.end(EndReason::ProcessDied, Rule::ProcessDied, event.into());
+        }
+        false
+    }
+}
+
+fn keep(slot: &mut Option<String>, value: Option<&String>) {
+    if let Some(value) = value
+        && slot.as_ref() != Some(value)
+    {
+        *slot = Some(value.clone());
+    }
+}
+
+impl MainAgent {
+    fn move_to(&mut self, to: AgentState, rule: Rule, cause: Cause) {
+        if to == AgentState::Working(Activity::Compacting) {
+            self.before_compaction = Some(self.state.clone());
+        }
+        self.state = to;
+        self.rule = rule;
+        self.moved_by = cause.seq;
+        self.changed_at = self.changed_at.max(cause.at);
+    }
+
+    fn is_using_a_tool(&self) -> bool {
+        matches!(self.state, AgentState::Working(Activity::Tool { .. })) && !self.ledger.is_blocked()
+    }
+}
+
+impl Turn {
+    fn end_prompt(&mut self, prompt: Option<String>) {
+        let Some(prompt) = prompt else { return };
+        if self.ended_prompts.contains(&prompt) {
+            return;
+        }
+        if self.ended_prompts.len() == ENDED_TURNS_MAX {
+            self.ended_prompts.pop_front();
+        }
+        self.ended_prompts.push_back(prompt);
+    }
+
+    fn has_ended(&self, prompt: Option<&str>) -> bool {
+        prompt.is_some_and(|p| self.ended_prompts.iter().any(|e| e == p))
+    }
+}
+
+impl Seat {
+    fn take(&mut self, event: &Event) {
+        let e = &event.envelope;
+        if event.fired_at < self.told_at {
+            return;
+        }
+        if e.pid.is_some() {
+            self.pid = e.pid;
+            self.proc_start.clone_from(&e.proc_start);
+            self.told_at = event.fired_at;
+        }
+        keep(&mut self.tmux_socket, e.tmux_socket.as_ref());
+        keep(&mut self.pane, e.pane.as_ref());
+        keep(&mut self.tty, e.tty.as_ref());
+        keep(&mut self.name, e.seat.as_ref());
+    }
+}

@@ -1,0 +1,48 @@
+//! One line about an event, for the timeline of a session.
+
+use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
+use crate::record::{Record, Source};
+use crate::text::one_line;
+use crate::tool::ToolUse;
+use crate::wire::hook_name::HookName;
+use crate::wire::lenient::{list, str, text};
+
+/// What a person would want to read of it; empty where the name says it all.
+pub fn summary(record: &Record) -> String {
+    let p = &record.payload;
+    if record.source != Source::Hook {
+        return String::new();
+    }
+    let field = |name: &str| text(p, name).map(|t| one_line(&t, CARD_PROMPT_CHARS_MAX)).unwrap_or_default();
+    use HookName as H;
+    match HookName::parse(&record.name) {
+        Some(H::PreToolUse | H::PostToolUse | H::PermissionRequest | H::PermissionDenied) => {
+            ToolUse::from_payload(p).label()
+        }
+        Some(H::PostToolUseFailure) => {
+            let error = one_line(&text(p, "error").unwrap_or_default(), FAILURE_CHARS_MAX);
+            format!("{} failed: {error}", ToolUse::from_payload(p).label())
+        }
+        Some(H::PostToolBatch) => {
+            let names = list(p, "tool_calls").iter().filter_map(|c| str(c.as_object()?, "tool_name"));
+            one_line(&names.collect::<Vec<_>>().join(", "), CARD_PROMPT_CHARS_MAX)
+        }
+        Some(H::UserPromptSubmit | H::UserPromptExpansion) => field("prompt"),
+        Some(H::Stop | H::SubagentStop) => field("last_assistant_message"),
+        Some(H::StopFailure) => field("error"),
+        Some(H::Notification | H::Elicitation) => field("message"),
+        Some(H::SessionStart | H::ConfigChange | H::DirectoryAdded) => field("source"),
+        Some(H::SessionEnd) => field("reason"),
+        Some(H::Setup | H::PreCompact | H::PostCompact) => field("trigger"),
+        Some(H::SubagentStart) => field("agent_type"),
+        Some(H::PreModelSwitch | H::PostModelSwitch) => {
+            format!("{} → {}", field("from_model"), field("to_model"))
+        }
+        Some(H::TaskCreated | H::TaskCompleted) => field("task_subject"),
+        Some(H::InstructionsLoaded | H::FileChanged) => field("file_path"),
+        Some(H::CwdChanged) => field("new_cwd"),
+        Some(H::ElicitationResult) => field("action"),
+        Some(H::TeammateIdle) => field("teammate_name"),
+        Some(H::WorktreeCreate | H::WorktreeRemove | H::MessageDisplay) | None => String::new(),
+    }
+}

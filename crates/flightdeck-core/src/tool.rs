@@ -1,0 +1,77 @@
+//! A tool call, as far as a card needs it: its name, one line about its input, and what it asks of the person.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::{NAME_CHARS_MAX, TOOL_SUMMARY_CHARS_MAX};
+use crate::text::one_line;
+use crate::wire::clip::input_digest;
+use crate::wire::lenient::{list, object, str, text};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// `tool_use_id`. A PermissionRequest has none.
+    pub id: Option<String>,
+    pub name: String,
+    pub summary: String,
+    /// Hash of the whole input: finds the call that a PermissionRequest belongs to.
+    pub digest: u64,
+}
+
+impl ToolUse {
+    pub fn from_payload(p: &Map<String, Value>) -> Self {
+        let name = one_line(&text(p, "tool_name").unwrap_or_else(|| "tool".to_owned()), NAME_CHARS_MAX);
+        let summary = object(p, "tool_input").and_then(|input| summary(&name, input)).unwrap_or_default();
+        Self { id: text(p, "tool_use_id"), summary, digest: input_digest(p), name }
+    }
+
+    /// "Bash: cargo test", or only the tool where there is nothing to say of its input.
+    pub fn label(&self) -> String {
+        if self.summary.is_empty() { self.name.clone() } else { format!("{}: {}", self.name, self.summary) }
+    }
+
+    pub fn same_call(&self, other: &Self) -> bool {
+        self.name == other.name && self.digest == other.digest
+    }
+
+    pub fn asks_question(&self) -> bool {
+        self.name == "AskUserQuestion"
+    }
+
+    pub fn asks_approval(&self) -> bool {
+        self.name == "ExitPlanMode"
+    }
+}
+
+/// The one field of the input that a person would read first.
+fn summary(tool: &str, input: &Map<String, Value>) -> Option<String> {
+    let field = match tool {
+        "Bash" | "Monitor" => "command",
+        "Read" | "Write" | "Edit" | "MultiEdit" => "file_path",
+        "NotebookEdit" => "notebook_path",
+        "Grep" | "Glob" => "pattern",
+        "WebFetch" => "url",
+        "WebSearch" | "ToolSearch" => "query",
+        "Agent" | "Task" => "description",
+        "Skill" => "skill",
+        "TaskCreate" => "subject",
+        "TaskUpdate" | "TaskOutput" | "TaskStop" => "taskId",
+        "EnterWorktree" => "name",
+        "AskUserQuestion" => return question(input),
+        // The plan itself is shown whole; its first line is most often only "# Plan".
+        "ExitPlanMode" => return None,
+        _ => return first_text(input),
+    };
+    text(input, field).map(|value| one_line(&value, TOOL_SUMMARY_CHARS_MAX))
+}
+
+fn question(input: &Map<String, Value>) -> Option<String> {
+    let first = list(input, "questions").first()?.as_object()?;
+    str(first, "question").map(|q| one_line(q, TOOL_SUMMARY_CHARS_MAX))
+}
+
+/// Tools we have never heard of (MCP): the first text among the arguments.
+fn first_text(input: &Map<String, Value>) -> Option<String> {
+    let value = input.values().find_map(Value::as_str)?;
+    Some(one_line(value, TOOL_SUMMARY_CHARS_MAX))
+}

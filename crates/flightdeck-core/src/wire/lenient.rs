@@ -1,0 +1,51 @@
+//! Reading JSON that may not be what it was: a number where a string was, a field gone, a type changed.
+
+use serde_json::{Map, Value};
+
+/// Field `name` as text. Numbers and booleans are written out; anything else is as good as absent.
+pub fn text(map: &Map<String, Value>, name: &str) -> Option<String> {
+    match map.get(name)? {
+        Value::String(s) if !s.is_empty() => Some(s.clone()),
+        Value::Number(n) => Some(n.to_string()),
+        Value::Bool(b) => Some(b.to_string()),
+        _ => None,
+    }
+}
+
+/// Like [`text`], but keeps an empty string: for fields where empty has a meaning.
+pub fn text_or_empty(map: &Map<String, Value>, name: &str) -> Option<String> {
+    match map.get(name)? {
+        Value::String(s) => Some(s.clone()),
+        _ => text(map, name),
+    }
+}
+
+/// Borrowed text, for large fields that are only looked at.
+pub fn str<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    map.get(name)?.as_str()
+}
+
+pub fn flag(map: &Map<String, Value>, name: &str) -> bool {
+    match map.get(name) {
+        Some(Value::Bool(b)) => *b,
+        Some(Value::String(s)) => s == "true",
+        Some(Value::Number(n)) => n.as_f64() != Some(0.0),
+        _ => false,
+    }
+}
+
+pub fn whole(map: &Map<String, Value>, name: &str) -> Option<u64> {
+    match map.get(name)? {
+        Value::Number(n) => n.as_u64(),
+        Value::String(s) => s.parse().ok(),
+        _ => None,
+    }
+}
+
+pub fn list<'a>(map: &'a Map<String, Value>, name: &str) -> &'a [Value] {
+    map.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+pub fn object<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Map<String, Value>> {
+    map.get(name)?.as_object()
+}

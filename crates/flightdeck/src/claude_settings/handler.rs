@@ -1,0 +1,382 @@
+//! The handlers we write, one per event, and how we recognise them again.
+
+use std::path::{Path, PathBuf};
+
+use flightdeck_core::wire::hook_name::{Form, HookInfo, HookName};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::error::SettingsError;
+use super::version::{ClientVersion, Version};
+
+/// Ends every command of ours.
+pub const COMMAND_SENTINEL: &str = "# flightdeck-hook";
+/// Stands in the query of every URL of ours.
+pub const URL_SENTINEL: &str = "via=flightdeck-hook";
+/// The daemon's port where nothing else is said.
+pub const DEFAULT_PORT: u16 = 47892;
+/// How long a permission may be decided from the board before the terminal alone is left with it.
+pub const DEFAULT_HOLD_SECONDS: u32 = 600;
+/// Every handler but the held one: ample for a few milliseconds of work, bearable if all goes wrong.
+const TIMEOUT_SECONDS: u32 = 5;
+/// curl gives up before the client kills it, which would be an error line.
+const CURL_SECONDS_MAX: u32 = 4;
+/// The first client that takes `"type": "http"` (public changelog); an older one ignores the whole file.
+const HTTP_HOOKS_SINCE: Version = Version(2, 1, 63);
+
+/// By which way the client hands us its events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// This program as a command hook; keeps events while the daemon is down.
+    #[default]
+    Shim,
+    /// The client's own http hooks for the frequent events; cheapest, but nothing is kept while the daemon is down.
+    Http,
+    /// curl as a command hook, for containers and remote hosts; permissions cannot be answered from the board.
+    Curl,
+}
+
+impl Via {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Via::Shim => "shim",
+            Via::Http => "http",
+            Via::Curl => "curl",
+        }
+    }
+}
+
+/// Everything that decides what we write.
+#[derive(Clone, Debug)]
+pub struct Registration {
+    /// Absolute path of this program.
+    pub binary: PathBuf,
+    /// Absolute path of Flightdeck's home.
+    pub home: PathBuf,
+    pub via: Via,
+    pub port: u16,
+    pub hold_seconds: u32,
+    pub version: ClientVersion,
+}
+
+impl Registration {
+    pub fn new(binary: &Path, home: &Path, version: ClientVersion) -> Self {
+        Self {
+            binary: binary.to_owned(),
+            home: home.to_owned(),
+            via: Via::Shim,
+            port: DEFAULT_PORT,
+            hold_seconds: DEFAULT_HOLD_SECONDS,
+            version,
+        }
+    }
+
+    /// The events this client knows and we want, with the handler of each, in the order of the table.
+    pub fn handlers(&self) -> Result<Vec<(HookName, Value)>, SettingsError> {
+        if self.via == Via::Http && self.version.number < HTTP_HOOKS_SINCE {
+            return Err(SettingsError::NoHttpHooks { version: self.version.number, needs: HTTP_HOOKS_SINCE });
+        }
+        let known: Vec<&HookInfo> = HookName::ALL.iter().filter(|info| self.wants(info)).collect();
+        if known.is_empty() {
+            return Err(SettingsError::NoHooks { version: self.version.number });
+        }
+        known.into_iter().map(|info| Ok((info.name, self.handler(info)?))).collect()
+    }
+
+    fn wants(&self, info: &HookInfo) -> bool {
+        let (major, minor, patch) = info.since;
+        !matches!(info.form, Form::Never { .. }) && Version(major, minor, patch) <= self.version.number
+    }
+
+    fn handler(&self, info: &HookInfo) -> Result<Value, SettingsError> {
+        Ok(match self.via {
+            Via::Curl => command(self.curl_command(), info.name != HookName::SessionStart, TIMEOUT_SECONDS),
+            Via::Http if !http_needs_shim(info) => self.http_handler(),
+            Via::Http | Via::Shim => self.shim_handler(info)?,
+        })
+    }
+
+    fn shim_handler(&self, info: &HookInfo) -> Result<Value, SettingsError> {
+        // A timeout of 0 makes the client ignore the whole file.
+        let timeout =
+            if info.form == Form::Held { self.hold_seconds.max(TIMEOUT_SECONDS) } else { TIMEOUT_SECONDS };
+        Ok(command(self.shim_command()?, info.form == Form::Async, timeout))
+    }
+
+    /// Quiet even when the binary is gone: of all synchronous forms only this one leaves no trace in the terminal.
+    fn shim_command(&self) -> Result<String, SettingsError> {
+        let (binary, home) = (shell_quoted(&self.binary)?, shell_quoted(&self.home)?);
+        Ok(format!("{binary} hook --home {home} 2>/dev/null || true {COMMAND_SENTINEL}"))
+    }
+
+    fn curl_command(&self) -> String {
+        format!(
+            "curl -s -m {CURL_SECONDS_MAX} -o /dev/null --noproxy '*' -H 'Content-Type: application/json' \
+             --data-binary @- 'http://127.0.0.1:{}/api/live/hook' 2>/dev/null || true {COMMAND_SENTINEL}",
+            self.port
+        )
+    }
+
+    fn http_handler(&self) -> Value {
+        let url = format!("http://127.0.0.1:{}/api/live/hook?{URL_SENTINEL}", self.port);
+        json!({ "type": "http", "url": url, "timeout": TIMEOUT_SECONDS, "statusMessage": "Flightdeck" })
+    }
+}
+
+/// The client never sends SessionStart and Setup over http, complains on stderr when SessionEnd finds nobody, and
+/// only the shim asks for a permission to be held.
+fn http_needs_shim(info: &HookInfo) -> bool {
+    !info.over_http || matches!(info.name, HookName::SessionEnd | HookName::PermissionRequest)
+}
+
+fn command(command: String, is_async: bool, timeout: u32) -> Value {
+    let mut handler = Map::new();
+    handler.insert("type".into(), "command".into());
+    handler.insert("command".into(), command.into());
+    if is_async {
+        handler.insert("async".into(), true.into());
+    }
+    handler.insert("timeout".into(), timeout.into());
+    handler.insert("statusMessage".into(), "Flightdeck".into());
+    handler.into()
+}
+
+/// In single quotes nothing is special to a POSIX shell but the single quote itself.
+fn shell_quoted(path: &Path) -> Result<String, SettingsError> {
+    let text = path.to_str().ok_or_else(|| SettingsError::PathNotUtf8 { path: path.to_owned() })?;
+    Ok(format!("'{}'", text.replace('\'', r"'\''")))
+}
+
+/// Whether a handler in the file is one of ours, of whatever version.
+pub(super) fn is_ours(handler: &Value) -> bool {
+    let text = |key: &str| handler.get(key).and_then(Value::as_str).unwrap_or_default();
+    // At the very end only: another tool's command may speak of us.
+    text("command").trim_end().ends_with(COMMAND_SENTINEL) || url_is_ours(text("url"))
+}
+
+fn url_is_ours(url: &str) -> bool {
+    url.split_once('?').is_some_and(|(_, query)| query.split(['&', '#']).any(|pair| pair == URL_SENTINEL))
+}
+
+/// Which way a handler of ours goes.
+pub(super) fn via_of(handler: &Value) -> Via {
+    match handler.get("command").and_then(Value::as_str) {
+        None => Via::Http,
+        Some(command) if command.starts_with("curl ") => Via::Curl,
+        Some(_) => Via::Shim,
+    }
+}
+
+/// The port baked into a handler of ours, if any is.
+pub(super) fn port_of(handler: &Value) -> Option<u16> {
+    let text = handler.get("url").or_else(|| handler.get("command"))?.as_str()?;
+    let (_, rest) = text.split_once("http://127.0.0.1:")?;
+    rest[..rest.find(|c: char| !c.is_ascii_digit())?].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claude_settings::version::VersionSource;
+    use expect_test::{Expect, expect};
+
+    fn registration(via: Via, version: Version) -> Registration {
+        let version = ClientVersion { number: version, source: VersionSource::ClaudeOnPath };
+        Registration { via, ..Registration::new(Path::new("/opt/fd"), Path::new("/h/fd"), version) }
+    }
+
+    fn row((name, handler): &(HookName, Value)) -> String {
+        let kind = if handler["type"] == "http" { "http" } else { handler["command"].as_str().unwrap() };
+        let kind = kind.split([' ', '\'']).find(|word| !word.is_empty()).unwrap();
+        let wait = if handler["async"] == true { "async" } else { "sync" };
+        format!("{:<20} {kind:<8} {wait:<5} {}\n", name.as_str(), handler["timeout"])
+    }
+
+    fn check(via: Via, expect: Expect) {
+        let handlers = registration(via, Version::MEASURED).handlers().unwrap();
+        expect.assert_eq(&handlers.iter().map(row).collect::<String>());
+    }
+
+    #[test]
+    fn the_shim_waits_where_an_event_must_arrive_and_holds_a_permission() {
+        check(
+            Via::Shim,
+            expect![[r#"
+            SessionStart         /opt/fd  sync  5
+            Setup                /opt/fd  async 5
+            InstructionsLoaded   /opt/fd  async 5
+            UserPromptSubmit     /opt/fd  sync  5
+            UserPromptExpansion  /opt/fd  async 5
+            PreToolUse           /opt/fd  async 5
+            PermissionRequest    /opt/fd  sync  600
+            PermissionDenied     /opt/fd  async 5
+            PostToolUse          /opt/fd  async 5
+            PostToolUseFailure   /opt/fd  async 5
+            PostToolBatch        /opt/fd  async 5
+            Notification         /opt/fd  async 5
+            Stop                 /opt/fd  sync  5
+            StopFailure          /opt/fd  sync  5
+            SubagentStart        /opt/fd  async 5
+            SubagentStop         /opt/fd  sync  5
+            PreCompact           /opt/fd  sync  5
+            PostCompact          /opt/fd  async 5
+            PreModelSwitch       /opt/fd  async 5
+            PostModelSwitch      /opt/fd  async 5
+            TaskCreated          /opt/fd  async 5
+            TaskCompleted        /opt/fd  async 5
+            TeammateIdle         /opt/fd  async 5
+            Elicitation          /opt/fd  async 5
+            ElicitationResult    /opt/fd  async 5
+            ConfigChange         /opt/fd  async 5
+            CwdChanged           /opt/fd  async 5
+            DirectoryAdded       /opt/fd  async 5
+            WorktreeRemove       /opt/fd  async 5
+            SessionEnd           /opt/fd  sync  5
+        "#]],
+        );
+    }
+
+    #[test]
+    fn http_leaves_four_events_to_the_shim() {
+        check(
+            Via::Http,
+            expect![[r#"
+            SessionStart         /opt/fd  sync  5
+            Setup                /opt/fd  async 5
+            InstructionsLoaded   http     sync  5
+            UserPromptSubmit     http     sync  5
+            UserPromptExpansion  http     sync  5
+            PreToolUse           http     sync  5
+            PermissionRequest    /opt/fd  sync  600
+            PermissionDenied     http     sync  5
+            PostToolUse          http     sync  5
+            PostToolUseFailure   http     sync  5
+            PostToolBatch        http     sync  5
+            Notification         http     sync  5
+            Stop                 http     sync  5
+            StopFailure          http     sync  5
+            SubagentStart        http     sync  5
+            SubagentStop         http     sync  5
+            PreCompact           http     sync  5
+            PostCompact          http     sync  5
+            PreModelSwitch       http     sync  5
+            PostModelSwitch      http     sync  5
+            TaskCreated          http     sync  5
+            TaskCompleted        http     sync  5
+            TeammateIdle         http     sync  5
+            Elicitation          http     sync  5
+            ElicitationResult    http     sync  5
+            ConfigChange         http     sync  5
+            CwdChanged           http     sync  5
+            DirectoryAdded       http     sync  5
+            WorktreeRemove       http     sync  5
+            SessionEnd           /opt/fd  sync  5
+        "#]],
+        );
+    }
+
+    #[test]
+    fn curl_waits_only_at_the_start_and_never_holds() {
+        for (name, handler) in registration(Via::Curl, Version::MEASURED).handlers().unwrap() {
+            assert!(handler["command"].as_str().unwrap().starts_with("curl "), "{name}");
+            assert_eq!(
+                (handler["async"] == true, &handler["timeout"]),
+                (name != HookName::SessionStart, &json!(5))
+            );
+        }
+    }
+
+    #[test]
+    fn each_way_has_its_own_text() {
+        let one = |via: Via| {
+            let all = registration(via, Version::MEASURED).handlers().unwrap();
+            let stop = all.iter().find(|(name, _)| *name == HookName::Stop).unwrap();
+            serde_json::to_string_pretty(&stop.1).unwrap() + "\n"
+        };
+        expect![[r#"
+            {
+              "type": "command",
+              "command": "'/opt/fd' hook --home '/h/fd' 2>/dev/null || true # flightdeck-hook",
+              "timeout": 5,
+              "statusMessage": "Flightdeck"
+            }
+            {
+              "type": "http",
+              "url": "http://127.0.0.1:47892/api/live/hook?via=flightdeck-hook",
+              "timeout": 5,
+              "statusMessage": "Flightdeck"
+            }
+            {
+              "type": "command",
+              "command": "curl -s -m 4 -o /dev/null --noproxy '*' -H 'Content-Type: application/json' --data-binary @- 'http://127.0.0.1:47892/api/live/hook' 2>/dev/null || true # flightdeck-hook",
+              "async": true,
+              "timeout": 5,
+              "statusMessage": "Flightdeck"
+            }
+        "#]].assert_eq(&[Via::Shim, Via::Http, Via::Curl].map(one).concat());
+    }
+
+    #[test]
+    fn only_names_the_client_knows_are_written() {
+        let names = |version: Version| {
+            let handlers = registration(Via::Shim, version).handlers().unwrap();
+            let names: Vec<_> = handlers.iter().map(|(name, _)| name.as_str()).collect();
+            format!("{version}: {} events\n{}\n", names.len(), names.join(" "))
+        };
+        let all = [Version(2, 0, 40), Version(2, 1, 50), Version::MEASURED].map(names);
+        expect![[r#"
+            2.0.40: 9 events
+            SessionStart UserPromptSubmit PreToolUse PostToolUse Notification Stop SubagentStop PreCompact SessionEnd
+            2.1.50: 17 events
+            SessionStart Setup UserPromptSubmit PreToolUse PermissionRequest PostToolUse PostToolUseFailure Notification Stop SubagentStart SubagentStop PreCompact TaskCompleted TeammateIdle ConfigChange WorktreeRemove SessionEnd
+            2.1.325: 30 events
+            SessionStart Setup InstructionsLoaded UserPromptSubmit UserPromptExpansion PreToolUse PermissionRequest PermissionDenied PostToolUse PostToolUseFailure PostToolBatch Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact PreModelSwitch PostModelSwitch TaskCreated TaskCompleted TeammateIdle Elicitation ElicitationResult ConfigChange CwdChanged DirectoryAdded WorktreeRemove SessionEnd
+        "#]].assert_eq(&all.concat());
+    }
+
+    #[test]
+    fn http_hooks_are_refused_for_a_client_that_would_drop_the_whole_file() {
+        let refused = registration(Via::Http, Version(2, 1, 62)).handlers().unwrap_err().to_string();
+        expect!["Claude Code 2.1.62 has no http hooks and would ignore the whole file: use --via shim, or update to 2.1.63"].assert_eq(&refused);
+    }
+
+    #[test]
+    fn a_client_without_hooks_is_told_so() {
+        let refused = registration(Via::Shim, Version(1, 0, 37)).handlers().unwrap_err();
+        assert!(matches!(refused, SettingsError::NoHooks { .. }), "{refused}");
+    }
+
+    #[test]
+    fn a_hold_of_zero_seconds_never_reaches_the_file() {
+        let zero = Registration { hold_seconds: 0, ..registration(Via::Shim, Version::MEASURED) };
+        let handlers = zero.handlers().unwrap();
+        assert!(handlers.iter().all(|(_, handler)| handler["timeout"] == 5));
+    }
+
+    #[test]
+    fn ours_is_told_by_the_sentinel_where_it_means_something() {
+        for via in [Via::Shim, Via::Http, Via::Curl] {
+            for (name, handler) in registration(via, Version::MEASURED).handlers().unwrap() {
+                assert!(is_ours(&handler), "{name} {via:?}");
+            }
+        }
+        let foreign = [
+            json!({"type": "command", "command": "grep '# flightdeck-hook' log"}),
+            json!({"type": "command", "command": "true # flightdeck-hook-watcher"}),
+            json!({"type": "http", "url": "http://x/?via=flightdeck-hook2"}),
+            json!({"type": "http", "url": "http://x/via=flightdeck-hook"}),
+            json!({"type": "prompt", "prompt": "# flightdeck-hook"}),
+            json!("# flightdeck-hook"),
+        ];
+        assert!(!foreign.iter().any(is_ours));
+    }
+
+    #[test]
+    fn a_path_that_is_not_utf8_is_refused() {
+        use std::os::unix::ffi::OsStrExt;
+        let odd = Path::new(std::ffi::OsStr::from_bytes(b"/\xff"));
+        let registration = Registration::new(odd, Path::new("/h"), ClientVersion::assumed());
+        assert!(matches!(registration.handlers(), Err(SettingsError::PathNotUtf8 { .. })));
+    }
+}

@@ -1,0 +1,336 @@
+//! Puts our hooks into Claude Code's `settings.json` and takes them out again, without hurting anything else in it.
+//!
+//! The way of an edit: [`scope`] says which file, [`version`] which event names it may hold, [`handler`] what we would
+//! write; `plan` decides, `document` and `edit` turn the old text into the new one, `write` swaps the two, and
+//! `receipt` remembers how to go back to the byte.
+
+mod document;
+mod edit;
+pub mod error;
+pub mod handler;
+mod plan;
+mod receipt;
+pub mod report;
+pub mod scope;
+pub mod version;
+mod write;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use flightdeck_core::wire::hook_name::HookName;
+use serde_json::{Map, Value, json};
+
+use self::document::Document;
+pub use self::error::SettingsError;
+pub use self::handler::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT, Registration, Via};
+use self::plan::Plan;
+pub use self::receipt::BACKUPS_MAX;
+use self::receipt::{Receipt, Shelf};
+pub use self::report::{Change, Outcome, Printed, Status};
+pub use self::scope::{Scope, config_dir, settings_path};
+pub use self::version::{ClientVersion, Version, VersionSource, ask_claude};
+use self::write::{Found, Swap};
+
+/// Somebody else may write while we edit; who writes this often in a row is broken.
+const EDIT_TRIES_MAX: u32 = 10;
+
+const DISABLED_NOTE: &str =
+    "disableAllHooks is true in this file: Claude Code runs no hooks until that is removed";
+
+/// How long a registration is meant to last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Until `hooks uninstall`.
+    ForGood,
+    /// Until the daemon stops; does not shorten one that is there for good.
+    WhileRunning,
+}
+
+/// What is registered now, as far as the file tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Installed {
+    pub via: Via,
+    pub port: Option<u16>,
+    pub hold_seconds: Option<u32>,
+}
+
+/// One settings file, and the folder where its backups go.
+#[derive(Clone, Debug)]
+pub struct SettingsFile {
+    path: PathBuf,
+    shelf: Shelf,
+}
+
+impl SettingsFile {
+    pub fn new(path: &Path, backups: &Path) -> Self {
+        Self { path: path.to_owned(), shelf: Shelf { folder: backups.to_owned() } }
+    }
+
+    pub fn install(&self, registration: &Registration, keep: Keep) -> Result<Change, SettingsError> {
+        self.register(registration, Some(keep), Outcome::Installed)
+    }
+
+    /// Like install, but what was there only while a daemon runs stays so.
+    pub fn repair(&self, registration: &Registration) -> Result<Change, SettingsError> {
+        self.register(registration, None, Outcome::Repaired)
+    }
+
+    /// Takes out every handler of ours.
+    pub fn uninstall(&self) -> Result<Change, SettingsError> {
+        let folder = folder_of(&self.path);
+        if !folder.is_dir() {
+            return Ok(self.change(Outcome::Unchanged));
+        }
+        let real = write::real_path(&self.path)?;
+        let made_folder = self.shelf.receipt(&real).is_some_and(|receipt| receipt.made_folder);
+        let edited = self.edit(&real, &|found, old| plan::removed(found, old.as_ref(), &self.path))?;
+        if made_folder {
+            // Succeeds only if nothing else is in it by now.
+            let _ = fs::remove_dir(folder);
+        }
+        let outcome = if edited.changed { Outcome::Removed } else { Outcome::Unchanged };
+        Ok(Change { backup: edited.backup, ..self.change(outcome) })
+    }
+
+    /// Uninstall, unless the hooks were installed for good: what a daemon does when it stops.
+    pub fn release(&self) -> Result<Change, SettingsError> {
+        match self.shelf.receipt(&write::real_path(&self.path)?) {
+            Some(receipt) if !receipt.for_good => self.uninstall(),
+            // Without a receipt they were put there by hand, or from another home.
+            _ if self.installed()?.is_some() => Ok(self.change(Outcome::Kept)),
+            _ => Ok(self.change(Outcome::Unchanged)),
+        }
+    }
+
+    /// Compares the file with what this registration would write.
+    pub fn status(&self, registration: &Registration) -> Result<Status, SettingsError> {
+        let real = write::real_path(&self.path)?;
+        let text = self.text(&real)?;
+        let document = Document::read(&text, &self.path)?;
+        let found = plan::compare(&document, &registration.handlers()?);
+        let via = plan::installed(&document).map(|installed| installed.via);
+        let was_here = via.is_some() || self.shelf.receipt(&real).is_some();
+        Ok(Status {
+            path: self.path.clone(),
+            drift: was_here && !(found.missing.is_empty() && found.stale.is_empty()),
+            registered: found.registered,
+            missing: found.missing,
+            stale: found.stale,
+            via,
+            disabled: document.disables_all_hooks(),
+            foreign: document.foreign_handlers(),
+            version: registration.version.clone(),
+            notes: notes(&document, registration),
+        })
+    }
+
+    /// `None` where no handler of ours is in the file.
+    pub fn installed(&self) -> Result<Option<Installed>, SettingsError> {
+        let text = self.text(&write::real_path(&self.path)?)?;
+        Ok(plan::installed(&Document::read(&text, &self.path)?))
+    }
+
+    fn register(
+        &self,
+        registration: &Registration,
+        keep: Option<Keep>,
+        outcome: Outcome,
+    ) -> Result<Change, SettingsError> {
+        let wanted = registration.handlers()?;
+        let folder = folder_of(&self.path);
+        let made_folder = write::make_folder(folder)?;
+        let edited = self.register_in_folder(&wanted, keep, made_folder).inspect_err(|_| {
+            if made_folder {
+                // Refused, so nothing of us stays; a folder somebody filled meanwhile does.
+                let _ = fs::remove_dir(folder);
+            }
+        })?;
+        Ok(Change {
+            registered: wanted.iter().map(|(name, _)| name.as_str()).collect(),
+            via: Some(registration.via),
+            version: Some(registration.version.clone()),
+            notes: notes(&Document::read(&edited.after, &self.path)?, registration),
+            backup: edited.backup,
+            ..self.change(if edited.changed { outcome } else { Outcome::Unchanged })
+        })
+    }
+
+    fn register_in_folder(
+        &self,
+        wanted: &[(HookName, Value)],
+        keep: Option<Keep>,
+        made_folder: bool,
+    ) -> Result<Edited, SettingsError> {
+        let real = write::real_path(&self.path)?;
+        self.edit(&real, &|found, old| {
+            let mut plan = plan::registered(found, old, wanted, keep, (&self.path, &real))?;
+            if let Some(receipt) = &mut plan.receipt {
+                receipt.made_folder |= made_folder;
+            }
+            Ok(plan)
+        })
+    }
+
+    /// Reads, plans and swaps under the lock, again if somebody else wrote meanwhile.
+    fn edit(&self, real: &Path, plan: &Planner<'_>) -> Result<Edited, SettingsError> {
+        let _lock = write::lock(folder_of(real))?;
+        for _ in 0..EDIT_TRIES_MAX {
+            let found = write::read(real)?;
+            let text = found.as_ref().map(|found| found.text.as_str());
+            let old = self.shelf.receipt(real);
+            let plan = plan(text, old.clone())?;
+            if plan.after.as_deref() == text {
+                // It may only now be for good.
+                self.shelf.put_receipt(real, plan.receipt.as_ref())?;
+                return Ok(Edited { after: plan.after.unwrap_or_default(), changed: false, backup: None });
+            }
+            self.check(text, plan.after.as_deref())?;
+            write::check_writable(real, found.as_ref())?;
+            let backup = text.map(|text| self.shelf.back_up(real, text)).transpose()?;
+            if self.swap(real, found.as_ref(), &plan, old.as_ref())? == Swap::Done {
+                return Ok(Edited { after: plan.after.unwrap_or_default(), changed: true, backup });
+            }
+        }
+        Err(SettingsError::KeepsChanging { path: self.path.clone(), tries: EDIT_TRIES_MAX })
+    }
+
+    fn swap(
+        &self,
+        real: &Path,
+        found: Option<&Found>,
+        plan: &Plan,
+        old: Option<&Receipt>,
+    ) -> Result<Swap, SettingsError> {
+        // A new receipt comes before the swap: a crash in between costs nothing, the other way round the way back.
+        if plan.receipt.is_some() {
+            self.shelf.put_receipt(real, plan.receipt.as_ref())?;
+        }
+        let swapped = write::replace(real, found, plan.after.as_deref(), &|| ());
+        let valid = if matches!(swapped, Ok(Swap::Done)) { plan.receipt.as_ref() } else { old };
+        if valid != plan.receipt.as_ref() || valid.is_none() {
+            // A receipt that does not fit the file is ignored, so one that cannot be put back does no harm.
+            let _ = self.shelf.put_receipt(real, valid);
+        }
+        swapped
+    }
+
+    /// Other tools' handlers are all still there: the last look before anything is written.
+    fn check(&self, before: Option<&str>, after: Option<&str>) -> Result<(), SettingsError> {
+        let foreign = |text: Option<&str>| {
+            Document::read(text.unwrap_or_default(), &self.path).map(|document| document.foreign_handlers())
+        };
+        let (had, has) = (foreign(before)?, foreign(after)?);
+        if had == has {
+            return Ok(());
+        }
+        let why = format!("{had} handlers of other tools would become {has}");
+        Err(SettingsError::SelfCheck { path: self.path.clone(), why })
+    }
+
+    fn text(&self, real: &Path) -> Result<String, SettingsError> {
+        Ok(write::read(real)?.map(|found| found.text).unwrap_or_default())
+    }
+
+    fn change(&self, outcome: Outcome) -> Change {
+        Change {
+            outcome,
+            path: self.path.clone(),
+            registered: Vec::new(),
+            via: None,
+            version: None,
+            backup: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// Turns the text that is there and its receipt into a plan.
+type Planner<'a> = dyn Fn(Option<&str>, Option<Receipt>) -> Result<Plan, SettingsError> + 'a;
+
+#[derive(Debug)]
+struct Edited {
+    after: String,
+    changed: bool,
+    backup: Option<PathBuf>,
+}
+
+/// What a person would merge into a settings file by hand.
+pub fn print(registration: &Registration) -> Result<Printed, SettingsError> {
+    let group =
+        |(name, handler): (HookName, Value)| (name.as_str().to_owned(), json!([{ "hooks": [handler] }]));
+    let events: Map<String, Value> = registration.handlers()?.into_iter().map(group).collect();
+    Ok(Printed { settings: json!({ "hooks": events }) })
+}
+
+fn notes(document: &Document<'_>, registration: &Registration) -> Vec<String> {
+    let disabled = document.disables_all_hooks().then(|| DISABLED_NOTE.to_owned());
+    disabled.into_iter().chain(registration.version.note()).collect()
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn world(text: &str) -> (tempfile::TempDir, SettingsFile, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap().join("settings.json");
+        fs::write(&path, text).unwrap();
+        (dir, SettingsFile::new(&path, &path.with_file_name("backups")), path)
+    }
+
+    /// Installs while another tool writes to the file `writes` times, each time after we have read it.
+    fn install_against(writes: u32) -> (Result<Edited, SettingsError>, String) {
+        let (_dir, file, path) = world("{}");
+        let wanted = Registration::new(Path::new("/fd"), Path::new("/h"), ClientVersion::assumed())
+            .handlers()
+            .unwrap();
+        let written = Cell::new(0);
+        let edited = file.edit(&path, &|found, old| {
+            if written.get() < writes {
+                written.set(written.get() + 1);
+                fs::write(&path, format!("{{\"theirs\": {}}}", written.get())).unwrap();
+            }
+            plan::registered(found, old, &wanted, Some(Keep::ForGood), (&path, &path))
+        });
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(file.shelf.receipt(&path).is_some(), edited.is_ok(), "a receipt only for what was done");
+        (edited, text)
+    }
+
+    #[test]
+    fn a_change_of_another_tool_meanwhile_is_kept_and_ours_added_to_it() {
+        let (edited, text) = install_against(3);
+        assert!(edited.unwrap().changed);
+        assert!(text.starts_with("{\"theirs\": 3, \"hooks\": {"), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_never_rests_is_left_alone() {
+        let (edited, text) = install_against(u32::MAX);
+        assert!(matches!(edited, Err(SettingsError::KeepsChanging { tries: EDIT_TRIES_MAX, .. })));
+        assert_eq!(text, format!("{{\"theirs\": {EDIT_TRIES_MAX}}}"));
+    }
+
+    #[test]
+    fn a_plan_that_would_lose_a_foreign_handler_is_not_carried_out() {
+        let theirs = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}}"#;
+        let (_dir, file, path) = world(theirs);
+        let edited = file.edit(&path, &|_, _| Ok(Plan { after: Some("{}".into()), receipt: None }));
+        assert!(matches!(edited, Err(SettingsError::SelfCheck { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
+    }
+
+    #[test]
+    fn what_is_printed_is_what_would_be_written_into_an_empty_file() {
+        let (_dir, file, path) = world("");
+        let registration = Registration::new(Path::new("/fd"), Path::new("/h"), ClientVersion::assumed());
+        file.install(&registration, Keep::ForGood).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), print(&registration).unwrap().to_string());
+    }
+}

@@ -1,0 +1,121 @@
+//! Decides what a settings file should become; reads and writes nothing itself.
+
+use std::path::Path;
+
+use flightdeck_core::wire::hook_name::HookName;
+use serde_json::Value;
+
+use super::document::{Document, Event};
+use super::edit;
+use super::error::SettingsError;
+use super::handler::{Via, port_of, via_of};
+use super::receipt::{Exact, Receipt};
+use super::{Installed, Keep};
+
+/// The new text (`None`: no file) and what to remember of the old one.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) after: Option<String>,
+    pub(super) receipt: Option<Receipt>,
+}
+
+/// `path` is the file as the person knows it, `real` where its links lead.
+pub(super) fn registered(
+    found: Option<&str>,
+    old: Option<Receipt>,
+    wanted: &[(HookName, Value)],
+    keep: Option<Keep>,
+    (path, real): (&Path, &Path),
+) -> Result<Plan, SettingsError> {
+    let had_ours = Document::read(found.unwrap_or_default(), path)?.has_ours();
+    let before = unregistered(found, old.as_ref(), had_ours);
+    // From the text without us where it is known: then a second install leaves the same file as the first.
+    let base = before.as_ref().map_or(found, |before| before.as_deref()).unwrap_or_default();
+    let after = edit::merge(base, path, wanted)?;
+    let receipt = Receipt {
+        path: real.to_owned(),
+        made_file: before == Some(None) || old.as_ref().is_some_and(|old| old.made_file),
+        made_folder: old.as_ref().is_some_and(|old| old.made_folder),
+        for_good: for_good(keep, old.as_ref(), had_ours),
+        exact: before.map(|before| Exact { before, after: after.clone() }),
+    };
+    Ok(Plan { after: Some(after), receipt: Some(receipt) })
+}
+
+/// What the file was, or would be, without us, if that is known to the byte; the inner `None` is "no file".
+fn unregistered(found: Option<&str>, old: Option<&Receipt>, had_ours: bool) -> Option<Option<String>> {
+    match old.and_then(|old| old.exact.as_ref()) {
+        Some(exact) if found == Some(&exact.after) => Some(exact.before.clone()),
+        _ if !had_ours => Some(found.map(str::to_owned)),
+        _ => None,
+    }
+}
+
+fn for_good(keep: Option<Keep>, old: Option<&Receipt>, had_ours: bool) -> bool {
+    match (keep, old) {
+        (Some(Keep::ForGood), _) => true,
+        (_, Some(old)) => old.for_good,
+        // Without a receipt somebody put them there by hand, or from another home.
+        (Some(Keep::WhileRunning), None) => had_ours,
+        (None, None) => true,
+    }
+}
+
+pub(super) fn removed(
+    found: Option<&str>,
+    old: Option<&Receipt>,
+    path: &Path,
+) -> Result<Plan, SettingsError> {
+    let Some(text) = found else { return Ok(Plan { after: None, receipt: None }) };
+    let document = Document::read(text, path)?;
+    let after = match unregistered(found, old, document.has_ours()) {
+        Some(before) => before,
+        None => {
+            let rest = edit::strip(&document);
+            let empty = Document::read(&rest, path)?.members.is_empty();
+            (!(empty && old.is_some_and(|old| old.made_file))).then_some(rest)
+        }
+    };
+    Ok(Plan { after, receipt: None })
+}
+
+/// The events as wanted, without us, and with something else of ours.
+#[derive(Debug, Default)]
+pub(super) struct Comparison {
+    pub(super) registered: Vec<String>,
+    pub(super) missing: Vec<String>,
+    pub(super) stale: Vec<String>,
+}
+
+pub(super) fn compare(document: &Document<'_>, wanted: &[(HookName, Value)]) -> Comparison {
+    let current = edit::current(document, wanted);
+    let mut result = Comparison::default();
+    for event in &document.events {
+        let kept = current.iter().find(|(name, _)| name.as_str() == event.member.key);
+        let mut ours = event.handlers().filter(|handler| handler.ours);
+        if ours.any(|handler| kept.is_none_or(|(_, start)| *start != handler.span.start)) {
+            result.stale.push(event.member.key.clone());
+        }
+    }
+    let is_stale = |name: &str| result.stale.iter().any(|stale| stale == name);
+    for (name, _) in wanted.iter().filter(|(name, _)| !is_stale(name.as_str())) {
+        let registered = current.iter().any(|(current, _)| current == name);
+        let list = if registered { &mut result.registered } else { &mut result.missing };
+        list.push(name.as_str().to_owned());
+    }
+    result
+}
+
+pub(super) fn installed(document: &Document<'_>) -> Option<Installed> {
+    let ours = || document.handlers().filter(|handler| handler.ours).map(|handler| &handler.value);
+    let first = via_of(ours().next()?);
+    // The http way keeps the shim for some events.
+    let via = if ours().any(|handler| via_of(handler) == Via::Http) { Via::Http } else { first };
+    let held = document.event(HookName::PermissionRequest.as_str());
+    Some(Installed { via, port: ours().find_map(port_of), hold_seconds: held.and_then(hold_seconds) })
+}
+
+fn hold_seconds(event: &Event) -> Option<u32> {
+    let mut held = event.handlers().filter(|handler| handler.ours && via_of(&handler.value) == Via::Shim);
+    held.find_map(|handler| u32::try_from(handler.value.get("timeout")?.as_u64()?).ok())
+}

@@ -1,0 +1,93 @@
+//! Asks the daemon over its socket.
+
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use flightdeck_core::board::Card;
+use serde_json::{Value, json};
+
+use crate::paths::Paths;
+
+/// A daemon that does not answer a question in this time is stuck.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+
+pub(super) struct Daemon {
+    stream: BufReader<UnixStream>,
+}
+
+impl Daemon {
+    pub(super) fn connect(paths: &Paths) -> anyhow::Result<Self> {
+        let socket = paths.socket();
+        match UnixStream::connect(&socket) {
+            Ok(stream) => {
+                stream.set_read_timeout(Some(ANSWER_MAX))?;
+                stream.set_write_timeout(Some(ANSWER_MAX))?;
+                Ok(Self { stream: BufReader::new(stream) })
+            }
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+                bail!("no daemon is running for {}: start it with `flightdeck`", paths.home.display())
+            }
+            Err(e) => Err(e).with_context(|| format!("cannot reach the daemon at {}", socket.display())),
+        }
+    }
+
+    pub(super) fn ask(&mut self, cmd: &str, args: Value) -> anyhow::Result<Value> {
+        self.send(cmd, args)?;
+        let answer: Value = serde_json::from_str(&self.line()?).context("the daemon's answer is not JSON")?;
+        if answer["ok"] == json!(true) {
+            return Ok(answer["data"].clone());
+        }
+        Err(anyhow!("{}", answer["message"].as_str().unwrap_or("the daemon refused")))
+    }
+
+    fn send(&mut self, cmd: &str, args: Value) -> anyhow::Result<()> {
+        let mut line = serde_json::to_vec(&json!({ "cmd": cmd, "args": args }))?;
+        line.push(b'\n');
+        self.stream.get_mut().write_all(&line).context("the daemon hung up")
+    }
+
+    fn line(&mut self) -> anyhow::Result<String> {
+        let mut line = String::new();
+        match self.stream.read_line(&mut line) {
+            Ok(0) => bail!("the daemon hung up"),
+            Ok(_) => Ok(line),
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                bail!("the daemon did not answer within {} s", ANSWER_MAX.as_secs())
+            }
+            Err(e) => Err(e).context("the daemon hung up"),
+        }
+    }
+
+    pub(super) fn cards(&mut self) -> anyhow::Result<Vec<Card>> {
+        let board = self.ask("sessions", json!({}))?;
+        Ok(serde_json::from_value(board["sessions"].clone())?)
+    }
+
+    /// The one session whose id, title or project starts with `wanted`.
+    pub(super) fn find(&mut self, wanted: &str) -> anyhow::Result<String> {
+        let cards = self.cards()?;
+        let by_id: Vec<_> = cards.iter().filter(|c| c.id.starts_with(wanted)).collect();
+        match by_id.as_slice() {
+            [one] => Ok(one.id.clone()),
+            // Perhaps one that left the board: the daemon knows by its whole id.
+            [] => Ok(wanted.to_owned()),
+            many => bail!("{} sessions start with {wanted}: give more of the id", many.len()),
+        }
+    }
+
+    /// Every change from now on, a JSON line each.
+    pub(super) fn subscribe(mut self) -> anyhow::Result<impl Iterator<Item = anyhow::Result<Value>>> {
+        self.send("subscribe", json!({}))?;
+        self.stream.get_ref().set_read_timeout(None)?;
+        Ok(std::iter::from_fn(move || {
+            let mut line = String::new();
+            match self.stream.read_line(&mut line) {
+                Ok(0) => None,
+                Ok(_) => Some(serde_json::from_str(&line).context("the daemon's change is not JSON")),
+                Err(e) => Some(Err(e.into())),
+            }
+        }))
+    }
+}

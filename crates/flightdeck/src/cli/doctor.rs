@@ -1,0 +1,211 @@
+//! `flightdeck doctor`: looks for what is wrong and says how to mend it. Works without a daemon.
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::ask::Daemon;
+use super::{draw, out::Out};
+use crate::claude_settings::{self as settings, ClientVersion, Registration, Scope, SettingsFile};
+use crate::config::Config;
+use crate::inlet::spool;
+use crate::paths::Paths;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct DoctorArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: &'static str,
+    ok: bool,
+    says: String,
+    fix: Option<String>,
+}
+
+impl Finding {
+    fn well(what: &'static str, says: impl Into<String>) -> Self {
+        Self { what, ok: true, says: says.into(), fix: None }
+    }
+    fn ill(what: &'static str, says: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { what, ok: false, says: says.into(), fix: Some(fix.into()) }
+    }
+}
+
+/// Exits 1 if anything is to be mended.
+pub(super) fn run(args: &DoctorArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let status = Daemon::connect(paths).and_then(|mut d| d.ask("status", json!({})));
+    let findings = [
+        vec![version(), home(paths), config(paths)],
+        vec![daemon(&status, paths), socket(paths), store(&status)],
+        hooks(paths),
+        vec![waiting(paths), log(paths)],
+    ]
+    .concat_all();
+    let ill = findings.iter().any(|f| !f.ok);
+    if args.json {
+        out.json(&findings)?;
+    } else {
+        for finding in &findings {
+            print(finding, out)?;
+        }
+    }
+    Ok(u8::from(ill))
+}
+
+trait ConcatAll {
+    fn concat_all(self) -> Vec<Finding>;
+}
+
+impl<const N: usize> ConcatAll for [Vec<Finding>; N] {
+    fn concat_all(self) -> Vec<Finding> {
+        self.into_iter().flatten().collect()
+    }
+}
+
+fn print(finding: &Finding, out: &mut Out) -> anyhow::Result<()> {
+    let sign = if finding.ok { draw::paint(out, "2", "✓") } else { draw::paint(out, "31;1", "✗") };
+    writeln!(out, "{sign} {:<9} {}", finding.what, finding.says)?;
+    if let Some(fix) = &finding.fix {
+        writeln!(out, "            to mend: {fix}")?;
+    }
+    Ok(())
+}
+
+fn version() -> Finding {
+    Finding::well("version", format!("flightdeck {}", env!("CARGO_PKG_VERSION")))
+}
+
+fn home(paths: &Paths) -> Finding {
+    let home = paths.home.display();
+    match std::fs::metadata(&paths.home) {
+        Ok(_) => Finding::well("home", format!("{home}")),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            Finding::well("home", format!("{home} (made at the first start)"))
+        }
+        Err(e) => {
+            Finding::ill("home", format!("{home}: {e}"), "make it readable for you, or choose another --home")
+        }
+    }
+}
+
+fn config(paths: &Paths) -> Finding {
+    match Config::read(&paths.config) {
+        Ok(_) if paths.config.exists() => Finding::well("config", paths.config.display().to_string()),
+        Ok(_) => Finding::well("config", format!("all defaults ({} does not exist)", paths.config.display())),
+        Err(error) => Finding::ill("config", error.to_string(), "correct the file named above"),
+    }
+}
+
+fn daemon(status: &anyhow::Result<Value>, paths: &Paths) -> Finding {
+    let status = match status {
+        Ok(status) => status,
+        Err(error) => return Finding::ill("daemon", error.to_string(), "flightdeck"),
+    };
+    let version = status["version"].as_str().unwrap_or("?");
+    if version != env!("CARGO_PKG_VERSION") {
+        let says = format!("version {version} runs, this is {}", env!("CARGO_PKG_VERSION"));
+        return Finding::ill("daemon", says, "stop the daemon and start it again");
+    }
+    if status["status"] != "ok" {
+        let log = paths.logs.join("flightdeck.log");
+        return Finding::ill("daemon", status["reasons"].to_string(), format!("read {}", log.display()));
+    }
+    let url = status["url"].as_str().unwrap_or_default();
+    Finding::well("daemon", format!("{url} (pid {}), {} sessions", status["pid"], status["sessions"]))
+}
+
+fn socket(paths: &Paths) -> Finding {
+    let socket = paths.socket();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).map(|m| m.permissions().mode() & 0o777);
+    match (mode(&socket), socket.parent().map(mode)) {
+        (Ok(0o600), Some(Ok(0o700))) => Finding::well("socket", format!("{} is private", socket.display())),
+        (Err(_), _) => Finding::well("socket", format!("{} (made by the daemon)", socket.display())),
+        _ => Finding::ill(
+            "socket",
+            format!("{} can be used by others", socket.display()),
+            "restart the daemon",
+        ),
+    }
+}
+
+fn store(status: &anyhow::Result<Value>) -> Finding {
+    match status {
+        Ok(status) => {
+            let megabytes = status["store_bytes"].as_u64().unwrap_or(0) as f64 / 1_048_576.0;
+            Finding::well("store", format!("{} events, {megabytes:.1} MB", status["hooks"]["events_total"]))
+        }
+        Err(_) => Finding::well("store", "is the daemon's; nothing to say without one"),
+    }
+}
+
+fn hooks(paths: &Paths) -> Vec<Finding> {
+    match look_at_hooks(paths) {
+        Ok(findings) => findings,
+        Err(error) => vec![Finding::ill("hooks", format!("{error:#}"), "flightdeck hooks status")],
+    }
+}
+
+fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
+    let env = |name: &str| std::env::var_os(name);
+    let path = settings::settings_path(Scope::User, &env, &std::env::current_dir()?)?;
+    let file = SettingsFile::new(&path, &paths.backups());
+    let version = ClientVersion::find(&|| settings::ask_claude(&env), &settings::config_dir(&env)?);
+    let mut findings = vec![match version.note() {
+        None => Finding::well("client", format!("Claude Code {}", version.number)),
+        Some(note) => Finding::well("client", note),
+    }];
+    let installed = file.installed()?;
+    let mut registration = Registration::new(&std::env::current_exe()?, &paths.home, version);
+    if let Some(installed) = installed {
+        registration.via = installed.via;
+        registration.port = installed.port.unwrap_or(registration.port);
+        registration.hold_seconds = installed.hold_seconds.unwrap_or(registration.hold_seconds);
+    }
+    let status = file.status(&registration)?;
+    let (here, path) = (status.registered.len(), path.display());
+    findings.push(if status.disabled {
+        Finding::ill("hooks", format!("disableAllHooks is true in {path}"), "take that line out")
+    } else if status.in_order() {
+        Finding::well("hooks", format!("{here} events in {path}"))
+    } else if here == 0 {
+        Finding::ill("hooks", format!("none in {path}"), "flightdeck hooks install")
+    } else {
+        let says = format!("{} missing, {} out of date in {path}", status.missing.len(), status.stale.len());
+        Finding::ill("hooks", says, "flightdeck hooks repair")
+    });
+    Ok(findings)
+}
+
+fn waiting(paths: &Paths) -> Finding {
+    match spool::stats(&paths.spool()) {
+        Ok(stats) if stats.files == 0 && stats.dropped == 0 => Finding::well("spool", "empty"),
+        Ok(stats) if stats.files == 0 => {
+            Finding::well("spool", format!("empty; {} events were dropped over time", stats.dropped))
+        }
+        Ok(stats) => Finding::ill(
+            "spool",
+            format!("{} events wait ({} bytes)", stats.files, stats.bytes),
+            "start the daemon: it takes them in",
+        ),
+        Err(error) => {
+            Finding::ill("spool", error.to_string(), "make the spool folder yours alone (mode 0700)")
+        }
+    }
+}
+
+fn log(paths: &Paths) -> Finding {
+    let path = paths.logs.join("flightdeck.log");
+    let errors = crate::log::tail(&path, 200).into_iter().filter(|l| l.contains(" ERROR ")).count();
+    match errors {
+        0 => Finding::well("log", path.display().to_string()),
+        n => {
+            Finding::ill("log", format!("{n} errors among the last lines of {}", path.display()), "read them")
+        }
+    }
+}

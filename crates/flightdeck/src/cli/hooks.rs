@@ -1,0 +1,338 @@
+//! `flightdeck hooks`: registers with Claude Code, looks after it and takes it back. Needs no daemon.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::claude_settings::{
+    self as settings, ClientVersion, DEFAULT_HOLD_SECONDS, DEFAULT_PORT, Installed, Keep, Registration,
+    Scope, SettingsFile, Via,
+};
+use crate::paths::Paths;
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct HooksArgs {
+    #[command(subcommand)]
+    pub action: Action,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+pub enum Action {
+    /// Register with Claude Code for good
+    Install(Options),
+    /// Take every hook of ours out again
+    Uninstall(Options),
+    /// Say what is registered, missing and out of date; exits 1 unless all is in order
+    Status(Options),
+    /// Print the JSON to merge into a settings file by hand
+    Print(Options),
+    /// Put back what is missing or out of date, the way it was registered
+    Repair(Options),
+}
+
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Options {
+    /// How events reach us [default: shim; for status and repair: as registered]
+    #[arg(long, value_enum)]
+    pub via: Option<Via>,
+    /// Which settings.json
+    #[arg(long, value_enum, default_value_t)]
+    pub scope: Scope,
+    /// The daemon's port, for http and curl [default: 47892]
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// How long a permission may wait for the board, in seconds [default: 600]
+    #[arg(long)]
+    pub hold_seconds: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Returns the exit code; a refusal is an error that says what to do.
+pub fn run(
+    args: &HooksArgs,
+    paths: &Paths,
+    env: &dyn Fn(&str) -> Option<OsString>,
+    cwd: &Path,
+    binary: &Path,
+    out: &mut dyn Write,
+) -> anyhow::Result<i32> {
+    let options = args.action.options();
+    let file = SettingsFile::new(&settings::settings_path(options.scope, env, cwd)?, &paths.backups());
+    // Asking claude takes a while, so only where the answer matters.
+    let registration = |installed| register(options, installed, paths, env, cwd, binary);
+    match &args.action {
+        Action::Install(_) => show(&file.install(&registration(None)?, Keep::ForGood)?, options.json, out)?,
+        Action::Uninstall(_) => show(&file.uninstall()?, options.json, out)?,
+        Action::Repair(_) => show(&file.repair(&registration(file.installed()?)?)?, options.json, out)?,
+        Action::Print(_) => show(&settings::print(&registration(None)?)?, options.json, out)?,
+        Action::Status(_) => {
+            let status = file.status(&registration(file.installed()?)?)?;
+            show(&status, options.json, out)?;
+            return Ok(i32::from(!status.in_order()));
+        }
+    }
+    Ok(0)
+}
+
+impl Action {
+    fn options(&self) -> &Options {
+        match self {
+            Action::Install(options)
+            | Action::Uninstall(options)
+            | Action::Status(options)
+            | Action::Print(options)
+            | Action::Repair(options) => options,
+        }
+    }
+}
+
+/// A flag wins, then what is registered already, then the default.
+fn register(
+    options: &Options,
+    installed: Option<Installed>,
+    paths: &Paths,
+    env: &dyn Fn(&str) -> Option<OsString>,
+    cwd: &Path,
+    binary: &Path,
+) -> anyhow::Result<Registration> {
+    // A project file needs no config folder; without one there is no registry to look into either.
+    let config = settings::config_dir(env).unwrap_or_default();
+    let port = || env("FLIGHTDECK_PORT").and_then(|port| port.to_str()?.parse().ok());
+    Ok(Registration {
+        binary: std::path::absolute(cwd.join(binary))?,
+        home: std::path::absolute(cwd.join(&paths.home))?,
+        via: options.via.or(installed.map(|i| i.via)).unwrap_or_default(),
+        port: options.port.or(installed.and_then(|i| i.port)).or_else(port).unwrap_or(DEFAULT_PORT),
+        hold_seconds: options
+            .hold_seconds
+            .or(installed.and_then(|i| i.hold_seconds))
+            .unwrap_or(DEFAULT_HOLD_SECONDS),
+        version: ClientVersion::find(&|| settings::ask_claude(env), &cwd.join(config)),
+    })
+}
+
+fn show(report: &(impl fmt::Display + Serialize), json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    if json {
+        serde_json::to_writer_pretty(&mut *out, report)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{report}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use expect_test::{Expect, expect};
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        hooks: HooksArgs,
+    }
+
+    /// A home with a `claude` of this version on its PATH.
+    struct Home(tempfile::TempDir);
+
+    impl Home {
+        fn with_claude(version: &str) -> Self {
+            let home = Self(tempfile::tempdir().unwrap());
+            let claude = home.0.path().join("claude");
+            fs::write(&claude, format!("#!/bin/sh\necho '{version} (Claude Code)'\n")).unwrap();
+            fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
+            fs::create_dir(home.0.path().join("work")).unwrap();
+            home
+        }
+
+        fn run(&self, line: &str) -> String {
+            let dir = self.0.path().to_owned();
+            let vars = |name: &str| match name {
+                "HOME" | "PATH" => Some(dir.clone().into_os_string()),
+                _ => None,
+            };
+            let args = Cli::try_parse_from(std::iter::once("hooks").chain(line.split(' '))).unwrap().hooks;
+            let paths = Paths::below(&dir.join("fd"));
+            let mut out = Vec::new();
+            let code = run(&args, &paths, &vars, &dir.join("work"), Path::new("/opt/flightdeck"), &mut out);
+            let said = match code {
+                Ok(code) => format!("{}exit {code}\n", String::from_utf8(out).unwrap()),
+                Err(refusal) => format!("error: {refusal:#}\n"),
+            };
+            said.replace(dir.to_str().unwrap(), "~")
+        }
+
+        fn tell(&self, lines: &[&str], expect: Expect) {
+            let told: String =
+                lines.iter().map(|line| format!("$ hooks {line}\n{}", self.run(line))).collect();
+            expect.assert_eq(&backup_names_out(&told));
+        }
+    }
+
+    /// Their names hold the time.
+    fn backup_names_out(told: &str) -> String {
+        let line = |line: &str| match line.split_once("/backups/") {
+            Some((before, _)) => format!("{before}/backups/…\n"),
+            None => format!("{line}\n"),
+        };
+        told.lines().map(line).collect()
+    }
+
+    #[test]
+    fn a_person_installs_looks_and_takes_it_back() {
+        let home = Home::with_claude("2.0.40");
+        home.tell(
+            &["status", "install", "install", "status", "uninstall", "uninstall"],
+            expect![[r#"
+            $ hooks status
+            No hooks of ours in ~/.claude/settings.json: run `flightdeck hooks install`
+              0 handlers of other tools; Claude Code 2.0.40 (claude --version)
+            exit 1
+            $ hooks install
+            Registered 9 hooks in ~/.claude/settings.json
+              via shim, for Claude Code 2.0.40 (claude --version)
+            exit 0
+            $ hooks install
+            All 9 hooks were already registered in ~/.claude/settings.json
+              via shim, for Claude Code 2.0.40 (claude --version)
+            exit 0
+            $ hooks status
+            9 of 9 hooks registered in ~/.claude/settings.json, via shim
+              0 handlers of other tools; Claude Code 2.0.40 (claude --version)
+            exit 0
+            $ hooks uninstall
+            Removed our hooks from ~/.claude/settings.json
+              the file as it was: ~/fd/backups/…
+            exit 0
+            $ hooks uninstall
+            There are no hooks of ours in ~/.claude/settings.json
+            exit 0
+        "#]],
+        );
+        assert!(!home.0.path().join(".claude").exists());
+    }
+
+    #[test]
+    fn status_and_repair_follow_the_way_and_port_that_are_registered() {
+        let home = Home::with_claude("2.1.325");
+        home.run("install --via http --port 4000 --hold-seconds 900");
+        let settings = home.0.path().join(".claude/settings.json");
+        let edited = fs::read_to_string(&settings).unwrap().replace("\"timeout\": 5", "\"timeout\": 6");
+        fs::write(&settings, edited).unwrap();
+        home.tell(&["status", "repair", "status", "install --via curl", "status --port 5000"], expect![[r#"
+            $ hooks status
+            1 of 30 hooks registered in ~/.claude/settings.json, via http
+              out of date: SessionStart, Setup, InstructionsLoaded, UserPromptSubmit, UserPromptExpansion, PreToolUse and 23 more
+              they are not as we left them: run `flightdeck hooks repair`
+              0 handlers of other tools; Claude Code 2.1.325 (claude --version)
+            exit 1
+            $ hooks repair
+            Repaired: 30 hooks are registered in ~/.claude/settings.json
+              via http, for Claude Code 2.1.325 (claude --version)
+              the file as it was: ~/fd/backups/…
+            exit 0
+            $ hooks status
+            30 of 30 hooks registered in ~/.claude/settings.json, via http
+              0 handlers of other tools; Claude Code 2.1.325 (claude --version)
+            exit 0
+            $ hooks install --via curl
+            Registered 30 hooks in ~/.claude/settings.json
+              via curl, for Claude Code 2.1.325 (claude --version)
+              the file as it was: ~/fd/backups/…
+            exit 0
+            $ hooks status --port 5000
+            0 of 30 hooks registered in ~/.claude/settings.json, via curl
+              out of date: SessionStart, Setup, InstructionsLoaded, UserPromptSubmit, UserPromptExpansion, PreToolUse and 24 more
+              they are not as we left them: run `flightdeck hooks repair`
+              0 handlers of other tools; Claude Code 2.1.325 (claude --version)
+            exit 1
+        "#]]);
+    }
+
+    #[test]
+    fn scripts_get_json_and_a_project_has_a_file_of_its_own() {
+        let home = Home::with_claude("1.0.48");
+        home.tell(
+            &["install --scope project --json", "status --scope project --json", "status"],
+            expect![[r#"
+                $ hooks install --scope project --json
+                {
+                  "outcome": "installed",
+                  "path": "~/work/.claude/settings.json",
+                  "registered": [
+                    "PreToolUse",
+                    "PostToolUse",
+                    "Notification",
+                    "Stop",
+                    "SubagentStop",
+                    "PreCompact"
+                  ],
+                  "via": "shim",
+                  "version": {
+                    "number": "1.0.48",
+                    "source": {
+                      "from": "claude_on_path"
+                    }
+                  },
+                  "backup": null,
+                  "notes": []
+                }
+                exit 0
+                $ hooks status --scope project --json
+                {
+                  "path": "~/work/.claude/settings.json",
+                  "registered": [
+                    "PreToolUse",
+                    "PostToolUse",
+                    "Notification",
+                    "Stop",
+                    "SubagentStop",
+                    "PreCompact"
+                  ],
+                  "missing": [],
+                  "stale": [],
+                  "via": "shim",
+                  "drift": false,
+                  "disabled": false,
+                  "foreign": 0,
+                  "version": {
+                    "number": "1.0.48",
+                    "source": {
+                      "from": "claude_on_path"
+                    }
+                  },
+                  "notes": []
+                }
+                exit 0
+                $ hooks status
+                No hooks of ours in ~/.claude/settings.json: run `flightdeck hooks install`
+                  0 handlers of other tools; Claude Code 1.0.48 (claude --version)
+                exit 1
+            "#]],
+        );
+        assert!(home.0.path().join("work/.claude/settings.json").exists());
+    }
+
+    #[test]
+    fn a_refusal_is_one_sentence_that_says_what_to_do() {
+        let home = Home::with_claude("2.0.40");
+        fs::create_dir(home.0.path().join(".claude")).unwrap();
+        fs::write(home.0.path().join(".claude/settings.json"), "{\n  // no\n}").unwrap();
+        home.tell(&["install", "status", "install --via http"], expect![[r#"
+            $ hooks install
+            error: ~/.claude/settings.json, line 2, column 3: this looks like a comment. Claude Code reads strict JSON only and ignores the whole file; remove it, then run this again. Nothing was changed
+            $ hooks status
+            error: ~/.claude/settings.json, line 2, column 3: this looks like a comment. Claude Code reads strict JSON only and ignores the whole file; remove it, then run this again. Nothing was changed
+            $ hooks install --via http
+            error: Claude Code 2.0.40 has no http hooks and would ignore the whole file: use --via shim, or update to 2.1.63
+        "#]]);
+    }
+}

@@ -1,0 +1,124 @@
+//! The command line. Each command is a file; what they share (asking the daemon, drawing) is here beside them.
+
+mod ask;
+mod demo;
+mod doctor;
+mod draw;
+mod explain;
+pub mod hooks;
+mod ls;
+mod next;
+mod out;
+mod replay;
+mod show;
+mod status;
+mod up;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::paths::Paths;
+use out::Out;
+
+/// Mission control for people who run many Claude Code sessions at once
+#[derive(Debug, Parser)]
+#[command(name = "flightdeck", version, arg_required_else_help = false)]
+struct Cli {
+    /// Where Flightdeck keeps its files [default: the XDG folders, or FLIGHTDECK_HOME]
+    #[arg(long, global = true, value_name = "DIR")]
+    home: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start the daemon and the board (this is what plain `flightdeck` does)
+    Up(up::UpArgs),
+    /// Deliver one hook event from standard input; Claude Code calls this
+    #[command(disable_help_flag = true)]
+    Hook,
+    /// Register with Claude Code, or look after it
+    Hooks(hooks::HooksArgs),
+    /// List every session, what needs you first
+    Ls(ls::LsArgs),
+    /// Everything about one session
+    Show(show::ShowArgs),
+    /// Why a session is where it is: which event, which rule, since when
+    Explain(explain::ExplainArgs),
+    /// The session that needs you most
+    Next(next::NextArgs),
+    /// How the daemon is doing
+    Status(status::StatusArgs),
+    /// Play recorded hook events and print the state after each
+    Replay(replay::ReplayArgs),
+    /// Look for what is wrong, and say how to mend it
+    Doctor(doctor::DoctorArgs),
+    /// A lively simulated fleet on a real daemon, in a home of its own
+    Demo(demo::DemoArgs),
+    /// Print the completions of a shell
+    Completions {
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Exit codes: 0 done, 1 failed, 2 not understood.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // The terminal may be gone; there is nobody else to tell.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let mut out = Out::stdout();
+    match run(cli, &mut out) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if out::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            Out::complain(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
+    let env = |name: &str| std::env::var_os(name);
+    if let Some(Command::Completions { shell }) = cli.command {
+        clap_complete::generate(shell, &mut Cli::command(), "flightdeck", out);
+        return Ok(0);
+    }
+    let paths = Paths::resolve(cli.home.as_deref(), env)?;
+    match cli.command.unwrap_or_else(|| Command::Up(up::UpArgs::default())) {
+        Command::Up(args) => up::run(&args, paths, out),
+        Command::Hooks(args) => {
+            let cwd = std::env::current_dir()?;
+            let code = hooks::run(&args, &paths, &env, &cwd, &std::env::current_exe()?, out)?;
+            Ok(u8::try_from(code).unwrap_or(1))
+        }
+        Command::Ls(args) => ls::run(&args, &paths, out),
+        Command::Show(args) => show::run(&args, &paths, out),
+        Command::Explain(args) => explain::run(&args, &paths, out),
+        Command::Next(args) => next::run(&args, &paths, out),
+        Command::Status(args) => status::run(&args, &paths, out),
+        Command::Replay(args) => replay::run(&args, out),
+        Command::Doctor(args) => doctor::run(&args, &paths, out),
+        Command::Demo(args) => demo::run(&args, out),
+        // `main` takes both before this is reached.
+        Command::Hook | Command::Completions { .. } => Ok(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,62 @@
+//! What a person reads: standard output with colour where a terminal shows it, and complaints on standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+/// Standard output. Knows whether colours make sense and how wide the terminal is.
+#[derive(Debug)]
+pub(super) struct Out {
+    stdout: io::Stdout,
+    pub(super) colour: bool,
+    pub(super) width: usize,
+}
+
+/// A line that is cut is better than one that wraps; a pipe gets all of it.
+const PIPE_WIDTH: usize = 10_000;
+
+impl Out {
+    pub(super) fn stdout() -> Self {
+        let stdout = io::stdout();
+        let terminal = stdout.is_terminal();
+        let size = terminal.then(|| rustix::termios::tcgetwinsize(&stdout).ok()).flatten();
+        let width = size.map_or(PIPE_WIDTH, |s| usize::from(s.ws_col).max(40));
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+        Self { stdout, colour: terminal && !no_colour, width }
+    }
+
+    pub(super) fn is_terminal(&self) -> bool {
+        self.stdout.is_terminal()
+    }
+
+    /// An error as a person should read it: what, where, why, on standard error.
+    pub(super) fn complain(error: &anyhow::Error) {
+        // Nobody is left to tell if this fails too.
+        let _ = writeln!(io::stderr(), "flightdeck: {error:#}");
+    }
+
+    pub(super) fn note(text: &str) {
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+
+    pub(super) fn json(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
+        serde_json::to_writer_pretty(&mut *self, value)?;
+        Ok(writeln!(self)?)
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stdout.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.stdout.flush()
+    }
+}
+
+/// `flightdeck ls | head` ends like this; it is no failure.
+pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        io.or(json) == Some(io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,87 @@
+//! `flightdeck replay FILE`: plays recorded hook events through the rules and prints the state after each. No daemon.
+
+use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use flightdeck_core::board;
+use flightdeck_core::event::Event;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::record::EventId;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::hook::{HookDraft, stamp};
+use serde_json::{Map, Value, json};
+
+use super::{draw, out::Out};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ReplayArgs {
+    /// One JSON object a line: a hook payload, `{"t_ms", "event", "env"}`, or a spooled frame; `-` for standard input
+    file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &ReplayArgs, out: &mut Out) -> anyhow::Result<u8> {
+    let mut fleet = Fleet::new(Rules::default());
+    for (i, line) in read(&args.file)?.lines().enumerate() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let place = || format!("{} line {}", args.file.display(), i + 1);
+        let object: Map<String, Value> = serde_json::from_str(&line).with_context(place)?;
+        let record = apply(&mut fleet, object, i as u64 + 1, line.len()).with_context(place)?;
+        print(&fleet, &record, args.json, out)?;
+    }
+    Ok(0)
+}
+
+fn read(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(std::io::stdin().lock()));
+    }
+    let file = std::fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    Ok(Box::new(std::io::BufReader::new(file)))
+}
+
+struct Told {
+    name: String,
+    session_id: String,
+    at: Timestamp,
+}
+
+fn apply(fleet: &mut Fleet, mut object: Map<String, Value>, seq: u64, bytes: usize) -> anyhow::Result<Told> {
+    let t_ms = object.get("t_ms").and_then(Value::as_i64);
+    let mut part = |names: [&str; 2]| names.iter().find_map(|n| object.remove(*n)?.as_object().cloned());
+    let (payload, env) = (part(["event", "args"]), part(["env", "env"]));
+    let mut env = env.unwrap_or_default();
+    let wall = t_ms.map_or(fleet.now(), Timestamp::from_millis);
+    if t_ms.is_some() && !env.is_empty() && !env.contains_key("fired_at") {
+        env.insert("fired_at".into(), json!(wall.to_string()));
+    }
+    let draft = HookDraft { name_in_path: None, payload: payload.unwrap_or(object), env, bytes };
+    let mut record = draft.into_record(EventId(u128::from(seq)))?;
+    // A recording without times plays in its order.
+    let wall = if t_ms.is_none() && record.envelope.has_fired_at { record.fired_at } else { wall };
+    stamp(&mut record, wall, fleet.now());
+    record.seq = seq;
+    let _ = fleet.apply(&Event::from_record(&record));
+    Ok(Told { name: record.name, session_id: record.session_id, at: record.received_at })
+}
+
+fn print(fleet: &Fleet, told: &Told, json: bool, out: &mut Out) -> anyhow::Result<()> {
+    let card = fleet.get(&told.session_id).map(|s| board::card(s, fleet.rules()));
+    if json {
+        return Ok(writeln!(out, "{}", json!({ "event": told.name, "at": told.at, "session": card }))?);
+    }
+    let clock = told.at.to_string().get(11..23).unwrap_or_default().to_owned();
+    let id: String = told.session_id.chars().take(8).collect();
+    let state = card.map_or("(not on the board)".to_owned(), |c| {
+        let s = c.agent_state;
+        format!("{} {} {}", draw::sign(s.state), s.state.as_str(), s.label)
+    });
+    Ok(writeln!(out, "{clock}  {id}  {:<20} {state}", told.name)?)
+}

@@ -1,0 +1,83 @@
+//! `flightdeck show ID`: everything about one session.
+
+use std::io::Write;
+
+use flightdeck_core::board::Card;
+use flightdeck_core::time::Timestamp;
+use serde_json::json;
+
+use super::ask::Daemon;
+use super::{draw, out::Out};
+use crate::clock;
+use crate::paths::Paths;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    /// The session, or the start of its id
+    id: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// How many of its last events to list
+    #[arg(long, default_value_t = 12)]
+    events: usize,
+}
+
+pub(super) fn run(args: &ShowArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let mut daemon = Daemon::connect(paths)?;
+    let id = daemon.find(&args.id)?;
+    let session = daemon.ask("session", json!({ "session_id": id }))?;
+    if args.json {
+        out.json(&session)?;
+        return Ok(0);
+    }
+    let card: Card = serde_json::from_value(session)?;
+    let text = lines(out, &card, clock::now());
+    write!(out, "{text}")?;
+    let page = daemon.ask("events", json!({ "session_id": id, "limit": 1000 }))?;
+    let events = page["events"].as_array().cloned().unwrap_or_default();
+    if !events.is_empty() {
+        writeln!(out, "\n{}", draw::paint(out, "1", "Last events"))?;
+    }
+    for event in &events[events.len().saturating_sub(args.events)..] {
+        let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+        let clock = text("fired_at").get(11..19).unwrap_or_default().to_owned();
+        writeln!(out, "  {clock}  {:<20} {}", text("name"), text("summary"))?;
+    }
+    Ok(0)
+}
+
+/// What the card says, a line each.
+pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
+    let state = &card.agent_state;
+    let head =
+        format!("{} {} for {}", draw::sign(state.state), state.label, draw::duration(now - state.since));
+    let mut text = format!("{}\n", draw::paint(out, "1", &head));
+    let mut line = |name: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|v| !v.is_empty()) {
+            text += &format!("  {name:<10} {value}\n");
+        }
+    };
+    let flat = |t: &Option<String>| t.as_ref().map(|t| t.replace('\n', " "));
+    line("title", flat(&card.title));
+    line("prompt", flat(&card.last_user_message).filter(|_| card.last_user_message != card.title));
+    line("project", card.project.path.clone().or_else(|| Some(card.project.name.clone())));
+    line("worktree", card.project.worktree.clone());
+    line("model", card.model.clone());
+    line("mode", card.permission_mode.clone());
+    line("turn", (card.turn_count > 0).then(|| card.turn_count.to_string()));
+    line("pane", card.seat.pane.clone());
+    line("pid", card.seat.pid.map(|p| p.to_string()));
+    line("todos", todos(card));
+    for agent in &card.sub_agents {
+        line("agent", Some(format!("{} {}", agent.agent_type, agent.label)));
+    }
+    line("failed", card.last_failure.as_ref().map(|f| format!("{}: {}", f.tool, f.error)));
+    line("id", Some(card.id.clone()));
+    text
+}
+
+fn todos(card: &Card) -> Option<String> {
+    let done = card.progress_items.iter().filter(|t| t.status == "completed").count();
+    (!card.progress_items.is_empty()).then(|| format!("{done} of {} done", card.progress_items.len()))
+}

@@ -1,0 +1,61 @@
+//! `flightdeck status`: how the daemon is doing.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::ask::Daemon;
+use super::out::Out;
+use crate::paths::Paths;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct StatusArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Exits 1 if something is wrong.
+pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let status = Daemon::connect(paths)?.ask("status", json!({}))?;
+    let well = status["status"] == "ok";
+    if args.json {
+        out.json(&status)?;
+        return Ok(u8::from(!well));
+    }
+    let text = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+    let hooks = &status["hooks"];
+    let count = |v: &Value| v.as_array().map_or(0, Vec::len);
+    writeln!(out, "board     {}", text(&status["url"]))?;
+    writeln!(
+        out,
+        "daemon    {} (pid {}, version {})",
+        text(&status["status"]),
+        status["pid"],
+        text(&status["version"])
+    )?;
+    for reason in status["reasons"].as_array().into_iter().flatten() {
+        writeln!(out, "          {}", text(reason))?;
+    }
+    writeln!(out, "sessions  {}, seen by {} viewers", status["sessions"], status["viewers"])?;
+    let megabytes = status["store_bytes"].as_u64().unwrap_or(0) as f64 / 1_048_576.0;
+    let last = hooks["last_event_at"].as_str().map_or("none since start".to_owned(), |t| format!("last {t}"));
+    writeln!(out, "events    {} in {megabytes:.1} MB, {last}", hooks["events_total"])?;
+    writeln!(
+        out,
+        "hooks     {} in place, {} missing",
+        count(&hooks["registered"]),
+        count(&hooks["missing"])
+    )?;
+    if let Some(problem) = hooks["problem"].as_str() {
+        writeln!(out, "          {problem}")?;
+    }
+    if let Some(fix) = hooks["fix"].as_str() {
+        writeln!(out, "          to mend: {fix}")?;
+    }
+    let spooled = hooks["spool"]["files"].as_u64().unwrap_or(0);
+    if spooled > 0 {
+        writeln!(out, "spool     {spooled} events wait")?;
+    }
+    Ok(u8::from(!well))
+}

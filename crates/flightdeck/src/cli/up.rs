@@ -1,0 +1,103 @@
+//! `flightdeck up`: the daemon in the foreground, until Ctrl-C or SIGTERM.
+
+use std::io::Write;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::out::Out;
+use crate::claude_settings::{self as settings, ClientVersion, Scope};
+use crate::config::Config;
+use crate::daemon::{self, Options};
+use crate::log;
+use crate::paths::Paths;
+
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct UpArgs {
+    /// This port and no other [default: 47892, or the next free one]
+    #[arg(long, env = "FLIGHTDECK_PORT")]
+    port: Option<u16>,
+    /// Listen on this address; anything but loopback needs a token
+    #[arg(long)]
+    bind: Option<IpAddr>,
+    /// Leave Claude Code's settings alone
+    #[arg(long)]
+    no_hooks: bool,
+    /// Open the board in the browser
+    #[arg(long)]
+    open: bool,
+}
+
+pub(super) fn run(args: &UpArgs, paths: Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let config = Config::read(&paths.config)?;
+    log::start(&paths.logs, std::env::var("FLIGHTDECK_LOG").ok().as_deref())
+        .with_context(|| format!("cannot write logs to {}", paths.logs.display()))?;
+    let env = |name: &str| std::env::var_os(name);
+    let cwd = std::env::current_dir()?;
+    let config_dir = settings::config_dir(&env)?;
+    let version = match args.no_hooks {
+        true => ClientVersion::assumed(),
+        false => ClientVersion::find(&|| settings::ask_claude(&env), &config_dir),
+    };
+    let options = Options {
+        port: args.port,
+        bind: args.bind,
+        token: token()?,
+        hooks: !args.no_hooks,
+        settings: settings::settings_path(Scope::User, &env, &cwd)?,
+        binary: std::env::current_exe()?,
+        version,
+        config,
+        paths,
+    };
+    runtime()?.block_on(serve(options, args.open, out))
+}
+
+/// Two threads: one can serve while the other works. The store has its own.
+pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
+}
+
+async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let running = daemon::start(options).await?;
+    for note in &running.notes {
+        Out::note(note);
+    }
+    writeln!(out, "Flightdeck is at {}", running.url)?;
+    out.flush()?;
+    if open {
+        open_in_browser(&running.url);
+    }
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    // A second Ctrl-C does not wait for anybody.
+    tokio::select! {
+        () = running.stop() => Ok(0),
+        _ = interrupt.recv() => Ok(1),
+        _ = terminate.recv() => Ok(1),
+    }
+}
+
+fn open_in_browser(url: &str) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    if let Err(error) = std::process::Command::new(opener).arg(url).spawn() {
+        Out::note(&format!("the browser cannot be opened with {opener} ({error}): go to {url}"));
+    }
+}
+
+/// `FLIGHTDECK_TOKEN`, else the content of the file that `FLIGHTDECK_TOKEN_FILE` names.
+fn token() -> anyhow::Result<Option<String>> {
+    if let Ok(token) = std::env::var("FLIGHTDECK_TOKEN") {
+        return Ok(Some(token));
+    }
+    let Some(path) = std::env::var_os("FLIGHTDECK_TOKEN_FILE").map(PathBuf::from) else { return Ok(None) };
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("cannot read the token in {}", path.display()))?;
+    Ok(Some(text.trim().to_owned()))
+}

@@ -1,0 +1,124 @@
+//! `config.toml`: everything optional, everything checked. The hook never reads it.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use flightdeck_core::rules::Rules;
+use flightdeck_core::time::Millis;
+use serde::Deserialize;
+
+use crate::claude_settings::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT};
+use crate::store::RetentionPolicy;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where the board is served; busy is then an error. Without it: 47892 or the next free one.
+    pub port: Option<u16>,
+    /// Anything but loopback needs a token.
+    pub bind: Option<IpAddr>,
+    pub token: Option<String>,
+    /// Other names this machine answers by.
+    pub hosts: Vec<String>,
+    pub hold_seconds: Option<u32>,
+    pub hold_print: bool,
+    pub tool_failure: ToolFailure,
+    pub done_minutes: Option<u32>,
+    pub keep: Keep,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolFailure {
+    /// Claude goes on by itself; the card carries a note.
+    #[default]
+    Note,
+    NeedsYou,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Keep {
+    pub days: Option<u32>,
+    pub megabytes: Option<u32>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("cannot read {path}: {source}")]
+    Read { path: String, source: std::io::Error },
+    #[error(
+        "{path} is not understood: {source}\ncorrect that line, or move the file away to start with defaults"
+    )]
+    Parse { path: String, source: Box<toml::de::Error> },
+}
+
+impl Config {
+    /// A missing file is all defaults.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let name = || path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => toml::from_str(&text)
+                .map_err(|source| ConfigError::Parse { path: name(), source: Box::new(source) }),
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(ConfigError::Read { path: name(), source }),
+        }
+    }
+
+    pub fn default_port(&self) -> u16 {
+        self.port.unwrap_or(DEFAULT_PORT)
+    }
+
+    pub fn hold_seconds(&self) -> u32 {
+        self.hold_seconds.unwrap_or(DEFAULT_HOLD_SECONDS)
+    }
+
+    pub fn rules(&self, host: Option<String>) -> Rules {
+        let defaults = Rules::default();
+        Rules {
+            hold_print: self.hold_print,
+            tool_failure_needs_you: self.tool_failure == ToolFailure::NeedsYou,
+            done_keeps: self.done_minutes.map_or(defaults.done_keeps, |m| Millis::minutes(i64::from(m))),
+            host,
+        }
+    }
+
+    pub fn retention(&self) -> RetentionPolicy {
+        let defaults = RetentionPolicy::default();
+        RetentionPolicy {
+            max_age: self.keep.days.map_or(defaults.max_age, |d| Millis::hours(24 * i64::from(d))),
+            max_bytes: self.keep.megabytes.map_or(defaults.max_bytes, |m| u64::from(m) * 1024 * 1024),
+            ..defaults
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Config, ConfigError> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        Config::read(file.path())
+    }
+
+    #[test]
+    fn no_file_is_all_defaults() {
+        assert_eq!(Config::read(Path::new("/nowhere/config.toml")).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn a_misspelt_setting_is_named_with_its_line() {
+        let error = read("port = 1\nhold_sconds = 3\n").unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("hold_sconds"), "{error}");
+    }
+
+    #[test]
+    fn what_is_set_reaches_the_rules() {
+        let config = read("tool_failure = \"needs_you\"\ndone_minutes = 5\nkeep.days = 2\n").unwrap();
+        assert!(config.rules(None).tool_failure_needs_you);
+        assert_eq!(config.rules(None).done_keeps, Millis::minutes(5));
+        assert_eq!(config.retention().max_age, Millis::hours(48));
+    }
+}

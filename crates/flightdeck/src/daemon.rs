@@ -1,0 +1,332 @@
+//! The daemon from start to end: what is opened in which order, and closed in the other.
+
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use axum::serve::ListenerExt;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::claude_settings::{ClientVersion, Registration, SettingsFile, Via};
+use crate::clock;
+use crate::config::Config;
+use crate::engine::{Engine, EngineHandle};
+use crate::guard::Guard;
+use crate::health::Health;
+use crate::inlet::{drain, socket};
+use crate::paths::Paths;
+use crate::port::{self, Wish};
+use crate::private_folder;
+use crate::registration::Registrar;
+use crate::restore::{self, Keeper};
+use crate::server::{App, router};
+use crate::store::Store;
+
+/// How long open connections may take to end once the streams were told to.
+const GOODBYE_MAX: Duration = Duration::from_secs(3);
+
+/// What a daemon is started with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub paths: Paths,
+    pub config: Config,
+    /// From `--port` or `FLIGHTDECK_PORT`: this one and no other.
+    pub port: Option<u16>,
+    pub bind: Option<IpAddr>,
+    pub token: Option<String>,
+    /// Register the hooks for as long as the daemon runs.
+    pub hooks: bool,
+    /// The settings file they go into.
+    pub settings: PathBuf,
+    pub binary: PathBuf,
+    pub version: ClientVersion,
+}
+
+/// `daemon.json`: how others find a running daemon.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DaemonFile {
+    pub pid: u32,
+    pub port: u16,
+    pub url: String,
+    pub version: String,
+}
+
+/// A daemon that answers.
+#[derive(Debug)]
+pub struct Running {
+    pub url: String,
+    pub addr: SocketAddr,
+    pub engine: EngineHandle,
+    pub health: Arc<Health>,
+    /// Sentences the person should read at start.
+    pub notes: Vec<String>,
+    registrar: Arc<Registrar>,
+    hooks: bool,
+    paths: Paths,
+    store: Store,
+    server: JoinHandle<io::Result<()>>,
+    engine_task: JoinHandle<()>,
+    beside: Vec<JoinHandle<()>>,
+    goodbye: watch::Sender<bool>,
+    _lock: fs::File,
+}
+
+pub async fn start(options: Options) -> anyhow::Result<Running> {
+    let Options { paths, config, .. } = &options;
+    make_folders(paths)?;
+    let lock = lock(paths)?;
+    let mut notes = Vec::new();
+
+    let bind = options.bind.or(config.bind).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let token = options.token.clone().or_else(|| config.token.clone());
+    if !bind.is_loopback() && token.is_none() {
+        bail!(
+            "to listen on {bind}, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml"
+        );
+    }
+    let file = SettingsFile::new(&options.settings, &paths.backups());
+    let listener = port::listen(bind, wish(&options, &file)).await?;
+    let addr = listener.local_addr()?;
+    let url = format!("http://{addr}");
+
+    let health = Arc::new(Health::default());
+    let store = open_store(paths, &mut notes)?;
+    let engine = start_engine(&store, config, &health).await?;
+    let registrar = Arc::new(Registrar::new(
+        file,
+        Registration {
+            via: Via::Shim,
+            port: addr.port(),
+            hold_seconds: config.hold_seconds(),
+            ..Registration::new(&options.binary, &paths.home, options.version.clone())
+        },
+        paths.spool(),
+        url.clone(),
+    ));
+    let app = App {
+        engine: engine.0.clone(),
+        store: store.clone(),
+        health: Arc::clone(&health),
+        registrar: Arc::clone(&registrar),
+    };
+
+    // What waited while nobody listened comes first, then what came between listening and binding.
+    drain::drain(&app, &paths.spool()).await;
+    let hooks_in = bind_socket(paths)?;
+    drain::drain(&app, &paths.spool()).await;
+    let beside = vec![
+        tokio::spawn(socket::serve(hooks_in, app.clone())),
+        tokio::spawn(drain::watch(app.clone(), paths.spool())),
+    ];
+    let (goodbye, leaving) = watch::channel(false);
+    let guard = Arc::new(Guard::new(
+        addr.port(),
+        &config.hosts,
+        token.filter(|_| !bind.is_loopback()),
+        Arc::clone(&health),
+    ));
+    let server = tokio::spawn(serve(listener, app, guard, leaving));
+    write_daemon_file(paths, &url, addr.port())?;
+    if options.hooks {
+        register(&registrar, &mut notes).await;
+    }
+    let (engine, engine_task) = engine;
+    Ok(Running {
+        url,
+        addr,
+        engine,
+        health,
+        notes,
+        registrar,
+        hooks: options.hooks,
+        paths: paths.clone(),
+        store,
+        server,
+        engine_task,
+        beside,
+        goodbye,
+        _lock: lock,
+    })
+}
+
+impl Running {
+    /// The other way round: hooks out first, so that no client calls a daemon that is closing.
+    pub async fn stop(self) {
+        if self.hooks {
+            let registrar = Arc::clone(&self.registrar);
+            // A panic in there was logged; the rest must still be closed.
+            let _ = tokio::task::spawn_blocking(move || registrar.release()).await;
+        }
+        // Missing is fine: a path under /tmp may have been swept.
+        let _ = fs::remove_file(self.paths.socket());
+        self.beside.iter().for_each(JoinHandle::abort);
+        self.engine.stop().await;
+        let _ = self.engine_task.await;
+        // Streams end with the engine; whoever still downloads has a moment.
+        let _ = self.goodbye.send(true);
+        if tokio::time::timeout(GOODBYE_MAX, self.server).await.is_err() {
+            tracing::warn!("connections were still open at the end");
+        }
+        if let Err(error) = self.store.close().await {
+            tracing::error!(%error, "the store did not close cleanly");
+        }
+        let _ = fs::remove_file(self.paths.daemon_file());
+        tracing::info!("stopped");
+    }
+}
+
+fn make_folders(paths: &Paths) -> anyhow::Result<()> {
+    let private = |dir: &Path| {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir)
+            .with_context(|| format!("cannot make the folder {}", dir.display()))
+    };
+    private(&paths.home)?;
+    private(&paths.logs)?;
+    private(&paths.spool())?;
+    private(&paths.runtime)?;
+    let run = paths.home.join("run");
+    if run != paths.runtime && fs::read_link(&run).ok().as_ref() != Some(&paths.runtime) {
+        // An old link, or a folder from a time without a runtime folder.
+        let _ = fs::remove_file(&run);
+        let _ = fs::remove_dir_all(&run);
+        symlink(&paths.runtime, &run).with_context(|| format!("cannot link {}", run.display()))?;
+    }
+    let socket = paths.socket();
+    let folder = socket.parent().unwrap_or(&paths.home);
+    private(folder)?;
+    private_folder::open(folder).with_context(|| format!("{} must belong to you alone", folder.display()))?;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+        .with_context(|| format!("cannot make {} private", folder.display()))
+}
+
+/// One daemon per home. The lock goes with the process, however it ends.
+fn lock(paths: &Paths) -> anyhow::Result<fs::File> {
+    let path = paths.home.join("daemon.lock");
+    let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = file.with_context(|| format!("cannot open {}", path.display()))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(rustix::io::Errno::WOULDBLOCK) => match read_daemon_file(paths) {
+            Some(other) => bail!(
+                "Flightdeck already runs for this home: pid {}, {}. Stop it first, or use another --home",
+                other.pid,
+                other.url
+            ),
+            None => bail!("Flightdeck already runs for {}", paths.home.display()),
+        },
+        Err(error) => Err(error).with_context(|| format!("cannot lock {}", path.display())),
+    }
+}
+
+pub fn read_daemon_file(paths: &Paths) -> Option<DaemonFile> {
+    serde_json::from_slice(&fs::read(paths.daemon_file()).ok()?).ok()
+}
+
+fn write_daemon_file(paths: &Paths, url: &str, port: u16) -> anyhow::Result<()> {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let file = DaemonFile { pid: std::process::id(), port, url: url.to_owned(), version };
+    let path = paths.daemon_file();
+    fs::write(&path, serde_json::to_vec(&file)?).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// http and curl handlers have the port baked in: with those registered there is only one right port.
+fn wish(options: &Options, file: &SettingsFile) -> Wish {
+    if let Some(port) = options.port.or(options.config.port) {
+        return Wish::Exactly(port);
+    }
+    match file.installed() {
+        Ok(Some(installed)) if installed.via != Via::Shim => {
+            Wish::Exactly(installed.port.unwrap_or(options.config.default_port()))
+        }
+        _ => Wish::Near(options.config.default_port()),
+    }
+}
+
+fn open_store(paths: &Paths, notes: &mut Vec<String>) -> anyhow::Result<Store> {
+    let opened = Store::open(&paths.database())?;
+    if let Some(aside) = opened.set_aside {
+        let note = format!(
+            "The event log was damaged ({}). It was set aside as {} and a new one begun.",
+            aside.reason,
+            aside.path.display()
+        );
+        tracing::error!("{note}");
+        notes.push(note);
+    }
+    Ok(opened.store)
+}
+
+async fn start_engine(
+    store: &Store,
+    config: &Config,
+    health: &Arc<Health>,
+) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let started = std::time::Instant::now();
+    let restored = restore::restore(store, config.rules(Some(host))).await?;
+    tracing::info!(
+        sessions = restored.fleet.len(),
+        replayed = restored.replayed,
+        unreadable = restored.unreadable,
+        from_snapshot = restored.from_snapshot,
+        took_ms = started.elapsed().as_millis() as u64,
+        "the fleet is back"
+    );
+    let keeper = Keeper::new(config.retention());
+    let (engine, handle) = Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, clock::now);
+    Ok((handle, tokio::spawn(engine.run())))
+}
+
+fn bind_socket(paths: &Paths) -> anyhow::Result<UnixListener> {
+    let path = paths.socket();
+    // We hold the lock, so a socket that lies here is a dead daemon's.
+    let _ = fs::remove_file(&path);
+    let listener =
+        UnixListener::bind(&path).with_context(|| format!("cannot bind the socket {}", path.display()))?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+async fn serve(
+    listener: TcpListener,
+    app: App,
+    guard: Arc<Guard>,
+    mut leaving: watch::Receiver<bool>,
+) -> io::Result<()> {
+    // The answer to a hook is one small packet: waiting to fill it would stall the client for 40 ms.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "TCP_NODELAY was refused");
+        }
+    });
+    axum::serve(listener, router(app, guard))
+        .with_graceful_shutdown(async move {
+            // The sender is gone: the daemon is ending anyway.
+            let _ = leaving.wait_for(|left| *left).await;
+        })
+        .await
+}
+
+async fn register(registrar: &Arc<Registrar>, notes: &mut Vec<String>) {
+    let registrar = Arc::clone(registrar);
+    let done = tokio::task::spawn_blocking(move || registrar.register()).await;
+    let problem = match done {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => format!("{error:#}"),
+        Err(error) => error.to_string(),
+    };
+    tracing::error!("hooks are not registered: {problem}");
+    notes.push(format!("The hooks are not registered: {problem}"));
+}

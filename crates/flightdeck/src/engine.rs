@@ -1,0 +1,296 @@
+//! The one loop that owns the fleet. Read this first: it is the whole way of an event.
+//!
+//! Inputs come in through one bounded channel. The engine takes a batch, stamps it, appends it to the store in one
+//! transaction, applies it to the fleet, tells the viewers, and only then answers whoever sent it. If the store fails,
+//! nothing is applied and nobody is told that it worked.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use flightdeck_core::board;
+use flightdeck_core::event::Event;
+use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::record::Record;
+use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::wire::hook::stamp;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::changes::{Changes, Subscription};
+use crate::explain::{self, Explanation};
+use crate::health::Health;
+use crate::restore;
+use crate::store::{Appended, Store};
+
+/// Inputs that may wait for the engine; senders beyond that wait in turn.
+pub const INPUTS_WAITING_MAX: usize = 1024;
+/// Inputs taken at once: one transaction for all of them.
+pub const BATCH_INPUTS_MAX: usize = 256;
+
+/// Everything the engine ever hears.
+#[derive(Debug)]
+pub enum Input {
+    /// Events that happened together, oldest first. Answered when they are durable and applied.
+    Events {
+        records: Vec<Record>,
+        reply: Reply,
+    },
+    /// The whole board.
+    Board(oneshot::Sender<Bytes>),
+    /// One card of the fleet, on the board or replaced.
+    Card {
+        id: String,
+        reply: oneshot::Sender<Option<Bytes>>,
+    },
+    Explain {
+        id: String,
+        reply: oneshot::Sender<Option<Explanation>>,
+    },
+    History {
+        since: Timestamp,
+        reply: oneshot::Sender<Bytes>,
+    },
+    Subscribe {
+        last_event_id: Option<String>,
+        reply: oneshot::Sender<Subscription>,
+    },
+    /// Save what has to be saved and end.
+    Stop(oneshot::Sender<()>),
+}
+
+pub type Reply = oneshot::Sender<Result<Vec<Appended>, NotStored>>;
+
+/// The store refused: nothing happened, send it again later (a hook spools it).
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the event could not be stored: {0}")]
+pub struct NotStored(pub String);
+
+/// A handle for everyone who has something to tell or ask.
+#[derive(Clone, Debug)]
+pub struct EngineHandle {
+    inputs: mpsc::Sender<Input>,
+}
+
+/// The engine is gone: the daemon is stopping.
+#[derive(Debug, thiserror::Error)]
+#[error("the daemon is stopping")]
+pub struct Stopped;
+
+impl EngineHandle {
+    pub async fn append(&self, records: Vec<Record>) -> Result<Vec<Appended>, NotStored> {
+        let answer = self.ask(|reply| Input::Events { records, reply }).await;
+        answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
+    }
+    pub async fn board(&self) -> Result<Bytes, Stopped> {
+        self.ask(Input::Board).await
+    }
+    pub async fn card(&self, id: &str) -> Result<Option<Bytes>, Stopped> {
+        self.ask(|reply| Input::Card { id: id.to_owned(), reply }).await
+    }
+    pub async fn explain(&self, id: &str) -> Result<Option<Explanation>, Stopped> {
+        self.ask(|reply| Input::Explain { id: id.to_owned(), reply }).await
+    }
+    pub async fn history(&self, since: Timestamp) -> Result<Bytes, Stopped> {
+        self.ask(|reply| Input::History { since, reply }).await
+    }
+    pub async fn subscribe(&self, last_event_id: Option<String>) -> Result<Subscription, Stopped> {
+        self.ask(|reply| Input::Subscribe { last_event_id, reply }).await
+    }
+    pub async fn stop(&self) {
+        // Already stopped is as good as stopped.
+        let _ = self.ask(Input::Stop).await;
+    }
+    async fn ask<T>(&self, input: impl FnOnce(oneshot::Sender<T>) -> Input) -> Result<T, Stopped> {
+        let (reply, answer) = oneshot::channel();
+        self.inputs.send(input(reply)).await.map_err(|_| Stopped)?;
+        answer.await.map_err(|_| Stopped)
+    }
+}
+
+#[derive(Debug)]
+pub struct Engine {
+    fleet: Fleet,
+    store: Store,
+    changes: Changes,
+    health: Arc<Health>,
+    inputs: mpsc::Receiver<Input>,
+    /// The wall clock, handed in so that tests and simulations bring their own.
+    clock: fn() -> Timestamp,
+    keeper: restore::Keeper,
+}
+
+impl Engine {
+    pub fn new(
+        fleet: Fleet,
+        store: Store,
+        health: Arc<Health>,
+        keeper: restore::Keeper,
+        clock: fn() -> Timestamp,
+    ) -> (Self, EngineHandle) {
+        let (sender, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
+        let mut changes = Changes::new(health.boot.clone());
+        for session in fleet.sessions().filter(|s| board::on_board(s)) {
+            changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
+        }
+        (Self { fleet, store, changes, health, inputs, clock, keeper }, EngineHandle { inputs: sender })
+    }
+
+    /// Runs until told to stop, or until nobody is left who could tell it anything.
+    pub async fn run(mut self) {
+        let mut batch = Vec::with_capacity(BATCH_INPUTS_MAX);
+        loop {
+            let wake = self.until_next_timer();
+            tokio::select! {
+                taken = self.inputs.recv_many(&mut batch, BATCH_INPUTS_MAX) => {
+                    if taken == 0 {
+                        break;
+                    }
+                    if let Some(stopped) = self.take(&mut batch).await {
+                        self.keeper.save_now(&self.fleet, &self.store).await;
+                        // Whoever asked may have gone; we end all the same.
+                        let _ = stopped.send(());
+                        return;
+                    }
+                }
+                () = tokio::time::sleep(wake) => {
+                    let effects = self.fleet.tick((self.clock)().max(self.fleet.now()));
+                    self.publish(effects).await;
+                }
+            }
+            self.keeper.look_after(&self.fleet, &self.store);
+        }
+    }
+
+    /// An hour where nothing is due: a sleeping engine costs nothing.
+    fn until_next_timer(&self) -> std::time::Duration {
+        let due =
+            self.fleet.next_wake().map_or(Millis::hours(1), |at| at - (self.clock)().max(self.fleet.now()));
+        std::time::Duration::from_millis(due.0.max(0) as u64)
+    }
+
+    /// One batch: store, apply, tell, answer. Questions are answered last, so that they see all of it.
+    async fn take(&mut self, batch: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
+        let mut records = Vec::new();
+        let mut waiting = Vec::new();
+        let mut questions = Vec::new();
+        for input in batch.drain(..) {
+            match input {
+                Input::Events { records: mut new, reply } => {
+                    waiting.push((new.len(), reply));
+                    records.append(&mut new);
+                }
+                question => questions.push(question),
+            }
+        }
+        if !records.is_empty() {
+            self.commit(records, waiting).await;
+        }
+        questions.into_iter().fold(None, |stopped, question| self.answer(question).or(stopped))
+    }
+
+    async fn commit(&mut self, mut records: Vec<Record>, waiting: Vec<(usize, Reply)>) {
+        let mut last = self.fleet.now();
+        for record in &mut records {
+            stamp(record, (self.clock)(), last);
+            last = record.received_at;
+        }
+        let records = Arc::new(records);
+        match self.store.append(Arc::clone(&records)).await {
+            Ok(appended) => {
+                self.health.stored();
+                let effects = self.apply(&records, &appended);
+                self.publish(effects).await;
+                answer_all(waiting, appended);
+            }
+            Err(error) => {
+                tracing::error!(%error, events = records.len(), "events could not be stored");
+                self.health.not_stored(&error);
+                let refusal = NotStored(error.to_string());
+                // A sender that went away spools the event itself.
+                waiting.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refusal.clone()))));
+            }
+        }
+    }
+
+    /// A resend is acknowledged, not applied.
+    fn apply(&mut self, records: &[Record], appended: &[Appended]) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (record, place) in records.iter().zip(appended) {
+            self.health.metrics.received(record, place.duplicate);
+            if !place.duplicate {
+                let mut event = Event::from_record(record);
+                event.seq = place.seq;
+                effects.append(&mut self.fleet.apply(&event));
+            }
+        }
+        self.keeper.applied(appended.len());
+        effects
+    }
+
+    /// Tells viewers what reads differently now: each card once, however many events touched it.
+    async fn publish(&mut self, effects: Vec<Effect>) {
+        let mut changed = BTreeSet::new();
+        let mut completed = Vec::new();
+        let mut forgotten = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Discovered(id) | Effect::Changed(id) => drop(changed.insert(id)),
+                Effect::Completed(id) => completed.push(id),
+                Effect::Forgotten(session) => forgotten.push(session),
+            }
+        }
+        for id in changed {
+            let Some(session) = self.fleet.get(&id) else { continue };
+            let card = card_json(&self.fleet, &id).unwrap_or_default();
+            if board::on_board(session) {
+                self.changes.put(&id, card);
+            } else {
+                self.changes.replace(&id, card);
+            }
+        }
+        completed.iter().for_each(|id| self.changes.complete(id));
+        for session in &forgotten {
+            self.changes.remove(&session.id);
+        }
+        if !forgotten.is_empty() {
+            restore::keep_for_ever(&self.store, &forgotten, self.fleet.rules()).await;
+        }
+        self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
+    }
+
+    fn answer(&mut self, question: Input) -> Option<oneshot::Sender<()>> {
+        // Whoever asked may have gone away; then the answer is nobody's.
+        match question {
+            Input::Board(reply) => drop(reply.send(self.changes.snapshot())),
+            Input::Card { id, reply } => drop(reply.send(card_json(&self.fleet, &id))),
+            Input::Explain { id, reply } => drop(reply.send(self.fleet.get(&id).map(explain::explain))),
+            Input::History { since, reply } => drop(reply.send(explain::history(&self.fleet, since))),
+            Input::Subscribe { last_event_id, reply } => {
+                drop(reply.send(self.changes.subscribe(last_event_id.as_deref())));
+            }
+            Input::Stop(reply) => return Some(reply),
+            Input::Events { .. } => {}
+        }
+        None
+    }
+}
+
+fn answer_all(waiting: Vec<(usize, Reply)>, appended: Vec<Appended>) {
+    let mut appended = appended.into_iter();
+    for (count, reply) in waiting {
+        // The sender went away after its event was stored: nothing is lost.
+        let _ = reply.send(Ok(appended.by_ref().take(count).collect()));
+    }
+}
+
+/// `None` if there is no such session.
+fn card_json(fleet: &Fleet, id: &str) -> Option<Bytes> {
+    let card = board::card(fleet.get(id)?, fleet.rules());
+    match serde_json::to_vec(&card) {
+        Ok(json) => Some(json.into()),
+        Err(error) => {
+            tracing::error!(%error, session = id, "a card could not be written as JSON");
+            None
+        }
+    }
+}

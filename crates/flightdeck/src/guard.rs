@@ -1,0 +1,140 @@
+//! Who may speak to the daemon over HTTP. Checked on every route, streams included, before anything is read.
+//!
+//! A page on another site can make this machine's browser send requests to loopback. It cannot fake `Host`, `Origin` or
+//! `Sec-Fetch-Site`, so these decide; whoever is not a browser sends none of the last two and is let in by `Host`.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::health::Health;
+
+/// The page's own script, style and data; nothing from anywhere else, nothing inline.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'none'";
+
+const TOKEN_COOKIE: &str = "flightdeck_token";
+
+#[derive(Debug)]
+pub struct Guard {
+    /// `name:port` as it may stand in `Host`.
+    hosts: Vec<String>,
+    /// Needed for every bind that is not loopback.
+    token: Option<String>,
+    health: Arc<Health>,
+}
+
+impl Guard {
+    pub fn new(port: u16, names: &[String], token: Option<String>, health: Arc<Health>) -> Self {
+        let own = ["127.0.0.1", "localhost", "[::1]"].into_iter().map(str::to_owned);
+        let hosts =
+            own.chain(names.iter().map(|n| n.to_ascii_lowercase())).map(|name| format!("{name}:{port}"));
+        Self { hosts: hosts.collect(), token, health }
+    }
+
+    fn check(&self, request: &Request) -> Result<(), (StatusCode, String)> {
+        let headers = request.headers();
+        let host = text(headers, HOST.as_str()).map(str::to_ascii_lowercase);
+        if headers.get_all(HOST).iter().count() > 1 || !host.as_ref().is_some_and(|h| self.hosts.contains(h))
+        {
+            let known = self.hosts.join(", ");
+            let why =
+                format!("this daemon answers only as {known}; add other names to `hosts` in config.toml");
+            return Err((StatusCode::MISDIRECTED_REQUEST, why));
+        }
+        self.check_origin(headers)?;
+        if request.method() != Method::GET && request.method() != Method::HEAD && !is_json(headers) {
+            return Err((
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "send it as content-type: application/json".to_owned(),
+            ));
+        }
+        match &self.token {
+            Some(token) if !has_token(request, token) => {
+                let why = "this daemon listens beyond loopback: send its token as `Authorization: Bearer …`, or open the page with ?token=…";
+                Err((StatusCode::UNAUTHORIZED, why.to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), (StatusCode, String)> {
+        let foreign = |why: &str| Err((StatusCode::FORBIDDEN, why.to_owned()));
+        if headers.get_all(ORIGIN).iter().any(|o| !self.is_own_origin(o)) {
+            return foreign("another site may not speak to this daemon");
+        }
+        match text(headers, "sec-fetch-site") {
+            None | Some("same-origin" | "none") => Ok(()),
+            // Another port of this machine may link here, but not read or post.
+            Some("same-site") if text(headers, "sec-fetch-mode") == Some("navigate") => Ok(()),
+            Some(_) => foreign("another site may not speak to this daemon"),
+        }
+    }
+
+    fn is_own_origin(&self, origin: &HeaderValue) -> bool {
+        let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
+        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        host.is_some_and(|host| self.hosts.iter().any(|h| h == host))
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|k| k.trim().eq_ignore_ascii_case("application/json"))
+}
+
+fn has_token(request: &Request, token: &str) -> bool {
+    let headers = request.headers();
+    let bearer = text(headers, AUTHORIZATION.as_str()).and_then(|a| a.strip_prefix("Bearer "));
+    let cookies = text(headers, COOKIE.as_str()).unwrap_or_default();
+    let cookie = cookies.split(';').find_map(|c| c.trim().strip_prefix(TOKEN_COOKIE)?.strip_prefix('='));
+    [bearer, cookie, token_in_query(request)].into_iter().flatten().any(|given| same(given, token))
+}
+
+fn token_in_query(request: &Request) -> Option<&str> {
+    request.uri().query()?.split('&').find_map(|pair| pair.strip_prefix("token="))
+}
+
+/// Takes as long for a near miss as for a far one.
+fn same(given: &str, token: &str) -> bool {
+    let differ = given.bytes().zip(token.bytes()).fold(0, |d, (a, b)| d | (a ^ b));
+    given.len() == token.len() && differ == 0
+}
+
+pub async fn guard(State(guard): State<Arc<Guard>>, request: Request<Body>, next: Next) -> Response {
+    if let Err((status, why)) = guard.check(&request) {
+        guard.health.metrics.refused.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        return harden((status, axum::Json(serde_json::json!({ "error": why }))).into_response());
+    }
+    let cookie = guard.token.as_ref().filter(|_| token_in_query(&request).is_some()).map(|token| {
+        HeaderValue::from_str(&format!("{TOKEN_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"))
+    });
+    let mut response = harden(next.run(request).await);
+    if let Some(Ok(cookie)) = cookie {
+        response.headers_mut().insert("set-cookie", cookie);
+    }
+    response
+}
+
+fn harden(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        ("content-security-policy", CONTENT_SECURITY_POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

@@ -1,0 +1,96 @@
+//! How the daemon is doing: for `/healthz`, `/metrics` and `doctor`.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use flightdeck_core::record::Record;
+use flightdeck_core::time::Timestamp;
+
+use crate::clock;
+use crate::store::StoreError;
+
+#[derive(Debug)]
+pub struct Health {
+    /// Names this run of the daemon in the ids of changes.
+    pub boot: String,
+    pub started_at: Timestamp,
+    pub metrics: Metrics,
+    /// What is wrong now, by what it concerns.
+    troubles: Mutex<BTreeMap<&'static str, String>>,
+}
+
+/// Counters; each is read and written on its own, so no lock is needed.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    pub events: AtomicU64,
+    pub duplicates: AtomicU64,
+    pub store_failures: AtomicU64,
+    pub refused: AtomicU64,
+    pub sessions: AtomicU64,
+    pub viewers: AtomicU64,
+    pub gaps: AtomicU64,
+    pub spooled: AtomicU64,
+    /// Milliseconds since 1970; zero before the first.
+    pub last_event_at: AtomicI64,
+}
+
+impl Metrics {
+    pub fn received(&self, record: &Record, duplicate: bool) {
+        let counter = if duplicate { &self.duplicates } else { &self.events };
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.last_event_at.fetch_max(record.received_at.as_millis(), Ordering::Relaxed);
+    }
+
+    pub fn fleet(&self, sessions: usize, viewers: usize) {
+        self.sessions.store(sessions as u64, Ordering::Relaxed);
+        self.viewers.store(viewers as u64, Ordering::Relaxed);
+    }
+
+    pub fn last_event_at(&self) -> Option<Timestamp> {
+        let ms = self.last_event_at.load(Ordering::Relaxed);
+        (ms > 0).then(|| Timestamp::from_millis(ms))
+    }
+}
+
+/// What the store's trouble is filed under.
+const STORE: &str = "store";
+
+impl Default for Health {
+    fn default() -> Self {
+        Self {
+            boot: format!("{:016x}", clock::fresh_id().0 as u64),
+            started_at: clock::now(),
+            metrics: Metrics::default(),
+            troubles: Mutex::default(),
+        }
+    }
+}
+
+impl Health {
+    pub fn stored(&self) {
+        self.fine(STORE);
+    }
+
+    pub fn not_stored(&self, error: &StoreError) {
+        self.metrics.store_failures.fetch_add(1, Ordering::Relaxed);
+        self.trouble(STORE, format!("events cannot be stored: {error}"));
+    }
+
+    pub fn trouble(&self, what: &'static str, sentence: String) {
+        self.troubles().insert(what, sentence);
+    }
+
+    pub fn fine(&self, what: &'static str) {
+        self.troubles().remove(what);
+    }
+
+    pub fn reasons(&self) -> Vec<String> {
+        self.troubles().values().cloned().collect()
+    }
+
+    /// A panic while holding it cannot leave a map of sentences half written.
+    fn troubles(&self) -> std::sync::MutexGuard<'_, BTreeMap<&'static str, String>> {
+        self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

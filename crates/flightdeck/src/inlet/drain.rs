@@ -1,0 +1,123 @@
+//! Takes spooled events into the log: in order, each exactly once, and out of the spool only after the commit.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use flightdeck_core::record::Record;
+use flightdeck_core::wire::hook::HookDraft;
+use notify::{RecursiveMode, Watcher};
+use tokio::sync::mpsc;
+
+use crate::clock;
+use crate::inlet::frame::Frame;
+use crate::inlet::spool::{self, Bounds, SpoolFile};
+use crate::server::App;
+
+/// Files read at once: one transaction for them.
+const CHUNK_FILES_MAX: usize = 256;
+/// Bytes read at once, so that a spool of large events does not fill the memory.
+const CHUNK_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// A hook writes its file in several steps; reading waits until they are likely done.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// Everything that waits now. Stops at the first event that cannot be stored: the order must hold.
+pub async fn drain(app: &App, dir: &Path) {
+    if let Err(error) = spool::enforce_bounds(dir, clock::now(), Bounds::default()) {
+        tracing::debug!(%error, "the spool could not be bounded");
+    }
+    loop {
+        let taken = next_chunk(dir).await;
+        if taken.files.is_empty() {
+            return;
+        }
+        let count = taken.records.len();
+        if let Err(error) = app.engine.append(taken.records).await {
+            tracing::error!(%error, "spooled events wait on");
+            return;
+        }
+        app.health.metrics.spooled.fetch_add(count as u64, Ordering::Relaxed);
+        if let Err(error) = spool::remove(&taken.files) {
+            // They stay and come again; their ids are known by then, so nothing is applied twice.
+            tracing::error!(%error, "spooled events are stored but cannot be removed");
+            return;
+        }
+        tracing::info!(events = count, "events came from the spool");
+    }
+}
+
+#[derive(Default)]
+struct Chunk {
+    files: Vec<SpoolFile>,
+    records: Vec<Record>,
+}
+
+async fn next_chunk(dir: &Path) -> Chunk {
+    let dir = dir.to_owned();
+    tokio::task::spawn_blocking(move || read_chunk(&dir)).await.unwrap_or_default()
+}
+
+fn read_chunk(dir: &Path) -> Chunk {
+    let mut chunk = Chunk::default();
+    let mut bytes = 0;
+    for file in spool::list(dir).unwrap_or_default() {
+        if chunk.files.len() == CHUNK_FILES_MAX || bytes > CHUNK_BYTES_MAX {
+            break;
+        }
+        bytes += file.bytes;
+        match spool::read(&file) {
+            Ok(frame) => match record(frame, &file) {
+                Ok(record) => {
+                    chunk.records.push(record);
+                    chunk.files.push(file);
+                }
+                Err(reason) => put_aside(&file, &reason),
+            },
+            Err(error) if error.is_poison() => put_aside(&file, &error.to_string()),
+            Err(error) => {
+                tracing::warn!(%error, "a spooled event cannot be read now");
+                break;
+            }
+        }
+    }
+    chunk
+}
+
+/// The id in the file's name counts where the frame lost it: removal and identity must agree.
+fn record(frame: Frame, file: &SpoolFile) -> Result<Record, String> {
+    let draft =
+        HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes: file.bytes as usize };
+    draft.into_record(file.id).map_err(|e| e.to_string())
+}
+
+fn put_aside(file: &SpoolFile, reason: &str) {
+    tracing::warn!(file = %file.path.display(), reason, "a spooled event is no event and was set aside");
+    if let Err(error) = spool::set_aside(file) {
+        tracing::error!(%error, "it cannot even be set aside");
+    }
+}
+
+/// A hook that got no answer in time spools although the daemon runs: take that in as well. No polling.
+pub async fn watch(app: App, dir: PathBuf) {
+    let (hint, mut hints) = mpsc::channel(1);
+    let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        if event.is_ok_and(|e| e.kind.is_create() || e.kind.is_modify()) {
+            // One hint is enough: whoever wakes up looks at everything.
+            let _ = hint.try_send(());
+        }
+    });
+    let mut watcher = match watcher {
+        Ok(watcher) => watcher,
+        Err(error) => {
+            return tracing::error!(%error, "the spool cannot be watched; it is drained at the next start");
+        }
+    };
+    if let Err(error) = watcher.watch(&dir, RecursiveMode::NonRecursive) {
+        return tracing::error!(%error, "the spool cannot be watched; it is drained at the next start");
+    }
+    while hints.recv().await.is_some() {
+        tokio::time::sleep(SETTLE).await;
+        while hints.try_recv().is_ok() {}
+        drain(&app, &dir).await;
+    }
+}

@@ -1,0 +1,134 @@
+//! One line of the socket, and the content of one spool file: `{"cmd", "args", "env"}`.
+
+use std::borrow::Cow;
+
+use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::repair::repaired;
+
+/// Longest frame: the largest hook body, and room for what the shim adds (seven variables of 4 KB, escaped).
+pub const FRAME_BYTES_MAX: usize = HOOK_BODY_BYTES_MAX + 256 * 1024;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    pub cmd: String,
+    pub args: Map<String, Value>,
+    pub env: Map<String, Value>,
+}
+
+/// Says the place; the frame is one line, so the column is the byte.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    #[error("not a frame: {0}")]
+    Malformed(#[source] serde_json::Error),
+    #[error("{part} is not a JSON object: {source}")]
+    NotAnObject { part: &'static str, source: serde_json::Error },
+}
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow)]
+    cmd: Cow<'a, str>,
+    #[serde(borrow, default)]
+    args: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    env: Option<&'a RawValue>,
+}
+
+impl Frame {
+    pub fn parse(line: &[u8]) -> Result<Self, FrameError> {
+        Self::parse_strictly(line).or_else(|error| match repaired(line) {
+            Some(line) => Self::parse_strictly(&line),
+            None => Err(error),
+        })
+    }
+
+    fn parse_strictly(line: &[u8]) -> Result<Self, FrameError> {
+        let wire: Wire<'_> = serde_json::from_slice(line).map_err(FrameError::Malformed)?;
+        Ok(Self {
+            args: object("args", wire.args)?,
+            env: object("env", wire.env)?,
+            cmd: wire.cmd.into_owned(),
+        })
+    }
+}
+
+/// Parsed on its own, so that a payload may nest as deep in a frame as it may in an HTTP body.
+fn object(part: &'static str, json: Option<&RawValue>) -> Result<Map<String, Value>, FrameError> {
+    match json {
+        Some(json) => {
+            serde_json::from_str(json.get()).map_err(|source| FrameError::NotAnObject { part, source })
+        }
+        None => Ok(Map::new()),
+    }
+}
+
+/// A hook body as HTTP brings it, read with the same leniency as a frame.
+pub fn parse_body(body: &[u8]) -> Result<Map<String, Value>, serde_json::Error> {
+    serde_json::from_slice(body).or_else(|error| match repaired(body) {
+        Some(body) => serde_json::from_slice(&body),
+        None => Err(error),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_frame_keeps_payload_and_environment_apart() {
+        let frame = Frame::parse(br#"{"cmd":"hook","args":{"b":1,"a":[null]},"env":{"id":"x"}}"#).unwrap();
+        assert_eq!(frame.cmd, "hook");
+        assert_eq!(Value::from(frame.args).to_string(), r#"{"b":1,"a":[null]}"#);
+        assert_eq!(Value::from(frame.env).to_string(), r#"{"id":"x"}"#);
+    }
+
+    #[test]
+    fn absent_parts_are_empty_and_unknown_ones_do_not_matter() {
+        let frame = Frame::parse(br#"{"cmd":"fleet.list","args":null,"v":2}"#).unwrap();
+        assert!(frame.args.is_empty() && frame.env.is_empty());
+    }
+
+    #[test]
+    fn a_payload_cannot_bring_an_environment_of_its_own() {
+        assert!(Frame::parse(br#"{"cmd":"hook","args":{},"env":{"id":"fake"},"env":{}}"#).is_err());
+    }
+
+    #[test]
+    fn a_payload_may_nest_as_deep_as_a_body() {
+        let deep = |n: usize| format!(r#"{{"a":{}1{}}}"#, "[".repeat(n), "]".repeat(n));
+        let framed = |n: usize| format!(r#"{{"cmd":"hook","args":{}}}"#, deep(n));
+        for n in [1, 120, 125, 126, 127, 128, 100_000] {
+            let (body, frame) = (parse_body(deep(n).as_bytes()), Frame::parse(framed(n).as_bytes()));
+            assert_eq!(body.is_ok(), frame.is_ok(), "{n}");
+        }
+        assert!(Frame::parse(framed(120).as_bytes()).is_ok());
+        assert!(Frame::parse(framed(128).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn text_cut_in_the_middle_of_an_emoji_is_still_taken() {
+        let frame = Frame::parse(br#"{"cmd":"hook","args":{"t":"cut \ud83d","u":"\ud83d\ude00"}}"#).unwrap();
+        assert_eq!(frame.args["t"], "cut \u{fffd}");
+        assert_eq!(frame.args["u"], "😀");
+    }
+
+    #[test]
+    fn an_error_names_the_part_and_the_place() {
+        let error = Frame::parse(br#"{"cmd":"hook","args":[1]}"#).unwrap_err().to_string();
+        assert!(error.contains("args") && error.contains("column"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_frame_or_an_error(bytes: Vec<u8>) {
+            let _ = Frame::parse(&bytes);
+            let _ = parse_body(&bytes);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The ways in: bytes from outside become inputs of the engine.
+
+pub mod drain;
+pub mod frame;
+pub mod http;
+mod repair;
+pub mod socket;
+pub mod spool;

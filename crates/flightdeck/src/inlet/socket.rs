@@ -1,0 +1,164 @@
+//! The Unix socket: newline-delimited JSON, one request a line. Hooks come in here, and the CLI asks here.
+
+use std::sync::Arc;
+
+use flightdeck_core::wire::hook::HookDraft;
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::clock;
+use crate::inlet::frame::{FRAME_BYTES_MAX, Frame};
+use crate::outlet::api;
+use crate::server::App;
+
+/// Connections served at once. A hook holds one for a few milliseconds; beyond this they wait in the backlog.
+pub const CONNECTIONS_MAX: usize = 1024;
+
+/// A refusal as it goes over the wire.
+#[derive(Debug)]
+pub struct Refusal {
+    pub code: &'static str,
+    pub message: String,
+}
+
+impl Refusal {
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+    fn json(&self) -> Value {
+        json!({ "ok": false, "error": self.code, "message": self.message })
+    }
+}
+
+pub async fn serve(listener: UnixListener, app: App) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let app = app.clone();
+                tokio::spawn(async move {
+                    if let Err(error) = converse(stream, app).await {
+                        tracing::debug!(%error, "a socket connection broke off");
+                    }
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the socket cannot accept a connection");
+                // Out of file descriptors, most likely: trying again at once would only spin.
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
+    // The folder is 0700 already; this also keeps out whoever was handed the descriptor.
+    if stream.peer_cred()?.uid() != rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    let (read, mut write) = stream.into_split();
+    let mut lines = BufReader::new(read);
+    let mut line = Vec::new();
+    while read_line(&mut lines, &mut line).await? {
+        if line.last() != Some(&b'\n') && line.len() >= FRAME_BYTES_MAX {
+            let refusal =
+                Refusal::new("VALIDATION_ERROR", format!("a line may be {FRAME_BYTES_MAX} bytes long"));
+            return send(&mut write, &refusal.json()).await;
+        }
+        match Frame::parse(&line) {
+            Ok(frame) if frame.cmd == "subscribe" => return subscribe(&frame.args, &app, write).await,
+            Ok(frame) => {
+                let bytes = line.len();
+                let answer = answer(frame, bytes, &app).await.unwrap_or_else(|refusal| refusal.json());
+                send(&mut write, &answer).await?;
+            }
+            Err(error) => {
+                send(&mut write, &Refusal::new("VALIDATION_ERROR", error.to_string()).json()).await?;
+            }
+        }
+        // A 20 MB hook must not leave its buffer behind on a connection that stays.
+        line.clear();
+        line.shrink_to(64 * 1024);
+    }
+    Ok(())
+}
+
+/// False at the end. A last line without a newline still counts.
+async fn read_line(lines: &mut BufReader<OwnedReadHalf>, line: &mut Vec<u8>) -> std::io::Result<bool> {
+    lines.take(FRAME_BYTES_MAX as u64).read_until(b'\n', line).await?;
+    Ok(!line.is_empty())
+}
+
+async fn send(write: &mut OwnedWriteHalf, answer: &Value) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(answer)?;
+    line.push(b'\n');
+    write.write_all(&line).await
+}
+
+async fn answer(frame: Frame, bytes: usize, app: &App) -> Result<Value, Refusal> {
+    let data = match frame.cmd.as_str() {
+        "hook" => hook(frame, bytes, app).await?,
+        "ping" => json!({ "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id() }),
+        "sessions" => raw(&app.engine.board().await.map_err(stopping)?)?,
+        "session" => api::session_json(app, &id_of(&frame.args)?).await.map_err(not_found)?,
+        "explain" => api::explain_json(app, &id_of(&frame.args)?).await.map_err(not_found)?,
+        "events" => api::events_json(app, &id_of(&frame.args)?, &frame.args).await.map_err(not_found)?,
+        "seen" => api::see(app, &id_of(&frame.args)?).await.map_err(not_found)?,
+        "status" => crate::outlet::observe::status_json(app).await,
+        other => return Err(Refusal::new("UNKNOWN_COMMAND", format!("there is no command {other:?}"))),
+    };
+    Ok(json!({ "ok": true, "data": data }))
+}
+
+async fn hook(frame: Frame, bytes: usize, app: &App) -> Result<Value, Refusal> {
+    let draft = HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes };
+    let record =
+        draft.into_record(clock::fresh_id()).map_err(|e| Refusal::new("VALIDATION_ERROR", e.to_string()))?;
+    let appended = app.engine.append(vec![record]).await;
+    let appended = appended.map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))?;
+    Ok(json!({ "seq": appended.first().map_or(0, |a| a.seq), "hold_ms": 0, "verdict": null }))
+}
+
+/// `session_id`, `sessionId` or `id`.
+fn id_of(args: &Map<String, Value>) -> Result<String, Refusal> {
+    let id = ["session_id", "sessionId", "id"].iter().find_map(|key| args.get(*key)?.as_str());
+    id.map(str::to_owned).ok_or_else(|| Refusal::new("VALIDATION_ERROR", "name the session as `session_id`"))
+}
+
+fn raw(json: &[u8]) -> Result<Value, Refusal> {
+    serde_json::from_slice(json).map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))
+}
+
+fn stopping(error: crate::engine::Stopped) -> Refusal {
+    Refusal::new("HANDLER_ERROR", error.to_string())
+}
+
+fn not_found(error: api::ApiError) -> Refusal {
+    Refusal::new(error.code(), error.to_string())
+}
+
+/// The same changes as the event stream, a line each. A reader that falls behind gets `gap` and a fresh snapshot.
+async fn subscribe(args: &Map<String, Value>, app: &App, mut write: OwnedWriteHalf) -> std::io::Result<()> {
+    let mut last = args.get("last_event_id").and_then(Value::as_str).map(str::to_owned);
+    loop {
+        let Ok(mut subscription) = app.engine.subscribe(last.take()).await else { return Ok(()) };
+        for change in &subscription.first {
+            write.write_all(&change.line()).await?;
+        }
+        loop {
+            match subscription.next.recv().await {
+                Ok(change) => write.write_all(&change.line()).await?,
+                Err(RecvError::Lagged(_)) => break,
+                Err(RecvError::Closed) => return Ok(()),
+            }
+        }
+        // An id of no boot: the answer is a gap and a snapshot.
+        last = Some(String::new());
+    }
+}

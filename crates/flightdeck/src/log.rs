@@ -1,0 +1,81 @@
+//! Logs to the state folder, bounded: a daemon that runs for months must not fill a disk with what nobody reads.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use tracing_subscriber::EnvFilter;
+
+/// One log file; after that a new one begins and the last is kept.
+const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// `FLIGHTDECK_LOG` takes a tracing filter; without it: info.
+pub fn start(folder: &Path, filter: Option<&str>) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let path = folder.join("flightdeck.log");
+    let filter = EnvFilter::try_new(filter.unwrap_or("info")).unwrap_or_else(|_| EnvFilter::new("info"));
+    let writer = Mutex::new(Rotating::open(&path)?);
+    let subscriber =
+        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).finish();
+    // Tests start several daemons in one process; the first one's log is then everybody's.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    Ok(path)
+}
+
+struct Rotating {
+    path: PathBuf,
+    file: File,
+    written: u64,
+}
+
+impl Rotating {
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+        Ok(Self { path: path.to_owned(), written: file.metadata()?.len(), file })
+    }
+
+    fn rotate(&mut self) -> io::Result<()> {
+        std::fs::rename(&self.path, self.path.with_extension("log.1"))?;
+        *self = Self::open(&self.path)?;
+        Ok(())
+    }
+}
+
+impl Write for Rotating {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.written >= LOG_BYTES_MAX {
+            self.rotate()?;
+        }
+        let n = self.file.write(bytes)?;
+        self.written += n as u64;
+        Ok(n)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// The last lines, for `doctor`.
+pub fn tail(path: &Path, lines: usize) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let all: Vec<_> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].iter().map(|l| (*l).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_log_is_put_aside_once_and_a_new_one_begins() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("flightdeck.log");
+        let mut log = Rotating::open(&path).unwrap();
+        log.written = LOG_BYTES_MAX;
+        log.write_all(b"new\n").unwrap();
+        assert_eq!(tail(&path, 5), ["new"]);
+        assert!(dir.path().join("flightdeck.log.1").exists());
+    }
+}

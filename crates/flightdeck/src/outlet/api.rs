@@ -1,0 +1,227 @@
+//! `GET /api/sessions…`: the board, one session, its events, and why it is where it is.
+
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use flightdeck_core::event::SEEN;
+use flightdeck_core::record::{Envelope, Record, Source};
+use flightdeck_core::time::{Millis, Timestamp};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::clock;
+use crate::engine::{NotStored, Stopped};
+use crate::server::App;
+use crate::store::{EventsOf, SessionCursor, StoreError};
+
+/// Most rows of one page, whatever was asked for.
+pub const PAGE_ROWS_MAX: usize = 1000;
+const PAGE_ROWS: usize = 200;
+/// How far back the overview looks unless it says otherwise.
+const HISTORY_BACK: Millis = Millis::hours(8);
+
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    #[error("there is no session {0}")]
+    NoSession(String),
+    #[error("{0}")]
+    Bad(String),
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    NotStored(#[from] NotStored),
+    #[error("cannot write the answer: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl ApiError {
+    /// As the socket says it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSession(_) => "NOT_FOUND",
+            Self::Bad(_) => "VALIDATION_ERROR",
+            _ => "HANDLER_ERROR",
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = match self {
+            Self::NoSession(_) => StatusCode::NOT_FOUND,
+            Self::Bad(_) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        (status, axum::Json(json!({ "error": self.to_string() }))).into_response()
+    }
+}
+
+type Answer = Result<Response, ApiError>;
+
+#[derive(Debug, Deserialize)]
+pub struct SessionsQuery {
+    all: Option<String>,
+    before: Option<String>,
+    limit: Option<usize>,
+}
+
+/// The board; with `all=1` the stored sessions instead, a page at a time, the last active first.
+pub async fn sessions(State(app): State<App>, Query(query): Query<SessionsQuery>) -> Answer {
+    let board = app.engine.board().await?;
+    if !query.all.is_some_and(|all| all != "0") {
+        return Ok(json_response(board));
+    }
+    let mut whole: Map<String, Value> = serde_json::from_slice(&board)?;
+    let before = match query.before {
+        Some(text) => Some(
+            SessionCursor::parse(&text).ok_or_else(|| ApiError::Bad("`before` is not a cursor".into()))?,
+        ),
+        None => None,
+    };
+    let first_page = before.is_none();
+    let page = app.store.stored_sessions(before, query.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX)).await?;
+    let stored =
+        page.sessions.iter().map(|s| serde_json::from_str(&s.card)).collect::<Result<Vec<Value>, _>>()?;
+    let live = whole.remove("sessions").filter(|_| first_page).unwrap_or_else(|| json!([]));
+    let sessions: Vec<Value> =
+        live.as_array().cloned().unwrap_or_default().into_iter().chain(stored).collect();
+    whole.insert("sessions".into(), sessions.into());
+    whole.insert("next_before".into(), json!(page.next_before.map(|c| c.to_string())));
+    Ok(axum::Json(whole).into_response())
+}
+
+pub async fn session(State(app): State<App>, Path(id): Path<String>) -> Answer {
+    Ok(axum::Json(session_json(&app, &id).await?).into_response())
+}
+
+/// From the fleet, else from what is kept for ever.
+pub async fn session_json(app: &App, id: &str) -> Result<Value, ApiError> {
+    if let Some(card) = app.engine.card(id).await? {
+        return Ok(serde_json::from_slice(&card)?);
+    }
+    match app.store.stored_session(id).await? {
+        Some(stored) => Ok(serde_json::from_str(&stored.card)?),
+        None => Err(ApiError::NoSession(id.to_owned())),
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct EventsQuery {
+    after: Option<u64>,
+    limit: Option<usize>,
+    payload: Option<String>,
+}
+
+pub async fn events(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<EventsQuery>,
+) -> Answer {
+    let wanted = EventsOf {
+        session_id: id,
+        after_seq: query.after.unwrap_or(0),
+        limit: query.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX),
+        with_payload: query.payload.is_some_and(|p| p != "0"),
+    };
+    Ok(axum::Json(event_page(&app, wanted).await?).into_response())
+}
+
+pub async fn events_json(app: &App, id: &str, args: &Map<String, Value>) -> Result<Value, ApiError> {
+    let number = |key: &str| args.get(key).and_then(Value::as_u64);
+    let wanted = EventsOf {
+        session_id: id.to_owned(),
+        after_seq: number("after").unwrap_or(0),
+        limit: number("limit").map_or(PAGE_ROWS, |n| n as usize).min(PAGE_ROWS_MAX),
+        with_payload: args.get("payload").and_then(Value::as_bool).unwrap_or(false),
+    };
+    event_page(app, wanted).await
+}
+
+async fn event_page(app: &App, wanted: EventsOf) -> Result<Value, ApiError> {
+    let with_payload = wanted.with_payload;
+    // The summary is made from the payload, so it is read in any case and left out of the answer.
+    let page = app.store.events_of(EventsOf { with_payload: true, ..wanted }).await?;
+    let events: Vec<Value> = page.records.iter().map(|r| event_json(r, with_payload)).collect();
+    Ok(json!({ "events": events, "next_after": page.next_after }))
+}
+
+fn event_json(record: &Record, with_payload: bool) -> Value {
+    let mut event = json!({
+        "seq": record.seq,
+        "id": record.id.to_string(),
+        "fired_at": record.fired_at,
+        "received_at": record.received_at,
+        "source": record.source,
+        "name": record.name,
+        "agent_id": record.agent_id,
+        "summary": flightdeck_core::timeline::summary(record),
+    });
+    if with_payload {
+        event["payload"] = Value::Object(record.payload.clone());
+    }
+    event
+}
+
+pub async fn explain(State(app): State<App>, Path(id): Path<String>) -> Answer {
+    Ok(axum::Json(explain_json(&app, &id).await?).into_response())
+}
+
+/// With the event behind the state, as it was written.
+pub async fn explain_json(app: &App, id: &str) -> Result<Value, ApiError> {
+    let found = app.engine.explain(id).await?;
+    let mut explanation = found.ok_or_else(|| ApiError::NoSession(id.to_owned()))?;
+    if let Some(record) = app.store.event(explanation.because.seq).await? {
+        explanation.because.name = Some(record.name);
+        explanation.because.payload = Some(record.payload);
+    }
+    Ok(serde_json::to_value(explanation)?)
+}
+
+pub async fn seen(State(app): State<App>, Path(id): Path<String>) -> Answer {
+    see(&app, &id).await?;
+    Ok(StatusCode::ACCEPTED.into_response())
+}
+
+/// The person opened the card: an event in the log like any other.
+pub async fn see(app: &App, id: &str) -> Result<Value, ApiError> {
+    if app.engine.card(id).await?.is_none() {
+        return Err(ApiError::NoSession(id.to_owned()));
+    }
+    let record = Record {
+        seq: 0,
+        id: clock::fresh_id(),
+        fired_at: Timestamp::default(),
+        received_at: Timestamp::default(),
+        source: Source::User,
+        name: SEEN.to_owned(),
+        session_id: id.to_owned(),
+        agent_id: None,
+        payload: Map::new(),
+        envelope: Envelope::default(),
+    };
+    let appended = app.engine.append(vec![record]).await?;
+    Ok(json!({ "seq": appended.first().map_or(0, |a| a.seq) }))
+}
+
+#[derive(Debug, Deserialize)]
+pub struct HistoryQuery {
+    since: Option<String>,
+}
+
+/// What every session on the board did in the last hours, for the overview.
+pub async fn history(State(app): State<App>, Query(query): Query<HistoryQuery>) -> Answer {
+    let since = match query.since {
+        Some(text) => {
+            Timestamp::parse(&text).ok_or_else(|| ApiError::Bad("`since` is not an RFC 3339 time".into()))?
+        }
+        None => clock::now() - HISTORY_BACK,
+    };
+    Ok(json_response(app.engine.history(since).await?))
+}
+
+fn json_response(body: Bytes) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+}

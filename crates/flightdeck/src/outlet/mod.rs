@@ -1,0 +1,7 @@
+//! What goes out: the API, the event stream, the page, and how the daemon is doing.
+
+pub mod api;
+pub mod assets;
+pub mod observe;
+pub mod openapi;
+pub mod sse;

@@ -1,0 +1,88 @@
+//! `GET /api/openapi.json`: the routes, for tools that read such things. A test compares it with the router.
+
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+
+/// Method, path, what it does, what it answers.
+pub const ROUTES: &[(&str, &str, &str, &[(u16, &str)])] = &[
+    (
+        "post",
+        "/api/live/hook",
+        "Take a hook payload",
+        &[
+            (204, "Stored; x-flightdeck-seq says where"),
+            (400, "Not a payload"),
+            (413, "Over 64 MB"),
+            (503, "Could not be stored"),
+        ],
+    ),
+    (
+        "post",
+        "/hook/{event}",
+        "Take a hook payload; the path names the event if the body does not",
+        &[(204, "Stored"), (400, "Not a payload")],
+    ),
+    ("get", "/hook/status", "Whether our hooks are in place, and what came through them", &[(200, "Status")]),
+    (
+        "get",
+        "/api/live/stream",
+        "The board as an event stream: a snapshot, then every change; Last-Event-ID replays",
+        &[(200, "text/event-stream")],
+    ),
+    (
+        "get",
+        "/api/sessions",
+        "The board; all=1 adds stored sessions, paged by before and limit",
+        &[(200, "Sessions")],
+    ),
+    ("get", "/api/sessions/{id}", "One session", &[(200, "Session"), (404, "No such session")]),
+    ("get", "/api/sessions/{id}/events", "Its events; after, limit, payload=1", &[(200, "Events")]),
+    (
+        "get",
+        "/api/sessions/{id}/explain",
+        "Why it is where it is",
+        &[(200, "Explanation"), (404, "No such session")],
+    ),
+    (
+        "post",
+        "/api/sessions/{id}/seen",
+        "The person opened the card",
+        &[(202, "Noted"), (404, "No such session")],
+    ),
+    ("get", "/api/fleet/history", "What every session did since a time", &[(200, "Spans of state")]),
+    ("get", "/healthz", "Whether events can be stored", &[(200, "ok"), (503, "degraded")]),
+    ("get", "/metrics", "Prometheus text", &[(200, "Metrics")]),
+    ("get", "/api/openapi.json", "This document", &[(200, "OpenAPI")]),
+];
+
+pub async fn document() -> Response {
+    axum::Json(openapi()).into_response()
+}
+
+pub fn openapi() -> Value {
+    let mut paths = Map::new();
+    for (method, path, summary, answers) in ROUTES {
+        let responses: Map<String, Value> =
+            answers.iter().map(|(code, text)| (code.to_string(), json!({ "description": text }))).collect();
+        let mut operation =
+            json!({ "summary": summary, "responses": responses, "parameters": parameters(path) });
+        if *method == "post" {
+            operation["requestBody"] =
+                json!({ "content": { "application/json": { "schema": { "type": "object" } } } });
+        }
+        let entry = paths.entry(path.to_string()).or_insert_with(|| json!({}));
+        entry[*method] = operation;
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": { "title": "Flightdeck", "version": env!("CARGO_PKG_VERSION") },
+        "paths": paths,
+    })
+}
+
+fn parameters(path: &str) -> Vec<Value> {
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    names
+        .map(|n| json!({ "name": n, "in": "path", "required": true, "schema": { "type": "string" } }))
+        .collect()
+}

@@ -1,0 +1,92 @@
+//! A folder that is ours: what hooks and daemon hand each other lies only where nobody else can plant or move a file.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+
+/// Opens a folder, if it and the link that may lead to it belong to this user.
+///
+/// Our own link is fine: `run` is one, and people move a spool to another disk. Somebody else's link would let them
+/// choose where our events go.
+pub fn open(path: &Path) -> io::Result<OwnedFd> {
+    let link = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
+    if !is_ours(&link) {
+        return Err(not_ours(path));
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(path, flags, Mode::empty())?;
+    if is_ours(&rustix::fs::fstat(&folder)?) { Ok(folder) } else { Err(not_ours(path)) }
+}
+
+/// The same, and makes it (0700) where it is missing. The folder around it must be there and ours: a home that was
+/// removed stays removed, and a hook run by root leaves nothing in a user's home that the user cannot use.
+pub fn open_or_create(path: &Path) -> io::Result<OwnedFd> {
+    match open(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        done => return done,
+    }
+    open(path.parent().ok_or_else(|| not_ours(path))?)?;
+    match rustix::fs::mkdir(path, Mode::RWXU) {
+        // Another hook was quicker.
+        Ok(()) | Err(rustix::io::Errno::EXIST) => open(path),
+        Err(e) => Err(e.into()),
+    }
+}
+
+pub(crate) fn is_ours(stat: &Stat) -> bool {
+    stat.st_uid == rustix::process::geteuid().as_raw()
+}
+
+pub(crate) fn is_our_file(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && is_ours(stat)
+}
+
+fn not_ours(path: &Path) -> io::Error {
+    let why = format!("{} belongs to another user", path.display());
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_missing_folder_is_made_for_us_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("spool");
+        open_or_create(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_missing_home_is_not_made() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(open_or_create(&home.path().join("gone").join("spool")).is_err());
+        assert!(!home.path().join("gone").exists());
+    }
+
+    #[test]
+    fn our_own_link_may_lead_to_our_own_folder_only() {
+        let home = tempfile::tempdir().unwrap();
+        let link = home.path().join("spool");
+        symlink(home.path(), &link).unwrap();
+        assert!(open(&link).is_ok());
+
+        // `/` is root's; a test run by root needs a folder of somebody else.
+        let me = rustix::process::geteuid().as_raw();
+        let foreign = home.path().join("foreign");
+        std::fs::create_dir(&foreign).unwrap();
+        if me == 0 {
+            std::os::unix::fs::chown(&foreign, Some(12345), None).unwrap();
+        }
+        let target = if me == 0 { foreign.as_path() } else { Path::new("/") };
+        assert_ne!(target.metadata().unwrap().uid(), me);
+        let trick = home.path().join("trick");
+        symlink(target, &trick).unwrap();
+        assert_eq!(open(&trick).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+    }
+}

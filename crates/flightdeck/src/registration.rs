@@ -1,0 +1,83 @@
+//! What the daemon knows of its own registration with Claude Code: keeps it while it runs, reports on it always.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::claude_settings::{Keep, Registration, SettingsFile};
+use crate::inlet::spool::{self, SpoolStats};
+
+#[derive(Debug)]
+pub struct Registrar {
+    file: SettingsFile,
+    registration: Registration,
+    spool: PathBuf,
+    url: String,
+}
+
+/// For `/hook/status`.
+#[derive(Debug, Default, Serialize)]
+pub struct HookReport {
+    pub registered: Vec<String>,
+    pub missing: Vec<String>,
+    pub stale: Vec<String>,
+    pub via: Option<String>,
+    /// Some of ours are there and some are not as they should be: another tool changed the file.
+    pub drift: bool,
+    /// The file cannot be read as the client would read it.
+    pub problem: Option<String>,
+    /// The one command that puts it right.
+    pub fix: Option<String>,
+}
+
+impl Registrar {
+    pub fn new(file: SettingsFile, registration: Registration, spool: PathBuf, url: String) -> Self {
+        Self { file, registration, spool, url }
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// On start. What was installed for good stays as it is.
+    pub fn register(&self) -> anyhow::Result<()> {
+        let change = self.file.install(&self.registration, Keep::WhileRunning)?;
+        tracing::info!(path = %change.path.display(), events = change.registered.len(), "hooks are registered");
+        Ok(())
+    }
+
+    /// On a clean stop.
+    pub fn release(&self) {
+        match self.file.release() {
+            Ok(_) => tracing::info!("hooks are released"),
+            Err(error) => tracing::error!(%error, "hooks could not be taken out again"),
+        }
+    }
+
+    pub fn status(&self) -> HookReport {
+        let status = match self.file.status(&self.registration) {
+            Ok(status) => status,
+            Err(error) => return HookReport { problem: Some(error.to_string()), ..HookReport::default() },
+        };
+        let fix = if status.in_order() {
+            None
+        } else if status.registered.is_empty() {
+            Some("flightdeck hooks install".to_owned())
+        } else {
+            Some("flightdeck hooks repair".to_owned())
+        };
+        HookReport {
+            registered: status.registered,
+            missing: status.missing,
+            stale: status.stale,
+            via: status.via.map(|via| via.as_str().to_owned()),
+            drift: status.drift,
+            problem: status.disabled.then(|| "disableAllHooks is true: Claude Code runs no hooks".to_owned()),
+            fix,
+        }
+    }
+
+    pub fn spool(&self) -> SpoolStats {
+        spool::stats(&self.spool).unwrap_or_default()
+    }
+}

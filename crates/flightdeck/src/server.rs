@@ -1,0 +1,47 @@
+//! The HTTP side: which route leads where. Bodies are bounded, every route is guarded.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use axum::routing::{get, post};
+use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
+
+use crate::engine::EngineHandle;
+use crate::guard::{Guard, guard};
+use crate::health::Health;
+use crate::inlet::http;
+use crate::outlet::{api, assets, observe, openapi, sse};
+use crate::registration::Registrar;
+use crate::store::Store;
+
+/// What a handler may use. Cloning it clones handles.
+#[derive(Clone, Debug)]
+pub struct App {
+    pub engine: EngineHandle,
+    pub store: Store,
+    pub health: Arc<Health>,
+    pub registrar: Arc<Registrar>,
+}
+
+pub fn router(app: App, allowed: Arc<Guard>) -> Router {
+    Router::new()
+        .route("/api/live/hook", post(http::live_hook))
+        .route("/hook/{event}", post(http::named_hook))
+        .route("/hook/status", get(observe::hook_status))
+        .route("/api/live/stream", get(sse::stream))
+        .route("/api/sessions", get(api::sessions))
+        .route("/api/sessions/{id}", get(api::session))
+        .route("/api/sessions/{id}/events", get(api::events))
+        .route("/api/sessions/{id}/explain", get(api::explain))
+        .route("/api/sessions/{id}/seen", post(api::seen))
+        .route("/api/fleet/history", get(api::history))
+        .route("/healthz", get(observe::healthz))
+        .route("/metrics", get(observe::metrics))
+        .route("/api/openapi.json", get(openapi::document))
+        .fallback(get(assets::asset))
+        .with_state(app)
+        .layer(DefaultBodyLimit::max(HOOK_BODY_BYTES_MAX))
+        .layer(middleware::from_fn_with_state(allowed, guard))
+}

@@ -1,0 +1,98 @@
+//! What the hook knows of the client that started it: a few named variables, and its process.
+
+use std::ffi::OsString;
+
+use super::limits::VARIABLE_BYTES_MAX;
+use crate::process::{self, Stat};
+
+/// Of the environment only these travel. It holds API keys and the client's messaging token: never add those.
+const VARIABLES: [&str; 7] = [
+    "AGENT_ID",
+    "FLIGHTDECK_SEAT",
+    "TMUX",
+    "TMUX_PANE",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_CODE_ENTRYPOINT",
+];
+
+pub(super) fn variables(env: impl Fn(&str) -> Option<OsString>) -> Vec<(&'static str, String)> {
+    let bounded = |value: OsString| {
+        let mut text = value.to_string_lossy().into_owned();
+        text.truncate(text.floor_char_boundary(VARIABLE_BYTES_MAX));
+        text
+    };
+    let set = |name| env(name).filter(|v| !v.is_empty()).map(|value| (name, bounded(value)));
+    VARIABLES.into_iter().filter_map(set).collect()
+}
+
+/// The client's process: `CLAUDE_PID`, else the nearest ancestor that is no shell. Facts are missing where the kernel
+/// does not tell them.
+pub(super) fn process(claude_pid: Option<&str>) -> Option<(u32, Option<Stat>)> {
+    let told = claude_pid.and_then(|pid| pid.trim().parse().ok()).filter(|pid| *pid > 0);
+    match told {
+        Some(pid) => Some((pid, process::stat(pid))),
+        None => ancestor(),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn ancestor() -> Option<(u32, Option<Stat>)> {
+    use super::limits::ANCESTORS_MAX;
+    /// Stand between the client and its hook.
+    const SHELLS: [&str; 14] = [
+        "sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "busybox", "env", "nice", "timeout",
+        "setsid", "sudo",
+    ];
+    /// Adopt a hook whose client died.
+    const ADOPTERS: [&str; 6] = ["init", "systemd", "tini", "dumb-init", "docker-init", "catatonit"];
+
+    let mut pid = std::os::unix::process::parent_id();
+    for _ in 0..ANCESTORS_MAX {
+        let stat = process::stat(pid)?;
+        if ADOPTERS.contains(&stat.comm.as_str()) {
+            return None;
+        }
+        if !SHELLS.contains(&stat.comm.as_str()) {
+            return Some((pid, Some(stat)));
+        }
+        pid = stat.parent;
+    }
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ancestor() -> Option<(u32, Option<Stat>)> {
+    Some((std::os::unix::process::parent_id(), None)).filter(|(pid, _)| *pid > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn only_named_variables_travel_bounded_and_readable() {
+        let env = |name: &str| match name {
+            "AGENT_ID" => Some(OsString::from_vec(b"a\xffb".to_vec())),
+            "TMUX" => Some("".into()),
+            "CLAUDE_PROJECT_DIR" => Some("ä".repeat(VARIABLE_BYTES_MAX).into()),
+            "ANTHROPIC_API_KEY" | "CLAUDE_CODE_MESSAGING_TOKEN" => Some("secret".into()),
+            _ => None,
+        };
+        let variables = variables(env);
+        assert_eq!(variables[0], ("AGENT_ID", "a\u{fffd}b".to_owned()));
+        assert_eq!(variables[1].1.len(), VARIABLE_BYTES_MAX);
+        assert_eq!(variables.len(), 2);
+    }
+
+    #[test]
+    fn a_pid_that_is_no_pid_is_not_believed() {
+        assert_eq!(process(Some("12 ")).map(|(pid, _)| pid), Some(12));
+        let walked = process(None);
+        for odd in ["", "0", "-4", "x", "99999999999999"] {
+            assert_eq!(process(Some(odd)), walked, "{odd}");
+        }
+    }
+}

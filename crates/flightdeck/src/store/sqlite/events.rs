@@ -1,0 +1,190 @@
+//! The log itself: appending, and reading it back exactly as it was.
+
+use std::collections::BTreeMap;
+
+use flightdeck_core::record::{EventId, Record, Source};
+use flightdeck_core::time::Timestamp;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, Rows, ToSql, Transaction, TransactionBehavior, params};
+
+use super::super::{Appended, EventPage, EventsOf, Oldest, PAGE_BYTES_MAX, Result, StoreError};
+use super::{Sqlite, from_db, to_db};
+
+const INSERT: &str = "INSERT INTO events \
+     (seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, payload) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING";
+
+macro_rules! select {
+    ($payload:literal, $rest:literal) => {
+        concat!(
+            "SELECT seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, ",
+            $payload,
+            " FROM events ",
+            $rest
+        )
+    };
+}
+
+impl Sqlite {
+    pub(super) fn append_batch(&mut self, records: &[Record]) -> Result<Vec<Appended>> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let appended = insert_all(&tx, records, self.last_seq)?;
+        let added = self.counts.of_batch(records, &appended);
+        add_counts(&tx, &added)?;
+        tx.commit()?;
+        // Only now: a failed transaction must leave no gap.
+        self.counts.add(added);
+        self.last_seq += appended.iter().filter(|a| !a.duplicate).count() as u64;
+        Ok(appended)
+    }
+}
+
+fn insert_all(tx: &Transaction<'_>, records: &[Record], mut last_seq: u64) -> Result<Vec<Appended>> {
+    let mut insert = tx.prepare_cached(INSERT)?;
+    let mut find = tx.prepare_cached("SELECT seq FROM events WHERE id = ?1")?;
+    let mut texts = Texts::default();
+    let mut appended = Vec::with_capacity(records.len());
+    for record in records {
+        texts.write(record)?;
+        let id = record.id.0.to_be_bytes();
+        let inserted = insert.execute(params![
+            to_db(last_seq + 1),
+            id,
+            record.fired_at.as_millis(),
+            record.received_at.as_millis(),
+            record.source.as_str(),
+            record.name,
+            record.session_id,
+            record.agent_id,
+            Json(&texts.envelope),
+            Json(&texts.payload),
+        ])?;
+        last_seq += inserted as u64;
+        let seq = if inserted == 1 { last_seq } else { from_db(find.query_row([id], |row| row.get(0))?) };
+        appended.push(Appended { seq, duplicate: inserted == 0 });
+    }
+    Ok(appended)
+}
+
+fn add_counts(tx: &Transaction<'_>, added: &BTreeMap<String, u64>) -> Result<()> {
+    let mut add = tx.prepare_cached(
+        "INSERT INTO event_counts (name, total) VALUES (?1, ?2) \
+         ON CONFLICT (name) DO UPDATE SET total = total + excluded.total",
+    )?;
+    for (name, count) in added {
+        add.execute(params![name, to_db(*count)])?;
+    }
+    Ok(())
+}
+
+/// Buffers used again for every record of a batch.
+#[derive(Default)]
+struct Texts {
+    envelope: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+impl Texts {
+    fn write(&mut self, record: &Record) -> Result<()> {
+        let unwritable = |source| StoreError::Unwritable { name: record.name.clone(), source };
+        self.envelope.clear();
+        self.payload.clear();
+        serde_json::to_writer(&mut self.envelope, &record.envelope).map_err(unwritable)?;
+        serde_json::to_writer(&mut self.payload, &record.payload).map_err(unwritable)
+    }
+}
+
+/// JSON bytes as TEXT. They are UTF-8 by construction, so they are not checked again.
+struct Json<'a>(&'a [u8]);
+
+impl ToSql for Json<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.0)))
+    }
+}
+
+pub(super) fn after(conn: &Connection, after_seq: u64, limit: usize) -> Result<EventPage> {
+    let mut select = conn.prepare_cached(select!("payload", "WHERE seq > ?1 ORDER BY seq"))?;
+    read_page(select.query([to_db(after_seq)])?, limit)
+}
+
+pub(super) fn of_session(conn: &Connection, wanted: &EventsOf) -> Result<EventPage> {
+    let mut select = conn.prepare_cached(if wanted.with_payload {
+        select!("payload", "WHERE session_id = ?1 AND seq > ?2 ORDER BY seq")
+    } else {
+        select!("'{}'", "WHERE session_id = ?1 AND seq > ?2 ORDER BY seq")
+    })?;
+    read_page(select.query(params![wanted.session_id, to_db(wanted.after_seq)])?, wanted.limit)
+}
+
+pub(super) fn one(conn: &Connection, seq: u64) -> Result<Option<Record>> {
+    let mut select = conn.prepare_cached(select!("payload", "WHERE seq = ?1"))?;
+    let mut rows = select.query([to_db(seq)])?;
+    match rows.next()? {
+        Some(row) => {
+            record(row).map(Some).map_err(|bad| StoreError::Unreadable { seq, reason: bad.to_string() })
+        }
+        None => Ok(None),
+    }
+}
+
+pub(super) fn oldest(conn: &Connection) -> Result<Option<Oldest>> {
+    let mut select = conn.prepare_cached("SELECT seq, received_at FROM events ORDER BY seq LIMIT 1")?;
+    let oldest = |row: &Row<'_>| {
+        Ok(Oldest { seq: from_db(row.get(0)?), received_at: Timestamp::from_millis(row.get(1)?) })
+    };
+    Ok(select.query_row([], oldest).optional()?)
+}
+
+/// The statement has no LIMIT: rows are read only as they are asked for, and one more row tells whether there is more.
+fn read_page(mut rows: Rows<'_>, limit: usize) -> Result<EventPage> {
+    let mut page = EventPage::default();
+    let (mut read, mut bytes, mut last_seq) = (0, 0, None);
+    while let Some(row) = rows.next()? {
+        if read >= limit || bytes >= PAGE_BYTES_MAX {
+            page.next_after = last_seq;
+            break;
+        }
+        read += 1;
+        bytes += row.get_ref(9)?.as_bytes().map_or(0, <[u8]>::len);
+        last_seq = Some(from_db(row.get(0)?));
+        match record(row) {
+            Ok(record) => page.records.push(record),
+            Err(bad) => {
+                tracing::warn!(seq = last_seq, %bad, "an event in the log cannot be read");
+                page.unreadable += 1;
+            }
+        }
+    }
+    Ok(page)
+}
+
+#[derive(Debug, thiserror::Error)]
+enum BadRow {
+    #[error("{0}")]
+    Column(#[from] rusqlite::Error),
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    #[error("unknown source {0:?}")]
+    Source(String),
+}
+
+fn record(row: &Row<'_>) -> Result<Record, BadRow> {
+    let source: String = row.get(4)?;
+    Ok(Record {
+        seq: from_db(row.get(0)?),
+        id: EventId(u128::from_be_bytes(row.get(1)?)),
+        fired_at: Timestamp::from_millis(row.get(2)?),
+        received_at: Timestamp::from_millis(row.get(3)?),
+        source: Source::parse(&source).ok_or(BadRow::Source(source))?,
+        name: row.get(5)?,
+        session_id: row.get(6)?,
+        agent_id: row.get(7)?,
+        envelope: serde_json::from_slice(text(row, 8)?)?,
+        payload: serde_json::from_slice(text(row, 9)?)?,
+    })
+}
+
+fn text<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], BadRow> {
+    Ok(row.get_ref(column)?.as_bytes().map_err(rusqlite::Error::from)?)
+}

@@ -1,0 +1,31 @@
+//! The schema, as a list of steps that is only ever added to.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::super::{Result, StoreError};
+
+pub(super) const MIGRATIONS: [&str; 2] =
+    [include_str!("../migrations/0001_log.sql"), include_str!("../migrations/0002_sessions.sql")];
+
+/// The schema a file has: how many steps it took. Refuses one from the future before anything is written to it.
+pub(super) fn version(conn: &Connection, path: &Path) -> Result<usize> {
+    let found: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let known = MIGRATIONS.len();
+    match usize::try_from(found) {
+        Ok(version) if version <= known => Ok(version),
+        Ok(_) => Err(StoreError::Newer { path: path.to_owned(), found, known: known as i64 }),
+        Err(_) => Err(StoreError::Corrupt { reason: format!("its schema version is {found}") }),
+    }
+}
+
+pub(super) fn migrate(conn: &mut Connection, from: usize) -> Result<()> {
+    for (done, step) in MIGRATIONS.iter().enumerate().skip(from) {
+        let tx = conn.transaction()?;
+        tx.execute_batch(step)?;
+        tx.pragma_update(None, "user_version", (done + 1) as i64)?;
+        tx.commit()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! The store in one SQLite file, in WAL mode with `synchronous = NORMAL`: a commit survives `kill -9`, and only a
+//! checkpoint waits for the disk. Opening and repair are in `open.rs`.
+
+mod events;
+mod migrate;
+mod open;
+mod retain;
+mod sessions;
+mod snapshots;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use flightdeck_core::record::Record;
+use flightdeck_core::time::Timestamp;
+use rusqlite::{Connection, ErrorCode};
+
+use super::backend::{Backend, Counts, RetainStep};
+use super::{
+    Appended, EventPage, EventsOf, Oldest, Result, RetentionPolicy, SessionCursor, SessionPage, Snapshot,
+    StoreError, StoredSession,
+};
+
+pub(super) use open::open;
+
+#[derive(Debug)]
+pub(super) struct Sqlite {
+    conn: Connection,
+    path: PathBuf,
+    last_seq: u64,
+    counts: Counts,
+    pace: retain::Pace,
+    /// Held as long as the connection: dropped after it.
+    _lock: File,
+}
+
+impl Sqlite {
+    fn run<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        work(self).map_err(|error| explain(&self.path, error))
+    }
+}
+
+/// Says "disk full" where SQLite only says "I/O error", and remembers damage for the next start.
+fn explain(path: &Path, error: StoreError) -> StoreError {
+    match &error {
+        StoreError::Sqlite(e)
+            if e.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) && disk_is_full(path) =>
+        {
+            StoreError::DiskFull
+        }
+        StoreError::Corrupt { .. } => {
+            // Without the mark the next start checks less; it is only a hint.
+            let _ = File::create(suspect_mark(path));
+            error
+        }
+        _ => error,
+    }
+}
+
+fn disk_is_full(path: &Path) -> bool {
+    rustix::fs::statvfs(path).is_ok_and(|disk| disk.f_bavail == 0)
+}
+
+/// A file that says: the last run met damage, so look at all of the database before using it.
+fn suspect_mark(path: &Path) -> PathBuf {
+    beside(path, ".suspect")
+}
+
+/// `flightdeck.db` and `-wal` make `flightdeck.db-wal`.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// SQLite counts in `i64`; a log never gets that long.
+fn to_db(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn from_db(n: i64) -> u64 {
+    u64::try_from(n).unwrap_or(0)
+}
+
+fn file_bytes(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |m| m.len())
+}
+
+impl Backend for Sqlite {
+    fn append(&mut self, records: &[Record]) -> Result<Vec<Appended>> {
+        self.run(|db| db.append_batch(records))
+    }
+    fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
+        self.run(|db| events::after(&db.conn, after_seq, limit))
+    }
+    fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
+        self.run(|db| events::of_session(&db.conn, wanted))
+    }
+    fn event(&mut self, seq: u64) -> Result<Option<Record>> {
+        self.run(|db| events::one(&db.conn, seq))
+    }
+    fn last_seq(&mut self) -> Result<u64> {
+        Ok(self.last_seq)
+    }
+    fn oldest(&mut self) -> Result<Option<Oldest>> {
+        self.run(|db| events::oldest(&db.conn))
+    }
+    fn counts_by_name(&mut self) -> Result<BTreeMap<String, u64>> {
+        Ok(self.counts.0.clone())
+    }
+    fn size_bytes(&mut self) -> Result<u64> {
+        Ok(file_bytes(&self.path) + file_bytes(&beside(&self.path, "-wal")))
+    }
+    fn save_snapshot(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.run(|db| snapshots::save(&mut db.conn, snapshot))
+    }
+    fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {
+        self.run(|db| snapshots::latest(&db.conn, rules_version))
+    }
+    fn put_sessions(&mut self, sessions: &[StoredSession]) -> Result<()> {
+        self.run(|db| sessions::put(&mut db.conn, sessions))
+    }
+    fn stored_sessions(&mut self, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
+        self.run(|db| sessions::page(&db.conn, before, limit))
+    }
+    fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
+        self.run(|db| sessions::one(&db.conn, id))
+    }
+    fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
+        self.run(|db| db.step(now, policy))
+    }
+}

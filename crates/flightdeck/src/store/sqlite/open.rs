@@ -1,0 +1,197 @@
+//! Opening the file: one process at a time, checked within a time limit, and set aside (never deleted) if damaged.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+
+use super::super::backend::Counts;
+use super::super::{Result, SetAside, StoreError};
+use super::{Sqlite, beside, explain, file_bytes, from_db, migrate, retain, suspect_mark};
+
+/// Longest look at the file's structure at start; a file too large for it was checked in part.
+const CHECK_TIME_MAX: Duration = Duration::from_millis(200);
+/// How long to wait for another program that looks into the file (`sqlite3`, a backup).
+const BUSY_TIME_MAX: Duration = Duration::from_secs(2);
+/// Pages in the write-ahead log before it is copied into the file: each time costs a wait for the disk.
+const WAL_PAGES_MAX: i64 = 4000;
+/// What is left of the write-ahead log's file after a large transaction.
+const WAL_BYTES_KEPT: i64 = 32 * 1024 * 1024;
+/// Page cache in KiB. Writes touch few pages (the ends of two trees, one leaf a session), and memory is promised.
+const CACHE_KIB: i64 = 4096;
+/// More statements than the store has.
+const STATEMENTS_CACHED: usize = 32;
+/// SQLite asks this often (in its own steps) whether the check may go on.
+const CHECK_STEPS: i32 = 1000;
+
+pub(in super::super) fn open(path: &Path) -> Result<(Sqlite, Option<SetAside>)> {
+    let lock = lock(path)?;
+    let mut aside = set_aside_stray_wal(path)?;
+    let sqlite = match prepare(path) {
+        Err(StoreError::Corrupt { reason }) => {
+            aside = Some(set_aside(path, reason)?);
+            prepare(path)
+        }
+        other => other,
+    };
+    let (conn, last_seq, counts) = sqlite.map_err(|error| explain(path, error))?;
+    // All is well, or the damaged file is gone: nothing to suspect any more.
+    let _ = fs::remove_file(suspect_mark(path));
+    let pace = retain::Pace::default();
+    Ok((Sqlite { conn, path: path.to_owned(), last_seq, counts, pace, _lock: lock }, aside))
+}
+
+fn lock(path: &Path) -> Result<File> {
+    let lock_path = beside(path, ".lock");
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(&lock_path)
+        .map_err(StoreError::io("open", &lock_path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Busy { path: path.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(StoreError::io("lock", &lock_path)(source)),
+    }
+}
+
+fn prepare(path: &Path) -> Result<(Connection, u64, Counts)> {
+    make_private(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(BUSY_TIME_MAX)?;
+    let version = migrate::version(&conn, path)?;
+    if version == 0 {
+        check_empty(&conn)?;
+        // Before there is a table, else it has no effect.
+        conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    } else {
+        check(&mut conn, suspect_mark(path).exists())?;
+    }
+    set_up(&conn)?;
+    migrate::migrate(&mut conn, version).map_err(not_ours)?;
+    let (last_seq, counts) = load(&conn).map_err(not_ours)?;
+    Ok((conn, last_seq, counts))
+}
+
+/// The database holds prompts. SQLite gives its `-wal` and `-shm` the mode of the file itself.
+fn make_private(path: &Path) -> Result<()> {
+    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(path);
+    file.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)))
+        .map_err(StoreError::io("open", path))
+}
+
+fn set_up(conn: &Connection) -> Result<()> {
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    conn.pragma_update(None, "journal_mode", "WAL")?;
+    conn.pragma_update(None, "synchronous", "NORMAL")?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    conn.pragma_update(None, "wal_autocheckpoint", WAL_PAGES_MAX)?;
+    conn.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
+    conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    // A mapped file counts as resident memory, and one that is cut short by another program kills us.
+    conn.pragma_update(None, "mmap_size", 0)?;
+    Ok(())
+}
+
+/// A new file has no tables. One that has is somebody else's, and is not written to.
+fn check_empty(conn: &Connection) -> Result<()> {
+    match conn
+        .query_row("SELECT name FROM sqlite_schema LIMIT 1", [], |row| row.get::<_, String>(0))
+        .optional()?
+    {
+        None => Ok(()),
+        Some(table) => Err(foreign(format_args!("it has {table:?}"))),
+    }
+}
+
+/// The file says it is ours, but a table or column is missing.
+fn not_ours(error: StoreError) -> StoreError {
+    let StoreError::Sqlite(sqlite) = &error else { return error };
+    let no_such_thing = matches!(sqlite, rusqlite::Error::SqlInputError { .. })
+        || sqlite.sqlite_error_code() == Some(ErrorCode::Unknown);
+    if no_such_thing { foreign(format_args!("{sqlite}")) } else { error }
+}
+
+fn foreign(why: fmt::Arguments<'_>) -> StoreError {
+    StoreError::Corrupt { reason: format!("it is not a Flightdeck database: {why}") }
+}
+
+fn load(conn: &Connection) -> Result<(u64, Counts)> {
+    let last_seq = conn.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?;
+    let mut select = conn.prepare("SELECT name, total FROM event_counts")?;
+    let counts = select.query_map([], |row| Ok((row.get(0)?, from_db(row.get(1)?))))?;
+    Ok((from_db(last_seq), Counts(counts.collect::<Result<_, _>>()?)))
+}
+
+/// Looks at the structure until the time is up, or to the end if the last run met damage.
+fn check(conn: &mut Connection, to_the_end: bool) -> Result<()> {
+    let started = Instant::now();
+    conn.progress_handler(CHECK_STEPS, Some(move || !to_the_end && started.elapsed() > CHECK_TIME_MAX))?;
+    let found = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    conn.progress_handler(0, None::<fn() -> bool>)?;
+    match found {
+        Ok(verdict) if verdict == "ok" => Ok(()),
+        Ok(reason) => Err(StoreError::Corrupt { reason }),
+        Err(e) if e.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(()),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// SQLite silently throws away a write-ahead log it cannot use. Keep it for whoever wants to look.
+fn set_aside_stray_wal(path: &Path) -> Result<Option<SetAside>> {
+    let wal = beside(path, "-wal");
+    let reason = match wal_magic(&wal)? {
+        None => return Ok(None),
+        Some(_) if file_bytes(path) == 0 => "its database is gone",
+        Some([0x37, 0x7f, 0x06, 0x82 | 0x83]) => return Ok(None),
+        Some(_) => {
+            // What was in it is missing from the database: look at all of that.
+            let _ = File::create(suspect_mark(path));
+            "it is not a write-ahead log"
+        }
+    };
+    let to = free_name(&beside(&wal, &corrupt_suffix()));
+    fs::rename(&wal, &to).map_err(StoreError::io("set aside", &wal))?;
+    Ok(Some(SetAside { path: to, reason: reason.to_owned() }))
+}
+
+/// The first bytes of the log; `None` if it has none, as after a clean stop or a kill just after it was made.
+fn wal_magic(wal: &Path) -> Result<Option<[u8; 4]>> {
+    let mut magic = [0; 4];
+    match File::open(wal).and_then(|mut file| file.read_exact(&mut magic)) {
+        Ok(()) => Ok(Some(magic)),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof) => Ok(None),
+        Err(e) => Err(StoreError::io("read", wal)(e)),
+    }
+}
+
+/// Moves the three files of a database together, so that a rescue can open them as they were.
+fn set_aside(path: &Path, reason: String) -> Result<SetAside> {
+    let to = free_name(&beside(path, &corrupt_suffix()));
+    for suffix in ["", "-wal", "-shm"] {
+        let from = beside(path, suffix);
+        match fs::rename(&from, beside(&to, suffix)) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(StoreError::io("set aside", from)(e)),
+            _ => {}
+        }
+    }
+    Ok(SetAside { path: to, reason })
+}
+
+fn corrupt_suffix() -> String {
+    jiff::Timestamp::now().strftime(".corrupt-%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// Two in one second must not overwrite each other.
+fn free_name(wanted: &Path) -> PathBuf {
+    let numbered = (2..).map(|n| beside(wanted, &format!(".{n}")));
+    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+    names.find(|name| !name.exists()).unwrap_or_else(|| wanted.to_owned())
+}

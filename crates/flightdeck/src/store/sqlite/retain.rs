@@ -1,0 +1,140 @@
+//! Forgetting old events a little at a time, so that an append never waits long for it.
+
+use std::time::{Duration, Instant};
+
+use flightdeck_core::time::Timestamp;
+
+use super::super::backend::RetainStep;
+use super::super::{Result, RetentionPolicy};
+use super::{Sqlite, from_db, to_db};
+
+/// What one step should take; an append waits for at most one.
+const STEP_TIME_AIM: Duration = Duration::from_millis(3);
+/// Rows or pages in one step, whatever the time: a transaction must stay small in the write-ahead log.
+const STEP_ITEMS_MAX: usize = 1000;
+const STEP_ITEMS_MIN: usize = 8;
+/// Payload bytes removed in one step: one large payload is a long chain of pages.
+const STEP_BYTES_MAX: u64 = 2 * 1024 * 1024;
+/// One part in this many is free space that stays in the file, so that appends need not grow it again at once.
+const SLACK: u64 = 16;
+
+/// How much to do in a step, learnt from how long the last ones took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    rows: usize,
+    pages: usize,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { rows: 64, pages: 64 }
+    }
+}
+
+fn learn(items: &mut usize, took: Duration) {
+    if took > STEP_TIME_AIM {
+        *items = (*items / 2).max(STEP_ITEMS_MIN);
+    } else if took < STEP_TIME_AIM / 4 {
+        *items = (*items * 2).min(STEP_ITEMS_MAX);
+    }
+}
+
+/// The first rows of the log, as far as one step removes them.
+#[derive(Default)]
+struct Doomed {
+    last_seq: Option<u64>,
+    /// The policy wants the next one gone, but it must stay.
+    held_back: bool,
+}
+
+struct Room {
+    page_bytes: u64,
+    pages: u64,
+    free: u64,
+}
+
+impl Sqlite {
+    pub(super) fn step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
+        let started = Instant::now();
+        let doomed = self.doomed(now - policy.max_age, policy)?;
+        if let Some(seq) = doomed.last_seq {
+            let removed =
+                self.conn.prepare_cached("DELETE FROM events WHERE seq <= ?1")?.execute([to_db(seq)])?;
+            learn(&mut self.pace.rows, started.elapsed());
+            return Ok(RetainStep::More { removed: removed as u64 });
+        }
+        if self.give_back_pages()? {
+            learn(&mut self.pace.pages, started.elapsed());
+            return Ok(RetainStep::More { removed: 0 });
+        }
+        // Freed pages leave the file only with a checkpoint.
+        self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(RetainStep::Done { held_back: doomed.held_back })
+    }
+
+    /// `received_at` never goes back in the log, so the old ones are the first ones.
+    fn doomed(&self, cutoff: Timestamp, policy: &RetentionPolicy) -> Result<Doomed> {
+        let keep_after = self.keep_after(policy)?;
+        let mut excess = self.excess_bytes(policy)?;
+        let mut first = self.conn.prepare_cached(
+            "SELECT seq, received_at, octet_length(payload) FROM events ORDER BY seq LIMIT ?1",
+        )?;
+        let mut rows = first.query([self.pace.rows as i64])?;
+        let (mut doomed, mut bytes) = (Doomed::default(), 0);
+        while let Some(row) = rows.next()? {
+            let (seq, received_at) = (from_db(row.get(0)?), Timestamp::from_millis(row.get(1)?));
+            if (received_at >= cutoff && excess == 0) || bytes > STEP_BYTES_MAX {
+                break;
+            }
+            if seq > keep_after {
+                doomed.held_back = seq < self.last_seq;
+                break;
+            }
+            let size = from_db(row.get(2)?);
+            bytes += size;
+            excess = excess.saturating_sub(size);
+            doomed.last_seq = Some(seq);
+        }
+        Ok(doomed)
+    }
+
+    /// Never the newest event: the next `seq` is counted from it.
+    fn keep_after(&self, policy: &RetentionPolicy) -> Result<u64> {
+        let mut oldest = self.conn.prepare_cached("SELECT min(seq) FROM snapshots")?;
+        let in_snapshots =
+            oldest.query_row([], |row| row.get::<_, Option<i64>>(0))?.map_or(u64::MAX, from_db);
+        Ok(policy.keep_after_seq.min(in_snapshots).min(self.last_seq.saturating_sub(1)))
+    }
+
+    fn room(&self) -> Result<Room> {
+        let pragma = |name| self.conn.pragma_query_value(None, name, |row| row.get(0)).map(from_db);
+        Ok(Room {
+            page_bytes: pragma("page_size")?,
+            pages: pragma("page_count")?,
+            free: pragma("freelist_count")?,
+        })
+    }
+
+    /// Used bytes beyond the policy, less the slack that stays in the file on top of them.
+    fn excess_bytes(&self, policy: &RetentionPolicy) -> Result<u64> {
+        let room = self.room()?;
+        let used = (room.pages - room.free.min(room.pages)) * room.page_bytes;
+        Ok(used.saturating_sub(policy.max_bytes - policy.max_bytes / SLACK))
+    }
+
+    /// False once only the slack is left (or where nothing can be given back: a file from another hand).
+    fn give_back_pages(&self) -> Result<bool> {
+        let room = self.room()?;
+        let spare = room.free.saturating_sub(room.pages / SLACK);
+        if spare == 0 {
+            return Ok(false);
+        }
+        let pages = spare.min(self.pace.pages as u64);
+        let mut vacuum = self.conn.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+        // It gives back one page a row.
+        let mut rows = vacuum.query([])?;
+        while rows.next()?.is_some() {}
+        drop(rows);
+        Ok(self.room()?.free < room.free)
+    }
+}

@@ -1,0 +1,60 @@
+//! Sessions, kept for ever.
+
+use flightdeck_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::super::{Result, SessionCursor, SessionPage, StoredSession};
+
+const PUT: &str = "INSERT INTO sessions (id, project, title, started_at, last_activity_at, ended_at, card) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO UPDATE SET \
+     project = excluded.project, title = excluded.title, started_at = excluded.started_at, \
+     last_activity_at = excluded.last_activity_at, ended_at = excluded.ended_at, card = excluded.card";
+
+const PAGE: &str = "SELECT id, project, title, started_at, last_activity_at, ended_at, card FROM sessions \
+     WHERE (last_activity_at, id) < (?1, ?2) ORDER BY last_activity_at DESC, id DESC LIMIT ?3";
+
+const ONE: &str =
+    "SELECT id, project, title, started_at, last_activity_at, ended_at, card FROM sessions WHERE id = ?1";
+
+pub(super) fn put(conn: &mut Connection, sessions: &[StoredSession]) -> Result<()> {
+    let tx = conn.transaction()?;
+    let mut put = tx.prepare_cached(PUT)?;
+    for s in sessions {
+        put.execute(params![
+            s.id,
+            s.project,
+            s.title,
+            s.started_at.as_millis(),
+            s.last_activity_at.as_millis(),
+            s.ended_at.map(Timestamp::as_millis),
+            s.card,
+        ])?;
+    }
+    drop(put);
+    Ok(tx.commit()?)
+}
+
+pub(super) fn page(conn: &Connection, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
+    // No moment comes after this one, so the first page is before it.
+    let (at, id) = before.map_or((i64::MAX, ""), |b| (b.last_activity_at.as_millis(), &b.id));
+    let one_more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+    let mut select = conn.prepare_cached(PAGE)?;
+    let sessions = select.query_map(params![at, id, one_more], session)?.collect::<Result<_, _>>()?;
+    Ok(SessionPage::cut(sessions, limit))
+}
+
+pub(super) fn one(conn: &Connection, id: &str) -> Result<Option<StoredSession>> {
+    Ok(conn.prepare_cached(ONE)?.query_row([id], session).optional()?)
+}
+
+fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
+    Ok(StoredSession {
+        id: row.get(0)?,
+        project: row.get(1)?,
+        title: row.get(2)?,
+        started_at: Timestamp::from_millis(row.get(3)?),
+        last_activity_at: Timestamp::from_millis(row.get(4)?),
+        ended_at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
+        card: row.get(6)?,
+    })
+}

@@ -1,0 +1,329 @@
+//! What only a file can do: be damaged, be locked, be old, be new, and survive `kill -9`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use super::super::testing::{all, large, record, records, start, stored};
+use super::super::{RetentionPolicy, Snapshot, Store};
+use super::*;
+
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+    fn db(&self) -> PathBuf {
+        self.0.path().join("flightdeck.db")
+    }
+    fn wal(&self) -> PathBuf {
+        beside(&self.db(), "-wal")
+    }
+    fn open(&self) -> Sqlite {
+        let (sqlite, set_aside) = open(&self.db()).unwrap();
+        assert_eq!(set_aside, None);
+        sqlite
+    }
+    /// A closed database with some hundred events, large enough to damage in the middle.
+    fn filled() -> Self {
+        let home = Self::new();
+        let mut db = home.open();
+        db.append(&(1..=300).map(|n| large(n, 2000)).collect::<Vec<_>>()).unwrap();
+        home
+    }
+    /// Opens a damaged database: a fresh one must come, and the old bytes must still be there.
+    fn opens_afresh(&self) -> String {
+        let before = fs::read(self.db()).unwrap();
+        let (mut db, set_aside) = open(&self.db()).unwrap();
+        let set_aside = set_aside.expect("nothing was set aside");
+        assert!(fs::read(&set_aside.path).unwrap() == before, "the old bytes changed");
+        assert!(set_aside.path.to_str().unwrap().contains("flightdeck.db.corrupt-"), "{set_aside:?}");
+        assert_eq!(db.last_seq, 0);
+        assert_eq!(db.append(&[record(1)]).unwrap()[0].seq, 1);
+        set_aside.reason
+    }
+}
+
+fn overwrite(path: &Path, at: usize, bytes: &[u8]) {
+    let mut all = fs::read(path).unwrap();
+    all[at..at + bytes.len()].copy_from_slice(bytes);
+    fs::write(path, all).unwrap();
+}
+
+#[test]
+fn a_file_that_is_no_database_is_set_aside() {
+    let home = Home::new();
+    fs::write(home.db(), "dear diary, this is not a database\n".repeat(200)).unwrap();
+    home.opens_afresh();
+}
+
+#[test]
+fn a_database_with_a_damaged_header_is_set_aside() {
+    let home = Home::filled();
+    overwrite(&home.db(), 0, b"SQLIGHT");
+    home.opens_afresh();
+}
+
+#[test]
+fn a_truncated_database_is_set_aside() {
+    let home = Home::filled();
+    let bytes = fs::read(home.db()).unwrap();
+    fs::write(home.db(), &bytes[..bytes.len() / 2]).unwrap();
+    home.opens_afresh();
+}
+
+#[test]
+fn a_database_damaged_in_the_middle_is_set_aside() {
+    let home = Home::filled();
+    let middle = fs::metadata(home.db()).unwrap().len() as usize / 2 / 4096 * 4096;
+    overwrite(&home.db(), middle, &[0xee; 8192]);
+    home.opens_afresh();
+}
+
+#[test]
+fn somebody_elses_database_is_set_aside() {
+    let home = Home::new();
+    Connection::open(home.db()).unwrap().execute_batch("CREATE TABLE events (title TEXT)").unwrap();
+    assert!(home.opens_afresh().contains("not a Flightdeck database"));
+}
+
+#[test]
+fn a_database_that_lost_a_table_is_set_aside() {
+    let home = Home::filled();
+    Connection::open(home.db()).unwrap().execute_batch("DROP TABLE event_counts").unwrap();
+    assert!(home.opens_afresh().contains("no such table: event_counts"));
+}
+
+#[test]
+fn two_damaged_files_in_one_second_are_both_kept() {
+    let home = Home::new();
+    for _ in 0..3 {
+        fs::write(home.db(), "not a database".repeat(500)).unwrap();
+        home.opens_afresh();
+    }
+    let kept = fs::read_dir(home.0.path()).unwrap().filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_str().unwrap().contains(".corrupt-")
+    });
+    assert_eq!(kept.count(), 3);
+}
+
+#[test]
+fn a_write_ahead_log_of_garbage_is_set_aside_and_the_database_kept() {
+    let home = Home::filled();
+    fs::write(home.wal(), [0; 5000]).unwrap();
+    let (mut db, set_aside) = open(&home.db()).unwrap();
+    assert!(fs::read(set_aside.unwrap().path).unwrap() == [0; 5000]);
+    assert_eq!(db.last_seq().unwrap(), 300);
+}
+
+#[test]
+fn a_write_ahead_log_torn_in_its_last_frame_loses_only_that_transaction() {
+    let home = Home::new();
+    let mut db = home.open();
+    db.append(&[record(1)]).unwrap();
+    db.append(&[record(2)]).unwrap();
+    let torn = Home::new();
+    fs::copy(home.db(), torn.db()).unwrap();
+    let wal = fs::read(home.wal()).unwrap();
+    fs::write(torn.wal(), &wal[..wal.len() - 100]).unwrap();
+    assert_eq!(torn.open().last_seq, 1);
+}
+
+#[test]
+fn damage_met_while_running_has_the_whole_file_checked_at_the_next_start() {
+    let home = Home::filled();
+    let mut db = home.open();
+    let bad = db.run(|_| Err::<(), _>(StoreError::Corrupt { reason: "a bad page".into() }));
+    assert!(bad.is_err() && suspect_mark(&home.db()).exists());
+    drop(db);
+    assert_eq!(home.open().last_seq, 300);
+    assert!(!suspect_mark(&home.db()).exists());
+}
+
+#[test]
+fn a_database_from_a_newer_version_is_refused_and_left_as_it_is() {
+    let home = Home::filled();
+    Connection::open(home.db()).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let before = fs::read(home.db()).unwrap();
+    let refusal = open(&home.db()).unwrap_err().to_string();
+    assert!(refusal.ends_with(
+        "was written by a newer Flightdeck (schema 99, this one knows 2): update Flightdeck, or move the file away"
+    ));
+    assert!(fs::read(home.db()).unwrap() == before, "it was written to");
+}
+
+#[test]
+fn a_database_of_the_first_version_is_brought_up_to_date_with_its_events() {
+    let home = Home::new();
+    let first = Connection::open(home.db()).unwrap();
+    first.execute_batch(migrate::MIGRATIONS[0]).unwrap();
+    first.pragma_update(None, "user_version", 1).unwrap();
+    let old = "INSERT INTO events VALUES (7, x'00000000000000000000000000000007', 1, 2, 'hook', 'Stop', 's', NULL, '{}', '{}')";
+    first.execute_batch(old).unwrap();
+    drop(first);
+    let mut db = home.open();
+    assert_eq!(db.event(7).unwrap().unwrap().name, "Stop");
+    assert_eq!(db.stored_session("s").unwrap(), None);
+    assert_eq!(db.append(&[record(1)]).unwrap()[0].seq, 8);
+    // This one was made without the means to shrink; retention must end all the same.
+    db.append(&(2..900).map(|n| large(n, 3000)).collect::<Vec<_>>()).unwrap();
+    let policy = RetentionPolicy { max_bytes: 1 << 20, keep_after_seq: 900, ..RetentionPolicy::default() };
+    while matches!(db.retain_step(start(), &policy).unwrap(), RetainStep::More { .. }) {}
+}
+
+#[test]
+fn a_second_process_is_told_that_the_database_is_in_use() {
+    let home = Home::new();
+    let _first = home.open();
+    assert!(matches!(open(&home.db()), Err(StoreError::Busy { path }) if path == home.db()));
+}
+
+#[test]
+fn the_database_and_its_log_are_readable_by_their_owner_only() {
+    let home = Home::new();
+    fs::write(home.db(), "").unwrap();
+    fs::set_permissions(home.db(), fs::Permissions::from_mode(0o644)).unwrap();
+    let mut db = home.open();
+    db.append(&[record(1)]).unwrap();
+    for file in fs::read_dir(home.0.path()).unwrap() {
+        let file = file.unwrap();
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");
+    }
+}
+
+#[test]
+fn a_full_database_says_so_and_takes_events_again_once_there_is_room() {
+    let home = Home::new();
+    let mut db = home.open();
+    db.append(&[record(1)]).unwrap();
+    db.conn.pragma_update(None, "max_page_count", 40).unwrap();
+    assert!(matches!(db.append(&[record(2), large(3, 1_000_000)]), Err(StoreError::DiskFull)));
+    assert_eq!((db.last_seq, db.event(2).unwrap()), (1, None));
+    db.conn.pragma_update(None, "max_page_count", 4000).unwrap();
+    assert_eq!(db.append(&[record(2), large(3, 1_000_000)]).unwrap()[1].seq, 3);
+    assert_eq!(db.counts_by_name().unwrap()["PostToolUse"], 2);
+}
+
+#[test]
+fn a_damaged_snapshot_is_passed_over_for_the_one_before_it() {
+    let home = Home::new();
+    let mut db = home.open();
+    let snapshot = |seq| Snapshot { seq, rules_version: "1".into(), body: b"the fleet".to_vec() };
+    db.save_snapshot(&snapshot(1)).unwrap();
+    db.save_snapshot(&snapshot(2)).unwrap();
+    db.conn.execute("UPDATE snapshots SET body = x'00' WHERE seq = 2", []).unwrap();
+    assert_eq!(db.latest_snapshot("1").unwrap(), Some(snapshot(1)));
+    db.conn.execute("UPDATE snapshots SET seq = 9", []).unwrap();
+    assert_eq!(db.latest_snapshot("1").unwrap(), None);
+}
+
+#[test]
+fn a_row_that_cannot_be_read_is_passed_over_and_counted() {
+    let home = Home::new();
+    let mut db = home.open();
+    db.append(&records(1..=3)).unwrap();
+    db.conn.execute("UPDATE events SET payload = '{' WHERE seq = 2", []).unwrap();
+    let page = db.events_after(0, 10).unwrap();
+    assert_eq!((page.records, page.unreadable), (vec![stored(1, 1), stored(3, 3)], 1));
+    assert!(matches!(db.event(2), Err(StoreError::Unreadable { seq: 2, .. })));
+}
+
+#[test]
+fn a_page_ends_early_when_payloads_are_large() {
+    let home = Home::new();
+    let mut db = home.open();
+    for n in 1..=4 {
+        db.append(&[large(n, 5 * 1024 * 1024)]).unwrap();
+    }
+    let page = db.events_after(0, 1000).unwrap();
+    assert_eq!((page.records.len(), page.next_after), (2, Some(2)));
+}
+
+#[test]
+fn the_file_really_shrinks_and_the_write_ahead_log_stays_bounded() {
+    let home = Home::new();
+    let mut db = home.open();
+    for from in (1..20_000).step_by(500) {
+        db.append(&(from..from + 500).map(|n| large(n, 2000)).collect::<Vec<_>>()).unwrap();
+        assert!(file_bytes(&home.wal()) < 40 * 1024 * 1024);
+    }
+    let before = file_bytes(&home.db());
+    let policy = RetentionPolicy { max_bytes: 8 << 20, keep_after_seq: 20_000, ..RetentionPolicy::default() };
+    while db.retain_step(start(), &policy).unwrap() != (RetainStep::Done { held_back: false }) {}
+    assert!(before > 40 << 20, "{before}");
+    assert!(file_bytes(&home.db()) <= 8 << 20 && file_bytes(&home.wal()) == 0);
+    db.conn
+        .query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))
+        .map(|ok| assert_eq!(ok, "ok"))
+        .unwrap();
+}
+
+const KILLED_CHILD_DB: &str = "FLIGHTDECK_TEST_KILLED_CHILD_DB";
+
+/// Not a test by itself: the child that the next test kills.
+#[test]
+fn a_child_appends_until_it_is_killed() {
+    let Some(path) = env::var_os(KILLED_CHILD_DB) else { return };
+    let (mut db, set_aside) = open(Path::new(&path)).unwrap();
+    assert_eq!(set_aside, None);
+    let mut out = std::io::stdout();
+    loop {
+        let n = db.last_seq + 1;
+        let last = db.append(&records(n..=n + n % 40)).unwrap().last().unwrap().seq;
+        // Only a whole line is an acknowledgement.
+        out.write_all(format!("\nacknowledged {last}\n").as_bytes()).unwrap();
+    }
+}
+
+#[test]
+fn every_acknowledged_event_survives_kill_9() {
+    let home = Home::new();
+    let mut before = 0;
+    for round in 0..12 {
+        let acknowledged = run_and_kill(&home.db(), round * 17 % 40 + 1);
+        assert!(acknowledged > before);
+        check_log(&home, acknowledged);
+        before = acknowledged;
+    }
+}
+
+/// Kills the child after some acknowledgements and returns the last one it got out.
+fn run_and_kill(db: &Path, lines: u32) -> u64 {
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "store::sqlite::tests::a_child_appends_until_it_is_killed", "--nocapture"])
+        .env(KILLED_CHILD_DB, db)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut acknowledged = 0;
+    let mut seen = 0;
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let Some(seq) = line.unwrap().strip_prefix("acknowledged ").map(|seq| seq.parse().unwrap()) else {
+            continue;
+        };
+        acknowledged = seq;
+        seen += 1;
+        if seen == lines {
+            child.kill().unwrap();
+        }
+    }
+    child.wait().unwrap();
+    acknowledged
+}
+
+fn check_log(home: &Home, acknowledged: u64) {
+    let opened = Store::open(&home.db()).unwrap();
+    assert_eq!(opened.set_aside, None);
+    let log = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+        let log = all(&opened.store, 0).await.unwrap();
+        opened.store.close().await.unwrap();
+        log
+    });
+    assert!(log.len() as u64 >= acknowledged, "{} of {acknowledged}", log.len());
+    for (seq, found) in (1..).zip(&log) {
+        assert_eq!(*found, stored(seq, seq));
+    }
+}

@@ -1,0 +1,166 @@
+//! The one thread that owns the database: it takes commands in order and answers each.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use flightdeck_core::record::Record;
+use flightdeck_core::time::Timestamp;
+use tokio::sync::mpsc::Receiver;
+use tokio::sync::mpsc::error::TryRecvError;
+use tokio::sync::oneshot;
+
+use super::{
+    Appended, Backend, EventPage, EventsOf, Oldest, Result, RetainReport, RetainStep, RetentionPolicy,
+    SessionCursor, SessionPage, Snapshot, StoreError, StoredSession,
+};
+
+pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
+
+/// Commands served between two steps of retention: it goes on under load, but never keeps an append waiting for two.
+const COMMANDS_BETWEEN_STEPS_MAX: usize = 16;
+
+#[derive(Debug)]
+pub(super) enum Command {
+    Append { records: Arc<Vec<Record>>, reply: Reply<Vec<Appended>> },
+    EventsAfter { after_seq: u64, limit: usize, reply: Reply<EventPage> },
+    EventsOf { wanted: EventsOf, reply: Reply<EventPage> },
+    Event { seq: u64, reply: Reply<Option<Record>> },
+    LastSeq(Reply<u64>),
+    Oldest(Reply<Option<Oldest>>),
+    CountsByName(Reply<BTreeMap<String, u64>>),
+    SizeBytes(Reply<u64>),
+    SaveSnapshot { snapshot: Snapshot, reply: Reply<()> },
+    LatestSnapshot { rules_version: String, reply: Reply<Option<Snapshot>> },
+    PutSessions { sessions: Vec<StoredSession>, reply: Reply<()> },
+    StoredSessions { before: Option<SessionCursor>, limit: usize, reply: Reply<SessionPage> },
+    StoredSession { id: String, reply: Reply<Option<StoredSession>> },
+    Retain { now: Timestamp, policy: RetentionPolicy, reply: Reply<RetainReport> },
+    Close(Reply<()>),
+}
+
+pub(super) fn start(backend: Box<dyn Backend>, commands: Receiver<Command>) -> Result<()> {
+    let worker = Worker { backend, commands, retention: None, served: 0 };
+    std::thread::Builder::new()
+        .name("store".to_owned())
+        .spawn(move || worker.run())
+        .map_err(StoreError::io("start a thread for", Path::new("the store")))?;
+    Ok(())
+}
+
+struct Worker {
+    backend: Box<dyn Backend>,
+    commands: Receiver<Command>,
+    retention: Option<Retention>,
+    /// Commands since the last step of retention.
+    served: usize,
+}
+
+/// A retention that is under way.
+struct Retention {
+    now: Timestamp,
+    policy: RetentionPolicy,
+    report: RetainReport,
+    reply: Reply<RetainReport>,
+}
+
+impl Worker {
+    fn run(mut self) {
+        while let Some(command) = self.next() {
+            if let Command::Close(reply) = command {
+                drop(self);
+                return answer(reply, Ok(()));
+            }
+            self.handle(command);
+        }
+    }
+
+    /// The next command. While there is none, retention goes on.
+    fn next(&mut self) -> Option<Command> {
+        while self.retention.is_some() {
+            if self.served < COMMANDS_BETWEEN_STEPS_MAX {
+                match self.commands.try_recv() {
+                    Ok(command) => {
+                        self.served += 1;
+                        return Some(command);
+                    }
+                    Err(TryRecvError::Disconnected) => return None,
+                    Err(TryRecvError::Empty) => {}
+                }
+            }
+            self.served = 0;
+            self.retain_a_little();
+        }
+        self.commands.blocking_recv()
+    }
+
+    fn handle(&mut self, command: Command) {
+        let db = &mut self.backend;
+        match command {
+            Command::Append { records, reply } => {
+                let appended = db.append(&records);
+                // The caller may want its records back: let go of them before it wakes.
+                drop(records);
+                answer(reply, appended);
+            }
+            Command::EventsAfter { after_seq, limit, reply } => {
+                answer(reply, db.events_after(after_seq, limit))
+            }
+            Command::EventsOf { wanted, reply } => answer(reply, db.events_of(&wanted)),
+            Command::Event { seq, reply } => answer(reply, db.event(seq)),
+            Command::LastSeq(reply) => answer(reply, db.last_seq()),
+            Command::Oldest(reply) => answer(reply, db.oldest()),
+            Command::CountsByName(reply) => answer(reply, db.counts_by_name()),
+            Command::SizeBytes(reply) => answer(reply, db.size_bytes()),
+            Command::SaveSnapshot { snapshot, reply } => answer(reply, db.save_snapshot(&snapshot)),
+            Command::LatestSnapshot { rules_version, reply } => {
+                answer(reply, db.latest_snapshot(&rules_version))
+            }
+            Command::PutSessions { sessions, reply } => answer(reply, db.put_sessions(&sessions)),
+            Command::StoredSessions { before, limit, reply } => {
+                answer(reply, db.stored_sessions(before.as_ref(), limit));
+            }
+            Command::StoredSession { id, reply } => answer(reply, db.stored_session(&id)),
+            Command::Retain { now, policy, reply } => self.begin_retention(now, policy, reply),
+            // Taken by `run`, which must give up the database first.
+            Command::Close(_) => {}
+        }
+    }
+
+    fn begin_retention(&mut self, now: Timestamp, policy: RetentionPolicy, reply: Reply<RetainReport>) {
+        if self.retention.is_some() {
+            return answer(reply, Err(StoreError::Retaining));
+        }
+        match self.backend.size_bytes() {
+            Ok(bytes_before) => {
+                let report = RetainReport { bytes_before, ..RetainReport::default() };
+                self.retention = Some(Retention { now, policy, report, reply });
+            }
+            Err(error) => answer(reply, Err(error)),
+        }
+    }
+
+    fn retain_a_little(&mut self) {
+        let Some(mut under_way) = self.retention.take() else { return };
+        match self.backend.retain_step(under_way.now, &under_way.policy) {
+            Ok(RetainStep::More { removed }) => {
+                under_way.report.removed += removed;
+                self.retention = Some(under_way);
+            }
+            Ok(RetainStep::Done { held_back }) => {
+                let report = self.backend.size_bytes().map(|bytes_after| RetainReport {
+                    bytes_after,
+                    held_back,
+                    ..under_way.report
+                });
+                answer(under_way.reply, report);
+            }
+            Err(error) => answer(under_way.reply, Err(error)),
+        }
+    }
+}
+
+fn answer<T>(reply: Reply<T>, result: Result<T>) {
+    // Who asked may have gone away; what was done stays done.
+    let _ = reply.send(result);
+}
