@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "telling the person who ran it is what this program is for")]
 
+mod contract;
 mod e2e;
 
 use std::process::ExitCode;
@@ -19,11 +20,14 @@ struct Cli {
 enum Command {
     /// Drive the real Claude Code client and compare the board with its terminal
     E2e(e2e::Args),
+    /// Say what a client version sends differently from the recorded one
+    Contract(contract::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::E2e(args) => e2e::run(&args),
+        Command::Contract(args) => contract::run(&args),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

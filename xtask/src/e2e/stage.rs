@@ -13,7 +13,6 @@ use serde_json::json;
 use super::board::{Board, Daemon, Recorder, SessionView};
 use super::expect::Expect;
 use super::scenarios::Scenario;
-use super::{Args, BoardKind};
 
 /// The board agrees within this time of the screen: hooks are processes, and some are async.
 const AGREE: Duration = Duration::from_secs(5);
@@ -65,6 +64,13 @@ impl fmt::Display for Tally {
     }
 }
 
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    pub(super) keep: bool,
+    /// Judge what only the registry can tell.
+    pub(super) registry: bool,
+}
+
 pub(super) struct Stage {
     pub(super) lab: Lab,
     board: Box<dyn Board>,
@@ -83,7 +89,7 @@ pub(super) struct Seat {
 impl Stage {
     pub(super) fn new(
         scenario: &Scenario,
-        args: &Args,
+        options: &Options,
         client: &Path,
         flightdeck: Option<&Path>,
     ) -> Result<Self> {
@@ -93,12 +99,18 @@ impl Stage {
         if scenario.allow_tools {
             lab.write_settings(&json!({"permissions": {"allow": ["Bash", "Read", "Agent"]}}))?;
         }
-        let board: Box<dyn Board> = match (args.board, flightdeck) {
-            (BoardKind::Daemon, Some(binary)) => Box::new(Daemon::start(&lab, binary)?),
-            _ => Box::new(Recorder),
+        let board: Box<dyn Board> = match flightdeck {
+            Some(binary) => Box::new(Daemon::start(&lab, binary)?),
+            None => Box::new(Recorder),
         };
-        let stage =
-            Self { lab, board, registry: args.registry, keep: args.keep, tally: Tally::default(), steps: 0 };
+        let stage = Self {
+            lab,
+            board,
+            registry: options.registry,
+            keep: options.keep,
+            tally: Tally::default(),
+            steps: 0,
+        };
         if scenario.hooks_first {
             stage.install_hooks()?;
         }
@@ -207,12 +219,22 @@ impl Stage {
 
     fn keep_screen(&mut self, seat: &Seat, step: &str) {
         self.steps += 1;
+        self.keep_registry();
         let name: String = step.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
         let folder = self.lab.dir().join("screens");
         let text = seat.tui.capture().unwrap_or_default();
         // Only for the person who asked to keep the lab.
         let _ = fs::create_dir_all(&folder);
         let _ = fs::write(folder.join(format!("{:02}-{}-{name}.txt", self.steps, seat.tui.name())), text);
+    }
+
+    /// The client takes its entry along when it goes.
+    fn keep_registry(&self) {
+        let folder = self.lab.dir().join("registry");
+        let _ = fs::create_dir_all(&folder);
+        for (id, entry) in self.lab.registry() {
+            let _ = fs::write(folder.join(format!("{:02}-{id}.json", self.steps)), entry.to_string());
+        }
     }
 
     /// Ends everything; the lab is deleted unless it is to be kept or has something to show.
