@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +23,7 @@ use crate::engine::{Engine, EngineHandle};
 use crate::guard::Guard;
 use crate::health::Health;
 use crate::inlet::{drain, socket};
+use crate::outlet::sse::HEARTBEAT_EVERY;
 use crate::paths::Paths;
 use crate::port::{self, Wish};
 use crate::private_folder;
@@ -82,8 +83,10 @@ pub struct Running {
 
 pub async fn start(options: Options) -> anyhow::Result<Running> {
     let Options { paths, config, .. } = &options;
-    make_folders(paths)?;
+    make_private(&paths.home)?;
+    // Before anything else is touched: a daemon that already runs for this home uses it.
     let lock = lock(paths)?;
+    make_folders(paths)?;
     let mut notes = Vec::new();
 
     let bind = options.bind.or(config.bind).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -96,7 +99,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let file = SettingsFile::new(&options.settings, &paths.backups());
     let listener = port::listen(bind, wish(&options, &file)).await?;
     let addr = listener.local_addr()?;
-    let url = format!("http://{addr}");
+    let url = url_of(addr);
 
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
@@ -117,6 +120,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         store: store.clone(),
         health: Arc::clone(&health),
         registrar: Arc::clone(&registrar),
+        heartbeat_every: HEARTBEAT_EVERY,
     };
 
     // What waited while nobody listened comes first, then what came between listening and binding.
@@ -129,7 +133,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     ];
     let (goodbye, leaving) = watch::channel(false);
     let guard = Arc::new(Guard::new(
-        addr.port(),
+        addr,
         &config.hosts,
         token.filter(|_| !bind.is_loopback()),
         Arc::clone(&health),
@@ -184,19 +188,30 @@ impl Running {
     }
 }
 
-fn make_folders(paths: &Paths) -> anyhow::Result<()> {
-    let private = |dir: &Path| {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(dir)
-            .with_context(|| format!("cannot make the folder {}", dir.display()))
+/// Where a browser of this machine goes: `0.0.0.0` is no address to visit.
+fn url_of(addr: SocketAddr) -> String {
+    let ip = match addr.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
     };
-    private(&paths.home)?;
-    private(&paths.logs)?;
-    private(&paths.spool())?;
-    private(&paths.runtime)?;
+    format!("http://{}", SocketAddr::new(ip, addr.port()))
+}
+
+fn make_private(dir: &Path) -> anyhow::Result<()> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.with_context(|| format!("cannot make the folder {}", dir.display()))
+}
+
+fn make_folders(paths: &Paths) -> anyhow::Result<()> {
+    make_private(&paths.logs)?;
+    make_private(&paths.spool())?;
     let run = paths.home.join("run");
+    if run == paths.runtime && run.is_symlink() && !run.exists() {
+        // A link from a start with a runtime folder, which was swept when the person logged out.
+        fs::remove_file(&run).with_context(|| format!("cannot remove the link {}", run.display()))?;
+    }
+    make_private(&paths.runtime)?;
     if run != paths.runtime && fs::read_link(&run).ok().as_ref() != Some(&paths.runtime) {
         // An old link, or a folder from a time without a runtime folder.
         let _ = fs::remove_file(&run);
@@ -205,7 +220,7 @@ fn make_folders(paths: &Paths) -> anyhow::Result<()> {
     }
     let socket = paths.socket();
     let folder = socket.parent().unwrap_or(&paths.home);
-    private(folder)?;
+    make_private(folder)?;
     private_folder::open(folder).with_context(|| format!("{} must belong to you alone", folder.display()))?;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
         .with_context(|| format!("cannot make {} private", folder.display()))
@@ -217,7 +232,11 @@ fn lock(paths: &Paths) -> anyhow::Result<fs::File> {
     let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let file = file.with_context(|| format!("cannot open {}", path.display()))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
+        Ok(()) => {
+            // What a killed daemon left would name the wrong one. Usually there is nothing.
+            let _ = fs::remove_file(paths.daemon_file());
+            Ok(file)
+        }
         Err(rustix::io::Errno::WOULDBLOCK) => match read_daemon_file(paths) {
             Some(other) => bail!(
                 "Flightdeck already runs for this home: pid {}, {}. Stop it first, or use another --home",
