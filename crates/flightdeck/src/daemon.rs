@@ -75,7 +75,8 @@ pub struct Running {
     paths: Paths,
     store: Store,
     server: JoinHandle<io::Result<()>>,
-    engine_task: JoinHandle<()>,
+    /// `None` once it ended by itself.
+    engine_task: Option<JoinHandle<()>>,
     beside: Vec<JoinHandle<()>>,
     goodbye: watch::Sender<bool>,
     _lock: fs::File,
@@ -155,7 +156,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         paths: paths.clone(),
         store,
         server,
-        engine_task,
+        engine_task: Some(engine_task),
         beside,
         goodbye,
         _lock: lock,
@@ -163,6 +164,19 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
 }
 
 impl Running {
+    /// Waits until the engine ends by itself, which it does only by a mistake of ours: better no daemon than a dead one
+    /// that holds the socket.
+    pub async fn broken(&mut self) -> anyhow::Error {
+        match self.engine_task.as_mut() {
+            Some(engine) => {
+                let ended = engine.await;
+                self.engine_task = None;
+                anyhow::anyhow!("the engine broke off ({ended:?}); nothing stored is lost. Start Flightdeck again")
+            }
+            None => std::future::pending().await,
+        }
+    }
+
     /// The other way round: hooks out first, so that no client calls a daemon that is closing.
     pub async fn stop(self) {
         if self.hooks {
@@ -174,7 +188,9 @@ impl Running {
         let _ = fs::remove_file(self.paths.socket());
         self.beside.iter().for_each(JoinHandle::abort);
         self.engine.stop().await;
-        let _ = self.engine_task.await;
+        if let Some(engine) = self.engine_task {
+            let _ = engine.await;
+        }
         // Streams end with the engine; whoever still downloads has a moment.
         let _ = self.goodbye.send(true);
         if tokio::time::timeout(GOODBYE_MAX, self.server).await.is_err() {
