@@ -42,17 +42,17 @@ pub(crate) struct Deck {
 
 impl Deck {
     pub(crate) fn new() -> Self {
-        Self::with(Store::in_memory().unwrap(), Rules::default(), Duration::from_secs(3600))
+        Self::with(Store::in_memory().unwrap(), noon(), Duration::from_secs(3600))
     }
 
-    pub(crate) fn with(store: Store, rules: Rules, heartbeat_every: Duration) -> Self {
+    pub(crate) fn with(store: Store, now: Timestamp, heartbeat_every: Duration) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("daemon.sock");
-        let clock = Arc::new(AtomicI64::new(noon().as_millis()));
+        let clock = Arc::new(AtomicI64::new(now.as_millis()));
         let health = Arc::new(Health::default());
         let (addr, engine) = runtime.block_on(async {
-            let restored = restore::restore(&store, rules).await.unwrap();
+            let restored = restore::restore(&store, Rules::default()).await.unwrap();
             let reading = Arc::clone(&clock);
             let (engine, handle) = Engine::new(
                 restored.fleet,
