@@ -142,7 +142,8 @@ impl Fleet {
 
     fn apply_to_session(&mut self, event: &Event, effects: &mut Vec<Effect>) {
         let Some(session) = self.sessions.get_mut(&event.session_id) else { return };
-        let was_working = session.shown.state.is_working();
+        let was_watched = session.shown.state.is_working() && session.quiet_since.is_none();
+        let was_stale = session.stale;
         let was_ended = session.ended_at;
         let sat = (session.seat.pid, session.seat.proc_start.clone());
         session.apply(event, &self.rules);
@@ -154,8 +155,11 @@ impl Fleet {
             }
             _ => {}
         }
-        if session.shown.state.is_working() && !was_working {
+        if session.shown.state.is_working() && session.quiet_since.is_none() && !was_watched {
             self.timers.set(event.received_at + QUIET_AFTER, id, Timer::Quiet);
+        }
+        if was_stale && !session.stale {
+            self.timers.set(event.received_at + STALE_AFTER, id, Timer::Stale);
         }
         if session.ended_at.is_some() && session.ended_at != was_ended {
             self.timers.set(event.received_at + COMPLETED_AFTER, id, Timer::Complete);
@@ -263,11 +267,8 @@ impl Fleet {
 
     fn forget(&mut self, id: &str, effects: &mut Vec<Effect>) {
         let Some(session) = self.sessions.remove(id) else { return };
-        if let Some(process) = process_key(&session)
-            && self.by_process.get(&process).is_some_and(|who| who == id)
-        {
-            self.by_process.remove(&process);
-        }
+        // Also the processes it had before it was resumed in another.
+        self.by_process.retain(|_, who| who != id);
         if self.ended.len() == ENDED_IDS_MAX
             && let Some(oldest) = self.ended.iter().min_by_key(|(_, at)| **at).map(|(id, _)| id.clone())
         {

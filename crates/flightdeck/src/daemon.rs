@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +24,7 @@ use crate::engine::{Engine, EngineHandle};
 use crate::guard::Guard;
 use crate::health::Health;
 use crate::inlet::{drain, liveness, registry, socket};
+use crate::outlet::sse::HEARTBEAT_EVERY;
 use crate::paths::Paths;
 use crate::port::{self, Wish};
 use crate::private_folder;
@@ -77,7 +78,8 @@ pub struct Running {
     paths: Paths,
     store: Store,
     server: JoinHandle<io::Result<()>>,
-    engine_task: JoinHandle<()>,
+    /// `None` once it ended by itself.
+    engine_task: Option<JoinHandle<()>>,
     beside: Vec<JoinHandle<()>>,
     goodbye: watch::Sender<bool>,
     _lock: fs::File,
@@ -86,8 +88,10 @@ pub struct Running {
 pub async fn start(options: Options) -> anyhow::Result<Running> {
     let Options { paths, config, .. } = &options;
     raise_file_limit();
-    make_folders(paths)?;
+    make_private(&paths.home)?;
+    // Before anything else is touched: a daemon that already runs for this home uses it.
     let lock = lock(paths)?;
+    make_folders(paths)?;
     let mut notes = Vec::new();
 
     let bind = options.bind.or(config.bind).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -100,7 +104,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let file = SettingsFile::new(&options.settings, &paths.backups());
     let listener = port::listen(bind, wish(&options, &file)).await?;
     let addr = listener.local_addr()?;
-    let url = format!("http://{addr}");
+    let url = url_of(addr);
 
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
@@ -122,6 +126,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         store: store.clone(),
         health: Arc::clone(&health),
         registrar: Arc::clone(&registrar),
+        heartbeat_every: HEARTBEAT_EVERY,
     };
 
     // What waited while nobody listened comes first, then what came between listening and binding.
@@ -138,7 +143,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     }
     let (goodbye, leaving) = watch::channel(false);
     let guard = Arc::new(Guard::new(
-        addr.port(),
+        addr,
         &config.hosts,
         token.filter(|_| !bind.is_loopback()),
         Arc::clone(&health),
@@ -160,7 +165,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         paths: paths.clone(),
         store,
         server,
-        engine_task,
+        engine_task: Some(engine_task),
         beside,
         goodbye,
         _lock: lock,
@@ -168,6 +173,19 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
 }
 
 impl Running {
+    /// Waits until the engine ends by itself, which it does only by a mistake of ours: better no daemon than a dead one
+    /// that holds the socket.
+    pub async fn broken(&mut self) -> anyhow::Error {
+        match self.engine_task.as_mut() {
+            Some(engine) => {
+                let ended = engine.await;
+                self.engine_task = None;
+                anyhow::anyhow!("the engine broke off ({ended:?}); nothing stored is lost. Start Flightdeck again")
+            }
+            None => std::future::pending().await,
+        }
+    }
+
     /// The other way round: hooks out first, so that no client calls a daemon that is closing.
     pub async fn stop(self) {
         if self.hooks {
@@ -179,7 +197,9 @@ impl Running {
         let _ = fs::remove_file(self.paths.socket());
         self.beside.iter().for_each(JoinHandle::abort);
         self.engine.stop().await;
-        let _ = self.engine_task.await;
+        if let Some(engine) = self.engine_task {
+            let _ = engine.await;
+        }
         // Streams end with the engine; whoever still downloads has a moment.
         let _ = self.goodbye.send(true);
         if tokio::time::timeout(GOODBYE_MAX, self.server).await.is_err() {
@@ -202,19 +222,30 @@ fn raise_file_limit() {
     }
 }
 
-fn make_folders(paths: &Paths) -> anyhow::Result<()> {
-    let private = |dir: &Path| {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(dir)
-            .with_context(|| format!("cannot make the folder {}", dir.display()))
+/// Where a browser of this machine goes: `0.0.0.0` is no address to visit.
+fn url_of(addr: SocketAddr) -> String {
+    let ip = match addr.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
     };
-    private(&paths.home)?;
-    private(&paths.logs)?;
-    private(&paths.spool())?;
-    private(&paths.runtime)?;
+    format!("http://{}", SocketAddr::new(ip, addr.port()))
+}
+
+fn make_private(dir: &Path) -> anyhow::Result<()> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.with_context(|| format!("cannot make the folder {}", dir.display()))
+}
+
+fn make_folders(paths: &Paths) -> anyhow::Result<()> {
+    make_private(&paths.logs)?;
+    make_private(&paths.spool())?;
     let run = paths.home.join("run");
+    if run == paths.runtime && run.is_symlink() && !run.exists() {
+        // A link from a start with a runtime folder, which was swept when the person logged out.
+        fs::remove_file(&run).with_context(|| format!("cannot remove the link {}", run.display()))?;
+    }
+    make_private(&paths.runtime)?;
     if run != paths.runtime && fs::read_link(&run).ok().as_ref() != Some(&paths.runtime) {
         // An old link, or a folder from a time without a runtime folder.
         let _ = fs::remove_file(&run);
@@ -223,7 +254,7 @@ fn make_folders(paths: &Paths) -> anyhow::Result<()> {
     }
     let socket = paths.socket();
     let folder = socket.parent().unwrap_or(&paths.home);
-    private(folder)?;
+    make_private(folder)?;
     private_folder::open(folder).with_context(|| format!("{} must belong to you alone", folder.display()))?;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
         .with_context(|| format!("cannot make {} private", folder.display()))
@@ -235,7 +266,11 @@ fn lock(paths: &Paths) -> anyhow::Result<fs::File> {
     let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let file = file.with_context(|| format!("cannot open {}", path.display()))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
+        Ok(()) => {
+            // What a killed daemon left would name the wrong one. Usually there is nothing.
+            let _ = fs::remove_file(paths.daemon_file());
+            Ok(file)
+        }
         Err(rustix::io::Errno::WOULDBLOCK) => match read_daemon_file(paths) {
             Some(other) => bail!(
                 "Flightdeck already runs for this home: pid {}, {}. Stop it first, or use another --home",

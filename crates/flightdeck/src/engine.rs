@@ -17,6 +17,7 @@ use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::changes::{Changes, Subscription};
+use crate::clock::Clock;
 use crate::explain::{self, Explanation};
 use crate::health::Health;
 use crate::restore;
@@ -114,8 +115,7 @@ pub struct Engine {
     changes: Changes,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
-    /// The wall clock, handed in so that tests and simulations bring their own.
-    clock: fn() -> Timestamp,
+    clock: Clock,
     keeper: restore::Keeper,
     /// Who sits in which process, for whoever watches over them.
     seats: mpsc::Sender<Occupant>,
@@ -127,7 +127,7 @@ impl Engine {
         store: Store,
         health: Arc<Health>,
         keeper: restore::Keeper,
-        clock: fn() -> Timestamp,
+        clock: impl Into<Clock>,
         seats: mpsc::Sender<Occupant>,
     ) -> (Self, EngineHandle) {
         let (sender, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
@@ -135,6 +135,8 @@ impl Engine {
         for session in fleet.sessions().filter(|s| board::on_board(s)) {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
+        let clock = clock.into();
+        health.metrics.fleet(fleet.len(), 0);
         (
             Self { fleet, store, changes, health, inputs, clock, keeper, seats },
             EngineHandle { inputs: sender },
@@ -159,10 +161,11 @@ impl Engine {
                     }
                 }
                 () = tokio::time::sleep(wake) => {
-                    let effects = self.fleet.tick((self.clock)().max(self.fleet.now()));
+                    let effects = self.fleet.tick(self.clock.now().max(self.fleet.now()));
                     self.publish(effects).await;
                 }
             }
+            self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
             self.keeper.look_after(&self.fleet, &self.store);
         }
     }
@@ -170,7 +173,7 @@ impl Engine {
     /// An hour where nothing is due: a sleeping engine costs nothing.
     fn until_next_timer(&self) -> std::time::Duration {
         let due =
-            self.fleet.next_wake().map_or(Millis::hours(1), |at| at - (self.clock)().max(self.fleet.now()));
+            self.fleet.next_wake().map_or(Millis::hours(1), |at| at - self.clock.now().max(self.fleet.now()));
         std::time::Duration::from_millis(due.0.max(0) as u64)
     }
 
@@ -197,7 +200,7 @@ impl Engine {
     async fn commit(&mut self, mut records: Vec<Record>, waiting: Vec<(usize, Reply)>) {
         let mut last = self.fleet.now();
         for record in &mut records {
-            stamp(record, (self.clock)(), last);
+            stamp(record, self.clock.now(), last);
             last = record.received_at;
         }
         let records = Arc::new(records);
@@ -263,7 +266,6 @@ impl Engine {
         if !forgotten.is_empty() {
             restore::keep_for_ever(&self.store, &forgotten, self.fleet.rules()).await;
         }
-        self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
     }
 
     fn answer(&mut self, question: Input) -> Option<oneshot::Sender<()>> {

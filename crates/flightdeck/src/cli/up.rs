@@ -64,7 +64,7 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let running = daemon::start(options).await?;
+    let mut running = daemon::start(options).await?;
     for note in &running.notes {
         Out::note(note);
     }
@@ -73,13 +73,14 @@ async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8
     if open {
         open_in_browser(&running.url);
     }
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
+    let broken = tokio::select! {
+        _ = interrupt.recv() => None,
+        _ = terminate.recv() => None,
+        error = running.broken() => Some(error),
+    };
     // A second Ctrl-C does not wait for anybody.
     tokio::select! {
-        () = running.stop() => Ok(0),
+        () = running.stop() => broken.map_or(Ok(0), Err),
         _ = interrupt.recv() => Ok(1),
         _ = terminate.recv() => Ok(1),
     }

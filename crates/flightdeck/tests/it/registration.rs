@@ -1,0 +1,95 @@
+//! `up` registers with Claude Code for as long as it runs and leaves the settings as it found them.
+
+use std::fs;
+
+use rustix::process::Signal;
+
+use crate::stage::Stage;
+
+/// Another tool's hooks, an odd order, odd spaces, no newline at the end.
+const THEIRS: &str = "{\n\t\"model\":   \"opus\",\n\t\"hooks\": {\"Stop\": [{\"hooks\": [ {\"type\":\"command\", \"command\":\"say done\"}]}]},\n\t\"a\":[1,2 ]\n}";
+
+fn with_settings(bytes: &str) -> Stage {
+    let stage = Stage::new();
+    fs::write(stage.settings(), bytes).unwrap();
+    stage
+}
+
+fn settings(stage: &Stage) -> String {
+    fs::read_to_string(stage.settings()).unwrap()
+}
+
+fn ours(stage: &Stage) -> usize {
+    settings(stage).matches("# flightdeck-hook").count()
+}
+
+#[test]
+fn a_stop_by_either_signal_takes_out_exactly_what_up_put_in() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let stage = with_settings(THEIRS);
+        let daemon = stage.up(&[]);
+        assert!(ours(&stage) > 20);
+        let status = daemon.get("/hook/status").json();
+        assert_eq!((&status["missing"], &status["drift"]), (&serde_json::json!([]), &false.into()));
+        assert!(daemon.stop_with(signal).success());
+        assert_eq!(settings(&stage), THEIRS);
+        assert!(!stage.paths().socket().exists() && !stage.paths().daemon_file().exists());
+    }
+}
+
+#[test]
+fn where_there_was_no_file_there_is_none_again() {
+    let stage = Stage::new();
+    let daemon = stage.up(&[]);
+    assert!(ours(&stage) > 20);
+    daemon.stop();
+    assert!(!stage.settings().exists());
+}
+
+#[test]
+fn what_was_installed_for_good_survives_a_stop() {
+    let stage = with_settings(THEIRS);
+    stage.run(&["hooks", "install"]).well();
+    let installed = settings(&stage);
+    let daemon = stage.up(&[]);
+    assert_eq!(settings(&stage), installed);
+    daemon.stop();
+    assert_eq!(settings(&stage), installed);
+    stage.run(&["hooks", "uninstall"]).well();
+    assert_eq!(settings(&stage), THEIRS);
+}
+
+#[test]
+fn no_hooks_touches_nothing() {
+    let stage = with_settings(THEIRS);
+    let daemon = stage.up(&["--no-hooks"]);
+    assert_eq!(settings(&stage), THEIRS);
+    daemon.stop();
+    assert_eq!(settings(&stage), THEIRS);
+    let names: Vec<_> = fs::read_dir(stage.claude()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["settings.json"]);
+}
+
+#[test]
+fn hooks_left_by_a_killed_daemon_are_cleaned_up_by_the_next() {
+    let stage = with_settings(THEIRS);
+    stage.up(&[]).kill();
+    assert!(ours(&stage) > 20);
+    let left = settings(&stage);
+    let daemon = stage.up(&[]);
+    assert_eq!(settings(&stage), left);
+    daemon.stop();
+    assert_eq!(settings(&stage), THEIRS);
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_left_alone_and_the_daemon_says_so() {
+    let broken = "{ \"hooks\": , }";
+    let stage = with_settings(broken);
+    let daemon = stage.up(&[]);
+    assert!(daemon.stderr().contains("The hooks are not registered: "), "{}", daemon.stderr());
+    assert_eq!(daemon.get("/healthz").status, 200);
+    assert!(daemon.get("/hook/status").json()["problem"].is_string());
+    daemon.stop();
+    assert_eq!(settings(&stage), broken);
+}
