@@ -8,6 +8,6 @@ export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   server: { proxy: { "/api": proxied, "/hook": proxied, "/healthz": proxied } },
   // Nothing is inlined: the daemon's CSP allows scripts and styles only as files of its own.
-  build: { target: "es2024", assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: true },
+  build: { target: "es2023", assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: true },
   test: { include: ["test/**/*.test.ts"], environment: "node" },
 });

@@ -4,8 +4,9 @@ import { signal } from "@preact/signals";
 import type { Session } from "../generated/Session";
 import { clockTime } from "../lib/format";
 import { openId, openSession } from "../lib/route";
-import { onMoves, sessionSignal, type Move } from "../live/store";
+import { onMoves, sessionSignal } from "../live/store";
 import { cardElement } from "../keys/cursor";
+import { entersNeed } from "./enters";
 import { isQuiet, mutedProjects, mutedSessions, settings, urgencyOf } from "./settings";
 import { chime } from "./sound";
 
@@ -15,15 +16,6 @@ const SETTLE_MS = 1_000;
 export const announcement = signal("");
 
 const waiting = new Map<string, ReturnType<typeof setTimeout>>();
-
-/** Did this change bring the session to the person? Something fresh, or known only from a snapshot, never does. */
-export function entersNeed({ before, after, discovered }: Move): boolean {
-  if (discovered || before === null || after.turn_count === 0) return false;
-  if (after.agent_state.group !== "needs_you") return false;
-  if (before.agent_state.group !== "needs_you") return true;
-  const blockedNow = after.status.kind === "attention_needed";
-  return blockedNow && before.agent_state.state !== after.agent_state.state;
-}
 
 export function followAlerts(): void {
   onMoves((moves) => {

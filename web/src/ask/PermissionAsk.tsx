@@ -76,23 +76,30 @@ function DenyMore({ whole, onMessage, onStop }: { whole: boolean; onMessage: () 
   );
 }
 
+/** One press remembers the first suggestion; the arrow has the others. A phone has no room for that, so it lists them all. */
 function Always({ askId, suggestions }: { askId: string; suggestions: Suggestion[] }) {
   const first = suggestions[0];
   if (!first) return null;
   const take = (chosen: Suggestion) => void answer(askId, { decision: "allow", updated_permissions: [chosen] });
+  const choices = () => suggestions.map((s, i) => (
+    <MenuItem key={i} onClick={() => take(s)}><SuggestionLabel suggestion={s} /><span class="dim">{suggestionText(s).where}</span></MenuItem>
+  ));
   return (
-    <span class="split">
-      <Button onClick={() => take(first)} title={title(first)}><SuggestionLabel suggestion={first} /></Button>
-      {suggestions.length > 1 && (
-        <Menu label="Choose what to remember" button={(open, toggle) => (
-          <Button onClick={toggle} expanded={open} label="Choose what to remember"><Icon name="down" small /></Button>
-        )}>
-          {() => suggestions.map((s, i) => (
-            <MenuItem key={i} onClick={() => take(s)}><SuggestionLabel suggestion={s} /><span class="dim">{suggestionText(s).where}</span></MenuItem>
-          ))}
-        </Menu>
-      )}
-    </span>
+    <>
+      <span class="split">
+        <Button onClick={() => take(first)} title={title(first)}><SuggestionLabel suggestion={first} /></Button>
+        {suggestions.length > 1 && (
+          <Menu label="Choose what to remember" button={(open, toggle) => (
+            <Button onClick={toggle} expanded={open} label="Choose what to remember"><Icon name="down" small /></Button>
+          )}>
+            {choices}
+          </Menu>
+        )}
+      </span>
+      <Menu label="Choose what to remember" class="always-phone" button={(open, toggle) => <Button onClick={toggle} expanded={open}>Always…</Button>}>
+        {choices}
+      </Menu>
+    </>
   );
 }
 

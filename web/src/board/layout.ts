@@ -1,5 +1,6 @@
 //! Where each card stands. Pure: sessions and choices in, lists of ids out. The order is the daemon's `rank`.
 import type { Session } from "../generated/Session";
+import { groupBy } from "../lib/group";
 import type { Grouping, Sort } from "../lib/prefs";
 import { matches, type Filter } from "./filter";
 
@@ -52,7 +53,7 @@ const whole = (members: Session[]): Section[] =>
 
 /** Alphabetical, so that a project holds its place while its cards come and go. */
 function byProject(members: Session[]): Section[] {
-  const groups = Map.groupBy(members, (s) => s.project.name);
+  const groups = groupBy(members, (s) => s.project.name);
   return [...groups]
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([project, group]) => ({ key: `project:${project}`, project, tier: null, ids: group.map((s) => s.id) }));

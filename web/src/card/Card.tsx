@@ -54,7 +54,7 @@ function Body({ session, look, inProject }: { session: Session; look: Look; inPr
       <Current session={session} hasAsks={asks.length > 0} />
       {asks.map((ask) => <AskView key={ask.id} ask={ask} whole={false} />)}
       <Notes session={session} />
-      {waiting && session.seat?.pane && <Composer id={session.id} placeholder={look === "asking" ? "Answer" : "Next prompt"} />}
+      {waiting && session.seat?.pane && <Composer id={session.id} placeholder="Next prompt" />}
       <Dials session={session} />
     </>
   );

@@ -24,8 +24,12 @@ export function DoneRow({ id, inProject }: { id: string; inProject: boolean }) {
       <span class="cost">{cost && usd(cost.usd_micros)}</span>
       <p class="sub">
         {!inProject && <><span>{project.name}</span><span aria-hidden="true">·</span></>}
-        <span class="clip">{died ? <b>Process died</b> : end_reason ? words(end_reason) : agent_state.label} {ended_at && <Ago at={ended_at} />}</span>
+        <span class="clip">{died ? <b>Process died</b> : endText(end_reason) ?? agent_state.label} {ended_at && <Ago at={ended_at} />}</span>
       </p>
     </article>
   );
 }
+
+const ENDS: Record<string, string> = { prompt_input_exit: "Exited", clear: "Cleared", logout: "Logged out", resume: "Resumed elsewhere", other: "Ended" };
+
+const endText = (reason: string | null) => (reason === null ? null : (ENDS[reason] ?? words(reason)));

@@ -43,7 +43,7 @@ export function SeatLabel({ session }: { session: Session }) {
   const pane = [seat?.name ?? seat?.host, seat?.pane].filter(Boolean).join(" ");
   return (
     <span class="seat">
-      {project.worktree && <span class="worktree clip" title={`Worktree ${project.worktree}`}><Icon name="worktree" small />{project.worktree}</span>}
+      {project.worktree && <span class="worktree" title={`Worktree ${project.worktree}`}><Icon name="worktree" small /><span class="clip">{project.worktree}</span></span>}
       {seat?.pane
         ? <button type="button" tabIndex={tab} title="Go to this pane" onClick={() => void goToTerminal(session.id)}>{pane}</button>
         : pane && <span>{pane}</span>}

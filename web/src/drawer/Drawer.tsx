@@ -15,6 +15,7 @@ import { Modal } from "../overlay/Modal";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Elapsed, Remaining } from "../ui/Timer";
+import { Conversation } from "./Conversation";
 import { useDrawerData, useSession } from "./data";
 import { Side } from "./Side";
 import { Timeline } from "./Timeline";
@@ -52,6 +53,7 @@ function Content({ session }: { session: Session }) {
         {data.error.value && <p class="ask-error" role="alert">{data.error.value}</p>}
         <Why session={session} explanation={data.explanation.value} />
         <Timeline session={session} events={data.events.value} />
+        <Conversation events={data.events.value} />
       </div>
       <Side session={session} explanation={data.explanation.value} events={data.events.value} />
       <footer class="drawer-foot">

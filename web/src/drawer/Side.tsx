@@ -29,8 +29,13 @@ export function Side({ session, explanation, events }: SideProps) {
   );
 }
 
+/** A line over less than this would be all noise. */
+const CHART_MIN_MS = 30_000;
+
 function points(session: Session, pick: "usdMicros" | "contextPercent"): Point[] {
-  return samplesOf(session.id).flatMap((s) => (s[pick] === null ? [] : [{ at: s.at, value: s[pick] }]));
+  const all = samplesOf(session.id).flatMap((s) => (s[pick] === null ? [] : [{ at: s.at, value: s[pick] }]));
+  const [first, last] = [all[0], all.at(-1)];
+  return first && last && last.at - first.at >= CHART_MIN_MS ? all : [];
 }
 
 /** The client compacts about here. */

@@ -42,7 +42,7 @@ function StepRow({ step, session }: { step: Step; session: Session }) {
         <span class="t">{agent && <b>{agent} </b>}{event.summary ?? event.name}</span>
         <span class={failed ? "r bad" : end ? "r ok" : "r"}>
           {failed ? <Icon name="x" small /> : end ? <Icon name="check" small /> : null}
-          {failed && <span class="clip">{end?.summary ?? "failed"}</span>}{ms !== null && took(ms)}
+          {failed && <span class="clip">{end?.summary ?? "failed"}{ms !== null && ","}</span>}{ms !== null && took(ms)}
         </span>
       </button>
       {open.value && <pre class="raw" tabIndex={0}>{rawText(event, end)}</pre>}

@@ -13,6 +13,12 @@ const ICON_BY_NAME: [RegExp, IconName][] = [
 
 export const iconFor = (name: string): IconName => ICON_BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? "queue";
 
+const toolIcon = (event: TimelineEvent): IconName | null => {
+  const tool = (event.payload as { tool_name?: string } | undefined)?.tool_name ?? "";
+  if (!/ToolUse/.test(event.name)) return null;
+  return /Edit|Write/.test(tool) ? "edit" : /Grep|Glob|Search/.test(tool) ? "search" : /Read/.test(tool) ? "file" : null;
+};
+
 const callId = (event: TimelineEvent): string | null => {
   const id = (event.payload as { tool_use_id?: unknown } | undefined)?.tool_use_id;
   return typeof id === "string" ? id : null;
@@ -31,7 +37,7 @@ export function stepsFrom(events: TimelineEvent[]): Step[] {
       continue;
     }
     const step: Step = {
-      event, end: null, at: time(event.fired_at ?? event.received_at), icon: iconFor(event.name),
+      event, end: null, at: time(event.fired_at ?? event.received_at), icon: toolIcon(event) ?? iconFor(event.name),
       failed: /Failure$/.test(event.name), said: event.name === "UserPromptSubmit",
     };
     if (id && event.name === "PreToolUse") open.set(id, step);

@@ -134,7 +134,7 @@ function Hooks() {
       <div>
         <span class="k">Hooks</span>
         {bad ? (
-          <span class="sub bad"><b>{status.registered.length === 0 ? "Missing" : status.drift ? "Changed by another tool" : `${plural(status.missing.length, "event")} missing`}</b>, <code>flightdeck hooks repair</code></span>
+          <span class="sub bad"><b>{status.registered.length === 0 ? "Missing" : status.drift ? "Changed by another tool" : `${plural(status.missing.length, "event")} missing`}</b></span>
         ) : status.spool.files > 0 ? (
           <span class="sub"><b>{plural(status.spool.files, "event")}</b> waiting in the spool</span>
         ) : (

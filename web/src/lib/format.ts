@@ -14,7 +14,7 @@ export function duration(ms: number): string {
 export function span(ms: number): string {
   if (ms < 30_000) return ms < 1000 ? "none" : `${Math.round(ms / 1000)} s`;
   const min = Math.max(1, Math.round(ms / 60_000));
-  return min < 60 ? `${min} min` : min % 60 ? `${Math.floor(min / 60)} h ${min % 60} min` : `${min / 60} h`;
+  return min < 100 ? `${min} min` : min % 60 ? `${Math.floor(min / 60)} h ${min % 60} min` : `${min / 60} h`;
 }
 
 export function ago(ms: number): string {

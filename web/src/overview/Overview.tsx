@@ -6,6 +6,7 @@ import { filter } from "../board/filter";
 import { Search } from "../header/FilterBar";
 import { now } from "../lib/clock";
 import { clockTime, plural, span } from "../lib/format";
+import { groupBy } from "../lib/group";
 import { remembered } from "../lib/storage";
 import { Segmented } from "../ui/Button";
 import { away } from "./away";
@@ -68,7 +69,7 @@ function Strip({ rows: all, window }: { rows: FleetHistoryRow[]; window: Window 
   const lit = useSignal<string | null>(null);
   const total = all.reduce((sum, row) => sum + waitedMs(row, window), 0);
   const groups = order.value === "project"
-    ? [...Map.groupBy(all, (row) => row.project)].sort(([a], [b]) => a.localeCompare(b))
+    ? [...groupBy(all, (row) => row.project)].sort(([a], [b]) => a.localeCompare(b))
     : [["", all.toSorted((a, b) => waitedMs(b, window) - waitedMs(a, window))] as [string, FleetHistoryRow[]]];
   return (
     <div class="strip-scroll" tabIndex={0} role="region" aria-label="States over time">
