@@ -12,6 +12,9 @@ export type Sent =
   | { kind: "ended"; text: string }
   | { kind: "failed"; text: string };
 
+/** A day of asks passes through one page; only those a card can still show matter. */
+const REMEMBERED_MAX = 500;
+
 const sent = new Map<string, Signal<Sent>>();
 
 export function sentOf(askId: string): Signal<Sent> {
@@ -19,13 +22,10 @@ export function sentOf(askId: string): Signal<Sent> {
   if (!state) {
     state = signal<Sent>({ kind: "open" });
     sent.set(askId, state);
+    const oldest = sent.keys().next().value;
+    if (sent.size > REMEMBERED_MAX && oldest !== undefined) sent.delete(oldest);
   }
   return state;
-}
-
-/** Forgets asks that no card shows any more. */
-export function forgetAsk(askId: string): void {
-  sent.delete(askId);
 }
 
 export async function answer(askId: string, body: Answer): Promise<void> {

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { fleet } from "../live/fleet";
-import { sessionSignal } from "../live/store";
+import { revision, sessionSignal } from "../live/store";
 import { WireIcon } from "../ui/Icon";
 import { clearFilter, filtering } from "./filter";
 import { afterMove } from "./flip";
@@ -23,7 +23,7 @@ export function Board() {
   const done = find("done");
   const running = find("running");
   return (
-    <main class={done ? "board" : "board no-done"} data-column={phoneColumn.value}>
+    <main class={`board${done ? "" : " no-done"}${sparse ? " sparse" : ""}`} data-column={phoneColumn.value}>
       <h1 class="sr">Board</h1>
       <NeedsYou permissions={find("permissions")} replies={find("replies")} sparse={sparse} />
       <section class="column running" aria-label="Running">
@@ -70,9 +70,10 @@ function NeedsYou({ permissions, replies, sparse }: NeedsProps) {
 
 /** How many of each kind, by the wire's icon and role, in the order they stand in the lane. */
 function Tallies({ ids }: { ids: string[] }) {
+  void revision.value;
   const kinds = new Map<string, { icon: string; role: string; state: string; n: number }>();
   for (const id of ids) {
-    const state = sessionSignal(id)?.value.agent_state;
+    const state = sessionSignal(id)?.peek().agent_state;
     if (!state) continue;
     const kind = kinds.get(state.state) ?? { icon: state.icon, role: state.role, state: state.state, n: 0 };
     kind.n++;

@@ -1,9 +1,7 @@
 //! One scrolling lane of cards, with its project groups or cache tiers.
-import { Card } from "../card/Card";
-import { DoneRow } from "../card/DoneRow";
 import { plural, usd } from "../lib/format";
 import { folded, toggleFolded } from "../lib/prefs";
-import { sessionSignal } from "../live/store";
+import { revision, sessionSignal } from "../live/store";
 import { Icon, WireIcon } from "../ui/Icon";
 import type { Lane, Section } from "./layout";
 import { Slot } from "./Slot";
@@ -21,14 +19,11 @@ type SectionProps = { section: Section; lane: Lane; sparse: boolean; first: bool
 function SectionView({ section, lane, sparse, first }: SectionProps) {
   const foldKey = `${lane.name}/${section.project}`;
   const open = section.project === null || !folded.value.includes(foldKey);
-  const Item = lane.name === "done" ? DoneRow : Card;
   return (
     <>
       {section.project !== null && <GroupHead project={section.project} ids={section.ids} open={open} onToggle={() => toggleFolded(foldKey)} />}
-      {section.tier !== null && !(first && section.tier === "warm") && <TierLine tier={section.tier} count={section.ids.length} />}
-      {open && section.ids.map((id) => (
-        <Slot key={id} id={id} sparse={sparse}>{() => <Item id={id} inProject={section.project !== null} />}</Slot>
-      ))}
+      {section.tier !== null && lane.sections.length > 1 && !(first && section.tier === "warm") && <TierLine tier={section.tier} count={section.ids.length} />}
+      {open && section.ids.map((id) => <Slot key={id} id={id} row={lane.name === "done"} inProject={section.project !== null} sparse={sparse} />)}
     </>
   );
 }
@@ -42,7 +37,9 @@ type GroupHeadProps = { project: string; ids: string[]; open: boolean; onToggle:
 
 /** A folded project keeps its state glyphs, so nothing hides in it. */
 function GroupHead({ project, ids, open, onToggle }: GroupHeadProps) {
-  const sessions = ids.map((id) => sessionSignal(id)?.value).filter((s) => s !== undefined);
+  // One look at the store per frame; a subscription to every card of the group would cost more than the sum.
+  void revision.value;
+  const sessions = ids.map((id) => sessionSignal(id)?.peek()).filter((s) => s !== undefined);
   const worktrees = new Set(sessions.map((s) => s.project.worktree).filter(Boolean)).size;
   const cost = sessions.reduce((sum, s) => sum + (s.cost?.usd_micros ?? 0), 0);
   return (

@@ -1,12 +1,32 @@
 //! A card's place. With a large fleet only cards near the view are drawn; the others are empty boxes of their height.
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import { Component } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { Card } from "../card/Card";
+import { DoneRow } from "../card/DoneRow";
 
 /** Up to this many cards are all in the DOM. */
 export const ALL_DRAWN_MAX = 200;
 const NEAR_PX = 900;
 const GUESS_PX = 120;
+
+type SlotProps = { id: string; row: boolean; inProject: boolean; sparse: boolean };
+
+/** A new order moves slots; it does not redraw them. */
+export class Slot extends Component<SlotProps> {
+  override shouldComponentUpdate(next: SlotProps): boolean {
+    const { id, row, inProject, sparse } = this.props;
+    return next.id !== id || next.row !== row || next.inProject !== inProject || next.sparse !== sparse;
+  }
+
+  override render({ sparse, ...item }: SlotProps) {
+    return sparse ? <SparseSlot {...item} /> : <Item {...item} />;
+  }
+}
+
+type ItemProps = Omit<SlotProps, "sparse">;
+
+const Item = ({ id, row, inProject }: ItemProps) => (row ? <DoneRow id={id} inProject={inProject} /> : <Card id={id} inProject={inProject} />);
 
 const heights = new Map<string, number>();
 const seen = new WeakMap<Element, (near: boolean) => void>();
@@ -17,23 +37,10 @@ const observer = new IntersectionObserver(
   { rootMargin: `${NEAR_PX}px 0px` },
 );
 
-export function Slot({ id, sparse, children }: { id: string; sparse: boolean; children: () => ComponentChildren }) {
-  if (!sparse) return <>{children()}</>;
-  return <SparseSlot id={id}>{children}</SparseSlot>;
-}
-
-function SparseSlot({ id, children }: { id: string; children: () => ComponentChildren }) {
+function SparseSlot(item: ItemProps) {
+  const { id } = item;
   const near = useSignal(false);
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    seen.set(element, (isNear) => {
-      near.value = isNear;
-    });
-    observer.observe(element);
-    return () => observer.unobserve(element);
-  }, []);
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
@@ -44,5 +51,17 @@ function SparseSlot({ id, children }: { id: string; children: () => ComponentChi
     element.style.height = `${heights.get(id) ?? GUESS_PX}px`;
     return undefined;
   }, [near.value]);
-  return <div class="slot" data-slot={id} ref={box}>{near.value && children()}</div>;
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    seen.set(element, (isNear) => {
+      near.value = isNear;
+    });
+    observer.observe(element);
+    return () => {
+      observer.unobserve(element);
+      heights.delete(id);
+    };
+  }, []);
+  return <div class="slot" data-slot={id} ref={box}>{near.value && <Item {...item} />}</div>;
 }

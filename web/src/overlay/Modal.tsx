@@ -7,9 +7,10 @@ type ModalProps = { label: string; class: string; onClose: () => void; children:
 export function Modal({ label, class: cls, onClose, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
-    dialog.current?.showModal();
-    return () => before?.isConnected && before.focus({ preventScroll: true });
+    const shown = dialog.current;
+    shown?.showModal();
+    // Closing before it leaves the page gives the focus back to where it was.
+    return () => shown?.close();
   }, []);
   return (
     <dialog
