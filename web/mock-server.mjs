@@ -20,6 +20,7 @@ const REPLAY_MAX = 2_000;
 let boot = newBoot();
 let n = 0;
 let refusing = false;
+let paused = false;
 let hooks = { registered: ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PermissionRequest", "Stop", "SessionEnd"], missing: [], via: "shim", drift: false };
 let eventsTotal = 0;
 let lastEventAt = null;
@@ -135,6 +136,7 @@ const ORDERS = {
   restart: () => { boot = newBoot(); n = 0; replay.length = 0; for (const v of viewers) v.destroy(); },
   down: () => { refusing = true; for (const v of viewers) v.destroy(); },
   up: () => { refusing = false; },
+  pause: () => { paused = true; },
   clear: () => { sessions.clear(); logs.clear(); eventsTotal = 0; lastEventAt = null; ORDERS.restart(); },
   drift: () => { hooks = { ...hooks, drift: true, missing: ["PermissionRequest", "Stop"] }; },
   repair: () => { hooks = { ...hooks, drift: false, missing: [] }; },
@@ -196,6 +198,7 @@ if (rate > 0) {
   const perTick = Math.max(1, rate / 50);
   let due = 0;
   setInterval(() => {
+    if (paused) return;
     due += rate > 50 ? perTick : rate / 50;
     for (; due >= 1; due--) {
       const s = step(fleet, rnd, Date.now());

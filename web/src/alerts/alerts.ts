@@ -15,30 +15,33 @@ const SETTLE_MS = 1_000;
 /** What a screen reader hears, politely. */
 export const announcement = signal("");
 
-const waiting = new Map<string, ReturnType<typeof setTimeout>>();
+/** Sessions whose alert settles, with the state it is about and when it is due. */
+const settling = new Map<string, { state: string; due: number }>();
 
 export function followAlerts(): void {
   onMoves((moves) => {
     for (const move of moves) {
       const { id, agent_state } = move.after;
-      if (agent_state.group !== "needs_you") cancel(id);
+      if (agent_state.group !== "needs_you") settling.delete(id);
       else if (entersNeed(move)) settle(id, agent_state.state);
     }
+    // Timers of a hidden page are held back for up to a minute; changes still arrive, so they look at the clock too.
+    tellDue();
   });
 }
 
-function cancel(id: string): void {
-  clearTimeout(waiting.get(id));
-  waiting.delete(id);
+function settle(id: string, state: string): void {
+  settling.set(id, { state, due: Date.now() + SETTLE_MS });
+  setTimeout(tellDue, SETTLE_MS + 10);
 }
 
-function settle(id: string, state: string): void {
-  cancel(id);
-  waiting.set(id, setTimeout(() => {
-    waiting.delete(id);
+function tellDue(): void {
+  for (const [id, { state, due }] of settling) {
+    if (due > Date.now()) continue;
+    settling.delete(id);
     const session = sessionSignal(id)?.peek();
     if (session?.agent_state.state === state) tell(session);
-  }, SETTLE_MS));
+  }
 }
 
 function tell(session: Session): void {

@@ -7,7 +7,7 @@ import { DoneRow } from "../card/DoneRow";
 
 /** Up to this many cards are all in the DOM. */
 export const ALL_DRAWN_MAX = 200;
-const NEAR_PX = 900;
+const NEAR_PX = 400;
 const GUESS_PX = 120;
 
 type SlotProps = { id: string; row: boolean; inProject: boolean; sparse: boolean };
@@ -34,7 +34,8 @@ const observer = new IntersectionObserver(
   (entries) => {
     for (const entry of entries) seen.get(entry.target)?.(entry.isIntersecting);
   },
-  { rootMargin: `${NEAR_PX}px 0px` },
+  // The lanes clip their cards, so it is their edge that must be widened, not the window's.
+  { scrollMargin: `${NEAR_PX}px 0px` } as IntersectionObserverInit,
 );
 
 function SparseSlot(item: ItemProps) {

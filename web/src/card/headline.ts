@@ -1,6 +1,7 @@
 //! The one line that says why a card is here, short enough to scan: "Permission · Bash", "Thinking", "Failed: rate limit".
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
+import { now, time } from "../lib/clock";
 
 export type Headline = { state: string; what: string | null; inAgent: string | null; rest: string | null };
 
@@ -41,8 +42,12 @@ export const agentType = (session: Session, agentId: string | null): string | nu
 
 export const openAsks = (session: Session): Ask[] => session.asks.filter((ask) => ask.resolution === null);
 
+/** As long as the daemon keeps a resolved ask with its session. */
+const NEWS_MS = 60_000;
+
 /** The asks a card shows: the open ones, or how the last one ended while that is news. */
 export function shownAsks(session: Session): Ask[] {
   const open = openAsks(session);
-  return open.length > 0 || session.agent_state.group === "done" ? open : session.asks.slice(-1);
+  if (open.length > 0 || session.agent_state.group === "done") return open;
+  return session.asks.filter((ask) => ask.resolution && now.peek() - time(ask.resolution.at) < NEWS_MS).slice(-1);
 }

@@ -49,7 +49,7 @@ function Content({ session }: { session: Session }) {
           ))}
         </section>
       )}
-      <div class="drawer-main" tabIndex={0} role="region" aria-label="Story">
+      <div class="drawer-main" autofocus tabIndex={0} role="region" aria-label="Story">
         {data.error.value && <p class="ask-error" role="alert">{data.error.value}</p>}
         <Why session={session} explanation={data.explanation.value} />
         <Timeline session={session} events={data.events.value} />

@@ -105,6 +105,7 @@ function afterG(key: string): boolean {
 
 /** Enter on a card goes into its ask if it has one to answer, else opens the session. */
 function enter(event: KeyboardEvent): boolean {
+  if (openId.value !== null) return enterDrawerAsk(event);
   const id = event.target instanceof HTMLElement ? event.target.dataset.card : undefined;
   if (!id) return false;
   const session = sessionSignal(id)?.peek();
@@ -112,6 +113,14 @@ function enter(event: KeyboardEvent): boolean {
   if (session && button && openAsks(session).length > 0) button.focus();
   else openSession(id);
   return true;
+}
+
+/** In the drawer Enter goes into the ask too, unless it is on something that Enter already presses. */
+function enterDrawerAsk(event: KeyboardEvent): boolean {
+  if (event.target instanceof Element && event.target.closest("button, a")) return false;
+  const button = document.querySelector<HTMLElement>("[data-drawer] [data-ask] .btn.primary, [data-drawer] [data-ask] .option");
+  button?.focus();
+  return button !== null;
 }
 
 function escape(): boolean {

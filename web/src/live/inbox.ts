@@ -13,22 +13,20 @@ export function receive(messages: SseMessage[]): void {
     const change = changeFrom(message);
     if (change) waiting.push(change);
   }
-  if (waiting.length > 0 && !scheduled) {
+  if (waiting.length === 0) return;
+  // A hidden page gets no frames and hardly any timers, but its title and its alerts still follow the fleet.
+  if (document.hidden) flush();
+  else if (!scheduled) {
     scheduled = true;
-    soon(flush);
+    requestAnimationFrame(flush);
   }
 }
 
-// A hidden page gets no animation frames, but its title and its alerts still follow the fleet.
-function soon(run: () => void): void {
-  if (document.hidden) setTimeout(run, 100);
-  else requestAnimationFrame(run);
-}
-
 function flush(): void {
+  scheduled = false;
+  if (waiting.length === 0) return;
   const changes = latestOnly(waiting);
   waiting = [];
-  scheduled = false;
   applyChanges(changes);
 }
 

@@ -13,7 +13,7 @@ import { away } from "./away";
 import { Density } from "./Density";
 import { followHistory, historyMissing, loadHistory, rows } from "./history";
 import { Legend } from "./Legend";
-import { Row } from "./Row";
+import { Row, type Lit } from "./Row";
 import { axisTicks, summarise, waitedMs, type Window } from "./summary";
 
 const HOUR = 3_600_000;
@@ -65,32 +65,47 @@ function Sum({ rows: all, window }: { rows: FleetHistoryRow[]; window: Window })
   );
 }
 
-function Strip({ rows: all, window }: { rows: FleetHistoryRow[]; window: Window }) {
-  const lit = useSignal<string | null>(null);
-  const total = all.reduce((sum, row) => sum + waitedMs(row, window), 0);
+function Strip({ rows: found, window }: { rows: FleetHistoryRow[]; window: Window }) {
+  const lit = useSignal<Lit>(null);
+  const all = useSignal(false);
+  const total = found.reduce((sum, row) => sum + waitedMs(row, window), 0);
   const groups = order.value === "project"
-    ? [...groupBy(all, (row) => row.project)].sort(([a], [b]) => a.localeCompare(b))
-    : [["", all.toSorted((a, b) => waitedMs(b, window) - waitedMs(a, window))] as [string, FleetHistoryRow[]]];
+    ? [...groupBy(found, (row) => row.project)].sort(([a], [b]) => a.localeCompare(b))
+    : [["", found.toSorted((a, b) => waitedMs(b, window) - waitedMs(a, window))] as [string, FleetHistoryRow[]]];
+  const shownGroups = all.value ? groups : firstRows(groups, ROWS_FIRST);
   return (
     <div class="strip-scroll" tabIndex={0} role="region" aria-label="States over time">
       <div class="strip">
-        <div class="axis lbl">{plural(all.length, "session")}</div>
+        <div class="axis lbl">{plural(found.length, "session")}</div>
         <Axis window={window} />
         <div class="axis num"><span>Waited</span><span>Cost</span></div>
         <div class="sum-row">All sessions: working, and <em>waiting for you</em></div>
-        <div class="sum-row"><Density rows={all} window={window} /></div>
+        <div class="sum-row"><Density rows={found} window={window} /></div>
         <div class="sum-row num"><b>{span(total)}</b><br /><span class="dim">in {span(window.end - window.start)}</span></div>
-        {groups.map(([project, members]) => (
+        {shownGroups.map(([project, members]) => (
           <>
             {project && <div class="lane-row" key={`p:${project}`}><b>{project}</b><span class="dim">{plural(members.length, "session")}</span></div>}
             {members.map((row) => <Row key={row.id} row={row} window={window} lit={lit} />)}
           </>
         ))}
-        {all.length === 0 && <p class="nothing">{historyMissing.value ? "The daemon could not tell the past yet" : "No session in this time"}</p>}
+        {found.length === 0 && <p class="nothing">{historyMissing.value ? "The daemon could not tell the past yet" : "No session in this time"}</p>}
+        {!all.value && found.length > ROWS_FIRST && <button type="button" class="btn ghost more-rows" onClick={() => { all.value = true; }}>{found.length - ROWS_FIRST} more sessions</button>}
         <Lines window={window} />
       </div>
     </div>
   );
+}
+
+/** More rows than this are drawn only on request. */
+const ROWS_FIRST = 200;
+
+function firstRows(groups: [string, FleetHistoryRow[]][], most: number): [string, FleetHistoryRow[]][] {
+  let left = most;
+  return groups.flatMap(([name, members]) => {
+    const taken = members.slice(0, left);
+    left -= taken.length;
+    return taken.length > 0 ? [[name, taken] as [string, FleetHistoryRow[]]] : [];
+  });
 }
 
 const percent = (at: number, { start, end }: Window) => `${((at - start) / (end - start)) * 100}%`;

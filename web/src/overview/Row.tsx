@@ -1,6 +1,5 @@
-import type { Signal } from "@preact/signals";
+import { useComputed, type Signal } from "@preact/signals";
 import type { CSSProperties } from "preact";
-import { useRef } from "preact/hooks";
 import { lookOfState } from "../card/look";
 import type { FleetHistoryRow, FleetSpan } from "../generated/FleetHistory";
 import { time } from "../lib/clock";
@@ -11,21 +10,23 @@ import { WireIcon } from "../ui/Icon";
 import { Segment } from "./Segment";
 import { waitedMs, waits, type Window } from "./summary";
 
-type RowProps = { row: FleetHistoryRow; window: Window; lit: Signal<string | null> };
+/** The stretch under the pointer. */
+export type Lit = { id: string; index: number } | null;
+
+type RowProps = { row: FleetHistoryRow; window: Window; lit: Signal<Lit> };
 
 /** A session's row: name, strip, sums. Hover a stretch for its story, click to open. */
 export function Row({ row, window, lit }: RowProps) {
   const session = sessionSignal(row.id)?.value;
-  const track = useRef<HTMLDivElement>(null);
   const last = row.spans.at(-1);
   const look = last ? lookOfState(last.state, last.role) : "ended";
   const waited = waitedMs(row, window);
-  const key = (i: number) => `${row.id}/${i}`;
   const over = (event: PointerEvent) => {
     const at = event.target instanceof HTMLElement ? event.target.dataset.span : undefined;
-    lit.value = at === undefined ? null : key(Number(at));
+    const index = at === undefined ? -1 : Number(at);
+    if (lit.peek()?.id !== row.id || lit.peek()?.index !== index) lit.value = index < 0 ? null : { id: row.id, index };
   };
-  const shown = row.spans.findIndex((_, i) => lit.value === key(i));
+  const shown = useComputed(() => (lit.value?.id === row.id ? lit.value.index : -1)).value;
   return (
     <>
       <a class={`row-name ${look}`} href={sessionHref(row.id)}>
@@ -33,11 +34,11 @@ export function Row({ row, window, lit }: RowProps) {
         <span class="clip">{row.title ?? "No prompt yet"}</span>
         {session?.git_branch && <span class="br clip">{session.git_branch}</span>}
       </a>
-      <div class="track" ref={track} onPointerMove={over} onPointerLeave={() => { lit.value = null; }} onClick={() => openSession(row.id)}>
+      <div class="track" onPointerMove={over} onPointerLeave={() => { lit.value = null; }} onClick={() => openSession(row.id)}>
         {row.spans.map((s, i) => (
           <Segment key={i} index={i} look={lookOfState(s.state, s.role)} state={s.state} from={time(s.from)} to={s.to ? time(s.to) : window.end} start={window.start} end={window.end} />
         ))}
-        {shown >= 0 && row.spans[shown] && <HoverCard row={row} span={row.spans[shown]} window={window} />}
+        {row.spans[shown] && <HoverCard row={row} span={row.spans[shown]} window={window} />}
       </div>
       <div class="row-num"><span class={waited > 0 ? "w" : undefined}>{spanText(waited)}</span><span>{session?.cost && usd(session.cost.usd_micros)}</span></div>
     </>

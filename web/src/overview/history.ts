@@ -29,10 +29,24 @@ export function withLive(history: FleetHistoryRow[], live: Session[]): FleetHist
   return [...history, ...missing];
 }
 
+/** The strip is drawn anew at most this often, however busy the fleet is. */
+const FOLLOW_MS = 1_000;
+
 export function followHistory(): () => void {
-  return onMoves((moves) => {
-    rows.value = moves.reduce(extend, rows.peek());
+  let waiting: Move[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = onMoves((moves) => {
+    waiting.push(...moves);
+    timer ??= setTimeout(() => {
+      rows.value = waiting.reduce(extend, rows.peek());
+      waiting = [];
+      timer = undefined;
+    }, FOLLOW_MS);
   });
+  return () => {
+    stop();
+    clearTimeout(timer);
+  };
 }
 
 /** Ends the open span and begins the next, if the state changed. */
