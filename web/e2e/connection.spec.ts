@@ -45,4 +45,7 @@ test("a card that lacks every optional field is still a card", async ({ fleet })
   const id = await fleet.start();
   await fleet.order("patch", { id, title: null, git_branch: null, seat: null, model: null, cost: null, context: null, cache: null, background: null, last_failure: null, current_turn_started_at: null });
   await expect(fleet.card(id)).toContainText("No prompt yet");
+  const blocked = (await fleet.sessions())[0]?.agent_state;
+  await fleet.order("patch", { id, agent_state: { ...blocked, group: "needs_you", state: "needs_permission", role: "urgent", icon: "shield", label: "Permission prompt", source: "registry" }, status: { kind: "attention_needed", detail: null, reason: null } });
+  await expect(fleet.cardIn("Needs You", id).getByRole("button", { name: "Answer in terminal" })).toBeVisible();
 });

@@ -77,6 +77,7 @@ export class Fleet {
   async open(hash = ""): Promise<void> {
     await this.page.goto(`${this.server.url}${hash}`);
     await expect(this.page.locator("[data-connection=live]")).toBeAttached();
+    if ((await this.sessions()).length > 0) await expect(this.page.locator("[data-card], .row-name").first()).toBeAttached();
   }
 
   card(id: string): Locator {

@@ -4,6 +4,7 @@ import { expect, test } from "./fleet";
 
 // Tracing would be most of the load.
 test.use({ trace: "off" });
+test.describe.configure({ mode: "serial" });
 
 const strict = process.env.LOAD_SECONDS !== undefined;
 const SECONDS = Number(process.env.LOAD_SECONDS ?? 12);

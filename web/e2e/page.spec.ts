@@ -157,7 +157,7 @@ test.describe("accessible", () => {
 
   for (const scheme of ["dark", "light"] as const) {
     test(`axe finds no serious violation (${scheme})`, async ({ fleet, page }) => {
-      test.slow();
+      test.setTimeout(300_000);
       await page.emulateMedia({ colorScheme: scheme });
       // The strips hold thousands of wordless marks that cost axe minutes; their rows are checked.
       const check = async (what: string) => {

@@ -1,5 +1,6 @@
 //! One ask, answerable where it stands. In the drawer (`whole`) everything is shown and every way to answer is offered.
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import { now, time } from "../lib/clock";
@@ -66,11 +67,20 @@ function InTerminal({ ask, expired, whole }: AskProps & { expired: boolean }) {
   return (
     <div class="ask">
       {whole && <ElicitationAsk ask={ask} whole={false} />}
-      <div class="answer">
-        <Button kind="primary" onClick={() => goToTerminal(ask.session_id)}><Icon name="jump" small />Answer in terminal</Button>
+      <TerminalRow id={ask.session_id} why={expired ? "the time to answer here is over" : "can only be answered there"}>
         {!whole && ask.kind !== "permission" && <Button kind="ghost" onClick={() => openSession(ask.session_id)}>Show</Button>}
-        <span class="dim clip">{expired ? "the time to answer here is over" : "can only be answered there"}</span>
-      </div>
+      </TerminalRow>
+    </div>
+  );
+}
+
+/** Also for a session that is blocked without an ask: one that no hook told us about. */
+export function TerminalRow({ id, why, children }: { id: string; why: string; children?: ComponentChildren }) {
+  return (
+    <div class="answer">
+      <Button kind="primary" onClick={() => void goToTerminal(id)}><Icon name="jump" small />Answer in terminal</Button>
+      {children}
+      <span class="dim clip">{why}</span>
     </div>
   );
 }

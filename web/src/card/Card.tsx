@@ -1,7 +1,7 @@
 //! One session as a card. It redraws when its own session changes and never because another one did.
 import { useComputed } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { AskView } from "../ask/AskView";
+import { AskView, TerminalRow } from "../ask/AskView";
 import type { Session } from "../generated/Session";
 import { cursor, tabStops } from "../keys/cursor";
 import { openSession, sessionHref } from "../lib/route";
@@ -53,6 +53,7 @@ function Body({ session, look, inProject }: { session: Session; look: Look; inPr
       </div>
       <Current session={session} hasAsks={asks.length > 0} />
       {asks.map((ask) => <AskView key={ask.id} ask={ask} whole={false} />)}
+      {look === "blocked" && asks.length === 0 && <TerminalRow id={session.id} why="seen in the terminal, not asked here" />}
       <Notes session={session} />
       {waiting && session.seat?.pane && <Composer id={session.id} placeholder="Next prompt" />}
       <Dials session={session} />

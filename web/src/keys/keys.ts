@@ -60,7 +60,9 @@ function inAsk(event: KeyboardEvent): boolean {
 function press(ask: HTMLElement, button: HTMLButtonElement): void {
   button.click();
   requestAnimationFrame(() => {
-    if (ask.isConnected && !ask.contains(document.activeElement)) ask.querySelector<HTMLElement>("button, textarea")?.focus();
+    if (document.activeElement !== document.body) return;
+    if (ask.isConnected) ask.querySelector<HTMLElement>("button, textarea")?.focus();
+    else if (cursor.value && openId.value === null) cardElement(cursor.value)?.focus({ preventScroll: true });
   });
 }
 
