@@ -2,14 +2,13 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { fleet } from "../live/fleet";
-import { revision, sessionSignal } from "../live/store";
+import { LARGE_FLEET, revision, sessionSignal } from "../live/store";
 import { WireIcon } from "../ui/Icon";
 import { clearFilter, filtering } from "./filter";
 import { afterMove } from "./flip";
 import type { Lane, LaneName } from "./layout";
 import { LaneView } from "./LaneView";
 import { layout } from "./shown";
-import { ALL_DRAWN_MAX } from "./Slot";
 
 export type ColumnName = "needs" | "running" | "done";
 /** Which column a narrow screen shows. */
@@ -18,7 +17,7 @@ export const phoneColumn = signal<ColumnName>("needs");
 export function Board() {
   const { lanes, shown } = layout.value;
   useLayoutEffect(afterMove, [layout.value]);
-  const sparse = shown > ALL_DRAWN_MAX;
+  const sparse = shown > LARGE_FLEET;
   const find = (name: LaneName) => lanes.find((lane) => lane.name === name);
   const done = find("done");
   const running = find("running");

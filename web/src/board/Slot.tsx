@@ -5,8 +5,6 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Card } from "../card/Card";
 import { DoneRow } from "../card/DoneRow";
 
-/** Up to this many cards are all in the DOM. */
-export const ALL_DRAWN_MAX = 200;
 const NEAR_PX = 400;
 const GUESS_PX = 120;
 

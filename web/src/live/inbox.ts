@@ -1,12 +1,16 @@
-//! Stream messages in, store changes out: at most one update per animation frame, however fast they come.
+//! Stream messages in, store changes out: at most one update per animation frame, however fast they come; for a large
+//! fleet a few frames share one.
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
 import type { Snapshot } from "../generated/Snapshot";
 import type { SseMessage } from "./sse";
-import { applyChanges, type Change } from "./store";
+import { applyChanges, isLarge, type Change } from "./store";
 
 let waiting: Change[] = [];
 let scheduled = false;
+let lastFlush = 0;
+
+const LARGE_FLUSH_MS = 80;
 
 export function receive(messages: SseMessage[]): void {
   for (const message of messages) {
@@ -18,12 +22,15 @@ export function receive(messages: SseMessage[]): void {
   if (document.hidden) flush();
   else if (!scheduled) {
     scheduled = true;
-    requestAnimationFrame(flush);
+    const wait = isLarge() ? lastFlush + LARGE_FLUSH_MS - performance.now() : 0;
+    if (wait > 0) setTimeout(() => requestAnimationFrame(flush), wait);
+    else requestAnimationFrame(flush);
   }
 }
 
 function flush(): void {
   scheduled = false;
+  lastFlush = performance.now();
   if (waiting.length === 0) return;
   const changes = latestOnly(waiting);
   waiting = [];

@@ -22,6 +22,9 @@ export const loaded = signal(false);
 export const boot = signal<string | null>(null);
 
 export const allSessions = (): Iterable<Signal<Session>> => sessions.values();
+/** Above this a fleet is large: it is drawn near the view only, and less often, so that the page stays smooth. */
+export const LARGE_FLEET = 200;
+export const isLarge = (): boolean => sessions.size > LARGE_FLEET;
 export const sessionSignal = (id: string): Signal<Session> | undefined => sessions.get(id);
 
 const watchers = new Set<(moves: Move[]) => void>();
