@@ -33,7 +33,7 @@ const observer = new IntersectionObserver(
     for (const entry of entries) seen.get(entry.target)?.(entry.isIntersecting);
   },
   // The lanes clip their cards, so it is their edge that must be widened, not the window's.
-  { scrollMargin: `${NEAR_PX}px 0px` } as IntersectionObserverInit,
+  { scrollMargin: `${NEAR_PX}px 0px`, delay: 100 } as IntersectionObserverInit,
 );
 
 function SparseSlot(item: ItemProps) {

@@ -46,10 +46,8 @@ function glide(card: HTMLElement, dx: number, dy: number): void {
     appear(card);
     return;
   }
-  card.animate([{ transform: `translate(${dx}px, ${dy}px)`, zIndex: 1 }, { transform: "none", zIndex: 1 }], {
-    duration: MOVE_MS,
-    easing: EASE,
-  });
+  // Only the transform: anything else would be laid out again in every frame.
+  card.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "none" }], { duration: MOVE_MS, easing: EASE });
 }
 
 const appear = (card: HTMLElement) => card.animate([{ opacity: 0.2 }, { opacity: 1 }], { duration: MOVE_MS, easing: EASE });
