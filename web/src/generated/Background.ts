@@ -1,0 +1,1 @@
+export type Background = { agents: number; shells: number };

@@ -1,0 +1,1 @@
+export type Cache = { status: "warm" | "cold" | "unknown"; expires_at: string | null };

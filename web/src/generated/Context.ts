@@ -1,0 +1,1 @@
+export type Context = { tokens: number; window: number; percent: number };

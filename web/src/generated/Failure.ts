@@ -1,0 +1,1 @@
+export type Failure = { tool: string | null; error: string | null; at: string };

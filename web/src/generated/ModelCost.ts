@@ -1,0 +1,1 @@
+export type ModelCost = { model: string; usd_micros: number };

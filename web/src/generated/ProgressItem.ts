@@ -1,0 +1,1 @@
+export type ProgressItem = { id: string; title: string; status: string };

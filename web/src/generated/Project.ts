@@ -1,0 +1,1 @@
+export type Project = { name: string; path: string | null; worktree: string | null };

@@ -1,0 +1,1 @@
+export type Rank = { default: string; urgency: string };

@@ -1,0 +1,7 @@
+export type Seat = {
+  pid: number | null;
+  pane: string | null;
+  tmux_socket: string | null;
+  name: string | null;
+  host: string | null;
+};

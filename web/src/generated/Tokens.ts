@@ -1,0 +1,7 @@
+export type Tokens = {
+  input: number;
+  output: number;
+  cache_read: number;
+  cache_creation_5m: number;
+  cache_creation_1h: number;
+};
