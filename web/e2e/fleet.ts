@@ -39,7 +39,7 @@ export class Fleet {
   constructor(readonly server: Server, readonly page: Page) {}
 
   async hook(id: string, hook_event_name: string, fields: Record<string, unknown> = {}): Promise<void> {
-    const payload = { session_id: id, hook_event_name, cwd: "/work/api", transcript_path: `/tmp/none/${id}.jsonl`, ...fields };
+    const payload = { session_id: id, hook_event_name, cwd: "/home/dev/api", transcript_path: `/tmp/none/${id}.jsonl`, ...fields };
     const response = await fetch(`${this.server.url}api/live/hook`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(payload) });
     expect(response.status).toBeLessThan(300);
   }
@@ -56,7 +56,7 @@ export class Fleet {
   ask(id: string, tool_name: string, tool_input: Record<string, unknown>, fields: Record<string, unknown> = {}): Promise<Verdict> {
     const send = async () => {
       await this.hook(id, "PreToolUse", { tool_name, tool_input, tool_use_id: `toolu_${id}` });
-      const payload = { session_id: id, hook_event_name: "PermissionRequest", cwd: "/work/api", tool_name, tool_input, ...fields };
+      const payload = { session_id: id, hook_event_name: "PermissionRequest", cwd: "/home/dev/api", tool_name, tool_input, ...fields };
       const response = await fetch(`${this.server.url}api/live/hook`, { method: "POST", headers: { "content-type": "application/json", "x-flightdeck-hold": "1" }, body: JSON.stringify(payload) });
       return (await response.json()) as Verdict;
     };

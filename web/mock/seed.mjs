@@ -91,7 +91,7 @@ function seedSession(i, now, rnd) {
   const names = Object.keys(PROJECTS);
   const project = names[(i * 3 + (i >> 2)) % names.length];
   const [title, branch] = PROJECTS[project][(i >> 2) % PROJECTS[project].length].split("|");
-  const s = blank(`${(0x9c41e2f0 + i * 7919).toString(16)}-1f2e-4d3c-8b5a-${String(i).padStart(12, "0")}`, `/work/${project}`, now - 3_600_000 * (1 + rnd() * 5));
+  const s = blank(`${(0x9c41e2f0 + i * 7919).toString(16)}-1f2e-4d3c-8b5a-${String(i).padStart(12, "0")}`, `/home/dev/${project}`, now - 3_600_000 * (1 + rnd() * 5));
   const turnStart = now - rnd() * 900_000 - 30_000;
   Object.assign(s, {
     title, git_branch: branch, last_user_message: rnd() < 0.5 ? pick(rnd, PROMPTS) : null,

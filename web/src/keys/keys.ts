@@ -10,10 +10,10 @@ import { cardElement, cursor, firstOf, focusCard, nextNeed, stepInLane, stepLane
 
 /** No answer within this time after cards moved: the key was meant for what stood here before. */
 const AFTER_MOVE_MS = 400;
-const PREFIX_MS = 1_200;
+const PREFIX_MS = 1_500;
 
 let movedAt = 0;
-let prefixAt = 0;
+let prefixAt = Number.NEGATIVE_INFINITY;
 
 const typing = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
@@ -67,8 +67,9 @@ function press(ask: HTMLElement, button: HTMLButtonElement): void {
 }
 
 function onPage(event: KeyboardEvent): boolean {
-  if (performance.now() - prefixAt < PREFIX_MS) {
-    prefixAt = 0;
+  // By when the keys were pressed, not by when a busy page came to them.
+  if (event.timeStamp - prefixAt < PREFIX_MS) {
+    prefixAt = Number.NEGATIVE_INFINITY;
     return afterG(event.key);
   }
   const id = openId.value ?? cursor.value;
@@ -78,7 +79,7 @@ function onPage(event: KeyboardEvent): boolean {
     case "h": case "ArrowLeft": return onBoard(() => stepLane(-1));
     case "l": case "ArrowRight": return onBoard(() => stepLane(1));
     case "n": return onBoard(() => void nextNeed());
-    case "g": prefixAt = performance.now(); return true;
+    case "g": prefixAt = event.timeStamp; return true;
     case "/": document.getElementById("search")?.focus(); return true;
     case "?": overlay.value = "help"; return true;
     case "Enter": return enter(event);
