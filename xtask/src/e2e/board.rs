@@ -46,7 +46,8 @@ impl Http {
     fn get(&self, path: &str) -> Result<Value> {
         let mut stream = TcpStream::connect(&self.0)?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.0)?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.0);
+        stream.write_all(request.as_bytes())?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
         let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
@@ -215,9 +216,9 @@ mod tests {
         .to_string();
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut request = [0; 1024];
-            let read = stream.read(&mut request).unwrap();
-            assert!(request[..read].starts_with(b"GET /api/sessions HTTP/1.1"));
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines().map(Result::unwrap);
+            let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+            assert_eq!(head[0], "GET /api/sessions HTTP/1.1");
             write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
         });
         let sessions = http.sessions().unwrap();

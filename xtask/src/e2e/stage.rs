@@ -209,8 +209,35 @@ impl Stage {
                 expect.states()
             );
         }
+        self.no_ghosts(step)?;
         self.tally.boards += 1;
         Ok(format!("board {} · {} ({})", view.group, view.state, view.label))
+    }
+
+    /// Every card that is not done stands for a session the client itself knows.
+    fn no_ghosts(&self, step: &str) -> Result<()> {
+        let ghosts = || -> Result<Vec<SessionView>> {
+            let known = self.lab.registry();
+            let cards = self.board.sessions()?.unwrap_or_default();
+            Ok(cards.into_iter().filter(|c| c.group != "done" && !known.contains_key(&c.id)).collect())
+        };
+        let none = wait_for("no ghosts", AGREE, || Ok(ghosts()?.is_empty().then_some(())));
+        none.map_err(|_| {
+            anyhow::anyhow!("{step}: the board shows sessions that are not there: {:?}", ghosts())
+        })
+    }
+
+    /// A session that gave its place to another has no card of its own.
+    pub(super) fn see_replaced(&mut self, id: &str, step: &str) -> Result<()> {
+        if self.board.sessions()?.is_none() {
+            self.tally.unjudged += 1;
+            return Ok(());
+        }
+        wait_for("the old card to go", AGREE, || Ok(self.view(id)?.is_none().then_some(())))
+            .with_context(|| format!("{step}: {:?} is still there", self.view(id)))?;
+        self.tally.boards += 1;
+        println!("  {step}: its card is replaced");
+        Ok(())
     }
 
     fn view(&self, id: &str) -> Result<Option<SessionView>> {
