@@ -71,7 +71,7 @@ pub struct SessionsQuery {
 /// The board; with `all=1` the stored sessions instead, a page at a time, the last active first.
 pub async fn sessions(State(app): State<App>, Query(query): Query<SessionsQuery>) -> Answer {
     let board = app.engine.board().await?;
-    if !query.all.is_some_and(|all| all != "0") {
+    if query.all.is_none_or(|all| all == "0") {
         return Ok(json_response(board));
     }
     let mut whole: Map<String, Value> = serde_json::from_slice(&board)?;
