@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use flightdeck::changes::Subscription;
 use flightdeck::claude_settings::{ClientVersion, Registration, SettingsFile};
 use flightdeck::engine::{Engine, EngineHandle, NotStored};
 use flightdeck::guard::Guard;
@@ -46,7 +45,8 @@ impl Deck {
     }
 
     pub(crate) fn with(store: Store, now: Timestamp, heartbeat_every: Duration) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("daemon.sock");
         let clock = Arc::new(AtomicI64::new(now.as_millis()));
@@ -64,14 +64,20 @@ impl Deck {
             tokio::spawn(engine.run());
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let addr = listener.local_addr().unwrap();
-            let file = SettingsFile::new(&folder.path().join("settings.json"), &folder.path().join("backups"));
+            let file =
+                SettingsFile::new(&folder.path().join("settings.json"), &folder.path().join("backups"));
             let registration =
                 Registration::new("/opt/flightdeck".as_ref(), folder.path(), ClientVersion::assumed());
             let registrar =
                 Registrar::new(file, registration, folder.path().join("spool"), format!("http://{addr}"));
             let registrar = Arc::new(registrar);
-            let app =
-                App { engine: handle.clone(), store, health: Arc::clone(&health), registrar, heartbeat_every };
+            let app = App {
+                engine: handle.clone(),
+                store,
+                health: Arc::clone(&health),
+                registrar,
+                heartbeat_every,
+            };
             let guard = Arc::new(Guard::new(addr, &[], None, Arc::clone(&health)));
             let hooks = UnixListener::bind(&socket).unwrap();
             tokio::spawn(flightdeck::inlet::socket::serve(hooks, app.clone()));
@@ -101,9 +107,6 @@ impl Deck {
     }
     pub(crate) fn board(&self) -> Value {
         serde_json::from_slice(&self.block_on(self.engine.board()).unwrap()).unwrap()
-    }
-    pub(crate) fn subscribe(&self) -> Subscription {
-        self.block_on(self.engine.subscribe(None)).unwrap()
     }
     pub(crate) fn stop(&self) {
         self.block_on(self.engine.stop());

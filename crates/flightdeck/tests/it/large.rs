@@ -54,7 +54,12 @@ fn twenty_megabytes_go_through_hook_and_http_and_leave_little_behind() {
         });
         assert_eq!(shown["agent_state"]["label"], "Thinking");
         let (now, most) = daemon.memory();
-        eprintln!("{MB} MB by {door}: {took:?}; resident {} MB at start, {} now, {} at most", start >> 20, now >> 20, most >> 20);
+        eprintln!(
+            "{MB} MB by {door}: {took:?}; resident {} MB at start, {} now, {} at most",
+            start >> 20,
+            now >> 20,
+            most >> 20
+        );
 
         let stored = stored(&daemon, door);
         assert!(stored.to_string().len() < 16 * 1024);

@@ -28,7 +28,9 @@ fn every_route_is_documented_and_nothing_else() {
     assert_eq!(document["openapi"], "3.1.0");
     let paths = document["paths"].as_object().unwrap().iter();
     let mut documented: Vec<(String, String)> = paths
-        .flat_map(|(path, methods)| methods.as_object().unwrap().keys().map(move |m| (m.clone(), path.clone())))
+        .flat_map(|(path, methods)| {
+            methods.as_object().unwrap().keys().map(move |m| (m.clone(), path.clone()))
+        })
         .collect();
     documented.sort();
     assert_eq!(documented, routed());
@@ -57,8 +59,11 @@ fn every_documented_route_answers_with_a_documented_status() {
 #[test]
 fn an_unknown_session_is_404_as_documented() {
     let deck = Deck::new();
-    for (method, path, _, answers) in ROUTES.iter().filter(|(_, _, _, answers)| answers.iter().any(|(c, _)| *c == 404)) {
-        let request = Request::new(&method.to_ascii_uppercase(), &path.replace("{id}", "nobody")).host(deck.addr);
+    for (method, path, _, answers) in
+        ROUTES.iter().filter(|(_, _, _, answers)| answers.iter().any(|(c, _)| *c == 404))
+    {
+        let request =
+            Request::new(&method.to_ascii_uppercase(), &path.replace("{id}", "nobody")).host(deck.addr);
         let request = if *method == "post" { request.json("{}") } else { request };
         assert_eq!(request.send(deck.addr).status, 404, "{method} {path} {answers:?}");
     }

@@ -24,7 +24,8 @@ fn fire_all(stage: &Stage, commands: &[(String, String)]) {
     for (event, command) in commands {
         let mut shell = stage.bare(Path::new("/bin/sh"));
         shell.args(["-c", command]).env("CLAUDE_PROJECT_DIR", "/w/api").env("CLAUDE_CODE_ENTRYPOINT", "cli");
-        let payload = json!({"session_id": "s", "hook_event_name": event, "cwd": "/w/api", "transcript_path": "/t"});
+        let payload =
+            json!({"session_id": "s", "hook_event_name": event, "cwd": "/w/api", "transcript_path": "/t"});
         feed(&mut shell, &payload.to_string());
     }
 }
@@ -39,7 +40,9 @@ fn check(stage: &Stage, daemon: &Daemon, commands: &[(String, String)]) {
     fire_all(stage, commands);
     let names: Vec<_> = commands.iter().map(|(event, _)| event.clone()).collect();
     // A hook that got no answer in time spooled; that arrives a little later, and then the order is another.
-    let mut came = crate::stage::until("every event has arrived", || Some(arrived(daemon)).filter(|a| a.len() >= names.len()));
+    let mut came = crate::stage::until("every event has arrived", || {
+        Some(arrived(daemon)).filter(|a| a.len() >= names.len())
+    });
     came.sort();
     let mut names = names;
     names.sort();
