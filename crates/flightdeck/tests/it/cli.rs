@@ -1,7 +1,7 @@
 //! What a person reads in the terminal.
 
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
 use expect_test::{Expect, expect};
@@ -391,6 +391,38 @@ fn doctor_names_each_finding_and_its_fix() {
     );
     stage.run(&["hooks", "repair"]).well();
     assert_eq!(stage.run(&["doctor"]).code, 0);
+}
+
+#[test]
+fn ls_watch_follows_every_change() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let mut command = stage.flightdeck(&["ls", "--watch", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!(next()["event"], "snapshot");
+    tell(&daemon, "s", "/w", "Stop", json!({}));
+    assert_eq!(next()["data"]["session"]["id"], "s");
+    daemon.stop();
+    let output = child.wait_with_output().unwrap();
+    let said = (output.status.code(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(said, (Some(1), "flightdeck: the daemon stopped\n".to_owned()));
+}
+
+#[test]
+fn a_demo_ends_by_itself_and_leaves_nothing_behind() {
+    let stage = Stage::new();
+    let folder = |name: &str| fs::read_dir(stage.path().join(name)).unwrap().count();
+    let tmp = stage.path().join("tmp");
+    fs::create_dir(&tmp).unwrap();
+    let mut demo = stage.flightdeck(&["demo", "--sessions", "6", "--port", "0", "--stop-after", "1"]);
+    let output = demo.env("TMPDIR", &tmp).output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(0), "".into()));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("A simulated fleet of 6 sessions is at http://127.0.0.1:"), "{said}");
+    assert_eq!((folder("person"), folder("claude"), folder("tmp")), (0, 0, 0));
+    assert!(!stage.paths().home.exists());
 }
 
 #[test]
