@@ -3,6 +3,9 @@
 #![expect(clippy::print_stdout, reason = "telling the person who ran it is what this program is for")]
 
 mod e2e;
+mod generate;
+mod test;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -19,11 +22,17 @@ struct Cli {
 enum Command {
     /// Drive the real Claude Code client and compare the board with its terminal
     E2e(e2e::Args),
+    /// Write what is generated from the code: docs/events.md and the page's types
+    Gen(generate::Args),
+    /// Run every check and test, and sum up
+    Test(test::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::E2e(args) => e2e::run(&args),
+        Command::Gen(args) => generate::run(&args),
+        Command::Test(args) => test::run(&args),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

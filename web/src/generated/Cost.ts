@@ -1,0 +1,9 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { ModelCost } from "./ModelCost";
+
+export type Cost = {
+  usd_micros: number;
+  client_usd_micros: number | null;
+  unpriced_models: Array<string>;
+  by_model: Array<ModelCost>;
+};

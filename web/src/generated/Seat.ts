@@ -1,0 +1,8 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+export type Seat = {
+  pid: number | null;
+  pane: string | null;
+  tmux_socket: string | null;
+  name: string | null;
+  host: string | null;
+};
