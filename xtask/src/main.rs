@@ -4,6 +4,9 @@
 
 mod contract;
 mod e2e;
+mod generate;
+mod test;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -22,12 +25,18 @@ enum Command {
     E2e(e2e::Args),
     /// Say what a client version sends differently from the recorded one
     Contract(contract::Args),
+    /// Write what is generated from the code: docs/events.md and the page's types
+    Gen(generate::Args),
+    /// Run every check and test, and sum up
+    Test(test::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::E2e(args) => e2e::run(&args),
         Command::Contract(args) => contract::run(&args),
+        Command::Gen(args) => generate::run(&args),
+        Command::Test(args) => test::run(&args),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

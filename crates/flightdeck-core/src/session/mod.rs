@@ -112,7 +112,7 @@ pub struct Failure {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "ProgressItem"))]
 pub struct Todo {
     pub id: String,
     pub title: String,
