@@ -66,11 +66,11 @@ impl Session {
     }
 
     pub(super) fn says_the_same(&self, view: &RegistryView) -> bool {
-        match (&view.status, &self.shown.state) {
-            (Status::Busy, AgentState::Working(Activity::Thinking { .. })) => true,
-            (Status::Idle | Status::Shell, AgentState::Idle(_)) => true,
-            _ => false,
-        }
+        matches!(
+            (&view.status, &self.shown.state),
+            (Status::Busy, AgentState::Working(Activity::Thinking { .. }))
+                | (Status::Idle | Status::Shell, AgentState::Idle(_))
+        )
     }
 
     /// The settle timer fired: the last word counts if it still stands and no hook knew better since.
