@@ -114,7 +114,7 @@ pub(super) struct Section {
     pub(super) cases: fn() -> Vec<Case>,
 }
 
-pub(super) const SECTIONS: [Section; 8] = [
+pub(super) const SECTIONS: [Section; 9] = [
     Section { title: "Beginning and end", cases: beginning_and_end },
     Section { title: "Prompts", cases: prompts },
     Section { title: "Tools", cases: tools },
@@ -123,6 +123,7 @@ pub(super) const SECTIONS: [Section; 8] = [
     Section { title: "Subagents", cases: subagents },
     Section { title: "Compaction", cases: compaction },
     Section { title: "Data and timeline", cases: data },
+    Section { title: "The client's registry and the process table", cases: registry_and_processes },
 ];
 
 pub(super) fn all() -> impl Iterator<Item = Case> {
@@ -281,6 +282,30 @@ fn data() -> Vec<Case> {
         case("WorktreeRemove", "", Thinking, json!({"name": "fix"})),
         case("MessageDisplay", "", Thinking, json!({})),
         case("SomethingNew", "(a name we do not know)", Thinking, json!({"x": 1})),
+    ]
+}
+
+/// Words that have stood for long enough to count; `seconds_ago` is when the client wrote them.
+fn registry_and_processes() -> Vec<Case> {
+    let says = |status: &str| json!({"status": status});
+    let waits = |what: &str| json!({"status": "waiting", "waitingFor": what});
+    let restarted = json!({"status": "idle", "started_later": true});
+    vec![
+        case("registry", "busy", TurnEnded, says("busy")),
+        case("registry", "busy", Permission, says("busy")),
+        case("registry", "busy, 1 s after Stop", TurnEnded, json!({"status": "busy", "seconds_ago": 2})),
+        case("registry", "idle", Tool, says("idle")),
+        case("registry", "idle", Permission, says("idle")),
+        case("registry", "idle", Background, says("idle")),
+        case("registry", "idle", PrintMode, says("idle")),
+        case("registry", "shell", Thinking, says("shell")),
+        case("registry", "waiting: permission prompt", Thinking, waits("permission prompt")),
+        case("registry", "waiting: input needed", Thinking, waits("input needed")),
+        case("registry", "waiting: dialog open", Thinking, waits("dialog open")),
+        case("registry", "waiting: dialog open", Tool, waits("dialog open")),
+        case("registry", "idle of a new process", Ended, restarted),
+        case("registry", "the last idle", Ended, says("idle")),
+        case("process_gone", "", Permission, json!({})),
     ]
 }
 

@@ -7,11 +7,13 @@ use super::word;
 use crate::board::{self, Card};
 use crate::event::Event;
 use crate::fleet::Fleet;
+use crate::limits::BUSY_AFTER_STOP;
 use crate::record::EventId;
 use crate::rules::{Rule, Rules};
 use crate::session::Because;
 use crate::time::{Millis, Timestamp};
 use crate::wire::hook::{HookDraft, stamp};
+use crate::wire::registry;
 
 /// 2026-11-15 12:00 UTC; any moment would do.
 const NOON_MS: i64 = 1_794_744_000_000;
@@ -72,10 +74,43 @@ fn says(card: &Card) -> (&str, &str, &Option<String>) {
     (card.agent_state.state.as_str(), &card.agent_state.label, &card.status.detail)
 }
 
+/// The registry's words, and the settling that follows them.
+fn hear(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp) {
+    let ago = payload.get("seconds_ago").and_then(Value::as_i64).unwrap_or(0);
+    // An older word is read before the second after Stop is over.
+    let at = if ago > 0 { at - Millis(500) } else { at };
+    let started = if payload.contains_key("started_later") { at } else { Timestamp::from_millis(NOON_MS) };
+    let mut entry = payload.clone();
+    entry.extend(Map::from_iter([
+        ("pid".to_owned(), json!(42)),
+        ("procStart".to_owned(), json!("1")),
+        ("sessionId".to_owned(), json!(SESSION)),
+        ("startedAt".to_owned(), json!(started.as_millis())),
+        ("statusUpdatedAt".to_owned(), json!((at - Millis::seconds(ago)).as_millis())),
+    ]));
+    if let Some(mut record) = registry::record(&entry, EventId(u128::from(seq))) {
+        record.seq = seq;
+        stamp(&mut record, at, fleet.now());
+        fleet.apply(&Event::from_record(&record));
+        fleet.tick(at + BUSY_AFTER_STOP);
+    }
+}
+
 /// One second after the last, as the shim would send it.
 fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: Start) {
     let seq = fleet.last_seq() + 1;
     let at = Timestamp::from_millis(NOON_MS) + Millis::seconds(seq as i64);
+    match name {
+        registry::REGISTRY => return hear(fleet, &payload, seq, at),
+        registry::PROCESS_GONE => {
+            let mut record = registry::process_gone(SESSION, 42, Some("1"), at, EventId(u128::from(seq)));
+            record.seq = seq;
+            stamp(&mut record, at, fleet.now());
+            fleet.apply(&Event::from_record(&record));
+            return;
+        }
+        _ => {}
+    }
     payload.entry("session_id").or_insert_with(|| json!(SESSION));
     payload.entry("cwd").or_insert_with(|| json!("/work/api"));
     payload.insert("hook_event_name".into(), json!(name));
