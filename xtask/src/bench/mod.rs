@@ -130,7 +130,7 @@ fn build_program() -> Result<PathBuf> {
     let text = String::from_utf8_lossy(&output.stdout);
     let messages = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let of_ours = messages.filter(|message| message["target"]["name"] == "promises");
-    let path = of_ours.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).last();
+    let path = of_ours.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).next_back();
     path.context("cargo did not say where it put the benches")
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn payload(n: u64, session_id: &str) -> Map<String, Value> {
         "session_id": session_id,
         "transcript_path": format!("/home/dev/.claude/projects/-home-dev-work-demo/{session_id}.jsonl"),
         "cwd": "/home/dev/work/demo", "permission_mode": "default",
-        "hook_event_name": if n % 2 == 0 { "PreToolUse" } else { "PostToolUse" },
+        "hook_event_name": if n.is_multiple_of(2) { "PreToolUse" } else { "PostToolUse" },
         "tool_name": "Bash",
         "tool_input": {"command": format!("cargo test --package n{n}"), "description": "Run the tests"},
         "tool_use_id": format!("toolu_{:020}", n / 2),
