@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "telling the person who ran it is what this program is for")]
 
 mod bench;
+mod contract;
 mod e2e;
 mod generate;
 mod test;
@@ -25,6 +26,8 @@ enum Command {
     Bench(bench::Args),
     /// Drive the real Claude Code client and compare the board with its terminal
     E2e(e2e::Args),
+    /// Say what a client version sends differently from the recorded one
+    Contract(contract::Args),
     /// Write what is generated from the code: docs/events.md and the page's types
     Gen(generate::Args),
     /// Run every check and test, and sum up
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Bench(args) => bench::run(&args),
         Command::E2e(args) => e2e::run(&args),
+        Command::Contract(args) => contract::run(&args),
         Command::Gen(args) => generate::run(&args),
         Command::Test(args) => test::run(&args),
     };

@@ -9,7 +9,8 @@ use crate::text::{lines, one_line};
 use crate::time::Timestamp;
 use crate::tool::ToolUse;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{flag, list, object, str, text, text_or_empty};
+use crate::wire::lenient::{flag, list, object, str, text, text_or_empty, whole};
+use crate::wire::registry::{self, PROCESS_GONE, Word};
 
 /// One event, ready to be applied.
 #[derive(Clone, Debug)]
@@ -91,6 +92,13 @@ pub enum EventKind {
     },
     SessionEnded {
         reason: EndReason,
+    },
+    /// The client's own word, from its registry.
+    RegistrySaid(Word),
+    /// The process that held the session is gone.
+    ProcessGone {
+        pid: u32,
+        proc_start: Option<String>,
     },
     /// The person opened the card.
     Seen,
@@ -189,10 +197,37 @@ impl Event {
                     HookName::parse(&record.name).map_or(EventKind::Noted, |name| kind_of(name, p))
                 }
                 Source::User if record.name == SEEN => EventKind::Seen,
+                Source::Registry => registry::word(p).map_or(EventKind::Noted, EventKind::RegistrySaid),
+                Source::Process if record.name == PROCESS_GONE => process_gone(p),
                 _ => EventKind::Noted,
             },
         }
     }
+}
+
+impl EventKind {
+    /// Whether it tells what an agent does or waits for; the rest is data.
+    pub fn is_about_state(&self) -> bool {
+        use EventKind as K;
+        !matches!(
+            self,
+            K::Noted
+                | K::Seen
+                | K::ModelSwitched { .. }
+                | K::CwdChanged { .. }
+                | K::TodoCreated { .. }
+                | K::TodoCompleted { .. }
+                | K::Notified(Notice::Other)
+                | K::RegistrySaid(_)
+                | K::ProcessGone { .. }
+                | K::SessionStarted { source: StartSource::Compact, .. }
+        )
+    }
+}
+
+fn process_gone(p: &Map<String, Value>) -> EventKind {
+    let pid = whole(p, "pid").and_then(|pid| u32::try_from(pid).ok());
+    pid.map_or(EventKind::Noted, |pid| EventKind::ProcessGone { pid, proc_start: text(p, "procStart") })
 }
 
 /// What a hook says, in our words.

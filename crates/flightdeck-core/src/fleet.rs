@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EndReason, Event, EventKind, StartSource};
-use crate::limits::{COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, QUIET_AFTER, STALE_AFTER};
+use crate::limits::{
+    BUSY_AFTER_STOP, COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, QUIET_AFTER, SETTLE, STALE_AFTER,
+};
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
 use crate::session::Session;
@@ -21,8 +23,18 @@ pub enum Effect {
     Changed(String),
     /// It ended a little while ago and leaves the live set.
     Completed(String),
+    /// It sits in this process now: watch over it.
+    Seated(Occupant),
     /// It left the board: this is its last word, for the store.
     Forgotten(Box<Session>),
+}
+
+/// A session and the process it sits in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occupant {
+    pub session_id: String,
+    pub pid: u32,
+    pub proc_start: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -87,6 +99,10 @@ impl Fleet {
             self.ended.insert(id.to_owned(), at);
         }
     }
+    /// Everybody who still sits in a process: after a restart each has to be looked for.
+    pub fn occupants(&self) -> impl Iterator<Item = Occupant> {
+        self.sessions.values().filter_map(occupant)
+    }
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.timers.next_due()
     }
@@ -100,7 +116,7 @@ impl Fleet {
         }
         let known = self.sessions.contains_key(&event.session_id);
         if !known {
-            if event.source == Source::User {
+            if matches!(event.source, Source::User | Source::Process) {
                 return effects;
             }
             self.make_room(&mut effects);
@@ -110,28 +126,49 @@ impl Fleet {
             effects.push(Effect::Discovered(event.session_id.clone()));
         }
         self.replace_predecessor(event, &mut effects);
-        self.apply_to_session(event);
+        self.apply_to_session(event, &mut effects);
         effects.push(Effect::Changed(event.session_id.clone()));
         effects
     }
 
-    /// Only a start brings back a session that ended and left.
+    /// Only a start, or a new process, brings back a session that ended and left.
     fn is_of_an_ended_session(&self, event: &Event) -> bool {
-        self.ended.contains_key(&event.session_id) && !begins(event)
+        let Some(ended) = self.ended.get(&event.session_id) else { return false };
+        match &event.kind {
+            EventKind::RegistrySaid(word) => word.started_at <= *ended,
+            _ => !begins(event),
+        }
     }
 
-    fn apply_to_session(&mut self, event: &Event) {
+    fn apply_to_session(&mut self, event: &Event, effects: &mut Vec<Effect>) {
         let Some(session) = self.sessions.get_mut(&event.session_id) else { return };
-        let was_working = session.shown.state.is_working();
+        let was_watched = session.shown.state.is_working() && session.quiet_since.is_none();
+        let was_stale = session.stale;
         let was_ended = session.ended_at;
+        let sat = (session.seat.pid, session.seat.proc_start.clone());
         session.apply(event, &self.rules);
         let id = &event.session_id;
-        if session.shown.state.is_working() && !was_working {
+        match event.kind {
+            EventKind::RegistrySaid(_) => self.timers.set(event.received_at + SETTLE, id, Timer::Settle),
+            EventKind::Stopped { .. } => {
+                self.timers.set(event.received_at + BUSY_AFTER_STOP, id, Timer::AfterStop);
+            }
+            _ => {}
+        }
+        if session.shown.state.is_working() && session.quiet_since.is_none() && !was_watched {
             self.timers.set(event.received_at + QUIET_AFTER, id, Timer::Quiet);
+        }
+        if was_stale && !session.stale {
+            self.timers.set(event.received_at + STALE_AFTER, id, Timer::Stale);
         }
         if session.ended_at.is_some() && session.ended_at != was_ended {
             self.timers.set(event.received_at + COMPLETED_AFTER, id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, id, Timer::Forget);
+        }
+        if sat != (session.seat.pid, session.seat.proc_start.clone())
+            || (was_ended.is_some() && session.ended_at.is_none())
+        {
+            effects.extend(occupant(session).map(Effect::Seated));
         }
         if let Some(process) = process_key(session)
             && self.by_process.get(&process) != Some(id)
@@ -143,13 +180,21 @@ impl Fleet {
 
     /// `/clear` and in-app `/resume`: another session begins in the same process. The old card is replaced, not doubled.
     fn replace_predecessor(&mut self, event: &Event, effects: &mut Vec<Effect>) {
-        if !begins(event) {
-            return;
-        }
         let (Some(pid), Some(start)) = (event.envelope.pid, event.envelope.proc_start.as_ref()) else {
             return;
         };
-        let old_id = match self.by_process.insert(process_name(pid, start), event.session_id.clone()) {
+        let process = process_name(pid, start);
+        let occupant = self.by_process.get(&process).and_then(|id| self.sessions.get(id));
+        let takes_over = match (&event.kind, occupant) {
+            // The file may have been read just before the hook of the new session came.
+            (EventKind::RegistrySaid(_), Some(old)) => event.fired_at > old.seat.told_at,
+            (EventKind::RegistrySaid(_), None) => true,
+            _ => begins(event),
+        };
+        if !takes_over {
+            return;
+        }
+        let old_id = match self.by_process.insert(process, event.session_id.clone()) {
             Some(old) if old != event.session_id => old,
             _ => return,
         };
@@ -159,7 +204,7 @@ impl Fleet {
                 EventKind::SessionStarted { source: StartSource::Clear, .. } => EndReason::Clear,
                 _ => EndReason::Resume,
             };
-            old.end(reason, Rule::Replaced, event);
+            old.end(reason, Rule::Replaced, event.into());
             self.timers.set(event.received_at + COMPLETED_AFTER, &old_id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, &old_id, Timer::Forget);
         }
@@ -183,6 +228,18 @@ impl Fleet {
     fn run(&mut self, due: Timestamp, id: &str, timer: Timer, effects: &mut Vec<Effect>) {
         let Some(session) = self.sessions.get_mut(id) else { return };
         match timer {
+            Timer::Settle | Timer::AfterStop => {
+                let was_working = session.shown.state.is_working();
+                if timer == Timer::Settle {
+                    session.settle(due)
+                } else {
+                    session.settle_after_stop(due)
+                }
+                if session.shown.state.is_working() && !was_working {
+                    self.timers.set(due + QUIET_AFTER, id, Timer::Quiet);
+                }
+                effects.push(Effect::Changed(id.to_owned()));
+            }
             Timer::Quiet if session.shown.state.is_working() => {
                 let at = session.last_activity_at + QUIET_AFTER;
                 if at > due {
@@ -210,11 +267,8 @@ impl Fleet {
 
     fn forget(&mut self, id: &str, effects: &mut Vec<Effect>) {
         let Some(session) = self.sessions.remove(id) else { return };
-        if let Some(process) = process_key(&session)
-            && self.by_process.get(&process).is_some_and(|who| who == id)
-        {
-            self.by_process.remove(&process);
-        }
+        // Also the processes it had before it was resumed in another.
+        self.by_process.retain(|_, who| who != id);
         if self.ended.len() == ENDED_IDS_MAX
             && let Some(oldest) = self.ended.iter().min_by_key(|(_, at)| **at).map(|(id, _)| id.clone())
         {
@@ -243,6 +297,11 @@ fn begins(event: &Event) -> bool {
 /// Still over since the moment the timer was set for; a session that came back has a later end, or none.
 fn has_been_over(session: &Session, due: Timestamp, after: crate::time::Millis) -> bool {
     session.ended_at.is_some_and(|ended| ended + after <= due)
+}
+
+fn occupant(session: &Session) -> Option<Occupant> {
+    let pid = session.seat.pid.filter(|_| !session.shown.state.is_ended())?;
+    Some(Occupant { session_id: session.id.clone(), pid, proc_start: session.seat.proc_start.clone() })
 }
 
 fn process_key(session: &Session) -> Option<String> {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{CLOSED_CALLS_MAX, DISORDER_MAX, OPEN_CALLS_MAX, OPEN_NEEDS_MAX};
+use crate::record::Source;
 use crate::time::Timestamp;
 use crate::tool::ToolUse;
 
@@ -23,6 +24,8 @@ pub struct Need {
     pub call_id: Option<String>,
     /// A PermissionRequest came for it: an ask that a person may answer.
     pub asked: bool,
+    /// Who told. What the registry told gives way to a hook, which knows more.
+    pub source: Source,
 }
 
 /// Most urgent first.
@@ -134,6 +137,7 @@ impl Ledger {
 
     /// A need that no call stands behind: from a notification, an elicitation, or the registry.
     pub fn open_need(&mut self, need: Need) {
+        self.close_needs_of(Source::Registry);
         if self.needs.len() == OPEN_NEEDS_MAX {
             self.needs.remove(0);
         }
@@ -169,6 +173,15 @@ impl Ledger {
     pub fn close_batch(&mut self, calls: &[ToolUse], at: Timestamp) {
         calls.iter().for_each(|tool| self.close_call(tool, at));
         self.needs.retain(|n| n.call_id.is_some() || n.opened_at > at);
+    }
+
+    /// The client goes on: every prompt was answered in the terminal. What runs, runs on.
+    pub fn close_needs(&mut self) {
+        self.needs.clear();
+    }
+
+    pub fn close_needs_of(&mut self, source: Source) {
+        self.needs.retain(|n| n.source != source);
     }
 
     pub fn close_elicitation(&mut self) {
@@ -215,6 +228,7 @@ fn need(
         opened_at: at,
         call_id,
         asked: false,
+        source: Source::Hook,
     }
 }
 
@@ -229,6 +243,7 @@ impl Need {
             opened_at: at,
             call_id: None,
             asked: false,
+            source: Source::Hook,
         }
     }
 }

@@ -56,3 +56,7 @@ pub const QUIET_AFTER: Millis = Millis::seconds(60);
 pub const STALE_AFTER: Millis = Millis::hours(8);
 /// Events of one session tolerate this much disorder where they have no clock of their own.
 pub const DISORDER_MAX: Millis = Millis::seconds(1);
+/// A word of the registry counts once it has stood for this long: nothing it shows flickers.
+pub const SETTLE: Millis = Millis(250);
+/// If the client is still busy this long after its Stop, a Stop hook sent it on.
+pub const BUSY_AFTER_STOP: Millis = Millis::seconds(1);

@@ -35,7 +35,7 @@ impl Rules {
 }
 
 /// Raised whenever the same log would fold to another fleet: older snapshots are then set aside and the log replayed.
-pub const RULES_VERSION: &str = "1";
+pub const RULES_VERSION: &str = "3";
 
 macro_rules! rules {
     ($($name:ident $sentence:literal;)*) => {
@@ -82,5 +82,13 @@ rules! {
     LastSubagentStopped "The last running subagent stopped: Claude thinks.";
     CompactionStarted "The context is being compacted.";
     CompactionEnded "Compaction ended: back to what it was before.";
+    RegistryBusy "The client's registry says busy, and no hook told: Claude works.";
+    RegistryAnswered "The client's registry says busy again: the prompt was answered in the terminal.";
+    RegistryWaiting "The client's registry says that it waits for the person.";
+    RegistryIdle "The client's registry says idle: the turn is over.";
+    RegistryInterrupted "The client's registry says idle though no Stop came: the person interrupted it.";
+    RegistryBusyAfterStop "The client is still busy a second after its Stop: a Stop hook sent Claude on.";
+    RegistryRevived "The client's registry shows the session alive after its end.";
+    ProcessDied "Its process is gone.";
     Replaced "The process went on with another session.";
 }

@@ -10,6 +10,10 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timer {
+    /// The last word of the registry may count now.
+    Settle,
+    /// The client may have been sent on after its Stop.
+    AfterStop,
     /// A working session may have gone quiet.
     Quiet,
     /// A session may have been left alone for hours.

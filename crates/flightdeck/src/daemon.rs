@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use axum::serve::ListenerExt;
+use flightdeck_core::fleet::Occupant;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::claude_settings::{ClientVersion, Registration, SettingsFile, Via};
@@ -22,7 +23,8 @@ use crate::config::Config;
 use crate::engine::{Engine, EngineHandle};
 use crate::guard::Guard;
 use crate::health::Health;
-use crate::inlet::{drain, socket};
+use crate::inlet::{drain, liveness, registry, socket};
+use crate::outlet::sse::HEARTBEAT_EVERY;
 use crate::paths::Paths;
 use crate::port::{self, Wish};
 use crate::private_folder;
@@ -47,6 +49,8 @@ pub struct Options {
     pub hooks: bool,
     /// The settings file they go into.
     pub settings: PathBuf,
+    /// Claude Code's own folder: its registry is there. `None` looks at nothing of the person's.
+    pub config_dir: Option<PathBuf>,
     pub binary: PathBuf,
     pub version: ClientVersion,
 }
@@ -74,7 +78,8 @@ pub struct Running {
     paths: Paths,
     store: Store,
     server: JoinHandle<io::Result<()>>,
-    engine_task: JoinHandle<()>,
+    /// `None` once it ended by itself.
+    engine_task: Option<JoinHandle<()>>,
     beside: Vec<JoinHandle<()>>,
     goodbye: watch::Sender<bool>,
     _lock: fs::File,
@@ -82,8 +87,11 @@ pub struct Running {
 
 pub async fn start(options: Options) -> anyhow::Result<Running> {
     let Options { paths, config, .. } = &options;
-    make_folders(paths)?;
+    raise_file_limit();
+    make_private(&paths.home)?;
+    // Before anything else is touched: a daemon that already runs for this home uses it.
     let lock = lock(paths)?;
+    make_folders(paths)?;
     let mut notes = Vec::new();
 
     let bind = options.bind.or(config.bind).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -96,11 +104,12 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let file = SettingsFile::new(&options.settings, &paths.backups());
     let listener = port::listen(bind, wish(&options, &file)).await?;
     let addr = listener.local_addr()?;
-    let url = format!("http://{addr}");
+    let url = url_of(addr);
 
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
-    let engine = start_engine(&store, config, &health).await?;
+    let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
+    let (engine, restored) = start_engine(&store, config, &health, seats).await?;
     let registrar = Arc::new(Registrar::new(
         file,
         Registration {
@@ -117,23 +126,24 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         store: store.clone(),
         health: Arc::clone(&health),
         registrar: Arc::clone(&registrar),
+        heartbeat_every: HEARTBEAT_EVERY,
     };
 
     // What waited while nobody listened comes first, then what came between listening and binding.
     drain::drain(&app, &paths.spool()).await;
     let hooks_in = bind_socket(paths)?;
     drain::drain(&app, &paths.spool()).await;
-    let beside = vec![
+    let mut beside = vec![
         tokio::spawn(socket::serve(hooks_in, app.clone())),
         tokio::spawn(drain::watch(app.clone(), paths.spool())),
+        tokio::spawn(liveness::watch(app.clone(), restored, news)),
     ];
+    if let Some(config_dir) = &options.config_dir {
+        beside.push(tokio::spawn(registry::watch(app.clone(), config_dir.clone())));
+    }
     let (goodbye, leaving) = watch::channel(false);
-    let guard = Arc::new(Guard::new(
-        addr.port(),
-        &config.hosts,
-        token.filter(|_| !bind.is_loopback()),
-        Arc::clone(&health),
-    ));
+    let guard =
+        Arc::new(Guard::new(addr, &config.hosts, token.filter(|_| !bind.is_loopback()), Arc::clone(&health)));
     let server = tokio::spawn(serve(listener, app, guard, leaving));
     write_daemon_file(paths, &url, addr.port())?;
     if options.hooks {
@@ -151,7 +161,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         paths: paths.clone(),
         store,
         server,
-        engine_task,
+        engine_task: Some(engine_task),
         beside,
         goodbye,
         _lock: lock,
@@ -159,6 +169,21 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
 }
 
 impl Running {
+    /// Waits until the engine ends by itself, which it does only by a mistake of ours: better no daemon than a dead one
+    /// that holds the socket.
+    pub async fn broken(&mut self) -> anyhow::Error {
+        match self.engine_task.as_mut() {
+            Some(engine) => {
+                let ended = engine.await;
+                self.engine_task = None;
+                anyhow::anyhow!(
+                    "the engine broke off ({ended:?}); nothing stored is lost. Start Flightdeck again"
+                )
+            }
+            None => std::future::pending().await,
+        }
+    }
+
     /// The other way round: hooks out first, so that no client calls a daemon that is closing.
     pub async fn stop(self) {
         if self.hooks {
@@ -170,7 +195,9 @@ impl Running {
         let _ = fs::remove_file(self.paths.socket());
         self.beside.iter().for_each(JoinHandle::abort);
         self.engine.stop().await;
-        let _ = self.engine_task.await;
+        if let Some(engine) = self.engine_task {
+            let _ = engine.await;
+        }
         // Streams end with the engine; whoever still downloads has a moment.
         let _ = self.goodbye.send(true);
         if tokio::time::timeout(GOODBYE_MAX, self.server).await.is_err() {
@@ -184,19 +211,39 @@ impl Running {
     }
 }
 
-fn make_folders(paths: &Paths) -> anyhow::Result<()> {
-    let private = |dir: &Path| {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(dir)
-            .with_context(|| format!("cannot make the folder {}", dir.display()))
+/// Each session is watched by a descriptor of its own, and each viewer holds one: take what the system allows.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
+}
+
+/// Where a browser of this machine goes: `0.0.0.0` is no address to visit.
+fn url_of(addr: SocketAddr) -> String {
+    let ip = match addr.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
     };
-    private(&paths.home)?;
-    private(&paths.logs)?;
-    private(&paths.spool())?;
-    private(&paths.runtime)?;
+    format!("http://{}", SocketAddr::new(ip, addr.port()))
+}
+
+fn make_private(dir: &Path) -> anyhow::Result<()> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.with_context(|| format!("cannot make the folder {}", dir.display()))
+}
+
+fn make_folders(paths: &Paths) -> anyhow::Result<()> {
+    make_private(&paths.logs)?;
+    make_private(&paths.spool())?;
     let run = paths.home.join("run");
+    if run == paths.runtime && run.is_symlink() && !run.exists() {
+        // A link from a start with a runtime folder, which was swept when the person logged out.
+        fs::remove_file(&run).with_context(|| format!("cannot remove the link {}", run.display()))?;
+    }
+    make_private(&paths.runtime)?;
     if run != paths.runtime && fs::read_link(&run).ok().as_ref() != Some(&paths.runtime) {
         // An old link, or a folder from a time without a runtime folder.
         let _ = fs::remove_file(&run);
@@ -205,7 +252,7 @@ fn make_folders(paths: &Paths) -> anyhow::Result<()> {
     }
     let socket = paths.socket();
     let folder = socket.parent().unwrap_or(&paths.home);
-    private(folder)?;
+    make_private(folder)?;
     private_folder::open(folder).with_context(|| format!("{} must belong to you alone", folder.display()))?;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
         .with_context(|| format!("cannot make {} private", folder.display()))
@@ -217,7 +264,11 @@ fn lock(paths: &Paths) -> anyhow::Result<fs::File> {
     let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let file = file.with_context(|| format!("cannot open {}", path.display()))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
+        Ok(()) => {
+            // What a killed daemon left would name the wrong one. Usually there is nothing.
+            let _ = fs::remove_file(paths.daemon_file());
+            Ok(file)
+        }
         Err(rustix::io::Errno::WOULDBLOCK) => match read_daemon_file(paths) {
             Some(other) => bail!(
                 "Flightdeck already runs for this home: pid {}, {}. Stop it first, or use another --home",
@@ -272,7 +323,8 @@ async fn start_engine(
     store: &Store,
     config: &Config,
     health: &Arc<Health>,
-) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
+    seats: mpsc::Sender<Occupant>,
+) -> anyhow::Result<((EngineHandle, JoinHandle<()>), Vec<Occupant>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
     let restored = restore::restore(store, config.rules(Some(host))).await?;
@@ -285,8 +337,10 @@ async fn start_engine(
         "the fleet is back"
     );
     let keeper = Keeper::new(config.retention());
-    let (engine, handle) = Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, clock::now);
-    Ok((handle, tokio::spawn(engine.run())))
+    let occupants = restored.fleet.occupants().collect();
+    let (engine, handle) =
+        Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, clock::now, seats);
+    Ok(((handle, tokio::spawn(engine.run())), occupants))
 }
 
 fn bind_socket(paths: &Paths) -> anyhow::Result<UnixListener> {

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use flightdeck_core::board;
 use flightdeck_core::event::Event;
-use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::fleet::{Effect, Fleet, Occupant};
 use flightdeck_core::record::Record;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::changes::{Changes, Subscription};
+use crate::clock::Clock;
 use crate::explain::{self, Explanation};
 use crate::health::Health;
 use crate::restore;
@@ -114,9 +115,10 @@ pub struct Engine {
     changes: Changes,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
-    /// The wall clock, handed in so that tests and simulations bring their own.
-    clock: fn() -> Timestamp,
+    clock: Clock,
     keeper: restore::Keeper,
+    /// Who sits in which process, for whoever watches over them.
+    seats: mpsc::Sender<Occupant>,
 }
 
 impl Engine {
@@ -125,14 +127,20 @@ impl Engine {
         store: Store,
         health: Arc<Health>,
         keeper: restore::Keeper,
-        clock: fn() -> Timestamp,
+        clock: impl Into<Clock>,
+        seats: mpsc::Sender<Occupant>,
     ) -> (Self, EngineHandle) {
         let (sender, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
         let mut changes = Changes::new(health.boot.clone());
         for session in fleet.sessions().filter(|s| board::on_board(s)) {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
-        (Self { fleet, store, changes, health, inputs, clock, keeper }, EngineHandle { inputs: sender })
+        let clock = clock.into();
+        health.metrics.fleet(fleet.len(), 0);
+        (
+            Self { fleet, store, changes, health, inputs, clock, keeper, seats },
+            EngineHandle { inputs: sender },
+        )
     }
 
     /// Runs until told to stop, or until nobody is left who could tell it anything.
@@ -153,10 +161,11 @@ impl Engine {
                     }
                 }
                 () = tokio::time::sleep(wake) => {
-                    let effects = self.fleet.tick((self.clock)().max(self.fleet.now()));
+                    let effects = self.fleet.tick(self.clock.now().max(self.fleet.now()));
                     self.publish(effects).await;
                 }
             }
+            self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
             self.keeper.look_after(&self.fleet, &self.store);
         }
     }
@@ -164,7 +173,7 @@ impl Engine {
     /// An hour where nothing is due: a sleeping engine costs nothing.
     fn until_next_timer(&self) -> std::time::Duration {
         let due =
-            self.fleet.next_wake().map_or(Millis::hours(1), |at| at - (self.clock)().max(self.fleet.now()));
+            self.fleet.next_wake().map_or(Millis::hours(1), |at| at - self.clock.now().max(self.fleet.now()));
         std::time::Duration::from_millis(due.0.max(0) as u64)
     }
 
@@ -191,7 +200,7 @@ impl Engine {
     async fn commit(&mut self, mut records: Vec<Record>, waiting: Vec<(usize, Reply)>) {
         let mut last = self.fleet.now();
         for record in &mut records {
-            stamp(record, (self.clock)(), last);
+            stamp(record, self.clock.now(), last);
             last = record.received_at;
         }
         let records = Arc::new(records);
@@ -236,6 +245,8 @@ impl Engine {
             match effect {
                 Effect::Discovered(id) | Effect::Changed(id) => drop(changed.insert(id)),
                 Effect::Completed(id) => completed.push(id),
+                // Nobody watches processes (a replay, a test): then nobody is told.
+                Effect::Seated(occupant) => drop(self.seats.try_send(occupant)),
                 Effect::Forgotten(session) => forgotten.push(session),
             }
         }
@@ -255,7 +266,6 @@ impl Engine {
         if !forgotten.is_empty() {
             restore::keep_for_ever(&self.store, &forgotten, self.fleet.rules()).await;
         }
-        self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
     }
 
     fn answer(&mut self, question: Input) -> Option<oneshot::Sender<()>> {

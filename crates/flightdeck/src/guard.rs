@@ -3,6 +3,7 @@
 //! A page on another site can make this machine's browser send requests to loopback. It cannot fake `Host`, `Origin` or
 //! `Sec-Fetch-Site`, so these decide; whoever is not a browser sends none of the last two and is let in by `Host`.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -30,11 +31,15 @@ pub struct Guard {
 }
 
 impl Guard {
-    pub fn new(port: u16, names: &[String], token: Option<String>, health: Arc<Health>) -> Self {
+    /// `bound` is where the daemon listens: by that address, too, it may be called.
+    pub fn new(bound: SocketAddr, names: &[String], token: Option<String>, health: Arc<Health>) -> Self {
         let own = ["127.0.0.1", "localhost", "[::1]"].into_iter().map(str::to_owned);
-        let hosts =
-            own.chain(names.iter().map(|n| n.to_ascii_lowercase())).map(|name| format!("{name}:{port}"));
-        Self { hosts: hosts.collect(), token, health }
+        let named = own.chain(names.iter().map(|n| n.to_ascii_lowercase()));
+        let mut hosts: Vec<_> = named.map(|name| format!("{name}:{}", bound.port())).collect();
+        if !bound.ip().is_unspecified() && !hosts.contains(&bound.to_string()) {
+            hosts.push(bound.to_string());
+        }
+        Self { hosts, token, health }
     }
 
     fn check(&self, request: &Request) -> Result<(), (StatusCode, String)> {

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -13,12 +13,17 @@ const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// `FLIGHTDECK_LOG` takes a tracing filter; without it: info.
 pub fn start(folder: &Path, filter: Option<&str>) -> io::Result<PathBuf> {
-    std::fs::create_dir_all(folder)?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let path = folder.join("flightdeck.log");
     let filter = EnvFilter::try_new(filter.unwrap_or("info")).unwrap_or_else(|_| EnvFilter::new("info"));
     let writer = Mutex::new(Rotating::open(&path)?);
-    let subscriber =
-        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).finish();
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_writer(writer)
+        // Told on standard error, a full disk would end in a panic if that is a file of the same disk.
+        .log_internal_errors(false)
+        .finish();
     // Tests start several daemons in one process; the first one's log is then everybody's.
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(path)

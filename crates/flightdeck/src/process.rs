@@ -30,6 +30,15 @@ pub fn comm(pid: u32) -> Option<String> {
     stat(pid).map(|s| s.comm)
 }
 
+/// Whether this process was started to outlive its terminal (`nohup`). Where the kernel does not say, it is taken as so:
+/// handling the signal would end a daemon that was meant to stay.
+pub fn outlives_its_terminal() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // SIGHUP is number 1, the lowest bit.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
+}
+
 #[cfg(target_os = "linux")]
 pub fn stat(pid: u32) -> Option<Stat> {
     use rustix::fs::{Mode, OFlags};
@@ -47,6 +56,47 @@ pub fn stat(pid: u32) -> Option<Stat> {
 #[cfg(not(target_os = "linux"))]
 pub fn stat(_pid: u32) -> Option<Stat> {
     None
+}
+
+/// Whether some process has this number. One that may not be asked is there.
+pub fn exists(pid: u32) -> bool {
+    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else { return false };
+    !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
+}
+
+/// How often a process is looked for where the kernel cannot tell of its end.
+const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Returns when the process that started at `start` is gone: at once on Linux, within a second elsewhere.
+pub async fn ended(pid: u32, start: Option<&str>) {
+    #[cfg(target_os = "linux")]
+    if ended_by_pidfd(pid, start).await.is_some() {
+        return;
+    }
+    while exists(pid) && start.is_none_or(|start| start_time(pid).is_none_or(|now| now == start)) {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// `None` where the kernel or a limit refuses such a descriptor.
+#[cfg(target_os = "linux")]
+async fn ended_by_pidfd(pid: u32, start: Option<&str>) -> Option<()> {
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    let fd = match pidfd_open(Pid::from_raw(i32::try_from(pid).ok()?)?, PidfdFlags::NONBLOCK) {
+        Ok(fd) => fd,
+        Err(rustix::io::Errno::SRCH) => return Some(()),
+        Err(_) => return None,
+    };
+    // The number may have been given away between the look and the descriptor.
+    if start.is_some() && start_time(pid).as_deref() != start {
+        return Some(());
+    }
+    #[expect(
+        deprecated,
+        reason = "the replacement is unsafe; an OwnedFd cannot break what the old one trusts in"
+    )]
+    let fd = tokio::io::unix::AsyncFd::with_interest(fd, tokio::io::Interest::READABLE).ok()?;
+    fd.readable().await.ok().map(|_| ())
 }
 
 /// `4242 (a (strange) name) S 1 …`: the name may hold spaces and parentheses, so it ends at the *last* one.

@@ -1,6 +1,7 @@
 //! The HTTP side: which route leads where. Bodies are bounded, every route is guarded.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -23,6 +24,8 @@ pub struct App {
     pub store: Store,
     pub health: Arc<Health>,
     pub registrar: Arc<Registrar>,
+    /// How often a silent stream says that it lives: [`sse::HEARTBEAT_EVERY`].
+    pub heartbeat_every: Duration,
 }
 
 pub fn router(app: App, allowed: Arc<Guard>) -> Router {

@@ -36,7 +36,38 @@ pub(super) trait Board {
 pub(super) struct Daemon {
     binary: std::path::PathBuf,
     child: Child,
-    address: String,
+    http: Http,
+}
+
+/// `host:port` of a board.
+struct Http(String);
+
+impl Http {
+    fn get(&self, path: &str) -> Result<Value> {
+        let mut stream = TcpStream::connect(&self.0)?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.0);
+        stream.write_all(request.as_bytes())?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
+        if !head.starts_with("HTTP/1.1 200") {
+            bail!("GET {path}: {}", head.lines().next().unwrap_or_default());
+        }
+        serde_json::from_str(body).with_context(|| format!("GET {path} gave no JSON"))
+    }
+
+    fn sessions(&self) -> Result<Vec<SessionView>> {
+        let answer = self.get("/api/sessions")?;
+        let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
+        let view = |s: &Value| SessionView {
+            id: text(&s["id"]),
+            group: text(&s["agent_state"]["group"]),
+            state: text(&s["agent_state"]["state"]),
+            label: text(&s["agent_state"]["label"]),
+        };
+        Ok(answer["sessions"].as_array().context("no sessions in the answer")?.iter().map(view).collect())
+    }
 }
 
 impl Daemon {
@@ -64,20 +95,7 @@ impl Daemon {
                 return Err(e.context(format!("the daemon did not come up: {log}")));
             }
         };
-        Ok(Self { binary: binary.to_owned(), child, address })
-    }
-
-    fn get(&self, path: &str) -> Result<Value> {
-        let mut stream = TcpStream::connect(&self.address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
-        if !head.starts_with("HTTP/1.1 200") {
-            bail!("GET {path}: {}", head.lines().next().unwrap_or_default());
-        }
-        serde_json::from_str(body).with_context(|| format!("GET {path} gave no JSON"))
+        Ok(Self { binary: binary.to_owned(), child, http: Http(address) })
     }
 }
 
@@ -90,8 +108,12 @@ fn address(child: &mut Child) -> Result<String> {
         BufReader::new(stdout).lines().map_while(Result::ok).for_each(|l| drop(send.send(l)))
     });
     let line = lines.recv_timeout(DAEMON_START).context("it printed no address")?;
-    let after = line.split("http://").nth(1).with_context(|| format!("no address in {line:?}"))?;
-    Ok(after.chars().take_while(|c| !c.is_whitespace() && *c != '/').collect())
+    address_in(&line).with_context(|| format!("no address in {line:?}"))
+}
+
+fn address_in(line: &str) -> Option<String> {
+    let after = line.split("http://").nth(1)?;
+    Some(after.chars().take_while(|c| !c.is_whitespace() && *c != '/').collect())
 }
 
 impl Board for Daemon {
@@ -106,17 +128,7 @@ impl Board for Daemon {
     }
 
     fn sessions(&self) -> Result<Option<Vec<SessionView>>> {
-        let answer = self.get("/api/sessions")?;
-        let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
-        let view = |s: &Value| SessionView {
-            id: text(&s["id"]),
-            group: text(&s["agent_state"]["group"]),
-            state: text(&s["agent_state"]["state"]),
-            label: text(&s["agent_state"]["label"]),
-        };
-        Ok(Some(
-            answer["sessions"].as_array().context("no sessions in the answer")?.iter().map(view).collect(),
-        ))
+        self.http.sessions().map(Some)
     }
 }
 
@@ -177,5 +189,40 @@ impl Board for Recorder {
 
     fn sessions(&self) -> Result<Option<Vec<SessionView>>> {
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_found_in_whatever_the_daemon_prints() {
+        assert_eq!(
+            address_in("Flightdeck on http://127.0.0.1:47892/ (54 sessions)").as_deref(),
+            Some("127.0.0.1:47892")
+        );
+        assert_eq!(address_in("http://127.0.0.1:1").as_deref(), Some("127.0.0.1:1"));
+        assert_eq!(address_in("starting"), None);
+    }
+
+    #[test]
+    fn a_board_is_read_from_the_api() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let http = Http(listener.local_addr().unwrap().to_string());
+        let body = json!({"boot": "b", "n": 1, "sessions": [
+            {"id": "s1", "agent_state": {"group": "needs_you", "state": "needs_permission", "label": "Permission for Bash"}},
+        ]})
+        .to_string();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines().map(Result::unwrap);
+            let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+            assert_eq!(head[0], "GET /api/sessions HTTP/1.1");
+            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+        });
+        let sessions = http.sessions().unwrap();
+        server.join().unwrap();
+        assert_eq!((sessions[0].id.as_str(), sessions[0].state.as_str()), ("s1", "needs_permission"));
     }
 }

@@ -7,14 +7,14 @@ mod install;
 mod scenarios;
 mod stage;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::{Parser, ValueEnum};
 
 use scenarios::Scenario;
-use stage::{Stage, Tally};
+use stage::{Options, Stage, Tally};
 
 #[derive(Parser, Debug)]
 pub(crate) struct Args {
@@ -32,9 +32,6 @@ pub(crate) struct Args {
     /// What is compared with the screen
     #[arg(long, value_enum, default_value_t = BoardKind::Daemon)]
     board: BoardKind,
-    /// Also judge what only the client's registry can tell (interrupts, kill -9)
-    #[arg(long)]
-    registry: bool,
     /// Another client than the pinned one: a path to its `claude` binary
     #[arg(long)]
     client: Option<PathBuf>,
@@ -56,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         }
         return Ok(true);
     }
-    let chosen = choose(args)?;
+    let chosen = choose(&args.scenarios, args.slow)?;
     let ci = std::env::var("CI").is_ok_and(|v| v == "true");
     let tools = install::tools(args.client.as_deref()).and_then(|client| {
         let flightdeck = if args.board == BoardKind::Daemon { Some(install::flightdeck()?) } else { None };
@@ -81,15 +78,32 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(total.failed == 0)
 }
 
-fn choose(args: &Args) -> Result<Vec<&'static Scenario>> {
-    if args.scenarios.is_empty() {
-        return Ok(scenarios::ALL.iter().filter(|s| args.slow || !s.slow).collect());
+/// Plays scenarios with a recorder and gives back each one's name and what it left behind, one after the other.
+pub(crate) fn record(
+    names: &[String],
+    client: Option<&Path>,
+) -> Result<impl Iterator<Item = Result<(String, PathBuf)>>> {
+    let chosen = choose(names, false)?;
+    let client = install::tools(client)?;
+    Ok(chosen.into_iter().map(move |scenario| {
+        println!("{} — {}", scenario.name, scenario.about);
+        let mut stage = Stage::new(scenario, &Options { keep: true }, &client, None)?;
+        let dir = stage.lab.dir().to_owned();
+        let played = (scenario.run)(&mut stage);
+        stage.close(played)?;
+        Ok((scenario.name.to_owned(), dir))
+    }))
+}
+
+fn choose(names: &[String], slow: bool) -> Result<Vec<&'static Scenario>> {
+    if names.is_empty() {
+        return Ok(scenarios::ALL.iter().filter(|s| slow || !s.slow).collect());
     }
     let find = |name: &String| match scenarios::ALL.iter().find(|s| s.name == name) {
         Some(scenario) => Ok(scenario),
         None => bail!("no scenario {name}: see cargo xtask e2e --list"),
     };
-    args.scenarios.iter().map(find).collect()
+    names.iter().map(find).collect()
 }
 
 fn perform(
@@ -100,7 +114,8 @@ fn perform(
 ) -> Tally {
     println!("\n{} — {}", scenario.name, scenario.about);
     let begun = Instant::now();
-    let outcome = Stage::new(scenario, args, client, flightdeck).and_then(|mut stage| {
+    let options = Options { keep: args.keep };
+    let outcome = Stage::new(scenario, &options, client, flightdeck).and_then(|mut stage| {
         let played = (scenario.run)(&mut stage);
         stage.close(played)
     });

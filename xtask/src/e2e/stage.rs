@@ -13,7 +13,6 @@ use serde_json::json;
 use super::board::{Board, Daemon, Recorder, SessionView};
 use super::expect::Expect;
 use super::scenarios::Scenario;
-use super::{Args, BoardKind};
 
 /// The board agrees within this time of the screen: hooks are processes, and some are async.
 const AGREE: Duration = Duration::from_secs(5);
@@ -30,8 +29,6 @@ pub(super) struct Tally {
     pub(super) failed: usize,
     pub(super) screens: usize,
     pub(super) boards: usize,
-    /// Board checks left out because no hook tells what happened.
-    pub(super) registry_skipped: usize,
     /// Board checks left out because a recorder cannot judge.
     pub(super) unjudged: usize,
 }
@@ -42,7 +39,6 @@ impl Tally {
         self.failed += other.failed;
         self.screens += other.screens;
         self.boards += other.boards;
-        self.registry_skipped += other.registry_skipped;
         self.unjudged += other.unjudged;
     }
 }
@@ -51,13 +47,6 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} scenarios passed, {} failed; ", self.passed, self.failed)?;
         write!(f, "{} screens read as expected, {} boards agreed", self.screens, self.boards)?;
-        if self.registry_skipped > 0 {
-            write!(
-                f,
-                "\nSKIPPED {} board checks that need the registry inlet (--registry)",
-                self.registry_skipped
-            )?;
-        }
         if self.unjudged > 0 {
             write!(f, "\nSKIPPED {} board checks: a recorder stands in for the daemon", self.unjudged)?;
         }
@@ -65,10 +54,14 @@ impl fmt::Display for Tally {
     }
 }
 
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    pub(super) keep: bool,
+}
+
 pub(super) struct Stage {
     pub(super) lab: Lab,
     board: Box<dyn Board>,
-    registry: bool,
     keep: bool,
     tally: Tally,
     steps: usize,
@@ -83,7 +76,7 @@ pub(super) struct Seat {
 impl Stage {
     pub(super) fn new(
         scenario: &Scenario,
-        args: &Args,
+        options: &Options,
         client: &Path,
         flightdeck: Option<&Path>,
     ) -> Result<Self> {
@@ -93,12 +86,11 @@ impl Stage {
         if scenario.allow_tools {
             lab.write_settings(&json!({"permissions": {"allow": ["Bash", "Read", "Agent"]}}))?;
         }
-        let board: Box<dyn Board> = match (args.board, flightdeck) {
-            (BoardKind::Daemon, Some(binary)) => Box::new(Daemon::start(&lab, binary)?),
-            _ => Box::new(Recorder),
+        let board: Box<dyn Board> = match flightdeck {
+            Some(binary) => Box::new(Daemon::start(&lab, binary)?),
+            None => Box::new(Recorder),
         };
-        let stage =
-            Self { lab, board, registry: args.registry, keep: args.keep, tally: Tally::default(), steps: 0 };
+        let stage = Self { lab, board, keep: options.keep, tally: Tally::default(), steps: 0 };
         if scenario.hooks_first {
             stage.install_hooks()?;
         }
@@ -175,10 +167,6 @@ impl Stage {
             self.tally.unjudged += 1;
             return Ok("board not judged".into());
         }
-        if expect.needs_registry && !self.registry {
-            self.tally.registry_skipped += 1;
-            return Ok(format!("board SKIPPED (needs the registry: {})", expect.states().join(" or ")));
-        }
         let fits = |view: &SessionView| expect.states().contains(&view.state.as_str());
         let agreed = wait_for("the board", AGREE, || Ok(self.view(id)?.filter(fits)));
         let Ok(view) = agreed else {
@@ -197,8 +185,35 @@ impl Stage {
                 expect.states()
             );
         }
+        self.no_ghosts(step)?;
         self.tally.boards += 1;
         Ok(format!("board {} · {} ({})", view.group, view.state, view.label))
+    }
+
+    /// Every card that is not done stands for a session the client itself knows.
+    fn no_ghosts(&self, step: &str) -> Result<()> {
+        let ghosts = || -> Result<Vec<SessionView>> {
+            let known = self.lab.registry();
+            let cards = self.board.sessions()?.unwrap_or_default();
+            Ok(cards.into_iter().filter(|c| c.group != "done" && !known.contains_key(&c.id)).collect())
+        };
+        let none = wait_for("no ghosts", AGREE, || Ok(ghosts()?.is_empty().then_some(())));
+        none.map_err(|_| {
+            anyhow::anyhow!("{step}: the board shows sessions that are not there: {:?}", ghosts())
+        })
+    }
+
+    /// A session that gave its place to another has no card of its own.
+    pub(super) fn see_replaced(&mut self, id: &str, step: &str) -> Result<()> {
+        if self.board.sessions()?.is_none() {
+            self.tally.unjudged += 1;
+            return Ok(());
+        }
+        wait_for("the old card to go", AGREE, || Ok(self.view(id)?.is_none().then_some(())))
+            .with_context(|| format!("{step}: {:?} is still there", self.view(id)))?;
+        self.tally.boards += 1;
+        println!("  {step}: its card is replaced");
+        Ok(())
     }
 
     fn view(&self, id: &str) -> Result<Option<SessionView>> {
@@ -207,12 +222,22 @@ impl Stage {
 
     fn keep_screen(&mut self, seat: &Seat, step: &str) {
         self.steps += 1;
+        self.keep_registry();
         let name: String = step.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
         let folder = self.lab.dir().join("screens");
         let text = seat.tui.capture().unwrap_or_default();
         // Only for the person who asked to keep the lab.
         let _ = fs::create_dir_all(&folder);
         let _ = fs::write(folder.join(format!("{:02}-{}-{name}.txt", self.steps, seat.tui.name())), text);
+    }
+
+    /// The client takes its entry along when it goes.
+    fn keep_registry(&self) {
+        let folder = self.lab.dir().join("registry");
+        let _ = fs::create_dir_all(&folder);
+        for (id, entry) in self.lab.registry() {
+            let _ = fs::write(folder.join(format!("{:02}-{id}.json", self.steps)), entry.to_string());
+        }
     }
 
     /// Ends everything; the lab is deleted unless it is to be kept or has something to show.

@@ -4,3 +4,4 @@ pub mod clip;
 pub mod hook;
 pub mod hook_name;
 pub mod lenient;
+pub mod registry;

@@ -6,9 +6,11 @@ use std::fmt::Write;
 use flightdeck_core::board;
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
+use flightdeck_core::record::EventId;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
-use flightdeck_sim::corpus::{HookRecord, scenarios};
+use flightdeck_core::wire::{hook, registry};
+use flightdeck_sim::corpus::{HookRecord, RegistryRecord, scenarios};
 
 use crate::story;
 
@@ -31,6 +33,91 @@ fn every_scenario_of_the_corpus_reads_as_its_story() {
         let file = format!("{}/tests/it/snapshots/{}.txt", env!("CARGO_MANIFEST_DIR"), scenario.name);
         expect_test::expect_file![file].assert_eq(&told);
     }
+}
+
+/// What came at one moment.
+enum Told<'a> {
+    Hook(&'a HookRecord),
+    Registry(&'a RegistryRecord),
+}
+
+/// Hooks and registry by time, with the timers between them: what a person at that terminal saw.
+#[test]
+fn every_scenario_with_the_clients_own_registry_reads_as_its_story() {
+    for scenario in scenarios() {
+        let hooks = scenario.hooks.iter().map(|h| (h.t_ms, Told::Hook(h)));
+        let registry = scenario.registry.iter().map(|r| (r.t_ms, Told::Registry(r)));
+        let mut all: Vec<_> = hooks.chain(registry).collect();
+        all.sort_by_key(|(at, _)| *at);
+        let start = all.first().map_or(0, |(at, _)| *at);
+        let mut fleet = Fleet::new(Rules::default());
+        let mut story = Changes::new(start);
+        for (i, (t_ms, told)) in all.iter().enumerate() {
+            story.until(&mut fleet, *t_ms);
+            let what = match told {
+                Told::Hook(hook) => {
+                    apply(&mut fleet, hook, i as u64 + 1);
+                    describe(hook)
+                }
+                Told::Registry(entry) => {
+                    hear(&mut fleet, entry, i as u64 + 1);
+                    describe_entry(entry)
+                }
+            };
+            story.tell(&fleet, *t_ms, &what);
+        }
+        story.until(&mut fleet, all.last().map_or(0, |(at, _)| at + 2000));
+        let file = format!("{}/tests/it/with_registry/{}.txt", env!("CARGO_MANIFEST_DIR"), scenario.name);
+        expect_test::expect_file![file].assert_eq(&story.text);
+    }
+}
+
+/// Writes a line whenever a card reads differently.
+struct Changes {
+    start: i64,
+    names: BTreeMap<String, String>,
+    last: BTreeMap<String, String>,
+    text: String,
+}
+
+impl Changes {
+    fn new(start: i64) -> Self {
+        Self { start, names: BTreeMap::new(), last: BTreeMap::new(), text: String::new() }
+    }
+
+    /// Runs the timers that come due before `t_ms`, each at its moment.
+    fn until(&mut self, fleet: &mut Fleet, t_ms: i64) {
+        while let Some(due) = fleet.next_wake().filter(|due| due.as_millis() < t_ms) {
+            let _ = fleet.tick(due);
+            self.tell(fleet, due.as_millis(), "(a timer)");
+        }
+    }
+
+    fn tell(&mut self, fleet: &Fleet, t_ms: i64, what: &str) {
+        for session in fleet.sessions() {
+            let reads = story::read(&board::card(session, fleet.rules()));
+            let next = self.names.len() + 1;
+            let name = self.names.entry(session.id.clone()).or_insert_with(|| format!("s{next}"));
+            if self.last.get(&session.id) != Some(&reads) {
+                writeln!(self.text, "{:>6} {name:<3} {what:<46} → {reads}", t_ms - self.start).unwrap();
+                self.last.insert(session.id.clone(), reads);
+            }
+        }
+    }
+}
+
+fn hear(fleet: &mut Fleet, entry: &RegistryRecord, seq: u64) {
+    let Some(content) = &entry.content else { return };
+    let Some(mut record) = registry::record(content, EventId(u128::from(seq))) else { return };
+    record.seq = seq;
+    record.envelope.proc_start = Some("1".into());
+    hook::stamp(&mut record, Timestamp::from_millis(entry.t_ms), fleet.now());
+    fleet.apply(&Event::from_record(&record));
+}
+
+fn describe_entry(entry: &RegistryRecord) -> String {
+    let word = |key: &str| entry.content.as_ref().and_then(|c| c.get(key)?.as_str());
+    format!("registry {} {}", word("status").unwrap_or("-"), word("waitingFor").unwrap_or_default())
 }
 
 fn apply(fleet: &mut Fleet, hook: &HookRecord, seq: u64) {

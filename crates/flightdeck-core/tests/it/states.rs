@@ -540,6 +540,24 @@ fn a_working_session_without_a_sign_of_life_is_marked_quiet_and_stays_where_it_i
 }
 
 #[test]
+fn a_session_that_gave_a_sign_of_life_can_go_quiet_and_stale_again() {
+    check(
+        "0 UserPromptSubmit prompt=a
+         61 tick
+         70 PreToolUse tool_name=Bash tool_use_id=a
+         131 tick",
+        expect![[r#"running acting "Bash" · quiet"#]],
+    );
+    check(
+        "0 Stop
+         28801 tick
+         28900 Notification notification_type=auth_success
+         57800 tick",
+        expect![[r#"needs_you idle "Waiting for your next prompt" · stale"#]],
+    );
+}
+
+#[test]
 fn after_eight_hours_a_session_is_stale_and_nothing_more() {
     check("0 Stop\n 28799 tick", expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
     check("0 Stop\n 28801 tick", expect![[r#"needs_you idle "Waiting for your next prompt" · stale"#]]);

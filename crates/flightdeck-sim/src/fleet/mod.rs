@@ -11,7 +11,7 @@ mod seat;
 mod template;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::Map;
 use library::REPOS;
@@ -91,11 +91,14 @@ pub struct Fleet {
     planned: u64,
     /// Seats by the time their next turn must be planned.
     due: BinaryHeap<Reverse<(i64, usize)>>,
+    /// Sessions that have started and not ended in what was returned so far, and their seats.
+    open: BTreeMap<String, usize>,
 }
 
 #[derive(Debug)]
 struct Queued {
     key: (i64, u64),
+    seat: usize,
     event: SimEvent,
 }
 
@@ -124,7 +127,15 @@ impl Fleet {
         let begin = config.start_ms - i64::try_from(config.history_ms).unwrap_or(0);
         let seats: Vec<Seat> = (0..config.sessions).map(|n| Seat::new(n, begin, &config)).collect();
         let due = seats.iter().enumerate().map(|(n, seat)| Reverse((seat.free_at(), n))).collect();
-        Self { templates: template::embedded(), seats, queue: BinaryHeap::new(), planned: 0, due, config }
+        Self {
+            templates: template::embedded(),
+            seats,
+            queue: BinaryHeap::new(),
+            planned: 0,
+            due,
+            open: BTreeMap::new(),
+            config,
+        }
     }
 
     /// The folders of this fleet, so that a demo can make them look like checkouts.
@@ -143,9 +154,14 @@ impl Fleet {
         let queue = std::mem::take(&mut self.queue);
         self.queue = queue.into_iter().filter(|Reverse(q)| q.event.fired_ms <= at_ms).collect();
         self.due.clear();
-        for n in 0..self.seats.len() {
-            let events = self.seats[n].leave(at_ms, &self.templates, &self.config);
-            self.enqueue(events);
+        // A turn is planned ahead, so only the events that stay tell which sessions are there.
+        let mut open = self.open.clone();
+        let mut kept: Vec<&Queued> = self.queue.iter().map(|Reverse(q)| q).collect();
+        kept.sort();
+        kept.into_iter().for_each(|q| note(&mut open, q));
+        for (session_id, seat) in open {
+            let goodbye = self.seats[seat].leave(session_id, at_ms, &self.templates, &self.config);
+            self.enqueue(seat, goodbye);
         }
     }
 
@@ -157,14 +173,14 @@ impl Fleet {
             self.due.pop();
             let events = self.seats[n].plan(&self.templates, &self.config);
             self.due.push(Reverse((self.seats[n].free_at(), n)));
-            self.enqueue(events);
+            self.enqueue(n, events);
         }
     }
 
-    fn enqueue(&mut self, events: Vec<SimEvent>) {
+    fn enqueue(&mut self, seat: usize, events: Vec<SimEvent>) {
         for event in events {
             self.planned += 1;
-            self.queue.push(Reverse(Queued { key: (event.at_ms, self.planned), event }));
+            self.queue.push(Reverse(Queued { key: (event.at_ms, self.planned), seat, event }));
         }
     }
 }
@@ -180,11 +196,24 @@ impl Iterator for Fleet {
                 (Some(Reverse(first)), Some(due)) if first.event.at_ms >= due => {
                     self.plan_seats_due_before(first.event.at_ms)
                 }
-                (Some(_), _) => return self.queue.pop().map(|Reverse(q)| q.event),
+                (Some(_), _) => {
+                    let Reverse(queued) = self.queue.pop()?;
+                    note(&mut self.open, &queued);
+                    return Some(queued.event);
+                }
                 (None, Some(due)) => self.plan_seats_due_before(due),
                 (None, None) => return None,
             }
         }
+    }
+}
+
+fn note(open: &mut BTreeMap<String, usize>, queued: &Queued) {
+    let id = &queued.event.session_id;
+    if queued.event.payload.get("hook_event_name").is_some_and(|name| name == "SessionEnd") {
+        open.remove(id);
+    } else if !open.contains_key(id) {
+        open.insert(id.clone(), queued.seat);
     }
 }
 

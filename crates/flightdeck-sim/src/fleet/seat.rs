@@ -116,18 +116,21 @@ impl Seat {
         self.play(&roles, templates, config)
     }
 
-    /// Closes the session at once, whatever it is doing.
+    /// Closes a session of this seat at once, whatever it is doing.
     pub(super) fn leave(
         &mut self,
+        session_id: String,
         at_ms: i64,
         templates: &[Template],
         config: &FleetConfig,
     ) -> Vec<SimEvent> {
-        let leaving = FleetConfig { speed: f64::INFINITY, jitter_ms: 0, ..config.clone() };
-        // Planned but not begun: nobody would know the session.
-        let begun = self.session.is_some();
+        let at_once = FleetConfig { speed: f64::INFINITY, jitter_ms: 0, ..config.clone() };
+        self.sit_down();
+        if let Some(session) = &mut self.session {
+            session.id = session_id;
+        }
         self.clock_ms = at_ms as f64;
-        let events = if begun { self.play(&[Role::Exit], templates, &leaving) } else { Vec::new() };
+        let events = self.play(&[Role::Exit], templates, &at_once);
         self.session = None;
         events
     }

@@ -28,7 +28,7 @@ fn events_come_in_order_of_arrival_and_never_before_they_fired() {
 
 #[test]
 fn no_placeholder_is_left_unfilled() {
-    for event in some(FleetConfig::default(), 20_000) {
+    for event in some(FleetConfig::default(), 6_000) {
         let text = serde_json::to_string(&event.payload).unwrap();
         assert!(!text.contains("{{"), "{text}");
         assert!(!event.session_id.is_empty());
@@ -49,7 +49,7 @@ fn fifty_four_sessions_sit_in_three_repositories_of_three_worktrees() {
 
 #[test]
 fn every_kind_of_event_in_the_pieces_turns_up() {
-    let events = some(FleetConfig::default(), 30_000);
+    let events = some(FleetConfig::default(), 15_000);
     let expected = [
         "CwdChanged",
         "InstructionsLoaded",
@@ -119,7 +119,7 @@ fn at_any_minute_some_ask_and_most_run() {
 #[test]
 fn async_hooks_overtake_each_other_and_without_jitter_they_do_not() {
     let overtaken = |jitter_ms| {
-        let events = some(FleetConfig { jitter_ms, ..FleetConfig::default() }, 20_000);
+        let events = some(FleetConfig { jitter_ms, ..FleetConfig::default() }, 6_000);
         let mut last: BTreeMap<String, i64> = BTreeMap::new();
         let late = |e: &&SimEvent| {
             last.insert(e.session_id.clone(), e.fired_ms).is_some_and(|before| before > e.fired_ms)
@@ -127,21 +127,23 @@ fn async_hooks_overtake_each_other_and_without_jitter_they_do_not() {
         events.iter().filter(late).count()
     };
     assert_eq!(overtaken(0), 0);
-    assert!(overtaken(60) > 20, "{}", overtaken(60));
+    assert!(overtaken(60) > 10, "{}", overtaken(60));
 }
 
 #[test]
 fn when_told_to_end_every_session_says_goodbye_and_the_stream_runs_out() {
-    let mut fleet = Fleet::new(FleetConfig { sessions: 12, ..FleetConfig::default() });
-    let mut events: Vec<SimEvent> = fleet.by_ref().take(1_500).collect();
-    let now = events[events.len() - 1].at_ms;
-    fleet.end(now);
-    events.extend(fleet);
-    let count = |name: &str, source: &[&str]| {
-        let named = events.iter().filter(|e| e.payload["hook_event_name"] == name);
-        named.filter(|e| source.is_empty() || source.iter().any(|s| e.payload["source"] == **s)).count()
-    };
-    assert_eq!(count("SessionStart", &["startup", "clear"]), count("SessionEnd", &[]));
+    for count in [1, 40, 1_500, 4_000] {
+        let mut fleet = Fleet::new(FleetConfig { sessions: 12, ..FleetConfig::default() });
+        let mut events: Vec<SimEvent> = fleet.by_ref().take(count).collect();
+        fleet.end(events[count - 1].at_ms);
+        events.extend(fleet);
+        let ids = |name: &str| -> BTreeSet<&str> {
+            let named = events.iter().filter(|e| e.payload["hook_event_name"] == name);
+            named.map(|e| e.session_id.as_str()).collect()
+        };
+        assert_eq!(ids("SessionStart"), ids("SessionEnd"), "after {count}");
+        assert!(events.is_sorted_by_key(|e| e.at_ms));
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Asks the daemon over its socket.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -12,6 +13,9 @@ use crate::paths::Paths;
 
 /// A daemon that does not answer a question in this time is stuck.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
+
+/// Events asked for at once: the most the daemon gives.
+const PAGE_EVENTS: usize = 1000;
 
 pub(super) struct Daemon {
     stream: BufReader<UnixStream>,
@@ -65,7 +69,7 @@ impl Daemon {
         Ok(serde_json::from_value(board["sessions"].clone())?)
     }
 
-    /// The one session whose id, title or project starts with `wanted`.
+    /// The one session whose id starts with `wanted`.
     pub(super) fn find(&mut self, wanted: &str) -> anyhow::Result<String> {
         let cards = self.cards()?;
         let by_id: Vec<_> = cards.iter().filter(|c| c.id.starts_with(wanted)).collect();
@@ -75,6 +79,20 @@ impl Daemon {
             [] => Ok(wanted.to_owned()),
             many => bail!("{} sessions start with {wanted}: give more of the id", many.len()),
         }
+    }
+
+    /// The newest `count` events of a session, oldest first.
+    pub(super) fn last_events(&mut self, id: &str, count: usize) -> anyhow::Result<Vec<Value>> {
+        let mut last = VecDeque::new();
+        let mut after = json!(0);
+        while !after.is_null() {
+            let mut page =
+                self.ask("events", json!({ "session_id": id, "after": after, "limit": PAGE_EVENTS }))?;
+            after = page["next_after"].take();
+            last.extend(page["events"].as_array_mut().map(std::mem::take).unwrap_or_default());
+            last.drain(..last.len().saturating_sub(count));
+        }
+        Ok(last.into())
     }
 
     /// Every change from now on, a JSON line each.

@@ -1,10 +1,13 @@
 //! `flightdeck demo`: a simulated fleet on a real daemon, in a temporary home. The person's own files are never touched.
 
 use std::io::Write;
+use std::iter::Peekable;
 use std::time::Duration;
 
 use anyhow::Context;
+use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -16,10 +19,13 @@ use crate::claude_settings::ClientVersion;
 use crate::clock;
 use crate::config::Config;
 use crate::daemon::{self, Options};
+use crate::engine::EngineHandle;
 use crate::paths::{Paths, socket_of};
 
 /// The fleet has been at work for this long when the demo opens.
 const HISTORY: Duration = Duration::from_secs(20 * 60);
+/// Events of the past handed over at once.
+const CATCH_UP_EVENTS: usize = 256;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DemoArgs {
@@ -56,6 +62,7 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         token: None,
         hooks: false,
         settings: home.join("settings.json"),
+        config_dir: None,
         binary: std::env::current_exe()?,
         version: ClientVersion::assumed(),
     })
@@ -68,6 +75,8 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         history_ms: HISTORY.as_millis() as u64,
         ..FleetConfig::default()
     });
+    let mut events = events.peekable();
+    catch_up(&running.engine, &mut events).await?;
     let mut fleet = tokio::spawn(feed(socket_of(home), events));
     writeln!(out, "A simulated fleet of {} sessions is at {}", args.sessions, running.url)?;
     writeln!(out, "Its home is {}; to look at it from another terminal:", home.display())?;
@@ -86,8 +95,32 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
     Ok(0)
 }
 
+/// What happened before the demo opened, all at once.
+async fn catch_up(engine: &EngineHandle, events: &mut Peekable<Fleet>) -> anyhow::Result<()> {
+    let now = clock::now().as_millis();
+    loop {
+        let past = std::iter::from_fn(|| events.next_if(|e| e.at_ms <= now)).take(CATCH_UP_EVENTS);
+        let records = past.map(record).collect::<Result<Vec<_>, _>>()?;
+        if records.is_empty() {
+            return Ok(());
+        }
+        engine.append(records).await?;
+    }
+}
+
+fn record(event: SimEvent) -> anyhow::Result<Record> {
+    let env = stamped(event.env, event.fired_ms);
+    Ok(HookDraft { name_in_path: None, payload: event.payload, env, bytes: 0 }
+        .into_record(clock::fresh_id())?)
+}
+
+fn stamped(mut env: flightdeck_sim::Map, fired_ms: i64) -> flightdeck_sim::Map {
+    env.insert("fired_at".into(), json!(Timestamp::from_millis(fired_ms).to_string()));
+    env
+}
+
 /// Sends each event over the socket when its time has come, as a hook would.
-async fn feed(socket: std::path::PathBuf, events: Fleet) -> anyhow::Result<()> {
+async fn feed(socket: std::path::PathBuf, events: Peekable<Fleet>) -> anyhow::Result<()> {
     let mut stream = BufReader::new(UnixStream::connect(socket).await?);
     let mut answer = String::new();
     for event in events {
@@ -103,9 +136,7 @@ async fn feed(socket: std::path::PathBuf, events: Fleet) -> anyhow::Result<()> {
 }
 
 fn frame(event: SimEvent) -> anyhow::Result<Vec<u8>> {
-    let mut env = event.env;
-    let fired = Timestamp::from_millis(event.fired_ms);
-    env.insert("fired_at".into(), json!(fired.to_string()));
+    let env = stamped(event.env, event.fired_ms);
     let mut line = serde_json::to_vec(&json!({ "cmd": "hook", "args": event.payload, "env": env }))?;
     line.push(b'\n');
     Ok(line)

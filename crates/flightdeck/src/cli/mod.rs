@@ -14,6 +14,7 @@ mod show;
 mod status;
 mod up;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -89,7 +90,10 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
     let env = |name: &str| std::env::var_os(name);
     if let Some(Command::Completions { shell }) = cli.command {
-        clap_complete::generate(shell, &mut Cli::command(), "flightdeck", out);
+        // It panics where it cannot write, and a pipe may be closed.
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "flightdeck", &mut script);
+        out.write_all(&script)?;
         return Ok(0);
     }
     let paths = Paths::resolve(cli.home.as_deref(), env)?;

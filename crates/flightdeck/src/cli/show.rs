@@ -34,14 +34,13 @@ pub(super) fn run(args: &ShowArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
     let card: Card = serde_json::from_value(session)?;
     let text = lines(out, &card, clock::now());
     write!(out, "{text}")?;
-    let page = daemon.ask("events", json!({ "session_id": id, "limit": 1000 }))?;
-    let events = page["events"].as_array().cloned().unwrap_or_default();
+    let events = daemon.last_events(&id, args.events)?;
     if !events.is_empty() {
         writeln!(out, "\n{}", draw::paint(out, "1", "Last events"))?;
     }
-    for event in &events[events.len().saturating_sub(args.events)..] {
+    for event in &events {
         let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
-        let clock = text("fired_at").get(11..19).unwrap_or_default().to_owned();
+        let clock = Timestamp::parse(&text("fired_at")).map(draw::time_of_day).unwrap_or_default();
         writeln!(out, "  {clock}  {:<20} {}", text("name"), text("summary"))?;
     }
     Ok(0)

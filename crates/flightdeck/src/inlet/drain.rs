@@ -20,27 +20,37 @@ const CHUNK_FILES_MAX: usize = 256;
 const CHUNK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// A hook writes its file in several steps; reading waits until they are likely done.
 const SETTLE: Duration = Duration::from_millis(100);
+/// What the store refused is tried again after this: a disk that is full stays so for a while.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+
+/// What became of the spool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drained {
+    Empty,
+    /// Something waits on: the store, or the disk, refused.
+    Waiting,
+}
 
 /// Everything that waits now. Stops at the first event that cannot be stored: the order must hold.
-pub async fn drain(app: &App, dir: &Path) {
+pub async fn drain(app: &App, dir: &Path) -> Drained {
     if let Err(error) = spool::enforce_bounds(dir, clock::now(), Bounds::default()) {
         tracing::debug!(%error, "the spool could not be bounded");
     }
     loop {
         let taken = next_chunk(dir).await;
         if taken.files.is_empty() {
-            return;
+            return if taken.broken_off { Drained::Waiting } else { Drained::Empty };
         }
         let count = taken.records.len();
         if let Err(error) = app.engine.append(taken.records).await {
             tracing::error!(%error, "spooled events wait on");
-            return;
+            return Drained::Waiting;
         }
         app.health.metrics.spooled.fetch_add(count as u64, Ordering::Relaxed);
         if let Err(error) = spool::remove(&taken.files) {
             // They stay and come again; their ids are known by then, so nothing is applied twice.
             tracing::error!(%error, "spooled events are stored but cannot be removed");
-            return;
+            return Drained::Waiting;
         }
         tracing::info!(events = count, "events came from the spool");
     }
@@ -50,6 +60,8 @@ pub async fn drain(app: &App, dir: &Path) {
 struct Chunk {
     files: Vec<SpoolFile>,
     records: Vec<Record>,
+    /// A file could not be read now; those after it wait with it.
+    broken_off: bool,
 }
 
 async fn next_chunk(dir: &Path) -> Chunk {
@@ -76,6 +88,7 @@ fn read_chunk(dir: &Path) -> Chunk {
             Err(error) if error.is_poison() => put_aside(&file, &error.to_string()),
             Err(error) => {
                 tracing::warn!(%error, "a spooled event cannot be read now");
+                chunk.broken_off = true;
                 break;
             }
         }
@@ -97,7 +110,8 @@ fn put_aside(file: &SpoolFile, reason: &str) {
     }
 }
 
-/// A hook that got no answer in time spools although the daemon runs: take that in as well. No polling.
+/// A hook that got no answer in time, or whose event the store refused, spools although the daemon runs: take that in as
+/// well. No polling, except while something waits for the disk to recover.
 pub async fn watch(app: App, dir: PathBuf) {
     let (hint, mut hints) = mpsc::channel(1);
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
@@ -115,9 +129,18 @@ pub async fn watch(app: App, dir: PathBuf) {
     if let Err(error) = watcher.watch(&dir, RecursiveMode::NonRecursive) {
         return tracing::error!(%error, "the spool cannot be watched; it is drained at the next start");
     }
-    while hints.recv().await.is_some() {
+    // What came after the last look and before the watch began.
+    let mut left = drain(&app, &dir).await;
+    loop {
+        let hint = match left {
+            Drained::Empty => hints.recv().await,
+            Drained::Waiting => tokio::time::timeout(RETRY_AFTER, hints.recv()).await.unwrap_or(Some(())),
+        };
+        if hint.is_none() {
+            return;
+        }
         tokio::time::sleep(SETTLE).await;
         while hints.try_recv().is_ok() {}
-        drain(&app, &dir).await;
+        left = drain(&app, &dir).await;
     }
 }

@@ -3,6 +3,8 @@
 pub mod drain;
 pub mod frame;
 pub mod http;
+pub mod liveness;
+pub mod registry;
 mod repair;
 pub mod socket;
 pub mod spool;

@@ -17,7 +17,7 @@ use crate::changes::{Change, Subscription};
 use crate::server::App;
 
 /// A proxy or a sleeping laptop shows itself within this.
-const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
+pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
 const HEARTBEAT: Bytes = Bytes::from_static(b": \n\n");
 
 pub async fn stream(State(app): State<App>, headers: HeaderMap) -> Response {
@@ -52,7 +52,7 @@ impl Viewer {
             if let Some(frame) = self.waiting.pop() {
                 return Some(frame);
             }
-            match tokio::time::timeout(HEARTBEAT_EVERY, self.subscription.next.recv()).await {
+            match tokio::time::timeout(self.app.heartbeat_every, self.subscription.next.recv()).await {
                 Err(_) => return Some(HEARTBEAT),
                 Ok(Ok(change)) => return Some(self.together(change)),
                 Ok(Err(RecvError::Closed)) => return None,

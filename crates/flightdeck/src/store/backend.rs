@@ -38,8 +38,14 @@ pub trait Backend: Send {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetainStep {
-    More { removed: u64 },
-    Done { held_back: bool },
+    More {
+        removed: u64,
+    },
+    /// There is more to do, but not at once: the disk is busy.
+    Wait,
+    Done {
+        held_back: bool,
+    },
 }
 
 /// Totals by event name, with a bound: a sender of made-up names must not grow the table.

@@ -41,6 +41,8 @@ type Result<T, E = StoreError> = std::result::Result<T, E>;
 pub const COMMANDS_WAITING_MAX: usize = 64;
 /// Events read from the log at a time: enough to keep the reader busy, little enough to hold.
 pub const REPLAY_CHUNK_EVENTS_MAX: usize = 1000;
+/// Most a caller gets in one page: appends wait while it is read.
+pub const PAGE_ITEMS_MAX: usize = 1000;
 /// Payload bytes read at a time; a single larger payload still comes, alone.
 pub const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Snapshots kept: the latest, and one to fall back on if that is damaged.
@@ -84,7 +86,9 @@ impl Store {
         Ok(Replay { store: self.clone(), pending })
     }
 
+    /// At most [`PAGE_ITEMS_MAX`] at a time.
     pub async fn events_of(&self, wanted: EventsOf) -> Result<EventPage> {
+        let wanted = EventsOf { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
         self.ask(|reply| Command::EventsOf { wanted, reply }).await
     }
 
@@ -125,8 +129,9 @@ impl Store {
         self.ask(|reply| Command::PutSessions { sessions, reply }).await
     }
 
-    /// The last active first.
+    /// The last active first, at most [`PAGE_ITEMS_MAX`] at a time.
     pub async fn stored_sessions(&self, before: Option<SessionCursor>, limit: usize) -> Result<SessionPage> {
+        let limit = limit.min(PAGE_ITEMS_MAX);
         self.ask(|reply| Command::StoredSessions { before, limit, reply }).await
     }
 

@@ -81,6 +81,27 @@ fn a_replay_of_many_chunks_misses_nothing_and_repeats_nothing() {
 }
 
 #[test]
+fn a_session_is_read_page_by_page_through_a_long_log() {
+    over_every_backend(|open| {
+        block_on(async {
+            let store = open();
+            store.append(records(1..=5000)).await.unwrap();
+            let (mut after_seq, mut seqs) = (0, Vec::new());
+            loop {
+                let session_id = "session-1".to_owned();
+                let wanted = EventsOf { session_id, after_seq, limit: usize::MAX, with_payload: false };
+                let page = store.events_of(wanted).await.unwrap();
+                assert!(page.records.len() <= PAGE_ITEMS_MAX);
+                seqs.extend(page.records.iter().map(|r| r.seq));
+                let Some(next) = page.next_after else { break };
+                after_seq = next;
+            }
+            assert_eq!(seqs, (1..=5000).filter(|n| n % 3 == 1).collect::<Vec<_>>());
+        });
+    });
+}
+
+#[test]
 fn appends_are_served_while_old_events_are_removed() {
     over_every_backend(|open| {
         block_on(async {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::oneshot;
@@ -19,6 +21,8 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
 
 /// Commands served between two steps of retention: it goes on under load, but never keeps an append waiting for two.
 const COMMANDS_BETWEEN_STEPS_MAX: usize = 16;
+/// How long retention waits for a busy disk before it asks again; a command ends the wait.
+const RETENTION_WAIT: Duration = Duration::from_millis(2);
 
 #[derive(Debug)]
 pub(super) enum Command {
@@ -40,7 +44,9 @@ pub(super) enum Command {
 }
 
 pub(super) fn start(backend: Box<dyn Backend>, commands: Receiver<Command>) -> Result<()> {
-    let worker = Worker { backend, commands, retention: None, served: 0 };
+    let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let waiting = waiting.map_err(StoreError::io("start a timer for", Path::new("the store")))?;
+    let worker = Worker { backend, commands, retention: None, served: 0, waiting };
     std::thread::Builder::new()
         .name("store".to_owned())
         .spawn(move || worker.run())
@@ -54,6 +60,8 @@ struct Worker {
     retention: Option<Retention>,
     /// Commands since the last step of retention.
     served: usize,
+    /// Only to wait for a command *or* a moment.
+    waiting: Runtime,
 }
 
 /// A retention that is under way.
@@ -89,9 +97,18 @@ impl Worker {
                 }
             }
             self.served = 0;
-            self.retain_a_little();
+            if self.retain_a_little() == Some(RetainStep::Wait)
+                && let Some(command) = self.command_within(RETENTION_WAIT)
+            {
+                return Some(command);
+            }
         }
         self.commands.blocking_recv()
+    }
+
+    fn command_within(&mut self, time: Duration) -> Option<Command> {
+        let commands = &mut self.commands;
+        self.waiting.block_on(async { tokio::time::timeout(time, commands.recv()).await.ok().flatten() })
     }
 
     fn handle(&mut self, command: Command) {
@@ -140,23 +157,28 @@ impl Worker {
         }
     }
 
-    fn retain_a_little(&mut self) {
-        let Some(mut under_way) = self.retention.take() else { return };
-        match self.backend.retain_step(under_way.now, &under_way.policy) {
-            Ok(RetainStep::More { removed }) => {
+    fn retain_a_little(&mut self) -> Option<RetainStep> {
+        let mut under_way = self.retention.take()?;
+        let step = match self.backend.retain_step(under_way.now, &under_way.policy) {
+            Ok(step) => step,
+            Err(error) => {
+                answer(under_way.reply, Err(error));
+                return None;
+            }
+        };
+        match step {
+            RetainStep::Done { held_back } => {
+                let report = RetainReport { held_back, ..under_way.report };
+                let size = self.backend.size_bytes();
+                answer(under_way.reply, size.map(|bytes_after| RetainReport { bytes_after, ..report }));
+            }
+            RetainStep::More { removed } => {
                 under_way.report.removed += removed;
                 self.retention = Some(under_way);
             }
-            Ok(RetainStep::Done { held_back }) => {
-                let report = self.backend.size_bytes().map(|bytes_after| RetainReport {
-                    bytes_after,
-                    held_back,
-                    ..under_way.report
-                });
-                answer(under_way.reply, report);
-            }
-            Err(error) => answer(under_way.reply, Err(error)),
+            RetainStep::Wait => self.retention = Some(under_way),
         }
+        Some(step)
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) fn clear(s: &mut Stage) -> Result<()> {
     t.tui.submit("/clear")?;
     wait_for_other_session(s, &t, &old)?;
     s.see(&t, "a fresh session", idle())?;
+    s.see_replaced(&old, "the old session")?;
     s.prompt(&t, "SCRIPT:hello two")?;
     s.see(&t, "answered there", idle())
 }
@@ -94,6 +95,7 @@ pub(super) fn in_app_resume(s: &mut Stage) -> Result<()> {
     let now = wait_for_other_session(s, &t, &second)?;
     ensure!(now == first, "went to {now}, not to {first}");
     s.see(&t, "the first one is back", idle())?;
+    s.see_replaced(&second, "the second session")?;
     s.prompt(&t, "SCRIPT:hello three")?;
     s.see(&t, "goes on", idle())
 }
@@ -101,7 +103,7 @@ pub(super) fn in_app_resume(s: &mut Stage) -> Result<()> {
 pub(super) fn hooks_into_running(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:hello one")?;
-    s.see(&t, "nobody knows it yet", idle().needs_registry())?;
+    s.see(&t, "nobody knows it yet", idle())?;
     s.install_hooks()?;
     std::thread::sleep(SETTINGS_RELOAD);
     s.prompt(&t, "SCRIPT:hello two")?;

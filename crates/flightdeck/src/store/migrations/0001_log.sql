@@ -13,7 +13,9 @@ CREATE TABLE events (
     -- Last: the columns before it are read without following it into its overflow pages.
     payload     TEXT NOT NULL
 ) STRICT;
-CREATE INDEX events_by_session ON events (session_id, seq);
+-- By stretch of the log first: an append then touches a few leaves at the index's end, not one for every session that
+-- ever was. Halves the work of an append; a reader of one session makes a seek for every 1,024 events of the log.
+CREATE INDEX events_by_session ON events (seq >> 10, session_id);
 
 -- Every event ever appended, also those that retention has removed since.
 CREATE TABLE event_counts (

@@ -10,6 +10,9 @@ use rusqlite::{Connection, OptionalExtension, Row, Rows, ToSql, Transaction, Tra
 use super::super::{Appended, EventPage, EventsOf, Oldest, PAGE_BYTES_MAX, Result, StoreError};
 use super::{Sqlite, from_db, to_db};
 
+/// The index by session goes by stretches of this many bits of `seq`; the number is written out in its SQL too.
+const STRETCH_BITS: u32 = 10;
+
 const INSERT: &str = "INSERT INTO events \
      (seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, payload) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING";
@@ -105,16 +108,29 @@ impl ToSql for Json<'_> {
 
 pub(super) fn after(conn: &Connection, after_seq: u64, limit: usize) -> Result<EventPage> {
     let mut select = conn.prepare_cached(select!("payload", "WHERE seq > ?1 ORDER BY seq"))?;
-    read_page(select.query([to_db(after_seq)])?, limit)
+    let mut page = Reading::new(limit);
+    page.read(select.query([to_db(after_seq)])?)?;
+    Ok(page.page)
 }
 
-pub(super) fn of_session(conn: &Connection, wanted: &EventsOf) -> Result<EventPage> {
+pub(super) fn of_session(conn: &Connection, wanted: &EventsOf, last_seq: u64) -> Result<EventPage> {
     let mut select = conn.prepare_cached(if wanted.with_payload {
-        select!("payload", "WHERE session_id = ?1 AND seq > ?2 ORDER BY seq")
+        select!(
+            "payload",
+            "INDEXED BY events_by_session WHERE seq >> 10 = ?1 AND session_id = ?2 AND seq > ?3"
+        )
     } else {
-        select!("'{}'", "WHERE session_id = ?1 AND seq > ?2 ORDER BY seq")
+        select!("'{}'", "INDEXED BY events_by_session WHERE seq >> 10 = ?1 AND session_id = ?2 AND seq > ?3")
     })?;
-    read_page(select.query(params![wanted.session_id, to_db(wanted.after_seq)])?, wanted.limit)
+    let first_seq = oldest(conn)?.map_or(0, |o| o.seq).max(wanted.after_seq.saturating_add(1));
+    let mut page = Reading::new(wanted.limit);
+    for stretch in first_seq >> STRETCH_BITS..=last_seq >> STRETCH_BITS {
+        page.read(select.query(params![to_db(stretch), wanted.session_id, to_db(wanted.after_seq)])?)?;
+        if page.is_cut() {
+            break;
+        }
+    }
+    Ok(page.page)
 }
 
 pub(super) fn one(conn: &Connection, seq: u64) -> Result<Option<Record>> {
@@ -136,27 +152,49 @@ pub(super) fn oldest(conn: &Connection) -> Result<Option<Oldest>> {
     Ok(select.query_row([], oldest).optional()?)
 }
 
-/// The statement has no LIMIT: rows are read only as they are asked for, and one more row tells whether there is more.
-fn read_page(mut rows: Rows<'_>, limit: usize) -> Result<EventPage> {
-    let mut page = EventPage::default();
-    let (mut read, mut bytes, mut last_seq) = (0, 0, None);
-    while let Some(row) = rows.next()? {
-        if read >= limit || bytes >= PAGE_BYTES_MAX {
-            page.next_after = last_seq;
-            break;
+/// A page being filled. Statements have no LIMIT: rows are read only as they are asked for, and one more row tells that
+/// there is more.
+struct Reading {
+    page: EventPage,
+    limit: usize,
+    read: usize,
+    bytes: usize,
+    last_seq: Option<u64>,
+}
+
+impl Reading {
+    fn new(limit: usize) -> Self {
+        Self { page: EventPage::default(), limit, read: 0, bytes: 0, last_seq: None }
+    }
+
+    fn is_cut(&self) -> bool {
+        self.page.next_after.is_some()
+    }
+
+    fn read(&mut self, mut rows: Rows<'_>) -> Result<()> {
+        while let Some(row) = rows.next()? {
+            if self.read >= self.limit || self.bytes >= PAGE_BYTES_MAX {
+                self.page.next_after = self.last_seq;
+                break;
+            }
+            self.take(row)?;
         }
-        read += 1;
-        bytes += row.get_ref(9)?.as_bytes().map_or(0, <[u8]>::len);
-        last_seq = Some(from_db(row.get(0)?));
+        Ok(())
+    }
+
+    fn take(&mut self, row: &Row<'_>) -> Result<()> {
+        self.read += 1;
+        self.bytes += row.get_ref(9)?.as_bytes().map_or(0, <[u8]>::len);
+        self.last_seq = Some(from_db(row.get(0)?));
         match record(row) {
-            Ok(record) => page.records.push(record),
+            Ok(record) => self.page.records.push(record),
             Err(bad) => {
-                tracing::warn!(seq = last_seq, %bad, "an event in the log cannot be read");
-                page.unreadable += 1;
+                tracing::warn!(seq = self.last_seq, %bad, "an event in the log cannot be read");
+                self.page.unreadable += 1;
             }
         }
+        Ok(())
     }
-    Ok(page)
 }
 
 #[derive(Debug, thiserror::Error)]

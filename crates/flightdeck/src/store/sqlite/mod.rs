@@ -1,6 +1,7 @@
 //! The store in one SQLite file, in WAL mode with `synchronous = NORMAL`: a commit survives `kill -9`, and only a
-//! checkpoint waits for the disk. Opening and repair are in `open.rs`.
+//! checkpoint waits for the disk, on its own thread. Opening and repair are in `open.rs`.
 
+mod checkpoint;
 mod events;
 mod migrate;
 mod open;
@@ -33,7 +34,11 @@ pub(super) struct Sqlite {
     last_seq: u64,
     counts: Counts,
     pace: retain::Pace,
-    /// Held as long as the connection: dropped after it.
+    /// Something was removed since the file last took its real size.
+    shrinking: bool,
+    /// Its connection is the last to close, after `conn`.
+    checkpointer: checkpoint::Checkpointer,
+    /// Held as long as the connections: dropped after them.
     _lock: File,
 }
 
@@ -97,7 +102,7 @@ impl Backend for Sqlite {
         self.run(|db| events::after(&db.conn, after_seq, limit))
     }
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
-        self.run(|db| events::of_session(&db.conn, wanted))
+        self.run(|db| events::of_session(&db.conn, wanted, db.last_seq))
     }
     fn event(&mut self, seq: u64) -> Result<Option<Record>> {
         self.run(|db| events::one(&db.conn, seq))

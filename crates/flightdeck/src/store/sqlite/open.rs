@@ -11,14 +11,15 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use super::super::backend::Counts;
 use super::super::{Result, SetAside, StoreError};
+use super::checkpoint::Checkpointer;
 use super::{Sqlite, beside, explain, file_bytes, from_db, migrate, retain, suspect_mark};
 
+/// Three usual events fit, where of SQLite's own 4 KiB half would stay empty: a third less to write.
+const DB_PAGE_BYTES: i64 = 8192;
 /// Longest look at the file's structure at start; a file too large for it was checked in part.
 const CHECK_TIME_MAX: Duration = Duration::from_millis(200);
 /// How long to wait for another program that looks into the file (`sqlite3`, a backup).
 const BUSY_TIME_MAX: Duration = Duration::from_secs(2);
-/// Pages in the write-ahead log before it is copied into the file: each time costs a wait for the disk.
-const WAL_PAGES_MAX: i64 = 4000;
 /// What is left of the write-ahead log's file after a large transaction.
 const WAL_BYTES_KEPT: i64 = 32 * 1024 * 1024;
 /// Page cache in KiB. Writes touch few pages (the ends of two trees, one leaf a session), and memory is promised.
@@ -31,18 +32,21 @@ const CHECK_STEPS: i32 = 1000;
 pub(in super::super) fn open(path: &Path) -> Result<(Sqlite, Option<SetAside>)> {
     let lock = lock(path)?;
     let mut aside = set_aside_stray_wal(path)?;
-    let sqlite = match prepare(path) {
+    let prepared = match prepare(path) {
         Err(StoreError::Corrupt { reason }) => {
             aside = Some(set_aside(path, reason)?);
             prepare(path)
         }
         other => other,
     };
-    let (conn, last_seq, counts) = sqlite.map_err(|error| explain(path, error))?;
+    let (mut conn, last_seq, counts) = prepared.map_err(|error| explain(path, error))?;
+    let checkpointer = Checkpointer::start(path, &mut conn, connect(path)?)?;
     // All is well, or the damaged file is gone: nothing to suspect any more.
     let _ = fs::remove_file(suspect_mark(path));
     let pace = retain::Pace::default();
-    Ok((Sqlite { conn, path: path.to_owned(), last_seq, counts, pace, _lock: lock }, aside))
+    let path = path.to_owned();
+    let sqlite = Sqlite { conn, path, last_seq, counts, pace, shrinking: false, checkpointer, _lock: lock };
+    Ok((sqlite, aside))
 }
 
 fn lock(path: &Path) -> Result<File> {
@@ -63,13 +67,12 @@ fn lock(path: &Path) -> Result<File> {
 
 fn prepare(path: &Path) -> Result<(Connection, u64, Counts)> {
     make_private(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut conn = Connection::open_with_flags(path, flags)?;
-    conn.busy_timeout(BUSY_TIME_MAX)?;
+    let mut conn = connect(path)?;
     let version = migrate::version(&conn, path)?;
     if version == 0 {
         check_empty(&conn)?;
-        // Before there is a table, else it has no effect.
+        // Before there is a table, else they have no effect.
+        conn.pragma_update(None, "page_size", DB_PAGE_BYTES)?;
         conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     } else {
         check(&mut conn, suspect_mark(path).exists())?;
@@ -78,6 +81,16 @@ fn prepare(path: &Path) -> Result<(Connection, u64, Counts)> {
     migrate::migrate(&mut conn, version).map_err(not_ours)?;
     let (last_seq, counts) = load(&conn).map_err(not_ours)?;
     Ok((conn, last_seq, counts))
+}
+
+fn connect(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(BUSY_TIME_MAX)?;
+    // What a checkpoint waits for; it applies to every connection.
+    conn.pragma_update(None, "synchronous", "NORMAL")?;
+    conn.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
+    Ok(conn)
 }
 
 /// The database holds prompts. SQLite gives its `-wal` and `-shm` the mode of the file itself.
@@ -90,10 +103,7 @@ fn make_private(path: &Path) -> Result<()> {
 fn set_up(conn: &Connection) -> Result<()> {
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     conn.pragma_update(None, "journal_mode", "WAL")?;
-    conn.pragma_update(None, "synchronous", "NORMAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    conn.pragma_update(None, "wal_autocheckpoint", WAL_PAGES_MAX)?;
-    conn.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
     conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
     // A mapped file counts as resident memory, and one that is cut short by another program kills us.
     conn.pragma_update(None, "mmap_size", 0)?;

@@ -15,6 +15,8 @@ const STEP_ITEMS_MAX: usize = 1000;
 const STEP_ITEMS_MIN: usize = 8;
 /// Payload bytes removed in one step: one large payload is a long chain of pages.
 const STEP_BYTES_MAX: u64 = 2 * 1024 * 1024;
+/// Everything of an event beside its payload, its entries in two indexes included.
+const ROW_OVERHEAD_BYTES: u64 = 250;
 /// One part in this many is free space that stays in the file, so that appends need not grow it again at once.
 const SLACK: u64 = 16;
 
@@ -47,6 +49,15 @@ struct Doomed {
     held_back: bool,
 }
 
+/// What removing an event gives back: rows do not share the rest of a page that is too small for one more.
+fn bytes_on_disk(payload: u64, page_bytes: u64) -> u64 {
+    let row = payload + ROW_OVERHEAD_BYTES;
+    match page_bytes / row {
+        0 => row.div_ceil(page_bytes) * page_bytes,
+        rows_a_page => page_bytes / rows_a_page,
+    }
+}
+
 struct Room {
     page_bytes: u64,
     pages: u64,
@@ -55,26 +66,36 @@ struct Room {
 
 impl Sqlite {
     pub(super) fn step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
+        // Else the write-ahead log grows faster than it is copied, until appends must wait for the disk.
+        if self.checkpointer.is_busy() {
+            return Ok(RetainStep::Wait);
+        }
         let started = Instant::now();
         let doomed = self.doomed(now - policy.max_age, policy)?;
         if let Some(seq) = doomed.last_seq {
             let removed =
                 self.conn.prepare_cached("DELETE FROM events WHERE seq <= ?1")?.execute([to_db(seq)])?;
             learn(&mut self.pace.rows, started.elapsed());
+            self.shrinking = true;
             return Ok(RetainStep::More { removed: removed as u64 });
         }
         if self.give_back_pages()? {
             learn(&mut self.pace.pages, started.elapsed());
+            self.shrinking = true;
             return Ok(RetainStep::More { removed: 0 });
         }
         // Freed pages leave the file only with a checkpoint.
-        self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        if self.shrinking && !self.checkpointer.has_emptied() {
+            return Ok(RetainStep::Wait);
+        }
+        self.shrinking = false;
         Ok(RetainStep::Done { held_back: doomed.held_back })
     }
 
     /// `received_at` never goes back in the log, so the old ones are the first ones.
     fn doomed(&self, cutoff: Timestamp, policy: &RetentionPolicy) -> Result<Doomed> {
         let keep_after = self.keep_after(policy)?;
+        let Room { page_bytes, .. } = self.room()?;
         let mut excess = self.excess_bytes(policy)?;
         let mut first = self.conn.prepare_cached(
             "SELECT seq, received_at, octet_length(payload) FROM events ORDER BY seq LIMIT ?1",
@@ -90,9 +111,9 @@ impl Sqlite {
                 doomed.held_back = seq < self.last_seq;
                 break;
             }
-            let size = from_db(row.get(2)?);
-            bytes += size;
-            excess = excess.saturating_sub(size);
+            let payload = from_db(row.get(2)?);
+            bytes += payload;
+            excess = excess.saturating_sub(bytes_on_disk(payload, page_bytes));
             doomed.last_seq = Some(seq);
         }
         Ok(doomed)

@@ -2,15 +2,23 @@
 //!
 //! [`Session::apply`] is the whole way of an event through a session: facts, then state, then data, then what shows.
 
+mod child;
+mod registry;
+mod show;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+pub use self::child::Child;
+use self::child::{agent_facts, newest_running};
+pub use self::registry::RegistryView;
+pub(crate) use self::show::Cause;
+pub use self::show::{Because, Shown, Transition};
 use crate::agent::{self, Activity, AgentState, Around, IdleReason};
 use crate::event::{Background, EndReason, Event, EventKind, Notice, Outcome, Prompter, StartSource};
 use crate::ledger::{Ledger, Need, NeedKind};
-use crate::lens::StateName;
-use crate::limits::{CHILDREN_MAX, DISORDER_MAX, ENDED_TURNS_MAX, HISTORY_MAX, TODOS_MAX};
+use crate::limits::{CHILDREN_MAX, DISORDER_MAX, ENDED_TURNS_MAX, TODOS_MAX};
 use crate::project::Project;
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
@@ -37,6 +45,10 @@ pub struct Session {
     /// Subagents whose stop came before anything else of theirs.
     pub stopped_agents: VecDeque<(String, Timestamp)>,
     pub shown: Shown,
+    /// What the client itself said last.
+    pub registry: Option<RegistryView>,
+    /// When the hook fired that last changed the main agent or a child: an older word of the registry is stale.
+    pub hook_changed_at: Timestamp,
     pub history: VecDeque<Transition>,
     pub started_at: Timestamp,
     pub last_activity_at: Timestamp,
@@ -73,41 +85,8 @@ pub struct MainAgent {
     /// When the event fired that last moved it; an earlier one moves nothing.
     pub changed_at: Timestamp,
     pub before_compaction: Option<AgentState>,
-}
-
-/// A subagent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Child {
-    pub agent_type: String,
-    pub state: AgentState,
-    pub ledger: Ledger,
-    pub changed_at: Timestamp,
-    pub started_at: Timestamp,
-    pub ended_at: Option<Timestamp>,
-}
-
-/// What the card shows, since when, and why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
-    pub state: AgentState,
-    pub since: Timestamp,
-    pub source: Source,
-    pub because: Because,
-}
-
-/// The event and rule behind a state. `seq` is zero where a timer did it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Because {
-    pub seq: u64,
-    pub rule: Rule,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Transition {
-    pub at: Timestamp,
-    pub from: StateName,
-    pub to: StateName,
-    pub because: Because,
+    /// A hook of its own came since it began to work: then hooks reach us, and an end without a Stop was an Esc.
+    pub hooks_reach_us: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +96,8 @@ pub struct Turn {
     /// Frozen when the turn ends.
     pub last: Option<Millis>,
     pub prompt_id: Option<String>,
+    /// How the turn ended, if its own hook said so.
+    pub stopped: Option<IdleReason>,
     /// Turns that are over, for events that bring no clock of their own.
     pub ended_prompts: VecDeque<String>,
 }
@@ -170,10 +151,19 @@ impl Session {
                 ledger: Ledger::default(),
                 changed_at: Timestamp::default(),
                 before_compaction: None,
+                hooks_reach_us: false,
             },
             children: BTreeMap::new(),
             stopped_agents: VecDeque::new(),
-            shown: Shown { state: fresh, since: event.fired_at, source: event.source, because },
+            shown: Shown {
+                state: fresh,
+                since: event.fired_at,
+                after: Timestamp::default(),
+                source: event.source,
+                because,
+            },
+            registry: None,
+            hook_changed_at: Timestamp::default(),
             history: VecDeque::new(),
             started_at: event.fired_at,
             last_activity_at: event.fired_at,
@@ -195,12 +185,20 @@ impl Session {
         }
         self.take_common_facts(event);
         let before = Before { late: self.is_late(event), typed_ahead: self.main.is_using_a_tool() };
-        match &event.agent_id {
-            None => self.apply_to_main(event, before, rules),
-            Some(agent_id) => self.apply_to_child(agent_id, event, before, rules),
+        let says = match (&event.kind, &event.agent_id) {
+            (EventKind::RegistrySaid(word), _) => self.hear(word, event),
+            (EventKind::ProcessGone { pid, proc_start }, _) => {
+                self.process_gone(*pid, proc_start.as_deref(), event)
+            }
+            (_, None) => self.apply_to_main(event, before, rules),
+            (_, Some(agent_id)) => self.apply_to_child(agent_id, event, before, rules),
+        };
+        if event.source == Source::Hook && event.kind.is_about_state() && !before.late {
+            self.hook_changed_at = self.hook_changed_at.max(event.fired_at);
+            self.main.hooks_reach_us |= event.agent_id.is_none();
         }
         self.take_data(event, before);
-        self.show(event);
+        self.show(event.into(), says);
     }
 
     /// A main-agent event that fired before the last applied change moves nothing; its data counts.
@@ -229,6 +227,7 @@ impl Session {
 
     fn reset_clocks(&mut self, at: Timestamp) {
         self.main.changed_at = self.main.changed_at.min(at);
+        self.hook_changed_at = self.hook_changed_at.min(at);
         self.main.ledger.reset_clock(at);
         for child in self.children.values_mut() {
             child.changed_at = child.changed_at.min(at);
@@ -255,27 +254,29 @@ impl Session {
         self.project.take(event.envelope.project_dir.as_deref(), facts.cwd.as_deref());
     }
 
-    fn apply_to_main(&mut self, event: &Event, before: Before, rules: &Rules) {
+    /// Says whether the event asserts the state that the main agent is in now.
+    fn apply_to_main(&mut self, event: &Event, before: Before, rules: &Rules) -> bool {
         self.main_facts(event, before, rules);
-        self.move_main(event, before, rules);
+        self.move_main(event, before, rules)
     }
 
-    fn move_main(&mut self, event: &Event, before: Before, rules: &Rules) {
-        if before.late {
-            return;
-        }
-        let print_mode = self.print_mode();
+    fn move_main(&mut self, event: &Event, before: Before, rules: &Rules) -> bool {
         let around = Around {
             ledger: &self.main.ledger,
             running_child: newest_running(&self.children),
             from_child: event.agent_id.is_some(),
             before_compaction: self.main.before_compaction.as_ref(),
             typed_ahead: before.typed_ahead,
-            print_mode,
+            print_mode: self.print_mode(),
             rules,
         };
-        if let Some((to, rule)) = agent::next(&self.main.state, &event.kind, around) {
-            self.main.move_to(to, rule, event);
+        match agent::next(&self.main.state, &event.kind, around) {
+            None => false,
+            Some((to, _)) if before.late => to == self.main.state,
+            Some((to, rule)) => {
+                self.main.move_to(to, rule, event.into());
+                true
+            }
         }
     }
 
@@ -320,26 +321,27 @@ impl Session {
         self.children.values_mut().filter(|c| c.ended_at.is_none()).for_each(|c| c.end(at));
     }
 
-    fn apply_to_child(&mut self, agent_id: &str, event: &Event, before: Before, rules: &Rules) {
+    fn apply_to_child(&mut self, agent_id: &str, event: &Event, before: Before, rules: &Rules) -> bool {
         match event.kind {
             EventKind::SubagentStopped => {
                 // Compaction's helper stops without ever having started, under an empty type.
                 if event.agent_type.as_deref().is_some_and(str::is_empty) {
-                    return;
+                    return false;
                 }
                 let Some(child) = self.children.get_mut(agent_id) else {
-                    return self.remember_stopped(agent_id, event.fired_at);
+                    self.remember_stopped(agent_id, event.fired_at);
+                    return false;
                 };
                 if child.ended_at.is_some() {
-                    return;
+                    return false;
                 }
                 child.end(event.fired_at);
                 self.background.agents = self.background.agents.saturating_sub(1);
             }
-            _ if self.main.state.is_ended() || self.stopped_before(agent_id, event) => return,
+            _ if self.main.state.is_ended() || self.stopped_before(agent_id, event) => return false,
             _ => self.child_for(agent_id, event).apply(event, rules),
         }
-        self.move_main(event, before, rules);
+        self.move_main(event, before, rules)
     }
 
     /// A stop may overtake its own start, which then must not leave a subagent running for ever.
@@ -403,9 +405,13 @@ impl Session {
             }
             EventKind::Stopped { background } if !late => {
                 self.background = *background;
+                self.turn.stopped = Some(IdleReason::TurnEnded);
                 self.end_turn(at);
             }
-            EventKind::StopFailed { .. } if !late => self.end_turn(at),
+            EventKind::StopFailed { cause } if !late => {
+                self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
+                self.end_turn(at);
+            }
             EventKind::ModelSwitched { to } => self.model = Some(to.clone()),
             EventKind::CwdChanged { to } => self.cwd = Some(to.clone()),
             EventKind::TodoCreated { id, title } => self.put_todo(id, Some(title), "pending"),
@@ -431,6 +437,9 @@ impl Session {
                 self.title = Some(text.to_owned());
             }
             self.last_failure.take_if(|f| f.at < event.fired_at);
+        }
+        if event.fired_at >= self.main.changed_at {
+            self.turn.stopped = None;
         }
         if event.facts.prompt_id != self.turn.prompt_id
             && !self.turn.has_ended(event.facts.prompt_id.as_deref())
@@ -468,81 +477,26 @@ impl Session {
     }
 
     /// Ends the session for a reason that no hook of its own told.
-    pub fn end(&mut self, reason: EndReason, rule: Rule, event: &Event) {
-        self.main.ledger.clear(event.fired_at);
-        self.end_children(event.fired_at);
-        self.end_turn(event.fired_at);
-        self.main.move_to(AgentState::Ended(reason), rule, event);
-        self.ended_at = Some(event.fired_at);
-        self.show(event);
+    pub(crate) fn end(&mut self, reason: EndReason, rule: Rule, cause: Cause) {
+        self.main.ledger.clear(cause.at);
+        self.end_children(cause.at);
+        self.end_turn(cause.at);
+        self.main.move_to(AgentState::Ended(reason), rule, cause);
+        self.ended_at = Some(cause.at);
+        self.show(cause, true);
     }
 
-    /// The most urgent open need of main and children, else what main does.
-    fn shown_state(&self) -> AgentState {
-        if self.main.state.is_ended() {
-            return self.main.state.clone();
+    fn process_gone(&mut self, pid: u32, proc_start: Option<&str>, event: &Event) -> bool {
+        let same_start = match (proc_start, self.seat.proc_start.as_deref()) {
+            (Some(a), Some(b)) => a == b,
+            _ => true,
+        };
+        // The death of a process that the session has left changes nothing.
+        if self.seat.pid == Some(pid) && same_start && !self.main.state.is_ended() {
+            self.end(EndReason::ProcessDied, Rule::ProcessDied, event.into());
         }
-        let ledgers = std::iter::once(&self.main.ledger).chain(self.children.values().map(|c| &c.ledger));
-        let foremost = ledgers.filter_map(Ledger::foremost).min_by_key(|n| (n.kind, n.opened_at));
-        match foremost {
-            Some(need) => AgentState::Blocked(need.clone()),
-            None => self.main.state.clone(),
-        }
+        false
     }
-
-    fn show(&mut self, event: &Event) {
-        let state = self.shown_state();
-        if same_to_a_person(&state, &self.shown.state) {
-            self.shown.state = state;
-            self.shown.source = self.shown.source.max(event.source);
-            // The creating event may be the one that says "fresh": then it is the reason.
-            if self.shown.because.rule == Rule::Created && self.main.rule != Rule::Created {
-                self.shown.because = Because { seq: event.seq, rule: self.main.rule };
-            }
-            return;
-        }
-        let because = Because { seq: event.seq, rule: self.rule_for(&state, event.seq) };
-        let (from, to) = (StateName::of(&self.shown.state), StateName::of(&state));
-        if from != to {
-            if self.history.len() == HISTORY_MAX {
-                self.history.pop_front();
-            }
-            self.history.push_back(Transition { at: event.fired_at, from, to, because });
-        }
-        self.shown = Shown { state, since: event.fired_at, source: event.source, because };
-        self.seen = false;
-    }
-
-    fn rule_for(&self, state: &AgentState, seq: u64) -> Rule {
-        match state {
-            AgentState::Blocked(need) => match need.kind {
-                NeedKind::Permission if need.tool.is_none() => Rule::PermissionNotice,
-                NeedKind::Permission => Rule::PermissionAsked,
-                NeedKind::Question => Rule::QuestionAsked,
-                NeedKind::Elicitation => Rule::ElicitationOpened,
-                NeedKind::Plan => Rule::PlanReady,
-            },
-            // Main did not move: only the need went.
-            _ if self.shown.state.is_blocked() && self.main.moved_by != seq => Rule::NeedClosed,
-            _ => self.main.rule,
-        }
-    }
-}
-
-/// Whether two states read the same on a card, so that "since" runs on.
-fn same_to_a_person(a: &AgentState, b: &AgentState) -> bool {
-    match (a, b) {
-        (AgentState::Working(Activity::Thinking { .. }), AgentState::Working(Activity::Thinking { .. })) => {
-            true
-        }
-        (AgentState::Blocked(a), AgentState::Blocked(b)) => (a.kind, a.opened_at) == (b.kind, b.opened_at),
-        _ => a == b,
-    }
-}
-
-fn newest_running(children: &BTreeMap<String, Child>) -> Option<&str> {
-    let running = children.values().filter(|c| c.ended_at.is_none());
-    running.max_by_key(|c| c.started_at).map(|c| c.agent_type.as_str())
 }
 
 fn keep(slot: &mut Option<String>, value: Option<&String>) {
@@ -553,98 +507,26 @@ fn keep(slot: &mut Option<String>, value: Option<&String>) {
     }
 }
 
-/// Facts that main and subagents share. `of_an_ended_turn`: an event without a clock, of a turn that is over.
-fn agent_facts(
-    ledger: &mut Ledger,
-    kind: &EventKind,
-    at: Timestamp,
-    of_an_ended_turn: bool,
-    agent_type: Option<&str>,
-) {
-    match kind {
-        EventKind::ToolEnded { tool, .. } => ledger.close_call(tool, at),
-        EventKind::BatchEnded(calls) => ledger.close_batch(calls, at),
-        EventKind::ElicitationClosed { .. } => ledger.close_elicitation(),
-        // What opens something must not do so for a turn that is over: nothing would ever close it.
-        _ if of_an_ended_turn => {}
-        EventKind::ToolStarted(tool) => {
-            ledger.open_call(tool, at, agent_type);
-        }
-        EventKind::PermissionAsked(tool) => ledger.open_permission(tool, at, agent_type),
-        EventKind::ElicitationOpened { message, .. }
-        | EventKind::Notified(Notice::ElicitationDialog { message })
-            if !ledger.is_blocked() =>
-        {
-            ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));
-        }
-        _ => {}
-    }
-}
-
 impl MainAgent {
-    fn move_to(&mut self, to: AgentState, rule: Rule, event: &Event) {
+    fn move_to(&mut self, to: AgentState, rule: Rule, cause: Cause) {
         if to == AgentState::Working(Activity::Compacting) {
             self.before_compaction = Some(self.state.clone());
         }
         self.state = to;
         self.rule = rule;
-        self.moved_by = event.seq;
-        self.changed_at = self.changed_at.max(event.fired_at);
+        self.moved_by = cause.seq;
+        self.changed_at = self.changed_at.max(cause.at);
+    }
+
+    fn tool_in_use(&self) -> Option<String> {
+        match &self.state {
+            AgentState::Working(Activity::Tool { name, .. }) => Some(name.clone()),
+            _ => None,
+        }
     }
 
     fn is_using_a_tool(&self) -> bool {
         matches!(self.state, AgentState::Working(Activity::Tool { .. })) && !self.ledger.is_blocked()
-    }
-}
-
-impl Child {
-    fn new(agent_type: String, at: Timestamp) -> Self {
-        Self {
-            agent_type,
-            state: AgentState::Working(Activity::Thinking { after_tool: false }),
-            ledger: Ledger::default(),
-            changed_at: Timestamp::default(),
-            started_at: at,
-            ended_at: None,
-        }
-    }
-
-    fn end(&mut self, at: Timestamp) {
-        self.ledger.clear(at);
-        self.ended_at = Some(at);
-    }
-
-    fn apply(&mut self, event: &Event, rules: &Rules) {
-        let late = event.envelope.has_fired_at && event.fired_at < self.changed_at;
-        self.started_at = self.started_at.min(event.fired_at);
-        if let Some(ended) = self.ended_at {
-            // A SubagentStop hook may send it on; a straggler from before its end changes nothing.
-            let goes_on = matches!(event.kind, EventKind::SubagentStarted | EventKind::ToolStarted(_));
-            if !goes_on || event.fired_at <= ended {
-                return;
-            }
-            self.ended_at = None;
-        }
-        let agent_type = self.agent_type.clone();
-        agent_facts(&mut self.ledger, &event.kind, event.fired_at, false, Some(&agent_type));
-        if late {
-            return;
-        }
-        let around = Around {
-            ledger: &self.ledger,
-            running_child: None,
-            from_child: false,
-            before_compaction: None,
-            typed_ahead: false,
-            print_mode: false,
-            rules,
-        };
-        if let Some((to, _)) = agent::next(&self.state, &event.kind, around)
-            && to.is_working()
-        {
-            self.state = to;
-            self.changed_at = event.fired_at;
-        }
     }
 }
 

@@ -1,0 +1,107 @@
+//! A subagent, and the facts it shares with the main agent.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{self, Activity, AgentState, Around};
+use crate::event::{Event, EventKind, Notice};
+use crate::ledger::{Ledger, Need, NeedKind};
+use crate::rules::Rules;
+use crate::time::Timestamp;
+
+/// A subagent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Child {
+    pub agent_type: String,
+    pub state: AgentState,
+    pub ledger: Ledger,
+    pub changed_at: Timestamp,
+    pub started_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+}
+
+impl Child {
+    pub(super) fn new(agent_type: String, at: Timestamp) -> Self {
+        Self {
+            agent_type,
+            state: AgentState::Working(Activity::Thinking { after_tool: false }),
+            ledger: Ledger::default(),
+            changed_at: Timestamp::default(),
+            started_at: at,
+            ended_at: None,
+        }
+    }
+
+    pub(super) fn end(&mut self, at: Timestamp) {
+        self.ledger.clear(at);
+        self.ended_at = Some(at);
+    }
+
+    pub(super) fn apply(&mut self, event: &Event, rules: &Rules) {
+        let late = event.envelope.has_fired_at && event.fired_at < self.changed_at;
+        self.started_at = self.started_at.min(event.fired_at);
+        if let Some(ended) = self.ended_at {
+            // A SubagentStop hook may send it on; a straggler from before its end changes nothing.
+            let goes_on = matches!(event.kind, EventKind::SubagentStarted | EventKind::ToolStarted(_));
+            if !goes_on || event.fired_at <= ended {
+                return;
+            }
+            self.ended_at = None;
+        }
+        let agent_type = self.agent_type.clone();
+        agent_facts(&mut self.ledger, &event.kind, event.fired_at, false, Some(&agent_type));
+        if late {
+            return;
+        }
+        let around = Around {
+            ledger: &self.ledger,
+            running_child: None,
+            from_child: false,
+            before_compaction: None,
+            typed_ahead: false,
+            print_mode: false,
+            rules,
+        };
+        if let Some((to, _)) = agent::next(&self.state, &event.kind, around)
+            && to.is_working()
+        {
+            self.state = to;
+            self.changed_at = event.fired_at;
+        }
+    }
+}
+
+/// Type of the newest subagent still running.
+pub(super) fn newest_running(children: &BTreeMap<String, Child>) -> Option<&str> {
+    let running = children.values().filter(|c| c.ended_at.is_none());
+    running.max_by_key(|c| c.started_at).map(|c| c.agent_type.as_str())
+}
+
+/// Facts that main and subagents share. `of_an_ended_turn`: an event without a clock, of a turn that is over.
+pub(super) fn agent_facts(
+    ledger: &mut Ledger,
+    kind: &EventKind,
+    at: Timestamp,
+    of_an_ended_turn: bool,
+    agent_type: Option<&str>,
+) {
+    match kind {
+        EventKind::ToolEnded { tool, .. } => ledger.close_call(tool, at),
+        EventKind::BatchEnded(calls) => ledger.close_batch(calls, at),
+        EventKind::ElicitationClosed { .. } => ledger.close_elicitation(),
+        // What opens something must not do so for a turn that is over: nothing would ever close it.
+        _ if of_an_ended_turn => {}
+        EventKind::ToolStarted(tool) => {
+            ledger.open_call(tool, at, agent_type);
+        }
+        EventKind::PermissionAsked(tool) => ledger.open_permission(tool, at, agent_type),
+        EventKind::ElicitationOpened { message, .. }
+        | EventKind::Notified(Notice::ElicitationDialog { message })
+            if !ledger.is_blocked() =>
+        {
+            ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,201 @@
+//! The client's own word about its state (STATES.md §2), and when it counts.
+//!
+//! Hooks and registry may disagree for a moment. A word counts if the client wrote it after the last hook that changed
+//! something, and only once it has stood for [`SETTLE`]: both are tested when that timer fires.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cause, Session};
+use crate::agent::{Activity, AgentState, IdleReason};
+use crate::event::Event;
+use crate::ledger::{Need, NeedKind};
+use crate::limits::{BUSY_AFTER_STOP, SETTLE};
+use crate::record::Source;
+use crate::rules::Rule;
+use crate::time::Timestamp;
+use crate::wire::registry::{Status, WaitingFor, Word};
+
+/// The last word of the registry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegistryView {
+    pub status: Status,
+    /// When the client wrote it.
+    pub status_at: Timestamp,
+    /// When we read it.
+    pub heard_at: Timestamp,
+    /// The event that told.
+    pub seq: u64,
+    /// When the client last said busy: a prompt that opened before that was answered, however briefly it worked.
+    pub busy_at: Timestamp,
+}
+
+impl Session {
+    /// Takes note of a word. Where nothing is known yet it counts at once: there is nothing it could flicker against.
+    pub(super) fn hear(&mut self, word: &Word, event: &Event) -> bool {
+        if self.main.state.is_ended() && !self.comes_back(word) {
+            return false;
+        }
+        let view = RegistryView {
+            status: word.status.clone(),
+            status_at: word.status_at,
+            heard_at: event.received_at,
+            seq: event.seq,
+            busy_at: match (&word.status, &self.registry) {
+                (Status::Busy, _) => word.status_at,
+                (_, Some(last)) => last.busy_at,
+                (_, None) => Timestamp::default(),
+            },
+        };
+        if self.main.state.is_ended() {
+            self.ended_at = None;
+            self.replaced_by = None;
+            self.main.move_to(AgentState::Idle(IdleReason::Fresh), Rule::RegistryRevived, cause(&view));
+        }
+        self.registry = Some(view.clone());
+        if self.main.rule == Rule::Created || self.main.rule == Rule::RegistryRevived {
+            self.take_word(&view);
+        }
+        self.says_the_same(&view)
+    }
+
+    /// The client writes a last `idle` a few milliseconds after its end; only work, or a new process, is a return.
+    fn comes_back(&self, word: &Word) -> bool {
+        let Some(ended) = self.ended_at else { return false };
+        let works = matches!(word.status, Status::Busy | Status::Waiting(_));
+        word.started_at > ended || (works && word.status_at > ended)
+    }
+
+    pub(super) fn says_the_same(&self, view: &RegistryView) -> bool {
+        matches!(
+            (&view.status, &self.shown.state),
+            (Status::Busy, AgentState::Working(Activity::Thinking { .. }))
+                | (Status::Idle | Status::Shell, AgentState::Idle(_))
+        )
+    }
+
+    /// The settle timer fired: the last word counts if it still stands and no hook knew better since.
+    pub(crate) fn settle(&mut self, due: Timestamp) {
+        let Some(view) = self.registry.clone() else { return };
+        if due < view.heard_at + SETTLE || view.status_at <= self.hook_changed_at {
+            return;
+        }
+        self.take_word(&view);
+        self.show(cause(&view), self.says_the_same(&view));
+    }
+
+    /// One second after a Stop the client still says busy, and no background agent runs: a Stop hook sent Claude on.
+    /// The one case where an older word counts.
+    pub(crate) fn settle_after_stop(&mut self, due: Timestamp) {
+        let Some(view) = self.registry.clone() else { return };
+        let stopped = self.main.rule == Rule::Stopped && self.main.changed_at + BUSY_AFTER_STOP <= due;
+        if stopped
+            && view.status == Status::Busy
+            && self.main.state == AgentState::Idle(IdleReason::TurnEnded)
+        {
+            let cause = Cause { at: due, ..cause(&view) };
+            self.main.move_to(thinking(), Rule::RegistryBusyAfterStop, cause);
+            self.show(cause, true);
+        }
+    }
+
+    fn take_word(&mut self, view: &RegistryView) {
+        match view.status {
+            Status::Idle | Status::Shell => self.client_is_idle(view),
+            Status::Busy => self.client_is_busy(view),
+            Status::Waiting(what) => self.client_waits(what, view),
+        }
+    }
+
+    fn client_is_idle(&mut self, view: &RegistryView) {
+        let shell = view.status == Status::Shell;
+        self.background.shells = if shell { self.background.shells.max(1) } else { 0 };
+        self.background.agents = 0;
+        if self.foremost_need().is_some_and(|need| need.opened_at < view.busy_at) {
+            self.client_is_busy(view);
+        }
+        let tool = self.main.tool_in_use();
+        let waited_for =
+            self.foremost_need().map(|need| need.tool.as_ref().map(|t| t.name.clone()).or(tool.clone()));
+        // A background agent would keep the client busy.
+        self.end_children(view.status_at);
+        let reason = match (waited_for, &self.main.state) {
+            (Some(tool), _) => IdleReason::Interrupted { tool },
+            (None, AgentState::Working(Activity::Background { .. })) => IdleReason::TurnEnded,
+            (None, AgentState::Working(_)) if !self.main.hooks_reach_us => IdleReason::TurnEnded,
+            (None, AgentState::Working(activity)) => match (&self.turn.stopped, activity) {
+                (Some(how), _) => how.clone(),
+                (None, _) if self.print_mode() => {
+                    IdleReason::Failed { cause: "ended without an answer".to_owned() }
+                }
+                (None, Activity::Tool { name, .. }) => IdleReason::Interrupted { tool: Some(name.clone()) },
+                (None, _) => IdleReason::Interrupted { tool: None },
+            },
+            (None, _) => return,
+        };
+        let rule = match reason {
+            IdleReason::Interrupted { .. } => Rule::RegistryInterrupted,
+            _ => Rule::RegistryIdle,
+        };
+        self.main.ledger.clear(view.status_at);
+        self.end_turn(view.status_at);
+        self.main.move_to(AgentState::Idle(reason), rule, cause(view));
+    }
+
+    fn client_is_busy(&mut self, view: &RegistryView) {
+        if self.foremost_need().is_some() {
+            self.main.ledger.close_needs();
+            self.children.values_mut().for_each(|c| c.ledger.close_needs());
+            let to = match (&self.main.state, self.main.ledger.newest_call()) {
+                (AgentState::Working(Activity::Background { .. }), _) => return,
+                (_, Some(tool)) => {
+                    AgentState::Working(Activity::Tool { name: tool.name.clone(), label: tool.label() })
+                }
+                (_, None) => {
+                    // No hook told of the call, so none may tell of its end.
+                    self.main.hooks_reach_us = false;
+                    thinking()
+                }
+            };
+            self.main.move_to(to, Rule::RegistryAnswered, cause(view));
+        } else if matches!(self.main.state, AgentState::Idle(_)) {
+            self.main.hooks_reach_us = false;
+            self.main.move_to(thinking(), Rule::RegistryBusy, cause(view));
+        }
+    }
+
+    fn client_waits(&mut self, what: WaitingFor, view: &RegistryView) {
+        let using_a_tool = matches!(self.main.state, AgentState::Working(Activity::Tool { .. }));
+        let working = self.main.state.is_working();
+        let kind = match what {
+            WaitingFor::Permission => NeedKind::Permission,
+            WaitingFor::Input => NeedKind::Question,
+            // A dialog may be a menu that the person opened.
+            WaitingFor::Dialog if working && (using_a_tool || !self.main.hooks_reach_us) => {
+                NeedKind::Permission
+            }
+            WaitingFor::Dialog => return,
+        };
+        match self.foremost_need().map(|need| need.source) {
+            // A hook knows more about what is asked.
+            Some(source) if source != Source::Registry => return,
+            _ => {}
+        }
+        self.main.ledger.close_needs_of(Source::Registry);
+        let need =
+            Need { source: Source::Registry, ..Need::loose(kind, String::new(), view.status_at, None) };
+        self.main.ledger.open_need(need);
+        if !working {
+            self.main.hooks_reach_us = false;
+            self.main.move_to(thinking(), Rule::RegistryWaiting, cause(view));
+        }
+        self.main.changed_at = self.main.changed_at.max(view.status_at);
+    }
+}
+
+fn thinking() -> AgentState {
+    AgentState::Working(Activity::Thinking { after_tool: false })
+}
+
+fn cause(view: &RegistryView) -> Cause {
+    Cause { at: view.status_at, source: Source::Registry, seq: view.seq }
+}

@@ -1,0 +1,288 @@
+//! STATES.md §2: what the client's registry does, row by row, and when its word counts.
+
+use expect_test::{Expect, expect};
+use flightdeck_core::event::Event;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::record::EventId;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::wire::{hook, registry};
+use serde_json::{Value, json};
+
+use crate::story::{at, card, read, tell};
+
+/// Lines as in [`tell`], and `<seconds> registry <status>[:<waitingFor>] [key=value…]`, written when it is read.
+/// Afterwards half a second passes.
+#[track_caller]
+fn check(story: &str, expect: Expect) {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, story);
+    let _ = fleet.tick(fleet.now() + flightdeck_core::time::Millis(500));
+    expect.assert_eq(&read(&card(&fleet, "s")));
+}
+
+fn tell_all(fleet: &mut Fleet, story: &str) {
+    for line in story.lines().map(str::trim) {
+        let words: Vec<_> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [when, "registry", status, rest @ ..] => hear(fleet, when, status, rest),
+            [when, "gone", pid] => gone(fleet, when, pid),
+            _ => tell(fleet, line),
+        }
+    }
+}
+
+fn hear(fleet: &mut Fleet, when: &str, status: &str, rest: &[&str]) {
+    let (received, written) = when.split_once('@').unwrap_or((when, when));
+    let (status, waiting) = status.split_once(':').unwrap_or((status, ""));
+    let mut entry = json!({
+        "pid": 7, "procStart": "1", "sessionId": "s", "cwd": "/w/api", "startedAt": at("0").as_millis() - 60_000,
+        "status": status, "waitingFor": waiting.replace('~', " "), "statusUpdatedAt": at(written).as_millis(),
+    });
+    for pair in rest {
+        let (key, value) = pair.split_once('=').unwrap();
+        entry[key] = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+    }
+    let Value::Object(entry) = entry else { unreachable!() };
+    let mut record = registry::record(&entry, EventId(1)).unwrap();
+    record.seq = fleet.last_seq() + 1;
+    hook::stamp(&mut record, at(received), fleet.now());
+    let _ = fleet.apply(&Event::from_record(&record));
+}
+
+fn gone(fleet: &mut Fleet, when: &str, pid: &str) {
+    let (pid, start) = pid.split_once('@').unwrap();
+    let mut record = registry::process_gone("s", pid.parse().unwrap(), Some(start), at(when), EventId(1));
+    record.seq = fleet.last_seq() + 1;
+    hook::stamp(&mut record, at(when), fleet.now());
+    let _ = fleet.apply(&Event::from_record(&record));
+}
+
+#[test]
+fn a_session_older_than_our_hooks_appears_with_the_right_column_at_once() {
+    for (status, expect) in [
+        ("idle", expect![[r#"needs_you idle "Ready""#]]),
+        ("busy", expect![[r#"running thinking "Thinking""#]]),
+        ("waiting:permission~prompt", expect![[r#"needs_you needs_permission "Permission needed""#]]),
+        ("waiting:input~needed", expect![[r#"needs_you awaiting_input "Awaiting input""#]]),
+        ("waiting:dialog~open", expect![[r#"needs_you idle "Ready""#]]),
+        ("shell", expect![[r#"needs_you idle "Ready" · 1 shells"#]]),
+    ] {
+        let mut fleet = Fleet::new(Rules::default());
+        tell_all(&mut fleet, &format!("10@1 registry {status}"));
+        expect.assert_eq(&read(&card(&fleet, "s")));
+    }
+}
+
+#[test]
+fn an_esc_shows_as_interrupted_in_every_phase_a_hook_was_heard_in() {
+    for (phase, expect) in [
+        ("", expect![[r#"needs_you interrupted "You interrupted""#]]),
+        (
+            "1 PreToolUse tool_name=Bash tool_use_id=a",
+            expect![[r#"needs_you interrupted "You interrupted Bash""#]],
+        ),
+        (
+            "1 PreToolUse tool_name=Bash tool_use_id=a\n 2 PermissionRequest tool_name=Bash",
+            expect![[r#"needs_you interrupted "You interrupted Bash""#]],
+        ),
+        (
+            "1 PreToolUse tool_name=AskUserQuestion tool_use_id=a",
+            expect![[r#"needs_you interrupted "You interrupted AskUserQuestion""#]],
+        ),
+        (
+            "1 PreToolUse tool_name=Agent tool_use_id=a\n 2 SubagentStart agent_id=x agent_type=Explore",
+            expect![[r#"needs_you interrupted "You interrupted" · Explore Done "Done""#]],
+        ),
+        (
+            "1 PreToolUse tool_name=Bash tool_use_id=a\n 2 PostToolUse tool_name=Bash tool_use_id=a",
+            expect![[r#"needs_you interrupted "You interrupted""#]],
+        ),
+    ] {
+        check(
+            &format!("0 UserPromptSubmit prompt=a\n {phase}\n 0.1 registry busy\n 5 registry idle"),
+            expect,
+        );
+    }
+}
+
+#[test]
+fn the_word_counts_only_once_it_has_stood_for_a_quarter_of_a_second() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, "0 UserPromptSubmit prompt=a\n 5 registry idle\n 5.24 tick");
+    expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card(&fleet, "s")));
+    tell_all(&mut fleet, "5.25 tick");
+    expect![[r#"needs_you interrupted "You interrupted""#]].assert_eq(&read(&card(&fleet, "s")));
+    assert_eq!(card(&fleet, "s").agent_state.since, at("5"));
+}
+
+#[test]
+fn a_newer_word_starts_the_wait_anew_and_a_hook_in_between_wins() {
+    check(
+        "0 UserPromptSubmit prompt=a\n 5 registry idle\n 5.2 registry busy",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+    check(
+        "0 UserPromptSubmit prompt=a\n 5 registry idle\n 5.1 Stop",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+    check(
+        "0 Stop\n 5 registry busy\n 5.1 UserPromptSubmit prompt=b",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn an_older_word_never_overrules_a_hook() {
+    check(
+        "0 UserPromptSubmit prompt=a\n 5 Stop\n 6@4.9 registry busy",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+    check("6 UserPromptSubmit prompt=a\n 6.1@5.9 registry idle", expect![[r#"running thinking "Thinking""#]]);
+}
+
+#[test]
+fn a_turn_no_hook_told_of_ends_as_a_turn() {
+    check(
+        "0 registry idle\n 1 registry busy\n 5 registry idle",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}
+
+#[test]
+fn print_mode_that_ends_without_a_stop_failed() {
+    check(
+        "0 UserPromptSubmit prompt=a CLAUDE_CODE_ENTRYPOINT=sdk-cli\n 5 registry idle",
+        expect![[r#"needs_you error "Failed: ended without an answer""#]],
+    );
+}
+
+#[test]
+fn busy_while_blocked_means_answered_in_the_terminal() {
+    let asked = "0 UserPromptSubmit prompt=a\n 1 PreToolUse tool_name=Bash tool_use_id=a\n 2 PermissionRequest tool_name=Bash";
+    check(&format!("{asked}\n 3 registry busy"), expect![[r#"running acting "Bash""#]]);
+    check(
+        "0 PermissionRequest tool_name=Bash\n 3 registry busy\n 4 registry idle",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}
+
+#[test]
+fn an_answer_in_the_terminal_and_a_quick_end_is_no_interrupt() {
+    check(
+        "0 PermissionRequest tool_name=Bash\n 3 registry busy\n 3.1 registry idle",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}
+
+#[test]
+fn waiting_blocks_a_working_session_and_a_hook_that_knows_more_takes_over() {
+    let waits = "0 UserPromptSubmit prompt=a\n 1 registry waiting:permission~prompt\n 1.5 tick";
+    check(waits, expect![[r#"needs_you needs_permission "Permission needed""#]]);
+    check(
+        &format!(
+            "{waits}\n 2@0.9 PreToolUse tool_name=Bash tool_use_id=a\n 2.1@0.95 PermissionRequest tool_name=Bash"
+        ),
+        expect![[r#"needs_you needs_permission "Permission for Bash""#]],
+    );
+}
+
+#[test]
+fn a_menu_the_person_opened_alarms_nobody() {
+    check(
+        "0 UserPromptSubmit prompt=a\n 1 registry waiting:dialog~open",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+    check(
+        "0 Stop\n 1 registry waiting:dialog~open",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+    check(
+        "0 PreToolUse tool_name=Bash tool_use_id=a\n 1 registry waiting:dialog~open",
+        expect![[r#"needs_you needs_permission "Permission needed""#]],
+    );
+}
+
+#[test]
+fn idle_ends_background_work_and_its_agents() {
+    check(
+        r#"0 SubagentStart agent_id=x agent_type=Explore
+           1 Stop background_tasks=[{"type":"subagent","status":"running"}]
+           2 registry busy
+           9 registry shell"#,
+        expect![[r#"needs_you idle "Waiting for your next prompt" · Explore Done "Done" · 1 shells"#]],
+    );
+}
+
+#[test]
+fn a_client_still_busy_a_second_after_its_stop_was_sent_on() {
+    let story = "0 UserPromptSubmit prompt=a\n 0.1 registry busy\n 5 Stop";
+    check(&format!("{story}\n 5.9 tick"), expect![[r#"running thinking "Thinking""#]]);
+    check(
+        &format!("{story}\n 5.1 registry idle\n 6.5 tick"),
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+    check(
+        &format!("{story}\n 6.5 tick\n 8 registry idle"),
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}
+
+#[test]
+fn the_last_idle_after_the_end_brings_nobody_back_but_work_does() {
+    check(
+        "0 Stop\n 1 SessionEnd reason=other\n 1.1 registry idle",
+        expect![[r#"done session_ended "Session closed""#]],
+    );
+    check(
+        "0 Stop\n 1 SessionEnd reason=other\n 1.1@0.9 registry busy",
+        expect![[r#"done session_ended "Session closed""#]],
+    );
+    check(
+        "0 Stop\n 1 SessionEnd reason=other\n 9 registry busy",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+    let later =
+        format!("0 Stop\n 1 SessionEnd reason=other\n 9 registry idle startedAt={}", at("8").as_millis());
+    check(&later, expect![[r#"needs_you idle "Ready""#]]);
+}
+
+#[test]
+fn a_death_ends_the_session_and_its_children_and_a_reused_pid_does_not_revive_it() {
+    let died = "0 UserPromptSubmit prompt=a pid=7 proc_start=1\n 1 SubagentStart agent_id=x agent_type=Explore\n 2 gone 7@1";
+    check(died, expect![[r#"done session_ended "Process died" · Explore Done "Done""#]]);
+    check(
+        &format!("{died}\n 3@1.5 registry busy"),
+        expect![[r#"done session_ended "Process died" · Explore Done "Done""#]],
+    );
+    check(
+        "0 UserPromptSubmit prompt=a pid=7 proc_start=2\n 2 gone 7@1",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+    check(
+        "0 UserPromptSubmit prompt=a pid=8 proc_start=1\n 2 gone 7@1",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_session_id_that_changes_in_place_replaces_the_card() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, "0 registry idle sessionId=a\n 5 registry idle sessionId=b\n 6 tick");
+    let board: Vec<_> =
+        flightdeck_core::board::board(&fleet).into_iter().map(|c| (c.id, c.continues)).collect();
+    assert_eq!(board, [("b".to_owned(), Some("a".to_owned()))]);
+}
+
+#[test]
+fn hook_and_registry_in_either_order_give_the_same_card() {
+    let hook = "1.05@1 UserPromptSubmit prompt=a pid=7 proc_start=1";
+    let word = "1.1@0.96 registry busy";
+    let cards = [[hook, word], [word, hook]].map(|order| {
+        let mut fleet = Fleet::new(Rules::default());
+        tell_all(&mut fleet, "0 SessionStart source=startup pid=7 proc_start=1");
+        tell_all(&mut fleet, &order.join("\n").replace("1.05@", "1.2@"));
+        let _ = fleet.tick(at("3"));
+        serde_json::to_string(&card(&fleet, "s")).unwrap()
+    });
+    assert_eq!(cards[0], cards[1]);
+}

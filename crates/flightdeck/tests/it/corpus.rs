@@ -1,0 +1,95 @@
+//! Every captured scenario once more, through the doors of a daemon: after each event the card reads as in the core.
+
+use std::fs;
+
+use flightdeck_core::board;
+use flightdeck_core::event::Event;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::record::EventId;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::hook::{HookDraft, stamp};
+use flightdeck_sim::Map;
+use flightdeck_sim::corpus::{HookRecord, scenarios};
+use serde_json::{Value, json};
+
+use crate::deck::Deck;
+
+/// The core alone, given the same events at the same times.
+struct Alone {
+    fleet: Fleet,
+    seq: u64,
+}
+
+impl Alone {
+    fn new() -> Self {
+        Self { fleet: Fleet::new(Rules::default()), seq: 0 }
+    }
+
+    /// The card after it, as it goes over the wire.
+    fn take(&mut self, hook: &HookRecord, env: Map) -> Value {
+        self.seq += 1;
+        let bytes = serde_json::to_vec(&hook.event).unwrap().len();
+        let draft = HookDraft { name_in_path: None, payload: hook.event.clone(), env, bytes };
+        let mut record = draft.into_record(EventId(u128::from(self.seq))).unwrap();
+        stamp(&mut record, Timestamp::from_millis(hook.t_ms), self.fleet.now());
+        record.seq = self.seq;
+        let _ = self.fleet.apply(&Event::from_record(&record));
+        let card = self.fleet.get(hook.session_id()).map(|s| board::card(s, self.fleet.rules()));
+        serde_json::to_value(card).unwrap()
+    }
+}
+
+fn card(deck: &Deck, id: &str) -> Value {
+    deck.get(&format!("/api/sessions/{id}")).json()
+}
+
+/// As the shim would send it; http handlers have no environment.
+fn env(hook: &HookRecord) -> Map {
+    let mut env = hook.env.clone();
+    if !env.is_empty() {
+        env.insert("fired_at".into(), json!(Timestamp::from_millis(hook.t_ms).to_string()));
+        env.insert("proc_start".into(), json!("1"));
+    }
+    env
+}
+
+#[test]
+fn every_scenario_over_http_gives_the_cards_of_the_core() {
+    for scenario in scenarios() {
+        let (deck, mut alone) = (Deck::new(), Alone::new());
+        for (n, hook) in scenario.hooks.iter().enumerate() {
+            deck.set_clock(Timestamp::from_millis(hook.t_ms));
+            let answer = deck.post(&serde_json::to_string(&hook.event).unwrap());
+            assert_eq!((answer.status, answer.body.len()), (204, 0));
+            assert_eq!(answer.header("x-flightdeck-seq"), Some((n + 1).to_string().as_str()));
+            let expected = alone.take(hook, Map::new());
+            assert_eq!(card(&deck, hook.session_id()), expected, "{} after event {}", scenario.name, n + 1);
+        }
+    }
+}
+
+#[test]
+fn every_scenario_through_the_socket_reads_as_its_story() {
+    for scenario in scenarios() {
+        let (deck, mut alone) = (Deck::new(), Alone::new());
+        let mut socket = deck.socket();
+        let file = format!(
+            "{}/../flightdeck-core/tests/it/snapshots/{}.txt",
+            env!("CARGO_MANIFEST_DIR"),
+            scenario.name
+        );
+        let story = fs::read_to_string(file).unwrap();
+        assert_eq!(story.lines().count(), scenario.hooks.len());
+        for (n, (hook, line)) in scenario.hooks.iter().zip(story.lines()).enumerate() {
+            deck.set_clock(Timestamp::from_millis(hook.t_ms));
+            let answer = socket.hook(&hook.event, &env(hook));
+            let seq = n + 1;
+            assert_eq!(answer, json!({"ok": true, "data": {"seq": seq, "hold_ms": 0, "verdict": null}}));
+            let shown = card(&deck, hook.session_id());
+            let expected = line.split_once(" → ").unwrap().1;
+            assert_eq!(crate::board::read(&shown), expected, "{} line {seq}: {line}", scenario.name);
+            assert_eq!(shown, alone.take(hook, env(hook)), "{} line {seq}: {line}", scenario.name);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Stories of the whole way of an event: hooks, HTTP, the socket, the store, streams and the command line.
+//!
+//! A story runs the built binary ([`stage`]) or a daemon's insides under a clock of its own ([`deck`]). Either way nothing
+//! outside a throw-away folder is read or written.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a story stops where it goes wrong"
+)]
+
+mod board;
+mod cli;
+mod corpus;
+mod deck;
+mod http;
+mod kill;
+mod large;
+mod openapi;
+mod registration;
+mod replay;
+mod safety;
+mod shim;
+mod socket;
+mod stage;
+mod start;
+mod stream;
+mod trouble;

@@ -1,0 +1,110 @@
+//! `up` registers with Claude Code for as long as it runs and leaves the settings as it found them.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::Signal;
+
+use crate::stage::{Daemon, Stage};
+
+/// Another tool's hooks, an odd order, odd spaces, no newline at the end.
+const THEIRS: &str = "{\n\t\"model\":   \"opus\",\n\t\"hooks\": {\"Stop\": [{\"hooks\": [ {\"type\":\"command\", \"command\":\"say done\"}]}]},\n\t\"a\":[1,2 ]\n}";
+
+fn with_settings(bytes: &str) -> Stage {
+    let stage = Stage::new();
+    fs::write(stage.settings(), bytes).unwrap();
+    stage
+}
+
+fn settings(stage: &Stage) -> String {
+    fs::read_to_string(stage.settings()).unwrap()
+}
+
+fn ours(stage: &Stage) -> usize {
+    settings(stage).matches("# flightdeck-hook").count()
+}
+
+#[test]
+fn a_stop_and_a_closed_terminal_take_out_exactly_what_up_put_in() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let stage = with_settings(THEIRS);
+        let daemon = stage.up(&[]);
+        assert!(ours(&stage) > 20);
+        let status = daemon.get("/hook/status").json();
+        assert_eq!((&status["missing"], &status["drift"]), (&serde_json::json!([]), &false.into()));
+        assert!(daemon.stop_with(signal).success());
+        assert_eq!(settings(&stage), THEIRS);
+        assert!(!stage.paths().socket().exists() && !stage.paths().daemon_file().exists());
+    }
+}
+
+#[test]
+fn a_daemon_under_nohup_outlives_its_terminal() {
+    let stage = Stage::new();
+    let mut command = stage.bare(Path::new("/bin/sh"));
+    command.env("FLIGHTDECK_HOME", stage.paths().home);
+    command.args(["-c", "trap '' HUP; exec \"$0\" up --port 0", env!("CARGO_BIN_EXE_flightdeck")]);
+    let daemon = Daemon::start(command, &stage);
+    daemon.signal(Signal::HUP);
+    // Had that ended it, it would take out its hooks first and then stop answering.
+    (0..50).for_each(|_| assert_eq!(daemon.get("/healthz").status, 200));
+    assert!(ours(&stage) > 20);
+    assert!(daemon.stop().success());
+}
+
+#[test]
+fn where_there_was_no_file_there_is_none_again() {
+    let stage = Stage::new();
+    let daemon = stage.up(&[]);
+    assert!(ours(&stage) > 20);
+    daemon.stop();
+    assert!(!stage.settings().exists());
+}
+
+#[test]
+fn what_was_installed_for_good_survives_a_stop() {
+    let stage = with_settings(THEIRS);
+    stage.run(&["hooks", "install"]).well();
+    let installed = settings(&stage);
+    let daemon = stage.up(&[]);
+    assert_eq!(settings(&stage), installed);
+    daemon.stop();
+    assert_eq!(settings(&stage), installed);
+    stage.run(&["hooks", "uninstall"]).well();
+    assert_eq!(settings(&stage), THEIRS);
+}
+
+#[test]
+fn no_hooks_touches_nothing() {
+    let stage = with_settings(THEIRS);
+    let daemon = stage.up(&["--no-hooks"]);
+    assert_eq!(settings(&stage), THEIRS);
+    daemon.stop();
+    assert_eq!(settings(&stage), THEIRS);
+    let names: Vec<_> = fs::read_dir(stage.claude()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["settings.json"]);
+}
+
+#[test]
+fn hooks_left_by_a_killed_daemon_are_cleaned_up_by_the_next() {
+    let stage = with_settings(THEIRS);
+    stage.up(&[]).kill();
+    assert!(ours(&stage) > 20);
+    let left = settings(&stage);
+    let daemon = stage.up(&[]);
+    assert_eq!(settings(&stage), left);
+    daemon.stop();
+    assert_eq!(settings(&stage), THEIRS);
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_left_alone_and_the_daemon_says_so() {
+    let broken = "{ \"hooks\": , }";
+    let stage = with_settings(broken);
+    let daemon = stage.up(&[]);
+    assert!(daemon.stderr().contains("The hooks are not registered: "), "{}", daemon.stderr());
+    assert_eq!(daemon.get("/healthz").status, 200);
+    assert!(daemon.get("/hook/status").json()["problem"].is_string());
+    daemon.stop();
+    assert_eq!(settings(&stage), broken);
+}

@@ -1,0 +1,137 @@
+//! The log is the truth: folded again, from the start or from a snapshot, it gives the fleet that lived it, to the byte.
+
+use flightdeck::restore::restore;
+use flightdeck::store::Store;
+use flightdeck_core::event::Event;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::record::{EventId, Record};
+use flightdeck_core::rules::Rules;
+use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_sim::fleet::{Fleet as Sim, FleetConfig, SimEvent};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::deck::Deck;
+
+/// What happens to the daemon between two stretches of a day.
+#[derive(Clone, Debug)]
+struct Stretch {
+    events: usize,
+    /// Events taken at once; each such batch is one transaction.
+    batch: usize,
+    /// Every so many events, one is sent twice.
+    twice_every: usize,
+    /// Nothing happens for this long at the end: timers run.
+    silence: Millis,
+}
+
+fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
+    let one = (
+        1..120_usize,
+        1..20_usize,
+        2..9_usize,
+        prop_oneof![0..5_000_i64, 55_000..70_000_i64, 1_700_000..2_000_000_i64],
+    );
+    let one = one.prop_map(|(events, batch, twice_every, ms)| Stretch {
+        events,
+        batch,
+        twice_every,
+        silence: Millis(ms),
+    });
+    prop::collection::vec(one, 1..4)
+}
+
+fn record(n: usize, event: &SimEvent) -> Record {
+    let mut env = event.env.clone();
+    env.insert("fired_at".into(), json!(Timestamp::from_millis(event.fired_ms).to_string()));
+    let bytes = serde_json::to_vec(&event.payload).unwrap().len();
+    let draft = HookDraft { name_in_path: None, payload: event.payload.clone(), env, bytes };
+    draft.into_record(EventId(n as u128 + 1)).unwrap()
+}
+
+/// Lives the day through one daemon a stretch and returns the last one's end: its clock.
+fn live(store: &Store, seed: u64, stretches: &[Stretch]) -> Timestamp {
+    let config =
+        FleetConfig { sessions: 9, seed, speed: 8.0, pids_from: Some(1000), ..FleetConfig::default() };
+    let mut sim = Sim::new(config).enumerate();
+    let mut now = Timestamp::from_millis(FleetConfig::default().start_ms);
+    for stretch in stretches {
+        let deck = Deck::with(store.clone(), now, std::time::Duration::from_secs(60));
+        let events: Vec<_> = sim.by_ref().take(stretch.events).collect();
+        for batch in events.chunks(stretch.batch) {
+            now = now.max(Timestamp::from_millis(batch.last().unwrap().1.at_ms));
+            deck.set_clock(now);
+            let mut records: Vec<_> = batch.iter().map(|(n, event)| record(*n, event)).collect();
+            if batch[0].0 % stretch.twice_every == 0 {
+                records.push(records[0].clone());
+            }
+            deck.append(records).unwrap();
+        }
+        now = now + stretch.silence;
+        deck.pass(stretch.silence);
+        deck.stop();
+    }
+    now
+}
+
+async fn log(store: &Store) -> Vec<Record> {
+    let mut replay = store.replay(0).await.unwrap();
+    let mut records = Vec::new();
+    while let Some(page) = replay.next().await.unwrap() {
+        records.extend(page.records);
+    }
+    records
+}
+
+/// At equal now: a daemon looks at its timers a moment after they are due.
+fn bytes(mut fleet: Fleet, now: Timestamp) -> String {
+    let _ = fleet.tick(now);
+    serde_json::to_string(&fleet).unwrap()
+}
+
+fn fold(records: &[Record], rules: Rules, now: Timestamp) -> String {
+    let mut fleet = Fleet::new(rules);
+    records.iter().for_each(|r| drop(fleet.apply(&Event::from_record(r))));
+    bytes(fleet, now)
+}
+
+fn check(store: &Store, seed: u64, stretches: &[Stretch]) {
+    let now = live(store, seed, stretches);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let rules = Rules::default();
+        let records = log(store).await;
+        let lived = store.latest_snapshot(&rules.fold_version()).await.unwrap().unwrap();
+        let lived: Fleet = serde_json::from_slice(&lived.body).unwrap();
+        let lived = bytes(lived, now);
+        assert_eq!(records.len(), stretches.iter().map(|s| s.events).sum::<usize>());
+        assert_eq!(fold(&records, rules.clone(), now), lived, "folded from the start");
+
+        let restored = restore(store, rules).await.unwrap();
+        assert!(restored.from_snapshot);
+        assert_eq!(bytes(restored.fleet, now), lived, "from the snapshot");
+
+        let other = Rules { tool_failure_needs_you: true, ..Rules::default() };
+        let restored = restore(store, other.clone()).await.unwrap();
+        assert_eq!((restored.from_snapshot, restored.replayed), (false, records.len() as u64));
+        assert_eq!(bytes(restored.fleet, now), fold(&records, other, now), "under other rules");
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_replay_of_any_day_is_the_fleet_that_lived_it(seed in any::<u64>(), stretches in stretches()) {
+        check(&Store::in_memory().unwrap(), seed, &stretches);
+    }
+}
+
+#[test]
+fn a_replay_from_disk_is_the_fleet_that_lived_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("flightdeck.db")).unwrap().store;
+    let day = |events, batch| Stretch { events, batch, twice_every: 3, silence: Millis(61_000) };
+    check(&store, 7, &[day(700, 16), day(400, 1), day(1100, 64)]);
+}

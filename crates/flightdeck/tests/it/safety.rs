@@ -1,0 +1,372 @@
+//! Who may not speak to the daemon gets nothing and changes nothing; what is no event is refused with its reason.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use flightdeck::outlet::openapi::ROUTES;
+use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Request};
+use crate::stage::{DEADLINE, Daemon, Stage};
+
+const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop","cwd":"/w"}"#;
+
+/// Method and path of every route, and of the page.
+fn every_route() -> Vec<(String, String)> {
+    let routes = ROUTES.iter().map(|(method, path, ..)| {
+        (method.to_ascii_uppercase(), path.replace("{id}", "s").replace("{event}", "user-prompt-submit"))
+    });
+    let page = ["/", "/index.html", "/assets/none.js"].map(|path| ("GET".to_owned(), path.to_owned()));
+    routes.chain(page).collect()
+}
+
+fn request(method: &str, path: &str) -> Request {
+    let request = Request::new(method, path);
+    if method == "GET" {
+        request
+    } else {
+        request.json(r#"{"session_id":"evil","prompt":"x","hook_event_name":"Stop"}"#)
+    }
+}
+
+/// Everything a stranger might have changed.
+fn world(daemon: &Daemon) -> (Vec<Value>, u64) {
+    (daemon.board(), daemon.events_total())
+}
+
+fn assert_hardened(answer: &Answer) {
+    let policy = answer.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+}
+
+#[test]
+fn a_stranger_gets_nothing_on_any_route_and_changes_nothing() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    daemon.post("/api/live/hook", STOP);
+    let before = world(&daemon);
+    let (own, port) = (daemon.addr.to_string(), daemon.addr.port());
+    let foreign_hosts = [
+        "evil.example".to_owned(),
+        format!("evil.example:{port}"),
+        "127.0.0.1".to_owned(),
+        "127.0.0.1:1".to_owned(),
+        String::new(),
+    ];
+    for (method, path) in every_route() {
+        let plain = request(&method, &path);
+        let well = plain.clone().header("host", &own);
+        let mut refused = vec![
+            (421, plain.clone()),
+            (421, well.clone().header("host", &own)),
+            (421, well.clone().header("host", "evil.example")),
+            (403, well.clone().header("origin", "https://evil.example")),
+            (403, well.clone().header("origin", "null")),
+            (403, well.clone().header("origin", "http://127.0.0.1:1")),
+            (403, well.clone().header("origin", &format!("http://{own}.evil.example"))),
+            (403, well.clone().header("origin", &format!("http://{own}")).header("origin", "null")),
+            (403, well.clone().header("sec-fetch-site", "cross-site")),
+            (403, well.clone().header("sec-fetch-site", "cross-site").header("sec-fetch-mode", "navigate")),
+            (403, well.clone().header("sec-fetch-site", "same-site")),
+            (403, well.clone().header("sec-fetch-site", "same-site").header("sec-fetch-mode", "no-cors")),
+        ];
+        refused.extend(foreign_hosts.iter().map(|host| (421, plain.clone().header("host", host))));
+        for (status, request) in refused {
+            let answer = request.send(daemon.addr);
+            assert_eq!(answer.status, status, "{request:?}");
+            assert!(answer.json().as_object().unwrap().keys().eq(["error"]), "{request:?}");
+            assert_hardened(&answer);
+        }
+    }
+    assert_eq!(world(&daemon), before);
+    let metrics = daemon.get("/metrics").text();
+    assert!(!metrics.contains("flightdeck_requests_refused_total 0\n"), "{metrics}");
+}
+
+#[test]
+fn the_page_itself_and_those_who_are_no_browser_are_let_in() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let port = daemon.addr.port();
+    for host in [
+        format!("127.0.0.1:{port}"),
+        format!("localhost:{port}"),
+        format!("LOCALHOST:{port}"),
+        format!("[::1]:{port}"),
+    ] {
+        let get = Request::new("GET", "/api/sessions").header("host", &host);
+        assert_eq!(get.send(daemon.addr).status, 200, "{host}");
+        let page = get.header("origin", &format!("http://{host}")).header("sec-fetch-site", "same-origin");
+        assert_eq!(page.send(daemon.addr).status, 200, "{host}");
+    }
+    // A link on another port of this machine may lead here.
+    let link = Request::new("GET", "/").host(daemon.addr).header("sec-fetch-site", "same-site");
+    assert_ne!(link.header("sec-fetch-mode", "navigate").send(daemon.addr).status, 403);
+}
+
+#[test]
+fn only_json_is_taken() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let before = world(&daemon);
+    for (method, path) in every_route().into_iter().filter(|(method, _)| method == "POST") {
+        for kind in [
+            None,
+            Some("text/plain"),
+            Some("application/x-www-form-urlencoded"),
+            Some("multipart/form-data"),
+            Some("application/jsonx"),
+        ] {
+            let request = Request::new(&method, &path).host(daemon.addr).body(STOP);
+            let request = kind.map_or(request.clone(), |kind| request.header("content-type", kind));
+            let answer = request.send(daemon.addr);
+            assert_eq!(answer.status, 415, "{request:?}");
+            assert_hardened(&answer);
+        }
+    }
+    assert_eq!(world(&daemon), before);
+    let charset = Request::new("POST", "/api/live/hook")
+        .host(daemon.addr)
+        .header("content-type", "Application/JSON; charset=utf-8");
+    assert_eq!(charset.body(STOP).send(daemon.addr).status, 204);
+}
+
+#[test]
+fn what_is_no_event_is_refused_with_the_place_or_the_reason() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let deep = format!(
+        r#"{{"session_id":"s","hook_event_name":"Stop","x":{}{}}}"#,
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    let long = json!({"session_id": "x".repeat(129), "hook_event_name": "Stop"}).to_string();
+    for (body, why) in [
+        ("", "line 1 column 0"),
+        ("{\"session_id\": \"s\",\n  \"x\": }", "line 2 column 8"),
+        ("[1]", "line 1 column 0"),
+        ("\"text\"", "line 1 column"),
+        (deep.as_str(), "recursion limit exceeded at line 1 column"),
+        (r#"{"hook_event_name":"Stop"}"#, "no session_id"),
+        (r#"{"hook_event_name":"Stop","session_id":""}"#, "no session_id"),
+        (r#"{"hook_event_name":"Stop","session_id":null}"#, "no session_id"),
+        (r#"{"session_id":"s"}"#, "no name"),
+        (r#"{"session_id":"s","hook_event_name":{}}"#, "no name"),
+        (long.as_str(), "129 bytes long"),
+    ] {
+        let answer = daemon.post("/api/live/hook", body);
+        assert_eq!(answer.status, 400, "{body}");
+        assert!(answer.error().contains(why), "{body:.60}: {}", answer.error());
+        assert_hardened(&answer);
+    }
+    assert_eq!(world(&daemon), (Vec::new(), 0));
+
+    // The socket says the same and goes on listening.
+    let mut socket = stage.socket();
+    socket.raw(b"nonsense\n");
+    assert_eq!(socket.line().unwrap()["error"], "VALIDATION_ERROR");
+    assert_eq!(socket.ask(&json!({"cmd": "hook", "args": {}}))["message"], "the payload has no session_id");
+    assert_eq!(socket.ask(&json!({"cmd": "rm"}))["error"], "UNKNOWN_COMMAND");
+    assert_eq!(socket.ask(&json!({"cmd": "session", "args": {"session_id": "s"}}))["error"], "NOT_FOUND");
+    assert_eq!(socket.ask(&json!({"cmd": "ping"}))["ok"], true);
+    // A last line without its newline still counts.
+    socket.raw(format!(r#"{{"cmd":"hook","args":{STOP}}}"#).as_bytes());
+    socket.close_write();
+    assert_eq!(socket.line().unwrap()["data"]["seq"], 1);
+}
+
+#[test]
+fn an_unknown_event_is_kept_and_moves_nothing() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let strange = r#"{"session_id":"s","hook_event_name":"FutureThing","novelty":{"a":[1,2.5,null]}}"#;
+    assert_eq!(daemon.post("/api/live/hook", strange).status, 204);
+    assert_eq!(daemon.post("/hook/some-new-event", r#"{"session_id":"s"}"#).status, 204);
+    assert_eq!(
+        daemon.post("/hook/stop", r#"{"session_id":"s","timestamp":"1999-01-01T00:00:00Z"}"#).status,
+        204
+    );
+    let events = daemon.get("/api/sessions/s/events?payload=1").json()["events"].clone();
+    let names: Vec<_> = events.as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["FutureThing", "some-new-event", "Stop"]);
+    assert_eq!(events[0]["payload"].to_string(), strange);
+    assert_eq!(events[2]["payload"]["timestamp"], "1999-01-01T00:00:00Z");
+    assert_eq!(events[2]["fired_at"], events[2]["received_at"]);
+    assert_eq!(daemon.card("s")["agent_state"]["label"], "Waiting for your next prompt");
+}
+
+/// Sends a body of so many bytes a piece at a time; HTTP/1.1, chunked if told so.
+fn pour(addr: SocketAddr, bytes: usize, chunked: bool) -> Answer {
+    const PIECE: usize = 1 << 20;
+    let mut stream = TcpStream::connect(addr).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    let length =
+        if chunked { "transfer-encoding: chunked".to_owned() } else { format!("content-length: {bytes}") };
+    let head = format!(
+        "POST /api/live/hook HTTP/1.1\r\nhost: {addr}\r\ncontent-type: application/json\r\nconnection: close\r\n{length}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut writing = stream.try_clone().unwrap();
+    let writer = std::thread::spawn(move || {
+        let open =
+            br#"{"session_id":"big","hook_event_name":"PostToolUse","tool_name":"Write","tool_response":""#;
+        let close = b"\"}";
+        let filler = bytes - open.len() - close.len();
+        let mut send = |piece: &[u8]| -> std::io::Result<()> {
+            if chunked {
+                writing.write_all(format!("{:x}\r\n", piece.len()).as_bytes())?;
+            }
+            writing.write_all(piece)?;
+            if chunked { writing.write_all(b"\r\n") } else { Ok(()) }
+        };
+        // Refused half way, the daemon hangs up; the answer is what counts.
+        let _ = (|| {
+            send(open)?;
+            let piece = vec![b'x'; PIECE];
+            for at in (0..filler).step_by(PIECE) {
+                send(&piece[..PIECE.min(filler - at)])?;
+            }
+            send(close)?;
+            if chunked { send(&[]) } else { Ok(()) }
+        })();
+    });
+    let mut answer = Vec::new();
+    let ended = stream.read_to_end(&mut answer);
+    writer.join().unwrap();
+    assert!(ended.is_ok() || !answer.is_empty(), "{ended:?}");
+    Answer::parse(&answer)
+}
+
+#[test]
+fn a_body_over_64_mb_is_413_and_one_of_64_mb_is_taken() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    for chunked in [false, true] {
+        let answer = pour(daemon.addr, HOOK_BODY_BYTES_MAX + 1, chunked);
+        assert_eq!(answer.status, 413);
+        assert_hardened(&answer);
+    }
+    assert_eq!(world(&daemon), (Vec::new(), 0));
+    assert_eq!(pour(daemon.addr, HOOK_BODY_BYTES_MAX, false).status, 204);
+    assert_eq!(daemon.events_total(), 1);
+}
+
+#[test]
+fn no_path_leads_to_a_file_of_the_machine() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    daemon.post("/api/live/hook", r#"{"session_id":"../../etc/passwd","hook_event_name":"Stop"}"#);
+    for path in [
+        "/../../../../etc/passwd",
+        "/..%2f..%2f..%2fetc/passwd",
+        "/assets/../../../../etc/passwd",
+        "/assets/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/etc/passwd",
+        "/api/sessions/../../../etc/passwd",
+        "/api/sessions/..%2f..%2fetc%2fshadow",
+        "/api/sessions/%00",
+        "/api/sessions/%ff",
+        "/api/sessions/none/explain",
+    ] {
+        let answer = daemon.get(path);
+        assert!(answer.status == 404 || answer.status == 400, "{path}: {}", answer.status);
+        assert!(!answer.text().contains("root:"), "{path}");
+        assert_hardened(&answer);
+    }
+    // As an opaque name it is found, and nothing else comes of it.
+    assert_eq!(daemon.card("..%2f..%2fetc%2fpasswd")["id"], "../../etc/passwd");
+    for (method, path) in
+        [("DELETE", "/api/sessions"), ("POST", "/api/sessions"), ("PUT", "/"), ("GET", "/api/live/hook")]
+    {
+        let answer = request(method, path).host(daemon.addr).send(daemon.addr);
+        assert_eq!(answer.status, 405, "{method} {path}");
+        assert_hardened(&answer);
+    }
+}
+
+#[test]
+fn listening_beyond_this_machine_needs_a_token() {
+    let stage = Stage::new();
+    // The loopback address in other clothes: no other machine can reach it, and it is not plainly loopback.
+    let bind = ["up", "--no-hooks", "--port", "0", "--bind", "::ffff:127.0.0.1"];
+    let said = stage.run(&bind);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    assert_eq!(
+        said.err,
+        "flightdeck: to listen on ::ffff:127.0.0.1, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml\n"
+    );
+
+    let secret = stage.path().join("secret");
+    std::fs::write(&secret, "s3cret\n").unwrap();
+    let mut command = stage.flightdeck(&bind);
+    command.env("FLIGHTDECK_TOKEN_FILE", &secret);
+    let daemon = Daemon::start(command, &stage);
+    let addr: SocketAddr = ([127, 0, 0, 1], daemon.addr.port()).into();
+    for (method, path) in every_route() {
+        for bad in [
+            None,
+            Some("Bearer wrong"),
+            Some("Bearer s3cre"),
+            Some("Bearer s3crett"),
+            Some("s3cret"),
+            Some("Basic s3cret"),
+        ] {
+            let request = request(&method, &path).host(addr);
+            let request = bad.map_or(request.clone(), |bad| request.header("authorization", bad));
+            let answer = request.send(addr);
+            assert_eq!(answer.status, 401, "{request:?}");
+            assert_hardened(&answer);
+        }
+    }
+    let get = |path: &str| Request::new("GET", path).host(addr);
+    assert_eq!(get("/api/sessions").header("authorization", "Bearer s3cret").send(addr).status, 200);
+    assert_eq!(get("/api/sessions").header("cookie", "a=b; flightdeck_token=s3cret").send(addr).status, 200);
+    let opened = get("/api/sessions?token=s3cret").send(addr);
+    assert_eq!(opened.status, 200);
+    let cookie = opened.header("set-cookie").unwrap();
+    assert!(cookie.starts_with("flightdeck_token=s3cret; HttpOnly; SameSite=Strict"), "{cookie}");
+    // A token opens no door to another site.
+    let stranger =
+        get("/api/sessions").header("authorization", "Bearer s3cret").header("origin", "http://evil.example");
+    assert_eq!(stranger.send(addr).status, 403);
+    // By the address it printed it can be called.
+    let printed = Request::new("GET", "/healthz").host(daemon.addr).header("authorization", "Bearer s3cret");
+    assert_eq!(printed.send(addr).status, 200);
+}
+
+#[test]
+fn what_lies_on_disk_is_the_persons_alone() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    daemon.post("/api/live/hook", STOP);
+    let paths = stage.paths();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&paths.socket()), 0o600);
+    for folder in [&paths.home, &paths.runtime, &paths.spool(), &paths.logs] {
+        assert_eq!(mode(folder), 0o700, "{folder:?}");
+    }
+    for file in
+        [paths.database(), paths.database().with_extension("db-wal"), paths.logs.join("flightdeck.log")]
+    {
+        assert_eq!(mode(&file), 0o600, "{file:?}");
+    }
+}
+
+#[test]
+fn a_runtime_folder_of_somebody_else_is_not_used() {
+    let stage = Stage::new();
+    stage.daemon().kill();
+    let run = stage.paths().runtime;
+    if std::os::unix::fs::chown(&run, Some(12345), None).is_err() {
+        return eprintln!("only root can give a folder away");
+    }
+    let said = stage.run(&["up", "--no-hooks", "--port", "0"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    assert!(said.err.starts_with("flightdeck: ~/fd/run must belong to you alone"), "{}", said.err);
+}

@@ -1,0 +1,135 @@
+import { expect, test } from "./fleet";
+
+const questions = [{ question: "Which way?", header: "Way", multiSelect: false, options: [{ label: "Left", description: "shorter" }, { label: "Right, then left", description: "safer" }] }];
+
+test("Allow on the card lets the waiting hook go, and the card moves to Running", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Bash", { command: "cargo test" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card).toContainText("cargo test");
+  await card.getByRole("button", { name: "Allow", exact: false }).first().click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+  await page.mouse.move(5, 5);
+  await expect(fleet.cardIn("Running", id)).toBeVisible();
+});
+
+test("Always sends the chosen suggestion along", async ({ fleet }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const permission_suggestions = [{ type: "addRules", rules: [{ toolName: "Bash", ruleContent: "cargo test:*" }], behavior: "allow", destination: "session" }];
+  const verdict = fleet.ask(id, "Bash", { command: "cargo test" }, { permission_suggestions });
+  await fleet.card(id).getByRole("button", { name: /Always cargo test/ }).click();
+  expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
+});
+
+test("Deny with a message carries the words; y and n act only inside the ask", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Bash", { command: "make" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card).toBeVisible();
+  await page.waitForTimeout(500);
+  await page.keyboard.press("y");
+  await expect(card).toHaveAttribute("data-state", "needs_permission");
+  await card.getByRole("button", { name: "More ways to deny" }).click();
+  await page.getByRole("button", { name: "Deny with message…" }).click();
+  await page.getByLabel("Why not, and what instead").fill("use just instead");
+  await page.keyboard.press("Enter");
+  expect((await verdict).hookSpecificOutput.decision).toMatchObject({ behavior: "deny", message: "use just instead" });
+});
+
+test("n goes to the next need, Enter into its ask, y allows it", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Bash", { command: "make" });
+  await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+  await page.waitForTimeout(500);
+  await page.keyboard.press("n");
+  await expect(fleet.card(id)).toBeFocused();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("y");
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("what cannot be undone asks twice", async ({ fleet }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Bash", { command: "git push --force origin main" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card).toContainText("asks twice");
+  await card.getByRole("button", { name: /Allow…/ }).click();
+  await card.getByRole("button", { name: /Confirm: force push/ }).click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("an input too long for the card is reviewed first", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const command = Array.from({ length: 40 }, (_, i) => `echo line ${i}`).join("\n");
+  const verdict = fleet.ask(id, "Bash", { command });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
+  await card.getByRole("button", { name: "Review…" }).click();
+  await expect(page.locator("[data-drawer]")).toContainText("echo line 39");
+  await page.locator("[data-drawer]").getByRole("button", { name: /^Allow/ }).click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("a question is answered by one press, a label with a comma too", async ({ fleet }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "AskUserQuestion", { questions });
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: /Right, then left/ }).click();
+  expect(await verdict).toMatchObject({ hookSpecificOutput: { decision: { behavior: "allow" } } });
+});
+
+test("several choices are sent together, with an own answer among them", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const many = [{ ...questions[0], multiSelect: true }];
+  const verdict = fleet.ask(id, "AskUserQuestion", { questions: many });
+  const card = fleet.cardIn("Needs You", id);
+  await card.getByRole("button", { name: /^Left/ }).click();
+  await card.getByRole("button", { name: /Something else/ }).click();
+  await page.getByLabel("Your own answer").fill("Straight on");
+  await page.keyboard.press("Enter");
+  await card.getByRole("button", { name: /Send answer/ }).click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("a plan is rendered; approving may accept edits, rejecting takes words", async ({ fleet, page }) => {
+  await fleet.open();
+  const one = await fleet.start("one");
+  const approved = fleet.ask(one, "ExitPlanMode", { plan: "1. Add `sink`\n2. Roll files" });
+  await expect(fleet.cardIn("Needs You", one).locator("ol li")).toHaveCount(2);
+  await fleet.card(one).getByRole("button", { name: "Approve, accept edits" }).click();
+  expect((await approved).hookSpecificOutput.decision.updatedPermissions).toMatchObject([{ type: "setMode", mode: "acceptEdits" }]);
+  const two = await fleet.start("two");
+  const rejected = fleet.ask(two, "ExitPlanMode", { plan: "1. Drop it" });
+  await fleet.cardIn("Needs You", two).getByRole("button", { name: /Reject/ }).click();
+  await page.getByLabel("What should change").fill("keep it");
+  await page.keyboard.press("Enter");
+  expect((await rejected).hookSpecificOutput.decision).toMatchObject({ behavior: "deny", message: "keep it" });
+});
+
+test("an answer that came too late says how it ended", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card).toBeVisible();
+  await page.route("**/api/asks/*/answer", (route) => route.fulfill({ status: 409, json: { error: "ALREADY_ENDED", resolution: { how: "answered_in_terminal", by: "terminal", at: new Date().toISOString() } } }));
+  await card.getByRole("button", { name: /^Allow/ }).click();
+  await expect(card).toContainText("Answered in terminal");
+});
+
+test("an answer the daemon cannot take leaves the ask open and says why", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  await page.route("**/api/asks/*/answer", (route) => route.fulfill({ status: 422, json: { message: "mode is not known" } }));
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).click();
+  await expect(fleet.card(id).getByRole("alert")).toContainText("mode is not known");
+  await expect(fleet.card(id).getByRole("button", { name: /^Allow/ })).toBeEnabled();
+});

@@ -1,0 +1,14 @@
+import { defineConfig } from "@playwright/test";
+import { args, executablePath } from "./e2e/browser.mjs";
+
+export default defineConfig({
+  testDir: "e2e",
+  // The load run comes last and alone: it measures.
+  projects: [{ name: "stories", testMatch: "*.spec.ts", testIgnore: "load.spec.ts" }, { name: "load", testMatch: "load.spec.ts", dependencies: ["stories"] }],
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  workers: 2,
+  fullyParallel: true,
+  reporter: [["list"]],
+  use: { viewport: { width: 1600, height: 1000 }, colorScheme: "dark", launchOptions: { executablePath, args }, trace: "retain-on-failure" },
+});

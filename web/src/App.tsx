@@ -1,0 +1,51 @@
+import { AlertsDialog } from "./alerts/AlertsDialog";
+import { announcement } from "./alerts/alerts";
+import { Board } from "./board/Board";
+import { Empty } from "./board/Empty";
+import { Drawer } from "./drawer/Drawer";
+import { DriftBanner } from "./header/DriftBanner";
+import { FilterBar } from "./header/FilterBar";
+import { Header } from "./header/Header";
+import { PhoneNav, PhoneTabs } from "./header/PhoneBar";
+import { layout } from "./board/shown";
+import { openId, view } from "./lib/route";
+import { loaded } from "./live/store";
+import { Help } from "./overlay/Help";
+import { overlay } from "./overlay/overlay";
+import { Palette } from "./overlay/Palette";
+import { Overview } from "./overview/Overview";
+import { Sprite } from "./ui/Icon";
+import { Toasts } from "./ui/toast";
+
+export function App() {
+  return (
+    <>
+      <Sprite />
+      <p class="sr" aria-live="polite">{announcement.value}</p>
+      <div class="app" data-view={view.value}>
+        <Header />
+        <Page />
+        <PhoneNav />
+      </div>
+      {openId.value !== null && <Drawer key={openId.value} id={openId.value} />}
+      {overlay.value === "palette" && <Palette />}
+      {overlay.value === "help" && <Help />}
+      {overlay.value === "alerts" && <AlertsDialog />}
+      <Toasts />
+    </>
+  );
+}
+
+function Page() {
+  if (view.value === "overview") return <Overview />;
+  if (!loaded.value) return <main class="empty" aria-busy="true"><p class="dim">Connecting to the daemon</p></main>;
+  if (layout.value.known === 0) return <Empty />;
+  return (
+    <>
+      <FilterBar />
+      <PhoneTabs />
+      <DriftBanner />
+      <Board />
+    </>
+  );
+}

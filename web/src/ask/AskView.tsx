@@ -1,0 +1,86 @@
+//! One ask, answerable where it stands. In the drawer (`whole`) everything is shown and every way to answer is offered.
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Ask } from "../generated/Ask";
+import { now, time } from "../lib/clock";
+import { openSession } from "../lib/route";
+import { Button } from "../ui/Button";
+import { Icon } from "../ui/Icon";
+import { goToTerminal } from "../card/actions";
+import { endedText, sentOf } from "./answers";
+import { ElicitationAsk } from "./ElicitationAsk";
+import { PermissionAsk } from "./PermissionAsk";
+import { PlanAsk } from "./PlanAsk";
+import { QuestionAsk } from "./QuestionAsk";
+
+export type AskProps = { ask: Ask; whole: boolean };
+
+export function AskView({ ask, whole }: AskProps) {
+  const sent = sentOf(ask.id).value;
+  const expired = useExpired(ask.expires_at);
+  if (ask.resolution) return <Outcome text={endedText(ask.resolution)} />;
+  if (sent.kind === "ended") return <Outcome text={sent.text} />;
+  if (!ask.answerable || expired) return <InTerminal ask={ask} expired={expired} whole={whole} />;
+  return (
+    <div class="ask" data-ask={ask.id} data-kind={ask.kind} aria-busy={sent.kind === "sending"}>
+      <ByKind ask={ask} whole={whole} />
+      {sent.kind === "failed" && <p class="ask-error" role="alert">{sent.text}</p>}
+    </div>
+  );
+}
+
+function ByKind(props: AskProps) {
+  switch (props.ask.kind) {
+    case "permission":
+      return <PermissionAsk {...props} />;
+    case "question":
+      return <QuestionAsk {...props} />;
+    case "plan":
+      return <PlanAsk {...props} />;
+    case "elicitation":
+      return <ElicitationAsk {...props} />;
+  }
+}
+
+/** True once the time to answer here is over; a single timer instead of a redraw per second. */
+function useExpired(until: string | null): boolean {
+  const expired = useSignal(until !== null && time(until) <= now.peek());
+  useEffect(() => {
+    const left = until === null ? Infinity : time(until) - Date.now();
+    expired.value = left <= 0;
+    if (left <= 0 || left > 2 ** 31 - 1) return;
+    const timer = setTimeout(() => {
+      expired.value = true;
+    }, left);
+    return () => clearTimeout(timer);
+  }, [until]);
+  return expired.value;
+}
+
+const Outcome = ({ text }: { text: string }) => (
+  <p class="outcome"><Icon name="check" small />{text}</p>
+);
+
+/** It still waits, so it stays amber; only this page cannot answer it. */
+function InTerminal({ ask, expired, whole }: AskProps & { expired: boolean }) {
+  return (
+    <div class="ask">
+      {whole && <ElicitationAsk ask={ask} whole={false} />}
+      <TerminalRow id={ask.session_id} why={expired ? "the time to answer here is over" : "can only be answered there"}>
+        {!whole && ask.kind !== "permission" && <Button kind="ghost" onClick={() => openSession(ask.session_id)}>Show</Button>}
+      </TerminalRow>
+    </div>
+  );
+}
+
+/** Also for a session that is blocked without an ask: one that no hook told us about. */
+export function TerminalRow({ id, why, children }: { id: string; why: string; children?: ComponentChildren }) {
+  return (
+    <div class="answer">
+      <Button kind="primary" onClick={() => void goToTerminal(id)}><Icon name="jump" small />Answer in terminal</Button>
+      {children}
+      <span class="dim clip">{why}</span>
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+//! Allow, allow and remember, deny. What cannot be undone asks twice; what does not fit on the card is reviewed first.
+import { useSignal } from "@preact/signals";
+import { openSession } from "../lib/route";
+import { Button } from "../ui/Button";
+import { Icon } from "../ui/Icon";
+import { TimeLeft } from "../ui/Meters";
+import { Menu, MenuItem } from "../ui/Menu";
+import { answer } from "./answers";
+import type { AskProps } from "./AskView";
+import { caution } from "./caution";
+import { Input } from "./Input";
+import { fitsCard, toolInput } from "./input";
+import { MessageBox } from "./MessageBox";
+import { suggestionText, type Suggestion } from "./suggestion";
+
+export function PermissionAsk({ ask, whole }: AskProps) {
+  const input = toolInput(ask);
+  const fits = whole || fitsCard(input);
+  const warning = input.kind === "command" ? caution(input.command) : null;
+  const armed = useSignal(false);
+  const writing = useSignal(false);
+  const allow = () => {
+    if (warning && !armed.value) armed.value = true;
+    else void answer(ask.id, { decision: "allow" });
+  };
+  const deny = () => void answer(ask.id, { decision: "deny" });
+  if (writing.value) return (
+    <>
+      <Input input={input} clipped={!fits} />
+      <MessageBox
+        label="Why not, and what instead" send="Deny"
+        onSend={(message) => void answer(ask.id, { decision: "deny", message })}
+        onCancel={() => { writing.value = false; }}
+      />
+    </>
+  );
+  return (
+    <>
+      <Input input={input} clipped={!fits} />
+      <div class="answer">
+        {armed.value ? (
+          <Button kind="danger" onClick={allow} class="grow" keys="y">Confirm: {warning?.toLowerCase()} <kbd>y</kbd></Button>
+        ) : fits ? (
+          <Button kind="primary" onClick={allow} class="grow" keys="y">{warning ? "Allow…" : "Allow"} <kbd>y</kbd></Button>
+        ) : (
+          <Button kind="primary" onClick={() => openSession(ask.session_id)} class="grow">Review…</Button>
+        )}
+        {armed.value && <Button onClick={() => { armed.value = false; }} keys="n">Cancel <kbd>n</kbd></Button>}
+        {!armed.value && fits && !warning && <Always askId={ask.id} suggestions={ask.suggestions} />}
+        {!armed.value && <Button onClick={deny} keys="n">Deny <kbd>n</kbd></Button>}
+        {warning && !armed.value && <span class="chip fail"><Icon name="triangle" small /><span class="clip">{warning}: asks twice</span></span>}
+        {!armed.value && <DenyMore whole={whole} onMessage={() => { writing.value = true; }} onStop={() => void answer(ask.id, { decision: "deny", interrupt: true })} />}
+        {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
+      </div>
+    </>
+  );
+}
+
+/** In the drawer the two slower ways to say no stand in the open; on a card they fold behind three dots. */
+function DenyMore({ whole, onMessage, onStop }: { whole: boolean; onMessage: () => void; onStop: () => void }) {
+  if (whole) return (
+    <>
+      <Button kind="ghost" onClick={onMessage}>Deny with message…</Button>
+      <Button kind="ghost" onClick={onStop}>Deny and interrupt</Button>
+    </>
+  );
+  return (
+    <Menu label="More ways to deny" button={(open, toggle) => (
+      <Button kind="ghost" square onClick={toggle} expanded={open} label="More ways to deny"><Icon name="more" small /></Button>
+    )}>
+      {() => [
+        <MenuItem key="message" onClick={onMessage}>Deny with message…</MenuItem>,
+        <MenuItem key="stop" onClick={onStop}>Deny and interrupt</MenuItem>,
+      ]}
+    </Menu>
+  );
+}
+
+/** One press remembers the first suggestion; the arrow has the others. A phone has no room for that, so it lists them all. */
+function Always({ askId, suggestions }: { askId: string; suggestions: Suggestion[] }) {
+  const first = suggestions[0];
+  if (!first) return null;
+  const take = (chosen: Suggestion) => void answer(askId, { decision: "allow", updated_permissions: [chosen] });
+  const choices = () => suggestions.map((s, i) => (
+    <MenuItem key={i} onClick={() => take(s)}><SuggestionLabel suggestion={s} /><span class="dim">{suggestionText(s).where}</span></MenuItem>
+  ));
+  return (
+    <>
+      <span class="split">
+        <Button onClick={() => take(first)} title={title(first)}><SuggestionLabel suggestion={first} /></Button>
+        {suggestions.length > 1 && (
+          <Menu label="Choose what to remember" button={(open, toggle) => (
+            <Button onClick={toggle} expanded={open} label="Choose what to remember"><Icon name="down" small /></Button>
+          )}>
+            {choices}
+          </Menu>
+        )}
+      </span>
+      <Menu label="Choose what to remember" class="always-phone" button={(open, toggle) => <Button onClick={toggle} expanded={open}>Always…</Button>}>
+        {choices}
+      </Menu>
+    </>
+  );
+}
+
+const title = (suggestion: Suggestion) => {
+  const { text, code, where } = suggestionText(suggestion);
+  return [text, code, where && `(${where})`].filter(Boolean).join(" ");
+};
+
+function SuggestionLabel({ suggestion }: { suggestion: Suggestion }) {
+  const { text, code } = suggestionText(suggestion);
+  return <span class="clip">{text}{code && <> <code>{code}</code></>}</span>;
+}

@@ -1,0 +1,82 @@
+//! Questions with options. One single-choice question is answered by one press; several, or multi-select, are sent together.
+import { useSignal } from "@preact/signals";
+import { useContext } from "preact/hooks";
+import type { Question } from "../generated/Question";
+import { Button, TabStop } from "../ui/Button";
+import { TimeLeft } from "../ui/Meters";
+import { answer } from "./answers";
+import type { AskProps } from "./AskView";
+import { MessageBox } from "./MessageBox";
+
+type Chosen = Record<string, string[]>;
+
+export function QuestionAsk({ ask }: AskProps) {
+  const questions = ask.questions ?? [];
+  const chosen = useSignal<Chosen>({});
+  const other = useSignal<Question | null>(null);
+  const oneShot = questions.length === 1 && !questions[0]?.multiSelect;
+  const send = (picks: Chosen) => {
+    const answers = Object.fromEntries(questions.map((q) => {
+      const labels = picks[q.question] ?? [];
+      return [q.question, q.multiSelect ? labels : (labels[0] ?? "")];
+    }));
+    void answer(ask.id, { decision: "allow", answers });
+  };
+  const pick = (q: Question, label: string) => {
+    const before = chosen.value[q.question] ?? [];
+    const labels = !q.multiSelect ? [label] : before.includes(label) ? before.filter((l) => l !== label) : [...before, label];
+    chosen.value = { ...chosen.value, [q.question]: labels };
+    if (oneShot) send(chosen.value);
+  };
+  const complete = questions.every((q) => (chosen.value[q.question] ?? []).length > 0);
+  return (
+    <>
+      {questions.map((q, i) => (
+        <fieldset key={q.question} class="question">
+          <div class="answer">
+            <legend class="q">{q.question}{q.multiSelect && <span class="dim"> choose any</span>}</legend>
+            {i === 0 && ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
+          </div>
+          {other.value === q ? (
+            <MessageBox
+              label="Your own answer" send={oneShot ? "Answer" : "Add"}
+              onSend={(text) => { other.value = null; pick(q, text); }} onCancel={() => { other.value = null; }}
+            />
+          ) : (
+            <Options question={q} chosen={chosen.value[q.question] ?? []} numbered={questions.length === 1} onPick={(label) => pick(q, label)} onOther={() => { other.value = q; }} />
+          )}
+        </fieldset>
+      ))}
+      {!oneShot && (
+        <div class="answer">
+          <Button kind="primary" disabled={!complete} onClick={() => send(chosen.value)} keys="y">Send {questions.length > 1 ? "answers" : "answer"} <kbd>y</kbd></Button>
+          {!complete && <span class="dim">{questions.length > 1 ? "every question needs an answer" : "choose at least one"}</span>}
+        </div>
+      )}
+    </>
+  );
+}
+
+type OptionsProps = { question: Question; chosen: string[]; numbered: boolean; onPick: (label: string) => void; onOther: () => void };
+
+function Options({ question, chosen, numbered, onPick, onOther }: OptionsProps) {
+  const tab = useContext(TabStop);
+  const own = chosen.filter((label) => !question.options.some((o) => o.label === label));
+  const key = (n: number) => (numbered && n < 10 ? <kbd>{n}</kbd> : null);
+  return (
+    <div class="options">
+      {question.options.map((option, i) => (
+        <button key={option.label} type="button" class="option" tabIndex={tab} aria-pressed={chosen.includes(option.label)} title={option.description ?? undefined} onClick={() => onPick(option.label)}>
+          {key(i + 1)}<span class="clip">{option.label}</span>
+          {option.description && <small class="clip">{option.description}</small>}
+        </button>
+      ))}
+      {own.map((label) => (
+        <button key={label} type="button" class="option" tabIndex={tab} aria-pressed onClick={() => onPick(label)}><span class="clip">{label}</span></button>
+      ))}
+      <button type="button" class="option" tabIndex={tab} onClick={onOther}>
+        {key(question.options.length + 1)}<span class="clip">Something else…</span><small class="clip">type your own answer</small>
+      </button>
+    </div>
+  );
+}

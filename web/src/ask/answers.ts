@@ -1,0 +1,67 @@
+//! Sends an answer and remembers, per ask, what became of it: the page never assumes it won.
+import { signal, type Signal } from "@preact/signals";
+import type { Answer } from "../generated/Answer";
+import type { Resolution } from "../generated/Resolution";
+import { words } from "../lib/format";
+import { postAnswer, Refusal } from "../live/api";
+import { say } from "../ui/toast";
+
+export type Sent =
+  | { kind: "open" }
+  | { kind: "sending" }
+  | { kind: "ended"; text: string }
+  | { kind: "failed"; text: string };
+
+/** A day of asks passes through one page; only those a card can still show matter. */
+const REMEMBERED_MAX = 500;
+
+const sent = new Map<string, Signal<Sent>>();
+
+export function sentOf(askId: string): Signal<Sent> {
+  let state = sent.get(askId);
+  if (!state) {
+    state = signal<Sent>({ kind: "open" });
+    sent.set(askId, state);
+    const oldest = sent.keys().next().value;
+    if (sent.size > REMEMBERED_MAX && oldest !== undefined) sent.delete(oldest);
+  }
+  return state;
+}
+
+export async function answer(askId: string, body: Answer): Promise<void> {
+  const state = sentOf(askId);
+  if (state.peek().kind === "sending" || state.peek().kind === "ended") return;
+  state.value = { kind: "sending" };
+  try {
+    const resolution = await postAnswer(askId, body);
+    state.value = { kind: "ended", text: endedText(resolution) };
+  } catch (error) {
+    state.value = failure(error);
+    const { text } = state.value as { text: string };
+    say(text, true);
+  }
+}
+
+function failure(error: unknown): Sent {
+  if (!(error instanceof Refusal)) {
+    return { kind: "failed", text: "Not sent: no connection to the daemon. The terminal prompt is still open." };
+  }
+  if (error.status === 404) return { kind: "ended", text: "This request is gone" };
+  if (error.status === 409) return { kind: "ended", text: endedText(resolutionIn(error.body), "Already answered") };
+  if (error.status === 422) return { kind: "failed", text: `The answer does not fit: ${error.message}` };
+  return { kind: "failed", text: error.message };
+}
+
+/** The daemon sends `{how, by, at}` itself or inside `resolution`. */
+function resolutionIn(body: unknown): Partial<Resolution> {
+  const outer = (body ?? {}) as { resolution?: Partial<Resolution> } & Partial<Resolution>;
+  return outer.resolution ?? outer;
+}
+
+const BY: Record<string, string> = { web: "here", cli: "from the command line", tui: "in the TUI", api: "through the API", terminal: "in the terminal" };
+
+export function endedText({ how, by }: Partial<Resolution>, otherwise = "Answered"): string {
+  const what = how ? words(how) : otherwise;
+  const where = by ? (BY[by] ?? `by ${by}`) : "";
+  return where && !what.includes("terminal") ? `${what} ${where}` : what;
+}

@@ -1,0 +1,64 @@
+//! The first minutes: what the page waits for, what is in place, and one command to try. Missing hooks come with the fix.
+import type { HookStatus } from "../generated/HookStatus";
+import { copy } from "../card/actions";
+import { plural } from "../lib/format";
+import { drifted, hookStatus } from "../live/hooks";
+import { connection } from "../live/stream";
+import { Button } from "../ui/Button";
+import { Icon, WireIcon } from "../ui/Icon";
+import { Ago } from "../ui/Timer";
+
+export function Empty() {
+  const status = hookStatus.value;
+  return (
+    <main class="empty">
+      <div class="empty-in">
+        <div>
+          <h1>{drifted(status) ? "The hooks are not in place" : "Waiting for the first session"}</h1>
+          <p class="lead">
+            {drifted(status)
+              ? "Sessions that run are still found, but what they do reaches the board late or not at all. One command puts the hooks back; nothing else in your settings changes."
+              : "Start Claude Code in any terminal and its card appears here at once. Sessions that were already running are found as well."}
+          </p>
+        </div>
+        <Checks status={status} />
+        <div class="ways">
+          {drifted(status) && <Way title="Put the hooks back" command="flightdeck hooks repair" text="Adds what is missing and leaves the rest of your settings as it is." />}
+          <Way title="Try it without a session" command="flightdeck demo" text="Plays a fleet of 54 made-up sessions. Your own data stays untouched." />
+          {!drifted(status) && <Way title="Or start a real one" command="claude" text="Inside tmux you can also send prompts and jump to the pane from here." />}
+        </div>
+        <p class="dim">Nothing shows up? <code>flightdeck doctor</code> says why.</p>
+      </div>
+    </main>
+  );
+}
+
+function Checks({ status }: { status: HookStatus | null }) {
+  const live = connection.value.kind === "live";
+  return (
+    <ul class="checks">
+      <li><Tick good={live} /><b>Daemon</b><span>{live ? `listening on ${location.host}` : "not connected"}</span></li>
+      {status && (drifted(status)
+        ? <li class="drift"><Icon name="triangle" /><b>Hooks</b><span>{status.registered.length === 0 ? "missing from your Claude Code settings" : `${plural(status.missing.length, "event")} missing: ${status.missing.slice(0, 4).join(", ")}${status.missing.length > 4 ? " …" : ""}`}</span></li>
+        : <li><Tick good /><b>Hooks</b><span>in your Claude Code settings, {plural(status.registered.length, "event")}</span></li>)}
+      {status && status.spool.files > 0 && <li><WireIcon name="clock" /><b>Spool</b><span>{plural(status.spool.files, "event")} waiting to be read</span></li>}
+      <li>
+        {status?.last_event_at ? <Tick good /> : <WireIcon name="spark" />}
+        <b>First event</b>
+        <span>{status?.last_event_at ? <>{plural(status.events_total, "event")}, the last one <Ago at={status.last_event_at} /></> : "none yet"}</span>
+      </li>
+    </ul>
+  );
+}
+
+const Tick = ({ good }: { good: boolean }) => <span class={good ? "good" : "bad"}><Icon name={good ? "check" : "x"} /></span>;
+
+function Way({ title, command, text }: { title: string; command: string; text: string }) {
+  return (
+    <div class="way">
+      <h2>{title}</h2>
+      <div class="cmdline"><code>{command}</code><Button kind="ghost" square onClick={() => void copy(command)} label={`Copy ${command}`}><Icon name="copy" small /></Button></div>
+      <p>{text}</p>
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+//! Which cards the person wants to see. Text matches every word anywhere; facets match one of the chosen values.
+import { computed, signal } from "@preact/signals";
+import type { Session } from "../generated/Session";
+
+export type Facet = "project" | "branch" | "state" | "model";
+export type Filter = { text: string } & Record<Facet, string[]>;
+
+const NONE: Filter = { text: "", project: [], branch: [], state: [], model: [] };
+export const filter = signal<Filter>(NONE);
+
+export const filtering = computed(() => {
+  const f = filter.value;
+  return f.text.trim() !== "" || FACETS.some((facet) => f[facet].length > 0);
+});
+
+export const FACETS: Facet[] = ["project", "branch", "state", "model"];
+
+export const clearFilter = () => {
+  filter.value = NONE;
+};
+
+export function toggleFacet(facet: Facet, value: string): void {
+  const chosen = filter.value[facet];
+  const next = chosen.includes(value) ? chosen.filter((v) => v !== value) : [...chosen, value];
+  filter.value = { ...filter.value, [facet]: next };
+}
+
+export function facetOf(session: Session, facet: Facet): string | null {
+  switch (facet) {
+    case "project":
+      return session.project.name;
+    case "branch":
+      return session.git_branch;
+    case "state":
+      return session.agent_state.state;
+    case "model":
+      return session.model;
+  }
+}
+
+export function matches(session: Session, f: Filter): boolean {
+  for (const facet of FACETS) {
+    if (f[facet].length > 0 && !f[facet].includes(facetOf(session, facet) ?? "")) return false;
+  }
+  const wanted = f.text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (wanted.length === 0) return true;
+  const text = searchText(session);
+  return wanted.every((word) => text.includes(word));
+}
+
+function searchText(s: Session): string {
+  const asked = s.asks.map((ask) => JSON.stringify(ask.tool_input ?? ask.message ?? ""));
+  return [
+    s.title, s.last_user_message, s.git_branch, s.project.name, s.project.worktree, s.agent_state.label,
+    s.current_activity, s.seat?.pane, s.seat?.host, s.seat?.name, s.id, ...asked,
+  ].filter(Boolean).join("\n").toLowerCase();
+}

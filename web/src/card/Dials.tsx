@@ -1,0 +1,74 @@
+//! The numbers of a session, in the same place on every card of a lane. What is not known is left out.
+import type { Session } from "../generated/Session";
+import { modelName, tokens, usd } from "../lib/format";
+import { Icon } from "../ui/Icon";
+import { Gauge, Pips } from "../ui/Meters";
+import { Elapsed, Remaining } from "../ui/Timer";
+import { duration } from "../lib/format";
+
+/** From here a context counts as full: bold and bright, never another colour. */
+const CONTEXT_HIGH_PERCENT = 80;
+
+export function Dials({ session }: { session: Session }) {
+  return (
+    <footer class="dials">
+      <span class="clip" title={session.model ?? undefined}>{session.model && modelName(session.model)}</span>
+      <ContextDial session={session} />
+      <CostDial session={session} />
+      <CacheDial session={session} />
+      <TurnDial session={session} />
+      <TodoDial session={session} />
+    </footer>
+  );
+}
+
+function ContextDial({ session: { context } }: { session: Session }) {
+  if (context?.percent == null || context.window == null) return <span />;
+  const percent = Math.round(context.percent);
+  return (
+    <span
+      class={percent >= CONTEXT_HIGH_PERCENT ? "ctx is-high" : "ctx"} role="meter" aria-label="Context" aria-valuenow={percent}
+      aria-valuemin={0} aria-valuemax={100} title={`Context: ${tokens(context.tokens)} of ${tokens(context.window)} tokens`}
+    >
+      <Gauge percent={percent} />{percent}%
+    </span>
+  );
+}
+
+function CostDial({ session: { cost } }: { session: Session }) {
+  if (!cost) return <span class="cost" />;
+  const unknown = cost.unpriced_models.length > 0;
+  if (unknown && cost.usd_micros === 0) return <span class="cost dim" title={`No price known for ${cost.unpriced_models.join(", ")}`}>no price</span>;
+  return (
+    <span class="cost" title={unknown ? `Without ${cost.unpriced_models.join(", ")}, whose price is not known` : "Cost of this session"}>
+      {usd(cost.usd_micros)}{unknown && "+"}
+    </span>
+  );
+}
+
+function CacheDial({ session: { cache } }: { session: Session }) {
+  if (cache?.status === "warm" && cache.expires_at) {
+    return <span class="warm" title="Prompt cache stays warm for"><Icon name="warm" small /><Remaining until={cache.expires_at} /></span>;
+  }
+  if (cache?.status === "cold") return <span class="cold" title="Prompt cache has expired"><Icon name="cold" small />cold</span>;
+  return <span />;
+}
+
+function TurnDial({ session }: { session: Session }) {
+  const { current_turn_started_at: start, last_turn_task_seconds: last, status } = session;
+  const running = start && (status.kind === "working" || status.kind === "attention_needed");
+  if (running) return <span class="turn-d" title={`Turn ${session.turn_count}`}><Icon name="timer" small /><Elapsed since={start} /></span>;
+  if (last != null) return <span class="turn-d" title="Last turn took"><Icon name="timer" small />{duration(last * 1000)}</span>;
+  return <span class="turn-d" />;
+}
+
+function TodoDial({ session: { progress_items: items } }: { session: Session }) {
+  if (items.length === 0) return <span class="todo" />;
+  const done = items.filter((item) => item.status === "completed").length;
+  const current = items.find((item) => item.status === "in_progress");
+  return (
+    <span class="todo" title={current ? `To-do: ${current.title}` : "To-dos done"}>
+      <Pips done={done} of={items.length} />{done}/{items.length}
+    </span>
+  );
+}

@@ -1,0 +1,52 @@
+//! The upper lines of a card: state and how long, where it is, what it is about.
+import type { Session } from "../generated/Session";
+import { Icon, WireIcon } from "../ui/Icon";
+import { Elapsed } from "../ui/Timer";
+import { goToTerminal } from "./actions";
+import { TabStop } from "../ui/Button";
+import { useContext } from "preact/hooks";
+import { headline } from "./headline";
+import type { Look } from "./look";
+
+export function StateLine({ session, look }: { session: Session; look: Look }) {
+  const { state, what, inAgent } = headline(session);
+  const { icon, label, since } = session.agent_state;
+  return (
+    <>
+      <span class="state" title={label}>
+        {look === "running" ? <WireIcon name={icon} /> : <span class="tile"><WireIcon name={icon} /></span>}
+        <span class="clip">{state}</span>
+        {what && <span class="what">{what}{inAgent && <span> in {inAgent}</span>}</span>}
+      </span>
+      <span class="since">
+        <Elapsed since={since} />
+        {session.quiet_since && <span class="quiet" title="No sign of life: no hook, no registry change, no transcript"><Icon name="quiet" small />quiet <Elapsed since={session.quiet_since} /></span>}
+        {session.stale && <span class="quiet" title="No activity for hours"><Icon name="quiet" small />stale</span>}
+      </span>
+    </>
+  );
+}
+
+export function Where({ session, withProject }: { session: Session; withProject: boolean }) {
+  const { project, git_branch } = session;
+  return (
+    <span class="where">
+      {withProject && <b class="clip" title={project.path ?? undefined}>{project.name}</b>}
+      {git_branch && <><Icon name="git" small /><span class="clip" title={git_branch}>{git_branch}</span></>}
+    </span>
+  );
+}
+
+export function SeatLabel({ session }: { session: Session }) {
+  const tab = useContext(TabStop);
+  const { seat, project } = session;
+  const pane = [seat?.name ?? seat?.host, seat?.pane].filter(Boolean).join(" ");
+  return (
+    <span class="seat">
+      {project.worktree && <span class="worktree" title={`Worktree ${project.worktree}`}><Icon name="worktree" small /><span class="clip">{project.worktree}</span></span>}
+      {seat?.pane
+        ? <button type="button" tabIndex={tab} title="Go to this pane" onClick={() => void goToTerminal(session.id)}>{pane}</button>
+        : pane && <span>{pane}</span>}
+    </span>
+  );
+}

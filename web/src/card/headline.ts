@@ -1,0 +1,53 @@
+//! The one line that says why a card is here, short enough to scan: "Permission · Bash", "Thinking", "Failed: rate limit".
+import type { Ask } from "../generated/Ask";
+import type { Session } from "../generated/Session";
+import { now, time } from "../lib/clock";
+
+export type Headline = { state: string; what: string | null; inAgent: string | null; rest: string | null };
+
+const KINDS: Record<Ask["kind"], string> = { permission: "Permission", question: "Question", plan: "Plan", elicitation: "Form" };
+
+export function headline(session: Session): Headline {
+  const { label, group } = session.agent_state;
+  const ask = openAsks(session)[0];
+  if (group === "needs_you" && ask) {
+    return { state: KINDS[ask.kind] ?? label, what: subject(ask), inAgent: agentType(session, ask.agent_id), rest: null };
+  }
+  const detail = session.status.detail;
+  const [head, rest] = detail && label.startsWith(`${detail}: `) ? [detail, label.slice(detail.length + 2)] : splitLabel(label);
+  return { state: head, what: null, inAgent: null, rest };
+}
+
+/** A label that says more than its first words ("Asks: shall I …") keeps the rest for the line below. */
+function splitLabel(label: string): [string, string | null] {
+  const colon = label.indexOf(": ");
+  return colon > 0 && colon < 24 && label.length > 40 ? [label.slice(0, colon), label.slice(colon + 2)] : [label, null];
+}
+
+function subject(ask: Ask): string | null {
+  switch (ask.kind) {
+    case "permission":
+      return ask.tool_name;
+    case "question":
+      return ask.questions?.[0]?.header ?? null;
+    case "plan":
+      return null;
+    case "elicitation":
+      return ask.mcp_server_name;
+  }
+}
+
+export const agentType = (session: Session, agentId: string | null): string | null =>
+  agentId === null ? null : (session.sub_agents.find((a) => a.id === agentId)?.type ?? "subagent");
+
+export const openAsks = (session: Session): Ask[] => session.asks.filter((ask) => ask.resolution === null);
+
+/** As long as the daemon keeps a resolved ask with its session. */
+const NEWS_MS = 60_000;
+
+/** The asks a card shows: the open ones, or how the last one ended while that is news. */
+export function shownAsks(session: Session): Ask[] {
+  const open = openAsks(session);
+  if (open.length > 0 || session.agent_state.group === "done") return open;
+  return session.asks.filter((ask) => ask.resolution && now.peek() - time(ask.resolution.at) < NEWS_MS).slice(-1);
+}

@@ -1,0 +1,108 @@
+//! One session, whole: over the board, never instead of it.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { AskView } from "../ask/AskView";
+import { mutedSessions, toggleMuteSession } from "../alerts/settings";
+import { copy, goToTerminal, interrupt, markSeen } from "../card/actions";
+import { Composer } from "../card/Composer";
+import { agentType, shownAsks } from "../card/headline";
+import { StateLine } from "../card/Head";
+import { lookOf } from "../card/look";
+import type { Session } from "../generated/Session";
+import { modelName } from "../lib/format";
+import { closeSession } from "../lib/route";
+import { Modal } from "../overlay/Modal";
+import { Button } from "../ui/Button";
+import { Icon } from "../ui/Icon";
+import { Elapsed, Remaining } from "../ui/Timer";
+import { Conversation } from "./Conversation";
+import { useDrawerData, useSession } from "./data";
+import { Side } from "./Side";
+import { Timeline } from "./Timeline";
+import { Why } from "./Why";
+
+export function Drawer({ id }: { id: string }) {
+  const session = useSession(id);
+  return (
+    <Modal label={session?.title ?? "Session"} class="drawer-dialog" onClose={closeSession}>
+      {session ? <Content session={session} /> : <p class="nothing">{session === null ? "Looking for it" : "No session by this link"}<Button onClick={closeSession}>Close</Button></p>}
+    </Modal>
+  );
+}
+
+function Content({ session }: { session: Session }) {
+  const data = useDrawerData(session.id);
+  const look = lookOf(session.agent_state.role);
+  const asks = shownAsks(session);
+  useEffect(() => markSeen(session.id), [session.id, session.agent_state.since]);
+  const canPrompt = session.seat?.pane && session.agent_state.group !== "done";
+  return (
+    <div class={`drawer is-${look}`} data-drawer={session.id}>
+      <Head session={session} />
+      {asks.length > 0 && (
+        <section class="drawer-ask" aria-label="Open requests">
+          {asks.map((ask) => (
+            <div key={ask.id}>
+              {ask.agent_id && <p class="lead"><b>{agentType(session, ask.agent_id)}</b> asks</p>}
+              <AskView ask={ask} whole />
+            </div>
+          ))}
+        </section>
+      )}
+      <div class="drawer-main" autofocus tabIndex={0} role="region" aria-label="Story">
+        {data.error.value && <p class="ask-error" role="alert">{data.error.value}</p>}
+        <Why session={session} explanation={data.explanation.value} />
+        <Timeline session={session} events={data.events.value} />
+        <Conversation events={data.events.value} />
+      </div>
+      <Side session={session} explanation={data.explanation.value} events={data.events.value} />
+      <footer class="drawer-foot">
+        {canPrompt
+          ? <Composer id={session.id} placeholder={session.agent_state.group === "running" ? "Queue a prompt for when this turn ends" : "Next prompt"} />
+          : <p>{session.agent_state.group === "done" ? "It ended. " : "It has no tmux pane, so no prompt can be typed from here. "}<code>claude --resume {session.id}</code> <Button kind="ghost" square label="Copy the resume command" onClick={() => void copy(`claude --resume ${session.id}`)}><Icon name="copy" small /></Button></p>}
+      </footer>
+    </div>
+  );
+}
+
+function Head({ session }: { session: Session }) {
+  const muted = mutedSessions.value.includes(session.id);
+  return (
+    <header class="drawer-head">
+      <div class="line">
+        <StateLine session={session} look={lookOf(session.agent_state.role)} />
+        <span class="tools">
+          {session.seat?.pane && <Button onClick={() => void goToTerminal(session.id)}><Icon name="jump" small />Go to terminal <kbd>t</kbd></Button>}
+          {session.status.kind !== "idle" && session.status.kind !== "ended" && session.seat?.pane && <InterruptButton id={session.id} />}
+          <Button kind="ghost" square pressed={muted} label={muted ? "Unmute this session" : "Mute this session"} onClick={() => toggleMuteSession(session.id)}><Icon name={muted ? "mute" : "sound"} /></Button>
+          <Button kind="ghost" square label="Copy link" onClick={() => void copy(location.href)}><Icon name="link" /></Button>
+          <Button kind="ghost" square label="Close" onClick={closeSession}><Icon name="x" /></Button>
+        </span>
+      </div>
+      <h2>{session.title ?? "No prompt yet"}</h2>
+      <Facts session={session} />
+    </header>
+  );
+}
+
+function InterruptButton({ id }: { id: string }) {
+  const armed = useSignal(false);
+  if (!armed.value) return <Button onClick={() => { armed.value = true; }}><Icon name="stop" small />Interrupt…</Button>;
+  return <Button kind="danger" onClick={() => { armed.value = false; void interrupt(id); }}><Icon name="stop" small />Confirm interrupt</Button>;
+}
+
+function Facts({ session: s }: { session: Session }) {
+  return (
+    <div class="facts">
+      <span><b>{s.project.name}</b></span>
+      {s.git_branch && <span><Icon name="git" small />{s.git_branch}</span>}
+      {s.project.worktree && <span><Icon name="worktree" small />{s.project.worktree}</span>}
+      {s.seat?.pane && <span><Icon name="pane" small />{[s.seat.host, s.seat.pane].filter(Boolean).join(" ")}</span>}
+      {s.model && <span><Icon name="model" small />{modelName(s.model)}</span>}
+      {s.permission_mode && s.permission_mode !== "default" && <span><Icon name="rule" small />{s.permission_mode}</span>}
+      {s.turn_count > 0 && <span><Icon name="timer" small />turn {s.turn_count}{s.current_turn_started_at && s.status.kind !== "idle" && <>, <Elapsed since={s.current_turn_started_at} /></>}</span>}
+      {s.cache?.status === "warm" && s.cache.expires_at && <span><Icon name="warm" small />cache <Remaining until={s.cache.expires_at} /></span>}
+      <span class="dim" title={s.id}>{s.id.slice(0, 8)}</span>
+    </div>
+  );
+}

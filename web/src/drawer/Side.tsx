@@ -1,0 +1,130 @@
+//! The measures of a session: context, cost, agents, to-dos, files.
+import { agentType } from "../card/headline";
+import type { Explanation } from "../generated/Explanation";
+import type { Session } from "../generated/Session";
+import type { SubAgent } from "../generated/SubAgent";
+import type { TimelineEvent } from "../generated/TimelineEvent";
+import { duration, modelName, plural, tokens, usd } from "../lib/format";
+import { time } from "../lib/clock";
+import { samplesOf } from "../live/samples";
+import { Icon, WireIcon } from "../ui/Icon";
+import { Gauge, Pips } from "../ui/Meters";
+import { Elapsed } from "../ui/Timer";
+import { Chart, type Point } from "./Chart";
+import { filesTouched } from "./files";
+import { StateStrip } from "./StateStrip";
+
+type SideProps = { session: Session; explanation: Explanation | null; events: TimelineEvent[] };
+
+export function Side({ session, explanation, events }: SideProps) {
+  return (
+    <div class="drawer-side" tabIndex={0} role="region" aria-label="Measures">
+      <StateStrip session={session} explanation={explanation} />
+      <Context session={session} />
+      <Cost session={session} />
+      <Agents session={session} />
+      <Todos session={session} />
+      <Files events={events} />
+    </div>
+  );
+}
+
+/** A line over less than this would be all noise. */
+const CHART_MIN_MS = 30_000;
+
+function points(session: Session, pick: "usdMicros" | "contextPercent"): Point[] {
+  const all = samplesOf(session.id).flatMap((s) => (s[pick] === null ? [] : [{ at: s.at, value: s[pick] }]));
+  const [first, last] = [all[0], all.at(-1)];
+  return first && last && last.at - first.at >= CHART_MIN_MS ? all : [];
+}
+
+/** The client compacts about here. */
+const COMPACTS_AT_PERCENT = 90;
+
+function Context({ session }: { session: Session }) {
+  const { context } = session;
+  if (context?.percent == null || context.window == null) return null;
+  const percent = Math.round(context.percent);
+  return (
+    <>
+      <h3 class="sect">Context<span class="aside"><b>{percent}%</b>{tokens(context.tokens)} of {tokens(context.window)} tokens</span></h3>
+      <div class={percent >= 80 ? "bar-line is-high" : "bar-line"}><Gauge percent={percent} /></div>
+      <Chart points={points(session, "contextPercent")} max={100} limit={COMPACTS_AT_PERCENT} label={`Context since this page opened: ${percent} percent now`} />
+    </>
+  );
+}
+
+function Cost({ session }: { session: Session }) {
+  const { cost, tokens: used } = session;
+  if (!cost) return null;
+  const most = Math.max(1, ...cost.by_model.map((m) => m.usd_micros));
+  const seen = points(session, "usdMicros");
+  return (
+    <>
+      <h3 class="sect">Cost<span class="aside"><b>{usd(cost.usd_micros)}</b>{cost.client_usd_micros !== null && `the client says ${usd(cost.client_usd_micros)}`}</span></h3>
+      <Chart points={seen} max={Math.max(...seen.map((p) => p.value), 1) * 1.1} label={`Cost since this page opened: ${usd(cost.usd_micros)} now`} />
+      <ul class="mini">
+        {cost.by_model.map((m) => <li key={m.model}><span>{modelName(m.model)}</span><Gauge percent={(m.usd_micros / most) * 100} /><span>{usd(m.usd_micros)}</span></li>)}
+        {cost.unpriced_models.map((m) => <li key={m}><span>{modelName(m)}</span><span class="dim">price not known</span></li>)}
+      </ul>
+      {used && <p class="token-line">{tokens(used.input)} in, {tokens(used.output)} out, {tokens(used.cache_read)} from cache, {tokens(used.cache_creation_5m + used.cache_creation_1h)} into cache</p>}
+    </>
+  );
+}
+
+function Agents({ session }: { session: Session }) {
+  const { sub_agents } = session;
+  if (sub_agents.length === 0) return null;
+  return (
+    <>
+      <h3 class="sect">Agents<span class="aside">{sub_agents.length + 1}</span></h3>
+      <ul class="tree">
+        <li class="working"><span class="n"><WireIcon name={session.agent_state.icon} small /><b>Main</b><em class="clip">{session.status.detail ?? session.agent_state.label}</em></span></li>
+        {sub_agents.map((agent) => <Agent key={agent.id} agent={agent} name={agentType(session, agent.id) ?? agent.type} />)}
+      </ul>
+    </>
+  );
+}
+
+function Agent({ agent, name }: { agent: SubAgent; name: string }) {
+  const icon = agent.state === "blocked" ? "shield" : agent.state === "done" ? "check" : "tool";
+  const took = agent.started_at && agent.ended_at ? duration(time(agent.ended_at) - time(agent.started_at)) : null;
+  return (
+    <li class={`sub ${agent.state}`}>
+      <span class="n"><Icon name={icon} small /><b>{name}</b><em class="clip">{agent.label}</em></span>
+      <span class="c">{took ?? (agent.started_at && <Elapsed since={agent.started_at} />)}</span>
+    </li>
+  );
+}
+
+function Todos({ session: { progress_items: items } }: { session: Session }) {
+  if (items.length === 0) return null;
+  const done = items.filter((i) => i.status === "completed").length;
+  return (
+    <>
+      <h3 class="sect">To-dos<span class="aside"><Pips done={done} of={items.length} />{done} of {items.length}</span></h3>
+      <ul class="mini">
+        {items.map((item) => (
+          <li key={item.id} class={item.status === "completed" ? "was" : item.status === "in_progress" ? "now" : undefined}>
+            <Icon name={item.status === "completed" ? "check" : item.status === "in_progress" ? "right" : "fresh"} small /><span class="clip" title={item.title}>{item.title}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const FILES_MAX = 12;
+
+function Files({ events }: { events: TimelineEvent[] }) {
+  const files = filesTouched(events);
+  if (files.length === 0) return null;
+  return (
+    <>
+      <h3 class="sect">Files touched<span class="aside">{files.length}</span></h3>
+      <ul class="mini">
+        {files.slice(0, FILES_MAX).map((file) => <li key={file.path}><Icon name="file" small /><span class="clip path" title={file.path}><bdi>{file.path}</bdi></span><span class="dim">{plural(file.times, "edit")}</span></li>)}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+//! What the drawer asks for besides the session itself: its events, page by page, and why it is where it is.
+import { useSignal, useSignalEffect, type Signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Explanation } from "../generated/Explanation";
+import type { Session } from "../generated/Session";
+import type { TimelineEvent } from "../generated/TimelineEvent";
+import { getEvents, getExplanation, getSession } from "../live/api";
+import { sessionSignal } from "../live/store";
+
+const PAGE = 500;
+/** A drawer shows the newest of these; the whole log is in `flightdeck log`. */
+const EVENTS_MAX = 5_000;
+/** While a session is busy the drawer follows it this often. */
+const FOLLOW_MS = 400;
+
+export type DrawerData = { events: Signal<TimelineEvent[]>; explanation: Signal<Explanation | null>; error: Signal<string | null> };
+
+export function useDrawerData(id: string): DrawerData {
+  const events = useSignal<TimelineEvent[]>([]);
+  const explanation = useSignal<Explanation | null>(null);
+  const error = useSignal<string | null>(null);
+  const wanted = useSignal(0);
+  useSignalEffect(() => {
+    void sessionSignal(id)?.value;
+    const timer = setTimeout(() => { wanted.value++; }, wanted.peek() === 0 ? 0 : FOLLOW_MS);
+    return () => clearTimeout(timer);
+  });
+  useEffect(() => {
+    if (wanted.value === 0) return;
+    let gone = false;
+    const load = async () => {
+      try {
+        const [more, why] = await Promise.all([newEvents(id, events.peek()), getExplanation(id).catch(() => null)]);
+        if (gone) return;
+        if (more.length > 0) events.value = [...events.peek(), ...more].slice(-EVENTS_MAX);
+        explanation.value = why;
+        error.value = null;
+      } catch (cause) {
+        if (!gone) error.value = cause instanceof Error ? cause.message : String(cause);
+      }
+    };
+    void load();
+    return () => { gone = true; };
+  }, [wanted.value]);
+  return { events, explanation, error };
+}
+
+async function newEvents(id: string, have: TimelineEvent[]): Promise<TimelineEvent[]> {
+  const found: TimelineEvent[] = [];
+  let after = have.at(-1)?.seq ?? 0;
+  for (;;) {
+    const page = await getEvents(id, after, PAGE);
+    found.push(...page);
+    const last = page.at(-1);
+    if (!last || page.length < PAGE || found.length >= EVENTS_MAX || last.seq <= after) return found;
+    after = last.seq;
+  }
+}
+
+/** The live session, or a stored one by its link; null while it is looked for, undefined if nobody knows it. */
+export function useSession(id: string): Session | null | undefined {
+  const stored = useSignal<Session | null | undefined>(null);
+  const live = sessionSignal(id)?.value;
+  useEffect(() => {
+    if (live) return;
+    getSession(id).then((s) => { stored.value = s; }, () => { stored.value = undefined; });
+  }, [id, live === undefined]);
+  return live ?? stored.value;
+}

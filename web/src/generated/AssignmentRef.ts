@@ -1,0 +1,1 @@
+export type AssignmentRef = { id: number; state: string; title: string | null };

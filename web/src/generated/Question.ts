@@ -1,0 +1,8 @@
+import type { QuestionOption } from "./QuestionOption";
+
+export type Question = {
+  question: string;
+  header: string | null;
+  options: Array<QuestionOption>;
+  multiSelect: boolean;
+};

@@ -1,0 +1,1 @@
+export type QuestionOption = { label: string; description: string | null };

@@ -1,0 +1,1 @@
+export type Resolution = { how: string; by: string | null; at: string };

@@ -1,0 +1,1 @@
+export type SpoolStatus = { files: number; bytes: number };

@@ -1,0 +1,112 @@
+//! Search, facets, and how the board is arranged.
+import { FACETS, clearFilter, facetOf, filter, filtering, toggleFacet, type Facet } from "../board/filter";
+import { layout } from "../board/shown";
+import { modelName, words } from "../lib/format";
+import { density, grouping, showDone, sort, type Grouping } from "../lib/prefs";
+import { allSessions, revision } from "../live/store";
+import { Segmented } from "../ui/Button";
+import { Icon } from "../ui/Icon";
+import { Menu, MenuItem } from "../ui/Menu";
+
+export function Search() {
+  return (
+    <label class="search">
+      <Icon name="search" small />
+      <input
+        id="search" type="search" placeholder="Search title, prompt, branch, command" aria-label="Search sessions" autocomplete="off" spellcheck={false}
+        value={filter.value.text} onInput={(event) => { filter.value = { ...filter.value, text: event.currentTarget.value }; }}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          if (filter.value.text) filter.value = { ...filter.value, text: "" };
+          else event.currentTarget.blur();
+        }}
+      />
+      <kbd>/</kbd>
+    </label>
+  );
+}
+
+export function FilterBar() {
+  return (
+    <div class="bar" role="search">
+      <Search />
+      {FACETS.map((facet) => <FacetMenu key={facet} facet={facet} />)}
+      {filtering.value && (
+        <span class="found" role="status">{layout.value.shown} of {layout.value.known}<button type="button" class="btn ghost" onClick={clearFilter}>Clear</button></span>
+      )}
+      <span class="push" />
+      <GroupingMenu />
+      <Segmented
+        name="Sort Needs You" value={sort.value} onChange={(value) => { sort.value = value; }}
+        choices={[
+          { value: "default", label: <><Icon name="warm" small />Cache first</>, title: "Warm prompt caches first, then urgency" },
+          { value: "urgency", label: "Urgency first", title: "What blocks an agent first" },
+        ]}
+      />
+      <Segmented
+        name="Density" class="hide-m" value={density.value} onChange={(value) => { density.value = value; }}
+        choices={[{ value: "comfortable", label: "Comfortable" }, { value: "compact", label: "Compact" }]}
+      />
+      <button type="button" class={showDone.value ? "facet on" : "facet"} aria-pressed={showDone.value} onClick={() => { showDone.value = !showDone.value; }}>
+        <Icon name="check" small />Done
+      </button>
+    </div>
+  );
+}
+
+function FacetMenu({ facet }: { facet: Facet }) {
+  const chosen = filter.value[facet];
+  return (
+    <Menu
+      label={`Filter by ${facet}`}
+      button={(open, toggle) => (
+        <button type="button" class={`facet${chosen.length ? " on" : ""}${facet === "branch" || facet === "model" ? " hide-m" : ""}`} aria-expanded={open} onClick={toggle}>
+          {words(facet)} <b class="clip">{chosen.length === 0 ? "Any" : chosen.length === 1 ? facetText(facet, chosen[0] ?? "") : `${chosen.length} chosen`}</b>
+          <Icon name="down" small />
+        </button>
+      )}
+    >
+      {() => <FacetChoices facet={facet} />}
+    </Menu>
+  );
+}
+
+function FacetChoices({ facet }: { facet: Facet }) {
+  void revision.value;
+  const counts = new Map<string, number>();
+  for (const held of allSessions()) {
+    const value = facetOf(held.peek(), facet);
+    if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  if (counts.size === 0) return <p class="menu-note">No session tells its {facet}.</p>;
+  return (
+    <>
+      {[...counts].sort(([a], [b]) => a.localeCompare(b)).map(([value, n]) => (
+        <MenuItem key={value} chosen={filter.value[facet].includes(value)} onClick={() => toggleFacet(facet, value)}>
+          <span class="clip">{facetText(facet, value)}</span><span class="dim">{n}</span>
+        </MenuItem>
+      ))}
+    </>
+  );
+}
+
+const facetText = (facet: Facet, value: string) => (facet === "model" ? modelName(value) : facet === "state" ? words(value) : value);
+
+const GROUPINGS: Record<Grouping, string> = { none: "Not grouped", quiet: "Grouped by project", all: "Needs You grouped too" };
+
+function GroupingMenu() {
+  return (
+    <Menu
+      label="Grouping" align="end"
+      button={(open, toggle) => (
+        <button type="button" class={grouping.value === "none" ? "facet" : "facet on"} aria-expanded={open} onClick={toggle}>
+          <Icon name="group" small />{GROUPINGS[grouping.value]}
+        </button>
+      )}
+    >
+      {(close) => (Object.keys(GROUPINGS) as Grouping[]).map((value) => (
+        <MenuItem key={value} chosen={grouping.value === value} onClick={() => { grouping.value = value; close(); }}>{GROUPINGS[value]}</MenuItem>
+      ))}
+    </Menu>
+  );
+}

@@ -1,0 +1,163 @@
+//! The fleet's instruments. At zero the lamp goes out: a glance that finds no amber may look away.
+import { fleet } from "../live/fleet";
+import { hookStatus, drifted } from "../live/hooks";
+import { connection } from "../live/stream";
+import { usage, type RateLimit } from "../live/usage";
+import { clockTime, plural, usd } from "../lib/format";
+import { time } from "../lib/clock";
+import { nextTheme } from "../lib/prefs";
+import { view, viewHref } from "../lib/route";
+import { notifyOn } from "../alerts/settings";
+import { overlay } from "../overlay/overlay";
+import { Button } from "../ui/Button";
+import { Icon } from "../ui/Icon";
+import { Gauge } from "../ui/Meters";
+import { Ago, Elapsed, Remaining } from "../ui/Timer";
+
+const MAC = navigator.platform.startsWith("Mac");
+
+export function Header() {
+  return (
+    <header class="top">
+      <a class="brand" href="#/"><Icon name="mark" /><span>Flightdeck</span></a>
+      <nav class="nav" aria-label="Views">
+        <a href={viewHref("board")} aria-current={view.value === "board" ? "page" : undefined}>Board</a>
+        <a href={viewHref("overview")} aria-current={view.value === "overview" ? "page" : undefined}>Overview</a>
+      </nav>
+      <div class="instruments" role="group" aria-label="Fleet">
+        <NeedYou />
+        <Running />
+        <Spend />
+        <Limits />
+        <Hooks />
+        <Link />
+      </div>
+      <div class="top-tools">
+        <Button kind="ghost" class="wide" onClick={() => { overlay.value = "palette"; }} label="Commands"><kbd>{MAC ? "⌘K" : "Ctrl K"}</kbd></Button>
+        <Button kind="ghost" square onClick={() => { overlay.value = "alerts"; }} label="Notifications"><Icon name={notifyOn.value ? "bell" : "mute"} /></Button>
+        <Button kind="ghost" square onClick={nextTheme} label="Switch theme"><Icon name="theme" /></Button>
+      </div>
+    </header>
+  );
+}
+
+function NeedYou() {
+  const { needsYou, blocked, longestSince } = fleet.value;
+  return (
+    <div class={needsYou > 0 ? "inst need" : "inst need none"}>
+      <span class="readout" aria-hidden="true">{needsYou}</span>
+      <div>
+        <span class="k">Need you</span>
+        <span class="sub">
+          <span class="sr">{needsYou}: </span>
+          {blocked > 0 && longestSince !== null
+            ? <><b>{blocked} blocked</b>, longest <b><Elapsed since={new Date(longestSince).toISOString()} /></b></>
+            : needsYou > 0 ? "none blocked" : "nothing waits"}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function Running() {
+  const { running, delegating, quiet } = fleet.value;
+  return (
+    <div class="inst">
+      <div><span class="k">Running</span><span class="v">{running}</span></div>
+      {delegating + quiet > 0 && <span class="sub extra">{delegating > 0 && <>{delegating} delegating<br /></>}{quiet > 0 && <>{quiet} quiet</>}</span>}
+    </div>
+  );
+}
+
+/** Today's spend where the daemon tells it, else the sum of the cards on the board, and it says which. */
+function Spend() {
+  const today = usage.value?.total?.usd_micros;
+  const rows = usage.value?.rows?.slice(-12) ?? [];
+  const lastHour = rows.at(-1)?.usd_micros;
+  return (
+    <div class="inst spend">
+      <div>
+        <span class="k">{today === undefined ? "Spend, these sessions" : "Spend today"}</span>
+        <span class="v">{usd(today ?? fleet.value.usdMicros)}</span>
+      </div>
+      {rows.length > 1 && <HourBars values={rows.map((r) => r.usd_micros)} />}
+      {lastHour !== undefined && rows.length > 1 && <span class="sub extra">{usd(lastHour)}<br />this hour</span>}
+    </div>
+  );
+}
+
+function HourBars({ values }: { values: number[] }) {
+  const most = Math.max(1, ...values);
+  const step = 64 / values.length;
+  return (
+    <svg class="spark" viewBox="0 0 64 24" role="img" aria-label={`Spend per hour, last ${values.length} hours`}>
+      {values.map((v, i) => {
+        const h = Math.max(1, (v / most) * 22);
+        return <rect key={i} x={i * step} y={24 - h} width={step * 0.66} height={h} rx="1" class={i === values.length - 1 ? "now" : undefined} />;
+      })}
+    </svg>
+  );
+}
+
+function Limits() {
+  const limits = usage.value?.rate_limits;
+  if (!limits?.five_hour && !limits?.seven_day) return null;
+  return (
+    <div class="inst">
+      <span class="sr">Rate limits</span>
+      <span class="limits">
+        {limits.five_hour && <Limit name="5 h" limit={limits.five_hour} />}
+        {limits.seven_day && <Limit name="Week" limit={limits.seven_day} />}
+      </span>
+    </div>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+function Limit({ name, limit }: { name: string; limit: RateLimit }) {
+  const at = limit.resets_at ? time(limit.resets_at) : null;
+  const when = at === null ? "" : at - Date.now() < DAY_MS ? clockTime(at) : new Date(at).toLocaleDateString("en-GB", { weekday: "short" });
+  return (
+    <>
+      <span>{name}</span><Gauge percent={limit.percent} /><b>{Math.round(limit.percent)}%</b><span>{when && `resets ${when}`}</span>
+    </>
+  );
+}
+
+function Hooks() {
+  const status = hookStatus.value;
+  if (!status) return null;
+  const bad = drifted(status);
+  return (
+    <div class="inst hooks" data-hooks={bad ? "drifted" : "ok"}>
+      <div>
+        <span class="k">Hooks</span>
+        {bad ? (
+          <span class="sub bad"><b>{status.registered.length === 0 ? "Missing" : status.drift ? "Changed by another tool" : `${plural(status.missing.length, "event")} missing`}</b></span>
+        ) : status.spool.files > 0 ? (
+          <span class="sub"><b>{plural(status.spool.files, "event")}</b> waiting in the spool</span>
+        ) : (
+          <span class="sub"><b>In place</b>, {status.last_event_at ? <>last event <Ago at={status.last_event_at} /></> : "no event yet"}</span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Link() {
+  const state = connection.value;
+  return (
+    <div class="inst" data-connection={state.kind}>
+      <div>
+        <span class="k">Connection</span>
+        <span class="sub link" role="status">
+          {state.kind === "live" && <><i class="dot" /><b>Live</b></>}
+          {state.kind === "connecting" && <><i class="dot off" /><b>Connecting</b></>}
+          {state.kind === "catching_up" && <><i class="dot off" /><b>Catching up</b>{state.events > 0 && `, ${plural(state.events, "event")}`}</>}
+          {state.kind === "lost" && <><i class="dot bad" /><span class="bad"><b>Not connected</b>, trying again in <Remaining until={new Date(state.retryAt + 999).toISOString()} /></span></>}
+        </span>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+//! The one clock of the page. Every timer and countdown reads `now`; the server is never asked what time it is.
+import { signal } from "@preact/signals";
+
+export const now = signal(Date.now());
+
+const tick = () => {
+  now.value = Date.now();
+};
+
+/** Ticks on the second while somebody can see it. */
+export function startClock(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const next = () => {
+    tick();
+    timer = setTimeout(next, 1000 - (Date.now() % 1000));
+  };
+  const follow = () => {
+    clearTimeout(timer);
+    if (!document.hidden) next();
+  };
+  document.addEventListener("visibilitychange", follow);
+  follow();
+}
+
+export const time = (iso: string): number => Date.parse(iso);

@@ -1,0 +1,66 @@
+//! The daemon's HTTP interface, as far as the page uses it.
+import type { Answer } from "../generated/Answer";
+import type { Ask } from "../generated/Ask";
+import type { Explanation } from "../generated/Explanation";
+import type { FleetHistory } from "../generated/FleetHistory";
+import type { HookStatus } from "../generated/HookStatus";
+import type { Resolution } from "../generated/Resolution";
+import type { Session } from "../generated/Session";
+import type { TimelineEvent } from "../generated/TimelineEvent";
+import type { Usage } from "./usage";
+
+/** What the daemon said instead of yes. `body` is its JSON, if it sent any. */
+export class Refusal extends Error {
+  constructor(readonly status: number, readonly body: unknown, what: string) {
+    super(messageIn(body) ?? `${what}: the daemon said ${status}`);
+  }
+}
+
+function messageIn(body: unknown): string | null {
+  if (typeof body !== "object" || body === null) return null;
+  const { message, reason, error } = body as Record<string, unknown>;
+  const text = message ?? reason ?? error;
+  return typeof text === "string" ? text : null;
+}
+
+async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const init: RequestInit = { method, headers: { accept: "application/json" }, cache: "no-store" };
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { accept: "application/json", "content-type": "application/json" };
+  }
+  const response = await fetch(path, init);
+  const text = await response.text();
+  const json: unknown = text ? safeJson(text) : null;
+  if (!response.ok) throw new Refusal(response.status, json, `${method} ${path}`);
+  return json as T;
+}
+
+function safeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
+
+export const getSession = (id: string) => request<Session>("GET", at(id));
+export const getExplanation = (id: string) => request<Explanation>("GET", `${at(id)}/explain`);
+export const getHookStatus = () => request<HookStatus>("GET", "/hook/status");
+export const getUsage = (sinceIso: string) => request<Usage>("GET", `/api/usage?by=hour&since=${encodeURIComponent(sinceIso)}`);
+export const getFleetHistory = (sinceIso: string) =>
+  request<FleetHistory>("GET", `/api/fleet/history?since=${encodeURIComponent(sinceIso)}`);
+
+export const getEvents = async (id: string, after: number, limit: number) =>
+  (await request<{ events: TimelineEvent[] }>("GET", `${at(id)}/events?after=${after}&limit=${limit}`)).events;
+
+export const postAnswer = (askId: string, answer: Answer) =>
+  request<Resolution>("POST", `/api/asks/${encodeURIComponent(askId)}/answer`, { ...answer, via: "web" });
+export const getAsk = (askId: string) => request<Ask>("GET", `/api/asks/${encodeURIComponent(askId)}`);
+
+export const postPrompt = (id: string, text: string) => request<unknown>("POST", `${at(id)}/prompt`, { text });
+export const postInterrupt = (id: string) => request<unknown>("POST", `${at(id)}/interrupt`, {});
+export const postFocus = (id: string) => request<unknown>("POST", `${at(id)}/focus`, {});
+export const postSeen = (id: string) => request<unknown>("POST", `${at(id)}/seen`, {});

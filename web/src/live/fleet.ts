@@ -1,0 +1,47 @@
+//! What the header, the tab title and the icon say about the whole fleet: counted once per update.
+import { computed } from "@preact/signals";
+import { allSessions, revision } from "./store";
+
+export type FleetCounts = {
+  needsYou: number;
+  /** Agents that stand still mid-turn until the person acts. */
+  blocked: number;
+  longestSince: number | null;
+  running: number;
+  delegating: number;
+  quiet: number;
+  done: number;
+  usdMicros: number;
+};
+
+let last: FleetCounts | null = null;
+
+/** The same object as before when nothing changed, so that the header rests while cards are busy. */
+export const fleet = computed<FleetCounts>(() => {
+  void revision.value;
+  const counts = count();
+  if (!last || JSON.stringify(last) !== JSON.stringify(counts)) last = counts;
+  return last;
+});
+
+function count(): FleetCounts {
+  const counts: FleetCounts = {
+    needsYou: 0, blocked: 0, longestSince: null, running: 0, delegating: 0, quiet: 0, done: 0, usdMicros: 0,
+  };
+  for (const held of allSessions()) {
+    const s = held.peek();
+    const { group, state } = s.agent_state;
+    if (group === "needs_you") counts.needsYou++;
+    else if (group === "running") counts.running++;
+    else counts.done++;
+    if (state === "delegating") counts.delegating++;
+    if (s.quiet_since) counts.quiet++;
+    counts.usdMicros += s.cost?.usd_micros ?? 0;
+    if (s.status.kind === "attention_needed") {
+      counts.blocked++;
+      const since = Date.parse(s.agent_state.since);
+      if (counts.longestSince === null || since < counts.longestSince) counts.longestSince = since;
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,90 @@
+//! The fleet as the page knows it: one signal per session, so that one change redraws one card.
+import { batch, signal, type Signal } from "@preact/signals";
+import type { Ask } from "../generated/Ask";
+import type { Session } from "../generated/Session";
+import type { Snapshot } from "../generated/Snapshot";
+
+export type Change =
+  | { kind: "snapshot"; snapshot: Snapshot }
+  | { kind: "session"; session: Session; discovered: boolean }
+  | { kind: "ask"; ask: Ask };
+
+/** `before` is null for a session the page did not know. A snapshot reports no moves: nothing in it is news. */
+export type Move = { before: Session | null; after: Session; discovered: boolean };
+
+/** How long an ended card stays in Done if no snapshot removes it earlier: the daemon's own default. */
+const DONE_KEEP_MS = 30 * 60_000;
+
+const sessions = new Map<string, Signal<Session>>();
+/** Goes up when the set or the order of sessions may have changed; the layout follows it. */
+export const revision = signal(0);
+export const loaded = signal(false);
+export const boot = signal<string | null>(null);
+
+export const allSessions = (): Iterable<Signal<Session>> => sessions.values();
+/** Above this a fleet is large: it is drawn near the view only, and less often, so that the page stays smooth. */
+export const LARGE_FLEET = 200;
+export const isLarge = (): boolean => sessions.size > LARGE_FLEET;
+export const sessionSignal = (id: string): Signal<Session> | undefined => sessions.get(id);
+
+const watchers = new Set<(moves: Move[]) => void>();
+export function onMoves(watch: (moves: Move[]) => void): () => void {
+  watchers.add(watch);
+  return () => watchers.delete(watch);
+}
+
+/** Applies what one animation frame collected, as one update. */
+export function applyChanges(changes: Change[]): void {
+  const moves: Move[] = [];
+  batch(() => {
+    for (const change of changes) {
+      if (change.kind === "snapshot") replaceAll(change.snapshot);
+      else if (change.kind === "session") put(change.session, change.discovered, moves);
+      else putAsk(change.ask, moves);
+    }
+    revision.value++;
+  });
+  if (moves.length > 0) for (const watch of watchers) watch(moves);
+}
+
+function replaceAll(snapshot: Snapshot): void {
+  const kept = new Set(snapshot.sessions.map((s) => s.id));
+  for (const id of [...sessions.keys()]) if (!kept.has(id)) sessions.delete(id);
+  for (const session of snapshot.sessions) write(session);
+  boot.value = snapshot.boot;
+  loaded.value = true;
+}
+
+function put(session: Session, discovered: boolean, moves: Move[]): void {
+  const before = sessions.get(session.id)?.peek() ?? null;
+  // Its predecessor's card is replaced, not doubled.
+  if (session.continues) sessions.delete(session.continues);
+  write(session);
+  moves.push({ before, after: session, discovered });
+}
+
+function putAsk(ask: Ask, moves: Move[]): void {
+  const held = sessions.get(ask.session_id);
+  if (!held) return;
+  const before = held.peek();
+  const others = before.asks.filter((a) => a.id !== ask.id);
+  const after = { ...before, asks: [...others, ask] };
+  held.value = after;
+  moves.push({ before, after, discovered: false });
+}
+
+function write(session: Session): void {
+  const held = sessions.get(session.id);
+  if (held) held.value = session;
+  else sessions.set(session.id, signal(session));
+}
+
+/** Old ended cards leave by themselves, so a page open all day does not grow. */
+export function dropOldDone(nowMs: number): void {
+  let dropped = false;
+  for (const [id, held] of sessions) {
+    const { ended_at } = held.peek();
+    if (ended_at && nowMs - Date.parse(ended_at) > DONE_KEEP_MS) dropped = sessions.delete(id) || dropped;
+  }
+  if (dropped) revision.value++;
+}

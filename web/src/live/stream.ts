@@ -1,0 +1,115 @@
+//! Keeps one stream to the daemon open, says honestly how that goes, and resumes by id after a break.
+import { signal } from "@preact/signals";
+import { SseParser, type SseMessage } from "./sse";
+
+export type Connection =
+  | { kind: "connecting" }
+  | { kind: "live" }
+  | { kind: "catching_up"; events: number }
+  | { kind: "lost"; retryAt: number; reason: string };
+
+export const connection = signal<Connection>({ kind: "connecting" });
+
+/** The daemon sends a heartbeat every 15 s; after nearly three of them the line is dead, whatever the socket says. */
+const SILENCE_MAX_MS = 40_000;
+/** A pause this long in a replay means it is over. */
+const REPLAY_PAUSE_MS = 250;
+const RETRY_FIRST_MS = 500;
+const RETRY_MAX_MS = 10_000;
+
+export type StreamOptions = { url: string; onMessages: (messages: SseMessage[]) => void };
+
+export class Stream {
+  private lastId: string | null = null;
+  private retryMs = RETRY_FIRST_MS;
+  private retry: ReturnType<typeof setTimeout> | undefined;
+  private settle: ReturnType<typeof setTimeout> | undefined;
+  private silence: ReturnType<typeof setTimeout> | undefined;
+  private abort: AbortController | null = null;
+
+  constructor(private readonly options: StreamOptions) {
+    addEventListener("online", () => this.tryNow());
+    document.addEventListener("visibilitychange", () => !document.hidden && this.tryNow());
+  }
+
+  start(): void {
+    void this.connect();
+  }
+
+  /** Skips the waiting time; does nothing while a connection stands or is being made. */
+  tryNow(): void {
+    if (connection.peek().kind !== "lost") return;
+    clearTimeout(this.retry);
+    void this.connect();
+  }
+
+  private async connect(): Promise<void> {
+    const abort = new AbortController();
+    this.abort = abort;
+    connection.value = this.lastId ? { kind: "catching_up", events: 0 } : { kind: "connecting" };
+    this.listenForSilence();
+    try {
+      const headers: Record<string, string> = { accept: "text/event-stream" };
+      if (this.lastId) headers["last-event-id"] = this.lastId;
+      const response = await fetch(this.options.url, { headers, cache: "no-store", signal: abort.signal });
+      if (!response.ok || !response.body) throw new Error(`the daemon said ${response.status}`);
+      await this.read(response.body);
+      this.lost("the daemon closed the stream");
+    } catch (error) {
+      this.lost(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private async read(body: ReadableStream<Uint8Array>): Promise<void> {
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
+    const parser = new SseParser();
+    this.settleSoon();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      this.retryMs = RETRY_FIRST_MS;
+      this.listenForSilence();
+      const messages = parser.push(decoder.decode(value, { stream: true }));
+      if (messages.length > 0) this.receive(messages);
+    }
+  }
+
+  private receive(messages: SseMessage[]): void {
+    for (const message of messages) if (message.id) this.lastId = message.id;
+    const state = connection.peek();
+    if (messages.some((m) => m.event === "gap")) {
+      connection.value = { kind: "catching_up", events: 0 };
+      this.settleSoon();
+    } else if (state.kind === "catching_up") {
+      connection.value = { kind: "catching_up", events: state.events + messages.length };
+      this.settleSoon();
+    }
+    this.options.onMessages(messages);
+    if (messages.some((m) => m.event === "snapshot")) this.live();
+  }
+
+  private settleSoon(): void {
+    clearTimeout(this.settle);
+    this.settle = setTimeout(() => connection.peek().kind === "catching_up" && this.live(), REPLAY_PAUSE_MS);
+  }
+
+  private live(): void {
+    clearTimeout(this.settle);
+    connection.value = { kind: "live" };
+  }
+
+  private listenForSilence(): void {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => this.abort?.abort(new Error("no sign of life for 40 s")), SILENCE_MAX_MS);
+  }
+
+  private lost(reason: string): void {
+    clearTimeout(this.settle);
+    clearTimeout(this.silence);
+    const wait = this.retryMs;
+    this.retryMs = Math.min(RETRY_MAX_MS, this.retryMs * 2);
+    connection.value = { kind: "lost", retryAt: Date.now() + wait, reason };
+    this.retry = setTimeout(() => void this.connect(), wait);
+  }
+}

@@ -1,0 +1,32 @@
+//! Spend and rate limits for the header. Where the daemon does not tell, the header says what it does know.
+import { signal } from "@preact/signals";
+import { getUsage } from "./api";
+
+export type UsageRow = { key: string; usd_micros: number };
+export type RateLimit = { percent: number; resets_at: string | null };
+export type Usage = {
+  rows?: UsageRow[];
+  total?: { usd_micros: number };
+  rate_limits?: { five_hour?: RateLimit | null; seven_day?: RateLimit | null } | null;
+};
+
+export const usage = signal<Usage | null>(null);
+
+const EVERY_MS = 60_000;
+
+export function followUsage(): void {
+  const look = async () => {
+    if (document.hidden) return;
+    try {
+      const midnight = new Date();
+      midnight.setHours(0, 0, 0, 0);
+      usage.value = await getUsage(midnight.toISOString());
+    } catch {
+      // Not offered, or not reachable: the header falls back to the cards it has.
+      usage.value = null;
+    }
+  };
+  void look();
+  setInterval(() => void look(), EVERY_MS);
+  document.addEventListener("visibilitychange", () => void look());
+}

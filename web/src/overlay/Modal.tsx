@@ -1,0 +1,24 @@
+//! A dialog of the platform: it keeps the focus inside, closes on Escape and gives the focus back.
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+type ModalProps = { label: string; class: string; onClose: () => void; children: ComponentChildren };
+
+export function Modal({ label, class: cls, onClose, children }: ModalProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    // Closing before it leaves the page gives the focus back to where it was.
+    return () => shown?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog} class={cls} aria-label={label}
+      onCancel={(event) => { event.preventDefault(); onClose(); }}
+      onClick={(event) => { if (event.target === dialog.current) onClose(); }}
+    >
+      {children}
+    </dialog>
+  );
+}

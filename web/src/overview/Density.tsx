@@ -1,0 +1,19 @@
+import type { FleetHistoryRow } from "../generated/FleetHistory";
+import { densityOf, type Window } from "./summary";
+
+const BUCKETS = 120;
+const H = 46;
+
+/** How many sessions worked and how many waited, over the window. */
+export function Density({ rows, window }: { rows: FleetHistoryRow[]; window: Window }) {
+  const { working, waiting, most } = densityOf(rows, window, BUCKETS);
+  const line = (values: number[]) => values.map((v, i) => `${i ? "L" : "M"}${i} ${(H - (v / most) * (H - 4)).toFixed(1)}`).join(" ");
+  const area = (values: number[]) => `${line(values)} L${BUCKETS - 1} ${H} L0 ${H}z`;
+  return (
+    <svg class="density" viewBox={`0 0 ${BUCKETS - 1} ${H}`} preserveAspectRatio="none" role="img" aria-label={`At most ${Math.max(...working)} sessions worked and ${Math.max(...waiting)} waited at once`}>
+      <path class="working" d={area(working)} />
+      <path class="waiting" d={area(waiting)} />
+      <path class="waiting-line" d={line(waiting)} />
+    </svg>
+  );
+}

@@ -1,0 +1,131 @@
+//! The last hours at a glance: every session a row, coloured by state, so that a person back from lunch sees what happened.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { FleetHistoryRow } from "../generated/FleetHistory";
+import { filter } from "../board/filter";
+import { Search } from "../header/FilterBar";
+import { now } from "../lib/clock";
+import { clockTime, plural, span } from "../lib/format";
+import { groupBy } from "../lib/group";
+import { remembered } from "../lib/storage";
+import { Segmented } from "../ui/Button";
+import { away } from "./away";
+import { Density } from "./Density";
+import { followHistory, historyMissing, loadHistory, rows } from "./history";
+import { Legend } from "./Legend";
+import { Row, type Lit } from "./Row";
+import { axisTicks, summarise, waitedMs, type Window } from "./summary";
+
+const HOUR = 3_600_000;
+const range = remembered<string>("overview-range", "4");
+const order = remembered<"project" | "waited">("overview-order", "project");
+
+/** The strip moves on every few seconds, not every second: a pixel is longer than that. */
+const STEP_MS = 5_000;
+
+export function Overview() {
+  const end = Math.ceil(now.value / STEP_MS) * STEP_MS;
+  const start = range.value === "today" ? new Date(end).setHours(0, 0, 0, 0) : end - Number(range.value) * HOUR;
+  const window: Window = { start, end };
+  useEffect(() => void loadHistory(start), [range.value]);
+  useEffect(followHistory, []);
+  const shown = rows.value.filter((row) => inWindow(row, window) && fits(row, filter.value.text));
+  return (
+    <>
+      <div class="bar" role="search">
+        <Search />
+        <span class="push" />
+        <Segmented name="Span" value={range.value} onChange={(value) => { range.value = value; }} choices={[{ value: "1", label: "1 h" }, { value: "4", label: "4 h" }, { value: "12", label: "12 h" }, { value: "today", label: "Today" }]} />
+        <Segmented name="Order" value={order.value} onChange={(value) => { order.value = value; }} choices={[{ value: "project", label: "By project" }, { value: "waited", label: "By time waited" }]} />
+      </div>
+      <main class="over">
+        <Sum rows={shown} window={window} />
+        <Strip rows={shown} window={window} />
+      </main>
+    </>
+  );
+}
+
+const inWindow = (row: FleetHistoryRow, { start }: Window) => row.spans.some((s) => s.to === null || Date.parse(s.to) > start);
+const fits = (row: FleetHistoryRow, text: string) => `${row.title} ${row.project}`.toLowerCase().includes(text.trim().toLowerCase());
+
+function Sum({ rows: all, window }: { rows: FleetHistoryRow[]; window: Window }) {
+  const gone = away.value;
+  const over = gone ? { start: gone.from, end: gone.to } : window;
+  const { stopped, finished, failed } = summarise(all, over);
+  return (
+    <div class="over-sum">
+      <h1>{gone ? "While you were away" : "Overview"}</h1>
+      <span>{clockTime(over.start)} to {clockTime(over.end)}, {span(over.end - over.start)}</span>
+      {stopped > 0 && <span class="attn"><b>{stopped} stopped</b> and waited for you</span>}
+      {finished > 0 && <span><b>{finished} finished</b></span>}
+      {failed > 0 && <span class="fail"><b>{failed} failed</b></span>}
+      <Legend />
+    </div>
+  );
+}
+
+function Strip({ rows: found, window }: { rows: FleetHistoryRow[]; window: Window }) {
+  const lit = useSignal<Lit>(null);
+  const all = useSignal(false);
+  const total = found.reduce((sum, row) => sum + waitedMs(row, window), 0);
+  const groups = order.value === "project"
+    ? [...groupBy(found, (row) => row.project)].sort(([a], [b]) => a.localeCompare(b))
+    : [["", found.toSorted((a, b) => waitedMs(b, window) - waitedMs(a, window))] as [string, FleetHistoryRow[]]];
+  const shownGroups = all.value ? groups : firstRows(groups, ROWS_FIRST);
+  return (
+    <div class="strip-scroll" tabIndex={0} role="region" aria-label="States over time">
+      <div class="strip">
+        <div class="axis lbl">{plural(found.length, "session")}</div>
+        <Axis window={window} />
+        <div class="axis num"><span>Waited</span><span>Cost</span></div>
+        <div class="sum-row">All sessions: working, and <em>waiting for you</em></div>
+        <div class="sum-row"><Density rows={found} window={window} /></div>
+        <div class="sum-row num"><b>{span(total)}</b><br /><span class="dim">in {span(window.end - window.start)}</span></div>
+        {shownGroups.map(([project, members]) => (
+          <>
+            {project && <div class="lane-row" key={`p:${project}`}><b>{project}</b><span class="dim">{plural(members.length, "session")}</span></div>}
+            {members.map((row) => <Row key={row.id} row={row} window={window} lit={lit} />)}
+          </>
+        ))}
+        {found.length === 0 && <p class="nothing">{historyMissing.value ? "The daemon could not tell the past yet" : "No session in this time"}</p>}
+        {!all.value && found.length > ROWS_FIRST && <button type="button" class="btn ghost more-rows" onClick={() => { all.value = true; }}>{found.length - ROWS_FIRST} more sessions</button>}
+        <Lines window={window} />
+      </div>
+    </div>
+  );
+}
+
+/** More rows than this are drawn only on request. */
+const ROWS_FIRST = 200;
+
+function firstRows(groups: [string, FleetHistoryRow[]][], most: number): [string, FleetHistoryRow[]][] {
+  let left = most;
+  return groups.flatMap(([name, members]) => {
+    const taken = members.slice(0, left);
+    left -= taken.length;
+    return taken.length > 0 ? [[name, taken] as [string, FleetHistoryRow[]]] : [];
+  });
+}
+
+const percent = (at: number, { start, end }: Window) => `${((at - start) / (end - start)) * 100}%`;
+
+function Axis({ window }: { window: Window }) {
+  return (
+    <div class="axis">
+      {axisTicks(window).map((t) => <span key={t} style={{ left: percent(t, window) }}>{clockTime(t)}</span>)}
+      <span class="end">{clockTime(window.end)} now</span>
+    </div>
+  );
+}
+
+function Lines({ window }: { window: Window }) {
+  const gone = away.value;
+  const from = gone && Math.max(gone.from, window.start);
+  return (
+    <div class="overlay" aria-hidden="true">
+      {axisTicks(window).map((t) => <i key={t} class="hour" style={{ left: percent(t, window) }} />)}
+      {gone && from !== null && gone.to > window.start && <i class="away" style={{ left: percent(from, window), width: `${((gone.to - from) / (window.end - window.start)) * 100}%` }} />}
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+//! Sums over the strip: who waited how long, and how many worked or waited at each moment.
+import type { FleetHistoryRow, FleetSpan } from "../generated/FleetHistory";
+import { lookOfState, type Look } from "../card/look";
+import { time } from "../lib/clock";
+
+export type Window = { start: number; end: number };
+
+const within = (span: FleetSpan, { start, end }: Window): number =>
+  Math.max(0, Math.min(span.to ? time(span.to) : end, end) - Math.max(time(span.from), start));
+
+const look = (span: FleetSpan): Look => lookOfState(span.state, span.role);
+export const waits = (span: FleetSpan) => ["blocked", "asking", "failed"].includes(look(span));
+
+export const waitedMs = (row: FleetHistoryRow, window: Window): number =>
+  row.spans.reduce((sum, span) => sum + (waits(span) ? within(span, window) : 0), 0);
+
+export type Summary = { stopped: number; finished: number; failed: number };
+
+/** Spans that began inside the window. */
+export function summarise(rows: FleetHistoryRow[], window: Window): Summary {
+  const sum: Summary = { stopped: 0, finished: 0, failed: 0 };
+  for (const row of rows) {
+    const begun = row.spans.filter((span) => time(span.from) >= window.start && time(span.from) < window.end).map(look);
+    if (begun.some((l) => l === "blocked" || l === "asking")) sum.stopped++;
+    if (begun.includes("failed")) sum.failed++;
+    if (begun.includes("idle") || begun.includes("ended")) sum.finished++;
+  }
+  return sum;
+}
+
+export type Density = { working: number[]; waiting: number[]; most: number };
+
+export function densityOf(rows: FleetHistoryRow[], window: Window, buckets: number): Density {
+  const working = new Array<number>(buckets).fill(0);
+  const waiting = new Array<number>(buckets).fill(0);
+  const width = (window.end - window.start) / buckets;
+  for (const span of rows.flatMap((row) => row.spans)) {
+    const into = look(span) === "running" ? working : waits(span) ? waiting : null;
+    if (!into) continue;
+    const first = Math.max(0, Math.floor((time(span.from) - window.start) / width));
+    const last = Math.min(buckets - 1, Math.floor(((span.to ? time(span.to) : window.end) - window.start) / width));
+    for (let i = first; i <= last; i++) into[i] = (into[i] ?? 0) + 1;
+  }
+  return { working, waiting, most: Math.max(1, ...working, ...waiting) };
+}
+
+/** Round clock times for the axis, about eight of them. */
+export function axisTicks({ start, end }: Window): number[] {
+  const steps = [5, 10, 15, 30, 60, 120, 180, 360].map((min) => min * 60_000);
+  const step = steps.find((s) => (end - start) / s <= 9) ?? 360 * 60_000;
+  const offset = new Date(start).getTimezoneOffset() * 60_000;
+  const ticks: number[] = [];
+  for (let t = Math.ceil((start - offset) / step) * step + offset; t < end - step / 3; t += step) ticks.push(t);
+  return ticks;
+}

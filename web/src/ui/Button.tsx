@@ -1,0 +1,49 @@
+//! Buttons are neutral; red is only for the second press of something that cannot be undone.
+import { createContext, type ComponentChildren } from "preact";
+import { useContext } from "preact/hooks";
+import type { ReadonlySignal } from "@preact/signals";
+
+/** Inside a card only the current card's buttons are tab stops: one stop per column, j and k move between cards. */
+export const TabStop = createContext<ReadonlySignal<number> | undefined>(undefined);
+
+type ButtonProps = {
+  children: ComponentChildren;
+  onClick: (event: MouseEvent) => void;
+  kind?: "plain" | "primary" | "ghost" | "danger";
+  square?: boolean;
+  label?: string;
+  title?: string;
+  pressed?: boolean;
+  disabled?: boolean;
+  class?: string;
+  expanded?: boolean;
+  keys?: string;
+};
+
+export function Button(props: ButtonProps) {
+  const tab = useContext(TabStop);
+  const { kind = "plain", square, label, title, pressed, disabled, expanded } = props;
+  const cls = ["btn", kind !== "plain" && kind, square && "square", props.class].filter(Boolean).join(" ");
+  return (
+    <button
+      type="button" class={cls} onClick={props.onClick} aria-label={label} title={title ?? label} aria-pressed={pressed}
+      aria-expanded={expanded} disabled={disabled} tabIndex={tab} aria-keyshortcuts={props.keys}
+    >
+      {props.children}
+    </button>
+  );
+}
+
+type Choice<T extends string> = { value: T; label: ComponentChildren; title?: string };
+
+export function Segmented<T extends string>(props: { name: string; value: T; choices: Choice<T>[]; onChange: (value: T) => void; class?: string }) {
+  return (
+    <span class={`segmented ${props.class ?? ""}`} role="group" aria-label={props.name}>
+      {props.choices.map(({ value, label, title }) => (
+        <button key={value} type="button" title={title} aria-pressed={props.value === value} onClick={() => props.onChange(value)}>
+          {label}
+        </button>
+      ))}
+    </span>
+  );
+}

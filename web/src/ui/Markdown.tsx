@@ -1,0 +1,61 @@
+//! Enough Markdown for plans and messages, built as elements (never as HTML): headings, lists, code, bold.
+import type { ComponentChildren } from "preact";
+
+type Block =
+  | { kind: "heading"; text: string }
+  | { kind: "text"; text: string }
+  | { kind: "code"; text: string }
+  | { kind: "list"; ordered: boolean; items: string[] };
+
+const ITEM = /^\s*(?:([-*+])|(\d+)[.)])\s+(.*)$/;
+
+export function parseBlocks(markdown: string): Block[] {
+  const blocks: Block[] = [];
+  let fence: string[] | null = null;
+  for (const line of markdown.split("\n")) {
+    if (/^\s*```/.test(line)) {
+      if (fence) blocks.push({ kind: "code", text: fence.join("\n") });
+      fence = fence ? null : [];
+    } else if (fence) fence.push(line);
+    else addLine(blocks, line);
+  }
+  if (fence) blocks.push({ kind: "code", text: fence.join("\n") });
+  return blocks.filter((block) => block.kind !== "text" || block.text !== "");
+}
+
+function addLine(blocks: Block[], line: string): void {
+  const last = blocks.at(-1);
+  const item = ITEM.exec(line);
+  const heading = /^#{1,6}\s+(.*)$/.exec(line);
+  if (item) {
+    const ordered = item[2] !== undefined;
+    if (last?.kind === "list" && last.ordered === ordered) last.items.push(item[3] ?? "");
+    else blocks.push({ kind: "list", ordered, items: [item[3] ?? ""] });
+  } else if (heading) blocks.push({ kind: "heading", text: heading[1] ?? "" });
+  else if (line.trim() === "") blocks.push({ kind: "text", text: "" });
+  else if (last?.kind === "list" && /^\s/.test(line)) last.items[last.items.length - 1] += ` ${line.trim()}`;
+  else if (last?.kind === "text" && last.text !== "") last.text += ` ${line.trim()}`;
+  else blocks.push({ kind: "text", text: line.trim() });
+}
+
+function inline(text: string): ComponentChildren {
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part, i) => {
+    if (part.startsWith("`") && part.length > 2) return <code key={i}>{part.slice(1, -1)}</code>;
+    if (part.startsWith("**") && part.length > 4) return <b key={i}>{part.slice(2, -2)}</b>;
+    return part;
+  });
+}
+
+export function Markdown({ text }: { text: string }) {
+  return (
+    <div class="md">
+      {parseBlocks(text).map((block, i) => {
+        if (block.kind === "heading") return <h4 key={i}>{inline(block.text)}</h4>;
+        if (block.kind === "code") return <pre key={i}>{block.text}</pre>;
+        if (block.kind === "text") return <p key={i}>{inline(block.text)}</p>;
+        const items = block.items.map((item, k) => <li key={k}><span>{inline(item)}</span></li>);
+        return block.ordered ? <ol key={i}>{items}</ol> : <ul key={i}>{items}</ul>;
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+//! Small instruments. Brightness says "soon", never hue.
+import { useComputed, useSignal } from "@preact/signals";
+import type { CSSProperties } from "preact";
+import { now, time } from "../lib/clock";
+
+type Vars = CSSProperties & Record<`--${string}`, string | number>;
+const vars = (values: Vars): CSSProperties => values;
+
+export function Gauge({ percent }: { percent: number }) {
+  return <i class="gauge" style={vars({ "--v": `${Math.min(100, Math.max(0, percent))}%` })} />;
+}
+
+/** To-dos as pips: `done` of `of`. Over a dozen they melt into one bar. */
+export function Pips({ done, of }: { done: number; of: number }) {
+  return <i class={of > 12 ? "pips whole" : "pips"} style={vars({ "--d": done, "--n": Math.max(1, of) })} />;
+}
+
+const ROUND = 2 * Math.PI * 5.5;
+/** Under a minute the ring brightens. */
+const SOON_MS = 60_000;
+
+/** The time left to answer here. The terminal's own prompt stays open after it. */
+export function TimeLeft({ opened, until }: { opened: string; until: string }) {
+  const ends = useSignal(until);
+  ends.value = until;
+  const whole = Math.max(1, time(until) - time(opened));
+  const dash = useComputed(() => `${(Math.max(0, Math.min(1, (time(ends.value) - now.value) / whole)) * ROUND).toFixed(1)} 99`);
+  const cls = useComputed(() => (time(ends.value) - now.value < SOON_MS ? "left soon" : "left"));
+  const text = useComputed(() => countdown(time(ends.value) - now.value));
+  return (
+    <span class={cls} title="Time left to answer here. After that the terminal prompt is still open.">
+      <svg class="ring" viewBox="0 0 14 14" aria-hidden="true">
+        <circle cx="7" cy="7" r="5.5" />
+        <circle cx="7" cy="7" r="5.5" stroke-dasharray={dash} />
+      </svg>
+      <span><span class="sr">time left to answer here </span>{text}</span>
+    </span>
+  );
+}
+
+function countdown(ms: number): string {
+  const s = Math.max(0, Math.ceil(ms / 1000));
+  return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")}`;
+}

@@ -1,0 +1,22 @@
+//! One short message at the foot of the page: what just happened, or why it could not.
+import { signal } from "@preact/signals";
+
+type Toast = { text: string; bad: boolean };
+const current = signal<Toast | null>(null);
+const SHOW_MS = 5_000;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function say(text: string, bad = false): void {
+  current.value = { text, bad };
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    current.value = null;
+  }, SHOW_MS);
+}
+
+export const sayError = (error: unknown) => say(error instanceof Error ? error.message : String(error), true);
+
+export function Toasts() {
+  const toast = current.value;
+  return <div class={toast?.bad ? "toast bad" : "toast"} role="status" hidden={!toast}>{toast?.text}</div>;
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { changeFrom, latestOnly } from "../src/live/inbox";
+import { SseParser } from "../src/live/sse";
+import { applyChanges, allSessions, onMoves, sessionSignal, type Change } from "../src/live/store";
+import { session } from "./session";
+
+test("a message may arrive in any number of pieces", () => {
+  const text = "event: session_updated\nid: b-7\ndata: {\"a\":\ndata: 1}\n\n: heartbeat\n\nevent: gap\ndata: {}\n\n";
+  for (const size of [1, 3, 7, 1000]) {
+    const parser = new SseParser();
+    const got = [];
+    for (let i = 0; i < text.length; i += size) got.push(...parser.push(text.slice(i, i + size)));
+    expect(got).toEqual([
+      { event: "session_updated", data: "{\"a\":\n1}", id: "b-7" },
+      { event: "gap", data: "{}", id: "b-7" },
+    ]);
+  }
+});
+
+test("lines may end in CR LF, even when it is torn apart", () => {
+  const parser = new SseParser();
+  expect([...parser.push("event: gap\r"), ...parser.push("\ndata: {}\r\n\r"), ...parser.push("\n")]).toEqual([{ event: "gap", data: "{}", id: null }]);
+});
+
+test("an unknown event and one that does not parse change nothing", () => {
+  expect(changeFrom({ event: "weather", data: "{}", id: null })).toBeNull();
+  const log = console.error;
+  console.error = () => undefined;
+  expect(changeFrom({ event: "session_updated", data: "{", id: null })).toBeNull();
+  console.error = log;
+});
+
+const update = (s: ReturnType<typeof session>): Change => ({ kind: "session", session: s, discovered: false });
+
+test("within a frame only the last word about a session is kept, unless it changed column in between", () => {
+  const running = session({ id: "a" });
+  const asking = session({ id: "a", group: "needs_you" });
+  expect(latestOnly([update(running), update(running), update(session({ id: "b" })), update(running)])).toHaveLength(2);
+  expect(latestOnly([update(running), update(asking), update(running)])).toHaveLength(3);
+});
+
+test("a snapshot replaces the fleet and reports no moves; a change reports what it was before", () => {
+  const moves: string[] = [];
+  const stop = onMoves((all) => moves.push(...all.map((m) => `${m.before?.agent_state.group ?? "none"}→${m.after.agent_state.group}`)));
+  applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 1, sessions: [session({ id: "a" }), session({ id: "gone" })] } }]);
+  applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 2, sessions: [session({ id: "a" })] } }]);
+  expect([...allSessions()].map((s) => s.peek().id)).toEqual(["a"]);
+  applyChanges([update(session({ id: "a", group: "needs_you" }))]);
+  applyChanges([{ kind: "session", session: session({ id: "new", continues: "a" }), discovered: true }]);
+  expect(moves).toEqual(["running→needs_you", "none→running"]);
+  expect(sessionSignal("a")).toBeUndefined();
+  stop();
+});
+
+test("one session's change leaves the other's signal alone", () => {
+  applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 1, sessions: [session({ id: "a" }), session({ id: "b" })] } }]);
+  let redraws = 0;
+  const stop = sessionSignal("b")?.subscribe(() => redraws++);
+  applyChanges([update(session({ id: "a", title: "Other" }))]);
+  expect(redraws).toBe(1);
+  stop?.();
+});

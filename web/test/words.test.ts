@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { entersNeed } from "../src/alerts/enters";
+import { isQuiet, type AlertSettings } from "../src/alerts/settings";
+import { faviconUrl } from "../src/alerts/tab";
+import { headline } from "../src/card/headline";
+import { lookOf, lookOfState } from "../src/card/look";
+import { saidIn } from "../src/drawer/Conversation";
+import { stepMs, stepsFrom } from "../src/drawer/steps";
+import type { TimelineEvent } from "../src/generated/TimelineEvent";
+import { ago, duration, modelName, span, tokens, usd } from "../src/lib/format";
+import { extend } from "../src/overview/history";
+import { axisTicks, summarise, waitedMs } from "../src/overview/summary";
+import { session } from "./session";
+
+test("times are short and never negative", () => {
+  expect([duration(9_400), duration(-5), duration(760_000), duration(3_900_000), duration(90_000_000)]).toEqual(["0:09", "0:00", "12:40", "1 h 5 min", "1 d 1 h"]);
+  expect([span(0), span(20_000), span(4_920_000), span(63_360_000)]).toEqual(["none", "20 s", "82 min", "17 h 36 min"]);
+  expect([ago(400), ago(6_000), ago(240_000)]).toEqual(["just now", "6 s ago", "4 min ago"]);
+});
+
+test("money, tokens and models as people say them", () => {
+  expect([usd(64_524), usd(1_200), usd(0), usd(1_234_567_890)]).toEqual(["$0.06", "<$0.01", "$0.00", "$1,235"]);
+  expect([tokens(950), tokens(212_400), tokens(1_000_000)]).toEqual(["950", "212k", "1M"]);
+  expect([modelName("claude-opus-5-5"), modelName("claude-haiku-5-20261101"), modelName("local/llama")]).toEqual(["Opus 5.5", "Haiku 5", "local/llama"]);
+});
+
+test("a running card's headline is its tool, the rest is its activity", () => {
+  const acting = { ...session({ label: "Bash: cargo test" }), status: { kind: "working" as const, detail: "Bash", reason: null } };
+  expect(headline(acting)).toMatchObject({ state: "Bash", rest: "cargo test" });
+  expect(headline(session({ label: "Thinking" }))).toMatchObject({ state: "Thinking", rest: null });
+});
+
+test("a role the page does not know is drawn calmly", () => {
+  expect([lookOf("urgent"), lookOf("brandnew"), lookOfState("acting"), lookOfState("whatever", "red")]).toEqual(["blocked", "idle", "running", "failed"]);
+});
+
+test("only entering a need alerts, never a fresh session or a snapshot", () => {
+  const working = session();
+  const asks = session({ group: "needs_you", state: "needs_permission", kind: "attention_needed" });
+  const idle = session({ group: "needs_you", state: "idle", kind: "idle" });
+  const enters = (before: typeof working | null, after: typeof working, discovered = false) => entersNeed({ before, after, discovered });
+  expect(enters(working, asks)).toBe(true);
+  expect(enters(working, idle)).toBe(true);
+  expect(enters(idle, asks)).toBe(true);
+  expect(enters(asks, idle)).toBe(false);
+  expect(enters(asks, asks)).toBe(false);
+  expect(enters(null, asks)).toBe(false);
+  expect(enters(null, idle, true)).toBe(false);
+  expect(enters(working, { ...idle, turn_count: 0 })).toBe(false);
+});
+
+test("quiet hours may span midnight", () => {
+  const hours = (quietFrom: string, quietTo: string) => ({ quiet: true, quietFrom, quietTo }) as AlertSettings;
+  expect([isQuiet(hours("22:00", "07:00"), "23:30"), isQuiet(hours("22:00", "07:00"), "06:59"), isQuiet(hours("22:00", "07:00"), "12:00")]).toEqual([true, true, false]);
+  expect([isQuiet(hours("12:00", "13:00"), "12:30"), isQuiet(hours("12:00", "13:00"), "13:00")]).toEqual([true, false]);
+});
+
+test("the tab icon lights only for blocked agents on a live line", () => {
+  expect(faviconUrl(7, false)).toContain("F2B33D");
+  expect(faviconUrl(0, false)).not.toContain("F2B33D");
+  expect(faviconUrl(7, true)).not.toContain("F2B33D");
+});
+
+const event = (seq: number, name: string, at: number, payload: unknown = {}): TimelineEvent => ({ seq, id: `e${seq}`, fired_at: new Date(at).toISOString(), received_at: new Date(at).toISOString(), source: "hook", name, agent_id: null, summary: name, payload });
+
+test("a tool call and its end are one step with a duration, newest first", () => {
+  const steps = stepsFrom([event(1, "UserPromptSubmit", 0), event(2, "PreToolUse", 1000, { tool_use_id: "a" }), event(3, "PreToolUse", 2000, { tool_use_id: "b" }), event(4, "PostToolUseFailure", 32_400, { tool_use_id: "a" })]);
+  expect(steps.map((s) => [s.event.seq, stepMs(s), s.failed])).toEqual([[3, null, false], [2, 31_400, true], [1, null, false]]);
+});
+
+test("the conversation is what was asked and how turns ended", () => {
+  const said = saidIn([event(1, "UserPromptSubmit", 0, { prompt: "fix" }), event(2, "PreToolUse", 1), event(3, "Stop", 2, { last_assistant_message: "done" }), event(4, "Stop", 3)]);
+  expect(said.map((s) => [s.you, s.text])).toEqual([[true, "fix"], [false, "done"]]);
+});
+
+const at = (min: number) => new Date(Date.UTC(2026, 10, 15, 18, min)).toISOString();
+
+test("a live change ends the open span and begins the next", () => {
+  const row = { id: "s1", title: "Fix it", project: "api", spans: [{ from: at(0), to: null, group: "running" as const, state: "thinking", label: "Thinking" }] };
+  const after = session({ group: "needs_you", state: "idle", role: "calm" });
+  after.agent_state.since = at(5);
+  const [changed] = extend([row], { before: null, after, discovered: false });
+  expect(changed?.spans.map((s) => [s.state, s.from, s.to])).toEqual([["thinking", at(0), at(5)], ["idle", at(5), null]]);
+  const rows = changed ? [changed] : [];
+  expect(extend(rows, { before: null, after, discovered: false })).toBe(rows);
+});
+
+test("time waited counts what stands still, inside the window only", () => {
+  const window = { start: Date.parse(at(10)), end: Date.parse(at(40)) };
+  const row = { id: "a", title: null, project: "api", spans: [
+    { from: at(0), to: at(20), group: "needs_you" as const, state: "needs_permission", label: "" },
+    { from: at(20), to: at(30), group: "running" as const, state: "acting", label: "" },
+    { from: at(30), to: null, group: "needs_you" as const, state: "error", label: "" },
+  ] };
+  expect(waitedMs(row, window)).toBe(20 * 60_000);
+  expect(summarise([row], window)).toEqual({ stopped: 0, finished: 0, failed: 1 });
+  expect(axisTicks(window).length).toBeGreaterThan(3);
+});
