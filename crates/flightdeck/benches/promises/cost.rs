@@ -80,8 +80,10 @@ impl Bench {
         let bench = Self::folding(sessions, history)?;
         let How::Fold(fleet) = bench.how else { return Ok(bench) };
         let keeper = Keeper::new(RetentionPolicy::default());
-        let (engine, handle) =
-            Engine::new(*fleet, store, Arc::new(Health::default()), keeper, flightdeck::clock::now);
+        // Nobody watches processes here, so nobody listens; our sessions have none.
+        let (occupants, _) = tokio::sync::mpsc::channel(1);
+        let health = Arc::new(Health::default());
+        let (engine, handle) = Engine::new(*fleet, store, health, keeper, flightdeck::clock::now, occupants);
         runtime.spawn(engine.run());
         Ok(Self { how: How::Engine(handle), ..bench })
     }
