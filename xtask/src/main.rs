@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "telling the person who ran it is what this program is for")]
 
+mod bench;
 mod contract;
 mod e2e;
 mod generate;
@@ -21,6 +22,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measure what is promised, side by side with what it is compared to
+    Bench(bench::Args),
     /// Drive the real Claude Code client and compare the board with its terminal
     E2e(e2e::Args),
     /// Say what a client version sends differently from the recorded one
@@ -33,6 +36,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Bench(args) => bench::run(&args),
         Command::E2e(args) => e2e::run(&args),
         Command::Contract(args) => contract::run(&args),
         Command::Gen(args) => generate::run(&args),
