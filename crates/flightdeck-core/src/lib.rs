@@ -5,11 +5,13 @@
 
 pub mod agent;
 pub mod board;
+pub mod enrichment;
 pub mod event;
 pub mod fleet;
 pub mod ledger;
 pub mod lens;
 pub mod limits;
+pub mod price;
 pub mod project;
 pub mod record;
 pub mod rules;

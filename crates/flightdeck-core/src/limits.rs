@@ -56,3 +56,14 @@ pub const QUIET_AFTER: Millis = Millis::seconds(60);
 pub const STALE_AFTER: Millis = Millis::hours(8);
 /// Events of one session tolerate this much disorder where they have no clock of their own.
 pub const DISORDER_MAX: Millis = Millis::seconds(1);
+/// Longest piece of the last answer on a card.
+pub const CARD_ANSWER_CHARS_MAX: usize = 500;
+/// Most files named on a card as touched; all are counted.
+pub const FILES_TOUCHED_MAX: usize = 200;
+/// Most subagents whose own tokens are told apart; the session's totals hold those of all.
+pub const AGENTS_PRICED_MAX: usize = 512;
+/// Most prompts waiting in a session's queue that are told apart.
+pub const QUEUE_MAX: usize = 256;
+/// How long a provider keeps a cached prompt after its last use, by the class it was written with.
+pub const CACHE_LIVES_5M: Millis = Millis::minutes(5);
+pub const CACHE_LIVES_1H: Millis = Millis::hours(1);

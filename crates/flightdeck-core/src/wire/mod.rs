@@ -4,3 +4,5 @@ pub mod clip;
 pub mod hook;
 pub mod hook_name;
 pub mod lenient;
+pub mod scan;
+pub mod transcript;
