@@ -354,6 +354,12 @@ impl Tokens {
     }
 }
 
+impl Tokens {
+    pub fn sum(&self) -> u64 {
+        self.input + self.output + self.cache_read + self.cache_creation_5m + self.cache_creation_1h
+    }
+}
+
 impl Cost {
     pub fn of(bill: &Bill) -> Self {
         let by_model = bill.by_model.iter();

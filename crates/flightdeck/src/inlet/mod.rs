@@ -6,3 +6,4 @@ pub mod http;
 mod repair;
 pub mod socket;
 pub mod spool;
+pub mod tail;
