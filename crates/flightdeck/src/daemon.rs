@@ -22,6 +22,8 @@ use crate::config::Config;
 use crate::engine::{Engine, EngineHandle};
 use crate::guard::Guard;
 use crate::health::Health;
+use crate::inlet::tail::follow::{Tail, follow};
+use crate::inlet::tail::history::index;
 use crate::inlet::{drain, socket};
 use crate::paths::Paths;
 use crate::port::{self, Wish};
@@ -47,6 +49,8 @@ pub struct Options {
     pub hooks: bool,
     /// The settings file they go into.
     pub settings: PathBuf,
+    /// Where the transcripts are: `projects` in Claude Code's configuration.
+    pub projects: PathBuf,
     pub binary: PathBuf,
     pub version: ClientVersion,
 }
@@ -100,7 +104,9 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
 
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
-    let engine = start_engine(&store, config, &health).await?;
+    let prices = Arc::new(config.prices()?);
+    let tail = Tail::default();
+    let engine = start_engine(&store, config, &health, &tail).await?;
     let registrar = Arc::new(Registrar::new(
         file,
         Registration {
@@ -117,6 +123,8 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         store: store.clone(),
         health: Arc::clone(&health),
         registrar: Arc::clone(&registrar),
+        history: Arc::default(),
+        prices: Arc::clone(&prices),
     };
 
     // What waited while nobody listened comes first, then what came between listening and binding.
@@ -126,6 +134,8 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let beside = vec![
         tokio::spawn(socket::serve(hooks_in, app.clone())),
         tokio::spawn(drain::watch(app.clone(), paths.spool())),
+        tokio::spawn(follow(tail.clone(), store.clone(), engine.0.clone(), prices)),
+        tokio::spawn(index(Arc::clone(&app.history), options.projects.clone(), store.clone(), tail)),
     ];
     let (goodbye, leaving) = watch::channel(false);
     let guard = Arc::new(Guard::new(
@@ -272,6 +282,7 @@ async fn start_engine(
     store: &Store,
     config: &Config,
     health: &Arc<Health>,
+    tail: &Tail,
 ) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
@@ -285,7 +296,8 @@ async fn start_engine(
         "the fleet is back"
     );
     let keeper = Keeper::new(config.retention());
-    let (engine, handle) = Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, clock::now);
+    let (engine, handle) =
+        Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, tail.clone(), clock::now);
     Ok((handle, tokio::spawn(engine.run())))
 }
 

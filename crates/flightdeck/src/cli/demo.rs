@@ -62,6 +62,7 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         token: None,
         hooks: false,
         settings: home.join("settings.json"),
+        projects: home.join("projects"),
         binary: std::env::current_exe()?,
         version: ClientVersion::assumed(),
     })

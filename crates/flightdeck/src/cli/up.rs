@@ -47,6 +47,7 @@ pub(super) fn run(args: &UpArgs, paths: Paths, out: &mut Out) -> anyhow::Result<
         token: token()?,
         hooks: !args.no_hooks,
         settings: settings::settings_path(Scope::User, &env, &cwd)?,
+        projects: config_dir.join("projects"),
         binary: std::env::current_exe()?,
         version,
         config,

@@ -5,5 +5,10 @@
 
 pub mod direct;
 pub mod file;
+pub mod follow;
 pub mod gather;
+pub mod history;
+pub mod live;
 pub mod names;
+#[cfg(test)]
+mod story;
