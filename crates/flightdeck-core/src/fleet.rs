@@ -223,8 +223,11 @@ impl Fleet {
             Timer::Forget if has_been_over(session, due, self.rules.done_keeps) => self.forget(id, effects),
             Timer::Complete | Timer::Forget => {}
             Timer::CacheCold => {
-                session.cache_is_cold = session.cache_expires_at().is_some_and(|at| at <= due);
-                effects.push(Effect::Changed(id.to_owned()));
+                // Used again since: a later timer is set for that.
+                if !session.cache_is_cold && session.cache_expires_at().is_some_and(|at| at <= due) {
+                    session.cache_is_cold = true;
+                    effects.push(Effect::Changed(id.to_owned()));
+                }
             }
         }
     }

@@ -178,9 +178,6 @@ impl Follower {
             if let Some(followed) = self.sessions.get_mut(&id) {
                 followed.ended = touched.ended;
             }
-            if !touched.ended {
-                self.watches.join(&touched.path);
-            }
             // A session that is new to us is read at once.
             let first = if known { now + SETTLE } else { now };
             self.look_at(id, first, Some(now + SECOND_LOOK));

@@ -264,6 +264,19 @@ fn history_is_counted_once_across_forks_and_the_daemons_report_is_the_direct_one
 }
 
 #[test]
+fn a_generated_history_is_counted_to_the_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = flightdeck_sim::transcripts::write(folder.path(), 3_000_000, 11).unwrap();
+    let (report, failed) =
+        direct::report(folder.path(), PriceTable::shipped(), TimeZone::UTC, None, clock::now());
+    let t = &report.total.tokens;
+    assert_eq!((failed, report.total.messages), (0, written.messages));
+    assert_eq!((t.input, t.output), (written.input, written.output));
+    assert_eq!((t.cache_read, t.cache_creation_5m), (written.cache_read, written.cache_write));
+    assert!(report.total.unpriced_models.is_empty());
+}
+
+#[test]
 fn a_paused_reader_says_what_is_left() {
     block_on(async {
         let stage = Stage::new();
