@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::ask::Daemon;
-use super::draw::paint;
+use super::draw::{self, paint, short};
 use super::out::Out;
 use crate::claude_settings as settings;
 use crate::clock;
@@ -171,10 +171,8 @@ fn bar(part: f64) -> String {
     format!("{}{rest}", "█".repeat(eighths / 8))
 }
 
-/// Rounded to the cent for people; `--json` has micro-dollars.
 fn money(spent: &Spent) -> String {
-    let cents = (spent.usd_micros + 5_000) / 10_000;
-    format!("${}.{:02}", cents / 100, cents % 100)
+    draw::money(spent.usd_micros)
 }
 
 fn tokens(t: &Tokens) -> String {
@@ -185,16 +183,6 @@ fn tokens(t: &Tokens) -> String {
         short(t.cache_read),
         short(t.cache_creation_5m + t.cache_creation_1h)
     )
-}
-
-/// `812`, `15.2k`, `3.4M`, `1.2G`.
-fn short(n: u64) -> String {
-    match n {
-        0..1000 => n.to_string(),
-        1000..1_000_000 => format!("{:.1}k", n as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1}M", n as f64 / 1e6),
-        _ => format!("{:.1}G", n as f64 / 1e9),
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
-use flightdeck_core::time::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::Value;
@@ -43,7 +42,7 @@ async fn report(app: &App, since: Option<&str>) -> Result<Report, ApiError> {
     };
     app.history.refresh(REFRESH_MAX).await;
     let mut tally = Tally::new(&app.prices, zone, since, now);
-    let sessions = app.store.transcript_sessions(since.unwrap_or(Timestamp::default())).await?;
+    let sessions = app.store.transcript_sessions(since.unwrap_or_default()).await?;
     for some in sessions.chunks(SESSIONS_AT_ONCE) {
         let usage = app.store.usage_of(some.iter().map(|s| s.session_id.clone()).collect()).await?;
         for (session, used) in some.iter().zip(usage) {

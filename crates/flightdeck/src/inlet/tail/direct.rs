@@ -28,7 +28,7 @@ pub fn report(
         since.is_none_or(|since| f.changed_at + flightdeck_core::time::Millis::seconds(1) >= since)
     });
     // The largest first, so that no worker is left alone with one at the end.
-    files.sort_by(|a, b| b.bytes.cmp(&a.bytes));
+    files.sort_by_key(|f| std::cmp::Reverse(f.bytes));
     let gathered = gather_all(&files);
     let failed = files.len() - gathered.len();
     let mut sessions = BTreeMap::<&str, (SessionRead, Vec<Gathered>)>::new();

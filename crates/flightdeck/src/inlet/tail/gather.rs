@@ -21,6 +21,7 @@ pub struct Gathered {
     pub last_at: Option<Timestamp>,
     pub unreadable: u64,
     title: Option<String>,
+    titled_by_person: bool,
     prompt: Option<String>,
     lines: u32,
 }
@@ -91,8 +92,13 @@ impl Gathered {
         if !line.starts_with(b"{\"type\":\"ai-title\"") && !line.starts_with(b"{\"type\":\"custom-title\"") {
             return;
         }
+        // A person's own title stays, whatever Claude thinks of later.
         match Line::parse(line).map(|l| l.kind) {
-            Ok(LineKind::AiTitle(title) | LineKind::CustomTitle(title)) => {
+            Ok(LineKind::CustomTitle(title)) => {
+                self.title = Some(text::one_line(&title, CARD_PROMPT_CHARS_MAX));
+                self.titled_by_person = true;
+            }
+            Ok(LineKind::AiTitle(title)) if !self.titled_by_person => {
                 self.title = Some(text::one_line(&title, CARD_PROMPT_CHARS_MAX));
             }
             _ => {}

@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use flightdeck_core::enrichment::{Counted, Enrichment, Fold, From};
-use flightdeck_core::time::Timestamp;
 
 use super::direct::unknown;
 use super::file::{Found, Place, Reader};
@@ -140,7 +139,7 @@ impl Live {
             title,
             first_at: known.first_at.unwrap_or(nothing.first_at),
             born_at: fs::metadata(&self.main).map_or(nothing.born_at, |m| born_at(&m)),
-            last_at: known.last_at.unwrap_or(Timestamp::default()),
+            last_at: known.last_at.unwrap_or_default(),
             ..nothing
         };
         TranscriptBatch {
