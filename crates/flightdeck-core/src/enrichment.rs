@@ -231,7 +231,8 @@ impl Enrichment {
         if let Some(branch) = &line.git_branch {
             self.git_branch = Some(text::one_line(branch, NAME_CHARS_MAX));
         }
-        if let Some(cwd) = &line.cwd {
+        // Where it began: that is its project, wherever it goes later.
+        if let (None, Some(cwd)) = (&self.cwd, &line.cwd) {
             self.cwd = Some(cwd.to_string());
         }
         match &line.kind {

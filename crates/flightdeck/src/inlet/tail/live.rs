@@ -137,9 +137,10 @@ impl Live {
         let session = SessionRead {
             cwd: known.cwd.clone(),
             title,
-            first_at: known.first_at.unwrap_or(nothing.first_at),
+            // By its messages, as history counts: who began first owns what a fork copied.
+            first_at: counted.iter().map(|c| c.at).min().unwrap_or(nothing.first_at),
             born_at: fs::metadata(&self.main).map_or(nothing.born_at, |m| born_at(&m)),
-            last_at: known.last_at.unwrap_or_default(),
+            last_at: counted.iter().map(|c| c.at).max().unwrap_or_default(),
             ..nothing
         };
         TranscriptBatch {

@@ -257,6 +257,13 @@ fn history_is_counted_once_across_forks_and_the_daemons_report_is_the_direct_one
         assert_eq!(report, stage.report());
         Stage::write(&stage.main("other"), &answer("f", 10, 10));
         assert_eq!(daemon.report().await, stage.report());
+        // A fork that is live is read in another way, and counted in the same.
+        let prompt = json!({"type": "user", "timestamp": "2026-11-15T09:00:00.000Z", "cwd": "/w/api",
+            "message": {"content": "go on"}});
+        Stage::write(&stage.main("fork"), &format!("{prompt}\n"));
+        daemon.hook(&stage, "fork", "SessionStart").await;
+        daemon.until("fork", |c| *out(c) == json!(30)).await;
+        assert_eq!(daemon.report().await, stage.report());
         fs::write(stage.main("other"), answer("g", 10, 1)).unwrap();
         assert_eq!(daemon.report().await, stage.report());
         daemon.stop().await;
