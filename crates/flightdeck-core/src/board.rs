@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentState;
+use crate::enrichment::{Enrichment, Summary};
 use crate::event::Background;
 use crate::fleet::Fleet;
 use crate::lens::{self, FleetStatus, Group, Role, StateName, StatusKind};
+use crate::price::{Bill, Usage};
 use crate::record::Source;
 use crate::rules::Rules;
 use crate::session::{Child, Failure, Session, Todo};
@@ -55,6 +57,21 @@ pub struct Card {
     pub background: Background,
     pub queued_prompts: u32,
     pub last_failure: Option<Failure>,
+    /// Paths that tools changed, at most two hundred; `files_touched_total` counts all.
+    #[serde(default)]
+    pub files_touched: Vec<String>,
+    #[serde(default)]
+    pub files_touched_total: u32,
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    #[serde(default)]
+    pub lines_added: u64,
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    #[serde(default)]
+    pub lines_removed: u64,
+    #[serde(default)]
+    pub compactions: u32,
+    #[serde(default)]
+    pub last_assistant_text: Option<String>,
     pub asks: Vec<Ask>,
     #[cfg_attr(feature = "ts", ts(type = "{ id: number; state: string; title: string | null } | null"))]
     pub assignment: Option<serde_json::Value>,
@@ -184,6 +201,11 @@ pub struct SubAgentCard {
     pub started_at: Timestamp,
     #[cfg_attr(feature = "ts", ts(type = "string | null"))]
     pub ended_at: Option<Timestamp>,
+    /// From its own transcript.
+    #[serde(default)]
+    pub tokens: Option<Tokens>,
+    #[serde(default)]
+    pub cost: Option<Cost>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -221,6 +243,9 @@ pub fn on_board(session: &Session) -> bool {
 pub fn card(session: &Session, rules: &Rules) -> Card {
     let state = StateName::of(&session.shown.state);
     let (kind, detail, reason) = lens::status(&session.shown.state);
+    let told = session.enrichment.as_deref();
+    let known = told.map(|t| &t.known);
+    let cache = cache(session);
     Card {
         id: session.id.clone(),
         continues: session.continues.clone(),
@@ -229,11 +254,11 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         end_reason: end_reason(session),
         seat: seat(session, rules),
         project: project(session),
-        git_branch: None,
+        git_branch: known.and_then(|k| k.git_branch.clone()),
         transcript_path: session.transcript_path.clone(),
-        title: session.title.clone(),
-        last_user_message: session.last_user_message.clone(),
-        model: session.model.clone(),
+        title: title(session),
+        last_user_message: session.last_user_message.clone().or_else(|| known?.last_prompt.clone()),
+        model: model(session),
         permission_mode: session.permission_mode.clone(),
         agent_state: StateCard {
             group: state.group(),
@@ -246,7 +271,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         },
         status: StatusCard { kind, detail, reason },
         fleet_status: lens::fleet_status(state, session.seen),
-        rank: rank(session, state, CacheStatus::Unknown),
+        rank: rank(session, state, cache.status),
         quiet_since: session.quiet_since,
         stale: session.stale,
         seen: session.seen,
@@ -254,20 +279,96 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         started_at: session.started_at,
         last_activity_at: session.last_activity_at,
         turn_count: session.turn.count,
-        current_turn_started_at: session.turn.started_at,
+        current_turn_started_at: session.turn.started_at.or_else(|| known?.last_prompt_at),
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
-        tokens: None,
-        cost: None,
-        context: None,
-        cache: Cache { status: CacheStatus::Unknown, expires_at: None },
+        tokens: known.map(|k| Tokens::of(k.usage.values())),
+        cost: told.map(|t| Cost::of(&t.bill)),
+        context: told.and_then(context),
+        cache,
         sub_agents: sub_agents(session),
-        progress_items: session.todos.clone(),
+        progress_items: progress(session),
         background: session.background,
-        queued_prompts: 0,
+        queued_prompts: known.map_or(0, Enrichment::queued_prompts),
         last_failure: session.last_failure.clone(),
+        files_touched: known.map(|k| k.files.iter().cloned().collect()).unwrap_or_default(),
+        files_touched_total: known.map_or(0, |k| k.files.len() as u32 + k.files_more),
+        lines_added: known.map_or(0, |k| k.lines_added),
+        lines_removed: known.map_or(0, |k| k.lines_removed),
+        compactions: known.map_or(0, |k| k.compactions),
+        last_assistant_text: known.and_then(|k| k.last_answer.clone()),
         asks: Vec::new(),
         assignment: None,
         effort: None,
+    }
+}
+
+/// A person's own title, then Claude's, then the first prompt.
+fn title(session: &Session) -> Option<String> {
+    let known = session.enrichment.as_ref().map(|e| &e.known);
+    let named = known.and_then(|k| k.custom_title.clone().or_else(|| k.ai_title.clone()));
+    named.or_else(|| session.title.clone()).or_else(|| known?.first_prompt.clone())
+}
+
+/// The newest word: of a hook, or of the last answer.
+fn model(session: &Session) -> Option<String> {
+    let known = session.enrichment.as_ref().map(|e| &e.known);
+    let newer = known.filter(|k| session.model.is_none() || k.model_at > Some(session.model_at));
+    newer.and_then(|k| k.model.clone()).or_else(|| session.model.clone())
+}
+
+fn cache(session: &Session) -> Cache {
+    let expires_at = session.cache_expires_at();
+    let status = match (expires_at, session.cache_is_cold) {
+        (None, _) => CacheStatus::Unknown,
+        (Some(_), true) => CacheStatus::Cold,
+        (Some(_), false) => CacheStatus::Warm,
+    };
+    Cache { status, expires_at }
+}
+
+fn context(told: &Summary) -> Option<Context> {
+    let tokens = told.known.context_tokens?;
+    let percent = told.window.filter(|w| *w > 0).map(|w| (tokens as f64 * 1000.0 / w as f64).round() / 10.0);
+    Some(Context { tokens, window: told.window, percent })
+}
+
+/// The transcript's list, and what only a hook has told so far.
+fn progress(session: &Session) -> Vec<Todo> {
+    let mut todos = session.enrichment.as_ref().map(|e| e.known.todos.clone()).unwrap_or_default();
+    let more: Vec<_> = session.todos.iter().filter(|t| todos.iter().all(|k| k.id != t.id)).cloned().collect();
+    todos.extend(more);
+    todos
+}
+
+impl Tokens {
+    pub fn of<'a>(usage: impl IntoIterator<Item = &'a Usage>) -> Self {
+        let mut sum = Usage::default();
+        usage.into_iter().for_each(|u| sum.add(u));
+        Self {
+            input: sum.input,
+            output: sum.output,
+            cache_read: sum.cache_read,
+            cache_creation_5m: sum.cache_write_5m,
+            cache_creation_1h: sum.cache_write_1h,
+        }
+    }
+}
+
+impl Tokens {
+    pub fn sum(&self) -> u64 {
+        self.input + self.output + self.cache_read + self.cache_creation_5m + self.cache_creation_1h
+    }
+}
+
+impl Cost {
+    pub fn of(bill: &Bill) -> Self {
+        let by_model = bill.by_model.iter();
+        Self {
+            usd_micros: bill.total.micros(),
+            client_usd_micros: None,
+            unpriced_models: bill.unpriced.clone(),
+            by_model: by_model.map(|(m, n)| ModelCost { model: m.clone(), usd_micros: n.micros() }).collect(),
+        }
     }
 }
 
@@ -303,13 +404,15 @@ fn current_activity(session: &Session) -> Option<String> {
 
 /// Oldest first, so that pills do not jump when one ends.
 fn sub_agents(session: &Session) -> Vec<SubAgentCard> {
-    let mut cards: Vec<_> = session.children.iter().map(|(id, child)| sub_agent(id, child)).collect();
+    let mut cards: Vec<_> =
+        session.children.iter().map(|(id, child)| sub_agent(session, id, child)).collect();
     cards.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
     cards
 }
 
-fn sub_agent(id: &str, child: &Child) -> SubAgentCard {
+fn sub_agent(session: &Session, id: &str, child: &Child) -> SubAgentCard {
     let foremost = child.ledger.foremost();
+    let told = session.enrichment.as_deref();
     let (state, label) = match (child.ended_at, foremost) {
         (Some(_), _) => (SubAgentState::Done, "Done".to_owned()),
         (None, Some(need)) => (SubAgentState::Blocked, lens::label(&AgentState::Blocked(need.clone()))),
@@ -322,6 +425,8 @@ fn sub_agent(id: &str, child: &Child) -> SubAgentCard {
         label,
         started_at: child.started_at,
         ended_at: child.ended_at,
+        tokens: told.and_then(|t| Some(Tokens::of(t.known.agents.get(id)?.values()))),
+        cost: told.and_then(|t| t.agents.get(id)).map(Cost::of),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::enrichment::Summary;
 use crate::event::{EndReason, Event, EventKind, StartSource};
 use crate::limits::{
     BUSY_AFTER_STOP, COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, QUIET_AFTER, SETTLE, STALE_AFTER,
@@ -129,6 +130,22 @@ impl Fleet {
         self.apply_to_session(event, &mut effects);
         effects.push(Effect::Changed(event.session_id.clone()));
         effects
+    }
+
+    /// What its transcripts tell about a session. Data for its card: it moves nothing and is in no snapshot.
+    pub fn enrich(&mut self, id: &str, summary: Summary) -> Vec<Effect> {
+        let Some(session) = self.sessions.get_mut(id) else { return Vec::new() };
+        if session.enrichment.as_deref() == Some(&summary) {
+            return Vec::new();
+        }
+        session.enrichment = Some(Box::new(summary));
+        if let Some(expires) = session.cache_expires_at() {
+            session.cache_is_cold = expires <= self.now;
+            if !session.cache_is_cold {
+                self.timers.set(expires, id, Timer::CacheCold);
+            }
+        }
+        vec![Effect::Changed(id.to_owned())]
     }
 
     /// Only a start, or the registry's word of life, brings back a session that ended and left.
@@ -264,6 +281,13 @@ impl Fleet {
             }
             Timer::Forget if has_been_over(session, due, self.rules.done_keeps) => self.forget(id, effects),
             Timer::Complete | Timer::Forget => {}
+            Timer::CacheCold => {
+                // Used again since: a later timer is set for that.
+                if !session.cache_is_cold && session.cache_expires_at().is_some_and(|at| at <= due) {
+                    session.cache_is_cold = true;
+                    effects.push(Effect::Changed(id.to_owned()));
+                }
+            }
         }
     }
 

@@ -5,12 +5,14 @@
 
 pub mod agent;
 pub mod board;
+pub mod enrichment;
 pub mod event;
 pub mod events_doc;
 pub mod fleet;
 pub mod ledger;
 pub mod lens;
 pub mod limits;
+pub mod price;
 pub mod project;
 pub mod record;
 pub mod rules;

@@ -64,3 +64,14 @@ pub const BUSY_AFTER_STOP: Millis = Millis::seconds(1);
 pub const PATH_CHARS_MAX: usize = 4096;
 /// Longest id of a call, a prompt, a subagent: a uuid has 36.
 pub const ID_CHARS_MAX: usize = 128;
+/// Longest piece of the last answer on a card.
+pub const CARD_ANSWER_CHARS_MAX: usize = 500;
+/// Most files named on a card as touched; all are counted.
+pub const FILES_TOUCHED_MAX: usize = 200;
+/// Most subagents whose own tokens are told apart; the session's totals hold those of all.
+pub const AGENTS_PRICED_MAX: usize = 512;
+/// Most prompts waiting in a session's queue that are told apart.
+pub const QUEUE_MAX: usize = 256;
+/// How long a provider keeps a cached prompt after its last use, by the class it was written with.
+pub const CACHE_LIVES_5M: Millis = Millis::minutes(5);
+pub const CACHE_LIVES_1H: Millis = Millis::hours(1);

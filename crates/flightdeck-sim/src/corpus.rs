@@ -99,6 +99,12 @@ pub fn scenario(name: &str) -> Scenario {
     read(&folder)
 }
 
+/// The bytes of a transcript, as the client wrote them.
+#[expect(clippy::panic, reason = "only tests read the corpus, and a missing file must fail them loudly")]
+pub fn transcript(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_else(|e| panic!("cannot read {}: {e}", path.display()))
+}
+
 fn read(folder: &Path) -> Scenario {
     let mut transcripts = Vec::new();
     collect_transcripts(&folder.join("transcripts"), &mut transcripts);

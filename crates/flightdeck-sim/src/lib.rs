@@ -3,6 +3,7 @@
 //! - [`corpus`]: what the real client was seen to send, scenario by scenario.
 //! - [`fleet`]: a seeded fake fleet strung together from pieces of those captures, for `demo`, tests and benches. It knows
 //!   nothing of our states, so it cannot agree with a mistake in them.
+//! - [`transcripts`]: a large seeded folder of transcripts, for benches.
 //! - `model_api` (feature `model-api`): a scripted stand-in for the Messages API.
 //! - `client`, `screen` (feature `client`): drives the real client in a throw-away home and reads its terminal.
 
@@ -15,6 +16,7 @@ pub mod model_api;
 pub mod rng;
 #[cfg(feature = "client")]
 pub mod screen;
+pub mod transcripts;
 
 /// A JSON object as the client wrote it, keys in its order.
 pub type Map = serde_json::Map<String, serde_json::Value>;

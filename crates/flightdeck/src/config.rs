@@ -1,8 +1,10 @@
 //! `config.toml`: everything optional, everything checked. The hook never reads it.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 
+use flightdeck_core::price::{DollarsPerMillion, PriceError, PriceTable};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Millis;
 use serde::Deserialize;
@@ -10,7 +12,7 @@ use serde::Deserialize;
 use crate::claude_settings::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT};
 use crate::store::RetentionPolicy;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Where the board is served; busy is then an error. Without it: 47892 or the next free one.
@@ -25,6 +27,8 @@ pub struct Config {
     pub tool_failure: ToolFailure,
     pub done_minutes: Option<u32>,
     pub keep: Keep,
+    /// Dollars per million tokens by model, over the prices we ship.
+    pub prices: BTreeMap<String, DollarsPerMillion>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -83,6 +87,11 @@ impl Config {
         }
     }
 
+    /// The shipped prices, with the person's own over them.
+    pub fn prices(&self) -> Result<PriceTable, PriceError> {
+        PriceTable::shipped().with(&self.prices)
+    }
+
     pub fn retention(&self) -> RetentionPolicy {
         let defaults = RetentionPolicy::default();
         RetentionPolicy {
@@ -112,6 +121,16 @@ mod tests {
     fn a_misspelt_setting_is_named_with_its_line() {
         let error = read("port = 1\nhold_sconds = 3\n").unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("hold_sconds"), "{error}");
+    }
+
+    #[test]
+    fn a_persons_own_price_wins_over_the_shipped_one() {
+        let price = "input = 1.5, output = 2, cache_read = 0, cache_write_5m = 0, cache_write_1h = 0";
+        let config = read(&format!("[prices]\n\"my-model\" = {{ {price} }}\n")).unwrap();
+        assert_eq!(config.prices().unwrap().price("my-model").unwrap().input, 1500);
+        let config =
+            read(&format!("[prices]\n\"my-model\" = {{ {} }}\n", price.replace("1.5", "-1"))).unwrap();
+        assert!(config.prices().unwrap_err().to_string().contains("my-model"));
     }
 
     #[test]

@@ -23,6 +23,8 @@ use crate::config::Config;
 use crate::engine::{Engine, EngineHandle};
 use crate::guard::Guard;
 use crate::health::Health;
+use crate::inlet::tail::follow::{Tail, follow};
+use crate::inlet::tail::history::index;
 use crate::inlet::{drain, liveness, registry, socket};
 use crate::outlet::sse::HEARTBEAT_EVERY;
 use crate::paths::Paths;
@@ -49,7 +51,7 @@ pub struct Options {
     pub hooks: bool,
     /// The settings file they go into.
     pub settings: PathBuf,
-    /// Claude Code's own folder: its registry is there. `None` looks at nothing of the person's.
+    /// Claude Code's own folder: its registry and the transcripts are there. `None` looks at nothing of the person's.
     pub config_dir: Option<PathBuf>,
     pub binary: PathBuf,
     pub version: ClientVersion,
@@ -108,8 +110,10 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
 
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
+    let prices = Arc::new(config.prices()?);
+    let tail = Tail::default();
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
-    let (engine, restored) = start_engine(&store, config, &health, seats).await?;
+    let (engine, restored) = start_engine(&store, config, &health, &tail, seats).await?;
     let registrar = Arc::new(Registrar::new(
         file,
         Registration {
@@ -127,6 +131,8 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         health: Arc::clone(&health),
         registrar: Arc::clone(&registrar),
         heartbeat_every: HEARTBEAT_EVERY,
+        history: Arc::default(),
+        prices: Arc::clone(&prices),
     };
 
     // What waited while nobody listened comes first, then what came between listening and binding.
@@ -137,9 +143,12 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         tokio::spawn(socket::serve(hooks_in, app.clone())),
         tokio::spawn(drain::watch(app.clone(), paths.spool())),
         tokio::spawn(liveness::watch(app.clone(), restored, news)),
+        tokio::spawn(follow(tail.clone(), store.clone(), engine.0.clone(), prices)),
     ];
     if let Some(config_dir) = &options.config_dir {
         beside.push(tokio::spawn(registry::watch(app.clone(), config_dir.clone())));
+        let projects = config_dir.join("projects");
+        beside.push(tokio::spawn(index(Arc::clone(&app.history), projects, store.clone(), tail)));
     }
     let (goodbye, leaving) = watch::channel(false);
     let guard =
@@ -323,6 +332,7 @@ async fn start_engine(
     store: &Store,
     config: &Config,
     health: &Arc<Health>,
+    tail: &Tail,
     seats: mpsc::Sender<Occupant>,
 ) -> anyhow::Result<((EngineHandle, JoinHandle<()>), Vec<Occupant>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -338,8 +348,15 @@ async fn start_engine(
     );
     let keeper = Keeper::new(config.retention());
     let occupants = restored.fleet.occupants().collect();
-    let (engine, handle) =
-        Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, clock::now, seats);
+    let (engine, handle) = Engine::new(
+        restored.fleet,
+        store.clone(),
+        Arc::clone(health),
+        keeper,
+        tail.clone(),
+        clock::now,
+        seats,
+    );
     Ok(((handle, tokio::spawn(engine.run())), occupants))
 }
 

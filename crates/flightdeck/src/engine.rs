@@ -9,9 +9,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flightdeck_core::board;
+use flightdeck_core::enrichment::Summary;
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::{Effect, Fleet, Occupant};
 use flightdeck_core::record::Record;
+use flightdeck_core::session::Session;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
@@ -20,6 +22,7 @@ use crate::changes::{Changes, Subscription};
 use crate::clock::Clock;
 use crate::explain::{self, Explanation};
 use crate::health::Health;
+use crate::inlet::tail::follow::Tail;
 use crate::restore;
 use crate::store::{Appended, Store};
 
@@ -54,6 +57,11 @@ pub enum Input {
     Subscribe {
         last_event_id: Option<String>,
         reply: oneshot::Sender<Subscription>,
+    },
+    /// What its transcripts tell about a session.
+    Enriched {
+        id: String,
+        summary: Box<Summary>,
     },
     /// Save what has to be saved and end.
     Stop(oneshot::Sender<()>),
@@ -97,6 +105,11 @@ impl EngineHandle {
     pub async fn subscribe(&self, last_event_id: Option<String>) -> Result<Subscription, Stopped> {
         self.ask(|reply| Input::Subscribe { last_event_id, reply }).await
     }
+    /// Data for a card; nobody waits for an answer.
+    pub async fn enrich(&self, id: &str, summary: Summary) -> Result<(), Stopped> {
+        let input = Input::Enriched { id: id.to_owned(), summary: Box::new(summary) };
+        self.inputs.send(input).await.map_err(|_| Stopped)
+    }
     pub async fn stop(&self) {
         // Already stopped is as good as stopped.
         let _ = self.ask(Input::Stop).await;
@@ -119,6 +132,8 @@ pub struct Engine {
     keeper: restore::Keeper,
     /// Who sits in which process, for whoever watches over them.
     seats: mpsc::Sender<Occupant>,
+    /// Reads the transcripts of sessions that something happened to.
+    tail: Tail,
 }
 
 impl Engine {
@@ -127,6 +142,7 @@ impl Engine {
         store: Store,
         health: Arc<Health>,
         keeper: restore::Keeper,
+        tail: Tail,
         clock: impl Into<Clock>,
         seats: mpsc::Sender<Occupant>,
     ) -> (Self, EngineHandle) {
@@ -135,10 +151,11 @@ impl Engine {
         for session in fleet.sessions().filter(|s| board::on_board(s)) {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
+        fleet.sessions().for_each(|session| touched(&tail, session));
         let clock = clock.into();
         health.metrics.fleet(fleet.len(), 0);
         (
-            Self { fleet, store, changes, health, inputs, clock, keeper, seats },
+            Self { fleet, store, changes, health, inputs, clock, keeper, seats, tail },
             EngineHandle { inputs: sender },
         )
     }
@@ -182,17 +199,22 @@ impl Engine {
         let mut records = Vec::new();
         let mut waiting = Vec::new();
         let mut questions = Vec::new();
+        let mut enriched = Vec::new();
         for input in batch.drain(..) {
             match input {
                 Input::Events { records: mut new, reply } => {
                     waiting.push((new.len(), reply));
                     records.append(&mut new);
                 }
+                Input::Enriched { id, summary } => enriched.push((id, summary)),
                 question => questions.push(question),
             }
         }
         if !records.is_empty() {
             self.commit(records, waiting).await;
+        }
+        if !enriched.is_empty() {
+            self.enrich(enriched).await;
         }
         questions.into_iter().fold(None, |stopped, question| self.answer(question).or(stopped))
     }
@@ -221,6 +243,15 @@ impl Engine {
         }
     }
 
+    /// Transcripts are no events: they are kept beside the log and read again after a restart.
+    async fn enrich(&mut self, enriched: Vec<(String, Box<Summary>)>) {
+        let mut effects = self.fleet.tick(self.clock.now().max(self.fleet.now()));
+        for (id, summary) in enriched {
+            effects.append(&mut self.fleet.enrich(&id, *summary));
+        }
+        self.publish(effects).await;
+    }
+
     /// A resend is acknowledged, not applied.
     fn apply(&mut self, records: &[Record], appended: &[Appended]) -> Vec<Effect> {
         let mut effects = Vec::new();
@@ -230,6 +261,9 @@ impl Engine {
                 let mut event = Event::from_record(record);
                 event.seq = place.seq;
                 effects.append(&mut self.fleet.apply(&event));
+                if let Some(session) = self.fleet.get(&event.session_id) {
+                    touched(&self.tail, session);
+                }
             }
         }
         self.keeper.applied(appended.len());
@@ -262,6 +296,7 @@ impl Engine {
         completed.iter().for_each(|id| self.changes.complete(id));
         for session in &forgotten {
             self.changes.remove(&session.id);
+            self.tail.forget(&session.id);
         }
         if !forgotten.is_empty() {
             restore::keep_for_ever(&self.store, &forgotten, self.fleet.rules()).await;
@@ -279,10 +314,14 @@ impl Engine {
                 drop(reply.send(self.changes.subscribe(last_event_id.as_deref())));
             }
             Input::Stop(reply) => return Some(reply),
-            Input::Events { .. } => {}
+            Input::Events { .. } | Input::Enriched { .. } => {}
         }
         None
     }
+}
+
+fn touched(tail: &Tail, session: &Session) {
+    tail.touched(&session.id, session.transcript_path.as_deref(), session.ended_at.is_some());
 }
 
 fn answer_all(waiting: Vec<(usize, Reply)>, appended: Vec<Appended>) {

@@ -22,3 +22,4 @@ pub mod restore;
 pub mod server;
 pub mod shim;
 pub mod store;
+pub mod usage;

@@ -8,12 +8,14 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
+use flightdeck_core::price::PriceTable;
 
 use crate::engine::EngineHandle;
 use crate::guard::{Guard, guard};
 use crate::health::Health;
 use crate::inlet::http;
-use crate::outlet::{api, assets, observe, openapi, sse};
+use crate::inlet::tail::history::History;
+use crate::outlet::{api, assets, observe, openapi, sse, usage};
 use crate::registration::Registrar;
 use crate::store::Store;
 
@@ -26,6 +28,8 @@ pub struct App {
     pub registrar: Arc<Registrar>,
     /// How often a silent stream says that it lives: [`sse::HEARTBEAT_EVERY`].
     pub heartbeat_every: Duration,
+    pub history: Arc<History>,
+    pub prices: Arc<PriceTable>,
 }
 
 pub fn router(app: App, allowed: Arc<Guard>) -> Router {
@@ -40,6 +44,7 @@ pub fn router(app: App, allowed: Arc<Guard>) -> Router {
         .route("/api/sessions/{id}/explain", get(api::explain))
         .route("/api/sessions/{id}/seen", post(api::seen))
         .route("/api/fleet/history", get(api::history))
+        .route("/api/usage", get(usage::usage))
         .route("/healthz", get(observe::healthz))
         .route("/metrics", get(observe::metrics))
         .route("/api/openapi.json", get(openapi::document))

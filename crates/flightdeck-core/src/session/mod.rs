@@ -16,6 +16,7 @@ pub use self::registry::RegistryView;
 pub(crate) use self::show::Cause;
 pub use self::show::{Because, Shown, Transition};
 use crate::agent::{self, Activity, AgentState, Around, IdleReason};
+use crate::enrichment::Summary;
 use crate::event::{Background, EndReason, Event, EventKind, Notice, Outcome, Prompter, StartSource};
 use crate::ledger::{Ledger, Need, NeedKind};
 use crate::limits::{CHILDREN_MAX, DISORDER_MAX, ENDED_TURNS_MAX, TODOS_MAX};
@@ -39,6 +40,9 @@ pub struct Session {
     pub title: Option<String>,
     pub last_user_message: Option<String>,
     pub model: Option<String>,
+    /// When a hook last named the model: a newer line of the transcript knows better.
+    #[serde(default)]
+    pub model_at: Timestamp,
     pub permission_mode: Option<String>,
     pub main: MainAgent,
     pub children: BTreeMap<String, Child>,
@@ -62,6 +66,12 @@ pub struct Session {
     pub quiet_since: Option<Timestamp>,
     pub stale: bool,
     pub seen: bool,
+    /// What the transcripts tell. Kept beside the log, not in it.
+    #[serde(skip)]
+    pub enrichment: Option<Box<Summary>>,
+    /// Its expiry has passed; a timer says so.
+    #[serde(skip)]
+    pub cache_is_cold: bool,
 }
 
 /// The lasting place a session sits in.
@@ -147,6 +157,7 @@ impl Session {
             title: None,
             last_user_message: None,
             model: None,
+            model_at: Timestamp::default(),
             permission_mode: None,
             main: MainAgent {
                 state: fresh.clone(),
@@ -180,6 +191,8 @@ impl Session {
             quiet_since: None,
             stale: false,
             seen: false,
+            enrichment: None,
+            cache_is_cold: false,
         }
     }
 
@@ -297,6 +310,10 @@ impl Session {
                 true
             }
         }
+    }
+
+    pub fn cache_expires_at(&self) -> Option<Timestamp> {
+        self.enrichment.as_ref()?.known.cache_expires_at()
     }
 
     pub fn print_mode(&self) -> bool {
@@ -418,6 +435,7 @@ impl Session {
             EventKind::SessionStarted { source, model } => {
                 if model.is_some() {
                     self.model.clone_from(model);
+                    self.model_at = at;
                 }
                 if !late && *source != StartSource::Compact {
                     self.began_at = at;
@@ -445,7 +463,10 @@ impl Session {
                 self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
                 self.end_turn(at);
             }
-            EventKind::ModelSwitched { to } => self.model = Some(to.clone()),
+            EventKind::ModelSwitched { to } => {
+                self.model = Some(to.clone());
+                self.model_at = at;
+            }
             EventKind::CwdChanged { to } => self.cwd = Some(to.clone()),
             EventKind::TodoCreated { id, title } => self.put_todo(id, Some(title), "pending"),
             EventKind::TodoCompleted { id } => self.put_todo(id, None, "completed"),

@@ -5,3 +5,5 @@ pub mod hook;
 pub mod hook_name;
 pub mod lenient;
 pub mod registry;
+pub mod scan;
+pub mod transcript;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a story stops where it goes wrong")]
 
 mod corpus;
+mod enriched;
 mod properties;
 mod registry;
 mod states;

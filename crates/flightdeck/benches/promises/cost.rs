@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use flightdeck::engine::{Engine, EngineHandle};
 use flightdeck::health::Health;
+use flightdeck::inlet::tail::follow::Tail;
 use flightdeck::restore::Keeper;
 use flightdeck::store::{RetentionPolicy, Store};
 use flightdeck_core::board;
@@ -83,7 +84,8 @@ impl Bench {
         // Nobody watches processes here, so nobody listens; our sessions have none.
         let (occupants, _) = tokio::sync::mpsc::channel(1);
         let health = Arc::new(Health::default());
-        let (engine, handle) = Engine::new(*fleet, store, health, keeper, flightdeck::clock::now, occupants);
+        let (engine, handle) =
+            Engine::new(*fleet, store, health, keeper, Tail::default(), flightdeck::clock::now, occupants);
         runtime.spawn(engine.run());
         Ok(Self { how: How::Engine(handle), ..bench })
     }

@@ -71,6 +71,22 @@ pub(super) fn duration(d: Millis) -> String {
     }
 }
 
+/// Rounded to the cent for people; JSON has micro-dollars.
+pub(super) fn money(usd_micros: u64) -> String {
+    let cents = (usd_micros + 5_000) / 10_000;
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+/// `812`, `15.2k`, `3.4M`, `1.2G`.
+pub(super) fn short(n: u64) -> String {
+    match n {
+        0..1000 => n.to_string(),
+        1000..1_000_000 => format!("{:.1}k", n as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1}M", n as f64 / 1e6),
+        _ => format!("{:.1}G", n as f64 / 1e9),
+    }
+}
+
 /// The board as a person reads it top to bottom: what needs you, what runs, what is done.
 pub(super) fn board(out: &Out, cards: &[Card], now: Timestamp, urgency_first: bool) -> String {
     let mut text = String::new();

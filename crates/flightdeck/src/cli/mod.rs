@@ -13,6 +13,7 @@ mod replay;
 mod show;
 mod status;
 mod up;
+mod usage;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -53,6 +54,8 @@ enum Command {
     Next(next::NextArgs),
     /// How the daemon is doing
     Status(status::StatusArgs),
+    /// What was spent: by day, project, model and session
+    Usage(usage::UsageArgs),
     /// Play recorded hook events and print the state after each
     Replay(replay::ReplayArgs),
     /// Look for what is wrong, and say how to mend it
@@ -109,6 +112,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Explain(args) => explain::run(&args, &paths, out),
         Command::Next(args) => next::run(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
+        Command::Usage(args) => usage::run(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),
         Command::Demo(args) => demo::run(&args, out),

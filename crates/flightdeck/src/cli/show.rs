@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use flightdeck_core::board::Card;
+use flightdeck_core::board::{Card, Cost};
 use flightdeck_core::time::Timestamp;
 use serde_json::json;
 
@@ -62,7 +62,11 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("prompt", flat(&card.last_user_message).filter(|_| card.last_user_message != card.title));
     line("project", card.project.path.clone().or_else(|| Some(card.project.name.clone())));
     line("worktree", card.project.worktree.clone());
+    line("branch", card.git_branch.clone());
     line("model", card.model.clone());
+    line("context", context(card));
+    line("cost", card.cost.as_ref().map(cost));
+    line("changed", changed(card));
     line("mode", card.permission_mode.clone());
     line("turn", (card.turn_count > 0).then(|| card.turn_count.to_string()));
     line("pane", card.seat.pane.clone());
@@ -74,6 +78,26 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("failed", card.last_failure.as_ref().map(|f| format!("{}: {}", f.tool, f.error)));
     line("id", Some(card.id.clone()));
     text
+}
+
+/// `152.4k of 1.0M (15.2 %)`.
+fn context(card: &Card) -> Option<String> {
+    let context = card.context.as_ref()?;
+    let of = context.window.zip(context.percent);
+    let of = of.map_or_else(String::new, |(w, p)| format!(" of {} ({p} %)", draw::short(w)));
+    Some(format!("{}{of}", draw::short(context.tokens)))
+}
+
+fn cost(cost: &Cost) -> String {
+    match cost.unpriced_models.as_slice() {
+        [] => draw::money(cost.usd_micros),
+        unknown => format!("{} + price unknown: {}", draw::money(cost.usd_micros), unknown.join(", ")),
+    }
+}
+
+fn changed(card: &Card) -> Option<String> {
+    let files = card.files_touched_total;
+    (files > 0).then(|| format!("{files} files, +{} -{}", card.lines_added, card.lines_removed))
 }
 
 fn todos(card: &Card) -> Option<String> {

@@ -54,6 +54,16 @@ pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     if let Some(fix) = hooks["fix"].as_str() {
         writeln!(out, "          to mend: {fix}")?;
     }
+    let history = &status["history"];
+    if let Some(left) = history["files_left"].as_u64().filter(|left| *left > 0) {
+        let megabytes = history["bytes_left"].as_u64().unwrap_or(0) / 1_048_576;
+        let paused = if history["paused"] == json!(true) { ", paused" } else { "" };
+        writeln!(
+            out,
+            "history   {left} of {} transcripts to read, {megabytes} MB{paused}",
+            history["files_total"]
+        )?;
+    }
     let spooled = hooks["spool"]["files"].as_u64().unwrap_or(0);
     if spooled > 0 {
         writeln!(out, "spool     {} waiting", draw::count(spooled, "event"))?;

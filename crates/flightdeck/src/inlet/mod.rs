@@ -8,3 +8,4 @@ pub mod registry;
 mod repair;
 pub mod socket;
 pub mod spool;
+pub mod tail;

@@ -5,3 +5,4 @@ pub mod assets;
 pub mod observe;
 pub mod openapi;
 pub mod sse;
+pub mod usage;

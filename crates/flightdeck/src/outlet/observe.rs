@@ -57,6 +57,7 @@ pub async fn status_json(app: &App) -> Value {
         "sessions": health.metrics.sessions.load(Ordering::Relaxed),
         "viewers": health.metrics.viewers.load(Ordering::Relaxed),
         "store_bytes": app.store.size_bytes().await.unwrap_or(0),
+        "history": app.history.progress(),
         "hooks": hook_status_json(app).await,
     })
 }
@@ -75,6 +76,18 @@ pub async fn metrics(State(app): State<App>) -> Response {
         ("viewer_gaps_total", "counter", "Viewers that read too slowly and started anew.", read(&m.gaps)),
         ("sessions", "gauge", "Sessions in the fleet.", read(&m.sessions)),
         ("viewers", "gauge", "Open event streams.", read(&m.viewers)),
+        (
+            "history_files_left",
+            "gauge",
+            "Transcripts that were not read to their end yet.",
+            app.history.files_left(),
+        ),
+        (
+            "history_bytes_total",
+            "counter",
+            "Transcript bytes read in the background.",
+            app.history.bytes_read(),
+        ),
         ("store_bytes", "gauge", "Size of the event log.", app.store.size_bytes().await.unwrap_or(0)),
         ("healthy", "gauge", "1 while nothing is wrong.", u64::from(app.health.reasons().is_empty())),
     ] {

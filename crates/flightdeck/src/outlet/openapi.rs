@@ -52,6 +52,12 @@ pub const ROUTES: &[Route] = &[
         &[(202, "Noted"), (404, "No such session")],
     ),
     ("get", "/api/fleet/history", "What every session did since a time", &[(200, "Spans of state")]),
+    (
+        "get",
+        "/api/usage",
+        "What was spent; since=today, 7d, a date or a time",
+        &[(200, "Report"), (400, "since is not understood")],
+    ),
     ("get", "/healthz", "Whether events can be stored", &[(200, "ok"), (503, "degraded")]),
     ("get", "/metrics", "Prometheus text", &[(200, "Metrics")]),
     ("get", "/api/openapi.json", "This document", &[(200, "OpenAPI")]),

@@ -6,8 +6,8 @@ use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
 
 use super::{
-    Appended, EventPage, EventsOf, Oldest, RetentionPolicy, SessionCursor, SessionPage, Snapshot, StoreError,
-    StoredSession,
+    Appended, EventPage, EventsOf, FileRead, Oldest, RetentionPolicy, SessionCursor, SessionPage,
+    SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
 };
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -31,6 +31,17 @@ pub trait Backend: Send {
     fn put_sessions(&mut self, sessions: &[StoredSession]) -> Result<()>;
     fn stored_sessions(&mut self, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage>;
     fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>>;
+
+    /// All or nothing.
+    fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()>;
+    /// How far every transcript was read.
+    fn transcript_files(&mut self) -> Result<Vec<FileRead>>;
+    /// Where the reading of one session stands, with all its messages.
+    fn transcript(&mut self, session_id: &str) -> Result<Option<TranscriptBatch>>;
+    /// Those with a message since then, who started first first.
+    fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>>;
+    /// Every message of these sessions.
+    fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>>;
 
     /// Removes a little of what the policy gives up. Called until it answers [`RetainStep::Done`], with appends between.
     fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep>;

@@ -8,8 +8,9 @@ use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
 
 use super::{
-    Appended, Backend, EventPage, EventsOf, Oldest, Result, RetainStep, RetentionPolicy, SessionCursor,
-    SessionPage, Snapshot, StoreError, StoredSession,
+    Appended, Backend, EventPage, EventsOf, FileRead, Oldest, Result, RetainStep, RetentionPolicy,
+    SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession,
+    TranscriptBatch,
 };
 
 /// What goes wrong at one append.
@@ -107,6 +108,21 @@ impl Backend for Faulty {
     }
     fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
         self.alive()?.stored_session(id)
+    }
+    fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()> {
+        self.alive()?.put_transcripts(batches)
+    }
+    fn transcript_files(&mut self) -> Result<Vec<FileRead>> {
+        self.alive()?.transcript_files()
+    }
+    fn transcript(&mut self, session_id: &str) -> Result<Option<TranscriptBatch>> {
+        self.alive()?.transcript(session_id)
+    }
+    fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>> {
+        self.alive()?.transcript_sessions(since)
+    }
+    fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>> {
+        self.alive()?.usage_of(sessions)
     }
     fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
         self.alive()?.retain_step(now, policy)

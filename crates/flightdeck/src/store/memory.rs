@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use flightdeck_core::enrichment::Counted;
 use flightdeck_core::record::{EventId, Record};
 use flightdeck_core::time::Timestamp;
 use serde_json::Map;
 
 use super::backend::{Backend, Counts, RetainStep};
 use super::{
-    Appended, EventPage, EventsOf, Oldest, Result, RetentionPolicy, SNAPSHOTS_KEPT, SessionCursor,
-    SessionPage, Snapshot, StoredSession,
+    Appended, EventPage, EventsOf, FileRead, Oldest, Result, RetentionPolicy, SNAPSHOTS_KEPT, SessionCursor,
+    SessionPage, SessionRead, SessionUsage, Snapshot, StoredSession, TranscriptBatch,
 };
 
 /// What an event weighs beside its texts: a guess, so that retention by size means something here too.
@@ -30,6 +31,7 @@ struct Data {
     counts: Counts,
     snapshots: Vec<Snapshot>,
     sessions: BTreeMap<String, StoredSession>,
+    transcripts: BTreeMap<String, TranscriptBatch>,
 }
 
 impl Memory {
@@ -59,9 +61,41 @@ impl Data {
         }
     }
 
+    fn put_transcript(&mut self, new: &TranscriptBatch) {
+        let id = &new.session.session_id;
+        if new.anew {
+            self.transcripts.remove(id);
+        }
+        let Some(old) = self.transcripts.get_mut(id) else {
+            let mut first = TranscriptBatch { anew: false, counted: Vec::new(), ..new.clone() };
+            new.counted.iter().for_each(|c| put_counted(&mut first.counted, c));
+            self.transcripts.insert(id.clone(), first);
+            return;
+        };
+        old.session.cwd = old.session.cwd.take().or_else(|| new.session.cwd.clone());
+        old.session.title = new.session.title.clone().or_else(|| old.session.title.take());
+        old.session.first_at = old.session.first_at.min(new.session.first_at);
+        old.session.born_at = old.session.born_at.min(new.session.born_at);
+        old.session.last_at = old.session.last_at.max(new.session.last_at);
+        old.known.clone_from(&new.known);
+        for file in &new.files {
+            old.files.retain(|f| f.path != file.path);
+            old.files.push(file.clone());
+        }
+        new.counted.iter().for_each(|c| put_counted(&mut old.counted, c));
+    }
+
     fn keep_after(&self, policy: &RetentionPolicy) -> u64 {
         let snapshots = self.snapshots.iter().map(|s| s.seq);
         snapshots.chain([policy.keep_after_seq, self.last_seq.saturating_sub(1)]).min().unwrap_or(0)
+    }
+}
+
+fn put_counted(all: &mut Vec<Counted>, new: &Counted) {
+    match all.iter_mut().find(|c| c.key == new.key) {
+        Some(old) if new.at >= old.at => *old = new.clone(),
+        Some(_) => {}
+        None => all.push(new.clone()),
     }
 }
 
@@ -147,6 +181,41 @@ impl Backend for Memory {
 
     fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
         Ok(self.data().sessions.get(id).cloned())
+    }
+
+    fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()> {
+        let mut data = self.data();
+        for batch in batches {
+            data.put_transcript(batch);
+        }
+        Ok(())
+    }
+
+    fn transcript_files(&mut self) -> Result<Vec<FileRead>> {
+        Ok(self.data().transcripts.values().flat_map(|t| t.files.clone()).collect())
+    }
+
+    fn transcript(&mut self, session_id: &str) -> Result<Option<TranscriptBatch>> {
+        Ok(self.data().transcripts.get(session_id).cloned())
+    }
+
+    fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>> {
+        let data = self.data();
+        let all = data.transcripts.values().map(|t| &t.session);
+        let mut sessions: Vec<_> = all.filter(|s| s.last_at >= since).cloned().collect();
+        sessions.sort_by(|a, b| {
+            (a.first_at, a.born_at, &a.session_id).cmp(&(b.first_at, b.born_at, &b.session_id))
+        });
+        Ok(sessions)
+    }
+
+    fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>> {
+        let data = self.data();
+        let usage = |id: &String| SessionUsage {
+            session_id: id.clone(),
+            counted: data.transcripts.get(id).map(|t| t.counted.clone()).unwrap_or_default(),
+        };
+        Ok(sessions.iter().map(usage).collect())
     }
 
     fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {

@@ -29,8 +29,8 @@ pub use backend::{Backend, RetainStep};
 pub use error::StoreError;
 pub use memory::Memory;
 pub use types::{
-    Appended, EventPage, EventsOf, Oldest, Opened, RetainReport, RetentionPolicy, SessionCursor, SessionPage,
-    SetAside, Snapshot, StoredSession,
+    Appended, EventPage, EventsOf, FileRead, Oldest, Opened, RetainReport, RetentionPolicy, SessionCursor,
+    SessionPage, SessionRead, SessionUsage, SetAside, Snapshot, StoredSession, TranscriptBatch,
 };
 
 use thread::{Command, Reply};
@@ -138,6 +138,32 @@ impl Store {
     pub async fn stored_session(&self, id: &str) -> Result<Option<StoredSession>> {
         let id = id.to_owned();
         self.ask(|reply| Command::StoredSession { id, reply }).await
+    }
+
+    /// What a reading of transcripts found and where it stopped: all of it or nothing.
+    pub async fn put_transcripts(&self, batches: Vec<TranscriptBatch>) -> Result<()> {
+        self.ask(|reply| Command::PutTranscripts { batches, reply }).await
+    }
+
+    /// How far every transcript was read.
+    pub async fn transcript_files(&self) -> Result<Vec<FileRead>> {
+        self.ask(Command::TranscriptFiles).await
+    }
+
+    /// Where the reading of one session stands, with all its messages.
+    pub async fn transcript(&self, session_id: &str) -> Result<Option<TranscriptBatch>> {
+        let session_id = session_id.to_owned();
+        self.ask(|reply| Command::Transcript { session_id, reply }).await
+    }
+
+    /// Sessions with a message since then, who started first first.
+    pub async fn transcript_sessions(&self, since: Timestamp) -> Result<Vec<SessionRead>> {
+        self.ask(|reply| Command::TranscriptSessions { since, reply }).await
+    }
+
+    /// Every message of these sessions. Ask for a few at a time: events wait behind it.
+    pub async fn usage_of(&self, sessions: Vec<String>) -> Result<Vec<SessionUsage>> {
+        self.ask(|reply| Command::UsageOf { sessions, reply }).await
     }
 
     /// Removes old events in small steps, between which other commands are served. Also never removes the newest event,

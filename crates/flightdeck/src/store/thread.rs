@@ -13,8 +13,9 @@ use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::oneshot;
 
 use super::{
-    Appended, Backend, EventPage, EventsOf, Oldest, Result, RetainReport, RetainStep, RetentionPolicy,
-    SessionCursor, SessionPage, Snapshot, StoreError, StoredSession,
+    Appended, Backend, EventPage, EventsOf, FileRead, Oldest, Result, RetainReport, RetainStep,
+    RetentionPolicy, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
+    StoredSession, TranscriptBatch,
 };
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
@@ -39,6 +40,11 @@ pub(super) enum Command {
     PutSessions { sessions: Vec<StoredSession>, reply: Reply<()> },
     StoredSessions { before: Option<SessionCursor>, limit: usize, reply: Reply<SessionPage> },
     StoredSession { id: String, reply: Reply<Option<StoredSession>> },
+    PutTranscripts { batches: Vec<TranscriptBatch>, reply: Reply<()> },
+    TranscriptFiles(Reply<Vec<FileRead>>),
+    Transcript { session_id: String, reply: Reply<Option<TranscriptBatch>> },
+    TranscriptSessions { since: Timestamp, reply: Reply<Vec<SessionRead>> },
+    UsageOf { sessions: Vec<String>, reply: Reply<Vec<SessionUsage>> },
     Retain { now: Timestamp, policy: RetentionPolicy, reply: Reply<RetainReport> },
     Close(Reply<()>),
 }
@@ -138,6 +144,11 @@ impl Worker {
                 answer(reply, db.stored_sessions(before.as_ref(), limit));
             }
             Command::StoredSession { id, reply } => answer(reply, db.stored_session(&id)),
+            Command::PutTranscripts { batches, reply } => answer(reply, db.put_transcripts(&batches)),
+            Command::TranscriptFiles(reply) => answer(reply, db.transcript_files()),
+            Command::Transcript { session_id, reply } => answer(reply, db.transcript(&session_id)),
+            Command::TranscriptSessions { since, reply } => answer(reply, db.transcript_sessions(since)),
+            Command::UsageOf { sessions, reply } => answer(reply, db.usage_of(&sessions)),
             Command::Retain { now, policy, reply } => self.begin_retention(now, policy, reply),
             // Taken by `run`, which must give up the database first.
             Command::Close(_) => {}

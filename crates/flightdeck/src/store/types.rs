@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use flightdeck_core::enrichment::Counted;
 use flightdeck_core::record::Record;
 use flightdeck_core::time::{Millis, Timestamp};
 
@@ -163,4 +164,49 @@ pub struct Opened {
 pub struct SetAside {
     pub path: PathBuf,
     pub reason: String,
+}
+
+/// How far one transcript was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileRead {
+    pub path: String,
+    pub session_id: String,
+    /// Empty for the main file.
+    pub agent: String,
+    pub dev: u64,
+    pub inode: u64,
+    pub read_to: u64,
+    /// A sum of the last bytes read.
+    pub mark: u64,
+}
+
+/// A session as its transcripts tell of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionRead {
+    pub session_id: String,
+    pub cwd: Option<String>,
+    pub title: Option<String>,
+    pub first_at: Timestamp,
+    /// When its first file was made.
+    pub born_at: Timestamp,
+    pub last_at: Timestamp,
+}
+
+/// What a reading of one session's transcripts found, with where it stopped: stored together or not at all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TranscriptBatch {
+    /// A file was written anew: what was known of the session goes first.
+    pub anew: bool,
+    pub session: SessionRead,
+    pub files: Vec<FileRead>,
+    /// The enrichment as JSON, where every line was read and not only what costs money.
+    pub known: Option<String>,
+    pub counted: Vec<Counted>,
+}
+
+/// Every message of one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionUsage {
+    pub session_id: String,
+    pub counted: Vec<Counted>,
 }

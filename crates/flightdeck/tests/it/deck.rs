@@ -59,6 +59,7 @@ impl Deck {
                 store.clone(),
                 Arc::clone(&health),
                 Keeper::new(RetentionPolicy::default()),
+                flightdeck::inlet::tail::follow::Tail::default(),
                 move || Timestamp::from_millis(reading.load(Ordering::SeqCst)),
                 tokio::sync::mpsc::channel(1).0,
             );
@@ -78,6 +79,8 @@ impl Deck {
                 health: Arc::clone(&health),
                 registrar,
                 heartbeat_every,
+                history: Arc::default(),
+                prices: Arc::new(flightdeck::config::Config::default().prices().unwrap()),
             };
             let guard = Arc::new(Guard::new(addr, &[], None, Arc::clone(&health)));
             let hooks = UnixListener::bind(&socket).unwrap();

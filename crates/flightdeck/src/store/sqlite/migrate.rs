@@ -6,8 +6,11 @@ use rusqlite::Connection;
 
 use super::super::{Result, StoreError};
 
-pub(super) const MIGRATIONS: [&str; 2] =
-    [include_str!("../migrations/0001_log.sql"), include_str!("../migrations/0002_sessions.sql")];
+pub(super) const MIGRATIONS: [&str; 3] = [
+    include_str!("../migrations/0001_log.sql"),
+    include_str!("../migrations/0002_sessions.sql"),
+    include_str!("../migrations/0003_transcripts.sql"),
+];
 
 /// The schema a file has: how many steps it took. Refuses one from the future before anything is written to it.
 pub(super) fn version(conn: &Connection, path: &Path) -> Result<usize> {

@@ -10,6 +10,7 @@ mod sessions;
 mod snapshots;
 #[cfg(test)]
 mod tests;
+mod transcripts;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -21,8 +22,8 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::backend::{Backend, Counts, RetainStep};
 use super::{
-    Appended, EventPage, EventsOf, Oldest, Result, RetentionPolicy, SessionCursor, SessionPage, Snapshot,
-    StoreError, StoredSession,
+    Appended, EventPage, EventsOf, FileRead, Oldest, Result, RetentionPolicy, SessionCursor, SessionPage,
+    SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
 };
 
 pub(super) use open::open;
@@ -133,6 +134,21 @@ impl Backend for Sqlite {
     }
     fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
         self.run(|db| sessions::one(&db.conn, id))
+    }
+    fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()> {
+        self.run(|db| transcripts::put(&mut db.conn, batches))
+    }
+    fn transcript_files(&mut self) -> Result<Vec<FileRead>> {
+        self.run(|db| transcripts::files(&db.conn))
+    }
+    fn transcript(&mut self, session_id: &str) -> Result<Option<TranscriptBatch>> {
+        self.run(|db| transcripts::one(&db.conn, session_id))
+    }
+    fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>> {
+        self.run(|db| transcripts::sessions(&db.conn, since))
+    }
+    fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>> {
+        self.run(|db| transcripts::usage(&db.conn, sessions))
     }
     fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
         self.run(|db| db.step(now, policy))

@@ -1,0 +1,366 @@
+//! What transcripts tell about a session: a fold over the lines of its main file and of its subagents' files.
+//!
+//! Data only: nothing here ever moves a session. A message is counted once however many lines and files repeat it, and
+//! the newest line of it counts, so any split of the same bytes gives the same totals.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{
+    AGENTS_PRICED_MAX, CACHE_LIVES_1H, CACHE_LIVES_5M, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX,
+    FILES_TOUCHED_MAX, NAME_CHARS_MAX, QUEUE_MAX, TODOS_MAX,
+};
+use crate::price::{Bill, PriceTable, Usage};
+use crate::session::Todo;
+use crate::text;
+use crate::time::Timestamp;
+use crate::wire::transcript::{
+    Bought, CacheClass, Edited, Line, LineKind, MessageKey, Todos, ToolResult, Unreadable,
+};
+
+/// Which of a session's files a line is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From<'a> {
+    Main,
+    Agent(&'a str),
+}
+
+impl From<'_> {
+    /// Empty for the main file.
+    pub fn agent(&self) -> &str {
+        match self {
+            Self::Main => "",
+            Self::Agent(id) => id,
+        }
+    }
+}
+
+/// Everything known from a session's transcripts, small enough to be written after each read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Enrichment {
+    /// Main and subagents, each message once.
+    pub usage: BTreeMap<String, Usage>,
+    pub agents: BTreeMap<String, BTreeMap<String, Usage>>,
+    pub model: Option<String>,
+    pub model_at: Option<Timestamp>,
+    pub context_tokens: Option<u64>,
+    pub cache_used_at: Option<Timestamp>,
+    pub cache_class: Option<CacheClass>,
+    pub compactions: u32,
+    pub git_branch: Option<String>,
+    pub cwd: Option<String>,
+    pub custom_title: Option<String>,
+    pub ai_title: Option<String>,
+    pub first_prompt: Option<String>,
+    pub last_prompt: Option<String>,
+    pub last_prompt_at: Option<Timestamp>,
+    pub last_answer: Option<String>,
+    pub todos: Vec<Todo>,
+    /// What waits to be sent: a mark of its text, and whether a person typed it.
+    queue: VecDeque<(u64, bool)>,
+    pub files: BTreeSet<String>,
+    pub files_more: u32,
+    pub lines_added: u64,
+    pub lines_removed: u64,
+    pub first_at: Option<Timestamp>,
+    pub last_at: Option<Timestamp>,
+    /// Lines that were no JSON. They are skipped.
+    pub unreadable: u64,
+}
+
+/// One message as it is counted, for the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    pub key: MessageKey,
+    pub model: String,
+    /// Empty for the main file.
+    pub agent: String,
+    pub at: Timestamp,
+    pub usage: Usage,
+}
+
+/// The fold itself: the totals, and which messages are in them.
+#[derive(Clone, Debug, Default)]
+pub struct Fold {
+    known: Enrichment,
+    seen: BTreeMap<MessageKey, Seen>,
+    /// Models and agents by number: a long session has thousands of messages and two models.
+    names: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: Timestamp,
+    usage: SmallUsage,
+    model: u16,
+    agent: u16,
+}
+
+/// Tokens of one message fit 32 bits.
+#[derive(Clone, Copy, Debug)]
+struct SmallUsage([u32; 6]);
+
+impl SmallUsage {
+    fn of(u: &Usage) -> Self {
+        let all = [u.input, u.output, u.cache_read, u.cache_write_5m, u.cache_write_1h, u.web_searches];
+        Self(all.map(|n| u32::try_from(n).unwrap_or(u32::MAX)))
+    }
+    fn usage(self) -> Usage {
+        let [input, output, cache_read, cache_write_5m, cache_write_1h, web_searches] = self.0.map(u64::from);
+        Usage { input, output, cache_read, cache_write_5m, cache_write_1h, web_searches }
+    }
+}
+
+impl Fold {
+    /// Goes on where an earlier run stopped: `counted` are the messages that are in `known` already.
+    pub fn resume(known: Enrichment, counted: impl IntoIterator<Item = Counted>) -> Self {
+        let mut fold = Self { known, ..Self::default() };
+        for c in counted {
+            let seen = Seen {
+                at: c.at,
+                usage: SmallUsage::of(&c.usage),
+                model: fold.number(&c.model),
+                agent: fold.number(&c.agent),
+            };
+            fold.seen.insert(c.key, seen);
+        }
+        fold
+    }
+
+    pub fn known(&self) -> &Enrichment {
+        &self.known
+    }
+
+    /// How many different messages were counted.
+    pub fn messages(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// One whole line, without its line end. Gives the message to store, if one was counted or changed.
+    pub fn take(&mut self, from: From<'_>, line: &[u8]) -> Option<Counted> {
+        match Line::parse(line) {
+            Ok(line) => self.take_line(from, &line),
+            Err(Unreadable) => {
+                // White space between lines is nobody's loss.
+                self.known.unreadable += u64::from(!line.trim_ascii().is_empty());
+                None
+            }
+        }
+    }
+
+    fn take_line(&mut self, from: From<'_>, line: &Line<'_>) -> Option<Counted> {
+        if let Some(at) = line.at {
+            self.known.first_at = Some(self.known.first_at.map_or(at, |t| t.min(at)));
+            self.known.last_at = Some(self.known.last_at.map_or(at, |t| t.max(at)));
+        }
+        if from == From::Main {
+            self.known.take_main(line);
+        }
+        if let LineKind::Tool(ToolResult { edited: Some(edited), .. }) = &line.kind {
+            self.known.take_edit(edited);
+        }
+        match &line.kind {
+            LineKind::Assistant { bought: Some(bought), .. } => self.count(from, bought),
+            _ => None,
+        }
+    }
+
+    /// Counts a message once. A line of a message that is counted replaces it, unless it is older.
+    fn count(&mut self, from: From<'_>, bought: &Bought<'_>) -> Option<Counted> {
+        let at = bought.at.or(self.known.last_at).unwrap_or_default();
+        let model = text::one_line(bought.model, NAME_CHARS_MAX);
+        let mut agent = self.number(from.agent());
+        let new = Seen { at, usage: SmallUsage::of(&bought.usage), model: self.number(&model), agent };
+        if let Some(old) = self.seen.get(&bought.key).copied() {
+            if old.at > at {
+                return None;
+            }
+            // The same message in two of its files belongs to main, else to the first agent by name.
+            if self.name(old.agent) < self.name(agent) {
+                agent = old.agent;
+            }
+            let (model, was) = (self.name(old.model).to_owned(), old.usage.usage());
+            let owner = self.name(old.agent).to_owned();
+            self.known.add(&model, &owner, |sum| sum.take_back(&was));
+        }
+        let seen = Seen { agent, ..new };
+        self.seen.insert(bought.key, seen);
+        let (agent, usage) = (self.name(agent).to_owned(), seen.usage.usage());
+        self.known.add(&model, &agent, |sum| sum.add(&usage));
+        Some(Counted { key: bought.key, model, agent, at, usage })
+    }
+
+    fn number(&mut self, name: &str) -> u16 {
+        let place = self.names.iter().position(|n| n == name).unwrap_or_else(|| {
+            if self.names.len() < usize::from(u16::MAX) {
+                self.names.push(name.to_owned());
+            }
+            self.names.len() - 1
+        });
+        place as u16
+    }
+
+    fn name(&self, number: u16) -> &str {
+        self.names.get(usize::from(number)).map_or("", String::as_str)
+    }
+}
+
+impl Enrichment {
+    /// Prompts that a person typed ahead and that still wait.
+    pub fn queued_prompts(&self) -> u32 {
+        self.queue.iter().filter(|(_, person)| *person).count() as u32
+    }
+
+    pub fn cache_expires_at(&self) -> Option<Timestamp> {
+        Some(match self.cache_class? {
+            CacheClass::FiveMinutes => self.cache_used_at? + CACHE_LIVES_5M,
+            CacheClass::OneHour => self.cache_used_at? + CACHE_LIVES_1H,
+        })
+    }
+
+    fn add(&mut self, model: &str, agent: &str, change: impl Fn(&mut Usage)) {
+        change(self.usage.entry(model.to_owned()).or_default());
+        if !agent.is_empty() && (self.agents.contains_key(agent) || self.agents.len() < AGENTS_PRICED_MAX) {
+            change(self.agents.entry(agent.to_owned()).or_default().entry(model.to_owned()).or_default());
+        }
+    }
+
+    fn take_main(&mut self, line: &Line<'_>) {
+        if let Some(branch) = &line.git_branch {
+            self.git_branch = Some(text::one_line(branch, NAME_CHARS_MAX));
+        }
+        // Where it began: that is its project, wherever it goes later.
+        if let (None, Some(cwd)) = (&self.cwd, &line.cwd) {
+            self.cwd = Some(cwd.to_string());
+        }
+        match &line.kind {
+            LineKind::Assistant { bought, text, cached_for } => {
+                if let Some(text) = text {
+                    self.last_answer = Some(text::lines(text, CARD_ANSWER_CHARS_MAX));
+                }
+                if let Some(bought) = bought {
+                    self.take_answer(bought, *cached_for);
+                }
+            }
+            LineKind::Prompt(prompt) => self.take_prompt(prompt, line.at),
+            LineKind::Tool(ToolResult { todos: Some(todos), .. }) => self.take_todos(todos),
+            LineKind::Compacted => self.compactions += 1,
+            LineKind::AiTitle(title) => self.ai_title = Some(text::one_line(title, CARD_PROMPT_CHARS_MAX)),
+            LineKind::CustomTitle(title) => {
+                self.custom_title = Some(text::one_line(title, CARD_PROMPT_CHARS_MAX));
+            }
+            LineKind::Enqueued(text) => {
+                if self.queue.len() < QUEUE_MAX {
+                    self.queue.push_back((mark(text), !text.trim_start().starts_with('<')));
+                }
+            }
+            LineKind::Dequeued => drop(self.queue.pop_front()),
+            LineKind::Unqueued(text) => {
+                let place = text.as_ref().map(|t| mark(t));
+                let place = place.and_then(|m| self.queue.iter().position(|(q, _)| *q == m)).unwrap_or(0);
+                self.queue.remove(place);
+            }
+            LineKind::Tool(_) | LineKind::Other => {}
+        }
+    }
+
+    fn take_answer(&mut self, bought: &Bought<'_>, cached_for: Option<CacheClass>) {
+        self.model = Some(text::one_line(bought.model, NAME_CHARS_MAX));
+        self.model_at = bought.at;
+        self.context_tokens = Some(bought.usage.context_tokens());
+        let u = &bought.usage;
+        if u.cache_read + u.cache_write_5m + u.cache_write_1h > 0 {
+            self.cache_used_at = bought.at.or(self.cache_used_at);
+            // Written for both: the end of the conversation, which changes, is the part that is kept short.
+            self.cache_class = cached_for.or(match (u.cache_write_5m, u.cache_write_1h) {
+                (0, 0) => self.cache_class.or(Some(CacheClass::FiveMinutes)),
+                (0, _) => Some(CacheClass::OneHour),
+                _ => Some(CacheClass::FiveMinutes),
+            });
+        }
+    }
+
+    fn take_prompt(&mut self, prompt: &str, at: Option<Timestamp>) {
+        let prompt = text::lines(prompt, CARD_PROMPT_CHARS_MAX);
+        if prompt.is_empty() {
+            return;
+        }
+        if self.first_prompt.is_none() {
+            self.first_prompt = Some(prompt.clone());
+        }
+        self.last_prompt = Some(prompt);
+        self.last_prompt_at = at.or(self.last_prompt_at);
+    }
+
+    fn take_todos(&mut self, todos: &Todos) {
+        match todos {
+            Todos::All(all) => {
+                let todo = |(id, title, status): &(String, String, String)| Todo {
+                    id: text::one_line(id, NAME_CHARS_MAX),
+                    title: text::one_line(title, CARD_PROMPT_CHARS_MAX),
+                    status: text::one_line(status, NAME_CHARS_MAX),
+                };
+                self.todos = all.iter().take(TODOS_MAX).map(todo).collect();
+            }
+            Todos::Created { id, title } => {
+                let title = text::one_line(title, CARD_PROMPT_CHARS_MAX);
+                if let Some(todo) = self.todos.iter_mut().find(|t| t.id == *id) {
+                    todo.title = title;
+                } else if self.todos.len() < TODOS_MAX {
+                    self.todos.push(Todo { id: id.clone(), title, status: "pending".to_owned() });
+                }
+            }
+            Todos::Moved { id, status } if status == "deleted" => self.todos.retain(|t| t.id != *id),
+            Todos::Moved { id, status } => {
+                if let Some(todo) = self.todos.iter_mut().find(|t| t.id == *id) {
+                    todo.status = text::one_line(status, NAME_CHARS_MAX);
+                }
+            }
+        }
+    }
+
+    fn take_edit(&mut self, edited: &Edited<'_>) {
+        self.lines_added += edited.added;
+        self.lines_removed += edited.removed;
+        if self.files.len() < FILES_TOUCHED_MAX {
+            self.files.insert(edited.path.to_string());
+        } else if !self.files.contains(edited.path.as_ref()) {
+            self.files_more += 1;
+        }
+    }
+}
+
+/// Enough to know a queued prompt again.
+fn mark(text: &str) -> u64 {
+    MessageKey::new(text.as_bytes(), b"").0 as u64
+}
+
+/// An enrichment with its prices: what a card shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    pub known: Enrichment,
+    pub bill: Bill,
+    pub agents: BTreeMap<String, Bill>,
+    pub window: Option<u64>,
+}
+
+impl Summary {
+    pub fn of(known: Enrichment, prices: &PriceTable) -> Self {
+        let bill =
+            |usage: &BTreeMap<String, Usage>| Bill::of(prices, usage.iter().map(|(m, u)| (m.as_str(), u)));
+        let window = known.model.as_deref().and_then(|m| prices.context_window(m));
+        Self {
+            bill: bill(&known.usage),
+            agents: known.agents.iter().map(|(id, usage)| (id.clone(), bill(usage))).collect(),
+            // The context cannot be fuller than full: then the window is larger than we think.
+            window: window.map(|w| w.max(known.context_tokens.unwrap_or(0))),
+            known,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "enrichment_tests.rs"]
+mod tests;

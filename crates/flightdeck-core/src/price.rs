@@ -1,0 +1,324 @@
+//! What tokens cost: a dated table as data, whole nano-dollars per token, summed exactly and rounded once.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+/// The table we ship: what the client itself was measured to charge.
+const SHIPPED: &str = include_str!("../data/prices.json");
+
+/// The model of lines that the client made up itself: an error, an interrupt. Nothing was bought.
+pub const SYNTHETIC_MODEL: &str = "<synthetic>";
+
+/// Tokens of one message, or of many, by what they are charged as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write_5m: u64,
+    pub cache_write_1h: u64,
+    pub web_searches: u64,
+}
+
+impl Usage {
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Everything the model saw and said: how full its context was after this message.
+    pub fn context_tokens(&self) -> u64 {
+        self.tokens()
+    }
+
+    pub fn tokens(&self) -> u64 {
+        self.input + self.output + self.cache_read + self.cache_write_5m + self.cache_write_1h
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.each(other, u64::saturating_add);
+    }
+
+    /// Takes back what was added before.
+    pub fn take_back(&mut self, other: &Self) {
+        self.each(other, u64::saturating_sub);
+    }
+
+    fn each(&mut self, other: &Self, op: impl Fn(u64, u64) -> u64) {
+        self.input = op(self.input, other.input);
+        self.output = op(self.output, other.output);
+        self.cache_read = op(self.cache_read, other.cache_read);
+        self.cache_write_5m = op(self.cache_write_5m, other.cache_write_5m);
+        self.cache_write_1h = op(self.cache_write_1h, other.cache_write_1h);
+        self.web_searches = op(self.web_searches, other.web_searches);
+    }
+}
+
+/// Nano-dollars. $1 per million tokens is 1000 of them per token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// The one rounding, half up.
+    pub fn micros(self) -> u64 {
+        self.0.saturating_add(500) / 1000
+    }
+}
+
+/// What one model charges for a token of each class, in nano-dollars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write_5m: u64,
+    pub cache_write_1h: u64,
+    pub context_window: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriceTable {
+    /// Where the numbers are from and when.
+    pub source: String,
+    models: BTreeMap<String, Price>,
+    web_search: u64,
+}
+
+/// A price as a person writes it: dollars per million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DollarsPerMillion {
+    pub input: f64,
+    pub output: f64,
+    pub cache_read: f64,
+    pub cache_write_5m: f64,
+    pub cache_write_1h: f64,
+    pub context_window: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    source: String,
+    models: BTreeMap<String, DollarsPerMillion>,
+    web_search_usd_per_request: f64,
+    #[serde(default)]
+    retired_public_list_prices: BTreeMap<String, DollarsPerMillion>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PriceError {
+    #[error("the price table is not understood: {0}")]
+    Table(#[from] serde_json::Error),
+    #[error(
+        "the price of {model} is {dollars} dollars per million tokens: give a number from 0 to 1,000,000"
+    )]
+    Absurd { model: String, dollars: f64 },
+}
+
+static SHIPPED_TABLE: LazyLock<PriceTable> =
+    // The file is compiled in and a test reads it; if it were broken every model would be "unknown", never free.
+    LazyLock::new(|| PriceTable::parse(SHIPPED).unwrap_or_else(|_| PriceTable::empty()));
+
+impl PriceTable {
+    pub fn shipped() -> &'static Self {
+        &SHIPPED_TABLE
+    }
+
+    pub fn empty() -> Self {
+        Self { source: String::new(), models: BTreeMap::new(), web_search: 0 }
+    }
+
+    pub fn parse(json: &str) -> Result<Self, PriceError> {
+        let table: Table = serde_json::from_str(json)?;
+        let mut prices = Self { source: table.source, ..Self::empty() };
+        prices.web_search = nanos("web search", table.web_search_usd_per_request * 1e6)?;
+        prices.set_all(&table.retired_public_list_prices)?;
+        prices.set_all(&table.models)?;
+        Ok(prices)
+    }
+
+    /// The same table with a person's own prices for some models.
+    pub fn with(&self, own: &BTreeMap<String, DollarsPerMillion>) -> Result<Self, PriceError> {
+        let mut prices = self.clone();
+        prices.set_all(own)?;
+        Ok(prices)
+    }
+
+    fn set_all(&mut self, models: &BTreeMap<String, DollarsPerMillion>) -> Result<(), PriceError> {
+        for (model, dollars) in models {
+            self.models.insert(model.clone(), Price::of(model, dollars)?);
+        }
+        Ok(())
+    }
+
+    /// A dated or qualified id (`claude-sonnet-4-5-20250929`, `us.anthropic.claude-…-v1:0`) means the plain entry.
+    pub fn price(&self, model: &str) -> Option<&Price> {
+        if let Some(price) = self.models.get(model) {
+            return Some(price);
+        }
+        let plain = plain_name(model);
+        self.models.get(plain).or_else(|| self.models.get(&format!("{plain}-0")))
+    }
+
+    /// `None` if nobody told us what this model costs.
+    pub fn cost(&self, model: &str, usage: &Usage) -> Option<Nanos> {
+        let price = self.price(model)?;
+        let parts = [
+            (usage.input, price.input),
+            (usage.output, price.output),
+            (usage.cache_read, price.cache_read),
+            (usage.cache_write_5m, price.cache_write_5m),
+            (usage.cache_write_1h, price.cache_write_1h),
+            (usage.web_searches, self.web_search),
+        ];
+        Some(Nanos(parts.iter().fold(0, |sum: u64, (n, each)| sum.saturating_add(n.saturating_mul(*each)))))
+    }
+
+    pub fn context_window(&self, model: &str) -> Option<u64> {
+        // The client's own mark for the long window of a model that has two.
+        if model.ends_with("[1m]") {
+            return Some(1_000_000);
+        }
+        self.price(model)?.context_window
+    }
+}
+
+impl Price {
+    fn of(model: &str, d: &DollarsPerMillion) -> Result<Self, PriceError> {
+        Ok(Self {
+            input: nanos(model, d.input)?,
+            output: nanos(model, d.output)?,
+            cache_read: nanos(model, d.cache_read)?,
+            cache_write_5m: nanos(model, d.cache_write_5m)?,
+            cache_write_1h: nanos(model, d.cache_write_1h)?,
+            context_window: d.context_window,
+        })
+    }
+}
+
+fn nanos(model: &str, dollars: f64) -> Result<u64, PriceError> {
+    if !(0.0..=1e6).contains(&dollars) {
+        return Err(PriceError::Absurd { model: model.to_owned(), dollars });
+    }
+    Ok((dollars * 1000.0).round() as u64)
+}
+
+/// Without provider, version, window and date.
+fn plain_name(model: &str) -> &str {
+    let name = model.rsplit_once('/').map_or(model, |(_, name)| name);
+    let name = name.find("claude-").map_or(name, |at| &name[at..]);
+    let name = name.split_once('[').map_or(name, |(name, _)| name);
+    let name = name.split_once('@').map_or(name, |(name, _)| name);
+    let name = name.split_once("-v1:").map_or(name, |(name, _)| name);
+    let name = name.strip_suffix("-latest").unwrap_or(name);
+    match name.rsplit_once('-') {
+        Some((plain, date)) if date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit()) => plain,
+        _ => name,
+    }
+}
+
+/// Money by model: exact sums, and the models whose price nobody knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bill {
+    pub total: Nanos,
+    pub by_model: Vec<(String, Nanos)>,
+    pub unpriced: Vec<String>,
+}
+
+impl Bill {
+    pub fn of<'a>(prices: &PriceTable, usage: impl IntoIterator<Item = (&'a str, &'a Usage)>) -> Self {
+        let mut bill = Self::default();
+        for (model, usage) in usage.into_iter().filter(|(_, u)| !u.is_zero()) {
+            match prices.cost(model, usage) {
+                Some(cost) => {
+                    bill.total.0 = bill.total.0.saturating_add(cost.0);
+                    bill.by_model.push((model.to_owned(), cost));
+                }
+                None => bill.unpriced.push(model.to_owned()),
+            }
+        }
+        bill
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_table_reads_and_every_price_is_a_whole_number_of_nano_dollars() {
+        let table: Table = serde_json::from_str(SHIPPED).unwrap();
+        for (model, d) in table.models.iter().chain(&table.retired_public_list_prices) {
+            for dollars in [d.input, d.output, d.cache_read, d.cache_write_5m, d.cache_write_1h] {
+                let exact = dollars * 1000.0;
+                assert!((exact - exact.round()).abs() < 1e-9, "{model}: {dollars}");
+            }
+        }
+        assert!(PriceTable::shipped().models.len() > 15);
+        assert!(PriceTable::shipped().source.contains("2026-11-15"));
+    }
+
+    #[test]
+    fn a_dated_or_qualified_model_costs_what_the_plain_one_does() {
+        let table = PriceTable::shipped();
+        for (model, plain) in [
+            ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
+            ("claude-3-5-haiku-20241022", "claude-3-5-haiku"),
+            ("claude-sonnet-4-20250514", "claude-sonnet-4-0"),
+            ("claude-opus-4-20250514", "claude-opus-4"),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+            ("claude-haiku-4-5@20251001", "claude-haiku-4-5"),
+            ("anthropic/claude-opus-5-5", "claude-opus-5-5"),
+            ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5"),
+        ] {
+            assert_eq!(table.price(model), table.models.get(plain), "{model}");
+            assert!(table.price(model).is_some(), "{model}");
+        }
+        assert_eq!(table.context_window("claude-sonnet-4-5[1m]"), Some(1_000_000));
+    }
+
+    #[test]
+    fn an_unknown_model_is_named_and_never_free() {
+        let usage = Usage { input: 10, ..Usage::default() };
+        let bill = Bill::of(PriceTable::shipped(), [("gpt-x", &usage), ("claude-opus-5-5", &usage)]);
+        assert_eq!(bill.unpriced, ["gpt-x"]);
+        assert_eq!(bill.total, Nanos(40_000));
+    }
+
+    #[test]
+    fn the_measured_status_line_cost_comes_out_to_the_micro_dollar() {
+        // Contract §13: 9 in, 21 out, 150,000 read, 2,400 written for five minutes, and two calls before it.
+        let usage = Usage {
+            input: 5,
+            output: 57,
+            cache_read: 12_000,
+            cache_write_5m: 600,
+            cache_write_1h: 200,
+            web_searches: 1,
+        };
+        let cost = PriceTable::shipped().cost("claude-opus-5-5", &usage).unwrap();
+        assert_eq!(cost.0, 5 * 4000 + 57 * 20_000 + 12_000 * 200 + 600 * 5000 + 200 * 8000 + 10_000_000);
+        assert_eq!(Nanos(1_499).micros(), 1);
+        assert_eq!(Nanos(1_500).micros(), 2);
+    }
+
+    #[test]
+    fn a_person_may_set_prices_but_no_absurd_ones() {
+        let own = |input| {
+            let d = DollarsPerMillion {
+                input,
+                output: 1.0,
+                cache_read: 0.0,
+                cache_write_5m: 0.0,
+                cache_write_1h: 0.0,
+                context_window: None,
+            };
+            BTreeMap::from([("mine".to_owned(), d)])
+        };
+        let table = PriceTable::shipped().with(&own(2.0)).unwrap();
+        assert_eq!(table.cost("mine", &Usage { input: 3, ..Usage::default() }), Some(Nanos(6000)));
+        assert!(PriceTable::shipped().with(&own(-1.0)).is_err());
+        assert!(PriceTable::shipped().with(&own(f64::NAN)).is_err());
+    }
+}

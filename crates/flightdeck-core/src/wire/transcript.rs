@@ -1,0 +1,536 @@
+//! One line of a transcript in our words. Most lines and most bytes are passed over without being built.
+//!
+//! [`bought`] reads only what costs money, for history; [`Line::parse`] reads all that a card shows, for live sessions.
+//! Both are lenient: an unknown type, a missing field or another shape is nothing, never an error.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::price::{SYNTHETIC_MODEL, Usage};
+use crate::time::Timestamp;
+use crate::wire::scan::Scan;
+
+/// Names one message for ever: the line's `message.id` and `requestId`, which a fork copies. 128 bits, so that no two
+/// of a billion meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageKey(pub u128);
+
+impl MessageKey {
+    pub fn new(message_id: &[u8], request_id: &[u8]) -> Self {
+        let mut sums = [0xcbf2_9ce4_8422_2325_u64, 0x9ae1_6a3b_2f90_404f];
+        for bytes in [message_id, request_id] {
+            take(&mut sums, bytes.len() as u64);
+            for chunk in bytes.chunks(8) {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                take(&mut sums, u64::from_le_bytes(word));
+            }
+        }
+        Self((u128::from(sums[0]) << 64) | u128::from(sums[1]))
+    }
+}
+
+/// Each step is a bijection of each sum.
+fn take(sums: &mut [u64; 2], word: u64) {
+    sums[0] = (sums[0] ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    sums[1] = (sums[1] ^ word).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(31);
+}
+
+/// What an assistant line says was bought. The lines of one message repeat it; the last one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bought<'a> {
+    pub key: MessageKey,
+    pub model: &'a str,
+    pub at: Option<Timestamp>,
+    pub usage: Usage,
+    pub cwd: Option<&'a [u8]>,
+}
+
+/// `Ok(None)`: nothing was bought here. `Err`: the line is not whole JSON.
+pub fn bought(line: &[u8]) -> Result<Option<Bought<'_>>, Unreadable> {
+    let mut wire = AssistantWire::default();
+    let mut other = false;
+    let walked = Scan::new(line).members(|s, key| {
+        match key {
+            b"type" => {
+                other = s.text()? != Some(b"assistant");
+                return Some(!other);
+            }
+            // Only such lines have it, and it is most of them.
+            b"attachment" => {
+                other = true;
+                return Some(false);
+            }
+            b"message" if s.first_byte()? == b'{' => wire.message(s)?,
+            b"requestId" => wire.request_id = s.text()?,
+            b"timestamp" => wire.timestamp = s.text()?,
+            b"uuid" => wire.uuid = s.text()?,
+            b"cwd" => wire.cwd = s.text()?,
+            _ => s.skip()?,
+        }
+        Some(true)
+    });
+    match (other, walked) {
+        (true, _) => Ok(None),
+        (false, Some(())) => Ok(wire.bought(line)),
+        (false, None) => Err(Unreadable),
+    }
+}
+
+/// The line is not whole JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the line is not whole JSON")]
+pub struct Unreadable;
+
+#[derive(Default)]
+struct AssistantWire<'a> {
+    message_id: Option<&'a [u8]>,
+    model: Option<&'a [u8]>,
+    usage: Option<Usage>,
+    request_id: Option<&'a [u8]>,
+    timestamp: Option<&'a [u8]>,
+    uuid: Option<&'a [u8]>,
+    cwd: Option<&'a [u8]>,
+}
+
+impl<'a> AssistantWire<'a> {
+    fn message(&mut self, s: &mut Scan<'a>) -> Option<()> {
+        s.members(|s, key| {
+            match key {
+                b"id" => self.message_id = s.text()?,
+                b"model" => self.model = s.text()?,
+                b"usage" if s.first_byte()? == b'{' => self.usage = Some(usage(s)?),
+                _ => s.skip()?,
+            }
+            Some(true)
+        })
+    }
+
+    fn bought(self, line: &'a [u8]) -> Option<Bought<'a>> {
+        let usage = self.usage.filter(|u| !u.is_zero())?;
+        let model = std::str::from_utf8(self.model?).ok()?;
+        if model == SYNTHETIC_MODEL {
+            return None;
+        }
+        // A line without ids is itself; its copies have the same uuid.
+        let id = self.message_id.or(self.uuid).unwrap_or(line);
+        Some(Bought {
+            key: MessageKey::new(id, self.request_id.unwrap_or_default()),
+            model,
+            at: self.timestamp.and_then(timestamp),
+            usage,
+            cwd: self.cwd,
+        })
+    }
+}
+
+fn usage(s: &mut Scan<'_>) -> Option<Usage> {
+    let mut usage = Usage::default();
+    let mut written = 0;
+    s.members(|s, key| {
+        match key {
+            b"input_tokens" => usage.input = s.count()?,
+            b"output_tokens" => usage.output = s.count()?,
+            b"cache_read_input_tokens" => usage.cache_read = s.count()?,
+            b"cache_creation_input_tokens" => written = s.count()?,
+            b"cache_creation" if s.first_byte()? == b'{' => s.members(|s, key| {
+                match key {
+                    b"ephemeral_5m_input_tokens" => usage.cache_write_5m = s.count()?,
+                    b"ephemeral_1h_input_tokens" => usage.cache_write_1h = s.count()?,
+                    _ => s.skip()?,
+                }
+                Some(true)
+            })?,
+            b"server_tool_use" if s.first_byte()? == b'{' => s.members(|s, key| {
+                match key {
+                    b"web_search_requests" => usage.web_searches = s.count()?,
+                    _ => s.skip()?,
+                }
+                Some(true)
+            })?,
+            _ => s.skip()?,
+        }
+        Some(true)
+    })?;
+    // Older clients do not say for how long they write: five minutes was all there was.
+    let classed = usage.cache_write_5m + usage.cache_write_1h;
+    usage.cache_write_5m += written.saturating_sub(classed);
+    Some(usage)
+}
+
+/// A line of the main file or of a subagent's, in as much as a card shows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line<'a> {
+    pub at: Option<Timestamp>,
+    pub cwd: Option<Cow<'a, str>>,
+    pub git_branch: Option<Cow<'a, str>>,
+    pub kind: LineKind<'a>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum LineKind<'a> {
+    /// The model said something: its text, if this block has one.
+    Assistant {
+        bought: Option<Bought<'a>>,
+        text: Option<Cow<'a, str>>,
+        cached_for: Option<CacheClass>,
+    },
+    /// A person asked for something.
+    Prompt(Cow<'a, str>),
+    /// A tool changed something that shows on a card.
+    Tool(ToolResult<'a>),
+    Compacted,
+    AiTitle(Cow<'a, str>),
+    CustomTitle(Cow<'a, str>),
+    /// A prompt typed ahead, or a notice of the client's own.
+    Enqueued(Cow<'a, str>),
+    Dequeued,
+    /// Taken out of the queue: the first one that reads like this, if it says so.
+    Unqueued(Option<Cow<'a, str>>),
+    #[default]
+    Other,
+}
+
+/// How long the provider keeps a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheClass {
+    FiveMinutes,
+    OneHour,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolResult<'a> {
+    pub edited: Option<Edited<'a>>,
+    pub todos: Option<Todos>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edited<'a> {
+    pub path: Cow<'a, str>,
+    pub added: u64,
+    pub removed: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Todos {
+    /// The whole list: (id, title, status).
+    All(Vec<(String, String, String)>),
+    Created {
+        id: String,
+        title: String,
+    },
+    Moved {
+        id: String,
+        status: String,
+    },
+}
+
+#[derive(Default)]
+struct Wire<'a> {
+    kind: Option<&'a [u8]>,
+    subtype: Option<&'a [u8]>,
+    message: Option<&'a [u8]>,
+    result: Option<&'a [u8]>,
+    origin: Option<&'a [u8]>,
+    timestamp: Option<&'a [u8]>,
+    cwd: Option<&'a [u8]>,
+    branch: Option<&'a [u8]>,
+    source: Option<&'a [u8]>,
+    turn_origin: Option<&'a [u8]>,
+    title: Option<&'a [u8]>,
+    operation: Option<&'a [u8]>,
+    content: Option<&'a [u8]>,
+    cached_for: Option<&'a [u8]>,
+    not_typed: bool,
+}
+
+/// Types that change nothing on a card, some of them 40 kB long.
+const PASSED_OVER: [&[u8]; 12] = [
+    b"attachment",
+    b"api-request",
+    b"api-request-shape",
+    b"api-request-blob",
+    b"cost-state",
+    b"last-prompt",
+    b"mode",
+    b"permission-mode",
+    b"atis-latch",
+    b"tools-used",
+    b"file-history-snapshot",
+    b"file-history-delta",
+];
+
+impl<'a> Line<'a> {
+    pub fn parse(line: &'a [u8]) -> Result<Self, Unreadable> {
+        let mut wire = Wire::default();
+        let mut passed_over = false;
+        let walked = Scan::new(line).members(|s, key| {
+            match key {
+                b"type" => {
+                    wire.kind = s.text()?;
+                    passed_over = wire.kind.is_some_and(|kind| PASSED_OVER.contains(&kind));
+                }
+                b"attachment" => passed_over = true,
+                _ => wire.take(s, key)?,
+            }
+            Some(!passed_over)
+        });
+        match (passed_over, walked) {
+            (true, _) => Ok(Self::default()),
+            (false, Some(())) => Ok(wire.line(line)),
+            (false, None) => Err(Unreadable),
+        }
+    }
+}
+
+impl<'a> Wire<'a> {
+    fn take(&mut self, s: &mut Scan<'a>, key: &[u8]) -> Option<()> {
+        match key {
+            b"message" => self.message = Some(s.value()?),
+            b"toolUseResult" => self.result = Some(s.value()?),
+            b"origin" => self.origin = Some(s.value()?),
+            b"timestamp" => self.timestamp = s.text()?,
+            b"cwd" => self.cwd = Some(s.value()?),
+            b"gitBranch" => self.branch = Some(s.value()?),
+            b"subtype" => self.subtype = s.text()?,
+            b"promptSource" => self.source = s.text()?,
+            b"turnOrigin" => self.turn_origin = s.text()?,
+            b"aiTitle" | b"customTitle" => self.title = Some(s.value()?),
+            b"operation" => self.operation = s.text()?,
+            b"content" => self.content = Some(s.value()?),
+            b"promptCacheRequested" => self.cached_for = s.text()?,
+            b"isMeta" | b"isCompactSummary" => self.not_typed |= s.value()? == b"true",
+            _ => s.skip()?,
+        }
+        Some(())
+    }
+
+    fn line(self, line: &'a [u8]) -> Line<'a> {
+        Line {
+            at: self.timestamp.and_then(timestamp),
+            cwd: self.cwd.and_then(string),
+            git_branch: self.branch.and_then(string).filter(|b| !b.is_empty()),
+            kind: self.kind(line).unwrap_or_default(),
+        }
+    }
+
+    fn kind(&self, line: &'a [u8]) -> Option<LineKind<'a>> {
+        let title = || self.title.and_then(string).filter(|t| !t.trim().is_empty());
+        let content = || self.content.and_then(string);
+        Some(match self.kind? {
+            b"assistant" => {
+                let bought = bought(line).ok().flatten();
+                let cached_for = match self.cached_for {
+                    Some(b"1h") => Some(CacheClass::OneHour),
+                    Some(b"5m") => Some(CacheClass::FiveMinutes),
+                    _ => None,
+                };
+                LineKind::Assistant { bought, text: self.message.and_then(last_text), cached_for }
+            }
+            b"user" => return self.user(),
+            b"system" if self.subtype == Some(b"compact_boundary") => LineKind::Compacted,
+            b"ai-title" => LineKind::AiTitle(title()?),
+            b"custom-title" => LineKind::CustomTitle(title()?),
+            b"queue-operation" => match self.operation? {
+                b"enqueue" => LineKind::Enqueued(content().unwrap_or_default()),
+                b"dequeue" => LineKind::Dequeued,
+                b"remove" | b"popAll" => LineKind::Unqueued(content()),
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    fn user(&self) -> Option<LineKind<'a>> {
+        if let Some(result) = self.result {
+            return tool_result(result).map(LineKind::Tool);
+        }
+        let text = prompt_text(self.message?)?;
+        (!self.not_typed && self.by_a_person(&text)).then(|| LineKind::Prompt(plain_command(text)))
+    }
+
+    /// The client says where a prompt came from; older ones only wrote it.
+    fn by_a_person(&self, text: &str) -> bool {
+        let origin = self.origin.and_then(|o| field(o, b"kind"));
+        match (origin.as_deref(), self.source, self.turn_origin) {
+            (Some("human"), ..) => true,
+            (Some(_), ..) => false,
+            (None, Some(source), _) => matches!(source, b"typed" | b"sdk"),
+            (None, None, Some(_)) => false,
+            (None, None, None) => !text.starts_with(['<', '[']) && !text.starts_with("Caveat: "),
+        }
+    }
+}
+
+fn timestamp(text: &[u8]) -> Option<Timestamp> {
+    Timestamp::parse(std::str::from_utf8(text).ok()?)
+}
+
+/// A JSON string, unescaped. Bytes that are not UTF-8 become `\u{fffd}`.
+fn string(json: &[u8]) -> Option<Cow<'_, str>> {
+    let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if memchr::memchr(b'\\', inner).is_none() {
+        return Some(String::from_utf8_lossy(inner));
+    }
+    serde_json::from_str(&String::from_utf8_lossy(json)).ok().map(Cow::Owned)
+}
+
+/// A field of an object that is text.
+fn field<'a>(object: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> {
+    let mut found = None;
+    Scan::new(object).members(|s, key| {
+        if key == name {
+            found = string(s.value()?);
+        } else {
+            s.skip()?;
+        }
+        Some(true)
+    })?;
+    found
+}
+
+fn content(message: &[u8]) -> Option<&[u8]> {
+    let mut content = None;
+    Scan::new(message).members(|s, key| {
+        let value = s.value()?;
+        if key == b"content" {
+            content = Some(value);
+        }
+        Some(true)
+    })?;
+    content
+}
+
+/// The last text block: what the model said, not what it thought or called.
+fn last_text(message: &[u8]) -> Option<Cow<'_, str>> {
+    let mut text = None;
+    Scan::new(content(message)?).items(|s| {
+        let block = s.value()?;
+        if field(block, b"type").as_deref() == Some("text") {
+            text = field(block, b"text");
+        }
+        Some(())
+    })?;
+    text.filter(|t| !t.trim().is_empty())
+}
+
+/// What a person typed: a string, or the first text block of a list. A tool's result is nobody's prompt.
+fn prompt_text(message: &[u8]) -> Option<Cow<'_, str>> {
+    let content = content(message)?;
+    if content.first() == Some(&b'"') {
+        return string(content);
+    }
+    let (mut text, mut tool) = (None, false);
+    Scan::new(content).items(|s| {
+        let block = s.value()?;
+        match field(block, b"type").as_deref() {
+            Some("text") if text.is_none() => text = field(block, b"text"),
+            Some("tool_result") => tool = true,
+            _ => {}
+        }
+        Some(())
+    })?;
+    text.filter(|_| !tool)
+}
+
+/// A slash command is written as tags around its name and arguments; a person typed `/name arguments`.
+fn plain_command(text: Cow<'_, str>) -> Cow<'_, str> {
+    let inside = |tag: &str| {
+        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+        rest.split_once(&format!("</{tag}>")).map(|(inner, _)| inner.trim())
+    };
+    match (text.starts_with("<command-"), inside("command-name")) {
+        (true, Some(name)) => {
+            let args = inside("command-args").unwrap_or_default();
+            Cow::Owned(format!("{name} {args}").trim_end().to_owned())
+        }
+        _ => text,
+    }
+}
+
+fn tool_result(json: &[u8]) -> Option<ToolResult<'_>> {
+    let mut result = ToolResult::default();
+    let (mut path, mut patch, mut written, mut created) = (None, None, None, false);
+    let (mut moved_id, mut moved_to) = (None, None);
+    Scan::new(json).members(|s, key| {
+        let value = s.value()?;
+        match key {
+            b"filePath" => path = string(value),
+            b"structuredPatch" => patch = Some(value),
+            b"content" => written = Some(value),
+            b"type" => created = value == b"\"create\"",
+            b"newTodos" => result.todos = small(value).map(|v| Todos::All(todo_list(&v))),
+            b"tasks" => result.todos = small(value).map(|v| Todos::All(todo_list(&v))),
+            b"task" => result.todos = small(value).and_then(|v| created_todo(&v)),
+            b"taskId" => moved_id = string(value),
+            b"statusChange" => moved_to = field(value, b"to"),
+            _ => {}
+        }
+        Some(true)
+    })?;
+    if let (Some(id), Some(status)) = (moved_id, moved_to) {
+        result.todos = Some(Todos::Moved { id: id.into_owned(), status: status.into_owned() });
+    }
+    // Reading a file and showing a plan name a path too; only an edit has a patch.
+    if let (Some(path), Some(patch)) = (path, patch) {
+        let (added, removed) = match created {
+            // As the client counts: what follows the last line end is a line too.
+            true => (written.and_then(string).map_or(0, |text| text.split('\n').count() as u64), 0),
+            false => patched_lines(patch).unwrap_or_default(),
+        };
+        result.edited = Some(Edited { path, added, removed });
+    }
+    (result != ToolResult::default()).then_some(result)
+}
+
+/// Longest list of to-dos that is read: a hundred of them are a few kilobytes.
+const TODOS_BYTES_MAX: usize = 256 * 1024;
+
+fn small(json: &[u8]) -> Option<Value> {
+    serde_json::from_slice(json.get(..json.len().min(TODOS_BYTES_MAX))?).ok()
+}
+
+fn text_of(value: &Value, names: &[&str]) -> Option<String> {
+    let found = names.iter().find_map(|n| value.get(n).filter(|v| !v.is_null()))?;
+    Some(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
+}
+
+/// TodoWrite's items have no id: their place is it.
+fn todo_list(value: &Value) -> Vec<(String, String, String)> {
+    let items = value.as_array().map_or(&[][..], Vec::as_slice);
+    let item = |(place, v): (usize, &Value)| {
+        let id = text_of(v, &["id"]).unwrap_or_else(|| (place + 1).to_string());
+        let status = text_of(v, &["status"]).unwrap_or_else(|| "pending".to_owned());
+        Some((id, text_of(v, &["content", "subject"])?, status))
+    };
+    items.iter().enumerate().filter_map(item).collect()
+}
+
+fn created_todo(value: &Value) -> Option<Todos> {
+    Some(Todos::Created { id: text_of(value, &["id"])?, title: text_of(value, &["subject", "content"])? })
+}
+
+/// Lines added and removed over all hunks.
+fn patched_lines(patch: &[u8]) -> Option<(u64, u64)> {
+    let (mut added, mut removed) = (0, 0);
+    Scan::new(patch).items(|s| {
+        s.members(|s, key| {
+            if key != b"lines" {
+                s.skip()?;
+                return Some(true);
+            }
+            s.items(|s| {
+                match s.text()?.and_then(|line| line.first()) {
+                    Some(b'+') => added += 1,
+                    Some(b'-') => removed += 1,
+                    _ => {}
+                }
+                Some(())
+            })?;
+            Some(true)
+        })
+    })?;
+    Some((added, removed))
+}

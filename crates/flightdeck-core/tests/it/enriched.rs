@@ -1,0 +1,93 @@
+//! What transcripts put on a card, and what they leave alone.
+
+use flightdeck_core::board::CacheStatus;
+use flightdeck_core::enrichment::{Fold, From, Summary};
+use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::price::PriceTable;
+use flightdeck_core::rules::Rules;
+use serde_json::{Value, json};
+
+use crate::story::{at, card, tell};
+
+fn summary(lines: &[Value]) -> Summary {
+    let mut fold = Fold::default();
+    lines.iter().for_each(|line| drop(fold.take(From::Main, line.to_string().as_bytes())));
+    Summary::of(fold.known().clone(), PriceTable::shipped())
+}
+
+fn answer(second: &str, model: &str) -> Value {
+    json!({"type": "assistant", "timestamp": at(second).to_string(), "requestId": second, "gitBranch": "main",
+        "message": {"id": "m", "model": model, "content": [{"type": "text", "text": "Done."}],
+            "usage": {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 100_000}}})
+}
+
+#[test]
+fn a_card_shows_its_numbers_and_its_state_stays_what_the_hooks_said() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=fix~it\n2 PreToolUse tool_name=Bash tool_use_id=a");
+    let before = card(&fleet, "s");
+    let effects = fleet.enrich("s", summary(&[answer("1.5", "claude-sonnet-4-5-20250929")]));
+    assert_eq!(effects, [Effect::Changed("s".to_owned())]);
+    let after = card(&fleet, "s");
+    assert_eq!(after.agent_state, before.agent_state);
+    assert_eq!(after.tokens.unwrap().cache_read, 100_000);
+    assert_eq!(after.cost.unwrap().usd_micros, 30_105);
+    let context = after.context.unwrap();
+    assert_eq!((context.tokens, context.window, context.percent), (100_015, Some(200_000), Some(50.0)));
+    assert_eq!(after.git_branch.as_deref(), Some("main"));
+    assert_eq!(after.last_assistant_text.as_deref(), Some("Done."));
+    assert_eq!(fleet.enrich("s", summary(&[answer("1.5", "claude-sonnet-4-5-20250929")])), []);
+    assert_eq!(fleet.enrich("nobody", summary(&[])), []);
+}
+
+#[test]
+fn a_warm_cache_turns_cold_by_itself_and_the_card_moves_down() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=x\n2 Stop");
+    fleet.enrich("s", summary(&[answer("2", "claude-opus-5-5")]));
+    let warm = card(&fleet, "s");
+    assert_eq!((warm.cache.status, warm.cache.expires_at), (CacheStatus::Warm, Some(at("302"))));
+    assert_eq!(fleet.tick(at("301.9")), []);
+    assert_eq!(fleet.tick(at("302")), [Effect::Changed("s".to_owned())]);
+    let cold = card(&fleet, "s");
+    assert_eq!(cold.cache.status, CacheStatus::Cold);
+    assert!(cold.rank.default > warm.rank.default);
+    fleet.enrich("s", summary(&[answer("310", "claude-opus-5-5")]));
+    assert_eq!(card(&fleet, "s").cache.status, CacheStatus::Warm);
+}
+
+#[test]
+fn the_newest_word_about_the_model_wins() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 SessionStart source=startup model=claude-opus-5-5");
+    fleet.enrich("s", summary(&[answer("2", "claude-haiku-4-5")]));
+    assert_eq!(card(&fleet, "s").model.as_deref(), Some("claude-haiku-4-5"));
+    tell(&mut fleet, "3 PostModelSwitch to_model=claude-fable-5");
+    assert_eq!(card(&fleet, "s").model.as_deref(), Some("claude-fable-5"));
+}
+
+#[test]
+fn a_persons_title_wins_over_claudes_and_that_over_the_first_prompt() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=first");
+    let title = |lines: &[Value], fleet: &mut Fleet| {
+        fleet.enrich("s", summary(lines));
+        card(fleet, "s").title.unwrap()
+    };
+    let ai = json!({"type": "ai-title", "aiTitle": "Fix the parser"});
+    let custom = json!({"type": "custom-title", "customTitle": "Mine"});
+    assert_eq!(title(&[], &mut fleet), "first");
+    assert_eq!(title(std::slice::from_ref(&ai), &mut fleet), "Fix the parser");
+    assert_eq!(title(&[custom, ai], &mut fleet), "Mine");
+}
+
+#[test]
+fn a_context_fuller_than_its_window_is_believed() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=x");
+    let mut line = answer("2", "claude-haiku-4-5");
+    line["message"]["usage"]["cache_read_input_tokens"] = json!(300_000);
+    fleet.enrich("s", summary(&[line]));
+    let context = card(&fleet, "s").context.unwrap();
+    assert_eq!((context.window, context.percent), (Some(300_015), Some(100.0)));
+}

@@ -1,0 +1,202 @@
+//! `flightdeck usage`: what was spent, by day, project, model and session.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use flightdeck_core::board::Tokens;
+use flightdeck_core::text::one_line;
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use super::ask::Daemon;
+use super::draw::{self, paint, short};
+use super::out::Out;
+use crate::claude_settings as settings;
+use crate::clock;
+use crate::config::Config;
+use crate::inlet::tail::direct;
+use crate::paths::Paths;
+use crate::usage::{Group, Report, Spent, parse_since};
+
+/// Rows of projects and sessions on a screen; `--json` has more.
+const ROWS_SHOWN: usize = 12;
+/// Longest bar.
+const BAR_CELLS: usize = 24;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct UsageArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Only from then on: `today`, `7d`, a date, or an RFC 3339 time
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Only one table
+    #[arg(long, value_parser = ["day", "project", "model", "session"])]
+    by: Option<String>,
+    /// Read the transcripts here and now instead of asking the daemon
+    #[arg(long)]
+    no_daemon: bool,
+    /// Let the daemon rest from reading history, or go on
+    #[arg(long, value_parser = ["pause", "resume"])]
+    index: Option<String>,
+}
+
+pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    if let Some(wish) = &args.index {
+        let state = Daemon::connect(paths)?.ask("index", json!({ "pause": wish == "pause" }))?;
+        return out.json(&state).map(|()| 0);
+    }
+    let report = match Daemon::connect(paths) {
+        Ok(mut daemon) if !args.no_daemon => {
+            let answer = daemon.ask("usage", json!({ "since": args.since }))?;
+            serde_json::from_value(answer).context("the daemon's report is not understood")?
+        }
+        _ => read_here(args, paths)?,
+    };
+    if args.json {
+        out.json(&report)?;
+    } else {
+        draw(args, &report, out)?;
+    }
+    Ok(0)
+}
+
+fn read_here(args: &UsageArgs, paths: &Paths) -> anyhow::Result<Report> {
+    let projects = projects()?;
+    let (zone, now) = (TimeZone::system(), clock::now());
+    let since = match &args.since {
+        Some(text) => match parse_since(text, now, &zone) {
+            Some(since) => Some(since),
+            None => bail!("--since {text} is not understood: try today, 7d, 2026-11-15 or an RFC 3339 time"),
+        },
+        None => None,
+    };
+    let prices = Config::read(&paths.config)?.prices()?;
+    let (report, failed) = direct::report(&projects, &prices, zone, since, now);
+    if failed > 0 {
+        Out::note(&format!("{failed} transcripts could not be read"));
+    }
+    Ok(report)
+}
+
+fn projects() -> anyhow::Result<PathBuf> {
+    Ok(settings::config_dir(&|name: &str| std::env::var_os(name))?.join("projects"))
+}
+
+fn draw(args: &UsageArgs, report: &Report, out: &mut Out) -> anyhow::Result<()> {
+    let wanted = |table: &str| args.by.as_deref().is_none_or(|by| by == table);
+    for (name, title, groups) in [
+        ("day", "By day", &report.by_day),
+        ("project", "By project", &report.by_project),
+        ("model", "By model", &report.by_model),
+        ("session", "By session", &report.by_session),
+    ] {
+        if wanted(name) && !groups.is_empty() {
+            // Days are oldest first: what is left out is the oldest.
+            let all = args.by.is_some();
+            let skip = if name == "day" && !all { groups.len().saturating_sub(2 * ROWS_SHOWN) } else { 0 };
+            let most = if all || name == "day" { usize::MAX } else { ROWS_SHOWN };
+            table(title, groups.iter().skip(skip).take(most), groups.len(), out)?;
+        }
+    }
+    let total = &report.total;
+    let line = format!("Total {}   today {}", money(total), money(&report.today));
+    writeln!(out, "{}", paint(out, "1", &line))?;
+    writeln!(
+        out,
+        "{} messages in {} sessions: {}",
+        total.messages,
+        report.sessions_total,
+        tokens(&total.tokens)
+    )?;
+    if !total.unpriced_models.is_empty() {
+        writeln!(out, "price unknown, so not in the sums: {}", total.unpriced_models.join(", "))?;
+    }
+    writeln!(out, "{}", paint(out, "2", &format!("prices: {}", report.prices)))?;
+    if let Some(indexing) = &report.indexing
+        && indexing["files_left"].as_u64().unwrap_or(0) > 0
+    {
+        let paused = if indexing["paused"] == json!(true) { ", paused" } else { "" };
+        writeln!(out, "still reading history: {} transcripts left{paused}", indexing["files_left"])?;
+    }
+    Ok(())
+}
+
+fn table<'a>(
+    title: &str,
+    groups: impl Iterator<Item = &'a Group>,
+    total: usize,
+    out: &mut Out,
+) -> anyhow::Result<()> {
+    let groups: Vec<_> = groups.collect();
+    writeln!(out, "{}", paint(out, "1", title))?;
+    let names: Vec<_> = groups.iter().map(|g| name(g)).collect();
+    let widest = names.iter().map(|n| n.chars().count()).max().unwrap_or(0);
+    let dearest = groups.iter().map(|g| g.spent.usd_micros).max().unwrap_or(0).max(1);
+    for (group, name) in groups.iter().zip(&names) {
+        let pad = " ".repeat(widest - name.chars().count());
+        let bar = bar(group.spent.usd_micros as f64 / dearest as f64);
+        let bar = paint(out, "34", &format!("{bar:<BAR_CELLS$}"));
+        let unknown = if group.spent.unpriced_models.is_empty() { "" } else { " + price unknown" };
+        let tokens = group.spent.tokens.sum();
+        writeln!(
+            out,
+            "  {name}{pad} {:>11} {bar} {:>8} tokens{unknown}",
+            money(&group.spent),
+            short(tokens)
+        )?;
+    }
+    if total > groups.len() {
+        writeln!(out, "  … and {} more", total - groups.len())?;
+    }
+    Ok(writeln!(out)?)
+}
+
+fn name(group: &Group) -> String {
+    match &group.project {
+        Some(project) => {
+            let id: String = group.key.chars().take(8).collect();
+            format!("{id}  {project}  {}", one_line(&group.name, 40))
+        }
+        None => one_line(&group.name, 50),
+    }
+}
+
+/// Whole cells and one of eight parts.
+fn bar(part: f64) -> String {
+    let eighths = (part.clamp(0.0, 1.0) * (BAR_CELLS * 8) as f64).round() as usize;
+    let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+    format!("{}{rest}", "█".repeat(eighths / 8))
+}
+
+fn money(spent: &Spent) -> String {
+    draw::money(spent.usd_micros)
+}
+
+fn tokens(t: &Tokens) -> String {
+    format!(
+        "{} in, {} out, {} cache read, {} cache written",
+        short(t.input),
+        short(t.output),
+        short(t.cache_read),
+        short(t.cache_creation_5m + t.cache_creation_1h)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_at_a_glance() {
+        assert_eq!(
+            [0, 999, 15_240, 3_400_000, 1_230_000_000].map(short),
+            ["0", "999", "15.2k", "3.4M", "1.2G"]
+        );
+        assert_eq!(bar(0.5).chars().count(), BAR_CELLS / 2);
+        assert_eq!(bar(0.01), "▎");
+        assert_eq!(bar(1.0).chars().count(), BAR_CELLS);
+    }
+}

@@ -1,0 +1,120 @@
+//! The quick reading, for history: only what costs money, and what a session is called.
+
+use flightdeck_core::enrichment::Counted;
+use flightdeck_core::limits::CARD_PROMPT_CHARS_MAX;
+use flightdeck_core::price::Usage;
+use flightdeck_core::text;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::transcript::{Line, LineKind, MessageKey, bought};
+
+/// A session is named by its first prompt; it stands near the beginning or nowhere.
+const PROMPT_WITHIN_LINES: u32 = 64;
+
+/// What one reading of a file found.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// In the order of the file; lines of one message that follow each other are one row.
+    pub rows: Vec<Row>,
+    pub models: Vec<String>,
+    pub cwd: Option<String>,
+    pub first_at: Option<Timestamp>,
+    pub last_at: Option<Timestamp>,
+    pub unreadable: u64,
+    title: Option<String>,
+    titled_by_person: bool,
+    prompt: Option<String>,
+    lines: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub key: MessageKey,
+    pub at: Timestamp,
+    pub model: u32,
+    pub usage: Usage,
+}
+
+impl Gathered {
+    /// What the session is called, as far as this file says.
+    pub fn title(&self) -> Option<&String> {
+        self.title.as_ref().or(self.prompt.as_ref())
+    }
+
+    pub fn counted(&self, agent: &str) -> Vec<Counted> {
+        let counted = |row: &Row| Counted {
+            key: row.key,
+            model: self.model(row).to_owned(),
+            agent: agent.to_owned(),
+            at: row.at,
+            usage: row.usage,
+        };
+        self.rows.iter().map(counted).collect()
+    }
+
+    pub fn model(&self, row: &Row) -> &str {
+        self.models.get(row.model as usize).map_or("", String::as_str)
+    }
+
+    pub fn take(&mut self, line: &[u8]) {
+        self.lines = self.lines.saturating_add(1);
+        if self.prompt.is_none() && self.lines <= PROMPT_WITHIN_LINES {
+            self.look_for_prompt(line);
+        }
+        if is_bookkeeping(line) {
+            return self.take_title(line);
+        }
+        match bought(line) {
+            Ok(Some(b)) => {
+                let at = b.at.or(self.last_at).unwrap_or_default();
+                let row = Row { key: b.key, at, model: self.number(b.model), usage: b.usage };
+                self.first_at = Some(self.first_at.map_or(at, |t| t.min(at)));
+                self.last_at = Some(self.last_at.map_or(at, |t| t.max(at)));
+                if self.cwd.is_none() {
+                    self.cwd = b.cwd.map(|cwd| String::from_utf8_lossy(cwd).into_owned());
+                }
+                match self.rows.last_mut().filter(|last| last.key == row.key) {
+                    Some(last) => *last = row,
+                    None => self.rows.push(row),
+                }
+            }
+            Ok(None) => {}
+            Err(_) => self.unreadable += u64::from(!line.trim_ascii().is_empty()),
+        }
+    }
+
+    fn look_for_prompt(&mut self, line: &[u8]) {
+        if let Ok(Line { kind: LineKind::Prompt(prompt), .. }) = Line::parse(line) {
+            self.prompt = Some(text::one_line(&prompt, CARD_PROMPT_CHARS_MAX));
+        }
+    }
+
+    fn take_title(&mut self, line: &[u8]) {
+        if !line.starts_with(b"{\"type\":\"ai-title\"") && !line.starts_with(b"{\"type\":\"custom-title\"") {
+            return;
+        }
+        // A person's own title stays, whatever Claude thinks of later.
+        match Line::parse(line).map(|l| l.kind) {
+            Ok(LineKind::CustomTitle(title)) => {
+                self.title = Some(text::one_line(&title, CARD_PROMPT_CHARS_MAX));
+                self.titled_by_person = true;
+            }
+            Ok(LineKind::AiTitle(title)) if !self.titled_by_person => {
+                self.title = Some(text::one_line(&title, CARD_PROMPT_CHARS_MAX));
+            }
+            _ => {}
+        }
+    }
+
+    fn number(&mut self, model: &str) -> u32 {
+        let place = self.models.iter().position(|m| m == model).unwrap_or_else(|| {
+            self.models.push(model.to_owned());
+            self.models.len() - 1
+        });
+        place as u32
+    }
+}
+
+/// Short lines about the file itself begin with their type; the conversation's lines do not, or say which they are.
+fn is_bookkeeping(line: &[u8]) -> bool {
+    line.strip_prefix(b"{\"type\":\"").is_some_and(|kind| !kind.starts_with(b"assistant\""))
+}

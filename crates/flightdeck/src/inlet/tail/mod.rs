@@ -1,0 +1,14 @@
+//! Transcripts: those of live sessions are followed closely, all others are read in the background and remembered.
+//!
+//! File-change hints come in from `notify`; lines go through the core's fold; what was found and how far was read are
+//! stored together. Nothing here says anything about a session's state.
+
+pub mod direct;
+pub mod file;
+pub mod follow;
+pub mod gather;
+pub mod history;
+pub mod live;
+pub mod names;
+#[cfg(test)]
+mod story;

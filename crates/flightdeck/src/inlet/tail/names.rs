@@ -1,0 +1,116 @@
+//! Which session a transcript is of, by its path alone: `<slug>/<session>.jsonl`, and
+//! `<slug>/<session>/subagents/agent-<agent>.jsonl` for a subagent's.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use flightdeck_core::limits::SESSION_ID_BYTES_MAX;
+use flightdeck_core::time::Timestamp;
+
+/// Folders below `projects` that are looked into: slug, session, `subagents`, and what may come between.
+const DEPTH_MAX: usize = 6;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transcript {
+    pub path: PathBuf,
+    pub session_id: String,
+    /// Empty for the main file.
+    pub agent: String,
+}
+
+/// A transcript that was found on disk.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    pub transcript: Transcript,
+    pub bytes: u64,
+    pub changed_at: Timestamp,
+    pub born_at: Timestamp,
+    pub dev: u64,
+    pub inode: u64,
+}
+
+impl Transcript {
+    /// `None` if the path is no transcript's, or not in UTF-8.
+    pub fn of(path: &Path) -> Option<Self> {
+        let stem = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+        path.to_str()?;
+        let subagents = path.ancestors().find(|a| a.file_name().is_some_and(|n| n == "subagents"));
+        let (session, agent) = match (subagents.and_then(Path::parent), stem.strip_prefix("agent-")) {
+            (Some(session), Some(agent)) => (session.file_name()?.to_str()?, agent),
+            _ => (stem, ""),
+        };
+        (!session.is_empty() && session.len() <= SESSION_ID_BYTES_MAX).then(|| Self {
+            path: path.to_owned(),
+            session_id: session.to_owned(),
+            agent: agent.to_owned(),
+        })
+    }
+}
+
+/// Where the subagents of a main transcript write.
+pub fn subagents_of(main: &Path) -> PathBuf {
+    main.with_extension("").join("subagents")
+}
+
+/// Every transcript below a folder, in no order. What cannot be read is passed over: it may be readable the next time.
+pub fn list(folder: &Path) -> Vec<Listed> {
+    let mut found = Vec::new();
+    // A link that leads back up would never end; the depth ends it.
+    visit(folder, DEPTH_MAX, &mut found);
+    found
+}
+
+fn visit(folder: &Path, depth: usize, found: &mut Vec<Listed>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let Ok(kind) = entry.file_type() else { continue };
+        let is_jsonl = path.extension().is_some_and(|e| e == "jsonl");
+        if kind.is_dir() || (kind.is_symlink() && !is_jsonl && path.is_dir()) {
+            if depth > 1 {
+                visit(&path, depth - 1, found);
+            }
+        } else if is_jsonl && let Ok(listed) = look(&path) {
+            found.extend(listed);
+        }
+    }
+}
+
+pub fn look(path: &Path) -> io::Result<Option<Listed>> {
+    let about = fs::metadata(path)?;
+    let Some(transcript) = Transcript::of(path).filter(|_| about.is_file()) else { return Ok(None) };
+    Ok(Some(Listed {
+        transcript,
+        bytes: about.len(),
+        changed_at: Timestamp::from_millis(about.mtime().saturating_mul(1000)),
+        born_at: born_at(&about),
+        dev: about.dev(),
+        inode: about.ino(),
+    }))
+}
+
+/// A file system that does not know gives the last change.
+pub fn born_at(about: &Metadata) -> Timestamp {
+    let born = about.created().or_else(|_| about.modified()).ok();
+    let since = born.and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
+    Timestamp::from_millis(since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_tells_the_session_and_the_agent() {
+        let of = |p: &str| Transcript::of(Path::new(p)).map(|t| (t.session_id, t.agent));
+        let told = |s: &str, a: &str| Some((s.to_owned(), a.to_owned()));
+        assert_eq!(of("/p/-home/s-1.jsonl"), told("s-1", ""));
+        assert_eq!(of("/p/-home/s-1/subagents/agent-a7.jsonl"), told("s-1", "a7"));
+        assert_eq!(of("/p/-home/s-1/subagents/deep/agent-a7.jsonl"), told("s-1", "a7"));
+        assert_eq!(of("/p/-home/agent-old.jsonl"), told("agent-old", ""));
+        assert_eq!(of("/p/-home/s-1/subagents/agent-a7.meta.json"), None);
+        assert_eq!(subagents_of(Path::new("/p/x/s.jsonl")), Path::new("/p/x/s/subagents"));
+    }
+}

@@ -1,0 +1,346 @@
+//! The whole way of a transcript: from bytes on disk to the card and to the report.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::price::PriceTable;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::wire::hook::HookDraft;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use super::follow::{Tail, follow};
+use super::history::{History, index};
+use super::{direct, names};
+use crate::clock;
+use crate::engine::{Engine, EngineHandle};
+use crate::restore::Keeper;
+use crate::store::{Memory, Store};
+use crate::usage::Tally;
+
+/// Long enough for a busy machine; every wait ends as soon as the fact is there.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Stage {
+    folder: tempfile::TempDir,
+    memory: Memory,
+}
+
+/// A daemon without its doors.
+struct Daemon {
+    engine: EngineHandle,
+    store: Store,
+    history: Arc<History>,
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), memory: Memory::default() }
+    }
+    fn projects(&self) -> PathBuf {
+        self.folder.path().join("projects")
+    }
+    fn main(&self, session: &str) -> PathBuf {
+        self.projects().join("-w-api").join(format!("{session}.jsonl"))
+    }
+    fn agent(&self, session: &str, agent: &str) -> PathBuf {
+        names::subagents_of(&self.main(session)).join(format!("agent-{agent}.jsonl"))
+    }
+    fn write(path: &PathBuf, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+    async fn daemon(&self) -> Daemon {
+        let store = Store::with_backend(Box::new(self.memory.clone())).unwrap();
+        let tail = Tail::default();
+        let keeper = Keeper::new(crate::store::RetentionPolicy::default());
+        let (engine, handle) = Engine::new(
+            Fleet::new(Rules::default()),
+            store.clone(),
+            Arc::default(),
+            keeper,
+            tail.clone(),
+            clock::now,
+            tokio::sync::mpsc::channel(1).0,
+        );
+        let prices = Arc::new(PriceTable::shipped().clone());
+        let history = Arc::<History>::default();
+        let tasks = vec![
+            tokio::spawn(engine.run()),
+            tokio::spawn(follow(tail.clone(), store.clone(), handle.clone(), prices)),
+            tokio::spawn(index(Arc::clone(&history), self.projects(), store.clone(), tail)),
+        ];
+        Daemon { engine: handle, store, history, tasks }
+    }
+    fn report(&self) -> crate::usage::Report {
+        direct::report(&self.projects(), PriceTable::shipped(), TimeZone::UTC, None, clock::now()).0
+    }
+}
+
+impl Daemon {
+    async fn hook(&self, stage: &Stage, session: &str, name: &str) {
+        let payload = json!({"session_id": session, "hook_event_name": name, "prompt": "do it",
+            "transcript_path": stage.main(session), "cwd": "/w/api"});
+        let draft = HookDraft {
+            name_in_path: None,
+            payload: payload.as_object().unwrap().clone(),
+            env: serde_json::Map::new(),
+            bytes: 100,
+        };
+        self.engine.append(vec![draft.into_record(clock::fresh_id()).unwrap()]).await.unwrap();
+    }
+    async fn card(&self, session: &str) -> Value {
+        self.engine.card(session).await.unwrap().map_or(Value::Null, |c| serde_json::from_slice(&c).unwrap())
+    }
+    async fn until(&self, session: &str, what: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            let card = self.card(session).await;
+            if what(&card) {
+                return card;
+            }
+            assert!(began.elapsed() < PATIENCE, "never came: {card:#}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+    async fn report(&self) -> crate::usage::Report {
+        self.history.refresh(PATIENCE).await;
+        let mut tally = Tally::new(PriceTable::shipped(), TimeZone::UTC, None, clock::now());
+        for session in self.store.transcript_sessions(Default::default()).await.unwrap() {
+            for used in self.store.usage_of(vec![session.session_id.clone()]).await.unwrap() {
+                used.counted.iter().for_each(|c| tally.add(c.key, c.at, &c.model, &c.usage));
+            }
+            tally.end_session(&session);
+        }
+        tally.report()
+    }
+    async fn stop(self) {
+        self.engine.stop().await;
+        self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
+        self.store.close().await.unwrap();
+    }
+}
+
+fn answer(id: &str, second: u32, output: u64) -> String {
+    json!({"parentUuid": null, "isSidechain": false,
+        "message": {"id": id, "model": "claude-opus-5-5", "content": [{"type": "text", "text": "done"}],
+            "usage": {"output_tokens": output, "cache_read_input_tokens": 1000}},
+        "requestId": "r", "type": "assistant", "timestamp": format!("2026-11-15T10:00:{second:02}.000Z"),
+        "cwd": "/w/api", "gitBranch": "main"})
+    .to_string()
+        + "\n"
+}
+
+fn out(card: &Value) -> &Value {
+    &card["tokens"]["output"]
+}
+
+fn block_on<T>(story: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(story)
+}
+
+#[test]
+fn a_live_session_gets_its_numbers_and_every_line_that_follows() {
+    block_on(async {
+        let stage = Stage::new();
+        Stage::write(&stage.main("s"), &answer("a", 1, 5));
+        let daemon = stage.daemon().await;
+        let began = Instant::now();
+        daemon.hook(&stage, "s", "SessionStart").await;
+        let card = daemon.until("s", |c| *out(c) == json!(5)).await;
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        assert_eq!((&card["git_branch"], &card["model"]), (&json!("main"), &json!("claude-opus-5-5")));
+        assert_eq!(card["context"]["tokens"], 1005);
+        assert_eq!(card["agent_state"]["state"], "idle");
+        // No hook from here on: only the disk tells.
+        Stage::write(&stage.main("s"), &answer("b", 2, 7)[..40]);
+        Stage::write(&stage.main("s"), &answer("b", 2, 7)[40..]);
+        daemon.until("s", |c| *out(c) == json!(12)).await;
+        Stage::write(&stage.agent("s", "x"), &answer("c", 3, 100));
+        daemon.until("s", |c| *out(c) == json!(112)).await;
+        Stage::write(&stage.agent("s", "x"), &answer("d", 4, 100));
+        daemon.until("s", |c| *out(c) == json!(212)).await;
+        daemon.stop().await;
+    });
+}
+
+#[test]
+fn a_transcript_that_appears_after_its_session_is_found() {
+    block_on(async {
+        let stage = Stage::new();
+        let daemon = stage.daemon().await;
+        daemon.hook(&stage, "s", "SessionStart").await;
+        tokio::time::sleep(Duration::from_millis(1200)).await;
+        // Neither `projects` nor anything below it was there until now.
+        Stage::write(&stage.main("s"), &answer("a", 1, 5));
+        daemon.until("s", |c| *out(c) == json!(5)).await;
+        daemon.stop().await;
+    });
+}
+
+#[test]
+fn a_file_written_anew_is_counted_anew_and_a_deleted_one_stays_counted() {
+    block_on(async {
+        let stage = Stage::new();
+        Stage::write(&stage.main("s"), &(answer("a", 1, 5) + &answer("b", 2, 6)));
+        let daemon = stage.daemon().await;
+        daemon.hook(&stage, "s", "SessionStart").await;
+        daemon.until("s", |c| *out(c) == json!(11)).await;
+        fs::write(stage.main("s"), answer("z", 3, 1)).unwrap();
+        daemon.until("s", |c| *out(c) == json!(1)).await;
+        fs::remove_file(stage.main("s")).unwrap();
+        daemon.hook(&stage, "s", "Stop").await;
+        tokio::time::sleep(Duration::from_millis(1000)).await;
+        assert_eq!(*out(&daemon.card("s").await), json!(1));
+        assert_eq!(daemon.report().await.total.tokens.output, 1);
+        daemon.stop().await;
+    });
+}
+
+#[test]
+fn a_restart_reads_only_new_bytes_and_knows_everything_else() {
+    block_on(async {
+        let stage = Stage::new();
+        Stage::write(&stage.main("s"), &answer("a", 1, 5));
+        Stage::write(&stage.main("old"), &answer("o", 1, 3));
+        let daemon = stage.daemon().await;
+        daemon.hook(&stage, "s", "SessionStart").await;
+        daemon.until("s", |c| *out(c) == json!(5)).await;
+        assert_eq!(daemon.report().await.total.tokens.output, 8);
+        daemon.stop().await;
+
+        // Whoever read this again would see other numbers; the mark of the last bytes is unchanged.
+        let spoil = |path: PathBuf| {
+            let text = fs::read_to_string(&path).unwrap();
+            let file = OpenOptions::new().write(true).open(&path).unwrap();
+            std::os::unix::fs::FileExt::write_all_at(&file, b"{\"x", 0).unwrap();
+            assert_eq!(text.len(), fs::read(&path).unwrap().len());
+        };
+        spoil(stage.main("s"));
+        spoil(stage.main("old"));
+        Stage::write(&stage.main("s"), &answer("b", 2, 7));
+        let daemon = stage.daemon().await;
+        daemon.hook(&stage, "s", "SessionStart").await;
+        daemon.until("s", |c| *out(c) == json!(12)).await;
+        assert_eq!(daemon.report().await.total.tokens.output, 15);
+        daemon.stop().await;
+    });
+}
+
+#[test]
+fn history_is_counted_once_across_forks_and_the_daemons_report_is_the_direct_one() {
+    block_on(async {
+        let stage = Stage::new();
+        for (session, ids) in [("first", &["a", "b"][..]), ("fork", &["a", "b", "c"]), ("other", &["d"])] {
+            let text: String = ids.iter().enumerate().map(|(i, id)| answer(id, i as u32, 10)).collect();
+            Stage::write(&stage.main(session), &text);
+            // The birth of the file says who was first.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Stage::write(&stage.agent("other", "x"), &answer("e", 9, 10));
+        let daemon = stage.daemon().await;
+        let report = daemon.report().await;
+        assert_eq!(report.total.tokens.output, 50);
+        let mut sessions: Vec<_> =
+            report.by_session.iter().map(|g| (g.key.as_str(), g.spent.messages)).collect();
+        sessions.sort_unstable();
+        assert_eq!(sessions, [("first", 2), ("fork", 1), ("other", 2)]);
+        assert_eq!(report, stage.report());
+        Stage::write(&stage.main("other"), &answer("f", 10, 10));
+        assert_eq!(daemon.report().await, stage.report());
+        // A fork that is live is read in another way, and counted in the same.
+        let prompt = json!({"type": "user", "timestamp": "2026-11-15T09:00:00.000Z", "cwd": "/w/api",
+            "message": {"content": "go on"}});
+        Stage::write(&stage.main("fork"), &format!("{prompt}\n"));
+        daemon.hook(&stage, "fork", "SessionStart").await;
+        daemon.until("fork", |c| *out(c) == json!(30)).await;
+        assert_eq!(daemon.report().await, stage.report());
+        fs::write(stage.main("other"), answer("g", 10, 1)).unwrap();
+        assert_eq!(daemon.report().await, stage.report());
+        daemon.stop().await;
+    });
+}
+
+#[test]
+fn a_generated_history_is_counted_to_the_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = flightdeck_sim::transcripts::write(folder.path(), 3_000_000, 11).unwrap();
+    let (report, failed) =
+        direct::report(folder.path(), PriceTable::shipped(), TimeZone::UTC, None, clock::now());
+    let t = &report.total.tokens;
+    assert_eq!((failed, report.total.messages), (0, written.messages));
+    assert_eq!((t.input, t.output), (written.input, written.output));
+    assert_eq!((t.cache_read, t.cache_creation_5m), (written.cache_read, written.cache_write));
+    assert!(report.total.unpriced_models.is_empty());
+}
+
+#[test]
+fn a_paused_reader_says_what_is_left() {
+    block_on(async {
+        let stage = Stage::new();
+        Stage::write(&stage.main("s"), &answer("a", 1, 5));
+        let store = Store::in_memory().unwrap();
+        let history = Arc::<History>::default();
+        history.pause(true);
+        let task =
+            tokio::spawn(index(Arc::clone(&history), stage.projects(), store.clone(), Tail::default()));
+        let began = Instant::now();
+        while history.files_left() == 0 && began.elapsed() < PATIENCE {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(history.progress()["files_left"], 1);
+        history.pause(false);
+        history.refresh(PATIENCE).await;
+        assert_eq!(history.progress()["files_left"], 0);
+        assert_eq!(store.transcript_files().await.unwrap().len(), 1);
+        task.abort();
+    });
+}
+
+#[test]
+fn every_backend_remembers_transcripts_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let stage = Stage::new();
+    Stage::write(&stage.main("s"), &(answer("a", 1, 5) + &answer("b", 2, 6)));
+    let mut told = Vec::new();
+    for store in
+        [Store::in_memory().unwrap(), Store::open(&folder.path().join("flightdeck.db")).unwrap().store]
+    {
+        block_on(async {
+            let mut live = super::live::Live::new("s", &stage.main("s"), None);
+            let mut reader = super::file::Reader::default();
+            let batch = live.step(&mut reader).unwrap().unwrap().batch;
+            assert!(batch.anew);
+            for _ in 0..2 {
+                store.put_transcripts(vec![batch.clone()]).await.unwrap();
+            }
+            let later = crate::store::TranscriptBatch {
+                anew: false,
+                files: Vec::new(),
+                counted: batch.counted[..1].to_vec(),
+                ..batch.clone()
+            };
+            store.put_transcripts(vec![later]).await.unwrap();
+            let mut back = store.transcript("s").await.unwrap().unwrap();
+            back.counted.sort_by_key(|c| c.key);
+            assert_eq!(back, crate::store::TranscriptBatch { anew: false, ..batch });
+            assert_eq!(store.transcript("nobody").await.unwrap(), None);
+            told.push((
+                back,
+                store.transcript_files().await.unwrap(),
+                store.transcript_sessions(Default::default()).await.unwrap(),
+            ));
+        });
+    }
+    assert_eq!(told[0], told[1]);
+}

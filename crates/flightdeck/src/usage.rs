@@ -1,0 +1,326 @@
+//! What was spent: by day, project, model and session, each message once however many sessions hold a copy of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use flightdeck_core::board::Tokens;
+use flightdeck_core::price::{Nanos, PriceTable, Usage};
+use flightdeck_core::project::Project;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::transcript::MessageKey;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use crate::store::SessionRead;
+
+/// Most sessions in a report: the ones that cost most. The totals hold all.
+pub const SESSIONS_REPORTED_MAX: usize = 500;
+
+/// Tokens and money of a group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    pub messages: u64,
+    pub tokens: Tokens,
+    pub usd_micros: u64,
+    /// Models that were used and whose price nobody knows: the sum above lacks them.
+    pub unpriced_models: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// A date, a project's path, a model, a session's id.
+    pub key: String,
+    /// As a person calls it.
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub project: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub last_at: Option<Timestamp>,
+    #[serde(flatten)]
+    pub spent: Spent,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    pub since: Option<Timestamp>,
+    pub time_zone: Option<String>,
+    /// Where the prices are from.
+    pub prices: String,
+    pub total: Spent,
+    pub today: Spent,
+    /// Oldest first.
+    pub by_day: Vec<Group>,
+    /// The dearest first.
+    pub by_project: Vec<Group>,
+    pub by_model: Vec<Group>,
+    pub by_session: Vec<Group>,
+    pub sessions_total: u64,
+    /// How far the reading of history is; absent when everything was read for this report.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub indexing: Option<serde_json::Value>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    messages: u64,
+    usage: Usage,
+    nanos: Nanos,
+    unpriced: BTreeSet<String>,
+}
+
+impl Sum {
+    fn add(&mut self, other: &Self) {
+        self.messages += other.messages;
+        self.usage.add(&other.usage);
+        self.nanos.0 = self.nanos.0.saturating_add(other.nanos.0);
+        self.unpriced.extend(other.unpriced.iter().cloned());
+    }
+
+    fn spent(&self) -> Spent {
+        Spent {
+            messages: self.messages,
+            tokens: Tokens::of([&self.usage]),
+            usd_micros: self.nanos.micros(),
+            unpriced_models: self.unpriced.iter().cloned().collect(),
+        }
+    }
+}
+
+/// A message key is a sum already: hashing it again would only cost time.
+#[derive(Debug, Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 ^= u64::from_le_bytes(word);
+        }
+    }
+    fn write_u128(&mut self, n: u128) {
+        self.0 ^= n as u64;
+    }
+}
+
+/// Counts sessions one after the other, who started first first: it owns what its forks copied.
+#[derive(Debug)]
+pub struct Tally<'a> {
+    prices: &'a PriceTable,
+    zone: TimeZone,
+    since: Option<Timestamp>,
+    today: String,
+    seen: HashSet<MessageKey, BuildHasherDefault<AsIs>>,
+    /// Of the session that is being counted, by day and model.
+    parts: Vec<(Day, String, Sum)>,
+    by_day: BTreeMap<String, Sum>,
+    by_project: BTreeMap<String, (String, Sum)>,
+    by_model: BTreeMap<String, Sum>,
+    by_session: Vec<(Group, u64)>,
+    sessions: u64,
+}
+
+/// A stretch of milliseconds that is one day here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Day {
+    from: i64,
+    to: i64,
+}
+
+impl<'a> Tally<'a> {
+    pub fn new(prices: &'a PriceTable, zone: TimeZone, since: Option<Timestamp>, now: Timestamp) -> Self {
+        let today = Day::of(now, &zone).name(&zone);
+        Self {
+            prices,
+            zone,
+            since,
+            today,
+            seen: HashSet::default(),
+            parts: Vec::new(),
+            by_day: BTreeMap::new(),
+            by_project: BTreeMap::new(),
+            by_model: BTreeMap::new(),
+            by_session: Vec::new(),
+            sessions: 0,
+        }
+    }
+
+    /// A message of the current session. The first one with a key counts, so give the newest line of a message first.
+    pub fn add(&mut self, key: MessageKey, at: Timestamp, model: &str, usage: &Usage) {
+        if self.since.is_some_and(|since| at < since) || !self.seen.insert(key) {
+            return;
+        }
+        let ms = at.as_millis();
+        let found = self.parts.iter().rposition(|(d, m, _)| d.from <= ms && ms < d.to && m == model);
+        let place = found.unwrap_or_else(|| {
+            self.parts.push((Day::of(at, &self.zone), model.to_owned(), Sum::default()));
+            self.parts.len() - 1
+        });
+        let sum = &mut self.parts[place].2;
+        sum.messages += 1;
+        sum.usage.add(usage);
+    }
+
+    /// The session that [`add`](Self::add) was about.
+    pub fn end_session(&mut self, session: &SessionRead) {
+        let mut whole = Sum::default();
+        for (day, model, mut sum) in std::mem::take(&mut self.parts) {
+            match self.prices.cost(&model, &sum.usage) {
+                Some(cost) => sum.nanos = cost,
+                None => drop(sum.unpriced.insert(model.clone())),
+            }
+            self.by_day.entry(day.name(&self.zone)).or_default().add(&sum);
+            self.by_model.entry(model).or_default().add(&sum);
+            whole.add(&sum);
+        }
+        if whole.messages == 0 {
+            return;
+        }
+        self.sessions += 1;
+        let mut project = Project::default();
+        project.take(None, session.cwd.as_deref());
+        let root = project.root().unwrap_or_default().to_owned();
+        let entry =
+            self.by_project.entry(root).or_insert_with(|| (project.name().to_owned(), Sum::default()));
+        entry.1.add(&whole);
+        let group = Group {
+            key: session.session_id.clone(),
+            name: session.title.clone().unwrap_or_else(|| "–".to_owned()),
+            project: Some(project.name().to_owned()),
+            last_at: Some(session.last_at),
+            spent: whole.spent(),
+        };
+        self.by_session.push((group, whole.nanos.0));
+    }
+
+    pub fn report(self) -> Report {
+        let mut total = Sum::default();
+        self.by_day.values().for_each(|sum| total.add(sum));
+        let today = self.by_day.get(&self.today).cloned().unwrap_or_default();
+        let group = |key: &str, name: &str, sum: &Sum| Group {
+            key: key.to_owned(),
+            name: name.to_owned(),
+            project: None,
+            last_at: None,
+            spent: sum.spent(),
+        };
+        let dearest = |mut groups: Vec<(Group, u64)>| {
+            groups.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.key.cmp(&b.key)));
+            groups.into_iter().map(|(group, _)| group).collect::<Vec<_>>()
+        };
+        let projects =
+            self.by_project.iter().map(|(root, (name, sum))| (group(root, name, sum), sum.nanos.0));
+        let models = self.by_model.iter().map(|(model, sum)| (group(model, model, sum), sum.nanos.0));
+        let mut by_session = dearest(self.by_session);
+        by_session.truncate(SESSIONS_REPORTED_MAX);
+        Report {
+            since: self.since,
+            time_zone: self.zone.iana_name().map(str::to_owned),
+            prices: self.prices.source.clone(),
+            total: total.spent(),
+            today: today.spent(),
+            by_day: self.by_day.iter().map(|(day, sum)| group(day, day, sum)).collect(),
+            by_project: dearest(projects.collect()),
+            by_model: dearest(models.collect()),
+            by_session,
+            sessions_total: self.sessions,
+            indexing: None,
+        }
+    }
+}
+
+impl Day {
+    fn of(at: Timestamp, zone: &TimeZone) -> Self {
+        let ms = at.as_millis();
+        let day = jiff::Timestamp::from_millisecond(ms).ok().map(|t| t.to_zoned(zone.clone()));
+        let bound = |z: Result<jiff::Zoned, jiff::Error>| z.ok().map(|z| z.timestamp().as_millisecond());
+        let from = day.as_ref().and_then(|d| bound(d.start_of_day()));
+        let to = day.as_ref().and_then(|d| bound(d.tomorrow().and_then(|t| t.start_of_day())));
+        Self { from: from.unwrap_or(ms), to: to.unwrap_or(ms + 1) }
+    }
+
+    fn name(self, zone: &TimeZone) -> String {
+        let start = jiff::Timestamp::from_millisecond(self.from).unwrap_or_default();
+        start.to_zoned(zone.clone()).date().to_string()
+    }
+}
+
+/// Midnight here.
+pub fn start_of_today(now: Timestamp, zone: &TimeZone) -> Timestamp {
+    Timestamp::from_millis(Day::of(now, zone).from)
+}
+
+/// `today`, `7d`, a date, or an RFC 3339 time.
+pub fn parse_since(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+    let midnight = start_of_today(now, zone);
+    if text == "today" {
+        return Some(midnight);
+    }
+    if let Some(days) =
+        text.strip_suffix('d').and_then(|n| n.parse::<i64>().ok()).filter(|n| (1..36_500).contains(n))
+    {
+        let first = jiff::Timestamp::from_millisecond(midnight.as_millis()).ok()?.to_zoned(zone.clone());
+        let first = first.checked_sub(jiff::Span::new().days(days - 1)).ok()?;
+        return Some(Timestamp::from_millis(first.timestamp().as_millisecond()));
+    }
+    if let Ok(date) = text.parse::<jiff::civil::Date>() {
+        let first = date.to_zoned(zone.clone()).ok()?;
+        return Some(Timestamp::from_millis(first.timestamp().as_millisecond()));
+    }
+    Timestamp::parse(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    fn session(id: &str) -> SessionRead {
+        SessionRead { session_id: id.to_owned(), cwd: Some("/w/api".to_owned()), ..SessionRead::default() }
+    }
+
+    #[test]
+    fn a_fork_counts_shared_history_once_and_the_first_session_owns_it() {
+        let usage = Usage { output: 10, ..Usage::default() };
+        let now = at("2026-11-15T12:00:00Z");
+        let mut tally = Tally::new(PriceTable::shipped(), TimeZone::UTC, None, now);
+        for (id, keys) in [("first", vec![1, 2]), ("fork", vec![1, 2, 3])] {
+            keys.into_iter().for_each(|k| tally.add(MessageKey(k), now, "claude-opus-5-5", &usage));
+            tally.end_session(&session(id));
+        }
+        let report = tally.report();
+        assert_eq!((report.total.messages, report.total.usd_micros), (3, 600));
+        assert_eq!(report.today, report.total);
+        let by: Vec<_> = report.by_session.iter().map(|g| (g.key.as_str(), g.spent.messages)).collect();
+        assert_eq!(by, [("first", 2), ("fork", 1)]);
+    }
+
+    #[test]
+    fn days_are_those_of_the_persons_clock_and_old_ones_can_be_left_out() {
+        let usage = Usage { output: 1, ..Usage::default() };
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let now = at("2026-11-15T12:00:00Z");
+        let since = parse_since("2d", now, &zone);
+        assert_eq!(since, Some(at("2026-11-13T22:00:00Z")));
+        let mut tally = Tally::new(PriceTable::shipped(), zone.clone(), since, now);
+        for (key, time) in
+            ["2026-11-13T21:59:59Z", "2026-11-13T22:00:00Z", "2026-11-14T22:30:00Z"].iter().enumerate()
+        {
+            tally.add(MessageKey(key as u128), at(time), "nobody-knows", &usage);
+        }
+        tally.end_session(&session("s"));
+        let report = tally.report();
+        let days: Vec<_> = report.by_day.iter().map(|g| g.key.as_str()).collect();
+        assert_eq!(days, ["2026-11-14", "2026-11-15"]);
+        assert_eq!(report.total.unpriced_models, ["nobody-knows"]);
+        assert_eq!(parse_since("2026-11-14", now, &zone), since);
+        assert_eq!(parse_since("today", now, &zone), Some(at("2026-11-14T22:00:00Z")));
+        assert_eq!(parse_since("soon", now, &zone), None);
+    }
+}
