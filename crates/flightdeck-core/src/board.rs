@@ -9,6 +9,7 @@ use crate::lens::{self, FleetStatus, Group, Role, StateName, StatusKind};
 use crate::record::Source;
 use crate::rules::Rules;
 use crate::session::{Child, Failure, Session, Todo};
+use crate::status_line;
 use crate::time::Timestamp;
 
 /// One session as viewers see it. Fields may be added; these names stay.
@@ -221,6 +222,8 @@ pub fn on_board(session: &Session) -> bool {
 pub fn card(session: &Session, rules: &Rules) -> Card {
     let state = StateName::of(&session.shown.state);
     let (kind, detail, reason) = lens::status(&session.shown.state);
+    let line = session.status_line.as_ref();
+    let cache = status_line::cache(line, Cache { status: CacheStatus::Unknown, expires_at: None });
     Card {
         id: session.id.clone(),
         continues: session.continues.clone(),
@@ -229,7 +232,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         end_reason: end_reason(session),
         seat: seat(session, rules),
         project: project(session),
-        git_branch: None,
+        git_branch: line.and_then(|line| line.says.worktree.as_ref()?.branch.clone()),
         transcript_path: session.transcript_path.clone(),
         title: session.title.clone(),
         last_user_message: session.last_user_message.clone(),
@@ -246,7 +249,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         },
         status: StatusCard { kind, detail, reason },
         fleet_status: lens::fleet_status(state, session.seen),
-        rank: rank(session, state, CacheStatus::Unknown),
+        rank: rank(session, state, cache.status),
         quiet_since: session.quiet_since,
         stale: session.stale,
         seen: session.seen,
@@ -257,9 +260,9 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         current_turn_started_at: session.turn.started_at,
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
         tokens: None,
-        cost: None,
-        context: None,
-        cache: Cache { status: CacheStatus::Unknown, expires_at: None },
+        cost: status_line::cost(line, None),
+        context: status_line::context(line, None),
+        cache,
         sub_agents: sub_agents(session),
         progress_items: session.todos.clone(),
         background: session.background,
@@ -293,8 +296,12 @@ fn project(session: &Session) -> ProjectCard {
     ProjectCard {
         name: session.project.name().to_owned(),
         path: session.project.root().map(str::to_owned),
-        worktree: session.project.worktree().map(str::to_owned),
+        worktree: session.project.worktree().map(str::to_owned).or_else(|| told_worktree(session)),
     }
+}
+
+fn told_worktree(session: &Session) -> Option<String> {
+    Some(session.status_line.as_ref()?.says.worktree.as_ref()?.name.clone())
 }
 
 fn current_activity(session: &Session) -> Option<String> {

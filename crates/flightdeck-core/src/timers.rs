@@ -22,6 +22,8 @@ pub enum Timer {
     Complete,
     /// An ended session leaves the board.
     Forget,
+    /// The provider may have let go of a session's prompt: its card changes tier.
+    CacheCold,
 }
 
 /// Timers in the order they come due. Setting one twice at the same moment is one timer.

@@ -142,12 +142,8 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         beside.push(tokio::spawn(registry::watch(app.clone(), config_dir.clone())));
     }
     let (goodbye, leaving) = watch::channel(false);
-    let guard = Arc::new(Guard::new(
-        addr,
-        &config.hosts,
-        token.filter(|_| !bind.is_loopback()),
-        Arc::clone(&health),
-    ));
+    let guard =
+        Arc::new(Guard::new(addr, &config.hosts, token.filter(|_| !bind.is_loopback()), Arc::clone(&health)));
     let server = tokio::spawn(serve(listener, app, guard, leaving));
     write_daemon_file(paths, &url, addr.port())?;
     if options.hooks {
@@ -180,7 +176,9 @@ impl Running {
             Some(engine) => {
                 let ended = engine.await;
                 self.engine_task = None;
-                anyhow::anyhow!("the engine broke off ({ended:?}); nothing stored is lost. Start Flightdeck again")
+                anyhow::anyhow!(
+                    "the engine broke off ({ended:?}); nothing stored is lost. Start Flightdeck again"
+                )
             }
             None => std::future::pending().await,
         }

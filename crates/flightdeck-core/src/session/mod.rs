@@ -22,6 +22,7 @@ use crate::limits::{CHILDREN_MAX, DISORDER_MAX, ENDED_TURNS_MAX, TODOS_MAX};
 use crate::project::Project;
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
+use crate::status_line::{Says, StatusLine};
 use crate::time::{Millis, Timestamp};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,9 @@ pub struct Session {
     pub title: Option<String>,
     pub last_user_message: Option<String>,
     pub model: Option<String>,
+    /// When a hook last named the model: a newer line of the transcript knows better.
+    #[serde(default)]
+    pub model_at: Timestamp,
     pub permission_mode: Option<String>,
     pub main: MainAgent,
     pub children: BTreeMap<String, Child>,
@@ -60,6 +64,9 @@ pub struct Session {
     pub quiet_since: Option<Timestamp>,
     pub stale: bool,
     pub seen: bool,
+    /// What the client's own status line said last.
+    #[serde(default)]
+    pub status_line: Option<StatusLine>,
 }
 
 /// The lasting place a session sits in.
@@ -143,6 +150,7 @@ impl Session {
             title: None,
             last_user_message: None,
             model: None,
+            model_at: Timestamp::default(),
             permission_mode: None,
             main: MainAgent {
                 state: fresh.clone(),
@@ -175,6 +183,7 @@ impl Session {
             quiet_since: None,
             stale: false,
             seen: false,
+            status_line: None,
         }
     }
 
@@ -182,6 +191,9 @@ impl Session {
     pub fn apply(&mut self, event: &Event, rules: &Rules) {
         if event.envelope.clock_back {
             self.reset_clocks(event.fired_at);
+        }
+        if let EventKind::StatusLine(says) = &event.kind {
+            return self.take_status_line(says, event);
         }
         self.take_common_facts(event);
         let before = Before { late: self.is_late(event), typed_ahead: self.main.is_using_a_tool() };
@@ -228,6 +240,7 @@ impl Session {
     fn reset_clocks(&mut self, at: Timestamp) {
         self.main.changed_at = self.main.changed_at.min(at);
         self.hook_changed_at = self.hook_changed_at.min(at);
+        self.model_at = self.model_at.min(at);
         self.main.ledger.reset_clock(at);
         for child in self.children.values_mut() {
             child.changed_at = child.changed_at.min(at);
@@ -386,6 +399,7 @@ impl Session {
             EventKind::SessionStarted { source, model } => {
                 if model.is_some() {
                     self.model.clone_from(model);
+                    self.model_at = at;
                 }
                 if !late && *source != StartSource::Compact {
                     self.ended_at = None;
@@ -412,7 +426,10 @@ impl Session {
                 self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
                 self.end_turn(at);
             }
-            EventKind::ModelSwitched { to } => self.model = Some(to.clone()),
+            EventKind::ModelSwitched { to } => {
+                self.model = Some(to.clone());
+                self.model_at = at;
+            }
             EventKind::CwdChanged { to } => self.cwd = Some(to.clone()),
             EventKind::TodoCreated { id, title } => self.put_todo(id, Some(title), "pending"),
             EventKind::TodoCompleted { id } => self.put_todo(id, None, "completed"),
@@ -424,6 +441,22 @@ impl Session {
             EventKind::Seen => self.seen = true,
             _ => {}
         }
+    }
+
+    /// Not even a sign of life: with a `refreshInterval` it comes every second, whatever the session does.
+    fn take_status_line(&mut self, says: &Says, event: &Event) {
+        let newest = self.status_line.as_ref().is_none_or(|line| line.at <= event.fired_at);
+        if !newest && !event.envelope.clock_back {
+            return;
+        }
+        if let Some(model) = &says.model
+            && self.model_at <= event.fired_at
+        {
+            self.model = Some(model.clone());
+            self.model_at = event.fired_at;
+        }
+        keep(&mut self.transcript_path, event.facts.transcript_path.as_ref());
+        self.status_line = Some(StatusLine::new(event.fired_at, says.clone(), event.received_at));
     }
 
     fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, typed_ahead: bool) {

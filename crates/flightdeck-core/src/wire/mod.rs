@@ -5,3 +5,4 @@ pub mod hook;
 pub mod hook_name;
 pub mod lenient;
 pub mod registry;
+pub mod statusline;

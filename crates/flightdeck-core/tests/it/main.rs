@@ -4,4 +4,5 @@ mod corpus;
 mod properties;
 mod registry;
 mod states;
+mod status_line;
 mod story;
