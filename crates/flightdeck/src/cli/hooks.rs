@@ -304,6 +304,7 @@ mod tests {
                     "PreCompact"
                   ],
                   "via": "shim",
+                  "status_line": "none",
                   "version": {
                     "number": "1.0.48",
                     "source": {
@@ -328,6 +329,7 @@ mod tests {
                   "missing": [],
                   "stale": [],
                   "via": "shim",
+                  "status_line": "none",
                   "drift": false,
                   "disabled": false,
                   "foreign": 0,

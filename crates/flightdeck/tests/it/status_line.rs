@@ -1,9 +1,11 @@
 //! `flightdeck statusline`: the person's own line comes out as if we were not there, and the daemon learns what it knows.
 
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -17,7 +19,7 @@ const AT_ONCE: Duration = Duration::from_secs(1);
 
 fn line(usd: f64) -> String {
     json!({"session_id": "s", "model": {"id": "opus", "display_name": "Opus 5.5"},
-        "cost": {"total_cost_usd": usd, "total_duration_ms": Instant::now().elapsed().as_nanos() as u64},
+        "cost": {"total_cost_usd": usd, "total_duration_ms": 559},
         "context_window": {"context_window_size": 1_000_000, "current_usage": {"input_tokens": 152_409}},
         "rate_limits": {"five_hour": {"used_percentage": 41.5, "resets_at": 4_000_000_000_u64}}})
     .to_string()
@@ -38,7 +40,9 @@ fn given(mut command: Command, input: &[u8]) -> Output {
 fn status_line(stage: &Stage, own: Option<&str>, input: &[u8]) -> Output {
     let mut command = stage.flightdeck(&["statusline"]);
     command.env("PATH", "/usr/bin:/bin").env("NO_COLOR", "1").env("MINE", "kept");
-    own.into_iter().for_each(|own| drop(command.args(["--", own])));
+    if let Some(own) = own {
+        command.args(["--", own]);
+    }
     given(command, input)
 }
 
@@ -72,7 +76,7 @@ const OWN: [&str; 9] = [
 
 #[track_caller]
 fn all_come_out_the_same(stage: &Stage) {
-    for input in [line(0.5).as_bytes(), b"", b"{\"torn", b"\xff\xfe not json\n", &vec![b'x'; 1 << 20]] {
+    for input in [line(0.5).as_bytes(), b"", b"{\"torn", b"\xff\xfe not json\n", &vec![b'x'; 1 << 20][..]] {
         for own in OWN {
             assert_eq!(status_line(stage, Some(own), input), directly(stage, own, input), "{own}");
         }
@@ -106,7 +110,7 @@ fn without_a_command_a_short_line_says_what_matters() {
     assert!(
         String::from_utf8(given(coloured, line(0.5).as_bytes()).stdout).unwrap().contains("\u{1b}[32m15%")
     );
-    for garbage in [&b""[..], b"garbage", b"[1]", b"{}", b"\"x\"", &vec![b'['; 1 << 20]] {
+    for garbage in [&b""[..], b"garbage", b"[1]", b"{}", b"\"x\"", &vec![b'['; 1 << 20][..]] {
         printed(&status_line(&stage, None, garbage), "");
     }
     assert!(!stage.paths().spool().exists(), "only the newest line matters: nothing is spooled");
@@ -117,15 +121,38 @@ fn a_daemon_that_never_answers_is_not_waited_for() {
     let stage = Stage::new();
     let socket = stage.paths().socket();
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(socket.parent().unwrap()).unwrap();
-    let _listener = UnixListener::bind(&socket).unwrap();
-    // More than the backlog holds: the last ones are not even let in.
-    for _ in 0..140 {
-        let _ = std::os::unix::net::UnixStream::connect(&socket).map(std::mem::forget);
-    }
-    let began = Instant::now();
-    printed(&status_line(&stage, Some("echo mine"), line(0.5).as_bytes()), "mine\n");
-    printed(&status_line(&stage, None, line(0.5).as_bytes()), "Opus 5.5 · 15% context · $0.50\n");
-    assert!(began.elapsed() < AT_ONCE, "took {:?}", began.elapsed());
+    let at_once = || {
+        let began = Instant::now();
+        printed(&status_line(&stage, Some("echo mine"), line(0.5).as_bytes()), "mine\n");
+        printed(&status_line(&stage, None, line(0.5).as_bytes()), "Opus 5.5 · 15% context · $0.50\n");
+        assert!(began.elapsed() < AT_ONCE, "took {:?}", began.elapsed());
+    };
+    let listener = UnixListener::bind(&socket).unwrap();
+    at_once();
+    drop(listener);
+    at_once();
+    std::fs::remove_file(&socket).unwrap();
+    let _full = full_backlog(&socket);
+    at_once();
+}
+
+/// A listener that never accepts, and as many waiting as it lets in.
+fn full_backlog(path: &Path) -> Vec<OwnedFd> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, connect, listen, socket};
+    let new = || socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    let address = SocketAddrUnix::new(path).unwrap();
+    let listener = new();
+    bind(&listener, &address).unwrap();
+    listen(&listener, 0).unwrap();
+    let waiting = std::iter::from_fn(|| {
+        let client = new();
+        rustix::io::ioctl_fionbio(&client, true).unwrap();
+        connect(&client, &address).is_ok().then_some(client)
+    });
+    let mut all: Vec<OwnedFd> = waiting.collect();
+    assert!(!all.is_empty());
+    all.push(listener);
+    all
 }
 
 #[test]
@@ -167,7 +194,7 @@ fn the_card_and_the_fleet_learn_what_the_line_knows_and_a_restart_keeps_it() {
     let expected = json!({"rate_limits": {"five_hour": {"percent": 41.5, "resets_at": "2096-10-02T07:06:40.000Z"},
         "seven_day": null}, "sessions": 1, "needs_you": 1, "running": 0, "done": 0});
     assert_eq!(fleet, expected);
-    assert_eq!(stage.socket().ask(r#"{"cmd":"fleet"}"#)["data"], expected);
+    assert_eq!(stage.socket().ask(&json!({"cmd": "fleet"}))["data"], expected);
 
     daemon.kill();
     let daemon = stage.daemon();
@@ -185,16 +212,19 @@ fn a_line_that_says_the_same_again_is_not_stored_again() {
     let stage = Stage::new();
     let daemon = with_a_session(&stage);
     let mut socket = stage.socket();
+    let mut calls = 0;
     let mut tell = |usd: f64| {
-        let frame = format!(r#"{{"cmd":"statusline","args":{},"env":{{}}}}"#, line(usd));
-        socket.ask(&frame)["data"]["seq"].clone()
+        calls += 1;
+        let mut payload: Value = serde_json::from_str(&line(usd)).unwrap();
+        payload["cost"]["total_duration_ms"] = json!(calls);
+        socket.ask(&json!({"cmd": "statusline", "args": payload, "env": {}}))["data"]["seq"].clone()
     };
     assert_eq!(
         [tell(0.5), tell(0.5), tell(0.6), tell(0.6)].map(|seq| seq.is_u64()),
         [true, false, true, false]
     );
     assert_eq!(daemon.events_total(), 3);
-    let refused = stage.socket().ask(r#"{"cmd":"statusline","args":{},"env":{}}"#);
+    let refused = stage.socket().ask(&json!({"cmd": "statusline", "args": {}}));
     assert_eq!(refused["error"], "VALIDATION_ERROR");
 }
 
