@@ -148,7 +148,7 @@ pub fn next(state: &AgentState, kind: &EventKind, around: Around<'_>) -> Option<
         // Data on the card, or needs that the ledger holds: the activity stays.
         (_, K::SubagentStarted | K::SubagentStopped | K::CompactionEnded | K::ElicitationOpened { .. })
         | (_, K::Notified(_) | K::ModelSwitched { .. } | K::CwdChanged { .. })
-        | (_, K::TodoCreated { .. } | K::TodoCompleted { .. } | K::Seen | K::Noted)
+        | (_, K::TodoCreated { .. } | K::TodoCompleted { .. } | K::Seen | K::Noted | K::StatusLine(_))
         // The registry and the process table have their own rules: session/registry.rs.
         | (_, K::RegistrySaid(_) | K::ProcessGone { .. }) => return None,
     };

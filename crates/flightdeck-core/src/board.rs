@@ -11,6 +11,7 @@ use crate::price::{Bill, Usage};
 use crate::record::Source;
 use crate::rules::Rules;
 use crate::session::{Child, Failure, Session, Todo};
+use crate::status_line;
 use crate::time::Timestamp;
 
 /// One session as viewers see it. Fields may be added; these names stay.
@@ -245,7 +246,8 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
     let (kind, detail, reason) = lens::status(&session.shown.state);
     let told = session.enrichment.as_deref();
     let known = told.map(|t| &t.known);
-    let cache = cache(session);
+    let line = session.status_line.as_ref();
+    let cache = status_line::cache(line, cache(session));
     Card {
         id: session.id.clone(),
         continues: session.continues.clone(),
@@ -254,7 +256,9 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         end_reason: end_reason(session),
         seat: seat(session, rules),
         project: project(session),
-        git_branch: known.and_then(|k| k.git_branch.clone()),
+        git_branch: line
+            .and_then(|line| line.says.worktree.as_ref()?.branch.clone())
+            .or_else(|| known?.git_branch.clone()),
         transcript_path: session.transcript_path.clone(),
         title: title(session),
         last_user_message: session.last_user_message.clone().or_else(|| known?.last_prompt.clone()),
@@ -282,8 +286,8 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         current_turn_started_at: session.turn.started_at.or_else(|| known?.last_prompt_at),
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
         tokens: known.map(|k| Tokens::of(k.usage.values())),
-        cost: told.map(|t| Cost::of(&t.bill)),
-        context: told.and_then(context),
+        cost: status_line::cost(line, told.map(|t| Cost::of(&t.bill))),
+        context: status_line::context(line, told.and_then(context)),
         cache,
         sub_agents: sub_agents(session),
         progress_items: progress(session),
@@ -394,8 +398,12 @@ fn project(session: &Session) -> ProjectCard {
     ProjectCard {
         name: session.project.name().to_owned(),
         path: session.project.root().map(str::to_owned),
-        worktree: session.project.worktree().map(str::to_owned),
+        worktree: session.project.worktree().map(str::to_owned).or_else(|| told_worktree(session)),
     }
+}
+
+fn told_worktree(session: &Session) -> Option<String> {
+    Some(session.status_line.as_ref()?.says.worktree.as_ref()?.name.clone())
 }
 
 fn current_activity(session: &Session) -> Option<String> {

@@ -8,12 +8,14 @@ use crate::limits::{
     PATH_CHARS_MAX,
 };
 use crate::record::{Envelope, Record, Source};
+use crate::status_line::Says;
 use crate::text::{lines, one_line};
 use crate::time::Timestamp;
 use crate::tool::ToolUse;
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{flag, list, object, str, text, text_or_empty, whole};
 use crate::wire::registry::{self, PROCESS_GONE, Word};
+use crate::wire::statusline::{self, STATUS_LINE};
 
 /// One event, ready to be applied.
 #[derive(Clone, Debug)]
@@ -103,6 +105,8 @@ pub enum EventKind {
         pid: u32,
         proc_start: Option<String>,
     },
+    /// The client's status line: data that moves nothing.
+    StatusLine(Says),
     /// The person opened the card.
     Seen,
     /// Kept in the timeline; moves nothing.
@@ -196,6 +200,7 @@ impl Event {
             },
             envelope: record.envelope.clone(),
             kind: match record.source {
+                Source::Hook if record.name == STATUS_LINE => EventKind::StatusLine(statusline::says(p)),
                 Source::Hook => {
                     HookName::parse(&record.name).map_or(EventKind::Noted, |name| kind_of(name, p))
                 }
@@ -215,6 +220,7 @@ impl EventKind {
         !matches!(
             self,
             K::Noted
+                | K::StatusLine(_)
                 | K::Seen
                 | K::ModelSwitched { .. }
                 | K::CwdChanged { .. }

@@ -12,6 +12,7 @@ use crate::limits::{
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
 use crate::session::Session;
+use crate::status_line::{RateLimits, Says, StatusLine};
 use crate::time::Timestamp;
 use crate::timers::{Timer, Timers};
 
@@ -48,6 +49,9 @@ pub struct Fleet {
     /// Who sits in which process now.
     by_process: BTreeMap<String, String>,
     timers: Timers,
+    /// The newest word about the person's subscription, and when it fired.
+    #[serde(default)]
+    rate_limits: Option<(Timestamp, RateLimits)>,
     /// The newest event applied.
     last_seq: u64,
     /// The newest moment known: timers never run backwards.
@@ -62,6 +66,7 @@ impl Fleet {
             ended: BTreeMap::new(),
             by_process: BTreeMap::new(),
             timers: Timers::default(),
+            rate_limits: None,
             last_seq: 0,
             now: Timestamp::default(),
         }
@@ -112,12 +117,16 @@ impl Fleet {
     pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
         let mut effects = self.tick(event.received_at);
         self.last_seq = self.last_seq.max(event.seq);
+        self.take_rate_limits(event);
         if self.is_of_an_ended_session(event) {
             return effects;
         }
         let known = self.sessions.contains_key(&event.session_id);
         if !known {
-            if matches!(event.source, Source::User | Source::Process) {
+            // Hooks and the registry tell who is there. A status line that made a session could overtake the start
+            // that says which one it replaces.
+            let only_data = matches!(event.kind, EventKind::StatusLine(_));
+            if only_data || matches!(event.source, Source::User | Source::Process) {
                 return effects;
             }
             self.make_room(&mut effects);
@@ -130,6 +139,26 @@ impl Fleet {
         self.apply_to_session(event, &mut effects);
         effects.push(Effect::Changed(event.session_id.clone()));
         effects
+    }
+
+    /// Whether it says anything that the fleet does not know: a status line that does not need not be stored.
+    pub fn is_news(&self, event: &Event) -> bool {
+        let EventKind::StatusLine(says) = &event.kind else { return true };
+        let session = self.sessions.get(&event.session_id);
+        session.is_some_and(|s| s.status_line.as_ref().is_none_or(|line| line.says != *says))
+    }
+
+    /// `None` where none is known, or all that were known have been reset since.
+    pub fn rate_limits(&self, now: Timestamp) -> Option<RateLimits> {
+        self.rate_limits.and_then(|(_, limits)| limits.at(now))
+    }
+
+    fn take_rate_limits(&mut self, event: &Event) {
+        if let EventKind::StatusLine(Says { rate_limits: Some(limits), .. }) = event.kind
+            && (event.envelope.clock_back || self.rate_limits.is_none_or(|(at, _)| at <= event.fired_at))
+        {
+            self.rate_limits = Some((event.fired_at, limits));
+        }
     }
 
     /// What its transcripts tell about a session. Data for its card: it moves nothing and is in no snapshot.
@@ -169,6 +198,11 @@ impl Fleet {
             EventKind::RegistrySaid(_) => self.timers.set(event.received_at + SETTLE, id, Timer::Settle),
             EventKind::Stopped { .. } => {
                 self.timers.set(event.received_at + BUSY_AFTER_STOP, id, Timer::AfterStop);
+            }
+            EventKind::StatusLine(_) => {
+                if let Some(at) = session.status_line.as_ref().and_then(StatusLine::cools_at) {
+                    self.timers.set(at, id, Timer::CacheCold);
+                }
             }
             _ => {}
         }
@@ -282,6 +316,12 @@ impl Fleet {
             Timer::Forget if has_been_over(session, due, self.rules.done_keeps) => self.forget(id, effects),
             Timer::Complete | Timer::Forget => {}
             Timer::CacheCold => {
+                if let Some(line) = &mut session.status_line
+                    && line.cools_at().is_some_and(|at| at <= due)
+                {
+                    line.cache_is_cold = true;
+                    effects.push(Effect::Changed(id.to_owned()));
+                }
                 // Used again since: a later timer is set for that.
                 if !session.cache_is_cold && session.cache_expires_at().is_some_and(|at| at <= due) {
                     session.cache_is_cold = true;

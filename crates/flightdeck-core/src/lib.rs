@@ -17,6 +17,7 @@ pub mod project;
 pub mod record;
 pub mod rules;
 pub mod session;
+pub mod status_line;
 pub mod text;
 pub mod time;
 pub mod timeline;

@@ -26,6 +26,8 @@ pub const SPOOL_BYTES_MAX: u64 = 512 * 1024 * 1024;
 pub const SPOOL_FILES_MAX: usize = 50_000;
 /// Longest name on a card: of a tool, a model, an agent type, a server.
 pub const NAME_CHARS_MAX: usize = 100;
+/// Longest text kept of a status line: a path is at most this long.
+pub const STATUS_LINE_TEXT_BYTES_MAX: usize = 4096;
 /// Longest failure note on a card.
 pub const FAILURE_CHARS_MAX: usize = 300;
 /// Most open calls remembered per agent: parallel calls are a handful; more means their ends were lost.

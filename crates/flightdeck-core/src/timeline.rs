@@ -6,6 +6,7 @@ use crate::text::one_line;
 use crate::tool::ToolUse;
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{list, str, text};
+use crate::wire::statusline::{self, STATUS_LINE};
 
 /// What a person would want to read of it; empty where the name says it all.
 pub fn summary(record: &Record) -> String {
@@ -15,6 +16,9 @@ pub fn summary(record: &Record) -> String {
     }
     let field = |name: &str| text(p, name).map(|t| one_line(&t, CARD_PROMPT_CHARS_MAX)).unwrap_or_default();
     use HookName as H;
+    if record.name == STATUS_LINE {
+        return status_line(record);
+    }
     match HookName::parse(&record.name) {
         Some(H::PreToolUse | H::PostToolUse | H::PermissionRequest | H::PermissionDenied) => {
             ToolUse::from_payload(p).label()
@@ -45,4 +49,13 @@ pub fn summary(record: &Record) -> String {
         Some(H::TeammateIdle) => field("teammate_name"),
         Some(H::WorktreeCreate | H::WorktreeRemove | H::MessageDisplay) | None => String::new(),
     }
+}
+
+fn status_line(record: &Record) -> String {
+    let says = statusline::says(&record.payload);
+    let cost = says.client_usd_micros.map(|micros| format!("${:.2}", micros as f64 / 1e6));
+    let context = says.context_tokens.zip(says.context_window);
+    let context =
+        context.map(|(tokens, window)| format!("{}% of context", tokens.saturating_mul(100) / window));
+    context.into_iter().chain(cost).collect::<Vec<_>>().join(", ")
 }

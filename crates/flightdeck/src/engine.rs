@@ -21,6 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::changes::{Changes, Subscription};
 use crate::clock::Clock;
 use crate::explain::{self, Explanation};
+use crate::fleet_overview::{self, Overview};
 use crate::health::Health;
 use crate::inlet::tail::follow::Tail;
 use crate::restore;
@@ -39,6 +40,13 @@ pub enum Input {
         records: Vec<Record>,
         reply: Reply,
     },
+    /// What a status line said: stored like an event, unless it is known already.
+    StatusLine {
+        record: Box<Record>,
+        reply: Reply,
+    },
+    /// The subscription's limits, and how many sessions are where.
+    Overview(oneshot::Sender<Overview>),
     /// The whole board.
     Board(oneshot::Sender<Bytes>),
     /// One card of the fleet, on the board or replaced.
@@ -89,6 +97,14 @@ impl EngineHandle {
     pub async fn append(&self, records: Vec<Record>) -> Result<Vec<Appended>, NotStored> {
         let answer = self.ask(|reply| Input::Events { records, reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
+    }
+    /// Empty if the fleet knew it already.
+    pub async fn status_line(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
+        let answer = self.ask(|reply| Input::StatusLine { record: Box::new(record), reply }).await;
+        answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
+    }
+    pub async fn overview(&self) -> Result<Overview, Stopped> {
+        self.ask(Input::Overview).await
     }
     pub async fn board(&self) -> Result<Bytes, Stopped> {
         self.ask(Input::Board).await
@@ -198,10 +214,12 @@ impl Engine {
     async fn take(&mut self, batch: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
         let mut records = Vec::new();
         let mut waiting = Vec::new();
+        let mut lines = Vec::new();
         let mut questions = Vec::new();
         let mut enriched = Vec::new();
         for input in batch.drain(..) {
             match input {
+                Input::StatusLine { record, reply } => lines.push((*record, reply)),
                 Input::Events { records: mut new, reply } => {
                     waiting.push((new.len(), reply));
                     records.append(&mut new);
@@ -216,7 +234,26 @@ impl Engine {
         if !enriched.is_empty() {
             self.enrich(enriched).await;
         }
+        self.commit_news(lines).await;
         questions.into_iter().fold(None, |stopped, question| self.answer(question).or(stopped))
+    }
+
+    /// After the batch's events, so that the first line of a session finds it. With a `refreshInterval` a client says the
+    /// same every second: that is not worth a write.
+    async fn commit_news(&mut self, lines: Vec<(Record, Reply)>) {
+        let (mut records, mut waiting) = (Vec::new(), Vec::new());
+        for (record, reply) in lines {
+            if self.fleet.is_news(&Event::from_record(&record)) {
+                records.push(record);
+                waiting.push((1, reply));
+            } else {
+                // The command does not wait for the answer.
+                let _ = reply.send(Ok(Vec::new()));
+            }
+        }
+        if !records.is_empty() {
+            self.commit(records, waiting).await;
+        }
     }
 
     async fn commit(&mut self, mut records: Vec<Record>, waiting: Vec<(usize, Reply)>) {
@@ -314,7 +351,10 @@ impl Engine {
                 drop(reply.send(self.changes.subscribe(last_event_id.as_deref())));
             }
             Input::Stop(reply) => return Some(reply),
-            Input::Events { .. } | Input::Enriched { .. } => {}
+            Input::Overview(reply) => {
+                drop(reply.send(fleet_overview::overview(&self.fleet, self.clock.now())))
+            }
+            Input::Events { .. } | Input::StatusLine { .. } | Input::Enriched { .. } => {}
         }
         None
     }

@@ -8,6 +8,7 @@ pub mod config;
 pub mod daemon;
 pub mod engine;
 pub mod explain;
+pub mod fleet_overview;
 pub mod guard;
 pub mod health;
 pub mod inlet;

@@ -43,6 +43,7 @@ pub fn router(app: App, allowed: Arc<Guard>) -> Router {
         .route("/api/sessions/{id}/events", get(api::events))
         .route("/api/sessions/{id}/explain", get(api::explain))
         .route("/api/sessions/{id}/seen", post(api::seen))
+        .route("/api/fleet", get(api::fleet))
         .route("/api/fleet/history", get(api::history))
         .route("/api/usage", get(usage::usage))
         .route("/healthz", get(observe::healthz))

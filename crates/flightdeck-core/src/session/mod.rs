@@ -23,6 +23,7 @@ use crate::limits::{CHILDREN_MAX, DISORDER_MAX, ENDED_TURNS_MAX, TODOS_MAX};
 use crate::project::Project;
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
+use crate::status_line::{Says, StatusLine};
 use crate::time::{Millis, Timestamp};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +73,9 @@ pub struct Session {
     /// Its expiry has passed; a timer says so.
     #[serde(skip)]
     pub cache_is_cold: bool,
+    /// What the client's own status line said last.
+    #[serde(default)]
+    pub status_line: Option<StatusLine>,
 }
 
 /// The lasting place a session sits in.
@@ -193,6 +197,7 @@ impl Session {
             seen: false,
             enrichment: None,
             cache_is_cold: false,
+            status_line: None,
         }
     }
 
@@ -200,6 +205,9 @@ impl Session {
     pub fn apply(&mut self, event: &Event, rules: &Rules) {
         if event.envelope.clock_back {
             self.reset_clocks(event.fired_at);
+        }
+        if let EventKind::StatusLine(says) = &event.kind {
+            return self.take_status_line(says, event);
         }
         self.take_common_facts(event);
         let before = Before { late: self.is_late(event), typed_ahead: self.main.is_using_a_tool() };
@@ -259,6 +267,7 @@ impl Session {
     fn reset_clocks(&mut self, at: Timestamp) {
         self.main.changed_at = self.main.changed_at.min(at);
         self.hook_changed_at = self.hook_changed_at.min(at);
+        self.model_at = self.model_at.min(at);
         self.main.ledger.reset_clock(at);
         for child in self.children.values_mut() {
             child.changed_at = child.changed_at.min(at);
@@ -478,6 +487,22 @@ impl Session {
             EventKind::Seen => self.seen = true,
             _ => {}
         }
+    }
+
+    /// Not even a sign of life: with a `refreshInterval` it comes every second, whatever the session does.
+    fn take_status_line(&mut self, says: &Says, event: &Event) {
+        let newest = self.status_line.as_ref().is_none_or(|line| line.at <= event.fired_at);
+        if !newest && !event.envelope.clock_back {
+            return;
+        }
+        if let Some(model) = &says.model
+            && self.model_at <= event.fired_at
+        {
+            self.model = Some(model.clone());
+            self.model_at = event.fired_at;
+        }
+        keep(&mut self.transcript_path, event.facts.transcript_path.as_ref());
+        self.status_line = Some(StatusLine::new(event.fired_at, says.clone(), event.received_at));
     }
 
     fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, typed_ahead: bool) {

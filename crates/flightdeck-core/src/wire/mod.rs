@@ -6,4 +6,5 @@ pub mod hook_name;
 pub mod lenient;
 pub mod registry;
 pub mod scan;
+pub mod statusline;
 pub mod transcript;

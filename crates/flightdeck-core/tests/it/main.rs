@@ -6,4 +6,5 @@ mod enriched;
 mod properties;
 mod registry;
 mod states;
+mod status_line;
 mod story;

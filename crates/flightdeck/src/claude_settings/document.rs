@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 
 use super::error::SettingsError;
 use super::handler::is_ours;
+use super::status_line::{self, Line};
 
 /// Editors on other systems begin a file with it; the client skips it.
 const BOM: char = '\u{feff}';
@@ -30,6 +31,7 @@ pub(super) struct Document<'a> {
     pub(super) members: Vec<Member>,
     pub(super) hooks: Option<Member>,
     pub(super) events: Vec<Event>,
+    pub(super) status_line: Line,
 }
 
 /// `"key": value` in an object.
@@ -90,7 +92,14 @@ impl<'a> Document<'a> {
     /// Reads the text of `path`, which is named only in errors.
     pub(super) fn read(text: &'a str, path: &Path) -> Result<Self, SettingsError> {
         let body = text.strip_prefix(BOM).unwrap_or(text);
-        let mut document = Self { text, root: None, members: Vec::new(), hooks: None, events: Vec::new() };
+        let mut document = Self {
+            text,
+            root: None,
+            members: Vec::new(),
+            hooks: None,
+            events: Vec::new(),
+            status_line: Line::None,
+        };
         if body.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
             return Ok(document);
         }
@@ -105,6 +114,11 @@ impl<'a> Document<'a> {
         if let Some(hooks) = &document.hooks {
             document.events = reader.events(hooks)?;
         }
+        // As the client does: the last of two counts.
+        if let Some(member) = document.members.iter().rfind(|member| member.key == status_line::KEY) {
+            let members = reader.object(&member.value, "").ok();
+            document.status_line = status_line::read(text, member, members.as_deref());
+        }
         Ok(document)
     }
 
@@ -117,11 +131,17 @@ impl<'a> Document<'a> {
     }
 
     pub(super) fn has_ours(&self) -> bool {
-        self.handlers().any(|handler| handler.ours)
+        self.status_line.is_ours() || self.handlers().any(|handler| handler.ours)
     }
 
     pub(super) fn foreign_handlers(&self) -> usize {
         self.handlers().filter(|handler| !handler.ours).count()
+    }
+
+    /// An edit of one of two would be an edit of the wrong one.
+    pub(super) fn refuse_second(&self, key: &str, path: &Path) -> Result<(), SettingsError> {
+        let members = self.members.iter().filter(|member| member.key == key);
+        Reader { text: self.text, path }.refuse_twice(members, "")
     }
 
     /// With it the client runs nobody's hooks.
@@ -239,7 +259,7 @@ fn span_of(text: &str, part: &str) -> Span {
     start..start + part.len()
 }
 
-fn line_of(text: &str, at: usize) -> usize {
+pub(super) fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 

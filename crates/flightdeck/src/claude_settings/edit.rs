@@ -13,13 +13,14 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Document, EntryKind, Event, Handler, Span};
 use super::error::SettingsError;
+use super::status_line::Line;
 
 /// How Claude Code itself writes the file.
 const USUAL_INDENT: &str = "  ";
 
-struct Edit {
-    span: Span,
-    text: String,
+pub(super) struct Edit {
+    pub(super) span: Span,
+    pub(super) text: String,
 }
 
 /// The text with exactly these handlers of ours in it. Those already there as wanted keep their place.
@@ -68,13 +69,33 @@ fn strip_but(document: &Document<'_>, kept: &[(HookName, usize)], when_empty: Wh
     let gone: Vec<bool> = document.events.iter().map(|event| strip_event(event, &goes, &mut inner)).collect();
     let spans: Vec<Span> = document.events.iter().map(|event| event.member.span()).collect();
     if all_gone(&gone) && when_empty == WhenEmpty::Drop {
-        let members: Vec<Span> = document.members.iter().map(|member| member.span()).collect();
-        let gone: Vec<bool> = document.members.iter().map(|member| member.key == "hooks").collect();
-        inner = document.root.iter().flat_map(|root| removals(root, &members, &gone)).collect();
+        inner = member_removals(document, "hooks");
     } else {
         inner.extend(removals(&hooks.value, &spans, &gone));
     }
     apply(document.text, inner)
+}
+
+fn member_removals(document: &Document<'_>, key: &str) -> Vec<Edit> {
+    let members: Vec<Span> = document.members.iter().map(|member| member.span()).collect();
+    let gone: Vec<bool> = document.members.iter().map(|member| member.key == key).collect();
+    document.root.iter().flat_map(|root| removals(root, &members, &gone)).collect()
+}
+
+/// The text without this member of the settings.
+pub(super) fn remove_member(document: &Document<'_>, key: &str) -> String {
+    apply(document.text, member_removals(document, key))
+}
+
+/// The text with one more member of the settings.
+pub(super) fn add_member(document: &Document<'_>, key: &str, value: Value) -> String {
+    match &document.root {
+        Some(root) => add_to_root(document, root, key, value),
+        None => {
+            let bom: String = document.text.chars().take_while(|c| *c == '\u{feff}').collect();
+            bom + &add_to_root(&Document::empty_object(), &(0..2), key, value) + "\n"
+        }
+    }
 }
 
 /// Whether the event is empty now and goes as a whole; else `edits` gets what goes of it.
@@ -125,11 +146,7 @@ fn add(document: &Document<'_>, handlers: Vec<(&str, &Value)>) -> String {
         return document.text.to_owned();
     }
     match (&document.root, &document.hooks) {
-        (None, _) => {
-            let bom: String = document.text.chars().take_while(|c| *c == '\u{feff}').collect();
-            bom + &add_to_root(&Document::empty_object(), &(0..2), handlers) + "\n"
-        }
-        (Some(root), None) => add_to_root(document, root, handlers),
+        (None, _) | (_, None) => add_member(document, "hooks", events_of(handlers)),
         (Some(_), Some(hooks)) => add_to_hooks(document, &hooks.value, handlers),
     }
 }
@@ -138,11 +155,14 @@ fn group(handler: &Value) -> Value {
     json!({ "hooks": [handler] })
 }
 
-fn add_to_root(document: &Document<'_>, root: &Span, handlers: Vec<(&str, &Value)>) -> String {
-    let events: Map<String, Value> =
-        handlers.into_iter().map(|(name, handler)| (name.to_owned(), json!([group(handler)]))).collect();
+fn events_of(handlers: Vec<(&str, &Value)>) -> Value {
+    let events = handlers.into_iter().map(|(name, handler)| (name.to_owned(), json!([group(handler)])));
+    Value::Object(events.collect::<Map<String, Value>>())
+}
+
+fn add_to_root(document: &Document<'_>, root: &Span, key: &str, value: Value) -> String {
     let members: Vec<Span> = document.members.iter().map(|member| member.span()).collect();
-    let new = [(Some("hooks"), Value::Object(events))];
+    let new = [(Some(key), value)];
     apply(document.text, vec![Style::of(document).append(document.text, root, &members, &new)])
 }
 
@@ -167,11 +187,18 @@ fn add_to_hooks(document: &Document<'_>, hooks: &Span, handlers: Vec<(&str, &Val
 
 impl Document<'static> {
     fn empty_object() -> Self {
-        Self { text: "{}", root: Some(0..2), members: Vec::new(), hooks: None, events: Vec::new() }
+        Self {
+            text: "{}",
+            root: Some(0..2),
+            members: Vec::new(),
+            hooks: None,
+            events: Vec::new(),
+            status_line: Line::None,
+        }
     }
 }
 
-fn apply(text: &str, mut edits: Vec<Edit>) -> String {
+pub(super) fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|edit| edit.span.start);
     let mut result = String::with_capacity(text.len());
     let mut done = 0;

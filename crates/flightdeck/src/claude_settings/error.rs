@@ -74,6 +74,12 @@ pub enum SettingsError {
     #[error("cannot {doing} {path}: {cause}. Nothing was changed")]
     Io { doing: &'static str, path: PathBuf, cause: io::Error },
 
+    #[error(
+        "{path}, line {line}: \"statusLine\" is not a command we could put ours around: correct or remove it, or install \
+         without --statusline. Nothing was changed"
+    )]
+    OddStatusLine { path: PathBuf, line: usize },
+
     #[error("{path} is not UTF-8 and cannot stand in settings.json: move it to a path that is")]
     PathNotUtf8 { path: PathBuf },
 

@@ -57,6 +57,8 @@ pub struct Registration {
     pub via: Via,
     pub port: u16,
     pub hold_seconds: u32,
+    /// Wrap the status line too. One that is wrapped already stays so.
+    pub status_line: bool,
     pub version: ClientVersion,
 }
 
@@ -68,6 +70,7 @@ impl Registration {
             via: Via::Shim,
             port: DEFAULT_PORT,
             hold_seconds: DEFAULT_HOLD_SECONDS,
+            status_line: false,
             version,
         }
     }
@@ -143,9 +146,13 @@ fn command(command: String, is_async: bool, timeout: u32) -> Value {
 }
 
 /// In single quotes nothing is special to a POSIX shell but the single quote itself.
-fn shell_quoted(path: &Path) -> Result<String, SettingsError> {
+pub(super) fn shell_quoted(path: &Path) -> Result<String, SettingsError> {
     let text = path.to_str().ok_or_else(|| SettingsError::PathNotUtf8 { path: path.to_owned() })?;
-    Ok(format!("'{}'", text.replace('\'', r"'\''")))
+    Ok(quoted(text))
+}
+
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Whether a handler in the file is one of ours, of whatever version.

@@ -12,6 +12,7 @@ mod plan;
 mod receipt;
 pub mod report;
 pub mod scope;
+pub mod status_line;
 pub mod version;
 mod write;
 
@@ -29,6 +30,8 @@ pub use self::receipt::BACKUPS_MAX;
 use self::receipt::{Receipt, Shelf};
 pub use self::report::{Change, Outcome, Printed, Status};
 pub use self::scope::{Scope, config_dir, settings_path};
+use self::status_line::Line;
+pub use self::status_line::LineState;
 pub use self::version::{ClientVersion, Version, VersionSource, ask_claude};
 use self::write::{Found, Swap};
 
@@ -110,10 +113,15 @@ impl SettingsFile {
         let document = Document::read(&text, &self.path)?;
         let found = plan::compare(&document, &registration.handlers()?);
         let via = plan::installed(&document).map(|installed| installed.via);
-        let was_here = via.is_some() || self.shelf.receipt(&real).is_some();
+        let receipt = self.shelf.receipt(&real);
+        let was_here = via.is_some() || receipt.is_some();
+        let was_line = receipt.is_some_and(|receipt| receipt.status_line);
+        let status_line = document.status_line.state(registration, was_line)?;
         Ok(Status {
             path: self.path.clone(),
-            drift: was_here && !(found.missing.is_empty() && found.stale.is_empty()),
+            drift: was_here
+                && !(found.missing.is_empty() && found.stale.is_empty() && status_line.in_order()),
+            status_line,
             registered: found.registered,
             missing: found.missing,
             stale: found.stale,
@@ -131,6 +139,12 @@ impl SettingsFile {
         Ok(plan::installed(&Document::read(&text, &self.path)?))
     }
 
+    /// Whether anything stands under `statusLine`, ours or not.
+    pub fn has_status_line(&self) -> Result<bool, SettingsError> {
+        let text = self.text(&write::real_path(&self.path)?)?;
+        Ok(Document::read(&text, &self.path)?.status_line != Line::None)
+    }
+
     fn register(
         &self,
         registration: &Registration,
@@ -140,17 +154,19 @@ impl SettingsFile {
         let wanted = registration.handlers()?;
         let folder = folder_of(&self.path);
         let made_folder = write::make_folder(folder)?;
-        let edited = self.register_in_folder(&wanted, keep, made_folder).inspect_err(|_| {
+        let edited = self.register_in_folder(registration, keep, made_folder).inspect_err(|_| {
             if made_folder {
                 // Refused, so nothing of us stays; a folder somebody filled meanwhile does.
                 let _ = fs::remove_dir(folder);
             }
         })?;
+        let document = Document::read(&edited.after, &self.path)?;
         Ok(Change {
             registered: wanted.iter().map(|(name, _)| name.as_str()).collect(),
             via: Some(registration.via),
             version: Some(registration.version.clone()),
-            notes: notes(&Document::read(&edited.after, &self.path)?, registration),
+            notes: notes(&document, registration),
+            status_line: document.status_line.state(registration, false)?,
             backup: edited.backup,
             ..self.change(if edited.changed { outcome } else { Outcome::Unchanged })
         })
@@ -158,13 +174,13 @@ impl SettingsFile {
 
     fn register_in_folder(
         &self,
-        wanted: &[(HookName, Value)],
+        registration: &Registration,
         keep: Option<Keep>,
         made_folder: bool,
     ) -> Result<Edited, SettingsError> {
         let real = write::real_path(&self.path)?;
         self.edit(&real, &|found, old| {
-            let mut plan = plan::registered(found, old, wanted, keep, (&self.path, &real))?;
+            let mut plan = plan::registered(found, old, registration, keep, (&self.path, &real))?;
             if let Some(receipt) = &mut plan.receipt {
                 receipt.made_folder |= made_folder;
             }
@@ -215,16 +231,22 @@ impl SettingsFile {
         swapped
     }
 
-    /// Other tools' handlers are all still there: the last look before anything is written.
+    /// Other tools' handlers, and the person's own status line, are all still there: the last look before anything is
+    /// written.
     fn check(&self, before: Option<&str>, after: Option<&str>) -> Result<(), SettingsError> {
-        let foreign = |text: Option<&str>| {
-            Document::read(text.unwrap_or_default(), &self.path).map(|document| document.foreign_handlers())
+        let foreign = |text: Option<&str>| -> Result<_, SettingsError> {
+            let document = Document::read(text.unwrap_or_default(), &self.path)?;
+            Ok((document.foreign_handlers(), document.status_line.theirs().map(str::to_owned)))
         };
         let (had, has) = (foreign(before)?, foreign(after)?);
         if had == has {
             return Ok(());
         }
-        let why = format!("{had} handlers of other tools would become {has}");
+        let why = if had.0 != has.0 {
+            format!("{} handlers of other tools would become {}", had.0, has.0)
+        } else {
+            "the status line command of somebody else would be lost".to_owned()
+        };
         Err(SettingsError::SelfCheck { path: self.path.clone(), why })
     }
 
@@ -238,6 +260,7 @@ impl SettingsFile {
             path: self.path.clone(),
             registered: Vec::new(),
             via: None,
+            status_line: LineState::None,
             version: None,
             backup: None,
             notes: Vec::new(),
@@ -260,7 +283,11 @@ pub fn print(registration: &Registration) -> Result<Printed, SettingsError> {
     let group =
         |(name, handler): (HookName, Value)| (name.as_str().to_owned(), json!([{ "hooks": [handler] }]));
     let events: Map<String, Value> = registration.handlers()?.into_iter().map(group).collect();
-    Ok(Printed { settings: json!({ "hooks": events }) })
+    let mut settings = json!({ "hooks": events });
+    if registration.status_line {
+        settings[status_line::KEY] = registration.status_line_alone()?;
+    }
+    Ok(Printed { settings })
 }
 
 fn notes(document: &Document<'_>, registration: &Registration) -> Vec<String> {
@@ -287,9 +314,7 @@ mod tests {
     /// Installs while another tool writes to the file `writes` times, each time after we have read it.
     fn install_against(writes: u32) -> (Result<Edited, SettingsError>, String) {
         let (_dir, file, path) = world("{}");
-        let wanted = Registration::new(Path::new("/fd"), Path::new("/h"), ClientVersion::assumed())
-            .handlers()
-            .unwrap();
+        let wanted = Registration::new(Path::new("/fd"), Path::new("/h"), ClientVersion::assumed());
         let written = Cell::new(0);
         let edited = file.edit(&path, &|found, old| {
             if written.get() < writes {

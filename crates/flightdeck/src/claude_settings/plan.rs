@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::document::{Document, Event};
 use super::edit;
 use super::error::SettingsError;
-use super::handler::{Via, port_of, via_of};
+use super::handler::{Registration, Via, port_of, via_of};
 use super::receipt::{Exact, Receipt};
+use super::status_line;
 use super::{Installed, Keep};
 
 /// The new text (`None`: no file) and what to remember of the old one.
@@ -23,20 +24,29 @@ pub(super) struct Plan {
 pub(super) fn registered(
     found: Option<&str>,
     old: Option<Receipt>,
-    wanted: &[(HookName, Value)],
+    registration: &Registration,
     keep: Option<Keep>,
     (path, real): (&Path, &Path),
 ) -> Result<Plan, SettingsError> {
-    let had_ours = Document::read(found.unwrap_or_default(), path)?.has_ours();
+    let document = Document::read(found.unwrap_or_default(), path)?;
+    let had_ours = document.has_ours();
+    let had_line = document.status_line.is_ours();
+    // A repair also brings back what another tool put its own in place of.
+    let lost_line = keep.is_none() && old.as_ref().is_some_and(|old| old.status_line);
+    let with_line = registration.status_line || had_line || lost_line;
     let before = unregistered(found, old.as_ref(), had_ours);
     // From the text without us where it is known: then a second install leaves the same file as the first.
     let base = before.as_ref().map_or(found, |before| before.as_deref()).unwrap_or_default();
-    let after = edit::merge(base, path, wanted)?;
+    let mut after = edit::merge(base, path, &registration.handlers()?)?;
+    if with_line {
+        after = status_line::wrap(&after, path, registration)?;
+    }
     let receipt = Receipt {
         path: real.to_owned(),
         made_file: before == Some(None) || old.as_ref().is_some_and(|old| old.made_file),
         made_folder: old.as_ref().is_some_and(|old| old.made_folder),
         for_good: for_good(keep, old.as_ref(), had_ours),
+        status_line: with_line,
         exact: before.map(|before| Exact { before, after: after.clone() }),
     };
     Ok(Plan { after: Some(after), receipt: Some(receipt) })
@@ -72,6 +82,7 @@ pub(super) fn removed(
         Some(before) => before,
         None => {
             let rest = edit::strip(&document);
+            let rest = status_line::unwrap(&Document::read(&rest, path)?);
             let empty = Document::read(&rest, path)?.members.is_empty();
             (!(empty && old.is_some_and(|old| old.made_file))).then_some(rest)
         }

@@ -23,6 +23,9 @@ pub(super) struct Receipt {
     pub(super) made_folder: bool,
     /// The person asked for it, so a daemon that stops leaves it in place.
     pub(super) for_good: bool,
+    /// The status line was wrapped too.
+    #[serde(default)]
+    pub(super) status_line: bool,
     /// `None` once somebody else has written to the file.
     pub(super) exact: Option<Exact>,
 }

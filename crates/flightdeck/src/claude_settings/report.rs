@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::handler::Via;
+use super::status_line::LineState;
 use super::version::ClientVersion;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -29,6 +30,7 @@ pub struct Change {
     /// The events that have a handler of ours now.
     pub registered: Vec<&'static str>,
     pub via: Option<Via>,
+    pub status_line: LineState,
     pub version: Option<ClientVersion>,
     /// The file as it was.
     pub backup: Option<PathBuf>,
@@ -51,6 +53,9 @@ impl fmt::Display for Change {
         if let (Some(via), Some(version)) = (self.via, &self.version) {
             writeln!(f, "  via {}, for Claude Code {version}", via.as_str())?;
         }
+        if let Some(sentence) = self.status_line.sentence() {
+            writeln!(f, "  {sentence}")?;
+        }
         if let Some(backup) = &self.backup {
             writeln!(f, "  the file as it was: {}", backup.display())?;
         }
@@ -69,6 +74,7 @@ pub struct Status {
     /// Events with a handler of ours that is not what we would write.
     pub stale: Vec<String>,
     pub via: Option<Via>,
+    pub status_line: LineState,
     /// We were registered, and something of it is gone or out of date.
     pub drift: bool,
     /// `disableAllHooks` is set: nobody's hooks run.
@@ -82,7 +88,7 @@ pub struct Status {
 impl Status {
     /// Every event we want reaches us.
     pub fn in_order(&self) -> bool {
-        self.missing.is_empty() && self.stale.is_empty() && !self.disabled
+        self.missing.is_empty() && self.stale.is_empty() && !self.disabled && self.status_line.in_order()
     }
 }
 
@@ -106,6 +112,9 @@ impl fmt::Display for Status {
         }
         if !self.stale.is_empty() {
             writeln!(f, "  out of date: {}", some_of(&self.stale))?;
+        }
+        if let Some(sentence) = self.status_line.sentence() {
+            writeln!(f, "  {sentence}")?;
         }
         if self.drift {
             writeln!(f, "  they are not as we left them: run `flightdeck hooks repair`")?;

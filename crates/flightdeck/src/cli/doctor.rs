@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::ask::Daemon;
 use super::{draw, out::Out};
-use crate::claude_settings::{self as settings, ClientVersion, Registration, Scope, SettingsFile};
+use crate::claude_settings::{self as settings, ClientVersion, LineState, Registration, Scope, SettingsFile};
 use crate::config::Config;
 use crate::inlet::spool;
 use crate::paths::Paths;
@@ -180,6 +180,18 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
     } else {
         let says = format!("{} missing, {} out of date in {path}", status.missing.len(), status.stale.len());
         Finding::ill("hooks", says, "flightdeck hooks repair")
+    });
+    findings.push(match status.status_line {
+        LineState::Ours => Finding::well("line", "the status line tells us context, cost and rate limits"),
+        LineState::None | LineState::Theirs => {
+            Finding::well("line", "the status line does not tell us (flightdeck hooks install --statusline)")
+        }
+        LineState::Stale => {
+            Finding::ill("line", "the status line is ours, but out of date", "flightdeck hooks repair")
+        }
+        LineState::Replaced => {
+            Finding::ill("line", "our status line was replaced by another", "flightdeck hooks repair")
+        }
     });
     Ok(findings)
 }

@@ -47,6 +47,9 @@ pub struct Options {
     /// How long a permission may wait for the board, in seconds [default: 600]
     #[arg(long)]
     pub hold_seconds: Option<u32>,
+    /// Also go around the status line: context, cost and rate limits as the client itself knows them
+    #[arg(long)]
+    pub statusline: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -100,6 +103,9 @@ fn register(
     cwd: &Path,
     binary: &Path,
 ) -> anyhow::Result<Registration> {
+    if options.statusline {
+        refuse_to_hide_theirs(options, paths, env, cwd)?;
+    }
     // A project file needs no config folder; without one there is no registry to look into either.
     let config = settings::config_dir(env).unwrap_or_default();
     let port = || env("FLIGHTDECK_PORT").and_then(|port| port.to_str()?.parse().ok());
@@ -112,8 +118,30 @@ fn register(
             .hold_seconds
             .or(installed.and_then(|i| i.hold_seconds))
             .unwrap_or(DEFAULT_HOLD_SECONDS),
+        status_line: options.statusline,
         version: ClientVersion::find(&|| settings::ask_claude(env), &cwd.join(config)),
     })
+}
+
+/// A project's status line takes the place of the person's own, which lies in another file.
+fn refuse_to_hide_theirs(
+    options: &Options,
+    paths: &Paths,
+    env: &dyn Fn(&str) -> Option<OsString>,
+    cwd: &Path,
+) -> anyhow::Result<()> {
+    let has = |scope| {
+        let path = settings::settings_path(scope, env, cwd)?;
+        SettingsFile::new(&path, &paths.backups()).has_status_line()
+    };
+    // A user file that cannot be read hides nothing: the client ignores it too.
+    if options.scope == Scope::Project && !has(Scope::Project)? && has(Scope::User).unwrap_or(false) {
+        anyhow::bail!(
+            "your own status line would not be shown in this project any more: run `flightdeck hooks install \
+             --statusline` without --scope project instead. Nothing was changed"
+        );
+    }
+    Ok(())
 }
 
 fn show(report: &(impl fmt::Display + Serialize), json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -276,6 +304,7 @@ mod tests {
                     "PreCompact"
                   ],
                   "via": "shim",
+                  "status_line": "none",
                   "version": {
                     "number": "1.0.48",
                     "source": {
@@ -300,6 +329,7 @@ mod tests {
                   "missing": [],
                   "stale": [],
                   "via": "shim",
+                  "status_line": "none",
                   "drift": false,
                   "disabled": false,
                   "foreign": 0,

@@ -42,6 +42,9 @@ enum Command {
     /// Deliver one hook event from standard input; Claude Code calls this
     #[command(disable_help_flag = true)]
     Hook,
+    /// Print a status line for Claude Code, or the one of your own command after `--`, and tell the daemon what it says
+    #[command(disable_help_flag = true)]
+    Statusline,
     /// Register with Claude Code, or look after it
     Hooks(hooks::HooksArgs),
     /// List every session, what needs you first
@@ -116,8 +119,8 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),
         Command::Demo(args) => demo::run(&args, out),
-        // `main` takes both before this is reached.
-        Command::Hook | Command::Completions { .. } => Ok(0),
+        // `main` takes the first two before this is reached.
+        Command::Hook | Command::Statusline | Command::Completions { .. } => Ok(0),
     }
 }
 

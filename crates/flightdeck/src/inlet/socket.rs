@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_core::wire::statusline;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -105,6 +106,8 @@ async fn send(write: &mut OwnedWriteHalf, answer: &Value) -> std::io::Result<()>
 async fn answer(frame: Frame, bytes: usize, app: &App) -> Result<Value, Refusal> {
     let data = match frame.cmd.as_str() {
         "hook" => hook(frame, bytes, app).await?,
+        "statusline" => status_line(frame, app).await?,
+        "fleet" => to_json(app.engine.overview().await.map_err(stopping)?)?,
         "ping" => json!({ "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id() }),
         "sessions" => raw(&app.engine.board().await.map_err(stopping)?)?,
         "session" => api::session_json(app, &id_of(&frame.args)?).await.map_err(not_found)?,
@@ -134,6 +137,19 @@ async fn hook(frame: Frame, bytes: usize, app: &App) -> Result<Value, Refusal> {
     let appended = app.engine.append(vec![record]).await;
     let appended = appended.map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))?;
     Ok(json!({ "seq": appended.first().map_or(0, |a| a.seq), "hold_ms": 0, "verdict": null }))
+}
+
+/// `seq` is null where the fleet knew it all already.
+async fn status_line(frame: Frame, app: &App) -> Result<Value, Refusal> {
+    let record = statusline::draft(&frame.args, frame.env).into_record(clock::fresh_id());
+    let record = record.map_err(|e| Refusal::new("VALIDATION_ERROR", e.to_string()))?;
+    let appended = app.engine.status_line(record).await;
+    let appended = appended.map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))?;
+    Ok(json!({ "seq": appended.first().map(|a| a.seq) }))
+}
+
+fn to_json(answer: impl serde::Serialize) -> Result<Value, Refusal> {
+    serde_json::to_value(answer).map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))
 }
 
 /// `session_id`, `sessionId` or `id`.

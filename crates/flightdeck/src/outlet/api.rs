@@ -210,6 +210,10 @@ pub async fn see(app: &App, id: &str) -> Result<Value, ApiError> {
     Ok(json!({ "seq": appended.first().map_or(0, |a| a.seq) }))
 }
 
+pub async fn fleet(State(app): State<App>) -> Answer {
+    Ok(axum::Json(app.engine.overview().await?).into_response())
+}
+
 #[derive(Debug, Deserialize)]
 pub struct HistoryQuery {
     since: Option<String>,

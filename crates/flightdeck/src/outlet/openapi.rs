@@ -51,6 +51,12 @@ pub const ROUTES: &[Route] = &[
         "The person opened the card",
         &[(202, "Noted"), (404, "No such session")],
     ),
+    (
+        "get",
+        "/api/fleet",
+        "How many sessions are where, and the rate limits of the subscription where known",
+        &[(200, "Overview")],
+    ),
     ("get", "/api/fleet/history", "What every session did since a time", &[(200, "Spans of state")]),
     (
         "get",

@@ -50,6 +50,14 @@ impl Frame {
         Some(frame)
     }
 
+    /// A frame of another command; `args` is one line of JSON.
+    pub(super) fn of(cmd: &str, args: &[u8], stamp: &Stamp) -> Option<Self> {
+        let mut frame = Self(format!(r#"{{"cmd":"{cmd}","args":"#).into_bytes());
+        frame.0.extend_from_slice(args);
+        frame.add_environment(stamp)?;
+        Some(frame)
+    }
+
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0
     }

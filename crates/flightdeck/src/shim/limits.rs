@@ -9,6 +9,10 @@ pub(super) const STDIN_SILENCE: Duration = Duration::from_secs(2);
 pub(super) const STDIN_TOTAL: Duration = Duration::from_secs(3);
 /// What one read asks for: a pipe holds 64 KB. The first pages of it are all that an ordinary event touches.
 pub(super) const STDIN_CHUNK_BYTES: usize = 64 * 1024;
+/// What a pipe takes before anybody reads: 64 KB on Linux, 16 KB at least on macOS.
+pub(super) const PIPE_BYTES: usize = 16 * 1024;
+/// Largest status line that is looked into; one has 2 KB. More is only passed on to the person's own command.
+pub(super) const STATUS_LINE_FED_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Less room than this is not worth a read.
 pub(super) const STDIN_ROOM_BYTES_MIN: usize = 16 * 1024;
 /// Connect, send and acknowledgement of an ordinary event: long for a daemon, short for a person.

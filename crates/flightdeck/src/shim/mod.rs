@@ -6,11 +6,13 @@
 //! The way: [`stdin`] → [`frame`] (with the facts of [`client`]) → [`socket`] → stdout, or [`spill`].
 
 mod client;
+mod default_line;
 mod frame;
 mod limits;
 mod pick;
 mod socket;
 mod spill;
+pub mod status_line;
 mod stdin;
 
 use std::ffi::{OsStr, OsString};

@@ -62,6 +62,18 @@ pub(super) fn deliver(socket: &Path, frame: &[u8], ack_within: Duration) -> Outc
     Outcome::Taken { verdict }
 }
 
+/// Hands over a small frame without waiting for anything, an answer least of all. The daemon reads it even though we are
+/// gone by then.
+pub(super) fn tell(path: &Path, frame: &[u8]) -> Option<()> {
+    private_folder::open(path.parent()?).ok()?;
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).ok()?;
+    // With a full backlog connect fails at once instead of waiting.
+    rustix::io::ioctl_fionbio(&socket, true).ok()?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path).ok()?).ok()?;
+    let sent = rustix::net::send(&socket, frame, SendFlags::NOSIGNAL).ok()?;
+    (sent == frame.len()).then_some(())
+}
+
 fn more_for(bytes: usize) -> Duration {
     let whole_mb = u32::try_from(bytes / (1024 * 1024)).unwrap_or(u32::MAX);
     ACK_WITHIN_PER_MB.saturating_mul(whole_mb)

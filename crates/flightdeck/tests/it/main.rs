@@ -24,5 +24,6 @@ mod shim;
 mod socket;
 mod stage;
 mod start;
+mod status_line;
 mod stream;
 mod trouble;

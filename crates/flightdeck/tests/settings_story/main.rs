@@ -6,5 +6,6 @@ mod life;
 mod nasty;
 mod races;
 mod shell;
+mod status_line;
 mod style;
 mod world;
