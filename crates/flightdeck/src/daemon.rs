@@ -118,6 +118,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
             hold_seconds: config.hold_seconds(),
             ..Registration::new(&options.binary, &paths.home, options.version.clone())
         },
+        options.hooks,
         paths.spool(),
         url.clone(),
     ));
@@ -142,12 +143,8 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         beside.push(tokio::spawn(registry::watch(app.clone(), config_dir.clone())));
     }
     let (goodbye, leaving) = watch::channel(false);
-    let guard = Arc::new(Guard::new(
-        addr,
-        &config.hosts,
-        token.filter(|_| !bind.is_loopback()),
-        Arc::clone(&health),
-    ));
+    let guard =
+        Arc::new(Guard::new(addr, &config.hosts, token.filter(|_| !bind.is_loopback()), Arc::clone(&health)));
     let server = tokio::spawn(serve(listener, app, guard, leaving));
     write_daemon_file(paths, &url, addr.port())?;
     if options.hooks {
@@ -180,7 +177,9 @@ impl Running {
             Some(engine) => {
                 let ended = engine.await;
                 self.engine_task = None;
-                anyhow::anyhow!("the engine broke off ({ended:?}); nothing stored is lost. Start Flightdeck again")
+                anyhow::anyhow!(
+                    "the engine broke off ({ended:?}); nothing stored is lost. Start Flightdeck again"
+                )
             }
             None => std::future::pending().await,
         }

@@ -82,7 +82,10 @@ async fn ended_by_pidfd(pid: u32, start: Option<&str>) -> Option<()> {
     if start.is_some() && start_time(pid).as_deref() != start {
         return Some(());
     }
-    #[expect(deprecated, reason = "the replacement is unsafe; an OwnedFd cannot break what the old one trusts in")]
+    #[expect(
+        deprecated,
+        reason = "the replacement is unsafe; an OwnedFd cannot break what the old one trusts in"
+    )]
     let fd = tokio::io::unix::AsyncFd::with_interest(fd, tokio::io::Interest::READABLE).ok()?;
     fd.readable().await.ok().map(|_| ())
 }

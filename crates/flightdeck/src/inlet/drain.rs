@@ -134,9 +134,7 @@ pub async fn watch(app: App, dir: PathBuf) {
     loop {
         let hint = match left {
             Drained::Empty => hints.recv().await,
-            Drained::Waiting => {
-                tokio::time::timeout(RETRY_AFTER, hints.recv()).await.unwrap_or(Some(()))
-            }
+            Drained::Waiting => tokio::time::timeout(RETRY_AFTER, hints.recv()).await.unwrap_or(Some(())),
         };
         if hint.is_none() {
             return;

@@ -74,7 +74,11 @@ fn every_scenario_through_the_socket_reads_as_its_story() {
     for scenario in scenarios() {
         let (deck, mut alone) = (Deck::new(), Alone::new());
         let mut socket = deck.socket();
-        let file = format!("{}/../flightdeck-core/tests/it/snapshots/{}.txt", env!("CARGO_MANIFEST_DIR"), scenario.name);
+        let file = format!(
+            "{}/../flightdeck-core/tests/it/snapshots/{}.txt",
+            env!("CARGO_MANIFEST_DIR"),
+            scenario.name
+        );
         let story = fs::read_to_string(file).unwrap();
         assert_eq!(story.lines().count(), scenario.hooks.len());
         for (n, (hook, line)) in scenario.hooks.iter().zip(story.lines()).enumerate() {

@@ -46,7 +46,8 @@ impl Deck {
     }
 
     pub(crate) fn with(store: Store, now: Timestamp, heartbeat_every: Duration) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("daemon.sock");
         let clock = Arc::new(AtomicI64::new(now.as_millis()));
@@ -65,14 +66,20 @@ impl Deck {
             tokio::spawn(engine.run());
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let addr = listener.local_addr().unwrap();
-            let file = SettingsFile::new(&folder.path().join("settings.json"), &folder.path().join("backups"));
+            let file =
+                SettingsFile::new(&folder.path().join("settings.json"), &folder.path().join("backups"));
             let registration =
                 Registration::new("/opt/flightdeck".as_ref(), folder.path(), ClientVersion::assumed());
+            let spool = folder.path().join("spool");
             let registrar =
-                Registrar::new(file, registration, folder.path().join("spool"), format!("http://{addr}"));
-            let registrar = Arc::new(registrar);
-            let app =
-                App { engine: handle.clone(), store, health: Arc::clone(&health), registrar, heartbeat_every };
+                Arc::new(Registrar::new(file, registration, true, spool, format!("http://{addr}")));
+            let app = App {
+                engine: handle.clone(),
+                store,
+                health: Arc::clone(&health),
+                registrar,
+                heartbeat_every,
+            };
             let guard = Arc::new(Guard::new(addr, &[], None, Arc::clone(&health)));
             let hooks = UnixListener::bind(&socket).unwrap();
             tokio::spawn(flightdeck::inlet::socket::serve(hooks, app.clone()));

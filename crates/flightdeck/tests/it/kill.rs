@@ -74,7 +74,12 @@ impl Sent {
 }
 
 /// Sends its share at the pace of the whole until the daemon is gone.
-fn work(stage: &Stage, share: Vec<(usize, SimEvent)>, began: Instant, acknowledged: &AtomicUsize) -> Vec<Sent> {
+fn work(
+    stage: &Stage,
+    share: Vec<(usize, SimEvent)>,
+    began: Instant,
+    acknowledged: &AtomicUsize,
+) -> Vec<Sent> {
     let mut socket = stage.socket();
     let mut sent = Vec::new();
     for (n, event) in share {

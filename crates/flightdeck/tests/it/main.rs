@@ -2,7 +2,12 @@
 //!
 //! A story runs the built binary ([`stage`]) or a daemon's insides under a clock of its own ([`deck`]). Either way nothing
 //! outside a throw-away folder is read or written.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a story stops where it goes wrong")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a story stops where it goes wrong"
+)]
 
 mod board;
 mod cli;

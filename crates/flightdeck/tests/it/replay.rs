@@ -27,8 +27,18 @@ struct Stretch {
 }
 
 fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
-    let one = (1..120_usize, 1..20_usize, 2..9_usize, prop_oneof![0..5_000_i64, 55_000..70_000_i64, 1_700_000..2_000_000_i64]);
-    let one = one.prop_map(|(events, batch, twice_every, ms)| Stretch { events, batch, twice_every, silence: Millis(ms) });
+    let one = (
+        1..120_usize,
+        1..20_usize,
+        2..9_usize,
+        prop_oneof![0..5_000_i64, 55_000..70_000_i64, 1_700_000..2_000_000_i64],
+    );
+    let one = one.prop_map(|(events, batch, twice_every, ms)| Stretch {
+        events,
+        batch,
+        twice_every,
+        silence: Millis(ms),
+    });
     prop::collection::vec(one, 1..4)
 }
 
@@ -42,7 +52,8 @@ fn record(n: usize, event: &SimEvent) -> Record {
 
 /// Lives the day through one daemon a stretch and returns the last one's end: its clock.
 fn live(store: &Store, seed: u64, stretches: &[Stretch]) -> Timestamp {
-    let config = FleetConfig { sessions: 9, seed, speed: 8.0, pids_from: Some(1000), ..FleetConfig::default() };
+    let config =
+        FleetConfig { sessions: 9, seed, speed: 8.0, pids_from: Some(1000), ..FleetConfig::default() };
     let mut sim = Sim::new(config).enumerate();
     let mut now = Timestamp::from_millis(FleetConfig::default().start_ms);
     for stretch in stretches {

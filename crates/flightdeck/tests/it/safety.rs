@@ -25,7 +25,11 @@ fn every_route() -> Vec<(String, String)> {
 
 fn request(method: &str, path: &str) -> Request {
     let request = Request::new(method, path);
-    if method == "GET" { request } else { request.json(r#"{"session_id":"evil","prompt":"x","hook_event_name":"Stop"}"#) }
+    if method == "GET" {
+        request
+    } else {
+        request.json(r#"{"session_id":"evil","prompt":"x","hook_event_name":"Stop"}"#)
+    }
 }
 
 /// Everything a stranger might have changed.
@@ -47,8 +51,13 @@ fn a_stranger_gets_nothing_on_any_route_and_changes_nothing() {
     daemon.post("/api/live/hook", STOP);
     let before = world(&daemon);
     let (own, port) = (daemon.addr.to_string(), daemon.addr.port());
-    let foreign_hosts =
-        ["evil.example".to_owned(), format!("evil.example:{port}"), "127.0.0.1".to_owned(), "127.0.0.1:1".to_owned(), String::new()];
+    let foreign_hosts = [
+        "evil.example".to_owned(),
+        format!("evil.example:{port}"),
+        "127.0.0.1".to_owned(),
+        "127.0.0.1:1".to_owned(),
+        String::new(),
+    ];
     for (method, path) in every_route() {
         let plain = request(&method, &path);
         let well = plain.clone().header("host", &own);
@@ -84,7 +93,12 @@ fn the_page_itself_and_those_who_are_no_browser_are_let_in() {
     let stage = Stage::new();
     let daemon = stage.daemon();
     let port = daemon.addr.port();
-    for host in [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("LOCALHOST:{port}"), format!("[::1]:{port}")] {
+    for host in [
+        format!("127.0.0.1:{port}"),
+        format!("localhost:{port}"),
+        format!("LOCALHOST:{port}"),
+        format!("[::1]:{port}"),
+    ] {
         let get = Request::new("GET", "/api/sessions").header("host", &host);
         assert_eq!(get.send(daemon.addr).status, 200, "{host}");
         let page = get.header("origin", &format!("http://{host}")).header("sec-fetch-site", "same-origin");
@@ -101,7 +115,13 @@ fn only_json_is_taken() {
     let daemon = stage.daemon();
     let before = world(&daemon);
     for (method, path) in every_route().into_iter().filter(|(method, _)| method == "POST") {
-        for kind in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("multipart/form-data"), Some("application/jsonx")] {
+        for kind in [
+            None,
+            Some("text/plain"),
+            Some("application/x-www-form-urlencoded"),
+            Some("multipart/form-data"),
+            Some("application/jsonx"),
+        ] {
             let request = Request::new(&method, &path).host(daemon.addr).body(STOP);
             let request = kind.map_or(request.clone(), |kind| request.header("content-type", kind));
             let answer = request.send(daemon.addr);
@@ -110,7 +130,9 @@ fn only_json_is_taken() {
         }
     }
     assert_eq!(world(&daemon), before);
-    let charset = Request::new("POST", "/api/live/hook").host(daemon.addr).header("content-type", "Application/JSON; charset=utf-8");
+    let charset = Request::new("POST", "/api/live/hook")
+        .host(daemon.addr)
+        .header("content-type", "Application/JSON; charset=utf-8");
     assert_eq!(charset.body(STOP).send(daemon.addr).status, 204);
 }
 
@@ -118,7 +140,11 @@ fn only_json_is_taken() {
 fn what_is_no_event_is_refused_with_the_place_or_the_reason() {
     let stage = Stage::new();
     let daemon = stage.daemon();
-    let deep = format!(r#"{{"session_id":"s","hook_event_name":"Stop","x":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+    let deep = format!(
+        r#"{{"session_id":"s","hook_event_name":"Stop","x":{}{}}}"#,
+        "[".repeat(200),
+        "]".repeat(200)
+    );
     let long = json!({"session_id": "x".repeat(129), "hook_event_name": "Stop"}).to_string();
     for (body, why) in [
         ("", "line 1 column 0"),
@@ -161,7 +187,10 @@ fn an_unknown_event_is_kept_and_moves_nothing() {
     let strange = r#"{"session_id":"s","hook_event_name":"FutureThing","novelty":{"a":[1,2.5,null]}}"#;
     assert_eq!(daemon.post("/api/live/hook", strange).status, 204);
     assert_eq!(daemon.post("/hook/some-new-event", r#"{"session_id":"s"}"#).status, 204);
-    assert_eq!(daemon.post("/hook/stop", r#"{"session_id":"s","timestamp":"1999-01-01T00:00:00Z"}"#).status, 204);
+    assert_eq!(
+        daemon.post("/hook/stop", r#"{"session_id":"s","timestamp":"1999-01-01T00:00:00Z"}"#).status,
+        204
+    );
     let events = daemon.get("/api/sessions/s/events?payload=1").json()["events"].clone();
     let names: Vec<_> = events.as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["FutureThing", "some-new-event", "Stop"]);
@@ -176,14 +205,16 @@ fn pour(addr: SocketAddr, bytes: usize, chunked: bool) -> Answer {
     const PIECE: usize = 1 << 20;
     let mut stream = TcpStream::connect(addr).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
-    let length = if chunked { "transfer-encoding: chunked".to_owned() } else { format!("content-length: {bytes}") };
+    let length =
+        if chunked { "transfer-encoding: chunked".to_owned() } else { format!("content-length: {bytes}") };
     let head = format!(
         "POST /api/live/hook HTTP/1.1\r\nhost: {addr}\r\ncontent-type: application/json\r\nconnection: close\r\n{length}\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).unwrap();
     let mut writing = stream.try_clone().unwrap();
     let writer = std::thread::spawn(move || {
-        let open = br#"{"session_id":"big","hook_event_name":"PostToolUse","tool_name":"Write","tool_response":""#;
+        let open =
+            br#"{"session_id":"big","hook_event_name":"PostToolUse","tool_name":"Write","tool_response":""#;
         let close = b"\"}";
         let filler = bytes - open.len() - close.len();
         let mut send = |piece: &[u8]| -> std::io::Result<()> {
@@ -250,7 +281,9 @@ fn no_path_leads_to_a_file_of_the_machine() {
     }
     // As an opaque name it is found, and nothing else comes of it.
     assert_eq!(daemon.card("..%2f..%2fetc%2fpasswd")["id"], "../../etc/passwd");
-    for (method, path) in [("DELETE", "/api/sessions"), ("POST", "/api/sessions"), ("PUT", "/"), ("GET", "/api/live/hook")] {
+    for (method, path) in
+        [("DELETE", "/api/sessions"), ("POST", "/api/sessions"), ("PUT", "/"), ("GET", "/api/live/hook")]
+    {
         let answer = request(method, path).host(daemon.addr).send(daemon.addr);
         assert_eq!(answer.status, 405, "{method} {path}");
         assert_hardened(&answer);
@@ -276,7 +309,14 @@ fn listening_beyond_this_machine_needs_a_token() {
     let daemon = Daemon::start(command, &stage);
     let addr: SocketAddr = ([127, 0, 0, 1], daemon.addr.port()).into();
     for (method, path) in every_route() {
-        for bad in [None, Some("Bearer wrong"), Some("Bearer s3cre"), Some("Bearer s3crett"), Some("s3cret"), Some("Basic s3cret")] {
+        for bad in [
+            None,
+            Some("Bearer wrong"),
+            Some("Bearer s3cre"),
+            Some("Bearer s3crett"),
+            Some("s3cret"),
+            Some("Basic s3cret"),
+        ] {
             let request = request(&method, &path).host(addr);
             let request = bad.map_or(request.clone(), |bad| request.header("authorization", bad));
             let answer = request.send(addr);
@@ -292,7 +332,8 @@ fn listening_beyond_this_machine_needs_a_token() {
     let cookie = opened.header("set-cookie").unwrap();
     assert!(cookie.starts_with("flightdeck_token=s3cret; HttpOnly; SameSite=Strict"), "{cookie}");
     // A token opens no door to another site.
-    let stranger = get("/api/sessions").header("authorization", "Bearer s3cret").header("origin", "http://evil.example");
+    let stranger =
+        get("/api/sessions").header("authorization", "Bearer s3cret").header("origin", "http://evil.example");
     assert_eq!(stranger.send(addr).status, 403);
     // By the address it printed it can be called.
     let printed = Request::new("GET", "/healthz").host(daemon.addr).header("authorization", "Bearer s3cret");
@@ -310,7 +351,9 @@ fn what_lies_on_disk_is_the_persons_alone() {
     for folder in [&paths.home, &paths.runtime, &paths.spool(), &paths.logs] {
         assert_eq!(mode(folder), 0o700, "{folder:?}");
     }
-    for file in [paths.database(), paths.database().with_extension("db-wal"), paths.logs.join("flightdeck.log")] {
+    for file in
+        [paths.database(), paths.database().with_extension("db-wal"), paths.logs.join("flightdeck.log")]
+    {
         assert_eq!(mode(&file), 0o600, "{file:?}");
     }
 }

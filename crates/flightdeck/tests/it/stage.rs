@@ -108,7 +108,11 @@ pub(crate) fn feed(hook: &mut Command, payload: &str) {
     let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = (output.status.code(), String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     assert_eq!(said, (Some(0), "".into(), "".into()));
 }
 

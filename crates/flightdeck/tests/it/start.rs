@@ -119,7 +119,11 @@ fn a_config_that_is_not_understood_is_an_error_with_its_line() {
     fs::write(stage.paths().config, "done_minutes = 5\nprot = 3\n").unwrap();
     let said = stage.run(&["up", "--no-hooks"]);
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("config.toml") && said.err.contains("line 2") && said.err.contains("prot"), "{}", said.err);
+    assert!(
+        said.err.contains("config.toml") && said.err.contains("line 2") && said.err.contains("prot"),
+        "{}",
+        said.err
+    );
 }
 
 #[test]

@@ -36,7 +36,12 @@ impl Frame {
     fn says(&self) -> String {
         let session = &self.data["session"];
         match session["id"].as_str() {
-            Some(id) => format!("{} {} {id} {}", self.event, self.n, session["agent_state"]["state"].as_str().unwrap()),
+            Some(id) => format!(
+                "{} {} {id} {}",
+                self.event,
+                self.n,
+                session["agent_state"]["state"].as_str().unwrap()
+            ),
             None => format!("{} {}", self.event, self.n),
         }
     }
@@ -56,7 +61,10 @@ impl Sse {
         while !head.ends_with("\r\n\r\n") {
             assert!(reader.read_line(&mut head).unwrap() > 0, "{head}");
         }
-        assert!(head.starts_with("HTTP/1.0 200") && head.contains("content-type: text/event-stream"), "{head}");
+        assert!(
+            head.starts_with("HTTP/1.0 200") && head.contains("content-type: text/event-stream"),
+            "{head}"
+        );
         Self(reader)
     }
 
@@ -128,7 +136,11 @@ fn a_viewer_gets_the_board_and_then_each_change_with_its_number() {
     assert_eq!(snapshot.data, deck.get("/api/sessions").json());
 
     deck.post(&prompt("a", "hello"));
-    deck.post(&hook("b", "PermissionRequest", json!({"tool_name": "Bash", "tool_input": {"command": "ls\n\n:x"}})));
+    deck.post(&hook(
+        "b",
+        "PermissionRequest",
+        json!({"tool_name": "Bash", "tool_input": {"command": "ls\n\n:x"}}),
+    ));
     let frames = viewer.frames(2);
     assert_eq!(frames[0].says(), "session_updated 2 a thinking");
     assert_eq!(frames[1].says(), "session_discovered 3 b needs_permission");
@@ -143,11 +155,20 @@ fn a_change_is_sent_only_when_something_changed() {
     let noise = hook("a", "Notification", json!({"notification_type": "auth_success"}));
     (0..5).for_each(|_| drop(deck.post(&noise)));
     let mut socket = deck.socket();
-    let seen = |socket: &mut crate::socket::Socket| socket.ask(&json!({"cmd": "seen", "args": {"session_id": "a"}}));
+    let seen =
+        |socket: &mut crate::socket::Socket| socket.ask(&json!({"cmd": "seen", "args": {"session_id": "a"}}));
     assert_eq!(seen(&mut socket)["ok"], true);
     assert_eq!(seen(&mut socket)["ok"], true);
     deck.post(&prompt("a", "x"));
-    assert_eq!(viewer.says(4), ["snapshot 0", "session_discovered 1 a idle", "session_updated 2 a idle", "session_updated 3 a thinking"]);
+    assert_eq!(
+        viewer.says(4),
+        [
+            "snapshot 0",
+            "session_discovered 1 a idle",
+            "session_updated 2 a idle",
+            "session_updated 3 a thinking"
+        ]
+    );
 }
 
 #[test]
@@ -177,7 +198,11 @@ fn another_boot_the_future_and_the_distant_past_are_a_gap_and_a_fresh_board() {
     for last in [format!("{boot}-1"), format!("{boot}-999999"), "0000-3".to_owned(), "nonsense".to_owned()] {
         let mut viewer = Sse::open(deck.addr, Some(&last));
         let [gap, snapshot] = viewer.frames(2).try_into().unwrap();
-        assert_eq!((gap.says(), snapshot.says()), (format!("gap {count}"), format!("snapshot {count}")), "{last}");
+        assert_eq!(
+            (gap.says(), snapshot.says()),
+            (format!("gap {count}"), format!("snapshot {count}")),
+            "{last}"
+        );
         assert_eq!(snapshot.data["sessions"].as_array().unwrap().len(), count);
     }
     let mut viewer = Sse::open(deck.addr, Some(&format!("{boot}-{}", count - 1)));
@@ -204,7 +229,10 @@ fn an_ended_session_is_completed_after_ten_seconds_and_leaves_after_half_an_hour
     deck.pass(Millis(9_999));
     deck.post(&prompt("b", "x"));
     let end = "session_updated 2 a session_ended";
-    assert_eq!(viewer.says(4), ["snapshot 0", "session_discovered 1 a thinking", end, "session_discovered 3 b thinking"]);
+    assert_eq!(
+        viewer.says(4),
+        ["snapshot 0", "session_discovered 1 a thinking", end, "session_discovered 3 b thinking"]
+    );
 
     deck.pass(Millis(1));
     let completed = viewer.next().unwrap();
@@ -214,7 +242,10 @@ fn an_ended_session_is_completed_after_ten_seconds_and_leaves_after_half_an_hour
 
     deck.pass(Millis::minutes(30));
     let frames = viewer.frames(2);
-    assert_eq!((frames[0].event.as_str(), &frames[0].data["session"]["id"]), ("session_updated", &json!("b")));
+    assert_eq!(
+        (frames[0].event.as_str(), &frames[0].data["session"]["id"]),
+        ("session_updated", &json!("b"))
+    );
     assert_eq!((frames[1].event.as_str(), &frames[1].data), ("session_removed", &json!({"id": "a"})));
     assert_eq!(deck.board()["sessions"].as_array().unwrap().len(), 1);
     // It is kept for ever, and a late hook brings no ghost.
@@ -231,7 +262,8 @@ fn a_cleared_session_is_replaced_not_doubled() {
     let mut socket = deck.socket();
     let seat = json!({"pid": 42, "proc_start": "7"});
     for (id, source) in [("old", "startup"), ("new", "clear")] {
-        let start: Value = serde_json::from_str(&hook(id, "SessionStart", json!({ "source": source }))).unwrap();
+        let start: Value =
+            serde_json::from_str(&hook(id, "SessionStart", json!({ "source": source }))).unwrap();
         socket.ask(&json!({"cmd": "hook", "args": start, "env": seat}));
     }
     let frames = viewer.frames(4);
@@ -275,7 +307,9 @@ fn a_viewer_that_does_not_read_is_told_of_the_gap_and_starts_anew() {
     assert_eq!(snapshot.event, "snapshot");
     assert_eq!(snapshot.data["sessions"].as_array().unwrap().len(), 2000);
     deck.append(prompts(1, "the end")).unwrap();
-    let end = until("the last change", || viewer.next().filter(|f| f.data["session"]["last_user_message"] == "the end"));
+    let end = until("the last change", || {
+        viewer.next().filter(|f| f.data["session"]["last_user_message"] == "the end")
+    });
     assert_eq!(end.n, deck.board()["n"].as_u64().unwrap());
 }
 
@@ -285,14 +319,18 @@ fn viewers_that_never_read_cost_no_memory() {
     const CHANGES: usize = 6_000;
     let stage = Stage::new();
     let daemon = stage.daemon();
-    let _viewers: Vec<_> = (0..VIEWERS).map(|_| Request::new("GET", "/api/live/stream").host(daemon.addr).open(daemon.addr)).collect();
+    let _viewers: Vec<_> = (0..VIEWERS)
+        .map(|_| Request::new("GET", "/api/live/stream").host(daemon.addr).open(daemon.addr))
+        .collect();
     let (before, _) = daemon.memory();
     let mut socket = stage.socket();
     let mut lines = stage.socket();
     // Two connections, many events in flight on each.
     for n in 0..CHANGES / 2 {
         for socket in [&mut socket, &mut lines] {
-            let payload: Value = serde_json::from_str(&prompt(&format!("s{}", n % 54), &format!("{n} {}", "x".repeat(450)))).unwrap();
+            let payload: Value =
+                serde_json::from_str(&prompt(&format!("s{}", n % 54), &format!("{n} {}", "x".repeat(450))))
+                    .unwrap();
             socket.send(&json!({"cmd": "hook", "args": payload})).unwrap();
             if n >= 8 {
                 assert_eq!(socket.line().unwrap()["ok"], true);
@@ -300,7 +338,9 @@ fn viewers_that_never_read_cost_no_memory() {
         }
     }
     let (after, most) = daemon.memory();
-    eprintln!("{VIEWERS} stuck viewers, {CHANGES} changes: {before} bytes before, {after} after, {most} at most");
+    eprintln!(
+        "{VIEWERS} stuck viewers, {CHANGES} changes: {before} bytes before, {after} after, {most} at most"
+    );
     // Queued for each of them it would be more than 200 MB.
     assert!(most - before < 80 << 20, "{before} → {most}");
 }

@@ -13,7 +13,11 @@ use crate::stage::{Daemon, Stage, until};
 fn daemon_with_limits(stage: &Stage) -> Daemon {
     let mut command: Command = stage.bare(Path::new("/bin/sh"));
     command.env("FLIGHTDECK_HOME", stage.paths().home);
-    command.args(["-c", "trap '' XFSZ; exec \"$0\" up --no-hooks --port 0", env!("CARGO_BIN_EXE_flightdeck")]);
+    command.args([
+        "-c",
+        "trap '' XFSZ; exec \"$0\" up --no-hooks --port 0",
+        env!("CARGO_BIN_EXE_flightdeck"),
+    ]);
     Daemon::start(command, stage)
 }
 
@@ -44,7 +48,8 @@ fn a_store_that_refuses_acknowledges_nothing_and_recovers_by_itself() {
     let refused = daemon.post("/api/live/hook", &event(1));
     assert_eq!(refused.status, 503);
     assert!(refused.error().starts_with("the event could not be stored: "), "{}", refused.error());
-    let answer = stage.socket().ask(&json!({"cmd": "hook", "args": {"session_id": "s", "hook_event_name": "Stop"}}));
+    let answer =
+        stage.socket().ask(&json!({"cmd": "hook", "args": {"session_id": "s", "hook_event_name": "Stop"}}));
     assert_eq!((&answer["ok"], &answer["error"]), (&json!(false), &json!("HANDLER_ERROR")));
     (2..=4).for_each(|n| stage.hook(&event(n)));
     assert_eq!(spool::list(&stage.paths().spool()).unwrap().len(), 3);
