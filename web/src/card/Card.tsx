@@ -5,8 +5,10 @@ import { AskView, TerminalRow } from "../ask/AskView";
 import type { Session } from "../generated/Session";
 import { cursor, tabStops } from "../keys/cursor";
 import { openSession, sessionHref } from "../lib/route";
+import { can } from "../live/able";
 import { sessionSignal } from "../live/store";
 import { TabStop } from "../ui/Button";
+import { Icon } from "../ui/Icon";
 import { Composer } from "./Composer";
 import { Dials } from "./Dials";
 import { SeatLabel, StateLine, Where } from "./Head";
@@ -53,9 +55,9 @@ function Body({ session, look, inProject }: { session: Session; look: Look; inPr
       </div>
       <Current session={session} hasAsks={asks.length > 0} />
       {asks.map((ask) => <AskView key={ask.id} ask={ask} whole={false} />)}
-      {look === "blocked" && asks.length === 0 && <TerminalRow id={session.id} why="seen in the terminal, not asked here" />}
+      {look === "blocked" && asks.length === 0 && <InTerminal session={session} />}
       <Notes session={session} />
-      {waiting && session.seat?.pane && <Composer id={session.id} placeholder="Next prompt" />}
+      {waiting && session.seat.pane && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
       <Dials session={session} />
     </>
   );
@@ -68,9 +70,17 @@ function Current({ session, hasAsks }: { session: Session; hasAsks: boolean }) {
   const running = session.agent_state.group === "running";
   const doing = running ? (activity ?? rest) : null;
   if (doing && doing !== session.agent_state.label) return <p class="activity clip" title={doing}>{doing}</p>;
-  if (!hasAsks && rest) return <p class="said ask-text">{rest}</p>;
+  if (!hasAsks && rest && session.agent_state.state === "needs_permission") return <div class="well"><p class="cmd bare">{rest}</p></div>;
+  if (!hasAsks && rest) return running ? <p class="activity clip" title={rest}>{rest}</p> : <p class="said ask-text">{rest}</p>;
   if (prompt && prompt !== title) return <p class="prompt clip" title={prompt}>{prompt}</p>;
   return null;
+}
+
+/** Blocked, and nothing here to answer it with: it says where it can be answered, and goes there if the daemon can. */
+function InTerminal({ session }: { session: Session }) {
+  const { pane, name } = session.seat;
+  if (pane && can("focus")) return <TerminalRow id={session.id} why="" />;
+  return <p class="in-terminal"><Icon name="pane" small />Answer it in its terminal{pane && <>: {[name, `pane ${pane}`].filter(Boolean).join(", ")}</>}</p>;
 }
 
 /** A new need lights its rail once. */
