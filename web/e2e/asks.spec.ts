@@ -1,4 +1,7 @@
+//! Answering. The daemon opens no asks yet, so these run against the mock.
 import { expect, test } from "./fleet";
+
+test.use({ ground: "mock" });
 
 const questions = [{ question: "Which way?", header: "Way", multiSelect: false, options: [{ label: "Left", description: "shorter" }, { label: "Right, then left", description: "safer" }] }];
 
@@ -132,4 +135,14 @@ test("an answer the daemon cannot take leaves the ask open and says why", async 
   await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).click();
   await expect(fleet.card(id).getByRole("alert")).toContainText("mode is not known");
   await expect(fleet.card(id).getByRole("button", { name: /^Allow/ })).toBeEnabled();
+});
+
+test("with an ask the card's own words stand aside: kind, subject, input, and how long it can be answered", async ({ fleet }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card.locator(".state")).toContainText("Permission");
+  await expect(card.locator(".state .what")).toContainText("Bash");
+  await expect(card.locator(".in-terminal")).toHaveCount(0);
 });
