@@ -1,7 +1,5 @@
-import { expect, test, wantedIn, type Column, type Fleet } from "./fleet";
+import { COLUMNS, expect, test, wantedIn, type Fleet } from "./fleet";
 import { RESTING } from "./resting";
-
-const COLUMNS: Column[] = ["Needs You", "Running", "Done"];
 
 async function ungroup(fleet: Fleet): Promise<void> {
   await fleet.page.getByRole("button", { name: "Grouped by project" }).click();
@@ -18,12 +16,11 @@ test.describe("a simulated fleet of 54 plays", () => {
     const seen = new Set<number>();
     for (let round = 0; round < 3; round++) {
       await expect(async () => {
-        const board = await fleet.board();
-        const shown = await Promise.all(COLUMNS.map((column) => fleet.shownIn(column)));
+        const [board, shown] = await Promise.all([fleet.board(), fleet.shown()]);
         expect(shown).toEqual(COLUMNS.map((column) => wantedIn(board.sessions, column)));
         expect(seen.has(board.n)).toBe(false);
         seen.add(board.n);
-      }).toPass({ timeout: 30_000, intervals: [50] });
+      }).toPass({ timeout: 18_000, intervals: [100] });
     }
     await expect(page.locator(".banner")).toHaveCount(0);
     await expect(page.locator("[data-hooks=off]")).toBeVisible();
@@ -36,7 +33,8 @@ test("cards appear, move, sort and finish as the API says", async ({ fleet, page
   const ids = [await fleet.start("one"), await fleet.start("two"), await fleet.start("three")];
   await ungroup(fleet);
   const agree = async () => {
-    for (const column of COLUMNS) await expect.poll(() => fleet.shownIn(column)).toEqual(wantedIn(await fleet.sessions(), column));
+    const { sessions } = await fleet.board();
+    await expect.poll(() => fleet.shown()).toEqual(COLUMNS.map((column) => wantedIn(sessions, column)));
   };
   await agree();
   const [one = "", two = "", three = ""] = ids;
@@ -67,7 +65,8 @@ test.describe("a fleet at rest", () => {
     await page.setViewportSize({ width: 1300, height: 900 });
     await fleet.open();
     await page.getByRole("button", { name: "Urgency first" }).click();
-    await expect.poll(() => fleet.shownIn("Needs You")).toEqual(wantedIn(await fleet.sessions(), "Needs You", "urgency"));
+    const want = wantedIn(await fleet.sessions(), "Needs You", "urgency");
+    await expect.poll(async () => (await fleet.shown())[0]).toEqual(want);
     await page.reload();
     await expect(page.getByRole("button", { name: "Urgency first" })).toHaveAttribute("aria-pressed", "true");
   });

@@ -1,30 +1,21 @@
 //! The line to the daemon: dropped, restarted, crashed, with a gap. Each time the page says so and then tells the truth.
-import type { Page } from "@playwright/test";
 import { expect, test } from "./fleet";
 
-/** What the page resumed from, per stream request. */
-function resumes(page: Page): string[] {
-  const ids: string[] = [];
-  page.on("request", (request) => request.url().endsWith("/api/live/stream") && ids.push(request.headers()["last-event-id"] ?? ""));
-  return ids;
-}
-
-test("a dropped line resumes by id and misses nothing", async ({ fleet, page, context }) => {
-  const asked = resumes(page);
-  await fleet.open();
+test("a dropped line resumes by id and misses nothing", async ({ fleet, page, line }) => {
+  await fleet.open("", line.url);
   const id = await fleet.start("before");
   await expect(fleet.card(id)).toBeVisible();
-  await context.setOffline(true);
+  line.cut();
   await expect(page.locator("[data-connection=lost]")).toContainText(/Not connected, trying again in \d:\d\d/);
   await expect(page).toHaveTitle(/not connected/);
   await fleet.hook(id, "Stop");
   const missed = await fleet.start("came meanwhile");
   const { boot } = await fleet.board();
-  await context.setOffline(false);
-  await expect(page.locator("[data-connection=live]")).toBeVisible();
+  line.mend();
+  await expect(page.locator("[data-connection=live]")).toBeVisible({ timeout: 20_000 });
   await expect(fleet.cardIn("Needs You", id)).toBeVisible();
   await expect(fleet.cardIn("Running", missed)).toBeVisible();
-  expect(asked.at(-1)).toMatch(new RegExp(`^${boot}-\\d+$`));
+  expect(line.resumed.at(-1)).toMatch(new RegExp(`^${boot}-\\d+$`));
 });
 
 for (const signal of ["SIGTERM", "SIGKILL"] as const) {
@@ -46,20 +37,19 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
   });
 }
 
-test("after a gap the snapshot that follows is the truth", async ({ fleet, page, context }) => {
-  await fleet.open();
+test("after a gap the snapshot that follows is the truth", async ({ fleet, page, line }) => {
+  await fleet.open("", line.url);
   const id = await fleet.start("known");
   await expect(fleet.card(id)).toBeVisible();
-  await context.setOffline(true);
+  line.cut();
   await expect(page.locator("[data-connection=lost]")).toBeAttached();
   await fleet.hook(id, "SessionEnd", { reason: "other" });
   const other = await fleet.start("came meanwhile");
   // As if the page had slept through more changes than the daemon keeps.
-  await page.route("**/api/live/stream", (route) => route.continue({ headers: { ...route.request().headers(), "last-event-id": "another-boot-7" } }));
-  const gap = page.waitForResponse("**/api/live/stream");
-  await context.setOffline(false);
-  await gap;
-  await expect(page.locator("[data-connection=live]")).toBeVisible();
+  line.pretend = "another-boot-7";
+  line.mend();
+  await expect(page.locator("[data-connection=live]")).toBeVisible({ timeout: 20_000 });
+  expect(line.resumed.at(-1)).toBe("another-boot-7");
   await expect(fleet.cardIn("Done", id)).toBeVisible();
   await expect(fleet.cardIn("Running", other)).toBeVisible();
 });

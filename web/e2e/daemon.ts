@@ -16,12 +16,18 @@ export function binary(): string {
 export type Server = { url: string; stop: () => Promise<void> };
 
 export async function firstUrl(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error("the server has no stdout");
-  for await (const piece of child.stdout) {
-    const found = /https?:\/\/\S+/.exec(String(piece));
-    if (found) return found[0].replace(/\/?$/, "/");
-  }
-  throw new Error("the server ended before it said its address");
+  const { stdout } = child;
+  if (!stdout) throw new Error("the server has no stdout");
+  // Its stdout stays open and read: a closed one would end the server at its next line.
+  return new Promise((found, failed) => {
+    let said = "";
+    stdout.on("data", (piece) => {
+      said += String(piece);
+      const url = /https?:\/\/\S+(?=\s)/.exec(said);
+      if (url) found(url[0].replace(/\/?$/, "/"));
+    });
+    stdout.on("end", () => failed(new Error(`the server ended before it said its address: ${said}`)));
+  });
 }
 
 /** A hook payload, as the client's http handler posts it. */
@@ -43,7 +49,7 @@ export class Daemon implements Server {
   }
 
   private get env() {
-    return { PATH: "/usr/bin:/bin", HOME: this.home, TMPDIR: tmpdir(), CLAUDE_CONFIG_DIR: this.claude, FLIGHTDECK_HOME: join(this.home, "deck") };
+    return { PATH: "/usr/bin:/bin", HOME: this.home, TMPDIR: this.home, CLAUDE_CONFIG_DIR: this.claude, FLIGHTDECK_HOME: join(this.home, "deck") };
   }
 
   /** What the person wrote into config.toml; read at the next start. */
@@ -62,7 +68,6 @@ export class Daemon implements Server {
     const child = spawn(binary(), [...this.args, "--port", port], { env: this.env, stdio: ["ignore", "pipe", "inherit"] });
     this.child = child;
     this.url = await firstUrl(child);
-    child.stdout.resume();
     return this;
   }
 
@@ -77,7 +82,8 @@ export class Daemon implements Server {
   }
 
   async stop(): Promise<void> {
-    await this.end();
+    // Everything it has lies in its home, so there is nothing to close properly.
+    await this.end("SIGKILL");
     rmSync(this.home, { recursive: true, force: true });
   }
 }

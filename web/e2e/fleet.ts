@@ -5,6 +5,7 @@ import { test as base, expect, type Locator, type Page } from "@playwright/test"
 import type { Session } from "../src/generated/Session";
 import { Daemon, demoDaemon, emptyDaemon, firstUrl, hookedDaemon, postHook, type Server } from "./daemon";
 import { servePage } from "./dist";
+import { Line } from "./line";
 import { rest } from "./resting";
 
 export type Column = "Needs You" | "Running" | "Done";
@@ -72,8 +73,8 @@ export class Fleet {
     return (await this.board()).sessions;
   }
 
-  async open(hash = ""): Promise<void> {
-    await this.page.goto(`${this.server.url}${hash}`);
+  async open(hash = "", through = this.server.url): Promise<void> {
+    await this.page.goto(`${through}${hash}`);
     await expect(this.page.locator("[data-connection=live]")).toBeAttached();
     if ((await this.sessions()).length > 0) await expect(this.page.locator("[data-card], .row-name").first()).toBeAttached();
   }
@@ -90,13 +91,16 @@ export class Fleet {
     return this.column(name).locator(`[data-card="${id}"]`);
   }
 
-  /** What stands in a column, top to bottom, as "id label". */
-  shownIn(column: Column): Promise<string[]> {
-    return this.column(column).locator("[data-card]").evaluateAll((cards) => cards.map((c) => `${(c as HTMLElement).dataset.card} ${c.getAttribute("aria-label")?.split(": ").slice(1).join(": ")}`));
+  /** What stands in each column, top to bottom, as "id label", all read at one moment. */
+  shown(): Promise<string[][]> {
+    return this.page.locator("section.column").evaluateAll((columns) => columns.map((column) =>
+      Array.from(column.querySelectorAll<HTMLElement>("[data-card]"), (c) => `${c.dataset.card} ${c.getAttribute("aria-label")?.split(": ").slice(1).join(": ")}`)));
   }
 }
 
-/** The same, as the API has it. */
+export const COLUMNS: Column[] = ["Needs You", "Running", "Done"];
+
+/** The same of one column, as the API has it. */
 export function wantedIn(sessions: Session[], column: Column, sort: "default" | "urgency" = "default"): string[] {
   const members = sessions.filter((s) => s.agent_state.group === GROUPS[column]);
   members.sort((a, b) => (a.rank[sort] < b.rank[sort] ? -1 : a.rank[sort] > b.rank[sort] ? 1 : a.id < b.id ? -1 : 1));
@@ -109,7 +113,7 @@ async function mock(sessions: number, rate: number): Promise<Server> {
 }
 
 type Options = { ground: Ground; sessions: number; rate: number };
-type Own = { fleet: Fleet; errors: string[] };
+type Own = { fleet: Fleet; errors: string[]; line: Line };
 
 export const test = base.extend<Options & Own, { resting: () => Promise<Daemon> }>({
   ground: ["empty", { option: true }],
@@ -136,6 +140,11 @@ export const test = base.extend<Options & Own, { resting: () => Promise<Daemon> 
     const server = shared ? await resting() : ground === "demo" ? await demoDaemon(sessions || 54) : ground === "hooked" ? await hookedDaemon() : ground === "mock" ? await mock(sessions, rate) : await emptyDaemon();
     await use(new Fleet(server, page));
     if (!shared) await server.stop();
+  },
+  line: async ({ fleet }, use) => {
+    const line = await new Line(fleet.server.url).open();
+    await use(line);
+    line.close();
   },
 });
 

@@ -3,7 +3,7 @@
 import { expect, test } from "./fleet";
 
 // Tracing would be most of the load.
-test.use({ trace: "off" });
+test.use({ trace: "off", screenshot: "off" });
 test.describe.configure({ mode: "serial" });
 
 const strict = process.env.LOAD_SECONDS !== undefined;

@@ -27,9 +27,9 @@ const PROJECTS = ["api", "ingest", "infra", "web-shop", "a-project-with-quite-a-
 const PROMPTS = ["Round the totals of the store", "Write the parquet files in one go", "Why is the nightly build red?", "Move the checkout to the new router", "Tidy the terraform modules"];
 export const RESTING = 54;
 
-export async function rest(url: string): Promise<void> {
+export async function rest(url: string, sessions = RESTING): Promise<void> {
   const states = Object.keys(WAYS);
-  for (let i = 0; i < RESTING; i += 9) await Promise.all(Array.from({ length: 9 }, (_, k) => one(url, i + k, states[(i + k) % states.length] ?? "idle")));
+  for (let i = 0; i < sessions; i += 6) await Promise.all(Array.from({ length: 6 }, (_, k) => one(url, i + k, states[(i + k) % states.length] ?? "idle")));
 }
 
 async function one(url: string, i: number, state: string): Promise<void> {
