@@ -22,7 +22,7 @@ const PICTURES: Picture[] = [
 
 for (const { name, scheme = "dark", size: [width, height] = [1600, 1000], scale = 1, hash, shows } of PICTURES) {
   test.describe(name, () => {
-    test.use({ ground: "demo", viewport: { width, height }, deviceScaleFactor: scale, colorScheme: scheme, trace: "off" });
+    test.use({ ground: "demo", viewport: { width, height }, deviceScaleFactor: scale, colorScheme: scheme });
 
     test(name, async ({ fleet, page }) => {
       await fleet.open(hash?.(await fleet.sessions()) ?? "");

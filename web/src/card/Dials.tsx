@@ -10,8 +10,9 @@ import { duration } from "../lib/format";
 const CONTEXT_HIGH_PERCENT = 80;
 
 export function Dials({ session }: { session: Session }) {
+  const few = !session.context && !session.cost && session.cache.status === "unknown";
   return (
-    <footer class="dials">
+    <footer class={few ? "dials few" : "dials"}>
       <span class="clip" title={session.model ?? undefined}>{session.model && modelName(session.model)}</span>
       <ContextDial session={session} />
       <CostDial session={session} />

@@ -60,10 +60,17 @@ function Content({ session }: { session: Session }) {
       <footer class="drawer-foot">
         {canPrompt
           ? <Composer id={session.id} placeholder={session.agent_state.group === "running" ? "Queue a prompt for when this turn ends" : "Next prompt"} />
-          : <p>{session.agent_state.group === "done" ? "It ended. " : session.seat.pane ? "Prompts are typed in its terminal. " : "It has no tmux pane, so no prompt can be typed from here. "}<code>claude --resume {session.id}</code> <Button kind="ghost" square label="Copy the resume command" onClick={() => void copy(`claude --resume ${session.id}`)}><Icon name="copy" small /></Button></p>}
+          : <Without session={session} />}
       </footer>
     </div>
   );
+}
+
+/** What to do where no prompt can be sent from here. */
+function Without({ session: { id, agent_state, seat } }: { session: Session }) {
+  const resume = `claude --resume ${id}`;
+  if (agent_state.group !== "done") return <p>Prompts are typed in its terminal{(seat.name || seat.pane) && <>, <b>{[seat.name, seat.pane].filter(Boolean).join(" ")}</b></>}.</p>;
+  return <p>It ended. <code>{resume}</code> <Button kind="ghost" square label="Copy the resume command" onClick={() => void copy(resume)}><Icon name="copy" small /></Button></p>;
 }
 
 function Head({ session }: { session: Session }) {
