@@ -21,7 +21,8 @@ let boot = newBoot();
 let n = 0;
 let refusing = false;
 let paused = false;
-let hooks = { registered: ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PermissionRequest", "Stop", "SessionEnd"], missing: [], via: "shim", drift: false };
+let hooks = { registered: ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PermissionRequest", "Stop", "SessionEnd"], missing: [], stale: [], wanted: true, via: "shim", drift: false, problem: null, fix: null };
+const PATHS = ["/api/usage", ...["prompt", "interrupt", "focus", "seen"].map((what) => `/api/sessions/{id}/${what}`)];
 let eventsTotal = 0;
 let lastEventAt = null;
 const sessions = new Map();
@@ -138,8 +139,8 @@ const ORDERS = {
   up: () => { refusing = false; },
   pause: () => { paused = true; },
   clear: () => { sessions.clear(); logs.clear(); eventsTotal = 0; lastEventAt = null; ORDERS.restart(); },
-  drift: () => { hooks = { ...hooks, drift: true, missing: ["PermissionRequest", "Stop"] }; },
-  repair: () => { hooks = { ...hooks, drift: false, missing: [] }; },
+  drift: () => { hooks = { ...hooks, drift: true, missing: ["PermissionRequest", "Stop"], fix: "flightdeck hooks repair" }; },
+  repair: () => { hooks = { ...hooks, drift: false, missing: [], fix: null }; },
   patch: ({ id, ...fields }) => { const s = sessions.get(id); Object.assign(s, fields); publish("session_updated", { session: s }); },
 };
 
@@ -148,6 +149,7 @@ async function api(req, res, path, url) {
   if (path === "/api/live/stream") return stream(req, res);
   if (path === "/api/live/hook") return replyTo(req, res, hook(await body(req)));
   if (path === "/api/sessions") return json(res, 200, { boot, n, sessions: fleet.all() });
+  if (path === "/api/openapi.json") return json(res, 200, { paths: Object.fromEntries(PATHS.map((p) => [p, {}])) });
   if (path === "/api/usage") return json(res, 200, usage());
   if (path === "/api/fleet/history") {
     const since = Date.parse(url.searchParams.get("since") ?? "") || Date.now() - 4 * 3_600_000;
@@ -158,7 +160,7 @@ async function api(req, res, path, url) {
   const s = kind === "sessions" ? sessions.get(id) : null;
   if (!s) return json(res, 404, { error: "NOT_FOUND", message: "no such session" });
   if (!action) return json(res, 200, s);
-  if (action === "events") { const after = Number(url.searchParams.get("after") ?? 0); return json(res, 200, { events: logOf(s).filter((e) => e.seq > after).slice(0, Number(url.searchParams.get("limit") ?? 100)) }); }
+  if (action === "events") { const after = Number(url.searchParams.get("after") ?? 0); return json(res, 200, { events: logOf(s).filter((e) => e.seq > after).slice(0, Number(url.searchParams.get("limit") ?? 100)), next_after: null }); }
   if (action === "explain") return json(res, 200, explain(s, logOf(s), Date.now()));
   if (action === "seen") { s.seen = true; publish("session_updated", { session: s }); return json(res, 202, {}); }
   if (!s.seat?.pane) return json(res, 409, { message: "this session has no tmux pane" });

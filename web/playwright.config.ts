@@ -2,6 +2,7 @@ import { defineConfig } from "@playwright/test";
 import { args, executablePath } from "./e2e/browser.mjs";
 
 export default defineConfig({
+  globalSetup: "./e2e/setup.ts",
   testDir: "e2e",
   // The load run comes last and alone: it measures.
   projects: [{ name: "stories", testMatch: "*.spec.ts", testIgnore: "load.spec.ts" }, { name: "load", testMatch: "load.spec.ts", dependencies: ["stories"] }],
@@ -10,5 +11,5 @@ export default defineConfig({
   workers: 2,
   fullyParallel: true,
   reporter: [["list"]],
-  use: { viewport: { width: 1600, height: 1000 }, colorScheme: "dark", launchOptions: { executablePath, args }, trace: "retain-on-failure" },
+  use: { viewport: { width: 1600, height: 1000 }, colorScheme: "dark", launchOptions: { executablePath, args }, trace: process.env.TRACE ? "retain-on-failure" : "off", screenshot: "only-on-failure" },
 });

@@ -25,7 +25,10 @@ fn main() -> Result<()> {
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     let assets = match (std::env::var_os("CARGO_FEATURE_PAGE"), std::env::var_os("FLIGHTDECK_WEB_DIST")) {
         (None, _) => BTreeMap::new(),
-        (Some(_), Some(dist)) => files_below(Path::new(&dist))?,
+        (Some(_), Some(dist)) => {
+            println!("cargo::rerun-if-changed={}", Path::new(&dist).display());
+            files_below(Path::new(&dist))?
+        }
         (Some(_), None) => build_page(&out)?,
     };
     fs::write(out.join("assets.rs"), as_rust(&assets))?;

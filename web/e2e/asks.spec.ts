@@ -1,4 +1,7 @@
+//! Answering. The daemon opens no asks yet, so these run against the mock.
 import { expect, test } from "./fleet";
+
+test.use({ ground: "mock" });
 
 const questions = [{ question: "Which way?", header: "Way", multiSelect: false, options: [{ label: "Left", description: "shorter" }, { label: "Right, then left", description: "safer" }] }];
 
@@ -113,7 +116,7 @@ test("a plan is rendered; approving may accept edits, rejecting takes words", as
   expect((await rejected).hookSpecificOutput.decision).toMatchObject({ behavior: "deny", message: "keep it" });
 });
 
-test("an answer that came too late says how it ended", async ({ fleet, page }) => {
+test("an answer that came too late says how it ended", async ({ fleet, page, errors }) => {
   await fleet.open();
   const id = await fleet.start();
   void fleet.ask(id, "Bash", { command: "make" });
@@ -122,9 +125,10 @@ test("an answer that came too late says how it ended", async ({ fleet, page }) =
   await page.route("**/api/asks/*/answer", (route) => route.fulfill({ status: 409, json: { error: "ALREADY_ENDED", resolution: { how: "answered_in_terminal", by: "terminal", at: new Date().toISOString() } } }));
   await card.getByRole("button", { name: /^Allow/ }).click();
   await expect(card).toContainText("Answered in terminal");
+  expect(errors.splice(0)).toEqual([expect.stringContaining("409")]);
 });
 
-test("an answer the daemon cannot take leaves the ask open and says why", async ({ fleet, page }) => {
+test("an answer the daemon cannot take leaves the ask open and says why", async ({ fleet, page, errors }) => {
   await fleet.open();
   const id = await fleet.start();
   void fleet.ask(id, "Bash", { command: "make" });
@@ -132,4 +136,15 @@ test("an answer the daemon cannot take leaves the ask open and says why", async 
   await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).click();
   await expect(fleet.card(id).getByRole("alert")).toContainText("mode is not known");
   await expect(fleet.card(id).getByRole("button", { name: /^Allow/ })).toBeEnabled();
+  expect(errors.splice(0)).toEqual([expect.stringContaining("422")]);
+});
+
+test("with an ask the card's own words stand aside: kind, subject, input, and how long it can be answered", async ({ fleet }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card.locator(".state")).toContainText("Permission");
+  await expect(card.locator(".state .what")).toContainText("Bash");
+  await expect(card.locator(".in-terminal")).toHaveCount(0);
 });

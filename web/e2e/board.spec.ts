@@ -1,109 +1,131 @@
-import { expect, test } from "./fleet";
+import { COLUMNS, expect, test, wantedIn, type Fleet } from "./fleet";
+import { RESTING } from "./resting";
 
-/** Every state of the board, the hooks that lead there, and what the card must say. */
-const STATES: { state: string; column: "Needs You" | "Running" | "Done"; says: RegExp; hooks: [string, Record<string, unknown>][] }[] = [
-  { state: "thinking", column: "Running", says: /Thinking/, hooks: [] },
-  { state: "acting", column: "Running", says: /Bash/, hooks: [["PreToolUse", { tool_name: "Bash", tool_input: { command: "cargo test" }, tool_use_id: "t1" }]] },
-  { state: "delegating", column: "Running", says: /Explore/, hooks: [["SubagentStart", { agent_id: "a1", agent_type: "Explore" }]] },
-  { state: "compacting", column: "Running", says: /Compacting/, hooks: [["PreCompact", { trigger: "manual" }]] },
-  { state: "waiting_background", column: "Running", says: /background agent/, hooks: [["Stop", { background_tasks: [{ id: "b1", type: "subagent", status: "running" }] }]] },
-  { state: "needs_permission", column: "Needs You", says: /Permission/, hooks: [["PreToolUse", { tool_name: "Bash", tool_input: { command: "make" }, tool_use_id: "t1" }], ["PermissionRequest", { tool_name: "Bash", tool_input: { command: "make" } }]] },
-  { state: "awaiting_input", column: "Needs You", says: /Which one\?/, hooks: [["PreToolUse", { tool_name: "AskUserQuestion", tool_input: { questions: [{ question: "Which one?", header: "Pick", options: [{ label: "A", description: "" }], multiSelect: false }] }, tool_use_id: "t1" }]] },
-  { state: "awaiting_approval", column: "Needs You", says: /Plan/, hooks: [["PreToolUse", { tool_name: "ExitPlanMode", tool_input: { plan: "1. do" }, tool_use_id: "t1" }]] },
-  { state: "interrupted", column: "Needs You", says: /interrupted Bash/, hooks: [["PreToolUse", { tool_name: "Bash", tool_input: { command: "sleep 9" }, tool_use_id: "t1" }], ["PostToolUseFailure", { tool_name: "Bash", tool_input: { command: "sleep 9" }, tool_use_id: "t1", is_interrupt: true, error: "interrupted" }]] },
-  { state: "error", column: "Needs You", says: /Failed/, hooks: [["StopFailure", { error: "rate_limit", error_type: "rate_limit" }]] },
-  { state: "idle", column: "Needs You", says: /Waiting for your next prompt|Finished|Asks/, hooks: [["Stop", {}]] },
-  { state: "session_ended", column: "Done", says: /fix the build/, hooks: [["SessionEnd", { reason: "prompt_input_exit" }]] },
-];
-
-for (const { state, column, says, hooks } of STATES) {
-  test(`a session that is ${state} stands in ${column} and says why`, async ({ fleet }) => {
-    await fleet.open();
-    const id = await fleet.start("fix the build");
-    await expect(fleet.cardIn("Running", id)).toBeVisible();
-    for (const [name, fields] of hooks) await fleet.hook(id, name, fields);
-    const card = fleet.cardIn(column, id);
-    await expect(card).toHaveAttribute("data-state", state);
-    await expect(card).toContainText(says);
-    await expect(card).toContainText("fix the build");
-  });
+async function ungroup(fleet: Fleet): Promise<void> {
+  await fleet.page.getByRole("button", { name: "Grouped by project" }).click();
+  await fleet.page.getByRole("button", { name: "Not grouped" }).click();
 }
 
-test.describe("a fleet of 54", () => {
-  test.use({ sessions: 54, rate: 5 });
+test.describe("a simulated fleet of 54 plays", () => {
+  test.use({ ground: "demo", sessions: 54, viewport: { width: 1380, height: 1000 } });
 
-  test("every card is in the column and the order the API says", async ({ fleet, page }) => {
+  test("columns, order and labels are what the API says at the same moment, again and again", async ({ fleet, page }) => {
     await fleet.open();
-    await page.getByRole("button", { name: "Grouped by project" }).click();
-    await page.getByRole("button", { name: "Not grouped" }).click();
-    await page.waitForTimeout(2000);
-    await fleet.order("pause");
-    await expect(async () => {
-      const sessions = await fleet.sessions();
-      for (const [column, group] of [["Running", "running"], ["Done", "done"]] as const) {
-        const want = sessions.filter((s) => s.agent_state.group === group).sort((a, b) => (a.rank.default < b.rank.default ? -1 : 1)).map((s) => s.id);
-        const got = await fleet.column(column).locator("[data-card]").evaluateAll((cards) => cards.map((c) => (c as HTMLElement).dataset.card));
-        expect(got).toEqual(want);
-      }
-      const permissions = sessions.filter((s) => s.agent_state.state === "needs_permission").sort((a, b) => (a.rank.default < b.rank.default ? -1 : 1)).map((s) => s.id);
-      const lane = await page.locator("[data-lane=permissions] [data-card]").evaluateAll((cards) => cards.map((c) => (c as HTMLElement).dataset.card));
-      expect(lane).toEqual(permissions);
-    }).toPass({ timeout: 15_000 });
-    await expect(page.locator("[data-card]")).toHaveCount(54);
+    await ungroup(fleet);
+    await page.mouse.move(2, 2);
+    const seen = new Set<number>();
+    for (let round = 0; round < 3; round++) {
+      await expect(async () => {
+        const [board, shown] = await Promise.all([fleet.board(), fleet.shown()]);
+        expect(shown).toEqual(COLUMNS.map((column) => wantedIn(board.sessions, column)));
+        expect(seen.has(board.n)).toBe(false);
+        seen.add(board.n);
+      }).toPass({ timeout: 18_000, intervals: [100] });
+    }
+    await expect(page.locator(".banner")).toHaveCount(0);
+    await expect(page.locator("[data-hooks=off]")).toBeVisible();
   });
 });
 
+test("cards appear, move, sort and finish as the API says", async ({ fleet, page }) => {
+  await page.setViewportSize({ width: 1300, height: 900 });
+  await fleet.open();
+  const ids = [await fleet.start("one"), await fleet.start("two"), await fleet.start("three")];
+  await ungroup(fleet);
+  const agree = async () => {
+    const { sessions } = await fleet.board();
+    await expect.poll(() => fleet.shown()).toEqual(COLUMNS.map((column) => wantedIn(sessions, column)));
+  };
+  await agree();
+  const [one = "", two = "", three = ""] = ids;
+  await fleet.hook(one, "Stop", { last_assistant_message: "Done." });
+  await fleet.block(two, "make");
+  await agree();
+  await expect(fleet.column("Needs You").locator("[data-card]").first()).toHaveAttribute("data-card", two);
+  await fleet.hook(three, "SessionEnd", { reason: "other" });
+  await fleet.hook(one, "UserPromptSubmit", { prompt: "and now the docs" });
+  await agree();
+  await expect(fleet.cardIn("Done", three)).toBeVisible();
+});
+
 test.describe("a fleet at rest", () => {
-  test.use({ sessions: 54 });
+  test.use({ ground: "resting" });
+
+  test("up to 200 cards are all in the DOM, and two lanes keep the daemon's order", async ({ fleet, page }) => {
+    await fleet.open();
+    await expect(page.locator("[data-card]")).toHaveCount(RESTING);
+    const needs = wantedIn(await fleet.sessions(), "Needs You").map((line) => line.split(" ")[0]);
+    for (const lane of ["permissions", "replies"]) {
+      const got = await page.locator(`[data-lane=${lane}] [data-card]`).evaluateAll((cards) => cards.map((c) => (c as HTMLElement).dataset.card));
+      expect(got).toEqual(needs.filter((id) => got.includes(id)));
+    }
+  });
 
   test("urgency first uses the other rank, and is remembered", async ({ fleet, page }) => {
+    await page.setViewportSize({ width: 1300, height: 900 });
     await fleet.open();
     await page.getByRole("button", { name: "Urgency first" }).click();
-    const want = (await fleet.sessions()).filter((s) => s.agent_state.group === "needs_you" && s.agent_state.state !== "needs_permission").sort((a, b) => (a.rank.urgency < b.rank.urgency ? -1 : 1)).map((s) => s.id);
-    const got = () => page.locator("[data-lane=replies] [data-card]").evaluateAll((cards) => cards.map((c) => (c as HTMLElement).dataset.card));
-    await expect.poll(got).toEqual(want);
+    const want = wantedIn(await fleet.sessions(), "Needs You", "urgency");
+    await expect.poll(async () => (await fleet.shown())[0]).toEqual(want);
     await page.reload();
     await expect(page.getByRole("button", { name: "Urgency first" })).toHaveAttribute("aria-pressed", "true");
   });
 
-  test("projects fold and keep their glyphs; search and facets narrow the board", async ({ fleet, page }) => {
+  test("projects fold and keep their glyphs; grouping can be changed", async ({ fleet, page }) => {
     await fleet.open();
     const head = fleet.column("Running").getByRole("button", { name: /^infra/ });
     await head.click();
     await expect(head).toHaveAttribute("aria-expanded", "false");
     await expect(head.locator(".minis svg").first()).toBeVisible();
+    const running = (await fleet.sessions()).filter((s) => s.agent_state.group === "running" && s.project.name !== "infra");
+    await expect(fleet.column("Running").locator("[data-card]")).toHaveCount(running.length);
+    await ungroup(fleet);
+    await expect(page.locator(".group-head")).toHaveCount(0);
+  });
+
+  test("search and facets narrow the board; what is hidden is said", async ({ fleet, page }) => {
+    await fleet.open();
     await page.keyboard.press("/");
     await page.keyboard.type("parquet");
-    await expect(page.locator(".found")).toContainText(/of 54/);
-    for (const card of await page.locator("[data-card]").all()) await expect(card).toContainText(/parquet/i);
+    const matching = (await fleet.sessions()).filter((s) => s.title?.includes("parquet")).length;
+    await expect(page.locator(".found")).toContainText(`${matching} of ${RESTING}`);
+    await expect(page.locator("[data-card]")).toHaveCount(matching);
     await page.getByRole("button", { name: "Clear", exact: true }).click();
     await page.getByRole("button", { name: /^Project/ }).click();
     await page.getByRole("button", { name: /^ingest/ }).first().click();
     await page.keyboard.press("Escape");
     await expect(page.locator(".facet.on").first()).toContainText("ingest");
+    await expect(page.locator("[data-card]")).toHaveCount((await fleet.sessions()).filter((s) => s.project.name === "ingest").length);
+    await page.locator("#search").fill("nowhere to be found");
+    await expect(page.getByText("No card matches the filter").first()).toBeVisible();
   });
 
-  test("columns scroll apart, and compact folds what is not yours to do", async ({ fleet, page }) => {
+  test("columns scroll apart; compact folds what is not yours to do; Done can be hidden", async ({ fleet, page }) => {
+    await page.setViewportSize({ width: 1500, height: 600 });
     await fleet.open();
     const lane = page.locator("[data-lane=running]");
     await lane.evaluate((el) => el.scrollTo(0, 300));
+    await expect.poll(() => lane.evaluate((el) => el.scrollTop)).toBeGreaterThan(100);
     expect(await page.locator("[data-lane=permissions]").evaluate((el) => el.scrollTop)).toBe(0);
     await page.getByRole("button", { name: "Compact" }).click();
     await expect(lane.locator(".dials").first()).toBeHidden();
-    await expect(page.locator("[data-lane=permissions] .ask").first()).toBeVisible();
+    await expect(page.locator("[data-lane=permissions] .in-terminal").first()).toBeVisible();
+    await page.getByRole("button", { name: "Done", exact: true }).click();
+    await expect(fleet.column("Done")).toHaveCount(0);
   });
 });
 
-test("the title and the icon count what is blocked; timers tick without the server", async ({ fleet, page }) => {
+test("the title and the icon count what is blocked; timers tick without the server", async ({ fleet, page, context }) => {
   await fleet.open();
   const id = await fleet.start();
+  await expect(fleet.card(id)).toBeVisible();
   await expect(page).toHaveTitle("Flightdeck");
-  void fleet.ask(id, "Bash", { command: "make" });
+  await fleet.block(id, "make");
   await expect(page).toHaveTitle("(1) Flightdeck");
   expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain("F2B33D");
   const timer = fleet.card(id).locator(".card-head .since time").first();
   const before = await timer.textContent();
-  await fleet.page.route("**/api/**", (route) => route.abort());
+  await context.setOffline(true);
   await expect.poll(() => timer.textContent()).not.toBe(before);
 });
 
@@ -112,7 +134,6 @@ test("the card under the pointer holds still; its move waits until the pointer l
   const first = await fleet.start("first");
   const second = await fleet.start("second");
   await expect(fleet.cardIn("Running", second)).toBeVisible();
-  await page.waitForTimeout(400);
   const card = fleet.card(first);
   await card.hover();
   const place = await card.boundingBox();
@@ -120,10 +141,33 @@ test("the card under the pointer holds still; its move waits until the pointer l
   await fleet.hook(second, "SessionEnd", { reason: "other" });
   await expect(fleet.cardIn("Done", second)).toBeVisible();
   await expect(card).toHaveAttribute("data-state", "idle");
-  await page.waitForTimeout(400);
-  const held = await card.boundingBox();
-  expect(Math.abs((held?.y ?? 0) - (place?.y ?? 0))).toBeLessThan(2);
-  expect(held?.x).toBe(place?.x);
+  await expect.poll(async () => Math.abs(((await card.boundingBox())?.y ?? 0) - (place?.y ?? 0))).toBeLessThan(2);
+  expect((await card.boundingBox())?.x).toBe(place?.x);
+  await expect(fleet.cardIn("Running", first)).toBeVisible();
   await page.mouse.move(5, 5);
   await expect(fleet.cardIn("Needs You", first)).toBeVisible();
 });
+
+for (const reduced of [false, true]) {
+  test(reduced ? "with reduced motion nothing travels" : "a card travels to its new column", async ({ fleet, page }) => {
+    await page.emulateMedia({ reducedMotion: reduced ? "reduce" : "no-preference" });
+    await page.addInitScript(() => {
+      const played: string[] = [];
+      Object.assign(window, { played });
+      const animate = Element.prototype.animate;
+      Element.prototype.animate = function (...args) {
+        played.push(Object.keys((args[0] as Keyframe[])[0] ?? {}).join());
+        return animate.apply(this, args);
+      };
+    });
+    await fleet.open();
+    const id = await fleet.start();
+    await expect(fleet.cardIn("Running", id)).toBeVisible();
+    await fleet.hook(id, "Stop");
+    await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+    const played = () => page.evaluate(() => (window as unknown as { played: string[] }).played);
+    await expect.poll(played).toContain(reduced ? "opacity" : "transform");
+    if (reduced) expect(await played()).not.toContain("transform");
+    if (reduced) expect(await page.evaluate(() => document.getAnimations().filter((a) => a instanceof CSSAnimation && a.playState === "running").length)).toBe(0);
+  });
+}

@@ -1,51 +1,69 @@
+//! The line to the daemon: dropped, restarted, crashed, with a gap. Each time the page says so and then tells the truth.
 import { expect, test } from "./fleet";
 
-test.beforeEach(({ fleet }) => test.skip(!fleet.server.mock, "needs a server that can be broken on demand"));
-
-test("a dropped line resumes by id and misses nothing", async ({ fleet, page }) => {
-  await fleet.open();
+test("a dropped line resumes by id and misses nothing", async ({ fleet, page, line }) => {
+  await fleet.open("", line.url);
   const id = await fleet.start("before");
   await expect(fleet.card(id)).toBeVisible();
-  let resumed: string | undefined;
-  page.on("request", (request) => {
-    if (request.url().endsWith("/api/live/stream")) resumed = request.headers()["last-event-id"];
-  });
-  await fleet.order("down");
+  line.cut();
   await expect(page.locator("[data-connection=lost]")).toContainText(/Not connected, trying again in \d:\d\d/);
   await expect(page).toHaveTitle(/not connected/);
-  await fleet.order("up");
-  await expect(page.locator("[data-connection=live]")).toBeVisible();
-  expect(resumed).toMatch(/^\w+-\d+$/);
   await fleet.hook(id, "Stop");
+  const missed = await fleet.start("came meanwhile");
+  const { boot } = await fleet.board();
+  line.mend();
+  await expect(page.locator("[data-connection=live]")).toBeVisible({ timeout: 20_000 });
   await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+  await expect(fleet.cardIn("Running", missed)).toBeVisible();
+  expect(line.resumed.at(-1)).toMatch(new RegExp(`^${boot}-\\d+$`));
 });
 
-test("after a restart the page starts from a fresh snapshot", async ({ fleet, page }) => {
-  await fleet.open();
-  const id = await fleet.start();
+for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+  test(`after a restart (${signal}) the same board comes back and goes on`, async ({ fleet, page }) => {
+    await fleet.open();
+    const blocked = await fleet.start("one");
+    await fleet.block(blocked, "make");
+    const running = await fleet.start("two");
+    await expect(fleet.cardIn("Needs You", blocked)).toBeVisible();
+    await fleet.daemon.end(signal);
+    await expect(page.locator("[data-connection=lost]")).toContainText("Not connected");
+    await expect(fleet.cardIn("Needs You", blocked)).toBeVisible();
+    await fleet.daemon.start();
+    await expect(page.locator("[data-connection=live]")).toBeVisible({ timeout: 20_000 });
+    await expect(fleet.cardIn("Needs You", blocked)).toHaveAttribute("data-state", "needs_permission");
+    await fleet.hook(running, "Stop");
+    await expect(fleet.cardIn("Needs You", running)).toBeVisible();
+    await expect(page.locator("[data-card]")).toHaveCount((await fleet.sessions()).length);
+  });
+}
+
+test("after a gap the snapshot that follows is the truth", async ({ fleet, page, line }) => {
+  await fleet.open("", line.url);
+  const id = await fleet.start("known");
   await expect(fleet.card(id)).toBeVisible();
-  await fleet.order("clear");
+  line.cut();
+  await expect(page.locator("[data-connection=lost]")).toBeAttached();
+  await fleet.hook(id, "SessionEnd", { reason: "other" });
+  const other = await fleet.start("came meanwhile");
+  // As if the page had slept through more changes than the daemon keeps.
+  line.pretend = "another-boot-7";
+  line.mend();
+  await expect(page.locator("[data-connection=live]")).toBeVisible({ timeout: 20_000 });
+  expect(line.resumed.at(-1)).toBe("another-boot-7");
+  await expect(fleet.cardIn("Done", id)).toBeVisible();
+  await expect(fleet.cardIn("Running", other)).toBeVisible();
+});
+
+test("a card that leaves Done leaves the page", async ({ fleet, page }) => {
+  await fleet.daemon.end();
+  fleet.daemon.configure("done_minutes = 0");
+  await fleet.daemon.start();
+  await fleet.open();
+  const id = await fleet.start("short");
+  const other = await fleet.start("long");
+  await expect(fleet.card(id)).toBeVisible();
+  await fleet.hook(id, "SessionEnd", { reason: "other" });
   await expect(fleet.card(id)).toHaveCount(0);
+  await expect(fleet.card(other)).toBeVisible();
   await expect(page.locator("[data-connection=live]")).toBeVisible();
-  const next = await fleet.start("after");
-  await expect(fleet.card(next)).toBeVisible();
-});
-
-test("after a gap the snapshot that follows is the truth", async ({ fleet, page }) => {
-  await fleet.open();
-  const id = await fleet.start();
-  await expect(fleet.card(id)).toBeVisible();
-  await fleet.order("gap");
-  await expect(page.locator("[data-connection=live]")).toBeVisible();
-  await expect(fleet.card(id)).toBeVisible();
-});
-
-test("a card that lacks every optional field is still a card", async ({ fleet }) => {
-  await fleet.open();
-  const id = await fleet.start();
-  await fleet.order("patch", { id, title: null, git_branch: null, seat: null, model: null, cost: null, context: null, cache: null, background: null, last_failure: null, current_turn_started_at: null });
-  await expect(fleet.card(id)).toContainText("No prompt yet");
-  const blocked = (await fleet.sessions())[0]?.agent_state;
-  await fleet.order("patch", { id, agent_state: { ...blocked, group: "needs_you", state: "needs_permission", role: "urgent", icon: "shield", label: "Permission prompt", source: "registry" }, status: { kind: "attention_needed", detail: null, reason: null } });
-  await expect(fleet.cardIn("Needs You", id).getByRole("button", { name: "Answer in terminal" })).toBeVisible();
 });

@@ -1,36 +1,21 @@
-//! The server under test and the sessions in it. Sessions are driven by hook payloads, so the same stories run against
-//! the mock (default), a daemon started here (FLIGHTDECK_BIN), or one that already runs (FLIGHTDECK_URL).
-import { spawn, type ChildProcess } from "node:child_process";
+//! A page, a server and the sessions in it. Sessions are driven by hook payloads, as Claude Code would send them.
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import type { Session } from "../src/generated/Session";
+import { Daemon, demoDaemon, emptyDaemon, firstUrl, hookedDaemon, postHook, type Server } from "./daemon";
+import { servePage } from "./dist";
+import { Line } from "./line";
+import { rest } from "./resting";
 
-export type Server = { url: string; mock: boolean; stop: () => Promise<void> };
+export type Column = "Needs You" | "Running" | "Done";
+export const GROUPS = { "Needs You": "needs_you", Running: "running", Done: "done" } as const;
 
-async function firstUrl(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error("the server has no stdout");
-  for await (const piece of child.stdout) {
-    const found = /https?:\/\/\S+/.exec(String(piece));
-    if (found) return found[0].replace(/\/?$/, "/");
-  }
-  throw new Error("the server ended before it said its address");
-}
-
-export async function startServer(sessions = 0, rate = 0): Promise<Server> {
-  if (process.env.FLIGHTDECK_URL) return { url: process.env.FLIGHTDECK_URL.replace(/\/?$/, "/"), mock: false, stop: async () => undefined };
-  if (process.env.FLIGHTDECK_BIN) {
-    const home = await mkdtemp(join(tmpdir(), "flightdeck-e2e-"));
-    const daemon = spawn(process.env.FLIGHTDECK_BIN, ["up", "--no-hooks", "--port", "0", "--home", home], { stdio: ["ignore", "pipe", "inherit"] });
-    const url = await firstUrl(daemon);
-    return { url, mock: false, stop: async () => { daemon.kill(); await once(daemon, "exit"); await rm(home, { recursive: true, force: true }); } };
-  }
-  const mock = spawn("node", ["mock-server.mjs", "--port", "0", "--sessions", String(sessions), "--rate", String(rate)], { stdio: ["ignore", "pipe", "inherit"] });
-  const url = await firstUrl(mock);
-  return { url, mock: true, stop: async () => { mock.kill(); await once(mock, "exit"); } };
-}
+/**
+ * empty: a daemon without hooks and without sessions. hooked: one that registers itself. resting: 54 sessions that stand
+ * still, shared by the stories of a worker. demo: the simulated fleet in motion. mock: what the daemon cannot show yet.
+ */
+export type Ground = "empty" | "hooked" | "resting" | "demo" | "mock";
 
 export type Verdict = { hookSpecificOutput: { decision: { behavior: string; message?: string; interrupt?: boolean; updatedInput?: Record<string, unknown>; updatedPermissions?: unknown[] } } };
 
@@ -38,10 +23,13 @@ export class Fleet {
   private count = 0;
   constructor(readonly server: Server, readonly page: Page) {}
 
+  get daemon(): Daemon {
+    if (this.server instanceof Daemon) return this.server;
+    throw new Error("this story needs a daemon");
+  }
+
   async hook(id: string, hook_event_name: string, fields: Record<string, unknown> = {}): Promise<void> {
-    const payload = { session_id: id, hook_event_name, cwd: "/home/dev/api", transcript_path: `/tmp/none/${id}.jsonl`, ...fields };
-    const response = await fetch(`${this.server.url}api/live/hook`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(payload) });
-    expect(response.status).toBeLessThan(300);
+    await postHook(this.server.url, { session_id: id, hook_event_name, cwd: "/home/dev/api", transcript_path: `/home/dev/none/${id}.jsonl`, ...fields });
   }
 
   /** A session that has a prompt and is thinking. */
@@ -52,13 +40,19 @@ export class Fleet {
     return id;
   }
 
+  /** It asks for a permission and stands still. */
+  async block(id: string, command: string): Promise<void> {
+    const call = { tool_name: "Bash", tool_input: { command }, tool_use_id: `toolu_${id}_${command}` };
+    await this.hook(id, "PreToolUse", call);
+    await this.hook(id, "PermissionRequest", { tool_name: "Bash", tool_input: { command } });
+  }
+
   /** A tool call that asks; the promise is what the waiting hook gets to hear. */
   ask(id: string, tool_name: string, tool_input: Record<string, unknown>, fields: Record<string, unknown> = {}): Promise<Verdict> {
     const send = async () => {
       await this.hook(id, "PreToolUse", { tool_name, tool_input, tool_use_id: `toolu_${id}` });
       const payload = { session_id: id, hook_event_name: "PermissionRequest", cwd: "/home/dev/api", tool_name, tool_input, ...fields };
-      const response = await fetch(`${this.server.url}api/live/hook`, { method: "POST", headers: { "content-type": "application/json", "x-flightdeck-hold": "1" }, body: JSON.stringify(payload) });
-      return (await response.json()) as Verdict;
+      return (await (await postHook(this.server.url, payload, { "x-flightdeck-hold": "1" })).json()) as Verdict;
     };
     const verdict = send();
     // A test that never answers leaves the hook hanging until the server stops.
@@ -66,16 +60,21 @@ export class Fleet {
     return verdict;
   }
 
+  /** Orders only the mock understands. */
   order(name: string, body: Record<string, unknown> = {}): Promise<Response> {
     return fetch(`${this.server.url}__mock/${name}`, { method: "POST", body: JSON.stringify(body) });
   }
 
-  async sessions(): Promise<Session[]> {
-    return ((await (await fetch(`${this.server.url}api/sessions`)).json()) as { sessions: Session[] }).sessions;
+  async board(): Promise<{ boot: string; n: number; sessions: Session[] }> {
+    return (await (await fetch(`${this.server.url}api/sessions`)).json()) as { boot: string; n: number; sessions: Session[] };
   }
 
-  async open(hash = ""): Promise<void> {
-    await this.page.goto(`${this.server.url}${hash}`);
+  async sessions(): Promise<Session[]> {
+    return (await this.board()).sessions;
+  }
+
+  async open(hash = "", through = this.server.url): Promise<void> {
+    await this.page.goto(`${through}${hash}`);
     await expect(this.page.locator("[data-connection=live]")).toBeAttached();
     if ((await this.sessions()).length > 0) await expect(this.page.locator("[data-card], .row-name").first()).toBeAttached();
   }
@@ -84,31 +83,68 @@ export class Fleet {
     return this.page.locator(`[data-card="${id}"]`);
   }
 
-  column(name: "Needs You" | "Running" | "Done"): Locator {
+  column(name: Column): Locator {
     return this.page.getByRole("region", { name, exact: true });
   }
 
-  cardIn(name: "Needs You" | "Running" | "Done", id: string): Locator {
+  cardIn(name: Column, id: string): Locator {
     return this.column(name).locator(`[data-card="${id}"]`);
+  }
+
+  /** What stands in each column, top to bottom, as "id label", all read at one moment. */
+  shown(): Promise<string[][]> {
+    return this.page.locator("section.column").evaluateAll((columns) => columns.map((column) =>
+      Array.from(column.querySelectorAll<HTMLElement>("[data-card]"), (c) => `${c.dataset.card} ${c.getAttribute("aria-label")?.split(": ").slice(1).join(": ")}`)));
   }
 }
 
-export const test = base.extend<{ sessions: number; rate: number; fleet: Fleet; errors: string[] }>({
+export const COLUMNS: Column[] = ["Needs You", "Running", "Done"];
+
+/** The same of one column, as the API has it. */
+export function wantedIn(sessions: Session[], column: Column, sort: "default" | "urgency" = "default"): string[] {
+  const members = sessions.filter((s) => s.agent_state.group === GROUPS[column]);
+  members.sort((a, b) => (a.rank[sort] < b.rank[sort] ? -1 : a.rank[sort] > b.rank[sort] ? 1 : a.id < b.id ? -1 : 1));
+  return members.map((s) => `${s.id} ${s.agent_state.label}`);
+}
+
+async function mock(sessions: number, rate: number): Promise<Server> {
+  const child = spawn("node", ["mock-server.mjs", "--port", "0", "--sessions", String(sessions), "--rate", String(rate)], { stdio: ["ignore", "pipe", "inherit"] });
+  return { url: await firstUrl(child), stop: async () => { const ended = once(child, "exit"); child.kill(); await ended; } };
+}
+
+type Options = { ground: Ground; sessions: number; rate: number };
+type Own = { fleet: Fleet; errors: string[]; line: Line };
+
+export const test = base.extend<Options & Own, { resting: () => Promise<Daemon> }>({
+  ground: ["empty", { option: true }],
   sessions: [0, { option: true }],
   rate: [0, { option: true }],
+  /** Started by the first story of a worker that wants it. */
+  resting: [async ({}, use) => {
+    let started: Promise<Daemon> | undefined;
+    await use(() => (started ??= emptyDaemon().then(async (daemon) => { await rest(daemon.url); return daemon; })));
+    await (await started)?.stop();
+  }, { scope: "worker" }],
   // A page that logs an error, or breaks its CSP, fails its test.
   errors: async ({ page }, use) => {
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(String(error)));
-    page.on("console", (message) => message.type() === "error" && !/Failed to load resource|net::ERR/.test(message.text()) && errors.push(message.text()));
+    page.on("console", (message) => message.type() === "error" && !/net::ERR/.test(message.text()) && errors.push(message.text()));
     await use(errors);
     expect(errors).toEqual([]);
   },
-  fleet: async ({ page, sessions, rate, errors }, use) => {
+  fleet: async ({ page, ground, sessions, rate, errors, resting }, use) => {
     void errors;
-    const server = await startServer(sessions, rate);
+    await servePage(page);
+    const shared = ground === "resting";
+    const server = shared ? await resting() : ground === "demo" ? await demoDaemon(sessions || 54) : ground === "hooked" ? await hookedDaemon() : ground === "mock" ? await mock(sessions, rate) : await emptyDaemon();
     await use(new Fleet(server, page));
-    await server.stop();
+    if (!shared) await server.stop();
+  },
+  line: async ({ fleet }, use) => {
+    const line = await new Line(fleet.server.url).open();
+    await use(line);
+    line.close();
   },
 });
 

@@ -14,7 +14,6 @@ import { startRouting } from "./lib/route";
 import { followHooks } from "./live/hooks";
 import { receive } from "./live/inbox";
 import { followSamples } from "./live/samples";
-import { dropOldDone } from "./live/store";
 import { Stream } from "./live/stream";
 import { followUsage } from "./live/usage";
 
@@ -30,7 +29,6 @@ followPresence();
 followSamples();
 followHooks();
 followUsage();
-setInterval(() => dropOldDone(Date.now()), 60_000);
 new Stream({ url: "/api/live/stream", onMessages: receive }).start();
 
 const root = document.getElementById("app");

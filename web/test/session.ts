@@ -5,8 +5,7 @@ type Parts = Partial<Omit<Session, "agent_state" | "status">> & { group?: Sessio
 
 export function session({ group = "running", state = "thinking", role = "working", label = "Thinking", kind = "working", key = "5", ...rest }: Parts = {}): Session {
   return {
-    id: "s1", continues: null, replaced_by: null, ended_at: null, end_reason: null,
-    seat: { pid: null, pane: null, tmux_socket: null, name: null, host: null }, project: { name: "api", path: "/home/dev/api", worktree: null }, git_branch: "main",
+    id: "s1", continues: null, replaced_by: null, ended_at: null, end_reason: null, seat: { pid: null, pane: null, tmux_socket: null, name: null, host: null }, project: { name: "api", path: "/home/dev/api", worktree: null }, git_branch: "main",
     transcript_path: null, title: "Fix it", last_user_message: null, model: null, permission_mode: null,
     agent_state: { group, state, label, icon: "spark", role, since: "2026-11-15T18:00:00.000Z", source: "hook" }, status: { kind, detail: null, reason: null },
     fleet_status: "working", rank: { default: key, urgency: key }, quiet_since: null, stale: false, seen: false, current_activity: null, started_at: "2026-11-15T17:00:00.000Z",

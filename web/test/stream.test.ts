@@ -60,3 +60,11 @@ test("one session's change leaves the other's signal alone", () => {
   expect(redraws).toBe(1);
   stop?.();
 });
+
+test("a card leaves when the daemon says so, or when another took its place", () => {
+  applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 1, sessions: [session({ id: "a" }), session({ id: "b" }), session({ id: "c" })] } }]);
+  const removed = changeFrom({ event: "session_removed", data: '{"id":"a"}', id: "b-2" });
+  if (removed) applyChanges(latestOnly([update(session({ id: "a" })), removed]));
+  applyChanges([update(session({ id: "b", replaced_by: "d", group: "done" }))]);
+  expect([...allSessions()].map((s) => s.peek().id)).toEqual(["c"]);
+});

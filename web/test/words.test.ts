@@ -6,6 +6,8 @@ import { headline } from "../src/card/headline";
 import { lookOf, lookOfState } from "../src/card/look";
 import { saidIn } from "../src/drawer/Conversation";
 import { stepMs, stepsFrom } from "../src/drawer/steps";
+import type { HookStatus } from "../src/generated/HookStatus";
+import { hookTrouble } from "../src/live/trouble";
 import type { TimelineEvent } from "../src/generated/TimelineEvent";
 import { ago, duration, modelName, span, tokens, usd } from "../src/lib/format";
 import { extend } from "../src/overview/history";
@@ -28,6 +30,26 @@ test("a running card's headline is its tool, the rest is its activity", () => {
   const acting = { ...session({ label: "Bash: cargo test" }), status: { kind: "working" as const, detail: "Bash", reason: null } };
   expect(headline(acting)).toMatchObject({ state: "Bash", rest: "cargo test" });
   expect(headline(session({ label: "Thinking" }))).toMatchObject({ state: "Thinking", rest: null });
+});
+
+test("a blocked card without an ask keeps its headline short and its question whole", () => {
+  const blocked = (state: "needs_permission" | "awaiting_input" | "awaiting_approval", label: string, reason: string) =>
+    headline({ ...session({ group: "needs_you", state, label, kind: "attention_needed" }), status: { kind: "attention_needed", detail: null, reason } });
+  expect(blocked("needs_permission", "Permission for Bash: cargo test", "Permission for Bash")).toMatchObject({ state: "Permission for Bash", rest: "cargo test" });
+  expect(blocked("awaiting_input", "Old or new?", "AskUserQuestion")).toMatchObject({ state: "Question", rest: "Old or new?" });
+  expect(blocked("awaiting_approval", "Plan ready", "ExitPlanMode")).toMatchObject({ state: "Plan ready", rest: null });
+});
+
+const hooks: HookStatus = { registered: ["Stop"], missing: [], stale: [], wanted: true, via: "shim", drift: false, problem: null, fix: null, last_event_at: null, events_total: 0, by_event: {}, spool: { files: 0, bytes: 0 } };
+
+test("hooks: in order, not wanted, never registered, changed, unreadable are told apart, with the daemon's fix", () => {
+  const kind = (part: Partial<HookStatus>) => hookTrouble({ ...hooks, ...part })?.kind ?? null;
+  expect(kind({})).toBeNull();
+  expect(kind({ wanted: false, registered: [], missing: ["Stop"] })).toBeNull();
+  expect(kind({ registered: [], missing: ["Stop"] })).toBe("missing");
+  expect(kind({ drift: true, missing: ["Stop"] })).toBe("drifted");
+  expect(kind({ problem: "the file is no JSON", registered: [] })).toBe("broken");
+  expect(hookTrouble({ ...hooks, drift: true, stale: ["Stop"], registered: ["SessionEnd"], fix: "flightdeck hooks repair" })).toMatchObject({ fix: "flightdeck hooks repair", text: expect.stringContaining("(Stop)") as string });
 });
 
 test("a role the page does not know is drawn calmly", () => {

@@ -121,6 +121,24 @@ impl StateName {
         }
     }
 
+    /// In words, where no more than the state is known.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::NeedsPermission => "Permission needed",
+            Self::AwaitingInput => "Question",
+            Self::Interrupted => "Interrupted",
+            Self::Error => "Failed",
+            Self::AwaitingApproval => "Plan ready",
+            Self::Idle => "Waiting for your next prompt",
+            Self::Thinking => "Thinking",
+            Self::Acting => "Running a tool",
+            Self::Delegating => "Running a subagent",
+            Self::Compacting => "Compacting",
+            Self::WaitingBackground => "Waiting on background agents",
+            Self::SessionEnded => "Session closed",
+        }
+    }
+
     pub fn group(self) -> Group {
         match self {
             Self::NeedsPermission | Self::AwaitingInput | Self::AwaitingApproval => Group::NeedsYou,

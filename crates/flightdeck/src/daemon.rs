@@ -122,6 +122,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
             hold_seconds: config.hold_seconds(),
             ..Registration::new(&options.binary, &paths.home, options.version.clone())
         },
+        options.hooks,
         paths.spool(),
         url.clone(),
     ));

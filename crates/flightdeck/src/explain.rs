@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use flightdeck_core::board::on_board;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::lens::{self, Group, StateName};
+use flightdeck_core::lens::{self, Group, Role, StateName};
 use flightdeck_core::session::{Because, Session};
 use flightdeck_core::time::Timestamp;
 use serde::Serialize;
@@ -73,6 +73,9 @@ struct Span {
     to: Option<Timestamp>,
     group: Group,
     state: StateName,
+    role: Role,
+    /// What the card says while it lasts; of the past only the kind of state is kept.
+    label: String,
 }
 
 /// The last hours of every session on the board, as stretches of one state: `{"sessions": [{id, …, spans}]}`.
@@ -87,12 +90,16 @@ fn row(session: &Session, since: Timestamp) -> Row<'_> {
     let mut begin = (session.started_at, session.history.front().map(|t| t.from));
     for step in &session.history {
         if let (from, Some(state)) = begin {
-            spans.push(Span { from, to: Some(step.at), group: state.group(), state });
+            spans.push(span(from, Some(step.at), state, state.title().to_owned()));
         }
         begin = (step.at, Some(step.to));
     }
     let now = StateName::of(&session.shown.state);
-    spans.push(Span { from: begin.0, to: session.ended_at, group: now.group(), state: now });
+    spans.push(span(begin.0, session.ended_at, now, lens::label(&session.shown.state)));
     spans.retain(|s| s.to.is_none_or(|to| to >= since));
     Row { id: &session.id, title: session.title.as_deref(), project: session.project.name(), spans }
+}
+
+fn span(from: Timestamp, to: Option<Timestamp>, state: StateName, label: String) -> Span {
+    Span { from, to, group: state.group(), state, role: state.role(), label }
 }

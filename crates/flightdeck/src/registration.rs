@@ -11,6 +11,8 @@ use crate::inlet::spool::{self, SpoolStats};
 pub struct Registrar {
     file: SettingsFile,
     registration: Registration,
+    /// The daemon was started to be registered; `--no-hooks` and the demo are not.
+    wanted: bool,
     spool: PathBuf,
     url: String,
 }
@@ -21,6 +23,8 @@ pub struct HookReport {
     pub registered: Vec<String>,
     pub missing: Vec<String>,
     pub stale: Vec<String>,
+    /// Nobody wants them where nothing of ours is in the file and the daemon was told to leave it so.
+    pub wanted: bool,
     pub via: Option<String>,
     /// Some of ours are there and some are not as they should be: another tool changed the file.
     pub drift: bool,
@@ -31,8 +35,14 @@ pub struct HookReport {
 }
 
 impl Registrar {
-    pub fn new(file: SettingsFile, registration: Registration, spool: PathBuf, url: String) -> Self {
-        Self { file, registration, spool, url }
+    pub fn new(
+        file: SettingsFile,
+        registration: Registration,
+        wanted: bool,
+        spool: PathBuf,
+        url: String,
+    ) -> Self {
+        Self { file, registration, wanted, spool, url }
     }
 
     pub fn url(&self) -> &str {
@@ -57,11 +67,15 @@ impl Registrar {
     pub fn status(&self) -> HookReport {
         let status = match self.file.status(&self.registration) {
             Ok(status) => status,
-            Err(error) => return HookReport { problem: Some(error.to_string()), ..HookReport::default() },
+            Err(error) => {
+                let problem = self.wanted.then(|| error.to_string());
+                return HookReport { problem, wanted: self.wanted, ..HookReport::default() };
+            }
         };
-        let fix = if status.in_order() {
+        let wanted = self.wanted || status.via.is_some() || status.drift;
+        let fix = if status.in_order() || !wanted {
             None
-        } else if status.registered.is_empty() {
+        } else if !status.drift && status.registered.is_empty() {
             Some("flightdeck hooks install".to_owned())
         } else {
             Some("flightdeck hooks repair".to_owned())
@@ -70,9 +84,11 @@ impl Registrar {
             registered: status.registered,
             missing: status.missing,
             stale: status.stale,
+            wanted,
             via: status.via.map(|via| via.as_str().to_owned()),
             drift: status.drift,
-            problem: status.disabled.then(|| "disableAllHooks is true: Claude Code runs no hooks".to_owned()),
+            problem: (wanted && status.disabled)
+                .then(|| "disableAllHooks is true: Claude Code runs no hooks".to_owned()),
             fix,
         }
     }

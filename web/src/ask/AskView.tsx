@@ -80,7 +80,7 @@ export function TerminalRow({ id, why, children }: { id: string; why: string; ch
     <div class="answer">
       <Button kind="primary" onClick={() => void goToTerminal(id)}><Icon name="jump" small />Answer in terminal</Button>
       {children}
-      <span class="dim clip">{why}</span>
+      {why && <span class="dim clip" title={why}>{why}</span>}
     </div>
   );
 }

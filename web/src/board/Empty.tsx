@@ -2,7 +2,8 @@
 import type { HookStatus } from "../generated/HookStatus";
 import { copy } from "../card/actions";
 import { plural } from "../lib/format";
-import { drifted, hookStatus } from "../live/hooks";
+import { hookStatus } from "../live/hooks";
+import { hookTrouble } from "../live/trouble";
 import { connection } from "../live/stream";
 import { Button } from "../ui/Button";
 import { Icon, WireIcon } from "../ui/Icon";
@@ -10,22 +11,27 @@ import { Ago } from "../ui/Timer";
 
 export function Empty() {
   const status = hookStatus.value;
+  const trouble = hookTrouble(status);
   return (
     <main class="empty">
       <div class="empty-in">
         <div>
-          <h1>{drifted(status) ? "The hooks are not in place" : "Waiting for the first session"}</h1>
+          <h1>{trouble ? "The hooks are not in place" : "Waiting for the first session"}</h1>
           <p class="lead">
-            {drifted(status)
-              ? "Sessions that run are still found, but what they do reaches the board late or not at all. One command puts the hooks back; nothing else in your settings changes."
-              : "Start Claude Code in any terminal and its card appears here at once. Sessions that were already running are found as well."}
+            {trouble
+              ? "Sessions that run are still found, but what they do reaches the board late or not at all. One command puts it right; nothing else in your settings changes."
+              : status?.wanted === false
+                ? "This daemon was started without hooks: it shows what is sent to it."
+                : "Start Claude Code in any terminal and its card appears here at once. Sessions that were already running are found as well."}
           </p>
         </div>
         <Checks status={status} />
         <div class="ways">
-          {drifted(status) && <Way title="Put the hooks back" command="flightdeck hooks repair" text="Adds what is missing and leaves the rest of your settings as it is." />}
+          {trouble?.fix && <Way title="Put the hooks in place" command={trouble.fix} text="Adds what is missing and leaves the rest of your settings as it is." />}
           <Way title="Try it without a session" command="flightdeck demo" text="Plays a fleet of 54 made-up sessions. Your own data stays untouched." />
-          {!drifted(status) && <Way title="Or start a real one" command="claude" text="Inside tmux you can also send prompts and jump to the pane from here." />}
+          {!trouble && (status?.wanted === false
+            ? <Way title="Or let Claude Code report here" command="flightdeck hooks install" text="Adds Flightdeck's hooks to your Claude Code settings; `uninstall` takes them out again." />
+            : <Way title="Or start a real one" command="claude" text="Its card appears with the first sign of life." />)}
         </div>
         <p class="dim">Nothing shows up? <code>flightdeck doctor</code> says why.</p>
       </div>
@@ -35,12 +41,14 @@ export function Empty() {
 
 function Checks({ status }: { status: HookStatus | null }) {
   const live = connection.value.kind === "live";
+  const trouble = hookTrouble(status);
   return (
     <ul class="checks">
       <li><Tick good={live} /><b>Daemon</b><span>{live ? `listening on ${location.host}` : "not connected"}</span></li>
-      {status && (drifted(status)
-        ? <li class="drift"><Icon name="triangle" /><b>Hooks</b><span>{status.registered.length === 0 ? "missing from your Claude Code settings" : `${plural(status.missing.length, "event")} missing: ${status.missing.slice(0, 4).join(", ")}${status.missing.length > 4 ? " …" : ""}`}</span></li>
-        : <li><Tick good /><b>Hooks</b><span>in your Claude Code settings, {plural(status.registered.length, "event")}</span></li>)}
+      {status && trouble && <li class="drift"><Icon name="triangle" /><b>Hooks</b><span>{trouble.text}</span></li>}
+      {status && !trouble && (status.wanted
+        ? <li><Tick good /><b>Hooks</b><span>in your Claude Code settings, {plural(status.registered.length, "event")}</span></li>
+        : <li><WireIcon name="pause" /><b>Hooks</b><span>off: not registered, as asked for</span></li>)}
       {status && status.spool.files > 0 && <li><WireIcon name="clock" /><b>Spool</b><span>{plural(status.spool.files, "event")} waiting to be read</span></li>}
       <li>
         {status?.last_event_at ? <Tick good /> : <WireIcon name="spark" />}

@@ -5,8 +5,10 @@ import { AskView, TerminalRow } from "../ask/AskView";
 import type { Session } from "../generated/Session";
 import { cursor, tabStops } from "../keys/cursor";
 import { openSession, sessionHref } from "../lib/route";
+import { can } from "../live/able";
 import { sessionSignal } from "../live/store";
 import { TabStop } from "../ui/Button";
+import { Icon } from "../ui/Icon";
 import { Composer } from "./Composer";
 import { Dials } from "./Dials";
 import { SeatLabel, StateLine, Where } from "./Head";
@@ -38,6 +40,8 @@ export function Card({ id, inProject }: { id: string; inProject: boolean }) {
 function Body({ session, look, inProject }: { session: Session; look: Look; inProject: boolean }) {
   const asks = shownAsks(session);
   const waiting = look === "idle" || look === "asking" || look === "failed";
+  // The line that says where to answer names the seat; the title gets its room.
+  const elsewhere = look === "blocked" && asks.length === 0;
   return (
     <>
       <header class="card-head">
@@ -49,13 +53,13 @@ function Body({ session, look, inProject }: { session: Session; look: Look; inPr
           {waiting && !session.seen && <i class="new" title="Not seen yet" />}
           <a href={sessionHref(session.id)} tabIndex={-1}>{session.title ?? <span class="dim">No prompt yet</span>}</a>
         </h3>
-        <SeatLabel session={session} />
+        {!elsewhere && <SeatLabel session={session} />}
       </div>
       <Current session={session} hasAsks={asks.length > 0} />
       {asks.map((ask) => <AskView key={ask.id} ask={ask} whole={false} />)}
-      {look === "blocked" && asks.length === 0 && <TerminalRow id={session.id} why="seen in the terminal, not asked here" />}
+      {elsewhere && <InTerminal session={session} />}
       <Notes session={session} />
-      {waiting && session.seat?.pane && <Composer id={session.id} placeholder="Next prompt" />}
+      {waiting && session.seat.pane && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
       <Dials session={session} />
     </>
   );
@@ -67,10 +71,22 @@ function Current({ session, hasAsks }: { session: Session; hasAsks: boolean }) {
   const { last_user_message: prompt, current_activity: activity, title } = session;
   const running = session.agent_state.group === "running";
   const doing = running ? (activity ?? rest) : null;
-  if (doing && doing !== session.agent_state.label) return <p class="activity clip" title={doing}>{doing}</p>;
-  if (!hasAsks && rest) return <p class="said ask-text">{rest}</p>;
+  if (doing && doing !== session.agent_state.label) return <p class="activity clip" title={doing}>{withinProject(doing, session)}</p>;
+  if (!hasAsks && rest && session.agent_state.state === "needs_permission") return <div class="well"><p class="cmd bare">{rest}</p></div>;
+  if (!hasAsks && rest) return running ? <p class="activity clip" title={rest}>{withinProject(rest, session)}</p> : <p class="said ask-text">{rest}</p>;
   if (prompt && prompt !== title) return <p class="prompt clip" title={prompt}>{prompt}</p>;
   return null;
+}
+
+/** A path below the project begins there: the end of it is what tells. */
+const withinProject = (text: string, { project: { path } }: Session) => (path ? text.replaceAll(`${path}/`, "") : text);
+
+/** Blocked, and nothing here to answer it with: it says where it can be answered, and goes there if the daemon can. */
+function InTerminal({ session }: { session: Session }) {
+  const { pane, name } = session.seat;
+  const seat = [name, pane].filter(Boolean).join(" ");
+  if (pane && can("focus")) return <TerminalRow id={session.id} why={seat} />;
+  return <p class="in-terminal"><Icon name="pane" small /><span class="clip">Answer it in its terminal{seat && <>, <b>{seat}</b></>}</span></p>;
 }
 
 /** A new need lights its rail once. */

@@ -10,8 +10,9 @@ import { duration } from "../lib/format";
 const CONTEXT_HIGH_PERCENT = 80;
 
 export function Dials({ session }: { session: Session }) {
+  const few = !session.context && !session.cost && session.cache.status === "unknown";
   return (
-    <footer class="dials">
+    <footer class={few ? "dials few" : "dials"}>
       <span class="clip" title={session.model ?? undefined}>{session.model && modelName(session.model)}</span>
       <ContextDial session={session} />
       <CostDial session={session} />
@@ -23,17 +24,20 @@ export function Dials({ session }: { session: Session }) {
 }
 
 function ContextDial({ session: { context } }: { session: Session }) {
-  if (context?.percent == null || context.window == null) return <span />;
+  if (!context) return <span />;
+  if (context.percent === null) return <span class="ctx" title="Context used; the size of the window is not known">{tokens(context.tokens)}</span>;
   const percent = Math.round(context.percent);
   return (
     <span
       class={percent >= CONTEXT_HIGH_PERCENT ? "ctx is-high" : "ctx"} role="meter" aria-label="Context" aria-valuenow={percent}
-      aria-valuemin={0} aria-valuemax={100} title={`Context: ${tokens(context.tokens)} of ${tokens(context.window)} tokens`}
+      aria-valuemin={0} aria-valuemax={100} title={`Context: ${used(context)}`}
     >
       <Gauge percent={percent} />{percent}%
     </span>
   );
 }
+
+const used = ({ tokens: n, window }: NonNullable<Session["context"]>) => (window === null ? `${tokens(n)} tokens` : `${tokens(n)} of ${tokens(window)} tokens`);
 
 function CostDial({ session: { cost } }: { session: Session }) {
   if (!cost) return <span class="cost" />;

@@ -1,5 +1,6 @@
 //! The upper lines of a card: state and how long, where it is, what it is about.
 import type { Session } from "../generated/Session";
+import { can } from "../live/able";
 import { Icon, WireIcon } from "../ui/Icon";
 import { Elapsed } from "../ui/Timer";
 import { goToTerminal } from "./actions";
@@ -40,13 +41,13 @@ export function Where({ session, withProject }: { session: Session; withProject:
 export function SeatLabel({ session }: { session: Session }) {
   const tab = useContext(TabStop);
   const { seat, project } = session;
-  const pane = [seat?.name ?? seat?.host, seat?.pane].filter(Boolean).join(" ");
+  const pane = [seat.name, seat.pane].filter(Boolean).join(" ");
   return (
     <span class="seat">
       {project.worktree && <span class="worktree" title={`Worktree ${project.worktree}`}><Icon name="worktree" small /><span class="clip">{project.worktree}</span></span>}
-      {seat?.pane
+      {seat.pane && can("focus")
         ? <button type="button" tabIndex={tab} title="Go to this pane" onClick={() => void goToTerminal(session.id)}>{pane}</button>
-        : pane && <span>{pane}</span>}
+        : pane && <span title={seat.host ? `on ${seat.host}` : undefined}>{pane}</span>}
     </span>
   );
 }

@@ -1,9 +1,11 @@
 //! What a person can do to a session besides answering. The daemon decides whether it can be done now and says why not.
+import { can } from "../live/able";
 import { postFocus, postInterrupt, postPrompt, postSeen } from "../live/api";
 import { sessionSignal } from "../live/store";
 import { say, sayError } from "../ui/toast";
 
 export async function goToTerminal(id: string): Promise<void> {
+  if (!can("focus")) return say("This Flightdeck cannot bring a terminal to the front", true);
   try {
     await postFocus(id);
     say("The terminal is in front");

@@ -13,8 +13,11 @@ export function headline(session: Session): Headline {
   if (group === "needs_you" && ask) {
     return { state: KINDS[ask.kind] ?? label, what: subject(ask), inAgent: agentType(session, ask.agent_id), rest: null };
   }
-  const detail = session.status.detail;
-  const [head, rest] = detail && label.startsWith(`${detail}: `) ? [detail, label.slice(detail.length + 2)] : splitLabel(label);
+  const { detail, reason } = session.status;
+  const lead = [detail, reason].find((text) => text && label.startsWith(`${text}: `));
+  const [head, rest] = lead ? [lead, label.slice(lead.length + 2)] : splitLabel(label);
+  // A question is its own label; as a headline it would be cut off after a few words.
+  if (session.agent_state.state === "awaiting_input" && rest === null && reason !== null) return { state: KINDS.question, what: null, inAgent: null, rest: label };
   return { state: head, what: null, inAgent: null, rest };
 }
 

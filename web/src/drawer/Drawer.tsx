@@ -9,6 +9,7 @@ import { agentType, shownAsks } from "../card/headline";
 import { StateLine } from "../card/Head";
 import { lookOf } from "../card/look";
 import type { Session } from "../generated/Session";
+import { can } from "../live/able";
 import { modelName } from "../lib/format";
 import { closeSession } from "../lib/route";
 import { Modal } from "../overlay/Modal";
@@ -35,7 +36,7 @@ function Content({ session }: { session: Session }) {
   const look = lookOf(session.agent_state.role);
   const asks = shownAsks(session);
   useEffect(() => markSeen(session.id), [session.id, session.agent_state.since]);
-  const canPrompt = session.seat?.pane && session.agent_state.group !== "done";
+  const canPrompt = session.seat.pane && can("prompt") && session.agent_state.group !== "done";
   return (
     <div class={`drawer is-${look}`} data-drawer={session.id}>
       <Head session={session} />
@@ -59,10 +60,17 @@ function Content({ session }: { session: Session }) {
       <footer class="drawer-foot">
         {canPrompt
           ? <Composer id={session.id} placeholder={session.agent_state.group === "running" ? "Queue a prompt for when this turn ends" : "Next prompt"} />
-          : <p>{session.agent_state.group === "done" ? "It ended. " : "It has no tmux pane, so no prompt can be typed from here. "}<code>claude --resume {session.id}</code> <Button kind="ghost" square label="Copy the resume command" onClick={() => void copy(`claude --resume ${session.id}`)}><Icon name="copy" small /></Button></p>}
+          : <Without session={session} />}
       </footer>
     </div>
   );
+}
+
+/** What to do where no prompt can be sent from here. */
+function Without({ session: { id, agent_state, seat } }: { session: Session }) {
+  const resume = `claude --resume ${id}`;
+  if (agent_state.group !== "done") return <p>Prompts are typed in its terminal{(seat.name || seat.pane) && <>, <b>{[seat.name, seat.pane].filter(Boolean).join(" ")}</b></>}.</p>;
+  return <p>It ended. <code>{resume}</code> <Button kind="ghost" square label="Copy the resume command" onClick={() => void copy(resume)}><Icon name="copy" small /></Button></p>;
 }
 
 function Head({ session }: { session: Session }) {
@@ -72,8 +80,8 @@ function Head({ session }: { session: Session }) {
       <div class="line">
         <StateLine session={session} look={lookOf(session.agent_state.role)} />
         <span class="tools">
-          {session.seat?.pane && <Button onClick={() => void goToTerminal(session.id)}><Icon name="jump" small />Go to terminal <kbd>t</kbd></Button>}
-          {session.status.kind !== "idle" && session.status.kind !== "ended" && session.seat?.pane && <InterruptButton id={session.id} />}
+          {session.seat.pane && can("focus") && <Button onClick={() => void goToTerminal(session.id)}><Icon name="jump" small />Go to terminal <kbd>t</kbd></Button>}
+          {session.status.kind !== "idle" && session.status.kind !== "ended" && session.seat.pane && can("interrupt") && <InterruptButton id={session.id} />}
           <Button kind="ghost" square pressed={muted} label={muted ? "Unmute this session" : "Mute this session"} onClick={() => toggleMuteSession(session.id)}><Icon name={muted ? "mute" : "sound"} /></Button>
           <Button kind="ghost" square label="Copy link" onClick={() => void copy(location.href)}><Icon name="link" /></Button>
           <Button kind="ghost" square label="Close" onClick={closeSession}><Icon name="x" /></Button>
@@ -97,7 +105,7 @@ function Facts({ session: s }: { session: Session }) {
       <span><b>{s.project.name}</b></span>
       {s.git_branch && <span><Icon name="git" small />{s.git_branch}</span>}
       {s.project.worktree && <span><Icon name="worktree" small />{s.project.worktree}</span>}
-      {s.seat?.pane && <span><Icon name="pane" small />{[s.seat.host, s.seat.pane].filter(Boolean).join(" ")}</span>}
+      {s.seat.pane && <span><Icon name="pane" small />{[s.seat.name ?? s.seat.host, s.seat.pane].filter(Boolean).join(" ")}</span>}
       {s.model && <span><Icon name="model" small />{modelName(s.model)}</span>}
       {s.permission_mode && s.permission_mode !== "default" && <span><Icon name="rule" small />{s.permission_mode}</span>}
       {s.turn_count > 0 && <span><Icon name="timer" small />turn {s.turn_count}{s.current_turn_started_at && s.status.kind !== "idle" && <>, <Elapsed since={s.current_turn_started_at} /></>}</span>}

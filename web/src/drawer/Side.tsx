@@ -43,11 +43,13 @@ const COMPACTS_AT_PERCENT = 90;
 
 function Context({ session }: { session: Session }) {
   const { context } = session;
-  if (context?.percent == null || context.window == null) return null;
-  const percent = Math.round(context.percent);
+  if (!context) return null;
+  const { percent: exact, window } = context;
+  if (exact === null) return <h3 class="sect">Context<span class="aside">{tokens(context.tokens)} tokens</span></h3>;
+  const percent = Math.round(exact);
   return (
     <>
-      <h3 class="sect">Context<span class="aside"><b>{percent}%</b>{tokens(context.tokens)} of {tokens(context.window)} tokens</span></h3>
+      <h3 class="sect">Context<span class="aside"><b>{percent}%</b>{tokens(context.tokens)}{window !== null && ` of ${tokens(window)}`} tokens</span></h3>
       <div class={percent >= 80 ? "bar-line is-high" : "bar-line"}><Gauge percent={percent} /></div>
       <Chart points={points(session, "contextPercent")} max={100} limit={COMPACTS_AT_PERCENT} label={`Context since this page opened: ${percent} percent now`} />
     </>

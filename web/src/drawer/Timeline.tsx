@@ -39,16 +39,21 @@ function StepRow({ step, session }: { step: Step; session: Session }) {
       <button type="button" class="ev-line" aria-expanded={open.value} title={`${event.name}, seq ${event.seq}, from ${event.source}`} onClick={() => { open.value = !open.value; }}>
         <time>{clockTime(step.at, true)}</time>
         <Icon name={icon} />
-        <span class="t">{agent && <b>{agent} </b>}{event.summary ?? event.name}</span>
+        <span class="t">{agent && <b>{agent} </b>}{textOf(event)}</span>
         <span class={failed ? "r bad" : end ? "r ok" : "r"}>
           {failed ? <Icon name="x" small /> : end ? <Icon name="check" small /> : null}
-          {failed && <span class="clip">{end?.summary ?? "failed"}{ms !== null && ","}</span>}{ms !== null && took(ms)}
+          {failed && <span class="clip" title={end?.summary ?? undefined}>{failure(step)}{ms !== null && ","}</span>}{ms !== null && took(ms)}
         </span>
       </button>
       {open.value && <pre class="raw" tabIndex={0}>{rawText(event, end)}</pre>}
     </li>
   );
 }
+
+const textOf = ({ name, summary }: TimelineEvent) => (name === "PermissionRequest" && summary ? `Asks permission for ${summary}` : summary || name);
+
+/** The end of a call repeats what was called; only the error is news. */
+const failure = ({ event, end }: Step) => end?.summary?.replace(`${event.summary} failed: `, "") || "failed";
 
 const took = (ms: number) => (ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`);
 

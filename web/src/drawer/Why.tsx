@@ -22,7 +22,7 @@ export function Why({ session, explanation }: { session: Session; explanation: E
       <dl class="why-list">
         <dt>State</dt><dd><b>{session.agent_state.label}</b></dd>
         {because?.rule && <><dt>Rule</dt><dd>{because.rule}</dd></>}
-        {because && <><dt>Event</dt><dd><code>{because.name}</code> from {session.agent_state.source} at {exact(explanation?.since ?? session.agent_state.since)}{because.seq != null && `, seq ${because.seq}`}</dd></>}
+        {because && <><dt>Event</dt><dd>{because.name && <code>{because.name}</code>} from {session.agent_state.source} at {exact(explanation?.since ?? session.agent_state.since)}{because.seq != null && `, seq ${because.seq}`}</dd></>}
         {session.agent_state.group === "needs_you" && <><dt>Order</dt><dd>{sort.value === "default" ? "Cache first, then urgency, then the newest." : "Urgency first, then the newest."}</dd></>}
       </dl>
       {raw.value && <pre class="raw" tabIndex={0}>{JSON.stringify(because?.payload, null, 2)}</pre>}

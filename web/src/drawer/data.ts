@@ -9,7 +9,7 @@ import { sessionSignal } from "../live/store";
 
 const PAGE = 500;
 /** A drawer shows the newest of these; the whole log is in `flightdeck log`. */
-const EVENTS_MAX = 5_000;
+const EVENTS_MAX = 2_000;
 /** While a session is busy the drawer follows it this often. */
 const FOLLOW_MS = 400;
 
@@ -46,15 +46,14 @@ export function useDrawerData(id: string): DrawerData {
 }
 
 async function newEvents(id: string, have: TimelineEvent[]): Promise<TimelineEvent[]> {
-  const found: TimelineEvent[] = [];
-  let after = have.at(-1)?.seq ?? 0;
-  for (;;) {
-    const page = await getEvents(id, after, PAGE);
-    found.push(...page);
-    const last = page.at(-1);
-    if (!last || page.length < PAGE || found.length >= EVENTS_MAX || last.seq <= after) return found;
-    after = last.seq;
+  let found: TimelineEvent[] = [];
+  let after: number | null = have.at(-1)?.seq ?? 0;
+  while (after !== null) {
+    const page: Awaited<ReturnType<typeof getEvents>> = await getEvents(id, after, PAGE);
+    found = [...found, ...page.events].slice(-EVENTS_MAX);
+    after = page.next_after;
   }
+  return found;
 }
 
 /** The live session, or a stored one by its link; null while it is looked for, undefined if nobody knows it. */

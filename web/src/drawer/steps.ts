@@ -29,6 +29,10 @@ export function stepsFrom(events: TimelineEvent[]): Step[] {
   const open = new Map<string, Step>();
   const steps: Step[] = [];
   for (const event of events) {
+    // That the person looked is no part of its story.
+    if (event.source === "user" && event.name === "seen") continue;
+    // Its calls have lines of their own.
+    if (event.name === "PostToolBatch") continue;
     const id = callId(event);
     const begun = id && /^PostToolUse/.test(event.name) ? open.get(id) : undefined;
     if (begun) {

@@ -1,4 +1,4 @@
-export type Because = { seq: number | null; name: string; rule: string | null; payload?: unknown };
+export type Because = { seq: number | null; name: string | null; rule: string | null; payload?: unknown };
 
 export type HistoryStep = { at: string; from: string | null; to: string; because: Because | string | null };
 

@@ -54,6 +54,17 @@ export type Session = {
   background: Background;
   queued_prompts: number;
   last_failure: Failure | null;
+  
+/**
+ * Paths that tools changed;
+  at most two hundred; `files_touched_total` counts all.
+ */
+files_touched: Array<string>;
+  files_touched_total: number;
+  lines_added: number;
+  lines_removed: number;
+  compactions: number;
+  last_assistant_text: string | null;
   asks: Array<Ask>;
   assignment: { id: number; state: string; title: string | null } | null;
   effort: Record<string, unknown> | null;

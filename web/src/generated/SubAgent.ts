@@ -1,5 +1,7 @@
 // Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { Cost } from "./Cost";
 import type { SubAgentState } from "./SubAgentState";
+import type { Tokens } from "./Tokens";
 
 export type SubAgent = {
   id: string;
@@ -8,4 +10,10 @@ export type SubAgent = {
   label: string;
   started_at: string;
   ended_at: string | null;
+  
+/**
+ * From its own transcript.
+ */
+tokens: Tokens | null;
+  cost: Cost | null;
 };

@@ -1,17 +1,19 @@
-//! With cards on the board and hooks gone, the board would lie by silence. So it says so, with the fix.
+//! With cards on the board and hooks gone, the board would lie by silence. So it says so, with the daemon's own fix.
 import { copy } from "../card/actions";
-import { drifted, hookStatus } from "../live/hooks";
+import { hookStatus } from "../live/hooks";
+import { hookTrouble } from "../live/trouble";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 
 export function DriftBanner() {
-  if (!drifted(hookStatus.value)) return null;
+  const trouble = hookTrouble(hookStatus.value);
+  if (!trouble) return null;
+  const { kind, text, fix } = trouble;
   return (
-    <div class="banner" role="alert">
+    <div class="banner" role="alert" data-trouble={kind}>
       <Icon name="triangle" />
-      <span><b>Hooks are missing.</b> Another tool changed your Claude Code settings, so cards may be late. Put them back with</span>
-      <code>flightdeck hooks repair</code>
-      <Button kind="ghost" square onClick={() => void copy("flightdeck hooks repair")} label="Copy the command"><Icon name="copy" small /></Button>
+      <span><b>{kind === "missing" ? "Hooks are not in place." : kind === "drifted" ? "Hooks were changed." : "Hooks do not work."}</b> {text}{fix && " Put it right with"}</span>
+      {fix && <><code>{fix}</code><Button kind="ghost" square onClick={() => void copy(fix)} label="Copy the command"><Icon name="copy" small /></Button></>}
     </div>
   );
 }

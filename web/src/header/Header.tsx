@@ -1,6 +1,7 @@
 //! The fleet's instruments. At zero the lamp goes out: a glance that finds no amber may look away.
 import { fleet } from "../live/fleet";
-import { hookStatus, drifted } from "../live/hooks";
+import { hookStatus } from "../live/hooks";
+import { hookTrouble } from "../live/trouble";
 import { connection } from "../live/stream";
 import { usage, type RateLimit } from "../live/usage";
 import { clockTime, plural, usd } from "../lib/format";
@@ -69,16 +70,18 @@ function Running() {
   );
 }
 
-/** Today's spend where the daemon tells it, else the sum of the cards on the board, and it says which. */
+/** Today's spend where the daemon tells it, else the sum of the cards on the board, and it says which; else nothing. */
 function Spend() {
   const today = usage.value?.total?.usd_micros;
+  const known = today ?? fleet.value.usdMicros;
+  if (known === null) return null;
   const rows = usage.value?.rows?.slice(-12) ?? [];
   const lastHour = rows.at(-1)?.usd_micros;
   return (
     <div class="inst spend">
       <div>
         <span class="k">{today === undefined ? "Spend, these sessions" : "Spend today"}</span>
-        <span class="v">{usd(today ?? fleet.value.usdMicros)}</span>
+        <span class="v">{usd(known)}</span>
       </div>
       {rows.length > 1 && <HourBars values={rows.map((r) => r.usd_micros)} />}
       {lastHour !== undefined && rows.length > 1 && <span class="sub extra">{usd(lastHour)}<br />this hour</span>}
@@ -128,18 +131,15 @@ function Limit({ name, limit }: { name: string; limit: RateLimit }) {
 function Hooks() {
   const status = hookStatus.value;
   if (!status) return null;
-  const bad = drifted(status);
+  const trouble = hookTrouble(status);
+  const last = status.last_event_at ? <>last event <Ago at={status.last_event_at} /></> : "no event yet";
   return (
-    <div class="inst hooks" data-hooks={bad ? "drifted" : "ok"}>
+    <div class="inst hooks" data-hooks={trouble?.kind ?? (status.wanted ? "ok" : "off")}>
       <div>
         <span class="k">Hooks</span>
-        {bad ? (
-          <span class="sub bad"><b>{status.registered.length === 0 ? "Missing" : status.drift ? "Changed by another tool" : `${plural(status.missing.length, "event")} missing`}</b></span>
-        ) : status.spool.files > 0 ? (
-          <span class="sub"><b>{plural(status.spool.files, "event")}</b> waiting in the spool</span>
-        ) : (
-          <span class="sub"><b>In place</b>, {status.last_event_at ? <>last event <Ago at={status.last_event_at} /></> : "no event yet"}</span>
-        )}
+        {trouble ? <span class="sub bad"><b>{trouble.short}</b></span>
+          : status.spool.files > 0 ? <span class="sub"><b>{plural(status.spool.files, "event")}</b> waiting in the spool</span>
+          : <span class="sub"><b>{status.wanted ? "In place" : "Off"}</b>, {last}</span>}
       </div>
     </div>
   );

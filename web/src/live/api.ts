@@ -53,8 +53,9 @@ export const getUsage = (sinceIso: string) => request<Usage>("GET", `/api/usage?
 export const getFleetHistory = (sinceIso: string) =>
   request<FleetHistory>("GET", `/api/fleet/history?since=${encodeURIComponent(sinceIso)}`);
 
-export const getEvents = async (id: string, after: number, limit: number) =>
-  (await request<{ events: TimelineEvent[] }>("GET", `${at(id)}/events?after=${after}&limit=${limit}`)).events;
+/** With their payloads: calls are paired by the id in it, and what was said is in it. `next_after` is null at the end. */
+export const getEvents = (id: string, after: number, limit: number) =>
+  request<{ events: TimelineEvent[]; next_after: number | null }>("GET", `${at(id)}/events?after=${after}&limit=${limit}&payload=1`);
 
 export const postAnswer = (askId: string, answer: Answer) =>
   request<Resolution>("POST", `/api/asks/${encodeURIComponent(askId)}/answer`, { ...answer, via: "web" });

@@ -11,7 +11,8 @@ export type FleetCounts = {
   delegating: number;
   quiet: number;
   done: number;
-  usdMicros: number;
+  /** Null while no card tells its cost: nothing known is not nothing spent. */
+  usdMicros: number | null;
 };
 
 let last: FleetCounts | null = null;
@@ -26,7 +27,7 @@ export const fleet = computed<FleetCounts>(() => {
 
 function count(): FleetCounts {
   const counts: FleetCounts = {
-    needsYou: 0, blocked: 0, longestSince: null, running: 0, delegating: 0, quiet: 0, done: 0, usdMicros: 0,
+    needsYou: 0, blocked: 0, longestSince: null, running: 0, delegating: 0, quiet: 0, done: 0, usdMicros: null,
   };
   for (const held of allSessions()) {
     const s = held.peek();
@@ -36,7 +37,7 @@ function count(): FleetCounts {
     else counts.done++;
     if (state === "delegating") counts.delegating++;
     if (s.quiet_since) counts.quiet++;
-    counts.usdMicros += s.cost?.usd_micros ?? 0;
+    if (s.cost) counts.usdMicros = (counts.usdMicros ?? 0) + s.cost.usd_micros;
     if (s.status.kind === "attention_needed") {
       counts.blocked++;
       const since = Date.parse(s.agent_state.since);

@@ -1,6 +1,7 @@
 //! Are our hooks still in place, and do events arrive? Asked now and then; the stream carries everything else.
 import { effect, signal } from "@preact/signals";
 import type { HookStatus } from "../generated/HookStatus";
+import { learnAbilities } from "./able";
 import { getHookStatus } from "./api";
 import { connection } from "./stream";
 
@@ -20,10 +21,8 @@ async function look(): Promise<void> {
 export function followHooks(): void {
   setInterval(() => !document.hidden && void look(), EVERY_MS);
   effect(() => {
-    if (connection.value.kind === "live") void look();
+    if (connection.value.kind !== "live") return;
+    void look();
+    void learnAbilities();
   });
 }
-
-/** Missing hooks and hooks that another tool changed are the same news for the person: events may not arrive. */
-export const drifted = (status: HookStatus | null): boolean =>
-  status !== null && (status.drift || status.missing.length > 0);

@@ -44,6 +44,7 @@ export function latestOnly(changes: Change[]): Change[] {
   for (const change of changes) {
     if (change.kind === "snapshot") last.clear();
     if (change.kind === "ask") last.delete(change.ask.session_id);
+    if (change.kind === "removed") last.delete(change.id);
     if (change.kind === "session") {
       const { id, agent_state } = change.session;
       const at = last.get(id);
@@ -69,6 +70,8 @@ export function changeFrom(message: SseMessage): Change | null {
       case "session_updated":
       case "session_completed":
         return { kind: "session", session: (JSON.parse(message.data) as { session: Session }).session, discovered: false };
+      case "session_removed":
+        return { kind: "removed", id: (JSON.parse(message.data) as { id: string }).id };
       case "ask_opened":
       case "ask_closed":
         return { kind: "ask", ask: (JSON.parse(message.data) as { ask: Ask }).ask };

@@ -7,13 +7,11 @@ import type { Snapshot } from "../generated/Snapshot";
 export type Change =
   | { kind: "snapshot"; snapshot: Snapshot }
   | { kind: "session"; session: Session; discovered: boolean }
+  | { kind: "removed"; id: string }
   | { kind: "ask"; ask: Ask };
 
 /** `before` is null for a session the page did not know. A snapshot reports no moves: nothing in it is news. */
 export type Move = { before: Session | null; after: Session; discovered: boolean };
-
-/** How long an ended card stays in Done if no snapshot removes it earlier: the daemon's own default. */
-const DONE_KEEP_MS = 30 * 60_000;
 
 const sessions = new Map<string, Signal<Session>>();
 /** Goes up when the set or the order of sessions may have changed; the layout follows it. */
@@ -40,6 +38,7 @@ export function applyChanges(changes: Change[]): void {
     for (const change of changes) {
       if (change.kind === "snapshot") replaceAll(change.snapshot);
       else if (change.kind === "session") put(change.session, change.discovered, moves);
+      else if (change.kind === "removed") sessions.delete(change.id);
       else putAsk(change.ask, moves);
     }
     revision.value++;
@@ -57,9 +56,10 @@ function replaceAll(snapshot: Snapshot): void {
 
 function put(session: Session, discovered: boolean, moves: Move[]): void {
   const before = sessions.get(session.id)?.peek() ?? null;
-  // Its predecessor's card is replaced, not doubled.
+  // A card that another took the place of has had its last word; nobody stands on the board twice.
   if (session.continues) sessions.delete(session.continues);
-  write(session);
+  if (session.replaced_by) sessions.delete(session.id);
+  else write(session);
   moves.push({ before, after: session, discovered });
 }
 
@@ -77,14 +77,4 @@ function write(session: Session): void {
   const held = sessions.get(session.id);
   if (held) held.value = session;
   else sessions.set(session.id, signal(session));
-}
-
-/** Old ended cards leave by themselves, so a page open all day does not grow. */
-export function dropOldDone(nowMs: number): void {
-  let dropped = false;
-  for (const [id, held] of sessions) {
-    const { ended_at } = held.peek();
-    if (ended_at && nowMs - Date.parse(ended_at) > DONE_KEEP_MS) dropped = sessions.delete(id) || dropped;
-  }
-  if (dropped) revision.value++;
 }

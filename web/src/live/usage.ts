@@ -1,5 +1,6 @@
 //! Spend and rate limits for the header. Where the daemon does not tell, the header says what it does know.
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
+import { can } from "./able";
 import { getUsage } from "./api";
 
 export type UsageRow = { key: string; usd_micros: number };
@@ -16,7 +17,7 @@ const EVERY_MS = 60_000;
 
 export function followUsage(): void {
   const look = async () => {
-    if (document.hidden) return;
+    if (document.hidden || !can("usage")) return;
     try {
       const midnight = new Date();
       midnight.setHours(0, 0, 0, 0);
@@ -26,7 +27,9 @@ export function followUsage(): void {
       usage.value = null;
     }
   };
-  void look();
+  effect(() => {
+    if (can("usage")) void look();
+  });
   setInterval(() => void look(), EVERY_MS);
   document.addEventListener("visibilitychange", () => void look());
 }

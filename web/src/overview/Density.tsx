@@ -7,8 +7,10 @@ const H = 46;
 /** How many sessions worked and how many waited, over the window. */
 export function Density({ rows, window }: { rows: FleetHistoryRow[]; window: Window }) {
   const { working, waiting, most } = densityOf(rows, window, BUCKETS);
-  const line = (values: number[]) => values.map((v, i) => `${i ? "L" : "M"}${i} ${(H - (v / most) * (H - 4)).toFixed(1)}`).join(" ");
-  const area = (values: number[]) => `${line(values)} L${BUCKETS - 1} ${H} L0 ${H}z`;
+  // Before anything ran there is nothing to draw, not even a zero.
+  const first = Math.max(0, working.findIndex((n, i) => n + (waiting[i] ?? 0) > 0) - 1);
+  const line = (values: number[]) => values.slice(first).map((v, i) => `${i ? "L" : "M"}${i + first} ${(H - (v / most) * (H - 4)).toFixed(1)}`).join(" ");
+  const area = (values: number[]) => `${line(values)} L${BUCKETS - 1} ${H} L${first} ${H}z`;
   return (
     <svg class="density" viewBox={`0 0 ${BUCKETS - 1} ${H}`} preserveAspectRatio="none" role="img" aria-label={`At most ${Math.max(...working)} sessions worked and ${Math.max(...waiting)} waited at once`}>
       <path class="working" d={area(working)} />

@@ -1,5 +1,5 @@
 //! The last hours at a glance: every session a row, coloured by state, so that a person back from lunch sees what happened.
-import { useSignal } from "@preact/signals";
+import { computed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { FleetHistoryRow } from "../generated/FleetHistory";
 import { filter } from "../board/filter";
@@ -17,7 +17,9 @@ import { Row, type Lit } from "./Row";
 import { axisTicks, summarise, waitedMs, type Window } from "./summary";
 
 const HOUR = 3_600_000;
-const range = remembered<string>("overview-range", "4");
+/** Until the person chooses, an hour if nothing is older, else four. */
+const chosenRange = remembered<string | null>("overview-range", null);
+const range = computed(() => chosenRange.value ?? (rows.value.every((row) => Date.now() - Date.parse(row.spans[0]?.from ?? "") < HOUR) ? "1" : "4"));
 const order = remembered<"project" | "waited">("overview-order", "project");
 
 /** The strip moves on every few seconds, not every second: a pixel is longer than that. */
@@ -27,7 +29,7 @@ export function Overview() {
   const end = Math.ceil(now.value / STEP_MS) * STEP_MS;
   const start = range.value === "today" ? new Date(end).setHours(0, 0, 0, 0) : end - Number(range.value) * HOUR;
   const window: Window = { start, end };
-  useEffect(() => void loadHistory(start), [range.value]);
+  useEffect(() => void loadHistory(Math.min(start, end - 4 * HOUR)), [range.value]);
   useEffect(followHistory, []);
   const shown = rows.value.filter((row) => inWindow(row, window) && fits(row, filter.value.text));
   return (
@@ -35,7 +37,7 @@ export function Overview() {
       <div class="bar" role="search">
         <Search />
         <span class="push" />
-        <Segmented name="Span" value={range.value} onChange={(value) => { range.value = value; }} choices={[{ value: "1", label: "1 h" }, { value: "4", label: "4 h" }, { value: "12", label: "12 h" }, { value: "today", label: "Today" }]} />
+        <Segmented name="Span" value={range.value} onChange={(value) => { chosenRange.value = value; }} choices={[{ value: "1", label: "1 h" }, { value: "4", label: "4 h" }, { value: "12", label: "12 h" }, { value: "today", label: "Today" }]} />
         <Segmented name="Order" value={order.value} onChange={(value) => { order.value = value; }} choices={[{ value: "project", label: "By project" }, { value: "waited", label: "By time waited" }]} />
       </div>
       <main class="over">

@@ -34,6 +34,7 @@ async fn hook_status_json(app: &App) -> Value {
         "registered": hooks.registered,
         "missing": hooks.missing,
         "stale": hooks.stale,
+        "wanted": hooks.wanted,
         "via": hooks.via,
         "drift": hooks.drift,
         "problem": hooks.problem,

@@ -70,9 +70,9 @@ impl Deck {
                 SettingsFile::new(&folder.path().join("settings.json"), &folder.path().join("backups"));
             let registration =
                 Registration::new("/opt/flightdeck".as_ref(), folder.path(), ClientVersion::assumed());
+            let spool = folder.path().join("spool");
             let registrar =
-                Registrar::new(file, registration, folder.path().join("spool"), format!("http://{addr}"));
-            let registrar = Arc::new(registrar);
+                Arc::new(Registrar::new(file, registration, true, spool, format!("http://{addr}")));
             let app = App {
                 engine: handle.clone(),
                 store,

@@ -79,10 +79,25 @@ fn no_hooks_touches_nothing() {
     let stage = with_settings(THEIRS);
     let daemon = stage.up(&["--no-hooks"]);
     assert_eq!(settings(&stage), THEIRS);
+    let status = daemon.get("/hook/status").json();
+    assert_eq!((&status["wanted"], &status["fix"]), (&false.into(), &serde_json::Value::Null));
     daemon.stop();
     assert_eq!(settings(&stage), THEIRS);
     let names: Vec<_> = fs::read_dir(stage.claude()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["settings.json"]);
+}
+
+#[test]
+fn what_was_installed_for_good_is_looked_after_without_hooks_too() {
+    let stage = with_settings(THEIRS);
+    stage.run(&["hooks", "install"]).well();
+    let daemon = stage.up(&["--no-hooks"]);
+    let status = daemon.get("/hook/status").json();
+    assert_eq!((&status["wanted"], &status["drift"]), (&true.into(), &false.into()));
+    fs::write(stage.settings(), settings(&stage).replacen("# flightdeck-hook", "# somebody else", 1))
+        .unwrap();
+    let status = daemon.get("/hook/status").json();
+    assert_eq!((&status["drift"], &status["fix"]), (&true.into(), &"flightdeck hooks repair".into()));
 }
 
 #[test]
