@@ -11,7 +11,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::{Notify, mpsc};
 
 use super::file::Reader;
-use super::live::{Live, Step, session_of};
+use super::live::{Live, session_of};
 use crate::engine::EngineHandle;
 use crate::store::Store;
 
@@ -21,9 +21,10 @@ const SETTLE: Duration = Duration::from_millis(150);
 const SECOND_LOOK: Duration = Duration::from_millis(700);
 /// Changed paths that may wait; beyond that every followed session is looked at.
 const HINTS_WAITING_MAX: usize = 1024;
-/// Rest after reading, as a multiple of the time it took: the tail never takes more than a fifth of a processor,
-/// whatever the number of sessions.
+/// Rest after reading, as a multiple of the time it took: small readings leave the processor to others.
 const REST_PER_WORK: u32 = 4;
+/// Longest rest: a new session must not wait for the large file of another.
+const REST_MAX: Duration = Duration::from_millis(200);
 
 /// Where a transcript will be: its project's folder, `projects`, or the configuration. Further up is none of our business.
 const ANCESTORS_WATCHED: usize = 3;
@@ -152,7 +153,7 @@ impl Follower {
                 () = tokio::time::sleep(sleep.unwrap_or(Duration::from_secs(3600))), if sleep.is_some() => {
                     let began = Instant::now();
                     self.read_due().await;
-                    tokio::time::sleep(began.elapsed() * REST_PER_WORK).await;
+                    tokio::time::sleep((began.elapsed() * REST_PER_WORK).min(REST_MAX)).await;
                 }
             }
         }
@@ -217,10 +218,14 @@ impl Follower {
             self.due.iter().filter(|(_, (at, _))| *at <= now).map(|(id, _)| id.clone()).collect();
         for id in ready {
             let again = self.due.remove(&id).and_then(|(_, again)| again).filter(|at| *at > now);
-            if let Err(error) = self.read(&id).await {
+            let more = self.read(&id).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, session = id, "its transcripts cannot be read now");
-            }
-            if let Some(at) = again {
+                false
+            });
+            if more {
+                // The others come first: nobody waits for a large file.
+                self.look_at(id, Instant::now(), again);
+            } else if let Some(at) = again {
                 self.look_at(id, at, None);
             } else if self.sessions.get(&id).is_some_and(|f| f.ended) {
                 self.let_go(&id);
@@ -237,8 +242,9 @@ impl Follower {
         }
     }
 
-    async fn read(&mut self, id: &str) -> anyhow::Result<()> {
-        let Some(followed) = self.sessions.get_mut(id) else { return Ok(()) };
+    /// One step further; true if there is more to read.
+    async fn read(&mut self, id: &str) -> anyhow::Result<bool> {
+        let Some(followed) = self.sessions.get_mut(id) else { return Ok(false) };
         let mut live = match followed.live.take() {
             Some(live) => live,
             None => {
@@ -248,21 +254,19 @@ impl Follower {
                 live
             }
         };
-        loop {
-            let mut reader = std::mem::take(&mut self.reader);
-            let (back, reader, step) = tokio::task::spawn_blocking(move || {
-                let step = live.step(&mut reader);
-                (live, reader, step)
-            })
-            .await?;
-            (live, self.reader) = (back, reader);
-            let Some(Step { batch, more }) = step? else { break };
+        let mut reader = std::mem::take(&mut self.reader);
+        let (live, reader, step) = tokio::task::spawn_blocking(move || {
+            let step = live.step(&mut reader);
+            (live, reader, step)
+        })
+        .await?;
+        self.reader = reader;
+        let mut more = false;
+        if let Some(step) = step? {
+            more = step.more;
             // If this fails the fold is ahead of the store: it is dropped here, and read again from the store.
-            self.store.put_transcripts(vec![batch]).await?;
+            self.store.put_transcripts(vec![step.batch]).await?;
             self.tell(&live).await;
-            if !more {
-                break;
-            }
         }
         // Folders of subagents appear while it runs.
         if let Some(followed) = self.sessions.get_mut(id) {
@@ -271,7 +275,7 @@ impl Follower {
             }
             followed.live = Some(live);
         }
-        Ok(())
+        Ok(more)
     }
 
     async fn tell(&self, live: &Live) {
