@@ -10,6 +10,7 @@ export function session({ group = "running", state = "thinking", role = "working
     agent_state: { group, state, label, icon: "spark", role, since: "2026-11-15T18:00:00.000Z", source: "hook" }, status: { kind, detail: null, reason: null },
     fleet_status: "working", rank: { default: key, urgency: key }, quiet_since: null, stale: false, seen: false, current_activity: null, started_at: "2026-11-15T17:00:00.000Z",
     last_activity_at: "2026-11-15T18:00:00.000Z", turn_count: 1, current_turn_started_at: null, last_turn_task_seconds: null, tokens: null, cost: null, context: null, cache: { status: "unknown", expires_at: null },
-    sub_agents: [], progress_items: [], background: { agents: 0, shells: 0 }, queued_prompts: 0, last_failure: null, asks: [], assignment: null, effort: null, ...rest,
+    sub_agents: [], progress_items: [], background: { agents: 0, shells: 0 }, queued_prompts: 0, last_failure: null,
+    files_touched: [], files_touched_total: 0, lines_added: 0, lines_removed: 0, compactions: 0, last_assistant_text: null, asks: [], assignment: null, effort: null, ...rest,
   };
 }
