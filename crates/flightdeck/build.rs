@@ -1,7 +1,10 @@
-//! Builds the page from `web/` and makes it part of the binary.
+//! Builds the page from `web/` and makes it part of the binary; a release binary is linked statically where that works.
 //!
 //! Copies `web/` into `OUT_DIR` and builds there, so the source tree is never written to. A build of the same content is
 //! used again. `FLIGHTDECK_WEB_DIST=DIR` takes a ready build instead.
+
+#[path = "build/static_link.rs"]
+mod static_link;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -26,6 +29,7 @@ fn main() -> Result<()> {
         (Some(_), None) => build_page(&out)?,
     };
     fs::write(out.join("assets.rs"), as_rust(&assets))?;
+    static_link::link_statically_if_possible(&out);
     Ok(())
 }
 

@@ -2,8 +2,12 @@
 
 #![expect(clippy::print_stdout, reason = "telling the person who ran it is what this program is for")]
 
+mod bench;
 mod contract;
 mod e2e;
+mod generate;
+mod test;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -18,16 +22,25 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measure what is promised, side by side with what it is compared to
+    Bench(bench::Args),
     /// Drive the real Claude Code client and compare the board with its terminal
     E2e(e2e::Args),
     /// Say what a client version sends differently from the recorded one
     Contract(contract::Args),
+    /// Write what is generated from the code: docs/events.md and the page's types
+    Gen(generate::Args),
+    /// Run every check and test, and sum up
+    Test(test::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Bench(args) => bench::run(&args),
         Command::E2e(args) => e2e::run(&args),
         Command::Contract(args) => contract::run(&args),
+        Command::Gen(args) => generate::run(&args),
+        Command::Test(args) => test::run(&args),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

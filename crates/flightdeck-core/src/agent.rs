@@ -110,8 +110,11 @@ pub fn next(state: &AgentState, kind: &EventKind, around: Around<'_>) -> Option<
             (Working(Thinking { after_tool: false }), Rule::WokeItself)
         }
 
+        // Its end came first, or its turn is over: the ledger did not take it.
+        (_, K::ToolStarted(tool)) if !ledger.is_open(tool) => return None,
         (_, K::ToolStarted(tool)) => (using(tool), Rule::ToolStarted),
         (_, K::PermissionAsked(_)) if around.print_mode && !rules.hold_print => return None,
+        (_, K::PermissionAsked(tool)) if !ledger.is_asked(tool) => return None,
         (_, K::PermissionAsked(tool)) => (using(tool), Rule::PermissionAsked),
         // Seen only in the client's schema: a real Esc fires no hook at all (contract §8).
         (_, K::ToolEnded { outcome: Outcome::Interrupted, tool }) => {

@@ -57,9 +57,9 @@ pub struct Card {
     pub queued_prompts: u32,
     pub last_failure: Option<Failure>,
     pub asks: Vec<Ask>,
-    #[cfg_attr(feature = "ts", ts(type = "unknown"))]
+    #[cfg_attr(feature = "ts", ts(type = "{ id: number; state: string; title: string | null } | null"))]
     pub assignment: Option<serde_json::Value>,
-    #[cfg_attr(feature = "ts", ts(type = "unknown"))]
+    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]
     pub effort: Option<serde_json::Value>,
 }
 

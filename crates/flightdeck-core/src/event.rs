@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::limits::{CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, NAME_CHARS_MAX};
+use crate::limits::{
+    CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX,
+    PATH_CHARS_MAX,
+};
 use crate::record::{Envelope, Record, Source};
 use crate::status_line::Says;
 use crate::text::{lines, one_line};
@@ -189,9 +192,9 @@ impl Event {
             agent_id: record.agent_id.clone(),
             agent_type: text_or_empty(p, "agent_type").map(|t| one_line(&t, NAME_CHARS_MAX)),
             facts: CommonFacts {
-                cwd: text(p, "cwd"),
-                transcript_path: text(p, "transcript_path"),
-                prompt_id: text(p, "prompt_id"),
+                cwd: text(p, "cwd").map(|path| one_line(&path, PATH_CHARS_MAX)),
+                transcript_path: text(p, "transcript_path").map(|path| one_line(&path, PATH_CHARS_MAX)),
+                prompt_id: text(p, "prompt_id").map(|id| one_line(&id, ID_CHARS_MAX)),
                 permission_mode: text(p, "permission_mode").map(|m| one_line(&m, NAME_CHARS_MAX)),
                 session_title: text(p, "session_title").map(|t| one_line(&t, CARD_PROMPT_CHARS_MAX)),
             },
@@ -265,7 +268,9 @@ fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
             Some(to) => K::ModelSwitched { to: one_line(&to, NAME_CHARS_MAX) },
             None => K::Noted,
         },
-        H::CwdChanged => text(p, "new_cwd").map_or(K::Noted, |to| K::CwdChanged { to }),
+        H::CwdChanged => {
+            text(p, "new_cwd").map_or(K::Noted, |to| K::CwdChanged { to: one_line(&to, PATH_CHARS_MAX) })
+        }
         H::TaskCreated => todo(p).map_or(K::Noted, |(id, title)| K::TodoCreated { id, title }),
         H::TaskCompleted => todo(p).map_or(K::Noted, |(id, _)| K::TodoCompleted { id }),
         H::SessionEnd => K::SessionEnded { reason: end_reason(p) },

@@ -160,11 +160,11 @@ impl Fleet {
         }
     }
 
-    /// Only a start, or a new process, brings back a session that ended and left.
+    /// Only a start, or the registry's word of life, brings back a session that ended and left.
     fn is_of_an_ended_session(&self, event: &Event) -> bool {
         let Some(ended) = self.ended.get(&event.session_id) else { return false };
         match &event.kind {
-            EventKind::RegistrySaid(word) => word.started_at <= *ended,
+            EventKind::RegistrySaid(word) => !word.is_life_after(*ended),
             _ => !begins(event),
         }
     }
@@ -223,7 +223,9 @@ impl Fleet {
             // The file may have been read just before the hook of the new session came.
             (EventKind::RegistrySaid(_), Some(old)) => event.fired_at > old.seat.told_at,
             (EventKind::RegistrySaid(_), None) => true,
-            _ => begins(event),
+            // A start that lay in the spool does not end who sits there since.
+            (_, Some(old)) => begins(event) && event.fired_at >= old.seat.told_at,
+            (_, None) => begins(event),
         };
         if !takes_over {
             return;
@@ -311,12 +313,15 @@ impl Fleet {
         let Some(session) = self.sessions.remove(id) else { return };
         // Also the processes it had before it was resumed in another.
         self.by_process.retain(|_, who| who != id);
-        if self.ended.len() == ENDED_IDS_MAX
-            && let Some(oldest) = self.ended.iter().min_by_key(|(_, at)| **at).map(|(id, _)| id.clone())
-        {
-            self.ended.remove(&oldest);
+        // One that only had to make room may speak again, and is then a session like any other.
+        if let Some(ended) = session.ended_at {
+            if self.ended.len() == ENDED_IDS_MAX
+                && let Some(oldest) = self.ended.iter().min_by_key(|(_, at)| **at).map(|(id, _)| id.clone())
+            {
+                self.ended.remove(&oldest);
+            }
+            self.ended.insert(id.to_owned(), ended);
         }
-        self.ended.insert(id.to_owned(), session.ended_at.unwrap_or(session.last_activity_at));
         effects.push(Effect::Forgotten(Box::new(session)));
     }
 

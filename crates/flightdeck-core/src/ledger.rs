@@ -66,6 +66,19 @@ impl Ledger {
     pub fn is_blocked(&self) -> bool {
         !self.needs.is_empty()
     }
+    pub fn open_calls(&self) -> usize {
+        self.calls.len()
+    }
+    /// Whether this very call is open: its end may have come before its start.
+    pub fn is_open(&self, tool: &ToolUse) -> bool {
+        self.calls
+            .iter()
+            .any(|c| if tool.id.is_some() { c.tool.id == tool.id } else { c.tool.same_call(tool) })
+    }
+    /// Whether a need stands for this tool and input, with or without a call.
+    pub fn is_asked(&self, tool: &ToolUse) -> bool {
+        self.needs.iter().any(|n| n.tool.as_ref().is_some_and(|t| t.same_call(tool)))
+    }
     pub fn has_open_call(&self) -> bool {
         !self.calls.is_empty()
     }
@@ -78,10 +91,10 @@ impl Ledger {
         self.needs.iter().min_by_key(|n| (n.kind, n.opened_at))
     }
 
-    /// PreToolUse. `agent_type` is set inside a subagent. Says whether the call is open now.
-    pub fn open_call(&mut self, tool: &ToolUse, at: Timestamp, agent_type: Option<&str>) -> bool {
+    /// PreToolUse. `agent_type` is set inside a subagent.
+    pub fn open_call(&mut self, tool: &ToolUse, at: Timestamp, agent_type: Option<&str>) {
         if at < self.cleared_at || self.ended_already(tool) || self.calls.iter().any(|c| c.tool == *tool) {
-            return false;
+            return;
         }
         let own = self.adopt_need(tool, at);
         if !own {
@@ -94,7 +107,6 @@ impl Ledger {
         if !own && let Some(kind) = asking_kind(tool) {
             self.open_need(need(kind, tool, tool.id.clone(), at, agent_type));
         }
-        true
     }
 
     fn ended_already(&self, tool: &ToolUse) -> bool {

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod board;
 pub mod event;
+pub mod events_doc;
 pub mod fleet;
 pub mod ledger;
 pub mod lens;
@@ -20,4 +21,6 @@ pub mod time;
 pub mod timeline;
 pub mod timers;
 pub mod tool;
+#[cfg(feature = "ts")]
+pub mod typescript;
 pub mod wire;

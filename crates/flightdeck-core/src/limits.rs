@@ -62,3 +62,7 @@ pub const DISORDER_MAX: Millis = Millis::seconds(1);
 pub const SETTLE: Millis = Millis(250);
 /// If the client is still busy this long after its Stop, a Stop hook sent it on.
 pub const BUSY_AFTER_STOP: Millis = Millis::seconds(1);
+/// Longest path on a card: what the kernel takes.
+pub const PATH_CHARS_MAX: usize = 4096;
+/// Longest id of a call, a prompt, a subagent: a uuid has 36.
+pub const ID_CHARS_MAX: usize = 128;

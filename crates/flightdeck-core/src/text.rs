@@ -3,7 +3,7 @@
 /// One line of at most `max` characters: control characters, escape sequences and bidi overrides are gone, runs of
 /// white space are one space, and a cut shows as `…`.
 pub fn one_line(text: &str, max: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(max + 3));
+    let mut out = String::with_capacity(text.len().min(max.saturating_add(3)));
     let mut count = 0;
     let mut space = false;
     for c in visible(text) {

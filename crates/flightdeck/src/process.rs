@@ -30,6 +30,15 @@ pub fn comm(pid: u32) -> Option<String> {
     stat(pid).map(|s| s.comm)
 }
 
+/// Whether this process was started to outlive its terminal (`nohup`). Where the kernel does not say, it is taken as so:
+/// handling the signal would end a daemon that was meant to stay.
+pub fn outlives_its_terminal() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // SIGHUP is number 1, the lowest bit.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
+}
+
 #[cfg(target_os = "linux")]
 pub fn stat(pid: u32) -> Option<Stat> {
     use rustix::fs::{Mode, OFlags};

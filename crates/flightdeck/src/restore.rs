@@ -83,11 +83,7 @@ async fn replay(store: &Store, mut fleet: Fleet, from_snapshot: bool) -> Result<
 }
 
 /// Writes the last word of sessions that left the board.
-#[expect(
-    clippy::vec_box,
-    reason = "effects carry their session boxed; unboxing only to box again gains nothing"
-)]
-pub async fn keep_for_ever(store: &Store, sessions: &Vec<Box<Session>>, rules: &Rules) {
+pub async fn keep_for_ever(store: &Store, sessions: &[Box<Session>], rules: &Rules) {
     let stored = sessions.iter().filter_map(|s| stored_session(s, rules)).collect();
     if let Err(error) = store.put_sessions(stored).await {
         tracing::error!(%error, "sessions that left the board could not be kept");

@@ -23,7 +23,7 @@ export function Dials({ session }: { session: Session }) {
 }
 
 function ContextDial({ session: { context } }: { session: Session }) {
-  if (!context) return <span />;
+  if (context?.percent == null || context.window == null) return <span />;
   const percent = Math.round(context.percent);
   return (
     <span

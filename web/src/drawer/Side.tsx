@@ -43,7 +43,7 @@ const COMPACTS_AT_PERCENT = 90;
 
 function Context({ session }: { session: Session }) {
   const { context } = session;
-  if (!context) return null;
+  if (context?.percent == null || context.window == null) return null;
   const percent = Math.round(context.percent);
   return (
     <>

@@ -1,9 +1,14 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { Group } from "./Group";
+import type { Role } from "./Role";
+import type { StateName } from "./StateName";
+
 export type AgentState = {
-  group: "needs_you" | "running" | "done";
-  state: string;
+  group: Group;
+  state: StateName;
   label: string;
   icon: string;
-  role: string;
+  role: Role;
   since: string;
   source: string;
 };

@@ -1,1 +1,4 @@
-export type Cache = { status: "warm" | "cold" | "unknown"; expires_at: string | null };
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { CacheStatus } from "./CacheStatus";
+
+export type Cache = { status: CacheStatus; expires_at: string | null };

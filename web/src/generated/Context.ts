@@ -1,1 +1,2 @@
-export type Context = { tokens: number; window: number; percent: number };
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+export type Context = { tokens: number; window: number | null; percent: number | null };

@@ -1,1 +1,2 @@
-export type Failure = { tool: string | null; error: string | null; at: string };
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+export type Failure = { tool: string; error: string; at: string };

@@ -1,1 +1,5 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+/**
+ * Opaque, ascending within a group. `default` puts warm caches first, `urgency` what is most urgent.
+ */
 export type Rank = { default: string; urgency: string };

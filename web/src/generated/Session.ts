@@ -1,11 +1,12 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
 import type { AgentState } from "./AgentState";
 import type { Ask } from "./Ask";
-import type { AssignmentRef } from "./AssignmentRef";
 import type { Background } from "./Background";
 import type { Cache } from "./Cache";
 import type { Context } from "./Context";
 import type { Cost } from "./Cost";
 import type { Failure } from "./Failure";
+import type { FleetStatus } from "./FleetStatus";
 import type { ProgressItem } from "./ProgressItem";
 import type { Project } from "./Project";
 import type { Rank } from "./Rank";
@@ -14,12 +15,16 @@ import type { Status } from "./Status";
 import type { SubAgent } from "./SubAgent";
 import type { Tokens } from "./Tokens";
 
+/**
+ * One session as viewers see it. Fields may be added; these names stay.
+ */
 export type Session = {
   id: string;
   continues: string | null;
+  replaced_by: string | null;
   ended_at: string | null;
   end_reason: string | null;
-  seat: Seat | null;
+  seat: Seat;
   project: Project;
   git_branch: string | null;
   transcript_path: string | null;
@@ -29,27 +34,27 @@ export type Session = {
   permission_mode: string | null;
   agent_state: AgentState;
   status: Status;
-  fleet_status: string;
+  fleet_status: FleetStatus;
   rank: Rank;
   quiet_since: string | null;
   stale: boolean;
   seen: boolean;
   current_activity: string | null;
-  started_at: string | null;
-  last_activity_at: string | null;
+  started_at: string;
+  last_activity_at: string;
   turn_count: number;
   current_turn_started_at: string | null;
   last_turn_task_seconds: number | null;
   tokens: Tokens | null;
   cost: Cost | null;
   context: Context | null;
-  cache: Cache | null;
+  cache: Cache;
   sub_agents: Array<SubAgent>;
   progress_items: Array<ProgressItem>;
-  background: Background | null;
+  background: Background;
   queued_prompts: number;
   last_failure: Failure | null;
   asks: Array<Ask>;
-  assignment: AssignmentRef | null;
+  assignment: { id: number; state: string; title: string | null } | null;
   effort: Record<string, unknown> | null;
 };

@@ -1,5 +1,4 @@
-export type Status = {
-  kind: "idle" | "working" | "attention_needed" | "ended";
-  detail: string | null;
-  reason: string | null;
-};
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { StatusKind } from "./StatusKind";
+
+export type Status = { kind: StatusKind; detail: string | null; reason: string | null };

@@ -1,3 +1,4 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
 export type Tokens = {
   input: number;
   output: number;

@@ -27,23 +27,16 @@ pub(super) struct Expect {
     pub(super) screen: Screen,
     /// Instead of the table's states: narrower, or for a screen that does not tell.
     pub(super) board: Option<&'static [&'static str]>,
-    /// No hook tells this; it takes the client's registry or the process table.
-    pub(super) needs_registry: bool,
     pub(super) within: Duration,
 }
 
 impl Expect {
     fn of(screen: Screen) -> Self {
-        let needs_registry = screen == Screen::Interrupted;
-        Self { screen, board: None, needs_registry, within: Duration::from_secs(20) }
+        Self { screen, board: None, within: Duration::from_secs(20) }
     }
 
     pub(super) fn board(self, states: &'static [&'static str]) -> Self {
         Self { board: Some(states), ..self }
-    }
-
-    pub(super) fn needs_registry(self) -> Self {
-        Self { needs_registry: true, ..self }
     }
 
     pub(super) fn states(&self) -> &'static [&'static str] {

@@ -32,9 +32,6 @@ pub(crate) struct Args {
     /// What is compared with the screen
     #[arg(long, value_enum, default_value_t = BoardKind::Daemon)]
     board: BoardKind,
-    /// Also judge what only the client's registry can tell (interrupts, kill -9)
-    #[arg(long)]
-    registry: bool,
     /// Another client than the pinned one: a path to its `claude` binary
     #[arg(long)]
     client: Option<PathBuf>,
@@ -90,7 +87,7 @@ pub(crate) fn record(
     let client = install::tools(client)?;
     Ok(chosen.into_iter().map(move |scenario| {
         println!("{} — {}", scenario.name, scenario.about);
-        let mut stage = Stage::new(scenario, &Options { keep: true, registry: false }, &client, None)?;
+        let mut stage = Stage::new(scenario, &Options { keep: true }, &client, None)?;
         let dir = stage.lab.dir().to_owned();
         let played = (scenario.run)(&mut stage);
         stage.close(played)?;
@@ -117,7 +114,7 @@ fn perform(
 ) -> Tally {
     println!("\n{} — {}", scenario.name, scenario.about);
     let begun = Instant::now();
-    let options = Options { keep: args.keep, registry: args.registry };
+    let options = Options { keep: args.keep };
     let outcome = Stage::new(scenario, &options, client, flightdeck).and_then(|mut stage| {
         let played = (scenario.run)(&mut stage);
         stage.close(played)

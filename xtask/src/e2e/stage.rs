@@ -29,8 +29,6 @@ pub(super) struct Tally {
     pub(super) failed: usize,
     pub(super) screens: usize,
     pub(super) boards: usize,
-    /// Board checks left out because no hook tells what happened.
-    pub(super) registry_skipped: usize,
     /// Board checks left out because a recorder cannot judge.
     pub(super) unjudged: usize,
 }
@@ -41,7 +39,6 @@ impl Tally {
         self.failed += other.failed;
         self.screens += other.screens;
         self.boards += other.boards;
-        self.registry_skipped += other.registry_skipped;
         self.unjudged += other.unjudged;
     }
 }
@@ -50,13 +47,6 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} scenarios passed, {} failed; ", self.passed, self.failed)?;
         write!(f, "{} screens read as expected, {} boards agreed", self.screens, self.boards)?;
-        if self.registry_skipped > 0 {
-            write!(
-                f,
-                "\nSKIPPED {} board checks that need the registry inlet (--registry)",
-                self.registry_skipped
-            )?;
-        }
         if self.unjudged > 0 {
             write!(f, "\nSKIPPED {} board checks: a recorder stands in for the daemon", self.unjudged)?;
         }
@@ -67,14 +57,11 @@ impl fmt::Display for Tally {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     pub(super) keep: bool,
-    /// Judge what only the registry can tell.
-    pub(super) registry: bool,
 }
 
 pub(super) struct Stage {
     pub(super) lab: Lab,
     board: Box<dyn Board>,
-    registry: bool,
     keep: bool,
     tally: Tally,
     steps: usize,
@@ -103,14 +90,7 @@ impl Stage {
             Some(binary) => Box::new(Daemon::start(&lab, binary)?),
             None => Box::new(Recorder),
         };
-        let stage = Self {
-            lab,
-            board,
-            registry: options.registry,
-            keep: options.keep,
-            tally: Tally::default(),
-            steps: 0,
-        };
+        let stage = Self { lab, board, keep: options.keep, tally: Tally::default(), steps: 0 };
         if scenario.hooks_first {
             stage.install_hooks()?;
         }
@@ -186,10 +166,6 @@ impl Stage {
         if self.board.sessions()?.is_none() {
             self.tally.unjudged += 1;
             return Ok("board not judged".into());
-        }
-        if expect.needs_registry && !self.registry {
-            self.tally.registry_skipped += 1;
-            return Ok(format!("board SKIPPED (needs the registry: {})", expect.states().join(" or ")));
         }
         let fits = |view: &SessionView| expect.states().contains(&view.state.as_str());
         let agreed = wait_for("the board", AGREE, || Ok(self.view(id)?.filter(fits)));

@@ -38,7 +38,7 @@ impl Child {
         self.ended_at = Some(at);
     }
 
-    pub(super) fn apply(&mut self, event: &Event, rules: &Rules) {
+    pub(super) fn apply(&mut self, event: &Event, print_mode: bool, rules: &Rules) {
         let late = event.envelope.has_fired_at && event.fired_at < self.changed_at;
         self.started_at = self.started_at.min(event.fired_at);
         if let Some(ended) = self.ended_at {
@@ -50,7 +50,11 @@ impl Child {
             self.ended_at = None;
         }
         let agent_type = self.agent_type.clone();
-        agent_facts(&mut self.ledger, &event.kind, event.fired_at, false, Some(&agent_type));
+        let asks_nobody =
+            print_mode && !rules.hold_print && matches!(event.kind, EventKind::PermissionAsked(_));
+        if !asks_nobody {
+            agent_facts(&mut self.ledger, &event.kind, event.fired_at, false, Some(&agent_type));
+        }
         if late {
             return;
         }
@@ -60,7 +64,7 @@ impl Child {
             from_child: false,
             before_compaction: None,
             typed_ahead: false,
-            print_mode: false,
+            print_mode,
             rules,
         };
         if let Some((to, _)) = agent::next(&self.state, &event.kind, around)
@@ -92,14 +96,12 @@ pub(super) fn agent_facts(
         EventKind::ElicitationClosed { .. } => ledger.close_elicitation(),
         // What opens something must not do so for a turn that is over: nothing would ever close it.
         _ if of_an_ended_turn => {}
-        EventKind::ToolStarted(tool) => {
-            ledger.open_call(tool, at, agent_type);
-        }
+        EventKind::ToolStarted(tool) => ledger.open_call(tool, at, agent_type),
         EventKind::PermissionAsked(tool) => ledger.open_permission(tool, at, agent_type),
-        EventKind::ElicitationOpened { message, .. }
-        | EventKind::Notified(Notice::ElicitationDialog { message })
-            if !ledger.is_blocked() =>
-        {
+        EventKind::ElicitationOpened { message, .. } => {
+            ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));
+        }
+        EventKind::Notified(Notice::ElicitationDialog { message }) if !ledger.is_blocked() => {
             ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));
         }
         _ => {}

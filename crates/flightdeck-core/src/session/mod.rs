@@ -55,6 +55,8 @@ pub struct Session {
     pub hook_changed_at: Timestamp,
     pub history: VecDeque<Transition>,
     pub started_at: Timestamp,
+    /// When it last began: an end from before that is of an earlier process.
+    pub began_at: Timestamp,
     pub last_activity_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     pub turn: Turn,
@@ -100,6 +102,8 @@ pub struct MainAgent {
 pub struct Turn {
     pub count: u32,
     pub started_at: Option<Timestamp>,
+    /// It runs: its time is not frozen yet.
+    pub open: bool,
     /// Frozen when the turn ends.
     pub last: Option<Millis>,
     pub prompt_id: Option<String>,
@@ -119,7 +123,7 @@ pub struct Failure {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "ProgressItem"))]
 pub struct Todo {
     pub id: String,
     pub title: String,
@@ -174,6 +178,7 @@ impl Session {
             hook_changed_at: Timestamp::default(),
             history: VecDeque::new(),
             started_at: event.fired_at,
+            began_at: Timestamp::default(),
             last_activity_at: event.fired_at,
             ended_at: None,
             turn: Turn::default(),
@@ -197,6 +202,7 @@ impl Session {
         }
         self.take_common_facts(event);
         let before = Before { late: self.is_late(event), typed_ahead: self.main.is_using_a_tool() };
+        let was = self.what_agents_do();
         let says = match (&event.kind, &event.agent_id) {
             (EventKind::RegistrySaid(word), _) => self.hear(word, event),
             (EventKind::ProcessGone { pid, proc_start }, _) => {
@@ -206,17 +212,29 @@ impl Session {
             (_, Some(agent_id)) => self.apply_to_child(agent_id, event, before, rules),
         };
         if event.source == Source::Hook && event.kind.is_about_state() && !before.late {
-            self.hook_changed_at = self.hook_changed_at.max(event.fired_at);
             self.main.hooks_reach_us |= event.agent_id.is_none();
+            if self.main.moved_by == event.seq || self.what_agents_do() != was {
+                self.hook_changed_at = self.hook_changed_at.max(event.fired_at);
+            }
         }
         self.take_data(event, before);
         self.show(event.into(), says);
+    }
+
+    /// Enough to see whether an event changed what the main agent or a child does or waits for.
+    fn what_agents_do(&self) -> (usize, usize, usize) {
+        let ledgers = || std::iter::once(&self.main.ledger).chain(self.children.values().map(|c| &c.ledger));
+        let running = self.children.values().filter(|c| c.ended_at.is_none()).count();
+        (ledgers().map(|l| l.needs().len()).sum(), ledgers().map(Ledger::open_calls).sum(), running)
     }
 
     /// A main-agent event that fired before the last applied change moves nothing; its data counts.
     fn is_late(&self, event: &Event) -> bool {
         if event.envelope.clock_back {
             false
+        } else if matches!(event.kind, EventKind::SessionEnded { .. }) && event.envelope.has_fired_at {
+            // A word of its own beats the process table and the registry, however late it comes.
+            event.fired_at < self.began_at
         } else if event.envelope.has_fired_at {
             event.fired_at < self.main.changed_at
         } else {
@@ -250,9 +268,10 @@ impl Session {
 
     fn take_common_facts(&mut self, event: &Event) {
         let facts = &event.facts;
-        self.last_activity_at = self.last_activity_at.max(event.fired_at);
         self.started_at = self.started_at.min(event.fired_at);
+        // Looking at a card is no activity of its session.
         if event.source != Source::User {
+            self.last_activity_at = self.last_activity_at.max(event.fired_at);
             self.quiet_since = None;
             self.stale = false;
         }
@@ -351,8 +370,19 @@ impl Session {
                 child.end(event.fired_at);
                 self.background.agents = self.background.agents.saturating_sub(1);
             }
-            _ if self.main.state.is_ended() || self.stopped_before(agent_id, event) => return false,
-            _ => self.child_for(agent_id, event).apply(event, rules),
+            _ if self.main.state.is_ended() => return false,
+            _ => {
+                let print_mode = self.print_mode();
+                let stopped = self.stopped_before(agent_id, event);
+                let child = self.child_for(agent_id, event);
+                if let Some(stopped) = stopped {
+                    // It was there, and is done: its stop overtook this.
+                    child.started_at = child.started_at.min(event.fired_at);
+                    child.end(stopped);
+                    return false;
+                }
+                child.apply(event, print_mode, rules);
+            }
         }
         self.move_main(event, before, rules)
     }
@@ -365,9 +395,11 @@ impl Session {
         self.stopped_agents.push_back((agent_id.to_owned(), at));
     }
 
-    fn stopped_before(&self, agent_id: &str, event: &Event) -> bool {
+    fn stopped_before(&self, agent_id: &str, event: &Event) -> Option<Timestamp> {
         let slack = if event.envelope.has_fired_at { Millis(0) } else { DISORDER_MAX };
-        self.stopped_agents.iter().any(|(id, at)| id == agent_id && event.fired_at <= *at + slack)
+        let stop =
+            self.stopped_agents.iter().find(|(id, at)| id == agent_id && event.fired_at <= *at + slack);
+        stop.map(|(_, at)| *at)
     }
 
     fn child_for(&mut self, agent_id: &str, event: &Event) -> &mut Child {
@@ -402,6 +434,7 @@ impl Session {
                     self.model_at = at;
                 }
                 if !late && *source != StartSource::Compact {
+                    self.began_at = at;
                     self.ended_at = None;
                     self.replaced_by = None;
                     self.background = Background::default();
@@ -464,6 +497,7 @@ impl Session {
             self.turn.count += 1;
             if self.turn.started_at.is_none_or(|t| t <= event.fired_at) {
                 self.turn.started_at = Some(event.fired_at);
+                self.turn.open = true;
                 self.last_user_message = Some(text.to_owned());
             }
             if self.title.is_none() && !text.is_empty() {
@@ -486,9 +520,10 @@ impl Session {
 
     fn end_turn(&mut self, at: Timestamp) {
         if let Some(start) = self.turn.started_at
-            && self.main.state != AgentState::Idle(IdleReason::Fresh)
+            && self.turn.open
         {
             self.turn.last = Some(Millis((at - start).0.max(0)));
+            self.turn.open = false;
         }
         let current = self.turn.prompt_id.clone();
         self.turn.end_prompt(current);
@@ -516,6 +551,7 @@ impl Session {
         self.end_turn(cause.at);
         self.main.move_to(AgentState::Ended(reason), rule, cause);
         self.ended_at = Some(cause.at);
+        self.background = Background::default();
         self.show(cause, true);
     }
 
@@ -587,6 +623,10 @@ impl Seat {
             return;
         }
         if e.pid.is_some() {
+            if (self.pid, &self.proc_start) != (e.pid, &e.proc_start) {
+                // Another process sits in another place: nothing of the old one is true of it.
+                *self = Self::default();
+            }
             self.pid = e.pid;
             self.proc_start.clone_from(&e.proc_start);
             self.told_at = event.fired_at;

@@ -37,7 +37,8 @@ impl Session {
         }
         let view = RegistryView {
             status: word.status.clone(),
-            status_at: word.status_at,
+            // A clock that was ahead must not put the session beyond the reach of its next hooks.
+            status_at: word.status_at.min(event.received_at),
             heard_at: event.received_at,
             seq: event.seq,
             busy_at: match (&word.status, &self.registry) {
@@ -58,19 +59,16 @@ impl Session {
         self.says_the_same(&view)
     }
 
-    /// The client writes a last `idle` a few milliseconds after its end; only work, or a new process, is a return.
     fn comes_back(&self, word: &Word) -> bool {
-        let Some(ended) = self.ended_at else { return false };
-        let works = matches!(word.status, Status::Busy | Status::Waiting(_));
-        word.started_at > ended || (works && word.status_at > ended)
+        self.ended_at.is_some_and(|ended| word.is_life_after(ended))
     }
 
     pub(super) fn says_the_same(&self, view: &RegistryView) -> bool {
-        match (&view.status, &self.shown.state) {
-            (Status::Busy, AgentState::Working(Activity::Thinking { .. })) => true,
-            (Status::Idle | Status::Shell, AgentState::Idle(_)) => true,
-            _ => false,
-        }
+        matches!(
+            (&view.status, &self.shown.state),
+            (Status::Busy, AgentState::Working(Activity::Thinking { .. }))
+                | (Status::Idle | Status::Shell, AgentState::Idle(_))
+        )
     }
 
     /// The settle timer fired: the last word counts if it still stands and no hook knew better since.

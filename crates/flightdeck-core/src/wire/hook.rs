@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::limits::SESSION_ID_BYTES_MAX;
+use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, SESSION_ID_BYTES_MAX};
 use crate::record::{Envelope, EventId, Record, Source};
+use crate::text::one_line;
 use crate::time::{Millis, Timestamp};
 use crate::wire::clip;
 use crate::wire::hook_name::HookName;
@@ -40,8 +41,14 @@ impl HookDraft {
         if session_id.len() > SESSION_ID_BYTES_MAX {
             return Err(BadHook::SessionTooLong(session_id.len()));
         }
+        let session_id = one_line(&session_id, SESSION_ID_BYTES_MAX);
+        if session_id.is_empty() {
+            return Err(BadHook::NoSession);
+        }
         let name = text(&self.payload, "hook_event_name")
             .or_else(|| self.name_in_path.map(|n| n.as_str().to_owned()))
+            .map(|name| one_line(&name, NAME_CHARS_MAX))
+            .filter(|name| !name.is_empty())
             .ok_or(BadHook::NoName)?;
         clip::clip(HookName::parse(&name), &mut self.payload, self.bytes);
         let fired_at = text(&self.env, "fired_at").and_then(|t| Timestamp::parse(&t));
@@ -53,7 +60,7 @@ impl HookDraft {
             source: Source::Hook,
             name,
             session_id,
-            agent_id: text(&self.payload, "agent_id"),
+            agent_id: text(&self.payload, "agent_id").map(|id| one_line(&id, ID_CHARS_MAX)),
             envelope: Envelope { has_fired_at: fired_at.is_some(), ..envelope(&self.env) },
             payload: self.payload,
         })
@@ -63,6 +70,7 @@ impl HookDraft {
 /// `TMUX` is `socket,pid,session`; only the socket matters, the pane has its own variable.
 fn envelope(env: &Map<String, Value>) -> Envelope {
     let pid = whole(env, "pid").or_else(|| whole(env, "CLAUDE_PID"));
+    let text = |env: &Map<String, Value>, name: &str| text(env, name).map(|t| one_line(&t, PATH_CHARS_MAX));
     Envelope {
         pid: pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0),
         proc_start: text(env, "proc_start"),

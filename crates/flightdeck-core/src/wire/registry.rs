@@ -39,6 +39,14 @@ pub struct Word {
     pub started_at: Timestamp,
 }
 
+impl Word {
+    /// The client writes a last `idle` a few milliseconds after its end; only work, or a new process, is a return.
+    pub fn is_life_after(&self, ended: Timestamp) -> bool {
+        let works = matches!(self.status, Status::Busy | Status::Waiting(_));
+        self.started_at > ended || (works && self.status_at > ended)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

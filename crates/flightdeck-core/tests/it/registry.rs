@@ -286,3 +286,31 @@ fn hook_and_registry_in_either_order_give_the_same_card() {
     });
     assert_eq!(cards[0], cards[1]);
 }
+
+#[test]
+fn a_late_notice_does_not_hide_that_the_prompt_was_answered_in_the_terminal() {
+    check(
+        "0 UserPromptSubmit prompt=a
+         0.5 PreToolUse tool_name=Bash tool_use_id=a
+         1 PermissionRequest tool_name=Bash
+         6.97@6.95 registry busy
+         7 Notification notification_type=permission_prompt",
+        expect![[r#"running acting "Bash""#]],
+    );
+}
+
+#[test]
+fn a_spooled_goodbye_replaces_what_the_process_table_had_to_guess() {
+    check(
+        "0 SessionStart source=startup pid=7 proc_start=1\n 5 gone 7@1\n 6@4.9 SessionEnd reason=other pid=7 proc_start=1",
+        expect![[r#"done session_ended "Session closed""#]],
+    );
+}
+
+#[test]
+fn a_word_from_the_future_does_not_deafen_the_session() {
+    check(
+        "5@99 registry busy\n 6 UserPromptSubmit prompt=a\n 7 Stop",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}

@@ -333,13 +333,22 @@ fn a_subagent_never_wakes_an_idle_main() {
 }
 
 #[test]
-fn the_stop_of_an_unknown_or_nameless_subagent_is_ignored_even_before_its_start() {
+fn the_stop_of_an_unknown_or_nameless_subagent_is_ignored() {
     check(
         "0 UserPromptSubmit prompt=a
          1 SubagentStop agent_id=x agent_type=
+         2 SubagentStop agent_id=y agent_type=Explore",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_subagent_whose_stop_overtook_its_start_is_done_and_not_running_for_ever() {
+    check(
+        "0 UserPromptSubmit prompt=a
          2 SubagentStop agent_id=y agent_type=Explore
          2.2@1.9 SubagentStart agent_id=y agent_type=Explore",
-        expect![[r#"running thinking "Thinking""#]],
+        expect![[r#"running thinking "Thinking" · Explore Done "Done""#]],
     );
 }
 
@@ -634,4 +643,91 @@ fn a_clock_set_back_does_not_deafen_a_session() {
          51 Stop",
         expect![[r#"needs_you idle "Waiting for your next prompt""#]],
     );
+}
+
+#[test]
+fn the_time_of_a_turn_stays_frozen_until_the_next_prompt() {
+    for later in ["3600 SessionEnd reason=other", "3600 Stop"] {
+        let mut fleet = Fleet::new(Rules::default());
+        tell(&mut fleet, &format!("0 UserPromptSubmit prompt=a\n 12 Stop\n {later}"));
+        assert_eq!(card(&fleet, "s").last_turn_task_seconds, Some(12.0), "{later}");
+    }
+}
+
+#[test]
+fn a_start_that_lay_in_the_spool_does_not_end_who_sits_there_since() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "5 SessionStart source=clear session_id=b pid=7 proc_start=1
+         6@1 SessionStart source=startup session_id=a pid=7 proc_start=1",
+    );
+    assert_eq!(card(&fleet, "b").replaced_by, None);
+    assert_eq!(card(&fleet, "b").agent_state.state.as_str(), "idle");
+}
+
+#[test]
+fn a_subagent_in_print_mode_asks_nobody_either() {
+    check(
+        "0 UserPromptSubmit prompt=a CLAUDE_CODE_ENTRYPOINT=sdk-cli
+         1 SubagentStart agent_id=x agent_type=Explore CLAUDE_CODE_ENTRYPOINT=sdk-cli
+         2 PermissionRequest agent_id=x agent_type=Explore tool_name=Bash CLAUDE_CODE_ENTRYPOINT=sdk-cli",
+        expect![[r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_call_whose_end_came_first_is_never_shown_as_running() {
+    check(
+        "1@- UserPromptSubmit prompt=a prompt_id=1
+         2@- PostToolUse tool_name=Bash tool_use_id=a prompt_id=1
+         2.1@- PreToolUse tool_name=Bash tool_use_id=a prompt_id=1",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_session_resumed_in_another_terminal_leaves_its_old_pane() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "0 SessionStart source=startup pid=7 proc_start=1 TMUX_PANE=%5
+         9 SessionStart source=resume pid=8 proc_start=2",
+    );
+    assert_eq!(card(&fleet, "s").seat.pane, None);
+}
+
+#[test]
+fn an_elicitation_behind_another_need_shows_when_that_is_answered() {
+    check(
+        "0 PreToolUse tool_name=Bash tool_use_id=a
+         1 PermissionRequest tool_name=Bash
+         2 Elicitation mcp_server_name=jira message=Which~project?
+         3 PostToolUse tool_name=Bash tool_use_id=a",
+        expect![[r#"needs_you awaiting_input "Which project?""#]],
+    );
+}
+
+#[test]
+fn looking_at_a_card_does_not_move_it_up() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 Stop");
+    let before = card(&fleet, "s").rank;
+    let payload = serde_json::Map::from_iter([
+        ("session_id".into(), "s".into()),
+        ("hook_event_name".into(), "seen".into()),
+    ]);
+    let mut seen =
+        crate::story::record(payload, serde_json::Map::new(), 2, crate::story::at("9"), fleet.now());
+    seen.source = flightdeck_core::record::Source::User;
+    let _ = fleet.apply(&flightdeck_core::event::Event::from_record(&seen));
+    assert_eq!(card(&fleet, "s").rank, before);
+}
+
+#[test]
+fn nothing_a_terminal_would_obey_gets_onto_a_card() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=a\u{1b}]0;x\u{7} cwd=/w/\u{1b}[31mapi TMUX_PANE=%\u{1b}[2J5");
+    let json = serde_json::to_string(&card(&fleet, "s")).unwrap();
+    assert!(!json.contains("\\u001b") && !json.contains('\u{1b}'), "{json}");
 }

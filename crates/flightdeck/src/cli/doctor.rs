@@ -117,7 +117,8 @@ fn daemon(status: &anyhow::Result<Value>, paths: &Paths) -> Finding {
         return Finding::ill("daemon", status["reasons"].to_string(), format!("read {}", log.display()));
     }
     let url = status["url"].as_str().unwrap_or_default();
-    Finding::well("daemon", format!("{url} (pid {}), {} sessions", status["pid"], status["sessions"]))
+    let sessions = draw::count(status["sessions"].as_u64().unwrap_or(0), "session");
+    Finding::well("daemon", format!("{url} (pid {}), {sessions}", status["pid"]))
 }
 
 fn socket(paths: &Paths) -> Finding {
@@ -138,7 +139,8 @@ fn store(status: &anyhow::Result<Value>) -> Finding {
     match status {
         Ok(status) => {
             let megabytes = status["store_bytes"].as_u64().unwrap_or(0) as f64 / 1_048_576.0;
-            Finding::well("store", format!("{} events, {megabytes:.1} MB", status["hooks"]["events_total"]))
+            let events = draw::count(status["hooks"]["events_total"].as_u64().unwrap_or(0), "event");
+            Finding::well("store", format!("{events}, {megabytes:.1} MB"))
         }
         Err(_) => Finding::well("store", "is the daemon's; nothing to say without one"),
     }
@@ -197,12 +199,13 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
 fn waiting(paths: &Paths) -> Finding {
     match spool::stats(&paths.spool()) {
         Ok(stats) if stats.files == 0 && stats.dropped == 0 => Finding::well("spool", "empty"),
-        Ok(stats) if stats.files == 0 => {
-            Finding::well("spool", format!("empty; {} events were dropped over time", stats.dropped))
-        }
+        Ok(stats) if stats.files == 0 => Finding::well(
+            "spool",
+            format!("empty; {} dropped over time", draw::count(stats.dropped, "event")),
+        ),
         Ok(stats) => Finding::ill(
             "spool",
-            format!("{} events wait ({} bytes)", stats.files, stats.bytes),
+            format!("{} waiting ({} bytes)", draw::count(stats.files as u64, "event"), stats.bytes),
             "start the daemon: it takes them in",
         ),
         Err(error) => {
@@ -217,7 +220,8 @@ fn log(paths: &Paths) -> Finding {
     match errors {
         0 => Finding::well("log", path.display().to_string()),
         n => {
-            Finding::ill("log", format!("{n} errors among the last lines of {}", path.display()), "read them")
+            let errors = draw::count(n as u64, "error");
+            Finding::ill("log", format!("{errors} among the last lines of {}", path.display()), "read them")
         }
     }
 }

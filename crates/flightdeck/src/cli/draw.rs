@@ -39,6 +39,28 @@ pub(super) fn paint(out: &Out, code: &str, text: &str) -> String {
     if out.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
+/// `1 event`, `2 events`.
+pub(super) fn count<N: Into<u64> + Copy>(n: N, word: &str) -> String {
+    let n = n.into();
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A time of day as the clock on the wall shows it.
+pub(super) fn time_of_day(at: Timestamp) -> String {
+    local(at, "%H:%M:%S")
+}
+
+pub(super) fn date_and_time(at: Timestamp) -> String {
+    local(at, "%Y-%m-%d %H:%M:%S")
+}
+
+fn local(at: Timestamp, format: &str) -> String {
+    match jiff::Timestamp::from_millisecond(at.as_millis()) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime(format).to_string(),
+        Err(_) => at.to_string(),
+    }
+}
+
 /// `0:48`, `3:26`, `1:02:10`, `3 d`.
 pub(super) fn duration(d: Millis) -> String {
     let s = d.0.max(0) / 1000;
@@ -52,6 +74,7 @@ pub(super) fn duration(d: Millis) -> String {
 /// The board as a person reads it top to bottom: what needs you, what runs, what is done.
 pub(super) fn board(out: &Out, cards: &[Card], now: Timestamp, urgency_first: bool) -> String {
     let mut text = String::new();
+    let widths = Widths::of(cards, out.width);
     for (group, title) in [(Group::NeedsYou, "Needs you"), (Group::Running, "Running"), (Group::Done, "Done")]
     {
         let mut rows: Vec<_> = cards.iter().filter(|c| c.agent_state.group == group).collect();
@@ -60,7 +83,6 @@ pub(super) fn board(out: &Out, cards: &[Card], now: Timestamp, urgency_first: bo
             continue;
         }
         text += &format!("{} {}\n", paint(out, "1", title), rows.len());
-        let widths = Widths::of(&rows, out.width);
         for card in rows {
             text += &row(out, card, now, &widths);
         }
@@ -84,8 +106,8 @@ struct Widths {
 
 impl Widths {
     /// The label gets what it needs up to a third, the place up to a quarter, the title what is left.
-    fn of(rows: &[&Card], width: usize) -> Self {
-        let widest = |f: &dyn Fn(&Card) -> usize| rows.iter().map(|c| f(c)).max().unwrap_or(0);
+    fn of(cards: &[Card], width: usize) -> Self {
+        let widest = |f: &dyn Fn(&Card) -> usize| cards.iter().map(f).max().unwrap_or(0);
         let label = widest(&|c| c.agent_state.label.chars().count()).clamp(10, (width / 3).max(20));
         let place = widest(&|c| place(c).chars().count()).clamp(4, (width / 4).max(12));
         let used = 2 + 2 + 9 + 9 + label + 2 + place + 2;
@@ -118,12 +140,12 @@ fn place(card: &Card) -> String {
 
 fn marks(card: &Card) -> Vec<String> {
     let mut marks = Vec::new();
-    let running = card.sub_agents.iter().filter(|a| a.ended_at.is_none()).count();
+    let running = card.sub_agents.iter().filter(|a| a.ended_at.is_none()).count() as u64;
     if running > 0 {
-        marks.push(format!("{running} agents"));
+        marks.push(count(running, "agent"));
     }
     if card.background.shells > 0 {
-        marks.push(format!("{} shells", card.background.shells));
+        marks.push(count(card.background.shells, "shell"));
     }
     if let Some(failure) = &card.last_failure {
         marks.push(format!("failed: {}", failure.tool));

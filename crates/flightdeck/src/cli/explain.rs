@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use flightdeck_core::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::ask::Daemon;
@@ -29,7 +30,8 @@ pub(super) fn run(args: &ExplainArgs, paths: &Paths, out: &mut Out) -> anyhow::R
     let because = &why["because"];
     let head = format!("{} ({})", text(&why["label"]), text(&why["state"]));
     writeln!(out, "{}", draw::paint(out, "1", &head))?;
-    writeln!(out, "  since   {}", text(&why["since"]))?;
+    let since = Timestamp::parse(&text(&why["since"])).map(draw::date_and_time).unwrap_or_default();
+    writeln!(out, "  since   {since}")?;
     let event =
         format!("{} (event {})", because["name"].as_str().unwrap_or("no longer in the log"), because["seq"]);
     writeln!(out, "  because {event}")?;
@@ -37,7 +39,7 @@ pub(super) fn run(args: &ExplainArgs, paths: &Paths, out: &mut Out) -> anyhow::R
     if let Some(history) = why["history"].as_array().filter(|h| !h.is_empty()) {
         writeln!(out, "\n{}", draw::paint(out, "1", "How it came there"))?;
         for step in history.iter().rev().take(10).rev() {
-            let clock = text(&step["at"]).get(11..23).unwrap_or_default().to_owned();
+            let clock = Timestamp::parse(&text(&step["at"])).map(draw::time_of_day).unwrap_or_default();
             writeln!(
                 out,
                 "  {clock}  {:<18} → {:<18} {}",

@@ -35,7 +35,7 @@ pub(super) fn run(args: &NextArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
         let text = show::lines(out, card, clock::now());
         write!(out, "{text}")?;
         if others > 0 {
-            let line = draw::paint(out, "2", &format!("{others} more wait: flightdeck ls"));
+            let line = draw::paint(out, "2", &format!("{others} more: flightdeck ls"));
             writeln!(out, "{line}")?;
         }
     } else {

@@ -40,7 +40,7 @@ pub(super) fn run(args: &ShowArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
     }
     for event in &events {
         let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
-        let clock = text("fired_at").get(11..19).unwrap_or_default().to_owned();
+        let clock = Timestamp::parse(&text("fired_at")).map(draw::time_of_day).unwrap_or_default();
         writeln!(out, "  {clock}  {:<20} {}", text("name"), text("summary"))?;
     }
     Ok(0)

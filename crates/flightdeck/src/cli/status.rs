@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::ask::Daemon;
-use super::out::Out;
+use super::{draw, out::Out};
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,8 @@ pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     for reason in status["reasons"].as_array().into_iter().flatten() {
         writeln!(out, "          {}", text(reason))?;
     }
-    writeln!(out, "sessions  {}, seen by {} viewers", status["sessions"], status["viewers"])?;
+    let viewers = draw::count(status["viewers"].as_u64().unwrap_or(0), "viewer");
+    writeln!(out, "sessions  {}, seen by {viewers}", status["sessions"])?;
     let megabytes = status["store_bytes"].as_u64().unwrap_or(0) as f64 / 1_048_576.0;
     let last = hooks["last_event_at"].as_str().map_or("none since start".to_owned(), |t| format!("last {t}"));
     writeln!(out, "events    {} in {megabytes:.1} MB, {last}", hooks["events_total"])?;
@@ -55,7 +56,7 @@ pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     }
     let spooled = hooks["spool"]["files"].as_u64().unwrap_or(0);
     if spooled > 0 {
-        writeln!(out, "spool     {spooled} events wait")?;
+        writeln!(out, "spool     {} waiting", draw::count(spooled, "event"))?;
     }
     Ok(u8::from(!well))
 }

@@ -1,11 +1,11 @@
-//! `flightdeck up`: the daemon in the foreground, until Ctrl-C or SIGTERM.
+//! `flightdeck up`: the daemon in the foreground, until Ctrl-C, SIGTERM or the end of its terminal.
 
 use std::io::Write;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::out::Out;
 use crate::claude_settings::{self as settings, ClientVersion, Scope};
@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::daemon::{self, Options};
 use crate::log;
 use crate::paths::Paths;
+use crate::process;
 
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct UpArgs {
@@ -64,6 +65,10 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = match process::outlives_its_terminal() {
+        true => None,
+        false => Some(signal(SignalKind::hangup())?),
+    };
     let mut running = daemon::start(options).await?;
     for note in &running.notes {
         Out::note(note);
@@ -76,6 +81,7 @@ async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8
     let broken = tokio::select! {
         _ = interrupt.recv() => None,
         _ = terminate.recv() => None,
+        () = heard(&mut hangup) => None,
         error = running.broken() => Some(error),
     };
     // A second Ctrl-C does not wait for anybody.
@@ -83,6 +89,13 @@ async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8
         () = running.stop() => broken.map_or(Ok(0), Err),
         _ = interrupt.recv() => Ok(1),
         _ = terminate.recv() => Ok(1),
+    }
+}
+
+async fn heard(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
     }
 }
 

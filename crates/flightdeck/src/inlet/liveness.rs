@@ -16,6 +16,9 @@ use crate::server::App;
 /// News of seats that may wait; one more than that and a death is noticed at the next restart.
 pub const SEATS_WAITING_MAX: usize = 1024;
 
+/// From this many on the dead are forgotten now and then.
+const TIDY_FROM: usize = 256;
+
 /// What the process table says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sight {
@@ -34,13 +37,17 @@ pub async fn watch(app: App, restored: Vec<Occupant>, mut seats: mpsc::Receiver<
         }
     }
     let mut followed: BTreeMap<(u32, Option<String>), String> = BTreeMap::new();
+    let mut tidy_at = TIDY_FROM;
     while let Some(occupant) = seats.recv().await {
         let process = (occupant.pid, occupant.proc_start.clone());
         let same = followed.insert(process, occupant.session_id.clone()) == Some(occupant.session_id.clone());
         if !same && look(&occupant) == Sight::Alive {
             follow(&app, occupant);
         }
-        followed.retain(|(pid, _), _| process::exists(*pid));
+        if followed.len() >= tidy_at {
+            followed.retain(|(pid, _), _| process::exists(*pid));
+            tidy_at = TIDY_FROM.max(2 * followed.len());
+        }
     }
 }
 

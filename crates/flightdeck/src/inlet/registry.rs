@@ -33,7 +33,7 @@ pub async fn watch(app: App, config_dir: PathBuf) {
             let Some(path) = hints.recv().await else { return };
             if path.starts_with(&folder) && path != folder {
                 take(&app, &path, &mut seen).await;
-            } else if !watched.as_deref().is_some_and(|w| w == folder) || path == folder {
+            } else if watched.as_deref().is_none_or(|w| w != folder) || path == folder {
                 // The folder, or one on the way to it, came or went.
                 break;
             }

@@ -1,6 +1,7 @@
 //! The Unix socket: newline-delimited JSON, one request a line. Hooks come in here, and the CLI asks here.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_core::wire::statusline;
@@ -174,6 +175,7 @@ async fn subscribe(args: &Map<String, Value>, app: &App, mut write: OwnedWriteHa
                 Err(RecvError::Closed) => return Ok(()),
             }
         }
+        app.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
         // An id of no boot: the answer is a gap and a snapshot.
         last = Some(String::new());
     }

@@ -71,7 +71,7 @@ pub struct SessionsQuery {
 /// The board; with `all=1` the stored sessions instead, a page at a time, the last active first.
 pub async fn sessions(State(app): State<App>, Query(query): Query<SessionsQuery>) -> Answer {
     let board = app.engine.board().await?;
-    if !query.all.is_some_and(|all| all != "0") {
+    if query.all.is_none_or(|all| all == "0") {
         return Ok(json_response(board));
     }
     let mut whole: Map<String, Value> = serde_json::from_slice(&board)?;
@@ -83,11 +83,15 @@ pub async fn sessions(State(app): State<App>, Query(query): Query<SessionsQuery>
     };
     let first_page = before.is_none();
     let page = app.store.stored_sessions(before, query.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX)).await?;
-    let stored =
-        page.sessions.iter().map(|s| serde_json::from_str(&s.card)).collect::<Result<Vec<Value>, _>>()?;
-    let live = whole.remove("sessions").filter(|_| first_page).unwrap_or_else(|| json!([]));
-    let sessions: Vec<Value> =
-        live.as_array().cloned().unwrap_or_default().into_iter().chain(stored).collect();
+    let live = match whole.remove("sessions") {
+        Some(Value::Array(live)) => live,
+        _ => Vec::new(),
+    };
+    // One that was resumed after it had left is on the board again; its old last word is not a second session.
+    let is_live = |id: &str| live.iter().any(|card| card["id"] == id);
+    let stored = page.sessions.iter().filter(|s| !is_live(&s.id)).map(|s| serde_json::from_str(&s.card));
+    let stored = stored.collect::<Result<Vec<Value>, _>>()?;
+    let sessions: Vec<Value> = live.into_iter().filter(|_| first_page).chain(stored).collect();
     whole.insert("sessions".into(), sessions.into());
     whole.insert("next_before".into(), json!(page.next_before.map(|c| c.to_string())));
     Ok(axum::Json(whole).into_response())

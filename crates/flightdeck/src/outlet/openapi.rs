@@ -4,7 +4,9 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 /// Method, path, what it does, what it answers.
-pub const ROUTES: &[(&str, &str, &str, &[(u16, &str)])] = &[
+pub type Route = (&'static str, &'static str, &'static str, &'static [(u16, &'static str)]);
+
+pub const ROUTES: &[Route] = &[
     (
         "post",
         "/api/live/hook",

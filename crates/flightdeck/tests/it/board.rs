@@ -22,6 +22,16 @@ pub(crate) fn fold(records: &[Record], rules: Rules) -> Fleet {
     fleet
 }
 
+/// Card by card, so that a difference can be read.
+#[track_caller]
+pub(crate) fn assert_same(board: &[Value], expected: &[Value]) {
+    let ids = |board: &[Value]| board.iter().map(|card| card["id"].clone()).collect::<Vec<_>>();
+    assert_eq!(ids(board), ids(expected));
+    for (card, expected) in board.iter().zip(expected) {
+        assert_eq!(card, expected);
+    }
+}
+
 /// The board of a log at a moment, as it goes over the wire.
 pub(crate) fn of(records: &[Record], rules: Rules, now: Timestamp) -> Vec<Value> {
     let mut fleet = fold(records, rules);

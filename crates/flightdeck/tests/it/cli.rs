@@ -1,1 +1,463 @@
-//! (soon)
+//! What a person reads in the terminal.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+
+use expect_test::{Expect, expect};
+use flightdeck_sim::corpus;
+use serde_json::{Value, json};
+
+use crate::stage::{Daemon, Said, Stage};
+
+fn tell(daemon: &Daemon, session: &str, cwd: &str, name: &str, more: Value) {
+    let mut payload = json!({"session_id": session, "hook_event_name": name, "cwd": cwd, "prompt_id": "p1"});
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    assert_eq!(daemon.post("/api/live/hook", &payload.to_string()).status, 204);
+}
+
+/// Three sessions: one asks, one works, one is over.
+fn busy(stage: &Stage) -> Daemon {
+    let daemon = stage.daemon();
+    let (asks, works, over) = ("5f1c0000-asks", "8a2d0000-works", "c3e40000-over");
+    tell(&daemon, asks, "/w/api", "SessionStart", json!({"source": "startup", "model": "claude-opus-5-5"}));
+    tell(&daemon, asks, "/w/api", "UserPromptSubmit", json!({"prompt": "Fix the login page\nand test it"}));
+    let bash = json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "cargo test"}});
+    tell(&daemon, asks, "/w/api", "PreToolUse", bash.clone());
+    tell(&daemon, asks, "/w/api", "PermissionRequest", bash.clone());
+    tell(&daemon, works, "/w/web", "UserPromptSubmit", json!({"prompt": "Make it blue"}));
+    tell(
+        &daemon,
+        works,
+        "/w/web",
+        "PreToolUse",
+        json!({"tool_name": "Read", "tool_use_id": "t2", "tool_input": {"file_path": "/w/web/a.css"}}),
+    );
+    tell(&daemon, over, "/w/web", "UserPromptSubmit", json!({"prompt": "Say hi"}));
+    tell(&daemon, over, "/w/web", "SessionEnd", json!({"reason": "prompt_input_exit"}));
+    daemon
+}
+
+/// Times of day and durations differ from run to run.
+fn timeless(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|c: char| !(c.is_ascii_digit() || ":.-TZ".contains(c))).unwrap_or(from.len());
+        let (word, after) = from.split_at(end);
+        out += before;
+        out += match word {
+            _ if word.trim_end_matches(':').contains(':') => "<time>",
+            _ if word.len() == 10 && word.matches('-').count() == 2 => "<date>",
+            _ => word,
+        };
+        rest = after;
+    }
+    out + rest
+}
+
+#[track_caller]
+fn reads(text: &str, expected: Expect) {
+    expected.assert_eq(&timeless(text));
+}
+
+/// Without the names of this run.
+fn anonymous(text: &str, daemon: &Daemon) -> String {
+    text.replace(&daemon.url, "<url>").replace(&format!("pid {}", daemon.pid()), "pid <pid>")
+}
+
+#[track_caller]
+fn fails(said: Said, expected: Expect) {
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    reads(&said.err, expected);
+}
+
+#[test]
+fn ls_lists_what_needs_you_first() {
+    let stage = Stage::new();
+    let _daemon = busy(&stage);
+    reads(
+        &stage.run(&["ls"]).well(),
+        expect![[r#"
+            Needs you 1
+              ◆ Permission for Bash: cargo test     <time>  api   5f1c0000  Fix the login page and test it
+            Running 1
+              ▸ Read: /w/web/a.css                  <time>  web   8a2d0000  Make it blue
+            Done 1
+              ✓ Session closed                      <time>  web   c3e40000  Say hi
+        "#]],
+    );
+    reads(
+        &stage.run(&["ls", "--group", "running"]).well(),
+        expect![[r#"
+        Running 1
+          ▸ Read: /w/web/a.css     <time>  web   8a2d0000  Make it blue
+    "#]],
+    );
+    let cards = stage.run(&["ls", "--json"]).json();
+    let ids: Vec<_> = cards.as_array().unwrap().iter().map(|c| c["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["5f1c0000-asks", "8a2d0000-works", "c3e40000-over"]);
+    let done = stage.run(&["ls", "--json", "--group", "done"]).json();
+    assert_eq!((done.as_array().unwrap().len(), &done[0]["end_reason"]), (1, &json!("prompt_input_exit")));
+}
+
+#[test]
+fn an_empty_board_says_what_to_do() {
+    let stage = Stage::new();
+    let _daemon = stage.daemon();
+    reads(
+        &stage.run(&["ls"]).well(),
+        expect![[r#"
+        No session yet. Start `claude` anywhere, or try `flightdeck demo`.
+    "#]],
+    );
+    let next = stage.run(&["next"]);
+    assert_eq!((next.code, next.out.as_str(), next.err.as_str()), (1, "Nobody waits for you.\n", ""));
+    let next = stage.run(&["next", "--json"]);
+    assert_eq!((next.code, next.out.as_str()), (1, "null\n"));
+}
+
+#[test]
+fn next_is_the_one_that_waits() {
+    let stage = Stage::new();
+    let daemon = busy(&stage);
+    reads(
+        &stage.run(&["next"]).well(),
+        expect![[r#"
+        ◆ Permission for Bash: cargo test for <time>
+          title      Fix the login page and test it
+          project    /w/api
+          model      claude-opus-5-5
+          turn       1
+          id         5f1c0000-asks
+    "#]],
+    );
+    tell(&daemon, "d0000000-idle", "/w/api", "Stop", json!({}));
+    let said = stage.run(&["next"]).well();
+    assert!(said.ends_with("\n1 more: flightdeck ls\n"), "{said}");
+    assert_eq!(stage.run(&["next", "--json"]).json()["id"], "5f1c0000-asks");
+}
+
+#[test]
+fn show_tells_everything_about_one_session() {
+    let stage = Stage::new();
+    let _daemon = busy(&stage);
+    reads(
+        &stage.run(&["show", "5f1c"]).well(),
+        expect![[r#"
+        ◆ Permission for Bash: cargo test for <time>
+          title      Fix the login page and test it
+          project    /w/api
+          model      claude-opus-5-5
+          turn       1
+          id         5f1c0000-asks
+
+        Last events
+          <time>  SessionStart         startup
+          <time>  UserPromptSubmit     Fix the login page and test it
+          <time>  PreToolUse           Bash: cargo test
+          <time>  PermissionRequest    Bash: cargo test
+    "#]],
+    );
+    assert_eq!(stage.run(&["show", "8a2d", "--json"]).json()["last_user_message"], "Make it blue");
+    fails(
+        stage.run(&["show", "nobody"]),
+        expect![[r#"
+        flightdeck: there is no session nobody
+    "#]],
+    );
+}
+
+#[test]
+fn show_lists_the_newest_events_of_a_long_session() {
+    let stage = Stage::new();
+    let _daemon = stage.daemon();
+    let mut socket = stage.socket();
+    const EVENTS: usize = 1030;
+    for n in 0..EVENTS {
+        let args = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": format!("Tool{n}"), "tool_use_id": n});
+        socket.send(&json!({"cmd": "hook", "args": args})).unwrap();
+        if n >= 32 {
+            socket.line().unwrap();
+        }
+    }
+    (0..32).for_each(|_| drop(socket.line().unwrap()));
+    let said = stage.run(&["show", "s", "--events", "2"]).well();
+    assert!(said.ends_with(&format!("Tool{}\n", EVENTS - 1)), "{said}");
+    assert_eq!(said.matches("PreToolUse").count(), 2);
+}
+
+#[test]
+fn explain_says_which_event_and_which_rule() {
+    let stage = Stage::new();
+    let _daemon = busy(&stage);
+    reads(
+        &stage.run(&["explain", "5f1c"]).well(),
+        expect![[r#"
+            Permission for Bash: cargo test (needs_permission)
+              since   <date> <time>
+              because PermissionRequest (event 4)
+              rule    The client asks permission: the session waits for a person until that call goes on.
+
+            How it came there
+              <time>  idle               → thinking           A person submitted a prompt: Claude thinks.
+              <time>  thinking           → acting             A tool call began.
+              <time>  acting             → needs_permission   The client asks permission: the session waits for a person until that call goes on.
+
+            The event as it came
+            {
+              "session_id": "5f1c0000-asks",
+              "hook_event_name": "PermissionRequest",
+              "cwd": "/w/api",
+              "prompt_id": "p1",
+              "tool_name": "Bash",
+              "tool_use_id": "t1",
+              "tool_input": {
+                "command": "cargo test"
+              }
+            }
+        "#]],
+    );
+    let why = stage.run(&["explain", "c3e4", "--json"]).json();
+    assert_eq!((&why["state"], &why["because"]["name"]), (&json!("session_ended"), &json!("SessionEnd")));
+}
+
+#[test]
+fn an_ambiguous_id_is_asked_about() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    for id in ["abc1", "abc2"] {
+        tell(&daemon, id, "/w", "Stop", json!({}));
+    }
+    fails(
+        stage.run(&["show", "abc"]),
+        expect![[r#"
+        flightdeck: 2 sessions start with abc: give more of the id
+    "#]],
+    );
+}
+
+#[test]
+fn status_tells_how_the_daemon_is_doing() {
+    let stage = Stage::new();
+    let daemon = busy(&stage);
+    let said = anonymous(&stage.run(&["status"]).well(), &daemon);
+    let size = said.split(" in ").nth(1).and_then(|s| s.split(" MB").next()).unwrap();
+    reads(
+        &said.replace(&format!("{size} MB"), "<n> MB"),
+        expect![[r#"
+            board     <url>
+            daemon    ok (pid <pid>, version 0.1.0)
+            sessions  3, seen by 0 viewers
+            events    8 in <n> MB, last <time>
+            hooks     0 in place, 30 missing
+                      to mend: flightdeck hooks install
+        "#]],
+    );
+    let status = stage.run(&["status", "--json"]).json();
+    assert_eq!(
+        (&status["status"], &status["sessions"], &status["hooks"]["events_total"]),
+        (&json!("ok"), &json!(3), &json!(8))
+    );
+    // After a restart it knows them before anything happens.
+    daemon.stop();
+    let _daemon = stage.daemon();
+    assert_eq!(stage.run(&["status", "--json"]).json()["sessions"], 3);
+}
+
+#[test]
+fn without_a_daemon_each_command_says_how_to_start_it() {
+    let stage = Stage::new();
+    for args in [&["ls"][..], &["ls", "--watch"], &["show", "x"], &["explain", "x"], &["next"], &["status"]] {
+        let said = stage.run(args);
+        assert_eq!((said.code, said.out.as_str()), (1, ""), "{args:?}");
+        assert_eq!(
+            said.err, "flightdeck: no daemon is running for ~/fd: start it with `flightdeck`\n",
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn replay_prints_the_state_after_each_recorded_event() {
+    let stage = Stage::new();
+    let recorded = |name: &str| corpus::dir().join(name).join("hooks.jsonl").display().to_string();
+    reads(
+        &stage.run(&["replay", &recorded("perm_accept")]).well(),
+        expect![[r#"
+        <time>  727abfd4  SessionStart         ○ idle Ready
+        <time>  727abfd4  InstructionsLoaded   ○ idle Ready
+        <time>  727abfd4  UserPromptSubmit     ✦ thinking Thinking
+        <time>  727abfd4  PreToolUse           ▸ acting Bash: touch made-by-bash.txt && echo bash-ok
+        <time>  727abfd4  PermissionRequest    ◆ needs_permission Permission for Bash: touch made-by-bash.txt && echo bash-ok
+        <time>  727abfd4  Notification         ◆ needs_permission Permission for Bash: touch made-by-bash.txt && echo bash-ok
+        <time>  727abfd4  PostToolUse          ✦ thinking Thinking
+        <time>  727abfd4  PostToolBatch        ✦ thinking Thinking
+        <time>  727abfd4  Stop                 ○ idle Waiting for your next prompt
+        <time>  727abfd4  SessionEnd           ✓ session_ended Session closed
+    "#]],
+    );
+    let json = stage.run(&["replay", "--json", &recorded("clear")]).well();
+    let last: Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+    assert_eq!(last["session"]["agent_state"]["state"], "session_ended");
+    for scenario in corpus::scenarios() {
+        let said = stage.run(&["replay", &recorded(&scenario.name)]).well();
+        assert_eq!(said.lines().count(), scenario.hooks.len(), "{}", scenario.name);
+    }
+
+    fs::write(
+        stage.path().join("torn.jsonl"),
+        "{\"session_id\":\"s\",\"hook_event_name\":\"Stop\"}\n{\"session_id\":",
+    )
+    .unwrap();
+    let said = stage.run(&["replay", "torn.jsonl"]);
+    assert_eq!(said.code, 1);
+    reads(
+        &said.err,
+        expect![[r#"
+            flightdeck: torn.jsonl line 2: EOF while parsing a value at line 1 column 14
+        "#]],
+    );
+    fails(
+        stage.run(&["replay", "none.jsonl"]),
+        expect![[r#"
+        flightdeck: cannot open none.jsonl: No such file or directory (os error 2)
+    "#]],
+    );
+}
+
+#[test]
+fn doctor_names_each_finding_and_its_fix() {
+    let stage = Stage::new();
+    stage.daemon().stop();
+    stage.hook(r#"{"session_id":"s","hook_event_name":"Stop"}"#);
+    let said = stage.run(&["doctor"]);
+    assert_eq!(said.code, 1);
+    let spooled = said.out.split("waiting (").nth(1).and_then(|s| s.split(')').next()).unwrap();
+    reads(
+        &said.out.replace(spooled, "<n> bytes"),
+        expect![[r#"
+            ✓ version   flightdeck 0.1.0
+            ✓ home      ~/fd
+            ✓ config    all defaults (~/fd/config.toml does not exist)
+            ✗ daemon    no daemon is running for ~/fd: start it with `flightdeck`
+                        to mend: flightdeck
+            ✓ socket    ~/fd/run/daemon.sock (made by the daemon)
+            ✓ store     is the daemon's; nothing to say without one
+            ✓ client    no `claude` on PATH and no running session: assumed Claude Code 2.1.325. An older one may complain about event names it does not know; run `flightdeck hooks repair` once `claude` is on PATH
+            ✗ hooks     none in ~/claude/settings.json
+                        to mend: flightdeck hooks install
+            ✗ spool     1 event waiting (<n> bytes)
+                        to mend: start the daemon: it takes them in
+            ✓ log       ~/fd/state/flightdeck.log
+        "#]],
+    );
+
+    // All is well with hooks, a daemon and an empty spool.
+    let daemon = stage.up(&[]);
+    let said = stage.run(&["doctor"]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
+    let plain = anonymous(&said.out, &daemon);
+    let size = plain.split("event, ").nth(1).and_then(|s| s.split(" MB").next()).unwrap().to_owned();
+    reads(
+        &plain.replace(&format!("{size} MB"), "<n> MB"),
+        expect![[r#"
+            ✓ version   flightdeck 0.1.0
+            ✓ home      ~/fd
+            ✓ config    all defaults (~/fd/config.toml does not exist)
+            ✓ daemon    <url> (pid <pid>), 1 session
+            ✓ socket    ~/fd/run/daemon.sock is private
+            ✓ store     1 event, <n> MB
+            ✓ client    no `claude` on PATH and no running session: assumed Claude Code 2.1.325. An older one may complain about event names it does not know; run `flightdeck hooks repair` once `claude` is on PATH
+            ✓ hooks     30 events in ~/claude/settings.json
+            ✓ spool     empty
+            ✓ log       ~/fd/state/flightdeck.log
+        "#]],
+    );
+
+    // Another tool dropped one of ours.
+    let mut settings: Value = serde_json::from_str(&fs::read_to_string(stage.settings()).unwrap()).unwrap();
+    settings["hooks"].as_object_mut().unwrap().remove("Stop");
+    fs::write(stage.settings(), settings.to_string()).unwrap();
+    let said = stage.run(&["doctor", "--json"]);
+    assert_eq!(said.code, 1);
+    let findings: Vec<Value> = serde_json::from_str(&said.out).unwrap();
+    let ill: Vec<_> = findings.iter().filter(|f| f["ok"] == false).collect();
+    assert_eq!(ill.len(), 1, "{ill:?}");
+    assert_eq!(
+        (&ill[0]["says"], &ill[0]["fix"]),
+        (&json!("1 missing, 0 out of date in ~/claude/settings.json"), &json!("flightdeck hooks repair"))
+    );
+    stage.run(&["hooks", "repair"]).well();
+    assert_eq!(stage.run(&["doctor"]).code, 0);
+}
+
+#[test]
+fn ls_watch_follows_every_change() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let mut command = stage.flightdeck(&["ls", "--watch", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!(next()["event"], "snapshot");
+    tell(&daemon, "s", "/w", "Stop", json!({}));
+    assert_eq!(next()["data"]["session"]["id"], "s");
+    daemon.stop();
+    let output = child.wait_with_output().unwrap();
+    let said = (output.status.code(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(said, (Some(1), "flightdeck: the daemon stopped\n".to_owned()));
+}
+
+#[test]
+fn a_demo_ends_by_itself_and_leaves_nothing_behind() {
+    let stage = Stage::new();
+    let folder = |name: &str| fs::read_dir(stage.path().join(name)).unwrap().count();
+    let tmp = stage.path().join("tmp");
+    fs::create_dir(&tmp).unwrap();
+    let mut demo = stage.flightdeck(&["demo", "--sessions", "6", "--port", "0", "--stop-after", "1"]);
+    let output = demo.env("TMPDIR", &tmp).output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(0), "".into()));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("A simulated fleet of 6 sessions is at http://127.0.0.1:"), "{said}");
+    assert_eq!((folder("person"), folder("claude"), folder("tmp")), (0, 0, 0));
+    assert!(!stage.paths().home.exists());
+}
+
+#[test]
+fn usage_errors_exit_2_and_help_and_version_0() {
+    let stage = Stage::new();
+    for args in
+        [&["frobnicate"][..], &["ls", "--group", "mine"], &["show"], &["up", "--port", "99999"], &["--frob"]]
+    {
+        let said = stage.run(args);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{args:?}");
+        assert!(said.err.contains("Usage:") || said.err.contains("For more information"), "{}", said.err);
+    }
+    assert_eq!(stage.run(&["--version"]).well(), concat!("flightdeck ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert!(stage.run(&["--help"]).well().contains("completions"));
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(stage.run(&["completions", shell]).well().contains("flightdeck"));
+    }
+}
+
+#[test]
+fn a_reader_that_stops_reading_is_no_failure() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    for n in 0..100 {
+        tell(&daemon, &format!("s{n}"), "/w", "UserPromptSubmit", json!({"prompt": "x".repeat(400)}));
+    }
+    for args in [&["ls"][..], &["ls", "--json"], &["completions", "bash"], &["completions", "zsh"]] {
+        let mut command = stage.flightdeck(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(
+            (output.status.code(), String::from_utf8_lossy(&output.stderr)),
+            (Some(0), "".into()),
+            "{args:?}"
+        );
+    }
+}

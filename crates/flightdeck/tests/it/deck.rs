@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use flightdeck::changes::Subscription;
 use flightdeck::claude_settings::{ClientVersion, Registration, SettingsFile};
 use flightdeck::engine::{Engine, EngineHandle, NotStored};
 use flightdeck::guard::Guard;
@@ -109,9 +108,6 @@ impl Deck {
     }
     pub(crate) fn board(&self) -> Value {
         serde_json::from_slice(&self.block_on(self.engine.board()).unwrap()).unwrap()
-    }
-    pub(crate) fn subscribe(&self) -> Subscription {
-        self.block_on(self.engine.subscribe(None)).unwrap()
     }
     pub(crate) fn stop(&self) {
         self.block_on(self.engine.stop());

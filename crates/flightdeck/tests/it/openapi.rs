@@ -1,1 +1,70 @@
-//! (soon)
+//! The document says what there is: every documented route answers, every route is documented.
+
+use flightdeck::outlet::openapi::ROUTES;
+use serde_json::Value;
+
+use crate::deck::Deck;
+use crate::http::Request;
+
+const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop"}"#;
+
+/// What `server.rs` routes: read from its source, so that a new route cannot be forgotten here.
+fn routed() -> Vec<(String, String)> {
+    let source = include_str!("../../src/server.rs");
+    let mut routes = Vec::new();
+    for line in source.lines().filter_map(|l| l.trim().strip_prefix(".route(\"")) {
+        let (path, handlers) = line.split_once("\", ").unwrap();
+        let methods = ["get", "post", "put", "delete", "patch"].into_iter();
+        let used = methods.filter(|method| handlers.contains(&format!("{method}(")));
+        routes.extend(used.map(|method| (method.to_owned(), path.to_owned())));
+    }
+    routes.sort();
+    routes
+}
+
+#[test]
+fn every_route_is_documented_and_nothing_else() {
+    let document = Deck::new().get("/api/openapi.json").json();
+    assert_eq!(document["openapi"], "3.1.0");
+    let paths = document["paths"].as_object().unwrap().iter();
+    let mut documented: Vec<(String, String)> = paths
+        .flat_map(|(path, methods)| {
+            methods.as_object().unwrap().keys().map(move |m| (m.clone(), path.clone()))
+        })
+        .collect();
+    documented.sort();
+    assert_eq!(documented, routed());
+}
+
+#[test]
+fn every_documented_route_answers_with_a_documented_status() {
+    let deck = Deck::new();
+    deck.post(STOP);
+    for (method, path, _, answers) in ROUTES {
+        let path = path.replace("{id}", "s").replace("{event}", "stop");
+        let request = Request::new(&method.to_ascii_uppercase(), &path).host(deck.addr);
+        let request = if *method == "post" { request.json(STOP) } else { request };
+        if path == "/api/live/stream" {
+            // It never ends; the stories of the stream read it.
+            continue;
+        }
+        let answer = request.send(deck.addr);
+        assert!(answers.iter().any(|(code, _)| *code == answer.status), "{method} {path}: {}", answer.status);
+        assert!(answer.status < 300, "{method} {path}: {}", answer.status);
+        let json = answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
+        assert!(!json || serde_json::from_slice::<Value>(&answer.body).is_ok(), "{method} {path}");
+    }
+}
+
+#[test]
+fn an_unknown_session_is_404_as_documented() {
+    let deck = Deck::new();
+    for (method, path, _, answers) in
+        ROUTES.iter().filter(|(_, _, _, answers)| answers.iter().any(|(c, _)| *c == 404))
+    {
+        let request =
+            Request::new(&method.to_ascii_uppercase(), &path.replace("{id}", "nobody")).host(deck.addr);
+        let request = if *method == "post" { request.json("{}") } else { request };
+        assert_eq!(request.send(deck.addr).status, 404, "{method} {path} {answers:?}");
+    }
+}

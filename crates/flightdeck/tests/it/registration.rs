@@ -1,10 +1,11 @@
 //! `up` registers with Claude Code for as long as it runs and leaves the settings as it found them.
 
 use std::fs;
+use std::path::Path;
 
 use rustix::process::Signal;
 
-use crate::stage::Stage;
+use crate::stage::{Daemon, Stage};
 
 /// Another tool's hooks, an odd order, odd spaces, no newline at the end.
 const THEIRS: &str = "{\n\t\"model\":   \"opus\",\n\t\"hooks\": {\"Stop\": [{\"hooks\": [ {\"type\":\"command\", \"command\":\"say done\"}]}]},\n\t\"a\":[1,2 ]\n}";
@@ -24,8 +25,8 @@ fn ours(stage: &Stage) -> usize {
 }
 
 #[test]
-fn a_stop_by_either_signal_takes_out_exactly_what_up_put_in() {
-    for signal in [Signal::TERM, Signal::INT] {
+fn a_stop_and_a_closed_terminal_take_out_exactly_what_up_put_in() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let stage = with_settings(THEIRS);
         let daemon = stage.up(&[]);
         assert!(ours(&stage) > 20);
@@ -35,6 +36,20 @@ fn a_stop_by_either_signal_takes_out_exactly_what_up_put_in() {
         assert_eq!(settings(&stage), THEIRS);
         assert!(!stage.paths().socket().exists() && !stage.paths().daemon_file().exists());
     }
+}
+
+#[test]
+fn a_daemon_under_nohup_outlives_its_terminal() {
+    let stage = Stage::new();
+    let mut command = stage.bare(Path::new("/bin/sh"));
+    command.env("FLIGHTDECK_HOME", stage.paths().home);
+    command.args(["-c", "trap '' HUP; exec \"$0\" up --port 0", env!("CARGO_BIN_EXE_flightdeck")]);
+    let daemon = Daemon::start(command, &stage);
+    daemon.signal(Signal::HUP);
+    // Had that ended it, it would take out its hooks first and then stop answering.
+    (0..50).for_each(|_| assert_eq!(daemon.get("/healthz").status, 200));
+    assert!(ours(&stage) > 20);
+    assert!(daemon.stop().success());
 }
 
 #[test]

@@ -78,6 +78,19 @@ fn an_explicit_port_that_is_taken_names_its_holder() {
 }
 
 #[test]
+fn with_http_handlers_registered_a_busy_port_is_an_error_and_no_move() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for via in ["http", "curl"] {
+        let stage = Stage::new();
+        stage.run(&["hooks", "install", "--via", via, "--port", &port]).well();
+        let said = stage.run(&["up"]);
+        assert_eq!((said.code, said.out.as_str()), (1, ""), "{via}");
+        assert!(said.err.starts_with(&format!("flightdeck: port {port} is taken by ")), "{}", said.err);
+    }
+}
+
+#[test]
 fn a_socket_file_of_a_dead_daemon_is_replaced() {
     let stage = Stage::new();
     fs::create_dir_all(stage.paths().runtime).unwrap();

@@ -248,10 +248,13 @@ fn an_ended_session_is_completed_after_ten_seconds_and_leaves_after_half_an_hour
     );
     assert_eq!((frames[1].event.as_str(), &frames[1].data), ("session_removed", &json!({"id": "a"})));
     assert_eq!(deck.board()["sessions"].as_array().unwrap().len(), 1);
-    // It is kept for ever, and a late hook brings no ghost.
+    // It is kept for ever, and a late hook brings no ghost; resumed it is there once.
     deck.post(&hook("a", "PostToolUse", json!({"tool_name": "Bash"})));
     assert_eq!(deck.get("/api/sessions/a").json()["agent_state"]["state"], "session_ended");
     assert_eq!(deck.board()["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(deck.get("/api/sessions?all=1").json()["sessions"].as_array().unwrap().len(), 2);
+    deck.post(&hook("a", "SessionStart", json!({"source": "resume"})));
+    assert_eq!(deck.board()["sessions"].as_array().unwrap().len(), 2);
     assert_eq!(deck.get("/api/sessions?all=1").json()["sessions"].as_array().unwrap().len(), 2);
 }
 
@@ -369,6 +372,53 @@ fn the_socket_tells_the_same_as_the_stream() {
     assert_eq!(next(&mut subscribe(told[1].id())), told[2]);
     let mut lost = subscribe("another-1".to_owned());
     assert_eq!([next(&mut lost).says(), next(&mut lost).says()], ["gap 3", "snapshot 3"]);
+}
+
+#[test]
+fn a_socket_reader_that_falls_behind_gets_a_gap_and_the_board() {
+    let deck = Deck::new();
+    let mut socket = deck.socket();
+    socket.send(&json!({"cmd": "subscribe"})).unwrap();
+    assert_eq!(socket.line().unwrap()["event"], "snapshot");
+    let gaps = || deck.health.metrics.gaps.load(std::sync::atomic::Ordering::Relaxed);
+    (0..2).for_each(|n| drop(deck.append(prompts(2000, &format!("{n} {}", "x".repeat(450)))).unwrap()));
+    let mut read = 0;
+    while socket.line().unwrap()["event"] != "gap" {
+        read += 1;
+    }
+    assert!(read < 4000 && gaps() > 0, "{read}");
+    let snapshot = socket.line().unwrap();
+    assert_eq!(snapshot["event"], "snapshot");
+    assert_eq!(snapshot["data"]["sessions"].as_array().unwrap().len(), 2000);
+    let last = format!("{}-4000", deck.health.boot);
+    if snapshot["id"] != last.as_str() {
+        until("it is up to date", || socket.line().filter(|line| line["id"] == last.as_str()));
+    }
+}
+
+/// A client that is not ours, over HTTP/1.1 and one connection kept open.
+#[tokio::test]
+async fn an_ordinary_http_client_posts_and_follows_the_stream() {
+    let deck = tokio::task::spawn_blocking(Deck::new).await.unwrap();
+    let client = reqwest::Client::new();
+    let url = format!("http://{}", deck.addr);
+    let mut stream = client.get(format!("{url}/api/live/stream")).send().await.unwrap();
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    for n in 0..3 {
+        let body: Value = serde_json::from_str(&prompt("a", &n.to_string())).unwrap();
+        let answer = client.post(format!("{url}/api/live/hook")).json(&body).send().await.unwrap();
+        assert_eq!(
+            (answer.status().as_u16(), answer.headers()["x-flightdeck-seq"].to_str().unwrap()),
+            (204, (n + 1).to_string().as_str())
+        );
+    }
+    let mut text = String::new();
+    while text.matches("\n\n").count() < 4 {
+        text += std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap();
+    }
+    let events: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
+    assert_eq!(events, ["snapshot", "session_discovered", "session_updated", "session_updated"]);
+    tokio::task::spawn_blocking(move || drop(deck)).await.unwrap();
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) fn permission_yes(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:sleep two")?;
     s.see(&t, "asks again", permission("Bash"))?;
     s.answer(&t, &["Enter"])?;
-    s.see(&t, "given, running", working().board(&["acting"]).needs_registry())?;
+    s.see(&t, "given, running", working().board(&["acting"]))?;
     t.tui.press(&["Escape"])?;
     s.see(&t, "interrupted", interrupted())
 }

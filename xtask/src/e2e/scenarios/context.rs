@@ -103,7 +103,7 @@ pub(super) fn in_app_resume(s: &mut Stage) -> Result<()> {
 pub(super) fn hooks_into_running(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:hello one")?;
-    s.see(&t, "nobody knows it yet", idle().needs_registry())?;
+    s.see(&t, "nobody knows it yet", idle())?;
     s.install_hooks()?;
     std::thread::sleep(SETTINGS_RELOAD);
     s.prompt(&t, "SCRIPT:hello two")?;

@@ -58,10 +58,10 @@ pub(super) fn terminal(s: &mut Stage) -> Result<()> {
 pub(super) fn kill(s: &mut Stage) -> Result<()> {
     let t = one_turn(s, "a")?;
     t.tui.signal("KILL")?;
-    s.see(&t, "killed while idle", exited().needs_registry())?;
+    s.see(&t, "killed while idle", exited())?;
     let t = s.open("b")?;
     s.prompt(&t, "SCRIPT:hang one")?;
     s.see(&t, "thinks", working().board(&["thinking"]))?;
     t.tui.signal("KILL")?;
-    s.see(&t, "killed in the middle of a turn", exited().needs_registry())
+    s.see(&t, "killed in the middle of a turn", exited())
 }

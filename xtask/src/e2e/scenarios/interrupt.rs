@@ -15,7 +15,7 @@ pub(super) fn before_token(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:hang one")?;
     s.see(&t, "thinks", working().board(&["thinking"]))?;
     t.tui.press(&["Escape"])?;
-    s.see(&t, "interrupted before a word", idle().board(BACK_IN_THE_BOX).needs_registry())?;
+    s.see(&t, "interrupted before a word", idle().board(BACK_IN_THE_BOX))?;
     t.tui.press(&["C-u"])?;
     s.prompt(&t, "SCRIPT:hello two")?;
     s.see(&t, "goes on", idle())
@@ -65,7 +65,7 @@ pub(super) fn retry(s: &mut Stage) -> Result<()> {
     t.tui.wait_text("Retrying in", Duration::from_secs(20))?;
     s.see(&t, "waits to try again", working().board(&["thinking"]))?;
     t.tui.press(&["Escape"])?;
-    s.see(&t, "given up", idle().board(BACK_IN_THE_BOX).needs_registry())
+    s.see(&t, "given up", idle().board(BACK_IN_THE_BOX))
 }
 
 pub(super) fn foreground_agent(s: &mut Stage) -> Result<()> {

@@ -25,7 +25,7 @@ pub(super) fn agent_permission(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:bgagent one")?;
     s.see(&t, "the agent asks", agent_asks("Bash"))?;
     s.answer(&t, &["Enter"])?;
-    s.see(&t, "given, it works on", background().needs_registry())?;
+    s.see(&t, "given, it works on", background())?;
     s.see(&t, "it reported", idle())
 }
 

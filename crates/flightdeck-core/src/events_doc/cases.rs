@@ -1,0 +1,362 @@
+//! The examples: one for each row of the rules, with the state it starts from.
+
+use serde_json::{Map, Value, json};
+
+use crate::rules::Rules;
+
+/// An example of an event.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub(super) event: &'static str,
+    /// What sets this example apart from others of the same event.
+    pub(super) variant: &'static str,
+    pub(super) from: Start,
+    pub(super) payload: Map<String, Value>,
+    pub(super) rules: Rules,
+    /// The session whose card is read.
+    pub(super) look_at: &'static str,
+}
+
+impl Case {
+    pub(super) fn title(&self) -> String {
+        format!("{} {}", self.event, self.variant).trim_end().to_owned()
+    }
+}
+
+/// The state a session is in when the example comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    Nobody,
+    Ready,
+    Thinking,
+    Tool,
+    TwoTools,
+    Question,
+    Plan,
+    Permission,
+    Elicitation,
+    Delegating,
+    TwoAgents,
+    ChildTool,
+    ChildPermission,
+    Compacting,
+    TurnEnded,
+    Background,
+    Todo,
+    Ended,
+    PrintMode,
+}
+
+type Story = Vec<(&'static str, Map<String, Value>)>;
+
+impl Start {
+    pub(super) fn sentence(self) -> &'static str {
+        match self {
+            Self::Nobody => "a session nobody heard of",
+            Self::Ready => "Ready",
+            Self::Thinking => "Thinking",
+            Self::Tool => "Bash runs",
+            Self::TwoTools => "Bash and Read run",
+            Self::Question => "a question is open",
+            Self::Plan => "a plan is ready",
+            Self::Permission => "permission for Bash is open",
+            Self::Elicitation => "an MCP server asks",
+            Self::Delegating => "one subagent runs",
+            Self::TwoAgents => "two subagents run",
+            Self::ChildTool => "the subagent's Bash runs",
+            Self::ChildPermission => "the subagent needs permission",
+            Self::Compacting => "Bash ran, then compaction",
+            Self::TurnEnded => "the turn ended",
+            Self::Background => "waiting on 2 background agents",
+            Self::Todo => "thinking, with a to-do",
+            Self::Ended => "ended",
+            Self::PrintMode => "Bash runs in `claude -p`",
+        }
+    }
+
+    /// The events that lead there.
+    pub(super) fn story(self) -> Story {
+        let then = |start: Self, name, payload| {
+            let mut story = start.story();
+            story.push((name, object(payload)));
+            story
+        };
+        match self {
+            Self::Nobody => Vec::new(),
+            Self::Ready => then(Self::Nobody, "SessionStart", json!({"source": "startup"})),
+            Self::Thinking => then(Self::Ready, "UserPromptSubmit", json!({"prompt": "fix the bug"})),
+            Self::Tool | Self::PrintMode => then(Self::Thinking, "PreToolUse", bash()),
+            Self::TwoTools => then(Self::Tool, "PreToolUse", read()),
+            Self::Question => then(Self::Thinking, "PreToolUse", question()),
+            Self::Plan => then(Self::Thinking, "PreToolUse", plan()),
+            Self::Permission => then(Self::Tool, "PermissionRequest", permission()),
+            Self::Elicitation => then(Self::Tool, "Elicitation", elicitation()),
+            Self::Delegating => then(Self::Thinking, "SubagentStart", explore(json!({}))),
+            Self::TwoAgents => {
+                then(Self::Delegating, "SubagentStart", json!({"agent_id": "y", "agent_type": "Plan"}))
+            }
+            Self::ChildTool => then(Self::Delegating, "PreToolUse", explore(bash())),
+            Self::ChildPermission => then(Self::ChildTool, "PermissionRequest", explore(permission())),
+            Self::Compacting => then(Self::Tool, "PreCompact", json!({"trigger": "auto"})),
+            Self::TurnEnded => then(Self::Thinking, "Stop", json!({})),
+            Self::Background => then(Self::TwoAgents, "Stop", running(&["subagent", "subagent"])),
+            Self::Todo => {
+                then(Self::Thinking, "TaskCreated", json!({"task_id": "1", "task_subject": "write the test"}))
+            }
+            Self::Ended => then(Self::Ready, "SessionEnd", json!({"reason": "prompt_input_exit"})),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) title: &'static str,
+    pub(super) cases: fn() -> Vec<Case>,
+}
+
+pub(super) const SECTIONS: [Section; 9] = [
+    Section { title: "Beginning and end", cases: beginning_and_end },
+    Section { title: "Prompts", cases: prompts },
+    Section { title: "Tools", cases: tools },
+    Section { title: "What waits for a person", cases: needs },
+    Section { title: "The end of a turn", cases: turn_end },
+    Section { title: "Subagents", cases: subagents },
+    Section { title: "Compaction", cases: compaction },
+    Section { title: "Data and timeline", cases: data },
+    Section { title: "The client's registry and the process table", cases: registry_and_processes },
+];
+
+pub(super) fn all() -> impl Iterator<Item = Case> {
+    SECTIONS.iter().flat_map(|section| (section.cases)())
+}
+
+pub(super) fn of(event: &str) -> impl Iterator<Item = Case> {
+    all().filter(move |case| case.event == event)
+}
+
+use Start::{
+    Background, ChildPermission, ChildTool, Compacting, Delegating, Elicitation, Ended, Nobody, Permission,
+    Plan, PrintMode, Question, Ready, Thinking, Todo, Tool, TurnEnded, TwoAgents, TwoTools,
+};
+
+fn beginning_and_end() -> Vec<Case> {
+    let start = |source: &str| json!({"source": source});
+    let next = |source: &str| json!({"source": source, "session_id": "t"});
+    vec![
+        case("SessionStart", "startup", Nobody, start("startup")),
+        case("SessionStart", "resume", Permission, start("resume")),
+        case("SessionStart", "fork", TurnEnded, start("fork")),
+        Case { look_at: "t", ..case("SessionStart", "clear: the new session", TurnEnded, next("clear")) },
+        case("SessionStart", "clear: the old session", TurnEnded, next("clear")),
+        case("SessionStart", "resume in the app: the old session", TurnEnded, next("resume")),
+        case("SessionStart", "compact", Tool, start("compact")),
+        case("SessionStart", "resume", Ended, start("resume")),
+        case("Setup", "", Ready, json!({"trigger": "init"})),
+        case("SessionEnd", "", Permission, json!({"reason": "prompt_input_exit"})),
+        case("InstructionsLoaded", "comes first", Nobody, json!({"file_path": "CLAUDE.md"})),
+    ]
+}
+
+fn prompts() -> Vec<Case> {
+    let person = || json!({"prompt": "now the docs"});
+    vec![
+        case("UserPromptSubmit", "by a person", Ready, person()),
+        case("UserPromptSubmit", "by a person", Permission, person()),
+        case("UserPromptSubmit", "typed ahead", Tool, person()),
+        case("UserPromptSubmit", "by the client", TurnEnded, json!({"prompt": "<task-notification>done"})),
+        case("UserPromptSubmit", "by the client", Permission, json!({"prompt": "<system-reminder>x"})),
+        case("UserPromptExpansion", "", Thinking, json!({"prompt": "/review"})),
+    ]
+}
+
+fn tools() -> Vec<Case> {
+    let interrupted = || with(bash(), json!({"is_interrupt": true, "error": "interrupted"}));
+    let failed = || with(bash(), json!({"error": "exit status 1"}));
+    let batch = || json!({"tool_calls": [bash(), read()]});
+    let needs_you = Rules { tool_failure_needs_you: true, ..Rules::default() };
+    vec![
+        case("PreToolUse", "", Thinking, bash()),
+        case(
+            "PreToolUse",
+            "EnterPlanMode",
+            Thinking,
+            json!({"tool_name": "EnterPlanMode", "tool_use_id": "e"}),
+        ),
+        case("PostToolUse", "", Tool, bash()),
+        case("PostToolUse", "of one of two", TwoTools, read()),
+        case("PostToolUse", "of the call that waited", Permission, bash()),
+        case("PostToolUse", "of another call", Permission, read()),
+        case("PostToolBatch", "", TwoTools, batch()),
+        case("PostToolUseFailure", "", Tool, failed()),
+        Case {
+            rules: needs_you,
+            ..case("PostToolUseFailure", "with tool_failure = needs_you", Tool, failed())
+        },
+        case("PostToolUseFailure", "is_interrupt", Tool, interrupted()),
+        case("PermissionDenied", "", Tool, bash()),
+        case("PreToolUse", "after the end", Ended, bash()),
+    ]
+}
+
+fn needs() -> Vec<Case> {
+    let notice = |kind: &str| json!({"notification_type": kind, "message": "Claude needs you"});
+    let held = Rules { hold_print: true, ..Rules::default() };
+    vec![
+        case("PermissionRequest", "", Tool, permission()),
+        case("PermissionRequest", "in print mode", PrintMode, permission()),
+        Case {
+            rules: held,
+            ..case("PermissionRequest", "in print mode, hold_print", PrintMode, permission())
+        },
+        case("PermissionRequest", "EnterPlanMode", Thinking, json!({"tool_name": "EnterPlanMode"})),
+        case("PreToolUse", "AskUserQuestion", Thinking, question()),
+        case("PermissionRequest", "AskUserQuestion", Question, question()),
+        case("PostToolUse", "AskUserQuestion", Question, question()),
+        case("PreToolUse", "ExitPlanMode", Thinking, plan()),
+        case("PermissionRequest", "ExitPlanMode", Plan, plan()),
+        case("Notification", "permission_prompt", Tool, notice("permission_prompt")),
+        case("Notification", "permission_prompt, late", TurnEnded, notice("permission_prompt")),
+        case("Notification", "permission_prompt, again", Permission, notice("permission_prompt")),
+        case("Notification", "agent_needs_input", Delegating, notice("agent_needs_input")),
+        case("Notification", "worker_permission_prompt", Delegating, notice("worker_permission_prompt")),
+        case("Elicitation", "", Tool, elicitation()),
+        case("Notification", "elicitation_dialog", Tool, notice("elicitation_dialog")),
+        case("Notification", "elicitation_url_dialog", Permission, notice("elicitation_url_dialog")),
+        case("ElicitationResult", "", Elicitation, json!({"mcp_server_name": "jira", "action": "accept"})),
+        case("Notification", "idle_prompt", Thinking, notice("idle_prompt")),
+        case("Notification", "idle_prompt", TurnEnded, notice("idle_prompt")),
+        case("Notification", "idle_prompt", Background, notice("idle_prompt")),
+        case("Notification", "auth_success", Thinking, notice("auth_success")),
+        case("Notification", "of a type we do not know", Thinking, notice("party_time")),
+    ]
+}
+
+fn turn_end() -> Vec<Case> {
+    vec![
+        case("Stop", "", Thinking, json!({})),
+        case("Stop", "", Permission, json!({})),
+        case("Stop", "with background agents", TwoAgents, running(&["subagent", "subagent"])),
+        case("Stop", "with a background shell", Thinking, running(&["shell"])),
+        case("StopFailure", "", Thinking, json!({"error": "rate_limit"})),
+    ]
+}
+
+fn subagents() -> Vec<Case> {
+    let stop = |id: &str, kind: &str| json!({"agent_id": id, "agent_type": kind});
+    vec![
+        case("SubagentStart", "", Thinking, explore(json!({}))),
+        case("SubagentStart", "", TurnEnded, explore(json!({}))),
+        case("SubagentStop", "of the last", Delegating, stop("x", "Explore")),
+        case("SubagentStop", "of one of two", TwoAgents, stop("y", "Plan")),
+        case("SubagentStop", "after Stop", Background, stop("x", "Explore")),
+        case("SubagentStop", "of an unknown id", Thinking, stop("z", "Explore")),
+        case("SubagentStop", "of an empty type", Delegating, stop("x", "")),
+        case("PreToolUse", "in a subagent", Delegating, explore(bash())),
+        case("PermissionRequest", "in a subagent", ChildTool, explore(permission())),
+        case("PostToolUse", "in a subagent", ChildPermission, explore(bash())),
+        case("SubagentStop", "of one that waited", ChildPermission, stop("x", "Explore")),
+        case("TeammateIdle", "", Thinking, json!({"teammate_name": "reviewer"})),
+    ]
+}
+
+fn compaction() -> Vec<Case> {
+    vec![
+        case("PreCompact", "auto", Tool, json!({"trigger": "auto"})),
+        case("PreCompact", "manual", TurnEnded, json!({"trigger": "manual"})),
+        case("PostCompact", "", Compacting, json!({"trigger": "auto"})),
+    ]
+}
+
+fn data() -> Vec<Case> {
+    vec![
+        case("PreModelSwitch", "", Thinking, json!({"from_model": "opus", "to_model": "sonnet"})),
+        case("PostModelSwitch", "", Thinking, json!({"from_model": "opus", "to_model": "sonnet"})),
+        case("TaskCreated", "", Thinking, json!({"task_id": "1", "task_subject": "write the test"})),
+        case("TaskCompleted", "", Todo, json!({"task_id": "1", "task_subject": "write the test"})),
+        case("CwdChanged", "", Thinking, json!({"new_cwd": "/work/api/src"})),
+        case("InstructionsLoaded", "", Thinking, json!({"file_path": "CLAUDE.md"})),
+        case("ConfigChange", "", Thinking, json!({"source": "user_settings"})),
+        case("FileChanged", "", Thinking, json!({"file_path": "a.rs"})),
+        case("DirectoryAdded", "", Thinking, json!({"source": "command"})),
+        case("WorktreeCreate", "", Thinking, json!({"name": "fix"})),
+        case("WorktreeRemove", "", Thinking, json!({"name": "fix"})),
+        case("MessageDisplay", "", Thinking, json!({})),
+        case("SomethingNew", "(a name we do not know)", Thinking, json!({"x": 1})),
+    ]
+}
+
+/// Words that have stood for long enough to count; `seconds_ago` is when the client wrote them.
+fn registry_and_processes() -> Vec<Case> {
+    let says = |status: &str| json!({"status": status});
+    let waits = |what: &str| json!({"status": "waiting", "waitingFor": what});
+    let restarted = json!({"status": "idle", "started_later": true});
+    vec![
+        case("registry", "busy", TurnEnded, says("busy")),
+        case("registry", "busy", Permission, says("busy")),
+        case("registry", "busy, 1 s after Stop", TurnEnded, json!({"status": "busy", "seconds_ago": 2})),
+        case("registry", "idle", Tool, says("idle")),
+        case("registry", "idle", Permission, says("idle")),
+        case("registry", "idle", Background, says("idle")),
+        case("registry", "idle", PrintMode, says("idle")),
+        case("registry", "shell", Thinking, says("shell")),
+        case("registry", "waiting: permission prompt", Thinking, waits("permission prompt")),
+        case("registry", "waiting: input needed", Thinking, waits("input needed")),
+        case("registry", "waiting: dialog open", Thinking, waits("dialog open")),
+        case("registry", "waiting: dialog open", Tool, waits("dialog open")),
+        case("registry", "idle of a new process", Ended, restarted),
+        case("registry", "the last idle", Ended, says("idle")),
+        case("process_gone", "", Permission, json!({})),
+    ]
+}
+
+fn case(event: &'static str, variant: &'static str, from: Start, payload: Value) -> Case {
+    Case { event, variant, from, payload: object(payload), ..Case::default() }
+}
+
+fn bash() -> Value {
+    json!({"tool_name": "Bash", "tool_use_id": "a", "tool_input": {"command": "cargo test"}})
+}
+
+/// A PermissionRequest names no call.
+fn permission() -> Value {
+    json!({"tool_name": "Bash", "tool_input": {"command": "cargo test"}})
+}
+
+fn read() -> Value {
+    json!({"tool_name": "Read", "tool_use_id": "b", "tool_input": {"file_path": "src/main.rs"}})
+}
+
+fn question() -> Value {
+    json!({"tool_name": "AskUserQuestion", "tool_use_id": "q",
+           "tool_input": {"questions": [{"question": "Which database?", "options": []}]}})
+}
+
+fn plan() -> Value {
+    json!({"tool_name": "ExitPlanMode", "tool_use_id": "p", "tool_input": {"plan": "1. do it"}})
+}
+
+fn elicitation() -> Value {
+    json!({"mcp_server_name": "jira", "message": "Which project?"})
+}
+
+fn explore(payload: Value) -> Value {
+    with(payload, json!({"agent_id": "x", "agent_type": "Explore"}))
+}
+
+fn running(kinds: &[&str]) -> Value {
+    let entries = kinds.iter().map(|kind| json!({"type": kind, "status": "running"}));
+    json!({"background_tasks": entries.collect::<Vec<_>>()})
+}
+
+fn with(payload: Value, more: Value) -> Value {
+    let mut fields = object(payload);
+    fields.extend(object(more));
+    fields.into()
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

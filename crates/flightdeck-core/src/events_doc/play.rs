@@ -1,0 +1,196 @@
+//! Sends the example to a fleet and reads the card before and after.
+
+use serde_json::{Map, Value, json};
+
+use super::cases::{Case, Start};
+use super::word;
+use crate::board::{self, Card};
+use crate::event::Event;
+use crate::fleet::Fleet;
+use crate::limits::BUSY_AFTER_STOP;
+use crate::record::EventId;
+use crate::rules::{Rule, Rules};
+use crate::session::Because;
+use crate::time::{Millis, Timestamp};
+use crate::wire::hook::{HookDraft, stamp};
+use crate::wire::registry;
+
+/// 2026-11-15 12:00 UTC; any moment would do.
+const NOON_MS: i64 = 1_794_744_000_000;
+/// The session of every example, unless its payload says otherwise.
+pub(super) const SESSION: &str = "s";
+/// Card fields that say the state itself, or only when and in which order.
+const NOT_DATA: [&str; 9] = [
+    "agent_state",
+    "status",
+    "fleet_status",
+    "rank",
+    "last_activity_at",
+    "started_at",
+    "id",
+    "current_activity",
+    "current_turn_started_at",
+];
+
+/// What a card told after the event.
+#[derive(Debug)]
+pub(super) struct Told {
+    card: Option<Card>,
+    /// State or label read differently than before.
+    pub(super) moved: bool,
+    /// The rule, where this event is the reason.
+    pub(super) because: Option<Rule>,
+    pub(super) also: Vec<String>,
+}
+
+pub(super) fn play(case: &Case) -> Told {
+    let mut fleet = Fleet::new(case.rules.clone());
+    for (name, payload) in case.from.story() {
+        send(&mut fleet, name, payload, case.from);
+    }
+    let before = read(&fleet, case.look_at);
+    send(&mut fleet, case.event, case.payload.clone(), case.from);
+    let after = read(&fleet, case.look_at);
+    let moved = match (&before, &after) {
+        (Some((a, _)), Some((b, _))) => says(a) != says(b),
+        (None, Some((_, because))) => because.rule != Rule::Created,
+        _ => false,
+    };
+    let is_reason = |because: &Because| because.seq == fleet.last_seq();
+    Told {
+        moved,
+        because: after.as_ref().map(|(_, because)| *because).filter(is_reason).map(|b| b.rule),
+        also: also(before.map(|(card, _)| card).as_ref(), after.as_ref().map(|(card, _)| card)),
+        card: after.map(|(card, _)| card),
+    }
+}
+
+fn read(fleet: &Fleet, id: &str) -> Option<(Card, Because)> {
+    let session = fleet.get(id)?;
+    Some((board::card(session, fleet.rules()), session.shown.because))
+}
+
+fn says(card: &Card) -> (&str, &str, &Option<String>) {
+    (card.agent_state.state.as_str(), &card.agent_state.label, &card.status.detail)
+}
+
+/// The registry's words, and the settling that follows them.
+fn hear(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp) {
+    let ago = payload.get("seconds_ago").and_then(Value::as_i64).unwrap_or(0);
+    // An older word is read before the second after Stop is over.
+    let at = if ago > 0 { at - Millis(500) } else { at };
+    let started = if payload.contains_key("started_later") { at } else { Timestamp::from_millis(NOON_MS) };
+    let mut entry = payload.clone();
+    entry.extend(Map::from_iter([
+        ("pid".to_owned(), json!(42)),
+        ("procStart".to_owned(), json!("1")),
+        ("sessionId".to_owned(), json!(SESSION)),
+        ("startedAt".to_owned(), json!(started.as_millis())),
+        ("statusUpdatedAt".to_owned(), json!((at - Millis::seconds(ago)).as_millis())),
+    ]));
+    if let Some(mut record) = registry::record(&entry, EventId(u128::from(seq))) {
+        record.seq = seq;
+        stamp(&mut record, at, fleet.now());
+        fleet.apply(&Event::from_record(&record));
+        fleet.tick(at + BUSY_AFTER_STOP);
+    }
+}
+
+/// One second after the last, as the shim would send it.
+fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: Start) {
+    let seq = fleet.last_seq() + 1;
+    let at = Timestamp::from_millis(NOON_MS) + Millis::seconds(seq as i64);
+    match name {
+        registry::REGISTRY => return hear(fleet, &payload, seq, at),
+        registry::PROCESS_GONE => {
+            let mut record = registry::process_gone(SESSION, 42, Some("1"), at, EventId(u128::from(seq)));
+            record.seq = seq;
+            stamp(&mut record, at, fleet.now());
+            fleet.apply(&Event::from_record(&record));
+            return;
+        }
+        _ => {}
+    }
+    payload.entry("session_id").or_insert_with(|| json!(SESSION));
+    payload.entry("cwd").or_insert_with(|| json!("/work/api"));
+    payload.insert("hook_event_name".into(), json!(name));
+    let mut env = Map::from_iter([
+        ("fired_at".into(), json!(at.to_string())),
+        ("pid".into(), json!(42)),
+        ("proc_start".into(), json!("1")),
+    ]);
+    if from == Start::PrintMode {
+        env.insert("CLAUDE_CODE_ENTRYPOINT".into(), json!("sdk-cli"));
+    }
+    let draft = HookDraft { name_in_path: None, payload, env, bytes: 0 };
+    if let Ok(mut record) = draft.into_record(EventId(u128::from(seq))) {
+        record.seq = seq;
+        stamp(&mut record, at, fleet.now());
+        fleet.apply(&Event::from_record(&record));
+    }
+}
+
+/// Data on the card that is new or reads differently: `turn_count` 1.
+fn also(before: Option<&Card>, after: Option<&Card>) -> Vec<String> {
+    let fields = |card: Option<&Card>| match card.map(serde_json::to_value) {
+        Some(Ok(Value::Object(fields))) => fields,
+        _ => Map::new(),
+    };
+    let (before, after) = (fields(before), fields(after));
+    let differs = |key: &str, value: &Value| match before.get(key) {
+        Some(old) => old != value,
+        // Of a new card only the one thing that another session gave it.
+        None => key == "continues" && !value.is_null(),
+    };
+    let data = after.iter().filter(|(key, value)| !NOT_DATA.contains(&key.as_str()) && differs(key, value));
+    data.map(|(key, value)| format!("`{key}`{}", in_short(value))).collect()
+}
+
+fn in_short(value: &Value) -> String {
+    match value {
+        Value::Null => " gone".to_owned(),
+        Value::Array(items) => items.last().map(in_short).unwrap_or_else(|| " empty".to_owned()),
+        Value::Object(fields) => {
+            let told = ["type", "state", "tool", "error", "title", "status", "shells", "agents"];
+            let words = told.iter().filter_map(|key| Some((*key, fields.get(*key)?)));
+            words.map(|(key, value)| format!(" {key}{}", in_short(value))).collect::<Vec<_>>().join(",")
+        }
+        Value::String(text) if text.ends_with('Z') && text.contains('T') => String::new(),
+        other => format!(" {}", word(other)),
+    }
+}
+
+impl Told {
+    pub(super) fn state_names(&self) -> String {
+        let state = self.card.as_ref().map(|card| &card.agent_state);
+        state.map_or(String::new(), |s| format!("{} · {}", s.group.as_str(), s.state.as_str()))
+    }
+
+    pub(super) fn becomes(&self) -> String {
+        let Some(card) = &self.card else { return "no session".to_owned() };
+        if !self.moved {
+            return format!("no change: {}", card.agent_state.state.as_str());
+        }
+        let state = &card.agent_state;
+        format!("**{}** ({}, {})", self.state_names(), state.icon, word(&state.role))
+    }
+
+    pub(super) fn says(&self) -> String {
+        let Some(card) = &self.card else { return String::new() };
+        let status = card.status.detail.as_ref().or(card.status.reason.as_ref());
+        format!("{:?} · {}", card.agent_state.label, status.map_or("none", String::as_str))
+    }
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Self {
+            event: "",
+            variant: "",
+            from: Start::Nobody,
+            payload: Map::new(),
+            rules: Rules::default(),
+            look_at: SESSION,
+        }
+    }
+}

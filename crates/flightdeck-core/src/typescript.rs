@@ -1,0 +1,138 @@
+//! The wire shapes as TypeScript, one file a type, for `cargo xtask gen`.
+
+use ts_rs::{Config, TS};
+
+use crate::board::{
+    Cache, CacheStatus, Card, Context, Cost, ModelCost, ProjectCard, Rank, SeatCard, StateCard, StatusCard,
+    SubAgentCard, SubAgentState, Tokens,
+};
+use crate::event::Background;
+use crate::lens::{FleetStatus, Group, Role, StateName, StatusKind};
+use crate::session::{Failure, Todo};
+
+/// Begins every generated file; a file that begins so and is not generated any more is stale.
+pub const HEADER: &str = "// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.\n";
+
+/// Longest declaration that stays on one line.
+const LINE_CHARS_MAX: usize = 110;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeFile {
+    /// `Session.ts`
+    pub name: String,
+    pub text: String,
+}
+
+/// Every type of the wire that the core knows in full. `Ask` is not among them yet: the core has only its beginning,
+/// and the page keeps the whole of it by hand until then.
+pub fn files() -> Vec<TypeFile> {
+    let config = Config::new();
+    macro_rules! files {
+        ($($shape:ty),* $(,)?) => { vec![$(file::<$shape>(&config)),*] };
+    }
+    let mut files = files![
+        Background,
+        Cache,
+        CacheStatus,
+        Card,
+        Context,
+        Cost,
+        Failure,
+        FleetStatus,
+        Group,
+        ModelCost,
+        ProjectCard,
+        Rank,
+        Role,
+        SeatCard,
+        StateCard,
+        StateName,
+        StatusCard,
+        StatusKind,
+        SubAgentCard,
+        SubAgentState,
+        Todo,
+        Tokens,
+    ];
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    files
+}
+
+fn file<T: TS + 'static>(config: &Config) -> TypeFile {
+    let mut imports: Vec<String> = T::dependencies(config).into_iter().map(|d| d.ts_name).collect();
+    imports.sort();
+    imports.dedup();
+    let mut text = HEADER.to_owned();
+    for name in &imports {
+        text += &format!("import type {{ {name} }} from \"./{name}\";\n");
+    }
+    if !imports.is_empty() {
+        text += "\n";
+    }
+    text += &T::docs().unwrap_or_default();
+    text += &format!("export {}\n", broken_into_lines(&T::decl(config)));
+    TypeFile { name: format!("{}.ts", T::ident(config)), text }
+}
+
+/// ts-rs writes a type on one line, with commas. A long object gets a line a field; a long union stays.
+fn broken_into_lines(declaration: &str) -> String {
+    let flat = declaration.trim().replace(", }", " }");
+    let (line, last) = if flat.len() <= LINE_CHARS_MAX { (" ", " }") } else { ("\n  ", ";\n}") };
+    let (mut text, mut depth) = (String::new(), 0);
+    for c in flat.chars() {
+        match c {
+            '{' | '<' | '(' => depth += 1,
+            '}' | '>' | ')' => depth -= 1,
+            _ => {}
+        }
+        match (c, depth) {
+            ('{', 1) => text += &format!("{{{line}"),
+            (',', 1) => text += &format!(";{line}"),
+            ('}', 0) => text = format!("{}{last}", text.trim_end()),
+            (' ', 1) if text.ends_with(line) => {}
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn a_type_is_a_file_that_imports_what_it_names() {
+        let files = files();
+        let text = |name: &str| files.iter().find(|f| f.name == name).unwrap().text.clone();
+        expect![[r#"
+            // Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+            import type { StatusKind } from "./StatusKind";
+
+            export type Status = { kind: StatusKind; detail: string | null; reason: string | null };
+        "#]]
+        .assert_eq(&text("Status.ts"));
+        expect![[r#"
+            // Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+            import type { ModelCost } from "./ModelCost";
+
+            export type Cost = {
+              usd_micros: number;
+              client_usd_micros: number | null;
+              unpriced_models: Array<string>;
+              by_model: Array<ModelCost>;
+            };
+        "#]]
+        .assert_eq(&text("Cost.ts"));
+        assert!(text("Session.ts").contains("\n  last_activity_at: string;\n"));
+    }
+
+    #[test]
+    fn every_import_is_a_file_of_ours_or_the_ask_kept_by_hand() {
+        let files = files();
+        for import in files.iter().flat_map(|f| f.text.lines()).filter(|l| l.starts_with("import")) {
+            let name = import.split('"').nth(1).unwrap().trim_start_matches("./");
+            assert!(name == "Ask" || files.iter().any(|f| f.name == format!("{name}.ts")), "{import}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What one event costs, in fleets of different size and in sessions of different age.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use flightdeck::engine::{Engine, EngineHandle};
+use flightdeck::health::Health;
+use flightdeck::restore::Keeper;
+use flightdeck::store::{RetentionPolicy, Store};
+use flightdeck_core::board;
+use flightdeck_core::event::Event;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::record::Record;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::time::{Millis, Timestamp};
+use tokio::runtime::Runtime;
+
+use crate::world::{World, record, runtime, session};
+use crate::{Plan, Series};
+
+/// Events in one sample.
+const EVENTS: u64 = 2048;
+/// Events in one transaction, as under load.
+const BATCH: usize = 64;
+
+pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+    let (world, runtime) = (World::new()?, runtime()?);
+    let mut benches = Vec::new();
+    for (name, sessions, history) in [
+        ("1 session", 1, 10),
+        ("100 sessions", 100, 10),
+        ("5,000 sessions", 5000, 10),
+        ("10 events before", 1, 10),
+        ("10,000 events before", 1, 10_000),
+    ] {
+        benches.push((Bench::folding(sessions, history)?, Series::new(format!("fold: {name}"), "µs")));
+        let bench = Bench::durable(&runtime, &world, benches.len(), sessions, history)?;
+        benches.push((bench, Series::new(format!("durable: {name}"), "µs")));
+    }
+    for round in 0..=plan.rounds(12, 60) {
+        for (bench, series) in &mut benches {
+            let cost = bench.sample(&runtime)?;
+            // The first round warms up.
+            if round > 0 {
+                series.samples.push(cost);
+            }
+        }
+    }
+    Ok(benches.into_iter().map(|(_, series)| series).collect())
+}
+
+struct Bench {
+    sessions: u64,
+    /// The next event.
+    n: u64,
+    how: How,
+}
+
+enum How {
+    /// The core alone: read the payload, apply, write the card.
+    Fold(Box<Fleet>),
+    /// The engine on a database: append, apply, card, tell.
+    Engine(EngineHandle),
+}
+
+impl Bench {
+    fn folding(sessions: u64, history: u64) -> Result<Self> {
+        let mut fleet = Fleet::new(Rules::default());
+        let mut bench = Self { sessions, n: 0, how: How::Fold(Box::new(Fleet::new(Rules::default()))) };
+        for record in bench.next_records(sessions * history, 2)? {
+            fleet.apply(&Event::from_record(&record));
+        }
+        bench.how = How::Fold(Box::new(fleet));
+        Ok(bench)
+    }
+
+    fn durable(runtime: &Runtime, world: &World, n: usize, sessions: u64, history: u64) -> Result<Self> {
+        let store = Store::open(&world.path().join(format!("{n}.db")))?.store;
+        let bench = Self::folding(sessions, history)?;
+        let How::Fold(fleet) = bench.how else { return Ok(bench) };
+        let keeper = Keeper::new(RetentionPolicy::default());
+        // Nobody watches processes here, so nobody listens; our sessions have none.
+        let (occupants, _) = tokio::sync::mpsc::channel(1);
+        let health = Arc::new(Health::default());
+        let (engine, handle) = Engine::new(*fleet, store, health, keeper, flightdeck::clock::now, occupants);
+        runtime.spawn(engine.run());
+        Ok(Self { how: How::Engine(handle), ..bench })
+    }
+
+    /// `run` events of one session, then of another far from it.
+    fn next_records(&mut self, count: u64, run: u64) -> Result<Vec<Record>> {
+        let begin = Timestamp::from_millis(1_794_744_000_000);
+        let mut records = Vec::with_capacity(count as usize);
+        for n in self.n..self.n + count {
+            let who = (n / run).wrapping_mul(7919) % self.sessions;
+            records.push(record(n, &session(who), begin + Millis(n as i64))?);
+        }
+        self.n += count;
+        Ok(records)
+    }
+
+    /// Microseconds an event.
+    fn sample(&mut self, runtime: &Runtime) -> Result<f64> {
+        // A batch is of one session: it costs one card, however large the fleet.
+        let records = self.next_records(EVENTS, BATCH as u64)?;
+        let begun = match &mut self.how {
+            How::Fold(fleet) => {
+                let begun = Instant::now();
+                for record in &records {
+                    fleet.apply(&Event::from_record(record));
+                    let session = fleet.get(&record.session_id).context("the session is gone")?;
+                    std::hint::black_box(serde_json::to_vec(&board::card(session, fleet.rules()))?);
+                }
+                begun
+            }
+            How::Engine(engine) => {
+                let mut batches: Vec<Vec<Record>> = records.chunks(BATCH).map(<[Record]>::to_vec).collect();
+                let begun = Instant::now();
+                runtime.block_on(async {
+                    for batch in batches.drain(..) {
+                        engine.append(batch).await?;
+                    }
+                    anyhow::Ok(())
+                })?;
+                begun
+            }
+        };
+        Ok(begun.elapsed().as_secs_f64() * 1e6 / EVENTS as f64)
+    }
+}

@@ -1,0 +1,151 @@
+//! The program under test, running.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use flightdeck::claude_settings::{ClientVersion, Registration, Via};
+use flightdeck::paths::socket_of;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::hook_name::HookName;
+use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
+use serde_json::{Value, json};
+
+use crate::Plan;
+use crate::world::{SESSIONS, World};
+
+/// A fleet has been at work for this long when we look at it.
+const HISTORY: Duration = Duration::from_secs(20 * 60);
+
+pub(crate) struct Daemon<'a> {
+    world: &'a World,
+    child: Child,
+    /// `127.0.0.1:47892`
+    pub(crate) address: String,
+    /// From spawn to the line that says where the board is.
+    pub(crate) started_in: Duration,
+}
+
+impl<'a> Daemon<'a> {
+    pub(crate) fn start(plan: &Plan, world: &'a World) -> Result<Self> {
+        let begun = Instant::now();
+        let mut child = world
+            .command(&plan.binary)
+            .args(["up", "--no-hooks", "--port", "0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start {}", plan.binary.display()))?;
+        let mut line = String::new();
+        let stdout = child.stdout.take().context("the daemon has no stdout")?;
+        BufReader::new(stdout).read_line(&mut line)?;
+        let started_in = begun.elapsed();
+        let Some((_, address)) = line.trim().split_once("http://") else {
+            // It may have ended already.
+            let _ = child.kill();
+            let _ = child.wait();
+            bail!("the daemon did not come up; it said {line:?}");
+        };
+        Ok(Self { world, address: address.to_owned(), child, started_in })
+    }
+
+    /// The command that `hooks install` writes for this event, as the client hands it to its shell.
+    pub(crate) fn hook_command(&self, plan: &Plan, via: Via) -> Result<String> {
+        hook_command(plan, self.world, via, self.port()?)
+    }
+
+    fn port(&self) -> Result<u16> {
+        Ok(self.address.rsplit(':').next().unwrap_or_default().parse()?)
+    }
+
+    pub(crate) fn socket(&self) -> Result<Socket> {
+        let stream = UnixStream::connect(socket_of(&self.world.home()))?;
+        Ok(Socket { stream: BufReader::new(stream), answer: String::new() })
+    }
+
+    /// A fleet with twenty minutes behind it, as `demo` shows; gives what would come next.
+    pub(crate) fn feed_history(&self) -> Result<impl Iterator<Item = SimEvent> + use<>> {
+        let now = flightdeck::clock::now().as_millis();
+        let mut events = Fleet::new(FleetConfig {
+            sessions: SESSIONS as usize,
+            start_ms: now,
+            history_ms: HISTORY.as_millis() as u64,
+            ..FleetConfig::default()
+        })
+        .peekable();
+        let mut socket = self.socket()?;
+        while let Some(event) = events.next_if(|event| event.at_ms <= now) {
+            socket.send(event)?;
+        }
+        Ok(events)
+    }
+
+    /// Resident megabytes, of which private.
+    pub(crate) fn memory(&self) -> Result<(f64, f64)> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let kilobytes = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let word = line.and_then(|rest| rest.split_whitespace().next());
+            word.and_then(|word| word.parse::<f64>().ok()).with_context(|| format!("no {name} in the status"))
+        };
+        Ok((kilobytes("VmRSS:")? / 1024.0, kilobytes("RssAnon:")? / 1024.0))
+    }
+}
+
+impl Drop for Daemon<'_> {
+    fn drop(&mut self) {
+        // Both fail only if it is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn hook_command(plan: &Plan, world: &World, via: Via, port: u16) -> Result<String> {
+    let registration = Registration {
+        via,
+        port,
+        ..Registration::new(&plan.binary, &world.home(), ClientVersion::assumed())
+    };
+    let handlers = registration.handlers()?;
+    let of_event = handlers.iter().find(|(name, _)| *name == HookName::PreToolUse);
+    let command = of_event.and_then(|(_, handler)| handler["command"].as_str());
+    Ok(command.context("no command is registered for PreToolUse")?.to_owned())
+}
+
+/// A connection to the daemon's socket, as a hook has one.
+pub(crate) struct Socket {
+    stream: BufReader<UnixStream>,
+    answer: String,
+}
+
+impl Socket {
+    pub(crate) fn send(&mut self, event: SimEvent) -> Result<()> {
+        let mut env = event.env;
+        env.insert("fired_at".into(), json!(Timestamp::from_millis(event.fired_ms).to_string()));
+        self.frame(&json!({ "cmd": "hook", "args": event.payload, "env": env }))
+    }
+
+    pub(crate) fn frame(&mut self, frame: &Value) -> Result<()> {
+        let mut line = serde_json::to_vec(frame)?;
+        line.push(b'\n');
+        self.stream.get_mut().write_all(&line)?;
+        self.answer.clear();
+        self.stream.read_line(&mut self.answer)?;
+        if !self.answer.contains("\"ok\":true") {
+            bail!("the daemon answered {:?}", self.answer);
+        }
+        Ok(())
+    }
+}
+
+/// For counting instructions of a hook: says the hook's command, and runs until stdin is closed.
+pub(crate) fn run_until_eof(plan: &Plan) -> Result<()> {
+    let world = World::new()?;
+    let daemon = Daemon::start(plan, &world)?;
+    drop(daemon.feed_history()?);
+    println!("{}", world.home().display());
+    std::io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Measures what Flightdeck promises, side by side with what it is compared to. `cargo xtask bench` builds it, runs it and
+//! makes the table; each row is one JSON line on stdout, the raw samples of every series.
+//!
+//! Everything runs in a throw-away home with an empty environment.
+
+#![allow(missing_debug_implementations, clippy::print_stdout)]
+
+mod cost;
+mod daemon;
+mod fold;
+mod hook;
+mod ingest;
+mod latency;
+mod restart;
+mod store;
+mod world;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Parser;
+use serde::Serialize;
+
+#[derive(Parser)]
+struct Args {
+    /// What to measure
+    row: String,
+    /// The program under test
+    #[arg(long)]
+    binary: Option<PathBuf>,
+    /// Fewer rounds
+    #[arg(long)]
+    quick: bool,
+    /// cargo passes it to every bench
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// What rows need to know.
+pub(crate) struct Plan {
+    binary: PathBuf,
+    quick: bool,
+}
+
+impl Plan {
+    /// How often, in a quick and in a full run.
+    fn rounds(&self, quick: usize, full: usize) -> usize {
+        if self.quick { quick } else { full }
+    }
+}
+
+/// One thing measured, sample by sample. Sample `i` of every series of a row comes from the same round.
+#[derive(Serialize)]
+pub(crate) struct Series {
+    name: String,
+    unit: &'static str,
+    samples: Vec<f64>,
+}
+
+impl Series {
+    fn new(name: impl Into<String>, unit: &'static str) -> Self {
+        Self { name: name.into(), unit, samples: Vec::new() }
+    }
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let plan = Plan { binary: args.binary.unwrap_or_default(), quick: args.quick };
+    let series = match args.row.as_str() {
+        "hook" => hook::measure(&plan)?,
+        "ingest" => ingest::measure(&plan)?,
+        "cost" => cost::measure(&plan)?,
+        "latency" => latency::measure(&plan)?,
+        "restart" => restart::measure(&plan)?,
+        "store" => store::measure(&plan)?,
+        // Beside the rows: an anchor to run against, and two things to count instructions of.
+        "serve-empty" => return ingest::serve_empty(),
+        "fold-corpus" => return fold::fold_corpus(),
+        "daemon" => return daemon::run_until_eof(&plan),
+        other => bail!("no row {other}: hook, ingest, cost, latency, restart, store"),
+    };
+    println!("{}", serde_json::json!({ "row": args.row, "series": series }));
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! From nothing to a board: with a long log and a snapshot, against an empty home.
+
+use anyhow::Result;
+use flightdeck::restore::Keeper;
+use flightdeck::store::{RetentionPolicy, Store};
+use flightdeck_core::event::Event;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::record::Record;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::time::Millis;
+
+use crate::daemon::Daemon;
+use crate::world::{SESSIONS, World, record, runtime, session};
+use crate::{Plan, Series};
+
+/// Snapshots are written every 5,000 events: on average a start replays half of that.
+const AFTER_SNAPSHOT: u64 = 2_500;
+
+pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+    let events = plan.rounds(100_000, 1_000_000) as u64;
+    let (empty, full) = (World::new()?, World::new()?);
+    fill(&full, events)?;
+    let mut series = [Series::new("empty home", "ms"), Series::new(format!("{events} events"), "ms")];
+    for _ in 0..plan.rounds(7, 15) {
+        for (series, world) in series.iter_mut().zip([&empty, &full]) {
+            // Ended by kill -9 each time: the next start is one after a crash.
+            series.samples.push(Daemon::start(plan, world)?.started_in.as_secs_f64() * 1e3);
+        }
+    }
+    Ok(series.into())
+}
+
+fn fill(world: &World, events: u64) -> Result<()> {
+    std::fs::create_dir_all(world.home())?;
+    let store = Store::open(&world.home().join("flightdeck.db"))?.store;
+    let mut fleet = Fleet::new(Rules::default());
+    let begin = flightdeck::clock::now() - Millis(events as i64);
+    runtime()?.block_on(async {
+        let mut keeper = Keeper::new(RetentionPolicy::default());
+        for from in (0..events).step_by(500) {
+            if from == events - AFTER_SNAPSHOT {
+                keeper.save_now(&fleet, &store).await;
+            }
+            let one = |n: u64| record(n, &session(n / 2 % SESSIONS), begin + Millis(n as i64));
+            let records: Vec<Record> = (from..from + 500).map(one).collect::<Result<_>>()?;
+            let places = store.append(records.clone()).await?;
+            for (record, place) in records.iter().zip(places) {
+                let mut event = Event::from_record(record);
+                event.seq = place.seq;
+                fleet.apply(&event);
+            }
+        }
+        store.close().await?;
+        Ok(())
+    })
+}

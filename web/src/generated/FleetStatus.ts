@@ -1,0 +1,5 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+/**
+ * Ranks error > attention > working > checked > done.
+ */
+export type FleetStatus = "error" | "attention" | "working" | "checked" | "done";

@@ -1,0 +1,63 @@
+//! On what, and with what, it was measured.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::workspace::{ask, root};
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Machine {
+    cpu: String,
+    cores: usize,
+    kernel: String,
+    /// Of the last minute, before we began: a busy machine widens every spread.
+    load: String,
+    rustc: String,
+    commit: String,
+    curl: String,
+    /// How the binary is linked.
+    binary: String,
+}
+
+impl Machine {
+    pub(super) fn look(binary: &Path) -> Self {
+        let unknown = || "unknown".to_owned();
+        let say = |program: &str, args: &[&str]| ask(program, args).unwrap_or_else(unknown);
+        let first_words =
+            |text: String, n: usize| text.split_whitespace().take(n).collect::<Vec<_>>().join(" ");
+        let root = root().display().to_string();
+        Self {
+            cpu: cpu().unwrap_or_else(unknown),
+            cores: std::thread::available_parallelism().map_or(0, usize::from),
+            kernel: say("uname", &["-sr"]),
+            load: std::fs::read_to_string("/proc/loadavg").map_or_else(|_| unknown(), |t| first_words(t, 1)),
+            rustc: first_words(say("rustc", &["--version"]), 2),
+            commit: say("git", &["-C", &root, "describe", "--always", "--dirty"]),
+            curl: first_words(say("curl", &["--version"]), 2),
+            binary: linked(binary),
+        }
+    }
+}
+
+fn cpu() -> Option<String> {
+    let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = info.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// A dynamic binary names its interpreter near its beginning.
+fn linked(binary: &Path) -> String {
+    let Ok(bytes) = std::fs::read(binary) else { return "unknown".to_owned() };
+    let head = &bytes[..bytes.len().min(4096)];
+    let dynamic = head.windows(9).any(|w| w == b"/ld-linux" || w == b"/ld-musl-");
+    format!("{} KB, {}", bytes.len() / 1024, if dynamic { "dynamic" } else { "static" })
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} · {} cores · {} · load {}", self.cpu, self.cores, self.kernel, self.load)?;
+        write!(f, "{} · commit {} · {} · binary {}", self.rustc, self.commit, self.curl, self.binary)
+    }
+}

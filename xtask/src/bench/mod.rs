@@ -1,0 +1,148 @@
+//! `cargo xtask bench`: what we promise about speed, measured side by side with what it is compared to, in one table.
+//!
+//! The measuring itself is a release program, `crates/flightdeck/benches/promises`; here it is built, run and judged.
+
+mod count;
+mod machine;
+mod plot;
+mod promises;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use serde::Deserialize;
+
+use crate::workspace::{cargo, target};
+use machine::Machine;
+use promises::ROWS;
+use table::Line;
+
+#[derive(Parser, Debug)]
+pub(crate) struct Args {
+    /// Rows to measure; all if none is named
+    rows: Vec<String>,
+    /// Fewer rounds: under three minutes
+    #[arg(long)]
+    quick: bool,
+    /// Count instructions of the hook and of the reducer instead (needs valgrind)
+    #[arg(long)]
+    callgrind: bool,
+    /// Print the rows and end
+    #[arg(long)]
+    list: bool,
+    /// Measure this binary instead of a fresh release build
+    #[arg(long)]
+    binary: Option<PathBuf>,
+}
+
+/// The raw samples of one row.
+#[derive(Clone, Debug, Deserialize)]
+struct Measured {
+    row: String,
+    series: Vec<Series>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Series {
+    name: String,
+    unit: String,
+    samples: Vec<f64>,
+}
+
+/// Always true: a promise that did not hold is in the table; whether that is a failure depends on the machine.
+pub(crate) fn run(args: &Args) -> Result<bool> {
+    if args.list {
+        ROWS.iter().for_each(|row| println!("{:<8} {}", row.name, row.about));
+        return Ok(true);
+    }
+    for name in &args.rows {
+        if !ROWS.iter().any(|row| row.name == name) {
+            bail!("no row {name}: see cargo xtask bench --list");
+        }
+    }
+    let binary = match &args.binary {
+        Some(binary) => binary.canonicalize().with_context(|| format!("no binary {}", binary.display()))?,
+        None => build_binary()?,
+    };
+    let program = build_program()?;
+    if args.callgrind {
+        return count::run(&program, &binary);
+    }
+    measure(args, &program, &binary)
+}
+
+fn measure(args: &Args, program: &Path, binary: &Path) -> Result<bool> {
+    let machine = Machine::look(binary);
+    println!("{machine}\n");
+    let begun = Instant::now();
+    let mut lines: Vec<Line> = Vec::new();
+    let mut raw = Vec::new();
+    for row in ROWS.iter().filter(|row| args.rows.is_empty() || args.rows.iter().any(|r| r == row.name)) {
+        let row_begun = Instant::now();
+        print!("measuring {}…", row.name);
+        // Only how it looks while it runs.
+        let _ = std::io::Write::flush(&mut std::io::stdout());
+        match sample(program, binary, row.name, args.quick) {
+            Ok(measured) => {
+                println!(" {:.0} s", row_begun.elapsed().as_secs_f32());
+                lines.extend(table::judge(row, &measured));
+                raw.push(measured);
+            }
+            Err(error) => {
+                println!(" FAILED: {error:#}");
+                lines.push(Line::failed(row, &format!("{error:#}")));
+            }
+        }
+    }
+    println!("\n{}", table::print(&lines));
+    println!("measured in {:.0} s", begun.elapsed().as_secs_f32());
+    let folder = target().join("bench");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("results.json"), table::json(&machine, args.quick, &lines, &raw)?)?;
+    fs::write(folder.join("results.svg"), plot::svg(&machine, &lines))?;
+    println!("{} and results.svg beside it", folder.join("results.json").display());
+    Ok(lines.iter().all(|line| !line.is_failure()))
+}
+
+/// As anybody gets it from `cargo build --release`.
+fn build_binary() -> Result<PathBuf> {
+    println!("building flightdeck");
+    let status = cargo().args(["build", "--release", "--quiet", "--package", "flightdeck"]).status()?;
+    if !status.success() {
+        bail!("flightdeck does not build");
+    }
+    Ok(target().join("release/flightdeck").canonicalize()?)
+}
+
+/// The program that measures. Cargo says where it put it.
+fn build_program() -> Result<PathBuf> {
+    println!("building the benches");
+    let args = ["bench", "--no-run", "--package", "flightdeck", "--bench", "promises"];
+    let output = cargo().args(args).arg("--message-format=json").stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        bail!("the benches do not build");
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let of_ours = messages.filter(|message| message["target"]["name"] == "promises");
+    let path = of_ours.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).next_back();
+    path.context("cargo did not say where it put the benches")
+}
+
+fn sample(program: &Path, binary: &Path, row: &str, quick: bool) -> Result<Measured> {
+    let mut command = Command::new(program);
+    command.args([row, "--binary"]).arg(binary).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    if quick {
+        command.arg("--quick");
+    }
+    let output = command.stdin(Stdio::null()).output()?;
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    serde_json::from_slice(&output.stdout).context("the benches printed no JSON")
+}

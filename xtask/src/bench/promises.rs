@@ -1,0 +1,128 @@
+//! The rows of the table: what is compared with what, and what we promised (DESIGN §9).
+
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) checks: &'static [Check],
+}
+
+/// One line: a series, what it is divided by, and what was promised.
+pub(super) struct Check {
+    pub(super) title: &'static str,
+    pub(super) series: &'static str,
+    /// The anchor; without one the number stands for itself.
+    pub(super) against: Option<&'static str>,
+    pub(super) promise: Promise,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Promise {
+    /// The ratio of the medians is at most this.
+    RatioMax(f64),
+    /// … at least this.
+    RatioMin(f64),
+    /// The median is at most this.
+    MedianMax(f64),
+    /// 99 of 100 samples are at most this.
+    P99Max(f64),
+    /// For comparison only.
+    None,
+}
+
+use Promise::{MedianMax, None as NoPromise, P99Max, RatioMax, RatioMin};
+
+/// "Flat": what a doubling of the work per event would not pass.
+const FLAT: Promise = RatioMax(1.5);
+
+const fn ratio(title: &'static str, series: &'static str, against: &'static str, promise: Promise) -> Check {
+    Check { title, series, against: Some(against), promise }
+}
+
+const fn number(title: &'static str, series: &'static str, promise: Promise) -> Check {
+    Check { title, series, against: None, promise }
+}
+
+pub(super) static ROWS: &[Row] = &[
+    Row {
+        name: "hook",
+        about: "a hook process against `sh -c true` and the curl form",
+        checks: &[
+            ratio("hook / sh -c true", "shim", "sh -c true", RatioMax(2.5)),
+            ratio("curl form / sh -c true", "curl", "sh -c true", NoPromise),
+            ratio("hook / curl form", "shim", "curl", NoPromise),
+            ratio("hook, daemon down / sh -c true", "shim, daemon down", "sh -c true", NoPromise),
+            number("hook, daemon down: p99", "shim, daemon down", P99Max(50.0)),
+        ],
+    },
+    Row {
+        name: "ingest",
+        about: "POST /api/live/hook, durable, against an empty axum handler",
+        checks: &[ratio("durable hook / empty handler", "durable hook", "empty axum handler", RatioMin(0.5))],
+    },
+    Row {
+        name: "cost",
+        about: "cost of one event by size of the fleet and age of the session",
+        checks: &[
+            ratio("fold at 100 sessions / 1", "fold: 100 sessions", "fold: 1 session", FLAT),
+            ratio("fold at 5,000 sessions / 1", "fold: 5,000 sessions", "fold: 1 session", FLAT),
+            ratio(
+                "fold after 10,000 events / 10",
+                "fold: 10,000 events before",
+                "fold: 10 events before",
+                FLAT,
+            ),
+            ratio("durable at 100 sessions / 1", "durable: 100 sessions", "durable: 1 session", FLAT),
+            ratio("durable at 5,000 sessions / 1", "durable: 5,000 sessions", "durable: 1 session", FLAT),
+            ratio(
+                "durable after 10,000 events / 10",
+                "durable: 10,000 events before",
+                "durable: 10 events before",
+                FLAT,
+            ),
+        ],
+    },
+    Row {
+        name: "latency",
+        about: "hook to viewer at 54 sessions and 20 viewers, and the daemon's memory",
+        checks: &[
+            number("hook process to viewer: p50", "hook process to viewer", NoPromise),
+            number("hook process to viewer: p99", "hook process to viewer", P99Max(10.0)),
+            number("socket to viewer: p99", "socket to viewer", P99Max(10.0)),
+            number("resident at 54 sessions", "resident", MedianMax(40.0)),
+            number("  of which private", "private", NoPromise),
+            number("resident with 20 viewers", "resident with 20 viewers", MedianMax(40.0)),
+        ],
+    },
+    Row {
+        name: "restart",
+        about: "start with a long log and a snapshot, against an empty home",
+        checks: &[
+            number("start with a long log", "* events", MedianMax(2000.0)),
+            ratio("long log / empty home", "* events", "empty home", NoPromise),
+        ],
+    },
+    Row {
+        name: "store",
+        about: "durable append in batches of 64, against a plain file",
+        checks: &[ratio("durable append / plain file", "durable append", "plain file", NoPromise)],
+    },
+];
+
+impl Promise {
+    pub(super) fn words(self, unit: &str) -> String {
+        match self {
+            RatioMax(most) => format!("≤ {most} ×"),
+            RatioMin(least) => format!("≥ {least} ×"),
+            MedianMax(most) | P99Max(most) => format!("≤ {most} {unit}"),
+            NoPromise => "–".to_owned(),
+        }
+    }
+
+    pub(super) fn held(self, value: f64) -> Option<bool> {
+        match self {
+            RatioMax(most) | MedianMax(most) | P99Max(most) => Some(value <= most),
+            RatioMin(least) => Some(value >= least),
+            NoPromise => None,
+        }
+    }
+}

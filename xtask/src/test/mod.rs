@@ -1,0 +1,90 @@
+//! `cargo xtask test`: everything, in order. Goes on to the end, then says what failed.
+
+mod steps;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use clap::Parser;
+
+use crate::workspace::is_ci;
+use steps::{STEPS, Step};
+
+#[derive(Parser, Debug)]
+pub(crate) struct Args {
+    /// Only these steps
+    #[arg(long, num_args = 1.., value_name = "STEP")]
+    only: Vec<String>,
+    /// All but these steps
+    #[arg(long, num_args = 1.., value_name = "STEP")]
+    skip: Vec<String>,
+    /// Print the steps and end
+    #[arg(long)]
+    list: bool,
+}
+
+/// How a step ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    /// What could not be tried, and why. A failure where `CI=true`: nobody reads what CI skipped.
+    Skipped(String),
+    /// Said loudly too, but no failure anywhere: needs a tool that a plain machine does not have.
+    LeftOut(String),
+    Failed(String),
+}
+
+struct Done {
+    name: &'static str,
+    outcome: Outcome,
+    took: Duration,
+}
+
+pub(crate) fn run(args: &Args) -> Result<bool> {
+    if args.list {
+        STEPS.iter().for_each(|step| println!("{:<10} {}", step.name, step.about));
+        return Ok(true);
+    }
+    let done: Vec<Done> = chosen(args)?.into_iter().map(perform).collect();
+    println!("\n== summary");
+    for Done { name, outcome, took } in &done {
+        let word = match outcome {
+            Outcome::Passed => "passed".to_owned(),
+            Outcome::Skipped(why) | Outcome::LeftOut(why) => format!("SKIPPED: {why}"),
+            Outcome::Failed(why) => format!("FAILED: {why}"),
+        };
+        println!("{name:<10} {:>7.1} s  {word}", took.as_secs_f32());
+    }
+    let count = |wanted: fn(&Outcome) -> bool| done.iter().filter(|d| wanted(&d.outcome)).count();
+    let failed = count(|o| matches!(o, Outcome::Failed(_)));
+    println!("{} passed, {failed} failed", count(|o| *o == Outcome::Passed));
+    Ok(failed == 0)
+}
+
+fn chosen(args: &Args) -> Result<Vec<&'static Step>> {
+    for name in args.only.iter().chain(&args.skip) {
+        if !STEPS.iter().any(|step| step.name == name) {
+            bail!("no step {name}: see cargo xtask test --list");
+        }
+    }
+    let named = |names: &[String], step: &Step| names.iter().any(|name| name == step.name);
+    let wanted = |step: &&Step| args.only.is_empty() || named(&args.only, step);
+    Ok(STEPS.iter().filter(wanted).filter(|step| !named(&args.skip, step)).collect())
+}
+
+fn perform(step: &'static Step) -> Done {
+    println!("\n== {}: {}", step.name, step.about);
+    let begun = Instant::now();
+    let outcome = match (step.run)() {
+        Ok(Outcome::Skipped(why)) if is_ci() => Outcome::Failed(format!("skipped in CI: {why}")),
+        Ok(outcome) => outcome,
+        Err(error) => Outcome::Failed(format!("{error:#}")),
+    };
+    let took = begun.elapsed();
+    match &outcome {
+        Outcome::Passed => println!("-- {} passed in {:.1} s", step.name, took.as_secs_f32()),
+        Outcome::Skipped(why) | Outcome::LeftOut(why) => println!("-- {} SKIPPED: {why}", step.name),
+        Outcome::Failed(why) => println!("-- {} FAILED after {:.1} s: {why}", step.name, took.as_secs_f32()),
+    }
+    Done { name: step.name, outcome, took }
+}

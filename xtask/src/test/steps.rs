@@ -1,0 +1,153 @@
+//! The steps, quickest to fail first. Each is a command anybody can run alone.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::Outcome;
+use crate::workspace::{apt_install, cargo, is_installed, is_root, root};
+
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) run: fn() -> Result<Outcome>,
+}
+
+pub(super) static STEPS: &[Step] = &[
+    Step { name: "fmt", about: "the code is formatted", run: fmt },
+    Step { name: "gen", about: "what is generated from the code is committed", run: generated },
+    Step { name: "clippy", about: "no warnings, with every feature", run: clippy },
+    Step { name: "rust", about: "stories and properties of every crate", run: rust },
+    Step {
+        name: "pageless",
+        about: "the program builds without the page, which needs no Node",
+        run: pageless,
+    },
+    Step { name: "deny", about: "licences and advisories of what comes into the binary", run: deny },
+    Step { name: "web", about: "the page type-checks, builds, and its unit stories hold", run: web },
+    Step { name: "browser", about: "the page in a real browser", run: browser },
+    Step { name: "e2e", about: "the real client against our board, all but its slow scenarios", run: e2e },
+];
+
+fn fmt() -> Result<Outcome> {
+    run(cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn generated() -> Result<Outcome> {
+    ourselves(&["gen", "--check"])
+}
+
+fn clippy() -> Result<Outcome> {
+    let args = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
+    run(cargo().args(args))
+}
+
+/// The workspace as a whole: one set of features, so that what is shared is built once.
+fn rust() -> Result<Outcome> {
+    run(cargo().args(["test", "--workspace"]))
+}
+
+/// Shares all but one crate with the binary that `e2e` runs.
+fn pageless() -> Result<Outcome> {
+    run(cargo().args(["build", "--package", "flightdeck", "--no-default-features"]))
+}
+
+fn deny() -> Result<Outcome> {
+    if !root().join("deny.toml").exists() {
+        return skipped("there is no deny.toml");
+    }
+    if !is_installed("cargo-deny") {
+        // Built from source it takes longer than everything else together.
+        let why = "cargo-deny is not installed (cargo install cargo-deny --locked)";
+        return Ok(Outcome::LeftOut(why.to_owned()));
+    }
+    run(cargo().args(["deny", "check"]))
+}
+
+fn web() -> Result<Outcome> {
+    let Some(web) = page() else { return skipped("there is no web/package.json") };
+    need_node()?;
+    run(npm(&web).args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]))?;
+    run(npm(&web).args(["run", "build"]))?;
+    run(npm(&web).args(["test"]))
+}
+
+fn browser() -> Result<Outcome> {
+    let Some(web) = page() else { return skipped("there is no web/package.json") };
+    need_node()?;
+    let Some(chromium) = chromium()? else {
+        return skipped("there is no chromium, and only root may install it (apt-get install chromium)");
+    };
+    if !web.join("node_modules").exists() {
+        run(npm(&web).args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]))?;
+    }
+    run(npm(&web).args(["run", "e2e"]).env("CHROMIUM", chromium))
+}
+
+fn e2e() -> Result<Outcome> {
+    ourselves(&["e2e"])
+}
+
+fn page() -> Option<PathBuf> {
+    let web = root().join("web");
+    web.join("package.json").exists().then_some(web)
+}
+
+/// `CHROMIUM`, else one on the path, else Debian's, which root may install.
+fn chromium() -> Result<Option<PathBuf>> {
+    let known = || {
+        let given = std::env::var_os("CHROMIUM").map(PathBuf::from).filter(|p| p.exists());
+        let usual = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+        given.or_else(|| usual.iter().map(PathBuf::from).find(|p| p.exists()))
+    };
+    if let Some(found) = known() {
+        return Ok(Some(found));
+    }
+    if is_root() && is_installed("apt-get") {
+        println!("installing chromium");
+        let output = apt_install("chromium")?;
+        if !output.status.success() {
+            bail!("apt-get install chromium: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+    }
+    Ok(known())
+}
+
+fn need_node() -> Result<()> {
+    if is_installed("npm") {
+        return Ok(());
+    }
+    bail!("npm is missing: install Node 20 or newer with npm")
+}
+
+fn npm(dir: &Path) -> Command {
+    let mut command = Command::new("npm");
+    command.current_dir(dir);
+    command
+}
+
+/// Another subcommand of this program.
+fn ourselves(args: &[&str]) -> Result<Outcome> {
+    let program = std::env::current_exe().context("cannot find myself")?;
+    run(Command::new(program).args(args).current_dir(root()))
+}
+
+fn run(command: &mut Command) -> Result<Outcome> {
+    let args: Vec<_> = command.get_args().map(|a| a.to_string_lossy().into_owned()).collect();
+    let said = format!("{} {}", short(command.get_program().as_ref()), args.join(" "));
+    println!("$ {said}");
+    let status = command.status().with_context(|| format!("cannot run {said}"))?;
+    match status.success() {
+        true => Ok(Outcome::Passed),
+        false => bail!("{said} ended with {status}"),
+    }
+}
+
+fn short(program: &Path) -> String {
+    program.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn skipped(why: &str) -> Result<Outcome> {
+    Ok(Outcome::Skipped(why.to_owned()))
+}
