@@ -348,6 +348,7 @@ fn doctor_names_each_finding_and_its_fix() {
             ✓ client    no `claude` on PATH and no running session: assumed Claude Code 2.1.325. An older one may complain about event names it does not know; run `flightdeck hooks repair` once `claude` is on PATH
             ✗ hooks     none in ~/claude/settings.json
                         to mend: flightdeck hooks install
+            ✓ line      the status line does not tell us (flightdeck hooks install --statusline)
             ✗ spool     1 event waiting (<n> bytes)
                         to mend: start the daemon: it takes them in
             ✓ log       ~/fd/state/flightdeck.log
@@ -371,6 +372,7 @@ fn doctor_names_each_finding_and_its_fix() {
             ✓ store     1 event, <n> MB
             ✓ client    no `claude` on PATH and no running session: assumed Claude Code 2.1.325. An older one may complain about event names it does not know; run `flightdeck hooks repair` once `claude` is on PATH
             ✓ hooks     30 events in ~/claude/settings.json
+            ✓ line      the status line does not tell us (flightdeck hooks install --statusline)
             ✓ spool     empty
             ✓ log       ~/fd/state/flightdeck.log
         "#]],
