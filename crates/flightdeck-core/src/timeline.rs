@@ -1,5 +1,6 @@
 //! One line about an event, for the timeline of a session.
 
+use crate::event::{Prompter, prompter};
 use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
 use crate::record::{Record, Source};
 use crate::text::one_line;
@@ -27,6 +28,7 @@ pub fn summary(record: &Record) -> String {
             let names = list(p, "tool_calls").iter().filter_map(|c| str(c.as_object()?, "tool_name"));
             one_line(&names.collect::<Vec<_>>().join(", "), CARD_PROMPT_CHARS_MAX)
         }
+        Some(H::UserPromptSubmit) if !by_person(record) => "Woken by the client: a task has news".to_owned(),
         Some(H::UserPromptSubmit | H::UserPromptExpansion) => field("prompt"),
         Some(H::Stop | H::SubagentStop) => field("last_assistant_message"),
         Some(H::StopFailure) => field("error"),
@@ -45,4 +47,10 @@ pub fn summary(record: &Record) -> String {
         Some(H::TeammateIdle) => field("teammate_name"),
         Some(H::WorktreeCreate | H::WorktreeRemove | H::MessageDisplay) | None => String::new(),
     }
+}
+
+/// The person wrote it; the client prompts itself when a background task has news.
+pub fn by_person(record: &Record) -> bool {
+    HookName::parse(&record.name) == Some(HookName::UserPromptSubmit)
+        && prompter(&text(&record.payload, "prompt").unwrap_or_default()) == Prompter::Person
 }
