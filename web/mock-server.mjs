@@ -88,7 +88,7 @@ function hook(payload) {
   const { session, discovered, opened } = applyHook(fleet, payload, now);
   const log = logs.get(session.id) ?? [];
   logs.set(session.id, log);
-  log.push({ seq: ++eventsTotal, id: `e${eventsTotal}`, fired_at: new Date(now).toISOString(), received_at: new Date(now).toISOString(), source: "hook", name: payload.hook_event_name, agent_id: payload.agent_id ?? null, summary: payload.prompt ?? (payload.tool_name ? `${payload.tool_name} ${payload.tool_input?.command ?? ""}` : payload.hook_event_name), payload });
+  log.push({ seq: ++eventsTotal, id: `e${eventsTotal}`, fired_at: new Date(now).toISOString(), received_at: new Date(now).toISOString(), source: "hook", name: payload.hook_event_name, agent_id: payload.agent_id ?? null, by_person: payload.hook_event_name === "UserPromptSubmit", summary: payload.prompt ?? (payload.tool_name ? `${payload.tool_name} ${payload.tool_input?.command ?? ""}` : payload.hook_event_name), payload });
   lastEventAt = now;
   publish(discovered ? "session_discovered" : session.ended_at ? "session_completed" : "session_updated", { session });
   if (opened) publish("ask_opened", { ask: opened });

@@ -133,7 +133,8 @@ test("the card under the pointer holds still; its move waits until the pointer l
   await fleet.open();
   const first = await fleet.start("first");
   const second = await fleet.start("second");
-  await expect(fleet.cardIn("Running", second)).toBeVisible();
+  await expect(fleet.column("Running").locator("[data-card]").first()).toHaveAttribute("data-card", second);
+  await fleet.still();
   const card = fleet.card(first);
   await card.hover();
   const place = await card.boundingBox();

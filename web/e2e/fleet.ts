@@ -79,6 +79,12 @@ export class Fleet {
     if ((await this.sessions()).length > 0) await expect(this.page.locator("[data-card], .row-name").first()).toBeAttached();
   }
 
+  /** Nothing glides or fades any more. Endless turning does not count. */
+  async still(): Promise<void> {
+    const moving = () => this.page.evaluate(() => document.getAnimations().filter((a) => a.effect?.getComputedTiming().iterations !== Infinity && a.playState === "running").length);
+    await expect.poll(moving).toBe(0);
+  }
+
   card(id: string): Locator {
     return this.page.locator(`[data-card="${id}"]`);
   }

@@ -1,7 +1,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
 import { readFileSync, writeFileSync } from "node:fs";
-import { expect, test, wantedIn } from "./fleet";
+import { expect, test, wantedIn, type Fleet } from "./fleet";
 import { rest } from "./resting";
 
 /** g and a letter, which belong together only if they come quickly; a busy machine may need a second try. */
@@ -241,9 +241,9 @@ test.describe("phone", () => {
 
 test.describe("accessible", () => {
   /** Colour contrast is part of it, so whatever still fades must have arrived. */
-  async function check(page: Page, what: string): Promise<void> {
-    await expect.poll(() => page.evaluate(() => document.getAnimations().filter((a) => a.effect?.getComputedTiming().iterations !== Infinity && a.playState === "running").length)).toBe(0);
-    const { violations } = await new AxeBuilder({ page }).analyze();
+  async function check(fleet: Fleet, what: string): Promise<void> {
+    await fleet.still();
+    const { violations } = await new AxeBuilder({ page: fleet.page }).analyze();
     const serious = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
     expect(serious.map((v) => `${what}: ${v.id} ${v.nodes[0]?.html} ${v.nodes[0]?.failureSummary}`)).toEqual([]);
   }
@@ -257,19 +257,19 @@ test.describe("accessible", () => {
         // One in each state: axe takes seconds per card on a busy machine.
         await rest(fleet.server.url, 12);
         await fleet.open();
-        await check(page, "board");
+        await check(fleet, "board");
         const session = (await fleet.sessions()).find((s) => s.agent_state.state === "delegating");
         await page.goto(`${fleet.server.url}#/session/${session?.id}`);
         await expect(page.locator(".ev").first()).toBeVisible();
-        await check(page, "drawer");
+        await check(fleet, "drawer");
         await page.goto(`${fleet.server.url}#/overview`);
         await expect(page.locator(".track .seg").first()).toBeVisible();
-        await check(page, "overview");
+        await check(fleet, "overview");
         await page.keyboard.press("Control+k");
-        await check(page, "palette");
+        await check(fleet, "palette");
         await page.keyboard.press("Escape");
         await page.getByRole("button", { name: "Notifications" }).click();
-        await check(page, "notifications");
+        await check(fleet, "notifications");
       });
     });
 
@@ -279,7 +279,7 @@ test.describe("accessible", () => {
       test(`axe finds no serious violation: the empty page (${scheme})`, async ({ fleet, page }) => {
         await fleet.open();
         await expect(page.locator(".checks")).toBeVisible();
-        await check(page, "empty");
+        await check(fleet, "empty");
       });
     });
   }

@@ -33,7 +33,7 @@ export function eventsOf(s, now) {
   const out = [];
   let seq = hash(s.id) % 50_000;
   const add = (at, name, summary, payload = {}, agent_id = null) =>
-    out.push({ seq: ++seq, id: `${s.id}-${seq}`, fired_at: iso(at), received_at: iso(at + 3), source: "hook", name, agent_id, summary, payload: { hook_event_name: name, session_id: s.id, ...payload } });
+    out.push({ seq: ++seq, id: `${s.id}-${seq}`, fired_at: iso(at), received_at: iso(at + 3), source: "hook", name, agent_id, by_person: name === "UserPromptSubmit", summary, payload: { hook_event_name: name, session_id: s.id, ...payload } });
   const end = Math.min(now, Date.parse(s.agent_state.since));
   let at = end - 900_000;
   add(at, "SessionStart", "Started", { source: "startup" });

@@ -68,7 +68,7 @@ export function blank(id, cwd, now) {
     project: { name, path: cwd ?? null, worktree: null }, git_branch: null, transcript_path: null, title: null, last_user_message: null, model: null,
     permission_mode: "default", agent_state: null, status: null, fleet_status: "done", rank: null, quiet_since: null, stale: false, seen: false,
     current_activity: null, started_at: iso(now), last_activity_at: iso(now), turn_count: 0, current_turn_started_at: null, last_turn_task_seconds: null,
-    tokens: null, cost: null, context: null, cache: null, sub_agents: [], progress_items: [], background: { agents: 0, shells: 0 }, queued_prompts: 0,
+    tokens: null, cost: null, context: null, cache: { status: "unknown", expires_at: null }, sub_agents: [], progress_items: [], background: { agents: 0, shells: 0 }, queued_prompts: 0,
     last_failure: null, asks: [], assignment: null, effort: null,
   };
   setState(s, "idle", "Ready", { since: now });

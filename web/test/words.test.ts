@@ -83,7 +83,7 @@ test("the tab icon lights only for blocked agents on a live line", () => {
   expect(faviconUrl(7, true)).not.toContain("F2B33D");
 });
 
-const event = (seq: number, name: string, at: number, payload: unknown = {}): TimelineEvent => ({ seq, id: `e${seq}`, fired_at: new Date(at).toISOString(), received_at: new Date(at).toISOString(), source: "hook", name, agent_id: null, summary: name, payload });
+const event = (seq: number, name: string, at: number, payload: unknown = {}): TimelineEvent => ({ seq, id: `e${seq}`, fired_at: new Date(at).toISOString(), received_at: new Date(at).toISOString(), source: "hook", name, agent_id: null, by_person: name === "UserPromptSubmit", summary: name, payload });
 
 test("a tool call and its end are one step with a duration, newest first", () => {
   const steps = stepsFrom([event(1, "UserPromptSubmit", 0), event(2, "PreToolUse", 1000, { tool_use_id: "a" }), event(3, "PreToolUse", 2000, { tool_use_id: "b" }), event(4, "PostToolUseFailure", 32_400, { tool_use_id: "a" })]);

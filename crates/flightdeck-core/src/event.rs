@@ -302,13 +302,12 @@ const NOT_A_PERSON: [&str; 4] = ["<task-notification>", "<system-reminder>", "<c
 
 fn prompted(p: &Map<String, Value>) -> EventKind {
     let prompt = text(p, "prompt").unwrap_or_default();
+    EventKind::Prompted { text: lines(&prompt, CARD_PROMPT_CHARS_MAX), by: prompter(&prompt) }
+}
+
+pub(crate) fn prompter(prompt: &str) -> Prompter {
     let start = prompt.trim_start();
-    let by = if NOT_A_PERSON.iter().any(|mark| start.starts_with(mark)) {
-        Prompter::Client
-    } else {
-        Prompter::Person
-    };
-    EventKind::Prompted { text: lines(&prompt, CARD_PROMPT_CHARS_MAX), by }
+    if NOT_A_PERSON.iter().any(|mark| start.starts_with(mark)) { Prompter::Client } else { Prompter::Person }
 }
 
 fn failure(p: &Map<String, Value>) -> Outcome {

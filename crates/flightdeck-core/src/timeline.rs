@@ -1,5 +1,6 @@
 //! One line about an event, for the timeline of a session.
 
+use crate::event::{Prompter, prompter};
 use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
 use crate::record::{Record, Source};
 use crate::text::one_line;
@@ -31,6 +32,7 @@ pub fn summary(record: &Record) -> String {
             let names = list(p, "tool_calls").iter().filter_map(|c| str(c.as_object()?, "tool_name"));
             one_line(&names.collect::<Vec<_>>().join(", "), CARD_PROMPT_CHARS_MAX)
         }
+        Some(H::UserPromptSubmit) if !by_person(record) => "Woken by the client: a task has news".to_owned(),
         Some(H::UserPromptSubmit | H::UserPromptExpansion) => field("prompt"),
         Some(H::Stop | H::SubagentStop) => field("last_assistant_message"),
         Some(H::StopFailure) => field("error"),
@@ -56,6 +58,12 @@ fn status_line(record: &Record) -> String {
     let cost = says.client_usd_micros.map(|micros| format!("${:.2}", micros as f64 / 1e6));
     let context = says.context_tokens.zip(says.context_window);
     let context =
-        context.map(|(tokens, window)| format!("{}% of context", tokens.saturating_mul(100) / window));
+        context.map(|(tokens, window)| format!("{}% of context", tokens.saturating_mul(100) / window.max(1)));
     context.into_iter().chain(cost).collect::<Vec<_>>().join(", ")
+}
+
+/// The person wrote it; the client prompts itself when a background task has news.
+pub fn by_person(record: &Record) -> bool {
+    HookName::parse(&record.name) == Some(HookName::UserPromptSubmit)
+        && prompter(&text(&record.payload, "prompt").unwrap_or_default()) == Prompter::Person
 }

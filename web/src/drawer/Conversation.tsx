@@ -11,9 +11,9 @@ const TAIL = 8;
 export function saidIn(events: TimelineEvent[]): Said[] {
   return events.flatMap((event) => {
     const { prompt, last_assistant_message: answer } = (event.payload ?? {}) as Record<string, unknown>;
-    const text = event.name === "UserPromptSubmit" ? prompt : /^Stop/.test(event.name) ? answer : null;
+    const text = event.by_person ? prompt : /^Stop/.test(event.name) ? answer : null;
     if (typeof text !== "string" || text === "") return [];
-    return [{ id: event.id, at: time(event.fired_at ?? event.received_at), you: event.name === "UserPromptSubmit", text }];
+    return [{ id: event.id, at: time(event.fired_at ?? event.received_at), you: event.by_person, text }];
   });
 }
 

@@ -41,8 +41,8 @@ export function stepsFrom(events: TimelineEvent[]): Step[] {
       continue;
     }
     const step: Step = {
-      event, end: null, at: time(event.fired_at ?? event.received_at), icon: toolIcon(event) ?? iconFor(event.name),
-      failed: /Failure$/.test(event.name), said: event.name === "UserPromptSubmit",
+      event, end: null, at: time(event.fired_at ?? event.received_at), icon: toolIcon(event) ?? (event.name === "UserPromptSubmit" && !event.by_person ? "clock" : iconFor(event.name)),
+      failed: /Failure$/.test(event.name), said: event.by_person,
     };
     if (id && event.name === "PreToolUse") open.set(id, step);
     steps.push(step);

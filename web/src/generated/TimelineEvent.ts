@@ -6,6 +6,7 @@ export type TimelineEvent = {
   source: string;
   name: string;
   agent_id: string | null;
+  by_person: boolean;
   summary: string | null;
   payload?: unknown;
 };

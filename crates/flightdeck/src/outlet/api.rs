@@ -7,6 +7,7 @@ use bytes::Bytes;
 use flightdeck_core::event::SEEN;
 use flightdeck_core::record::{Envelope, Record, Source};
 use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::timeline;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -161,7 +162,8 @@ fn event_json(record: &Record, with_payload: bool) -> Value {
         "source": record.source,
         "name": record.name,
         "agent_id": record.agent_id,
-        "summary": flightdeck_core::timeline::summary(record),
+        "by_person": timeline::by_person(record),
+        "summary": timeline::summary(record),
     });
     if with_payload {
         event["payload"] = Value::Object(record.payload.clone());
