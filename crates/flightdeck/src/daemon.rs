@@ -377,7 +377,11 @@ async fn register(registrar: &Arc<Registrar>, notes: &mut Vec<String>) {
     let registrar = Arc::clone(registrar);
     let done = tokio::task::spawn_blocking(move || registrar.register()).await;
     let problem = match done {
-        Ok(Ok(())) => return,
+        Ok(Ok(None)) => return,
+        Ok(Ok(Some(note))) => {
+            tracing::warn!("{note}");
+            return notes.push(note);
+        }
         Ok(Err(error)) => format!("{error:#}"),
         Err(error) => error.to_string(),
     };

@@ -1,6 +1,6 @@
 //! Decides what a settings file should become; reads and writes nothing itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flightdeck_core::wire::hook_name::HookName;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::document::{Document, Event};
 use super::edit;
 use super::error::SettingsError;
-use super::handler::{Via, port_of, via_of};
+use super::handler::{Via, home_of, port_of, via_of};
 use super::receipt::{Exact, Receipt};
 use super::{Installed, Keep};
 
@@ -27,7 +27,17 @@ pub(super) fn registered(
     keep: Option<Keep>,
     (path, real): (&Path, &Path),
 ) -> Result<Plan, SettingsError> {
-    let had_ours = Document::read(found.unwrap_or_default(), path)?.has_ours();
+    let document = Document::read(found.unwrap_or_default(), path)?;
+    let had_ours = document.has_ours();
+    if keep == Some(Keep::WhileRunning) {
+        let own = wanted.iter().find_map(|(_, handler)| home_of(handler));
+        if let Some(home) = own.and_then(|own| other_home(&document, &own)) {
+            return Err(SettingsError::OtherHome { path: path.to_owned(), home });
+        }
+        if stays(old.as_ref(), had_ours) {
+            return Ok(Plan { after: found.map(str::to_owned), receipt: old });
+        }
+    }
     let before = unregistered(found, old.as_ref(), had_ours);
     // From the text without us where it is known: then a second install leaves the same file as the first.
     let base = before.as_ref().map_or(found, |before| before.as_deref()).unwrap_or_default();
@@ -36,7 +46,7 @@ pub(super) fn registered(
         path: real.to_owned(),
         made_file: before == Some(None) || old.as_ref().is_some_and(|old| old.made_file),
         made_folder: old.as_ref().is_some_and(|old| old.made_folder),
-        for_good: for_good(keep, old.as_ref(), had_ours),
+        for_good: for_good(keep, old.as_ref()),
         exact: before.map(|before| Exact { before, after: after.clone() }),
     };
     Ok(Plan { after: Some(after), receipt: Some(receipt) })
@@ -51,27 +61,41 @@ fn unregistered(found: Option<&str>, old: Option<&Receipt>, had_ours: bool) -> O
     }
 }
 
-fn for_good(keep: Option<Keep>, old: Option<&Receipt>, had_ours: bool) -> bool {
+fn for_good(keep: Option<Keep>, old: Option<&Receipt>) -> bool {
     match (keep, old) {
         (Some(Keep::ForGood), _) => true,
         (_, Some(old)) => old.for_good,
-        // Without a receipt somebody put them there by hand, or from another home.
-        (Some(Keep::WhileRunning), None) => had_ours,
-        (None, None) => true,
+        (keep, None) => keep.is_none(),
     }
 }
 
+/// The person installed these for good: a daemon neither takes them out nor corrects them.
+pub(super) fn stays(receipt: Option<&Receipt>, has_ours: bool) -> bool {
+    // Without a receipt somebody put them there by hand, or from another home.
+    receipt.map_or(has_ours, |receipt| receipt.for_good)
+}
+
+/// A home in the file that is not `own`.
+pub(super) fn other_home(document: &Document<'_>, own: &Path) -> Option<PathBuf> {
+    let ours = document.handlers().filter(|handler| handler.ours);
+    ours.filter_map(|handler| home_of(&handler.value)).find(|home| home != own)
+}
+
+/// `only` leaves what reports to another home than this.
 pub(super) fn removed(
     found: Option<&str>,
     old: Option<&Receipt>,
     path: &Path,
+    only: Option<&Path>,
 ) -> Result<Plan, SettingsError> {
     let Some(text) = found else { return Ok(Plan { after: None, receipt: None }) };
     let document = Document::read(text, path)?;
     let after = match unregistered(found, old, document.has_ours()) {
         Some(before) => before,
         None => {
-            let rest = edit::strip(&document);
+            let shared = only.is_some_and(|own| other_home(&document, own).is_some());
+            // A URL names no home; where two are in the file, it is not ours to remove.
+            let rest = edit::strip(&document, &|handler| !shared || home_of(&handler.value).as_deref() == only);
             let empty = Document::read(&rest, path)?.members.is_empty();
             (!(empty && old.is_some_and(|old| old.made_file))).then_some(rest)
         }

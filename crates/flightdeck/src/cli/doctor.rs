@@ -163,12 +163,7 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
         Some(note) => Finding::well("client", note),
     }];
     let installed = file.installed()?;
-    let mut registration = Registration::new(&std::env::current_exe()?, &paths.home, version);
-    if let Some(installed) = installed {
-        registration.via = installed.via;
-        registration.port = installed.port.unwrap_or(registration.port);
-        registration.hold_seconds = installed.hold_seconds.unwrap_or(registration.hold_seconds);
-    }
+    let registration = Registration::new(&std::env::current_exe()?, &paths.home, version).as_installed(installed);
     let status = file.status(&registration)?;
     let (here, path) = (status.registered.len(), path.display());
     findings.push(if status.disabled {
