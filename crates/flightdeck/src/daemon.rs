@@ -44,6 +44,7 @@ pub struct Options {
     /// From `--port` or `FLIGHTDECK_PORT`: this one and no other.
     pub port: Option<u16>,
     pub bind: Option<IpAddr>,
+    /// From [`Config::token`].
     pub token: Option<String>,
     /// Register the hooks for as long as the daemon runs.
     pub hooks: bool,
@@ -95,16 +96,21 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let mut notes = Vec::new();
 
     let bind = options.bind.or(config.bind).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    let token = options.token.clone().or_else(|| config.token.clone());
-    if !bind.is_loopback() && token.is_none() {
+    if !bind.is_loopback() && options.token.is_none() {
         bail!(
             "to listen on {bind}, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml"
         );
     }
     let file = SettingsFile::new(&options.settings, &paths.backups());
-    let listener = port::listen(bind, wish(&options, &file)).await?;
+    let listener = port::listen(bind, wish(&options, baked_port(&options, &file))?).await?;
     let addr = listener.local_addr()?;
     let url = url_of(addr);
+
+    if options.token.is_some() && baked_port(&options, &file).is_some() {
+        let note = "The registered http or curl hooks cannot send the token, so their events are refused: run `flightdeck hooks install`";
+        tracing::warn!("{note}");
+        notes.push(note.to_owned());
+    }
 
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
@@ -143,7 +149,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     }
     let (goodbye, leaving) = watch::channel(false);
     let guard =
-        Arc::new(Guard::new(addr, &config.hosts, token.filter(|_| !bind.is_loopback()), Arc::clone(&health)));
+        Arc::new(Guard::new(addr, &config.hosts, options.token.clone(), Arc::clone(&health)));
     let server = tokio::spawn(serve(listener, app, guard, leaving));
     write_daemon_file(paths, &url, addr.port())?;
     if options.hooks {
@@ -293,15 +299,23 @@ fn write_daemon_file(paths: &Paths, url: &str, port: u16) -> anyhow::Result<()> 
 }
 
 /// http and curl handlers have the port baked in: with those registered there is only one right port.
-fn wish(options: &Options, file: &SettingsFile) -> Wish {
-    if let Some(port) = options.port.or(options.config.port) {
-        return Wish::Exactly(port);
-    }
-    match file.installed() {
-        Ok(Some(installed)) if installed.via != Via::Shim => {
-            Wish::Exactly(installed.port.unwrap_or(options.config.default_port()))
-        }
-        _ => Wish::Near(options.config.default_port()),
+fn baked_port(options: &Options, file: &SettingsFile) -> Option<u16> {
+    // Another home's handlers are meant for another daemon. A file that cannot be read is named when we register.
+    let other = file.other_home(&options.paths.home).ok().flatten();
+    let installed = file.installed().ok().flatten().filter(|i| i.via != Via::Shim && other.is_none())?;
+    Some(installed.port.unwrap_or(options.config.default_port()))
+}
+
+fn wish(options: &Options, baked: Option<u16>) -> anyhow::Result<Wish> {
+    match (options.port.or(options.config.port), baked) {
+        // Without hooks it is the person's wish that nothing comes from there.
+        (Some(port), Some(baked)) if port != baked && options.hooks => bail!(
+            "the hooks in {} send to port {baked}, but port {port} was asked for: start with --port {baked}, or \
+             register them anew with `flightdeck hooks install`",
+            options.settings.display()
+        ),
+        (Some(port), _) | (None, Some(port)) => Ok(Wish::Exactly(port)),
+        (None, None) => Ok(Wish::Near(options.config.default_port())),
     }
 }
 

@@ -25,7 +25,7 @@ const TOKEN_COOKIE: &str = "flightdeck_token";
 pub struct Guard {
     /// `name:port` as it may stand in `Host`.
     hosts: Vec<String>,
-    /// Needed for every bind that is not loopback.
+    /// Needed for every bind that is not loopback; where it is set, everybody has to know it.
     token: Option<String>,
     health: Arc<Health>,
 }
@@ -61,7 +61,7 @@ impl Guard {
         }
         match &self.token {
             Some(token) if !has_token(request, token) => {
-                let why = "this daemon listens beyond loopback: send its token as `Authorization: Bearer …`, or open the page with ?token=…";
+                let why = "this daemon has a token: send it as `Authorization: Bearer …`, or open the page with ?token=…";
                 Err((StatusCode::UNAUTHORIZED, why.to_owned()))
             }
             _ => Ok(()),
