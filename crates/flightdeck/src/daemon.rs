@@ -115,7 +115,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
-    let (engine, restored) = start_engine(&store, config, &health, seats).await?;
+    let engine = start_engine(&store, config, &health, seats).await?;
     let registrar = Arc::new(Registrar::new(
         file,
         Registration {
@@ -139,6 +139,8 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     drain::drain(&app, &paths.spool()).await;
     let hooks_in = bind_socket(paths)?;
     drain::drain(&app, &paths.spool()).await;
+    // Only now: a session may have begun and died while nobody listened.
+    let restored = app.engine.occupants().await?;
     let mut beside = vec![
         tokio::spawn(socket::serve(hooks_in, app.clone())),
         tokio::spawn(drain::watch(app.clone(), paths.spool())),
@@ -338,7 +340,7 @@ async fn start_engine(
     config: &Config,
     health: &Arc<Health>,
     seats: mpsc::Sender<Occupant>,
-) -> anyhow::Result<((EngineHandle, JoinHandle<()>), Vec<Occupant>)> {
+) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
     let restored = restore::restore(store, config.rules(Some(host))).await?;
@@ -351,10 +353,9 @@ async fn start_engine(
         "the fleet is back"
     );
     let keeper = Keeper::new(config.retention());
-    let occupants = restored.fleet.occupants().collect();
     let (engine, handle) =
         Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, clock::now, seats);
-    Ok(((handle, tokio::spawn(engine.run())), occupants))
+    Ok((handle, tokio::spawn(engine.run())))
 }
 
 fn bind_socket(paths: &Paths) -> anyhow::Result<UnixListener> {
