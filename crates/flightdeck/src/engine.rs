@@ -55,6 +55,7 @@ pub enum Input {
         last_event_id: Option<String>,
         reply: oneshot::Sender<Subscription>,
     },
+    Occupants(oneshot::Sender<Vec<Occupant>>),
     /// Save what has to be saved and end.
     Stop(oneshot::Sender<()>),
 }
@@ -96,6 +97,13 @@ impl EngineHandle {
     }
     pub async fn subscribe(&self, last_event_id: Option<String>) -> Result<Subscription, Stopped> {
         self.ask(|reply| Input::Subscribe { last_event_id, reply }).await
+    }
+    /// Who sits in which process.
+    pub async fn occupants(&self) -> Result<Vec<Occupant>, Stopped> {
+        self.ask(Input::Occupants).await
+    }
+    pub fn is_stopped(&self) -> bool {
+        self.inputs.is_closed()
     }
     pub async fn stop(&self) {
         // Already stopped is as good as stopped.
@@ -147,7 +155,7 @@ impl Engine {
     pub async fn run(mut self) {
         let mut batch = Vec::with_capacity(BATCH_INPUTS_MAX);
         loop {
-            let wake = self.until_next_timer();
+            let wake = self.until_next_timer().min(self.keeper.until_due());
             tokio::select! {
                 taken = self.inputs.recv_many(&mut batch, BATCH_INPUTS_MAX) => {
                     if taken == 0 {
@@ -170,7 +178,7 @@ impl Engine {
         }
     }
 
-    /// An hour where nothing is due: a sleeping engine costs nothing.
+    /// An hour where no timer runs: a sleeping engine costs nothing.
     fn until_next_timer(&self) -> std::time::Duration {
         let due =
             self.fleet.next_wake().map_or(Millis::hours(1), |at| at - self.clock.now().max(self.fleet.now()));
@@ -278,6 +286,7 @@ impl Engine {
             Input::Subscribe { last_event_id, reply } => {
                 drop(reply.send(self.changes.subscribe(last_event_id.as_deref())));
             }
+            Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),
             Input::Stop(reply) => return Some(reply),
             Input::Events { .. } => {}
         }
