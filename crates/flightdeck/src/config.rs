@@ -20,7 +20,7 @@ pub struct Config {
     pub bind: Option<IpAddr>,
     /// Asked of everyone who comes over HTTP, from this machine too.
     pub token: Option<String>,
-    /// Other names this machine answers by.
+    /// Other names this machine answers by: `name` gets our port, `name:443` has its own, `name:` has none.
     pub hosts: Vec<String>,
     pub hold_seconds: Option<u32>,
     pub hold_print: bool,
