@@ -17,7 +17,7 @@ use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::changes::{Changes, Subscription};
-use crate::clock::Clock;
+use crate::clock::{Clock, Steady};
 use crate::explain::{self, Explanation};
 use crate::health::Health;
 use crate::restore;
@@ -123,7 +123,7 @@ pub struct Engine {
     changes: Changes,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
-    clock: Clock,
+    clock: Steady,
     keeper: restore::Keeper,
     /// Who sits in which process, for whoever watches over them.
     seats: mpsc::Sender<Occupant>,
@@ -143,7 +143,7 @@ impl Engine {
         for session in fleet.sessions().filter(|s| board::on_board(s)) {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
-        let clock = clock.into();
+        let clock = Steady::new(clock.into());
         health.metrics.fleet(fleet.len(), 0);
         (
             Self { fleet, store, changes, health, inputs, clock, keeper, seats },
@@ -169,7 +169,8 @@ impl Engine {
                     }
                 }
                 () = tokio::time::sleep(wake) => {
-                    let effects = self.fleet.tick(self.clock.now().max(self.fleet.now()));
+                    let now = self.clock.now(self.fleet.now());
+                    let effects = self.fleet.tick(now);
                     self.publish(effects).await;
                 }
             }
@@ -179,9 +180,9 @@ impl Engine {
     }
 
     /// An hour where no timer runs: a sleeping engine costs nothing.
-    fn until_next_timer(&self) -> std::time::Duration {
-        let due =
-            self.fleet.next_wake().map_or(Millis::hours(1), |at| at - self.clock.now().max(self.fleet.now()));
+    fn until_next_timer(&mut self) -> std::time::Duration {
+        let now = self.clock.now(self.fleet.now());
+        let due = self.fleet.next_wake().map_or(Millis::hours(1), |at| at - now);
         std::time::Duration::from_millis(due.0.max(0) as u64)
     }
 
@@ -206,9 +207,13 @@ impl Engine {
     }
 
     async fn commit(&mut self, mut records: Vec<Record>, waiting: Vec<(usize, Reply)>) {
-        let mut last = self.fleet.now();
+        // With the wall clock beside it: whether that was set back is noted on each event.
+        let mut last = match self.fleet.now() {
+            reached if self.clock.wall() < reached => self.clock.now(reached),
+            reached => reached,
+        };
         for record in &mut records {
-            stamp(record, self.clock.now(), last);
+            stamp(record, self.clock.wall(), last);
             last = record.received_at;
         }
         let records = Arc::new(records);
