@@ -40,13 +40,10 @@ impl Finding {
 /// Exits 1 if anything is to be mended.
 pub(super) fn run(args: &DoctorArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let status = Daemon::connect(paths).and_then(|mut d| d.ask("status", json!({})));
-    let findings = [
-        vec![version(), home(paths), config(paths)],
-        vec![daemon(&status, paths), socket(paths), store(&status)],
-        hooks(paths),
-        vec![waiting(paths), log(paths)],
-    ]
-    .concat_all();
+    let mut findings = vec![version(), home(paths), config(paths)];
+    findings.extend([daemon(&status, paths), socket(paths), store(&status)]);
+    findings.extend(hooks(paths));
+    findings.extend([waiting(paths), log(paths)]);
     let ill = findings.iter().any(|f| !f.ok);
     if args.json {
         out.json(&findings)?;
@@ -56,16 +53,6 @@ pub(super) fn run(args: &DoctorArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
         }
     }
     Ok(u8::from(ill))
-}
-
-trait ConcatAll {
-    fn concat_all(self) -> Vec<Finding>;
-}
-
-impl<const N: usize> ConcatAll for [Vec<Finding>; N] {
-    fn concat_all(self) -> Vec<Finding> {
-        self.into_iter().flatten().collect()
-    }
 }
 
 fn print(finding: &Finding, out: &mut Out) -> anyhow::Result<()> {
@@ -181,6 +168,11 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
 
 fn waiting(paths: &Paths) -> Finding {
     match spool::stats(&paths.spool()) {
+        Ok(stats) if stats.rejected > 0 => {
+            let folder = paths.spool().join(spool::REJECTED);
+            let says = format!("{} could not be read as an event", draw::count(stats.rejected as u64, "file"));
+            Finding::ill("spool", says, format!("report what is in {}, then delete it", folder.display()))
+        }
         Ok(stats) if stats.files == 0 && stats.dropped == 0 => Finding::well("spool", "empty"),
         Ok(stats) if stats.files == 0 => Finding::well(
             "spool",
