@@ -20,6 +20,7 @@ use tokio::task::JoinHandle;
 use crate::claude_settings::{ClientVersion, Registration, SettingsFile, Via};
 use crate::clock;
 use crate::config::Config;
+use crate::connections::{Bounded, CONNECTIONS_MAX};
 use crate::engine::{Engine, EngineHandle};
 use crate::guard::Guard;
 use crate::health::Health;
@@ -95,38 +96,17 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     make_folders(paths)?;
     let mut notes = Vec::new();
 
-    let bind = options.bind.or(config.bind).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    if !bind.is_loopback() && options.token.is_none() {
-        bail!(
-            "to listen on {bind}, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml"
-        );
-    }
     let file = SettingsFile::new(&options.settings, &paths.backups());
-    let listener = port::listen(bind, wish(&options, baked_port(&options, &file))?).await?;
+    let listener = listen(&options, &file, &mut notes).await?;
     let addr = listener.local_addr()?;
     let url = url_of(addr);
-
-    if options.token.is_some() && baked_port(&options, &file).is_some() {
-        let note = "The registered http or curl hooks cannot send the token, so their events are refused: run `flightdeck hooks install`";
-        tracing::warn!("{note}");
-        notes.push(note.to_owned());
-    }
 
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
     let engine = start_engine(&store, config, &health, seats).await?;
-    let registrar = Arc::new(Registrar::new(
-        file,
-        Registration {
-            via: Via::Shim,
-            port: addr.port(),
-            hold_seconds: config.hold_seconds(),
-            ..Registration::new(&options.binary, &paths.home, options.version.clone())
-        },
-        paths.spool(),
-        url.clone(),
-    ));
+    let registration = registration(&options, addr.port());
+    let registrar = Arc::new(Registrar::new(file, registration, paths.spool(), url.clone()));
     let app = App {
         engine: engine.0.clone(),
         store: store.clone(),
@@ -135,23 +115,9 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         heartbeat_every: HEARTBEAT_EVERY,
     };
 
-    // What waited while nobody listened comes first, then what came between listening and binding.
-    drain::drain(&app, &paths.spool()).await;
-    let hooks_in = bind_socket(paths)?;
-    drain::drain(&app, &paths.spool()).await;
-    // Only now: a session may have begun and died while nobody listened.
-    let restored = app.engine.occupants().await?;
-    let mut beside = vec![
-        tokio::spawn(socket::serve(hooks_in, app.clone())),
-        tokio::spawn(drain::watch(app.clone(), paths.spool())),
-        tokio::spawn(liveness::watch(app.clone(), restored, news)),
-    ];
-    if let Some(config_dir) = &options.config_dir {
-        beside.push(tokio::spawn(registry::watch(app.clone(), config_dir.clone())));
-    }
+    let beside = take_in(&app, &options, news).await?;
     let (goodbye, leaving) = watch::channel(false);
-    let guard =
-        Arc::new(Guard::new(addr, &config.hosts, options.token.clone(), Arc::clone(&health)));
+    let guard = Arc::new(Guard::new(addr, &config.hosts, options.token.clone(), Arc::clone(&health)));
     let server = tokio::spawn(serve(listener, app, guard, leaving));
     write_daemon_file(paths, &url, addr.port())?;
     if options.hooks {
@@ -174,6 +140,58 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         goodbye,
         _lock: lock,
     })
+}
+
+async fn listen(
+    options: &Options,
+    file: &SettingsFile,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<TcpListener> {
+    let bind = options.bind.or(options.config.bind).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    if !bind.is_loopback() && options.token.is_none() {
+        bail!(
+            "to listen on {bind}, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml"
+        );
+    }
+    let baked = baked_port(options, file);
+    if options.token.is_some() && baked.is_some() {
+        let note = "The registered http or curl hooks cannot send the token, so their events are refused: run `flightdeck hooks install`";
+        tracing::warn!("{note}");
+        notes.push(note.to_owned());
+    }
+    Ok(port::listen(bind, wish(options, baked)?).await?)
+}
+
+fn registration(options: &Options, port: u16) -> Registration {
+    Registration {
+        via: Via::Shim,
+        port,
+        hold_seconds: options.config.hold_seconds(),
+        ..Registration::new(&options.binary, &options.paths.home, options.version.clone())
+    }
+}
+
+/// Opens the ways in. What waited while nobody listened comes first, then what came between listening and binding.
+async fn take_in(
+    app: &App,
+    options: &Options,
+    news: mpsc::Receiver<Occupant>,
+) -> anyhow::Result<Vec<JoinHandle<()>>> {
+    let spool = options.paths.spool();
+    drain::drain(app, &spool).await;
+    let hooks_in = bind_socket(&options.paths)?;
+    drain::drain(app, &spool).await;
+    // Only now: a session may have begun and died while nobody listened.
+    let restored = app.engine.occupants().await?;
+    let mut beside = vec![
+        tokio::spawn(socket::serve(hooks_in, app.clone())),
+        tokio::spawn(drain::watch(app.clone(), spool)),
+        tokio::spawn(liveness::watch(app.clone(), restored, news)),
+    ];
+    if let Some(config_dir) = &options.config_dir {
+        beside.push(tokio::spawn(registry::watch(app.clone(), config_dir.clone())));
+    }
+    Ok(beside)
 }
 
 impl Running {
@@ -380,7 +398,7 @@ async fn serve(
             tracing::debug!(%error, "TCP_NODELAY was refused");
         }
     });
-    axum::serve(listener, router(app, guard))
+    axum::serve(Bounded::new(listener, CONNECTIONS_MAX), router(app, guard))
         .with_graceful_shutdown(async move {
             // The sender is gone: the daemon is ending anyway.
             let _ = leaving.wait_for(|left| *left).await;

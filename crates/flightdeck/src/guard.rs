@@ -94,7 +94,9 @@ fn host(name: &str, port: u16) -> String {
     match name.rsplit_once(':') {
         Some((bare, "")) => bare.to_owned(),
         // The last part of a bare IPv6 address is no port.
-        Some((before, own)) if own.parse::<u16>().is_ok() && (before.ends_with(']') || !before.contains(':')) => {
+        Some((before, own))
+            if own.parse::<u16>().is_ok() && (before.ends_with(']') || !before.contains(':')) =>
+        {
             name.to_owned()
         }
         _ => format!("{name}:{port}"),

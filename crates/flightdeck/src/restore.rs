@@ -130,7 +130,13 @@ pub struct Keeper {
 
 impl Keeper {
     pub fn new(policy: RetentionPolicy) -> Self {
-        Self { policy, events_since: 0, last_bytes: 0, saving: None, retain_at: Instant::now() + RETAIN_FIRST_AFTER }
+        Self {
+            policy,
+            events_since: 0,
+            last_bytes: 0,
+            saving: None,
+            retain_at: Instant::now() + RETAIN_FIRST_AFTER,
+        }
     }
 
     pub fn applied(&mut self, events: usize) {
@@ -229,7 +235,15 @@ mod tests {
     fn stored(n: usize) -> StoredSession {
         let at = Timestamp::from_millis(n as i64);
         let (id, card) = (format!("s{n}"), "{}".to_owned());
-        StoredSession { id, project: None, title: None, started_at: at, last_activity_at: at, ended_at: None, card }
+        StoredSession {
+            id,
+            project: None,
+            title: None,
+            started_at: at,
+            last_activity_at: at,
+            ended_at: None,
+            card,
+        }
     }
 
     #[tokio::test]
@@ -245,7 +259,8 @@ mod tests {
     async fn old_events_are_looked_for_soon_after_the_start_and_without_any_event() {
         let store = Store::in_memory().unwrap();
         let fleet = Fleet::new(Rules::default());
-        let mut keeper = Keeper::new(RetentionPolicy { max_age: Millis::hours(1), ..RetentionPolicy::default() });
+        let mut keeper =
+            Keeper::new(RetentionPolicy { max_age: Millis::hours(1), ..RetentionPolicy::default() });
         keeper.look_after(&fleet, &store);
         assert!(keeper.saving.is_none() && keeper.until_due() <= RETAIN_FIRST_AFTER);
         keeper.retain_at = Instant::now();

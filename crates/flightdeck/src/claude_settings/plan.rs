@@ -95,7 +95,8 @@ pub(super) fn removed(
         None => {
             let shared = only.is_some_and(|own| other_home(&document, own).is_some());
             // A URL names no home; where two are in the file, it is not ours to remove.
-            let rest = edit::strip(&document, &|handler| !shared || home_of(&handler.value).as_deref() == only);
+            let rest =
+                edit::strip(&document, &|handler| !shared || home_of(&handler.value).as_deref() == only);
             let empty = Document::read(&rest, path)?.members.is_empty();
             (!(empty && old.is_some_and(|old| old.made_file))).then_some(rest)
         }

@@ -150,7 +150,8 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
         Some(note) => Finding::well("client", note),
     }];
     let installed = file.installed()?;
-    let registration = Registration::new(&std::env::current_exe()?, &paths.home, version).as_installed(installed);
+    let registration =
+        Registration::new(&std::env::current_exe()?, &paths.home, version).as_installed(installed);
     let status = file.status(&registration)?;
     let (here, path) = (status.registered.len(), path.display());
     findings.push(if status.disabled {
@@ -170,7 +171,8 @@ fn waiting(paths: &Paths) -> Finding {
     match spool::stats(&paths.spool()) {
         Ok(stats) if stats.rejected > 0 => {
             let folder = paths.spool().join(spool::REJECTED);
-            let says = format!("{} could not be read as an event", draw::count(stats.rejected as u64, "file"));
+            let says =
+                format!("{} could not be read as an event", draw::count(stats.rejected as u64, "file"));
             Finding::ill("spool", says, format!("report what is in {}, then delete it", folder.display()))
         }
         Ok(stats) if stats.files == 0 && stats.dropped == 0 => Finding::well("spool", "empty"),

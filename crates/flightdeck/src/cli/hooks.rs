@@ -201,7 +201,9 @@ mod tests {
             let refusal = home.run(&format!("install --via {via}"));
             assert_eq!(
                 refusal,
-                format!("error: {via} hooks cannot send the token that is set: use --via shim, or take the token out\n")
+                format!(
+                    "error: {via} hooks cannot send the token that is set: use --via shim, or take the token out\n"
+                )
             );
         }
         assert!(home.run("install").ends_with("exit 0\n"));

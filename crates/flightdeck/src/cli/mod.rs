@@ -80,7 +80,8 @@ pub fn options_before_the_command(args: &[OsString]) -> usize {
 fn with_a_command(mut args: Vec<OsString>) -> Vec<OsString> {
     let place = options_before_the_command(&args).min(args.len());
     let named = args.get(place).and_then(|word| word.to_str());
-    if named.is_none_or(|word| word.starts_with('-') && !["-h", "--help", "-V", "--version"].contains(&word)) {
+    if named.is_none_or(|word| word.starts_with('-') && !["-h", "--help", "-V", "--version"].contains(&word))
+    {
         args.insert(place, "up".into());
     }
     args

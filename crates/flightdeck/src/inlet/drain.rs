@@ -130,7 +130,8 @@ pub async fn watch(app: App, dir: PathBuf) {
     });
     if let Err(error) = &watched {
         let every = LOOK_EVERY.as_secs();
-        let sentence = format!("the spool cannot be watched ({error}); it is looked at every {every} s instead");
+        let sentence =
+            format!("the spool cannot be watched ({error}); it is looked at every {every} s instead");
         tracing::error!("{sentence}");
         app.health.trouble("spool", sentence);
     }

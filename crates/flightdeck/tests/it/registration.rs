@@ -145,7 +145,9 @@ fn a_second_home_leaves_the_hooks_of_the_first_alone() {
     command.env("FLIGHTDECK_HOME", stage.path().join("second"));
     let second = Daemon::start(command, &stage);
     assert!(second.stderr().contains("another Flightdeck home, "), "{}", second.stderr());
-    assert!(second.get("/hook/status").json()["problem"].as_str().unwrap().contains("another Flightdeck home"));
+    assert!(
+        second.get("/hook/status").json()["problem"].as_str().unwrap().contains("another Flightdeck home")
+    );
     second.stop();
     assert_eq!(settings(&stage), registered);
     first.stop();
