@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use flightdeck_core::record::EventId;
-use flightdeck_core::time::Timestamp;
+use flightdeck_core::time::{Millis, Timestamp};
 
 /// Tells the time. The daemon's is the wall clock; tests and simulations bring their own.
 #[derive(Clone)]
@@ -29,6 +29,39 @@ impl fmt::Debug for Clock {
     }
 }
 
+/// How much slower time goes while the wall clock is behind: timers go on, and the wall clock catches up.
+const PACE_WHILE_BEHIND: i64 = 2;
+
+/// A clock that never goes back and never stands still.
+#[derive(Debug)]
+pub struct Steady {
+    clock: Clock,
+    /// Since the wall clock was set back: what had been reached, and when.
+    behind: Option<(Timestamp, Instant)>,
+}
+
+impl Steady {
+    pub fn new(clock: Clock) -> Self {
+        Self { clock, behind: None }
+    }
+
+    pub fn wall(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// `reached` is the latest time that anybody was told.
+    pub fn now(&mut self, reached: Timestamp) -> Timestamp {
+        let wall = self.clock.now();
+        if wall >= reached {
+            self.behind = None;
+            return wall;
+        }
+        let (from, since) = *self.behind.get_or_insert_with(|| (reached, Instant::now()));
+        let passed = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
+        reached.max(from + Millis(passed / PACE_WHILE_BEHIND))
+    }
+}
+
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
@@ -41,4 +74,22 @@ pub fn fresh_id() -> EventId {
     // Without a random source the time alone still tells two events apart, unless they share a nanosecond.
     let _ = getrandom::fill(&mut random);
     EventId::new(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX), u64::from_le_bytes(random))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_goes_on_while_the_wall_clock_is_behind() {
+        let wall = Timestamp::from_millis(1_000);
+        let mut clock = Steady::new((move || wall).into());
+        let reached = wall + Millis::hours(1);
+        assert!(clock.now(reached) >= reached);
+        while clock.now(reached) == reached {
+            std::thread::yield_now();
+        }
+        // It caught up: what counts is the wall again.
+        assert_eq!((clock.now(wall), clock.wall()), (wall, wall));
+    }
 }

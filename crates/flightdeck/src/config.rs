@@ -1,8 +1,9 @@
 //! `config.toml`: everything optional, everything checked. The hook never reads it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flightdeck_core::price::{DollarsPerMillion, PriceError, PriceTable};
 use flightdeck_core::rules::Rules;
@@ -19,8 +20,9 @@ pub struct Config {
     pub port: Option<u16>,
     /// Anything but loopback needs a token.
     pub bind: Option<IpAddr>,
+    /// Asked of everyone who comes over HTTP, from this machine too.
     pub token: Option<String>,
-    /// Other names this machine answers by.
+    /// Other names this machine answers by: `name` gets our port, `name:443` has its own, `name:` has none.
     pub hosts: Vec<String>,
     pub hold_seconds: Option<u32>,
     pub hold_print: bool,
@@ -69,6 +71,20 @@ impl Config {
         }
     }
 
+    /// `FLIGHTDECK_TOKEN`, else what is in the file that `FLIGHTDECK_TOKEN_FILE` names, else ours. Empty is none: it
+    /// would let everybody in.
+    pub fn token(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<String>, ConfigError> {
+        let some = |token: &str| Some(token.trim().to_owned()).filter(|token| !token.is_empty());
+        let from_file = |path: PathBuf| {
+            let text = std::fs::read_to_string(&path);
+            text.map_err(|source| ConfigError::Read { path: path.display().to_string(), source })
+        };
+        let variable = env("FLIGHTDECK_TOKEN").and_then(|token| some(token.to_str()?));
+        let file = env("FLIGHTDECK_TOKEN_FILE").filter(|path| !path.is_empty() && variable.is_none());
+        let file = file.map(|path| from_file(path.into())).transpose()?;
+        Ok(variable.or_else(|| some(&file?)).or_else(|| some(self.token.as_deref()?)))
+    }
+
     pub fn default_port(&self) -> u16 {
         self.port.unwrap_or(DEFAULT_PORT)
     }
@@ -115,6 +131,23 @@ mod tests {
     #[test]
     fn no_file_is_all_defaults() {
         assert_eq!(Config::read(Path::new("/nowhere/config.toml")).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn an_empty_token_is_none() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let token = |config: &str, variable: &str, in_file: &str| {
+            std::fs::write(file.path(), in_file).unwrap();
+            let env = |name: &str| match name {
+                "FLIGHTDECK_TOKEN" => Some(variable.into()),
+                _ => Some(file.path().into()),
+            };
+            Config { token: Some(config.to_owned()), ..Config::default() }.token(&env).unwrap()
+        };
+        assert_eq!(token("", " ", "\n"), None);
+        assert_eq!(token("c", "", "").as_deref(), Some("c"));
+        assert_eq!(token("c", "", "f\n").as_deref(), Some("f"));
+        assert_eq!(token("c", "v", "f\n").as_deref(), Some("v"));
     }
 
     #[test]

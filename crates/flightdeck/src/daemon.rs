@@ -20,6 +20,7 @@ use tokio::task::JoinHandle;
 use crate::claude_settings::{ClientVersion, Registration, SettingsFile, Via};
 use crate::clock;
 use crate::config::Config;
+use crate::connections::{Bounded, CONNECTIONS_MAX};
 use crate::engine::{Engine, EngineHandle};
 use crate::guard::Guard;
 use crate::health::Health;
@@ -46,6 +47,7 @@ pub struct Options {
     /// From `--port` or `FLIGHTDECK_PORT`: this one and no other.
     pub port: Option<u16>,
     pub bind: Option<IpAddr>,
+    /// From [`Config::token`].
     pub token: Option<String>,
     /// Register the hooks for as long as the daemon runs.
     pub hooks: bool,
@@ -96,15 +98,8 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     make_folders(paths)?;
     let mut notes = Vec::new();
 
-    let bind = options.bind.or(config.bind).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-    let token = options.token.clone().or_else(|| config.token.clone());
-    if !bind.is_loopback() && token.is_none() {
-        bail!(
-            "to listen on {bind}, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml"
-        );
-    }
     let file = SettingsFile::new(&options.settings, &paths.backups());
-    let listener = port::listen(bind, wish(&options, &file)).await?;
+    let listener = listen(&options, &file, &mut notes).await?;
     let addr = listener.local_addr()?;
     let url = url_of(addr);
 
@@ -113,19 +108,9 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let prices = Arc::new(config.prices()?);
     let tail = Tail::default();
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
-    let (engine, restored) = start_engine(&store, config, &health, &tail, seats).await?;
-    let registrar = Arc::new(Registrar::new(
-        file,
-        Registration {
-            via: Via::Shim,
-            port: addr.port(),
-            hold_seconds: config.hold_seconds(),
-            ..Registration::new(&options.binary, &paths.home, options.version.clone())
-        },
-        options.hooks,
-        paths.spool(),
-        url.clone(),
-    ));
+    let engine = start_engine(&store, config, &health, &tail, seats).await?;
+    let registration = registration(&options, addr.port());
+    let registrar = Arc::new(Registrar::new(file, registration, options.hooks, paths.spool(), url.clone()));
     let app = App {
         engine: engine.0.clone(),
         store: store.clone(),
@@ -136,24 +121,14 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         prices: Arc::clone(&prices),
     };
 
-    // What waited while nobody listened comes first, then what came between listening and binding.
-    drain::drain(&app, &paths.spool()).await;
-    let hooks_in = bind_socket(paths)?;
-    drain::drain(&app, &paths.spool()).await;
-    let mut beside = vec![
-        tokio::spawn(socket::serve(hooks_in, app.clone())),
-        tokio::spawn(drain::watch(app.clone(), paths.spool())),
-        tokio::spawn(liveness::watch(app.clone(), restored, news)),
-        tokio::spawn(follow(tail.clone(), store.clone(), engine.0.clone(), prices)),
-    ];
+    let mut beside = take_in(&app, &options, news).await?;
+    beside.push(tokio::spawn(follow(tail.clone(), store.clone(), engine.0.clone(), prices)));
     if let Some(config_dir) = &options.config_dir {
-        beside.push(tokio::spawn(registry::watch(app.clone(), config_dir.clone())));
         let projects = config_dir.join("projects");
         beside.push(tokio::spawn(index(Arc::clone(&app.history), projects, store.clone(), tail)));
     }
     let (goodbye, leaving) = watch::channel(false);
-    let guard =
-        Arc::new(Guard::new(addr, &config.hosts, token.filter(|_| !bind.is_loopback()), Arc::clone(&health)));
+    let guard = Arc::new(Guard::new(addr, &config.hosts, options.token.clone(), Arc::clone(&health)));
     let server = tokio::spawn(serve(listener, app, guard, leaving));
     write_daemon_file(paths, &url, addr.port())?;
     if options.hooks {
@@ -176,6 +151,58 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         goodbye,
         _lock: lock,
     })
+}
+
+async fn listen(
+    options: &Options,
+    file: &SettingsFile,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<TcpListener> {
+    let bind = options.bind.or(options.config.bind).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    if !bind.is_loopback() && options.token.is_none() {
+        bail!(
+            "to listen on {bind}, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml"
+        );
+    }
+    let baked = baked_port(options, file);
+    if options.token.is_some() && baked.is_some() {
+        let note = "The registered http or curl hooks cannot send the token, so their events are refused: run `flightdeck hooks install`";
+        tracing::warn!("{note}");
+        notes.push(note.to_owned());
+    }
+    Ok(port::listen(bind, wish(options, baked)?).await?)
+}
+
+fn registration(options: &Options, port: u16) -> Registration {
+    Registration {
+        via: Via::Shim,
+        port,
+        hold_seconds: options.config.hold_seconds(),
+        ..Registration::new(&options.binary, &options.paths.home, options.version.clone())
+    }
+}
+
+/// Opens the ways in. What waited while nobody listened comes first, then what came between listening and binding.
+async fn take_in(
+    app: &App,
+    options: &Options,
+    news: mpsc::Receiver<Occupant>,
+) -> anyhow::Result<Vec<JoinHandle<()>>> {
+    let spool = options.paths.spool();
+    drain::drain(app, &spool).await;
+    let hooks_in = bind_socket(&options.paths)?;
+    drain::drain(app, &spool).await;
+    // Only now: a session may have begun and died while nobody listened.
+    let restored = app.engine.occupants().await?;
+    let mut beside = vec![
+        tokio::spawn(socket::serve(hooks_in, app.clone())),
+        tokio::spawn(drain::watch(app.clone(), spool)),
+        tokio::spawn(liveness::watch(app.clone(), restored, news)),
+    ];
+    if let Some(config_dir) = &options.config_dir {
+        beside.push(tokio::spawn(registry::watch(app.clone(), config_dir.clone())));
+    }
+    Ok(beside)
 }
 
 impl Running {
@@ -303,15 +330,23 @@ fn write_daemon_file(paths: &Paths, url: &str, port: u16) -> anyhow::Result<()> 
 }
 
 /// http and curl handlers have the port baked in: with those registered there is only one right port.
-fn wish(options: &Options, file: &SettingsFile) -> Wish {
-    if let Some(port) = options.port.or(options.config.port) {
-        return Wish::Exactly(port);
-    }
-    match file.installed() {
-        Ok(Some(installed)) if installed.via != Via::Shim => {
-            Wish::Exactly(installed.port.unwrap_or(options.config.default_port()))
-        }
-        _ => Wish::Near(options.config.default_port()),
+fn baked_port(options: &Options, file: &SettingsFile) -> Option<u16> {
+    // Another home's handlers are meant for another daemon. A file that cannot be read is named when we register.
+    let other = file.other_home(&options.paths.home).ok().flatten();
+    let installed = file.installed().ok().flatten().filter(|i| i.via != Via::Shim && other.is_none())?;
+    Some(installed.port.unwrap_or(options.config.default_port()))
+}
+
+fn wish(options: &Options, baked: Option<u16>) -> anyhow::Result<Wish> {
+    match (options.port.or(options.config.port), baked) {
+        // Without hooks it is the person's wish that nothing comes from there.
+        (Some(port), Some(baked)) if port != baked && options.hooks => bail!(
+            "the hooks in {} send to port {baked}, but port {port} was asked for: start with --port {baked}, or \
+             register them anew with `flightdeck hooks install`",
+            options.settings.display()
+        ),
+        (Some(port), _) | (None, Some(port)) => Ok(Wish::Exactly(port)),
+        (None, None) => Ok(Wish::Near(options.config.default_port())),
     }
 }
 
@@ -335,7 +370,7 @@ async fn start_engine(
     health: &Arc<Health>,
     tail: &Tail,
     seats: mpsc::Sender<Occupant>,
-) -> anyhow::Result<((EngineHandle, JoinHandle<()>), Vec<Occupant>)> {
+) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
     let restored = restore::restore(store, config.rules(Some(host))).await?;
@@ -348,7 +383,6 @@ async fn start_engine(
         "the fleet is back"
     );
     let keeper = Keeper::new(config.retention());
-    let occupants = restored.fleet.occupants().collect();
     let (engine, handle) = Engine::new(
         restored.fleet,
         store.clone(),
@@ -358,7 +392,7 @@ async fn start_engine(
         clock::now,
         seats,
     );
-    Ok(((handle, tokio::spawn(engine.run())), occupants))
+    Ok((handle, tokio::spawn(engine.run())))
 }
 
 fn bind_socket(paths: &Paths) -> anyhow::Result<UnixListener> {
@@ -383,7 +417,7 @@ async fn serve(
             tracing::debug!(%error, "TCP_NODELAY was refused");
         }
     });
-    axum::serve(listener, router(app, guard))
+    axum::serve(Bounded::new(listener, CONNECTIONS_MAX), router(app, guard))
         .with_graceful_shutdown(async move {
             // The sender is gone: the daemon is ending anyway.
             let _ = leaving.wait_for(|left| *left).await;
@@ -395,7 +429,11 @@ async fn register(registrar: &Arc<Registrar>, notes: &mut Vec<String>) {
     let registrar = Arc::clone(registrar);
     let done = tokio::task::spawn_blocking(move || registrar.register()).await;
     let problem = match done {
-        Ok(Ok(())) => return,
+        Ok(Ok(None)) => return,
+        Ok(Ok(Some(note))) => {
+            tracing::warn!("{note}");
+            return notes.push(note);
+        }
         Ok(Err(error)) => format!("{error:#}"),
         Err(error) => error.to_string(),
     };

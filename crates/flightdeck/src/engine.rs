@@ -19,7 +19,7 @@ use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::changes::{Changes, Subscription};
-use crate::clock::Clock;
+use crate::clock::{Clock, Steady};
 use crate::explain::{self, Explanation};
 use crate::fleet_overview::{self, Overview};
 use crate::health::Health;
@@ -71,6 +71,7 @@ pub enum Input {
         id: String,
         summary: Box<Summary>,
     },
+    Occupants(oneshot::Sender<Vec<Occupant>>),
     /// Save what has to be saved and end.
     Stop(oneshot::Sender<()>),
 }
@@ -126,6 +127,13 @@ impl EngineHandle {
         let input = Input::Enriched { id: id.to_owned(), summary: Box::new(summary) };
         self.inputs.send(input).await.map_err(|_| Stopped)
     }
+    /// Who sits in which process.
+    pub async fn occupants(&self) -> Result<Vec<Occupant>, Stopped> {
+        self.ask(Input::Occupants).await
+    }
+    pub fn is_stopped(&self) -> bool {
+        self.inputs.is_closed()
+    }
     pub async fn stop(&self) {
         // Already stopped is as good as stopped.
         let _ = self.ask(Input::Stop).await;
@@ -144,7 +152,7 @@ pub struct Engine {
     changes: Changes,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
-    clock: Clock,
+    clock: Steady,
     keeper: restore::Keeper,
     /// Who sits in which process, for whoever watches over them.
     seats: mpsc::Sender<Occupant>,
@@ -168,7 +176,7 @@ impl Engine {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
         fleet.sessions().for_each(|session| touched(&tail, session));
-        let clock = clock.into();
+        let clock = Steady::new(clock.into());
         health.metrics.fleet(fleet.len(), 0);
         (
             Self { fleet, store, changes, health, inputs, clock, keeper, seats, tail },
@@ -180,7 +188,7 @@ impl Engine {
     pub async fn run(mut self) {
         let mut batch = Vec::with_capacity(BATCH_INPUTS_MAX);
         loop {
-            let wake = self.until_next_timer();
+            let wake = self.until_next_timer().min(self.keeper.until_due());
             tokio::select! {
                 taken = self.inputs.recv_many(&mut batch, BATCH_INPUTS_MAX) => {
                     if taken == 0 {
@@ -194,7 +202,8 @@ impl Engine {
                     }
                 }
                 () = tokio::time::sleep(wake) => {
-                    let effects = self.fleet.tick(self.clock.now().max(self.fleet.now()));
+                    let now = self.clock.now(self.fleet.now());
+                    let effects = self.fleet.tick(now);
                     self.publish(effects).await;
                 }
             }
@@ -203,10 +212,10 @@ impl Engine {
         }
     }
 
-    /// An hour where nothing is due: a sleeping engine costs nothing.
-    fn until_next_timer(&self) -> std::time::Duration {
-        let due =
-            self.fleet.next_wake().map_or(Millis::hours(1), |at| at - self.clock.now().max(self.fleet.now()));
+    /// An hour where no timer runs: a sleeping engine costs nothing.
+    fn until_next_timer(&mut self) -> std::time::Duration {
+        let now = self.clock.now(self.fleet.now());
+        let due = self.fleet.next_wake().map_or(Millis::hours(1), |at| at - now);
         std::time::Duration::from_millis(due.0.max(0) as u64)
     }
 
@@ -257,9 +266,13 @@ impl Engine {
     }
 
     async fn commit(&mut self, mut records: Vec<Record>, waiting: Vec<(usize, Reply)>) {
-        let mut last = self.fleet.now();
+        // With the wall clock beside it: whether that was set back is noted on each event.
+        let mut last = match self.fleet.now() {
+            reached if self.clock.wall() < reached => self.clock.now(reached),
+            reached => reached,
+        };
         for record in &mut records {
-            stamp(record, self.clock.now(), last);
+            stamp(record, self.clock.wall(), last);
             last = record.received_at;
         }
         let records = Arc::new(records);
@@ -282,7 +295,7 @@ impl Engine {
 
     /// Transcripts are no events: they are kept beside the log and read again after a restart.
     async fn enrich(&mut self, enriched: Vec<(String, Box<Summary>)>) {
-        let mut effects = self.fleet.tick(self.clock.now().max(self.fleet.now()));
+        let mut effects = self.fleet.tick(self.clock.now(self.fleet.now()));
         for (id, summary) in enriched {
             effects.append(&mut self.fleet.enrich(&id, *summary));
         }
@@ -350,9 +363,10 @@ impl Engine {
             Input::Subscribe { last_event_id, reply } => {
                 drop(reply.send(self.changes.subscribe(last_event_id.as_deref())));
             }
+            Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),
             Input::Stop(reply) => return Some(reply),
             Input::Overview(reply) => {
-                drop(reply.send(fleet_overview::overview(&self.fleet, self.clock.now())))
+                drop(reply.send(fleet_overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
             }
             Input::Events { .. } | Input::StatusLine { .. } | Input::Enriched { .. } => {}
         }

@@ -25,7 +25,7 @@ const TOKEN_COOKIE: &str = "flightdeck_token";
 pub struct Guard {
     /// `name:port` as it may stand in `Host`.
     hosts: Vec<String>,
-    /// Needed for every bind that is not loopback.
+    /// Needed for every bind that is not loopback; where it is set, everybody has to know it.
     token: Option<String>,
     health: Arc<Health>,
 }
@@ -35,7 +35,7 @@ impl Guard {
     pub fn new(bound: SocketAddr, names: &[String], token: Option<String>, health: Arc<Health>) -> Self {
         let own = ["127.0.0.1", "localhost", "[::1]"].into_iter().map(str::to_owned);
         let named = own.chain(names.iter().map(|n| n.to_ascii_lowercase()));
-        let mut hosts: Vec<_> = named.map(|name| format!("{name}:{}", bound.port())).collect();
+        let mut hosts: Vec<_> = named.map(|name| host(&name, bound.port())).collect();
         if !bound.ip().is_unspecified() && !hosts.contains(&bound.to_string()) {
             hosts.push(bound.to_string());
         }
@@ -61,7 +61,7 @@ impl Guard {
         }
         match &self.token {
             Some(token) if !has_token(request, token) => {
-                let why = "this daemon listens beyond loopback: send its token as `Authorization: Bearer …`, or open the page with ?token=…";
+                let why = "this daemon has a token: send it as `Authorization: Bearer …`, or open the page with ?token=…";
                 Err((StatusCode::UNAUTHORIZED, why.to_owned()))
             }
             _ => Ok(()),
@@ -85,6 +85,21 @@ impl Guard {
         let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
         let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         host.is_some_and(|host| self.hosts.iter().any(|h| h == host))
+    }
+}
+
+/// As it may stand in `Host`: with our port, unless the entry says its own, or by a colon at its end that it has none;
+/// behind a proxy the browser sees another port than ours.
+fn host(name: &str, port: u16) -> String {
+    match name.rsplit_once(':') {
+        Some((bare, "")) => bare.to_owned(),
+        // The last part of a bare IPv6 address is no port.
+        Some((before, own))
+            if own.parse::<u16>().is_ok() && (before.ends_with(']') || !before.contains(':')) =>
+        {
+            name.to_owned()
+        }
+        _ => format!("{name}:{port}"),
     }
 }
 
@@ -142,4 +157,19 @@ fn harden(mut response: Response) -> Response {
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_gets_our_port_unless_it_says_otherwise() {
+        let as_sent = |name| host(name, 47892);
+        assert_eq!(as_sent("deck.local"), "deck.local:47892");
+        assert_eq!(as_sent("deck.local:8443"), "deck.local:8443");
+        assert_eq!(as_sent("deck.local:"), "deck.local");
+        assert_eq!(as_sent("[::1]"), "[::1]:47892");
+        assert_eq!(as_sent("[fd00::2]:80"), "[fd00::2]:80");
+    }
 }

@@ -5,6 +5,7 @@ pub mod claude_settings;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod connections;
 pub mod daemon;
 pub mod engine;
 pub mod explain;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::claude_settings::{Keep, Registration, SettingsFile};
+use crate::claude_settings::{Keep, Outcome, Registration, SettingsError, SettingsFile, Status};
 use crate::inlet::spool::{self, SpoolStats};
 
 #[derive(Debug)]
@@ -49,29 +49,50 @@ impl Registrar {
         &self.url
     }
 
-    /// On start. What was installed for good stays as it is.
-    pub fn register(&self) -> anyhow::Result<()> {
+    /// On start. What was installed for good stays as it is; the sentence says what is wrong with it.
+    pub fn register(&self) -> anyhow::Result<Option<String>> {
         let change = self.file.install(&self.registration, Keep::WhileRunning)?;
-        tracing::info!(path = %change.path.display(), events = change.registered.len(), "hooks are registered");
-        Ok(())
+        if change.outcome != Outcome::Kept {
+            tracing::info!(path = %change.path.display(), events = change.registered.len(), "hooks are registered");
+            return Ok(None);
+        }
+        let status = self.compare()?;
+        let (missing, stale, path) = (status.missing.len(), status.stale.len(), status.path.display());
+        let note = format!(
+            "The hooks in {path} were installed for good and are not as we left them ({missing} missing, {stale} out \
+             of date): run `flightdeck hooks repair`"
+        );
+        Ok(status.drift.then_some(note))
+    }
+
+    /// With what we would write the way it was registered: http hooks are no drift.
+    fn compare(&self) -> Result<Status, SettingsError> {
+        self.file.status(&self.registration.clone().as_installed(self.file.installed()?))
     }
 
     /// On a clean stop.
     pub fn release(&self) {
-        match self.file.release() {
+        match self.file.release(&self.registration.home) {
             Ok(_) => tracing::info!("hooks are released"),
             Err(error) => tracing::error!(%error, "hooks could not be taken out again"),
         }
     }
 
     pub fn status(&self) -> HookReport {
-        let status = match self.file.status(&self.registration) {
+        let status = match self.compare() {
             Ok(status) => status,
             Err(error) => {
                 let problem = self.wanted.then(|| error.to_string());
                 return HookReport { problem, wanted: self.wanted, ..HookReport::default() };
             }
         };
+        if self.wanted
+            && let Ok(Some(other)) = self.file.other_home(&self.registration.home)
+        {
+            let problem = format!("another Flightdeck home, {}, gets the hook events", other.display());
+            let fix = Some("flightdeck hooks install".to_owned());
+            return HookReport { problem: Some(problem), fix, wanted: self.wanted, ..HookReport::default() };
+        }
         let wanted = self.wanted || status.via.is_some() || status.drift;
         let fix = if status.in_order() || !wanted {
             None

@@ -1,6 +1,6 @@
 //! Brings the fleet back after a restart, and keeps what that needs: snapshots, last words, and not too much log.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flightdeck_core::board;
 use flightdeck_core::event::Event;
@@ -9,6 +9,10 @@ use flightdeck_core::limits::ENDED_IDS_MAX;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::session::Session;
 use flightdeck_core::time::Timestamp;
+
+use futures_util::FutureExt;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::clock;
 use crate::store::{RetentionPolicy, Snapshot, Store, StoreError, StoredSession};
@@ -19,6 +23,8 @@ pub const SNAPSHOT_EVERY_EVENTS: usize = 5_000;
 pub const SNAPSHOT_BYTES_PER_EVENT: usize = 512;
 /// How often old events are looked for.
 pub const RETAIN_EVERY: Duration = Duration::from_secs(600);
+/// The first time: when the start is over, and before most daemons end.
+pub const RETAIN_FIRST_AFTER: Duration = Duration::from_secs(30);
 
 /// What came back, for the log and `status`.
 #[derive(Debug)]
@@ -50,9 +56,17 @@ pub async fn restore(store: &Store, rules: Rules) -> Result<Restored, StoreError
 /// What never expires: sessions that ended before the log begins must not come back as ghosts.
 async fn from_nothing(store: &Store, rules: Rules) -> Result<Fleet, StoreError> {
     let mut fleet = Fleet::new(rules);
-    let page = store.stored_sessions(None, ENDED_IDS_MAX).await?;
-    for session in page.sessions {
-        fleet.remember_ended(&session.id, session.ended_at.unwrap_or(session.last_activity_at));
+    let (mut before, mut known) = (None, 0);
+    while known < ENDED_IDS_MAX {
+        let page = store.stored_sessions(before, ENDED_IDS_MAX - known).await?;
+        known += page.sessions.len();
+        for session in page.sessions {
+            fleet.remember_ended(&session.id, session.ended_at.unwrap_or(session.last_activity_at));
+        }
+        before = page.next_before;
+        if before.is_none() {
+            break;
+        }
     }
     Ok(fleet)
 }
@@ -109,39 +123,67 @@ pub struct Keeper {
     policy: RetentionPolicy,
     events_since: usize,
     last_bytes: usize,
-    saving: Option<tokio::task::JoinHandle<usize>>,
-    retained_at: Option<Instant>,
+    /// Only the snapshot: what is removed after it is not waited for.
+    saving: Option<JoinHandle<usize>>,
+    retain_at: Instant,
 }
 
 impl Keeper {
     pub fn new(policy: RetentionPolicy) -> Self {
-        Self { policy, events_since: 0, last_bytes: 0, saving: None, retained_at: None }
+        Self {
+            policy,
+            events_since: 0,
+            last_bytes: 0,
+            saving: None,
+            retain_at: Instant::now() + RETAIN_FIRST_AFTER,
+        }
     }
 
     pub fn applied(&mut self, events: usize) {
         self.events_since += events;
     }
 
+    /// How long until old events are to be looked for, even if nothing happens.
+    pub fn until_due(&self) -> Duration {
+        self.retain_at.saturating_duration_since(Instant::now())
+    }
+
     /// After each batch.
     pub fn look_after(&mut self, fleet: &Fleet, store: &Store) {
+        let saving = self.is_saving();
+        let retain = self.until_due().is_zero();
+        if retain {
+            self.retain_at = Instant::now() + if saving { RETAIN_FIRST_AFTER } else { RETAIN_EVERY };
+        }
         let due = SNAPSHOT_EVERY_EVENTS.max(self.last_bytes / SNAPSHOT_BYTES_PER_EVENT);
-        if self.events_since < due || self.saving.as_ref().is_some_and(|s| !s.is_finished()) {
+        if saving || !(retain || self.events_since >= due) {
             return;
         }
+        // A second snapshot of the same would push out the one to fall back on.
+        let known = (self.events_since == 0).then_some(self.last_bytes).filter(|bytes| *bytes > 0);
         self.events_since = 0;
-        let retain = self.retained_at.is_none_or(|at| at.elapsed() >= RETAIN_EVERY);
-        if retain {
-            self.retained_at = Some(Instant::now());
-        }
         let (fleet, store, policy) = (fleet.clone(), store.clone(), self.policy);
-        self.last_bytes = self.last_bytes.max(fleet.len() * 1024);
         self.saving = Some(tokio::spawn(async move {
-            let bytes = save(&fleet, &store).await;
+            let bytes = match known {
+                Some(bytes) => bytes,
+                None => save(&fleet, &store).await,
+            };
             if retain && bytes > 0 {
-                remove_old(&store, policy, fleet.last_seq(), clock::now()).await;
+                // Nobody waits for it: a store that closes breaks it off, and the next start goes on.
+                tokio::spawn(async move { remove_old(&store, policy, fleet.last_seq(), clock::now()).await });
             }
             bytes
         }));
+    }
+
+    /// Also takes down how large the last one became.
+    fn is_saving(&mut self) -> bool {
+        let Some(mut saving) = self.saving.take() else { return false };
+        match (&mut saving).now_or_never() {
+            Some(written) => self.last_bytes = written.unwrap_or(self.last_bytes),
+            None => self.saving = Some(saving),
+        }
+        self.saving.is_some()
     }
 
     /// Before the end.
@@ -181,5 +223,60 @@ async fn remove_old(store: &Store, policy: RetentionPolicy, snapshot_seq: u64, n
         }
         Ok(_) => {}
         Err(error) => tracing::warn!(%error, "old events could not be removed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::PAGE_ITEMS_MAX;
+    use flightdeck_core::time::Millis;
+
+    fn stored(n: usize) -> StoredSession {
+        let at = Timestamp::from_millis(n as i64);
+        let (id, card) = (format!("s{n}"), "{}".to_owned());
+        StoredSession {
+            id,
+            project: None,
+            title: None,
+            started_at: at,
+            last_activity_at: at,
+            ended_at: None,
+            card,
+        }
+    }
+
+    #[tokio::test]
+    async fn every_session_that_ended_is_remembered_however_many_pages_they_fill() {
+        let store = Store::in_memory().unwrap();
+        let count = 2 * PAGE_ITEMS_MAX + 1;
+        store.put_sessions((0..count).map(stored).collect()).await.unwrap();
+        let fleet = serde_json::to_value(from_nothing(&store, Rules::default()).await.unwrap()).unwrap();
+        assert_eq!(fleet["ended"].as_object().unwrap().len(), count);
+    }
+
+    #[tokio::test]
+    async fn old_events_are_looked_for_soon_after_the_start_and_without_any_event() {
+        let store = Store::in_memory().unwrap();
+        let fleet = Fleet::new(Rules::default());
+        let mut keeper =
+            Keeper::new(RetentionPolicy { max_age: Millis::hours(1), ..RetentionPolicy::default() });
+        keeper.look_after(&fleet, &store);
+        assert!(keeper.saving.is_none() && keeper.until_due() <= RETAIN_FIRST_AFTER);
+        keeper.retain_at = Instant::now();
+        keeper.look_after(&fleet, &store);
+        let bytes = keeper.saving.take().unwrap().await.unwrap();
+        assert!(bytes > 0 && keeper.until_due() > RETAIN_FIRST_AFTER);
+        assert!(store.latest_snapshot(&Rules::default().fold_version()).await.unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn the_next_snapshot_waits_as_long_as_the_last_one_was_large() {
+        let mut keeper = Keeper::new(RetentionPolicy::default());
+        keeper.saving = Some(tokio::spawn(async { 7 }));
+        while keeper.is_saving() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(keeper.last_bytes, 7);
     }
 }

@@ -33,9 +33,9 @@ pub(super) fn merge(text: &str, path: &Path, wanted: &[(HookName, Value)]) -> Re
     Ok(add(&Document::read(&clean, path)?, missing))
 }
 
-/// The text without any handler of ours.
-pub(super) fn strip(document: &Document<'_>) -> String {
-    strip_but(document, &[], WhenEmpty::Drop)
+/// The text without the handlers of ours that go.
+pub(super) fn strip(document: &Document<'_>, goes: &dyn Fn(&Handler) -> bool) -> String {
+    strip_those(document, &|handler| handler.ours && goes(handler), WhenEmpty::Drop)
 }
 
 /// The handlers in the file that are as wanted, at most one for each event: its name and where the handler begins.
@@ -62,11 +62,15 @@ enum WhenEmpty {
 }
 
 fn strip_but(document: &Document<'_>, kept: &[(HookName, usize)], when_empty: WhenEmpty) -> String {
-    let Some(hooks) = &document.hooks else { return document.text.to_owned() };
     let goes =
         |handler: &Handler| handler.ours && !kept.iter().any(|(_, start)| *start == handler.span.start);
+    strip_those(document, &goes, when_empty)
+}
+
+fn strip_those(document: &Document<'_>, goes: &dyn Fn(&Handler) -> bool, when_empty: WhenEmpty) -> String {
+    let Some(hooks) = &document.hooks else { return document.text.to_owned() };
     let mut inner = Vec::new();
-    let gone: Vec<bool> = document.events.iter().map(|event| strip_event(event, &goes, &mut inner)).collect();
+    let gone: Vec<bool> = document.events.iter().map(|event| strip_event(event, goes, &mut inner)).collect();
     let spans: Vec<Span> = document.events.iter().map(|event| event.member.span()).collect();
     if all_gone(&gone) && when_empty == WhenEmpty::Drop {
         inner = member_removals(document, "hooks");

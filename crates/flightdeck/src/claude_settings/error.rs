@@ -83,6 +83,12 @@ pub enum SettingsError {
     #[error("{path} is not UTF-8 and cannot stand in settings.json: move it to a path that is")]
     PathNotUtf8 { path: PathBuf },
 
+    #[error(
+        "another Flightdeck home, {home}, is registered in {path}; this one gets no hook events. To have them here \
+         instead, run `flightdeck hooks install` with this home. Nothing was changed"
+    )]
+    OtherHome { path: PathBuf, home: PathBuf },
+
     #[error("Claude Code {version} has no hooks at all: update it, then run this again. Nothing was changed")]
     NoHooks { version: Version },
 

@@ -6,6 +6,7 @@ use flightdeck_core::wire::hook_name::{Form, HookInfo, HookName};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::Installed;
 use super::error::SettingsError;
 use super::version::{ClientVersion, Version};
 
@@ -72,6 +73,17 @@ impl Registration {
             hold_seconds: DEFAULT_HOLD_SECONDS,
             status_line: false,
             version,
+        }
+    }
+
+    /// The same, but by the way that is registered already.
+    pub fn as_installed(self, installed: Option<Installed>) -> Self {
+        let Some(installed) = installed else { return self };
+        Self {
+            via: installed.via,
+            port: installed.port.unwrap_or(self.port),
+            hold_seconds: installed.hold_seconds.unwrap_or(self.hold_seconds),
+            ..self
         }
     }
 
@@ -173,6 +185,13 @@ pub(super) fn via_of(handler: &Value) -> Via {
         Some(command) if command.starts_with("curl ") => Via::Curl,
         Some(_) => Via::Shim,
     }
+}
+
+/// The home a handler of ours reports to; none stands in a URL, nor in what curl calls.
+pub(super) fn home_of(handler: &Value) -> Option<PathBuf> {
+    let (_, rest) = handler.get("command")?.as_str()?.split_once(" hook --home '")?;
+    let (quoted, _) = rest.rsplit_once("' 2>/dev/null")?;
+    Some(quoted.replace(r"'\''", "'").into())
 }
 
 /// The port baked into a handler of ours, if any is.
@@ -377,6 +396,18 @@ mod tests {
             json!("# flightdeck-hook"),
         ];
         assert!(!foreign.iter().any(is_ours));
+    }
+
+    #[test]
+    fn a_command_of_ours_tells_its_home_and_a_url_does_not() {
+        let odd = Path::new("/it's a/home");
+        let of = |via| Registration { via, home: odd.to_owned(), ..registration(via, Version::MEASURED) };
+        let homes = |via| {
+            let all = of(via).handlers().unwrap();
+            all.iter().filter_map(|(_, handler)| home_of(handler)).collect::<Vec<_>>()
+        };
+        assert!(homes(Via::Shim).iter().all(|home| home == odd));
+        assert_eq!([Via::Shim, Via::Http, Via::Curl].map(|via| homes(via).len()), [30, 4, 0]);
     }
 
     #[test]

@@ -81,13 +81,17 @@ impl SettingsFile {
 
     /// Takes out every handler of ours.
     pub fn uninstall(&self) -> Result<Change, SettingsError> {
+        self.remove(None)
+    }
+
+    fn remove(&self, only: Option<&Path>) -> Result<Change, SettingsError> {
         let folder = folder_of(&self.path);
         if !folder.is_dir() {
             return Ok(self.change(Outcome::Unchanged));
         }
         let real = write::real_path(&self.path)?;
         let made_folder = self.shelf.receipt(&real).is_some_and(|receipt| receipt.made_folder);
-        let edited = self.edit(&real, &|found, old| plan::removed(found, old.as_ref(), &self.path))?;
+        let edited = self.edit(&real, &|found, old| plan::removed(found, old.as_ref(), &self.path, only))?;
         if made_folder {
             // Succeeds only if nothing else is in it by now.
             let _ = fs::remove_dir(folder);
@@ -96,10 +100,10 @@ impl SettingsFile {
         Ok(Change { backup: edited.backup, ..self.change(outcome) })
     }
 
-    /// Uninstall, unless the hooks were installed for good: what a daemon does when it stops.
-    pub fn release(&self) -> Result<Change, SettingsError> {
+    /// Uninstall what reports to `home`, unless it was installed for good: what a daemon does when it stops.
+    pub fn release(&self, home: &Path) -> Result<Change, SettingsError> {
         match self.shelf.receipt(&write::real_path(&self.path)?) {
-            Some(receipt) if !receipt.for_good => self.uninstall(),
+            Some(receipt) if !receipt.for_good => self.remove(Some(home)),
             // Without a receipt they were put there by hand, or from another home.
             _ if self.installed()?.is_some() => Ok(self.change(Outcome::Kept)),
             _ => Ok(self.change(Outcome::Unchanged)),
@@ -145,6 +149,12 @@ impl SettingsFile {
         Ok(Document::read(&text, &self.path)?.status_line != Line::None)
     }
 
+    /// The home, if any, that took or keeps this file for itself.
+    pub fn other_home(&self, own: &Path) -> Result<Option<PathBuf>, SettingsError> {
+        let text = self.text(&write::real_path(&self.path)?)?;
+        Ok(plan::other_home(&Document::read(&text, &self.path)?, own))
+    }
+
     fn register(
         &self,
         registration: &Registration,
@@ -160,6 +170,9 @@ impl SettingsFile {
                 let _ = fs::remove_dir(folder);
             }
         })?;
+        if keep == Some(Keep::WhileRunning) && self.stays()? {
+            return Ok(self.change(Outcome::Kept));
+        }
         let document = Document::read(&edited.after, &self.path)?;
         Ok(Change {
             registered: wanted.iter().map(|(name, _)| name.as_str()).collect(),
@@ -170,6 +183,11 @@ impl SettingsFile {
             backup: edited.backup,
             ..self.change(if edited.changed { outcome } else { Outcome::Unchanged })
         })
+    }
+
+    fn stays(&self) -> Result<bool, SettingsError> {
+        let receipt = self.shelf.receipt(&write::real_path(&self.path)?);
+        Ok(plan::stays(receipt.as_ref(), self.installed()?.is_some()))
     }
 
     fn register_in_folder(

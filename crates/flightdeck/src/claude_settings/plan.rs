@@ -1,6 +1,6 @@
 //! Decides what a settings file should become; reads and writes nothing itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flightdeck_core::wire::hook_name::HookName;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::document::{Document, Event};
 use super::edit;
 use super::error::SettingsError;
-use super::handler::{Registration, Via, port_of, via_of};
+use super::handler::{Registration, Via, home_of, port_of, via_of};
 use super::receipt::{Exact, Receipt};
 use super::status_line;
 use super::{Installed, Keep};
@@ -30,6 +30,14 @@ pub(super) fn registered(
 ) -> Result<Plan, SettingsError> {
     let document = Document::read(found.unwrap_or_default(), path)?;
     let had_ours = document.has_ours();
+    if keep == Some(Keep::WhileRunning) {
+        if let Some(home) = other_home(&document, &registration.home) {
+            return Err(SettingsError::OtherHome { path: path.to_owned(), home });
+        }
+        if stays(old.as_ref(), had_ours) {
+            return Ok(Plan { after: found.map(str::to_owned), receipt: old });
+        }
+    }
     let had_line = document.status_line.is_ours();
     // A repair also brings back what another tool put its own in place of.
     let lost_line = keep.is_none() && old.as_ref().is_some_and(|old| old.status_line);
@@ -45,7 +53,7 @@ pub(super) fn registered(
         path: real.to_owned(),
         made_file: before == Some(None) || old.as_ref().is_some_and(|old| old.made_file),
         made_folder: old.as_ref().is_some_and(|old| old.made_folder),
-        for_good: for_good(keep, old.as_ref(), had_ours),
+        for_good: for_good(keep, old.as_ref()),
         status_line: with_line,
         exact: before.map(|before| Exact { before, after: after.clone() }),
     };
@@ -61,27 +69,42 @@ fn unregistered(found: Option<&str>, old: Option<&Receipt>, had_ours: bool) -> O
     }
 }
 
-fn for_good(keep: Option<Keep>, old: Option<&Receipt>, had_ours: bool) -> bool {
+fn for_good(keep: Option<Keep>, old: Option<&Receipt>) -> bool {
     match (keep, old) {
         (Some(Keep::ForGood), _) => true,
         (_, Some(old)) => old.for_good,
-        // Without a receipt somebody put them there by hand, or from another home.
-        (Some(Keep::WhileRunning), None) => had_ours,
-        (None, None) => true,
+        (keep, None) => keep.is_none(),
     }
 }
 
+/// The person installed these for good: a daemon neither takes them out nor corrects them.
+pub(super) fn stays(receipt: Option<&Receipt>, has_ours: bool) -> bool {
+    // Without a receipt somebody put them there by hand, or from another home.
+    receipt.map_or(has_ours, |receipt| receipt.for_good)
+}
+
+/// A home in the file that is not `own`.
+pub(super) fn other_home(document: &Document<'_>, own: &Path) -> Option<PathBuf> {
+    let ours = document.handlers().filter(|handler| handler.ours);
+    ours.filter_map(|handler| home_of(&handler.value)).find(|home| home != own)
+}
+
+/// `only` leaves what reports to another home than this.
 pub(super) fn removed(
     found: Option<&str>,
     old: Option<&Receipt>,
     path: &Path,
+    only: Option<&Path>,
 ) -> Result<Plan, SettingsError> {
     let Some(text) = found else { return Ok(Plan { after: None, receipt: None }) };
     let document = Document::read(text, path)?;
     let after = match unregistered(found, old, document.has_ours()) {
         Some(before) => before,
         None => {
-            let rest = edit::strip(&document);
+            let shared = only.is_some_and(|own| other_home(&document, own).is_some());
+            // A URL names no home; where two are in the file, it is not ours to remove.
+            let rest =
+                edit::strip(&document, &|handler| !shared || home_of(&handler.value).as_deref() == only);
             let rest = status_line::unwrap(&Document::read(&rest, path)?);
             let empty = Document::read(&rest, path)?.members.is_empty();
             (!(empty && old.is_some_and(|old| old.made_file))).then_some(rest)

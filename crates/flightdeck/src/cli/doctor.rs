@@ -40,13 +40,10 @@ impl Finding {
 /// Exits 1 if anything is to be mended.
 pub(super) fn run(args: &DoctorArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let status = Daemon::connect(paths).and_then(|mut d| d.ask("status", json!({})));
-    let findings = [
-        vec![version(), home(paths), config(paths)],
-        vec![daemon(&status, paths), socket(paths), store(&status)],
-        hooks(paths),
-        vec![waiting(paths), log(paths)],
-    ]
-    .concat_all();
+    let mut findings = vec![version(), home(paths), config(paths)];
+    findings.extend([daemon(&status, paths), socket(paths), store(&status)]);
+    findings.extend(hooks(paths));
+    findings.extend([waiting(paths), log(paths)]);
     let ill = findings.iter().any(|f| !f.ok);
     if args.json {
         out.json(&findings)?;
@@ -56,16 +53,6 @@ pub(super) fn run(args: &DoctorArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
         }
     }
     Ok(u8::from(ill))
-}
-
-trait ConcatAll {
-    fn concat_all(self) -> Vec<Finding>;
-}
-
-impl<const N: usize> ConcatAll for [Vec<Finding>; N] {
-    fn concat_all(self) -> Vec<Finding> {
-        self.into_iter().flatten().collect()
-    }
 }
 
 fn print(finding: &Finding, out: &mut Out) -> anyhow::Result<()> {
@@ -163,12 +150,8 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
         Some(note) => Finding::well("client", note),
     }];
     let installed = file.installed()?;
-    let mut registration = Registration::new(&std::env::current_exe()?, &paths.home, version);
-    if let Some(installed) = installed {
-        registration.via = installed.via;
-        registration.port = installed.port.unwrap_or(registration.port);
-        registration.hold_seconds = installed.hold_seconds.unwrap_or(registration.hold_seconds);
-    }
+    let registration =
+        Registration::new(&std::env::current_exe()?, &paths.home, version).as_installed(installed);
     let status = file.status(&registration)?;
     let (here, path) = (status.registered.len(), path.display());
     findings.push(if status.disabled {
@@ -198,6 +181,12 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
 
 fn waiting(paths: &Paths) -> Finding {
     match spool::stats(&paths.spool()) {
+        Ok(stats) if stats.rejected > 0 => {
+            let folder = paths.spool().join(spool::REJECTED);
+            let says =
+                format!("{} could not be read as an event", draw::count(stats.rejected as u64, "file"));
+            Finding::ill("spool", says, format!("report what is in {}, then delete it", folder.display()))
+        }
         Ok(stats) if stats.files == 0 && stats.dropped == 0 => Finding::well("spool", "empty"),
         Ok(stats) if stats.files == 0 => Finding::well(
             "spool",

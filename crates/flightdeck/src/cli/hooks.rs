@@ -11,6 +11,7 @@ use crate::claude_settings::{
     self as settings, ClientVersion, DEFAULT_HOLD_SECONDS, DEFAULT_PORT, Installed, Keep, Registration,
     Scope, SettingsFile, Via,
 };
+use crate::config::Config;
 use crate::paths::Paths;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -68,11 +69,12 @@ pub fn run(
     let file = SettingsFile::new(&settings::settings_path(options.scope, env, cwd)?, &paths.backups());
     // Asking claude takes a while, so only where the answer matters.
     let registration = |installed| register(options, installed, paths, env, cwd, binary);
+    let writable = |installed| registration(installed).and_then(|wanted| can_be_heard(wanted, paths, env));
     match &args.action {
-        Action::Install(_) => show(&file.install(&registration(None)?, Keep::ForGood)?, options.json, out)?,
+        Action::Install(_) => show(&file.install(&writable(None)?, Keep::ForGood)?, options.json, out)?,
         Action::Uninstall(_) => show(&file.uninstall()?, options.json, out)?,
-        Action::Repair(_) => show(&file.repair(&registration(file.installed()?)?)?, options.json, out)?,
-        Action::Print(_) => show(&settings::print(&registration(None)?)?, options.json, out)?,
+        Action::Repair(_) => show(&file.repair(&writable(file.installed()?)?)?, options.json, out)?,
+        Action::Print(_) => show(&settings::print(&writable(None)?)?, options.json, out)?,
         Action::Status(_) => {
             let status = file.status(&registration(file.installed()?)?)?;
             show(&status, options.json, out)?;
@@ -92,6 +94,19 @@ impl Action {
             | Action::Repair(options) => options,
         }
     }
+}
+
+/// A token in a settings file would lie open, so those that speak HTTP have none to send.
+fn can_be_heard(
+    wanted: Registration,
+    paths: &Paths,
+    env: &dyn Fn(&str) -> Option<OsString>,
+) -> anyhow::Result<Registration> {
+    if wanted.via != Via::Shim && Config::read(&paths.config)?.token(env)?.is_some() {
+        let via = wanted.via.as_str();
+        anyhow::bail!("{via} hooks cannot send the token that is set: use --via shim, or take the token out");
+    }
+    Ok(wanted)
 }
 
 /// A flag wins, then what is registered already, then the default.
@@ -203,6 +218,23 @@ mod tests {
                 lines.iter().map(|line| format!("$ hooks {line}\n{}", self.run(line))).collect();
             expect.assert_eq(&backup_names_out(&told));
         }
+    }
+
+    #[test]
+    fn hooks_that_cannot_send_the_token_are_refused() {
+        let home = Home::with_claude("2.1.325");
+        fs::create_dir(home.0.path().join("fd")).unwrap();
+        fs::write(home.0.path().join("fd/config.toml"), "token = \"s3cret\"").unwrap();
+        for via in ["http", "curl"] {
+            let refusal = home.run(&format!("install --via {via}"));
+            assert_eq!(
+                refusal,
+                format!(
+                    "error: {via} hooks cannot send the token that is set: use --via shim, or take the token out\n"
+                )
+            );
+        }
+        assert!(home.run("install").ends_with("exit 0\n"));
     }
 
     /// Their names hold the time.

@@ -15,6 +15,7 @@ mod status;
 mod up;
 mod usage;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,13 +27,13 @@ use out::Out;
 
 /// Mission control for people who run many Claude Code sessions at once
 #[derive(Debug, Parser)]
-#[command(name = "flightdeck", version, arg_required_else_help = false)]
+#[command(name = "flightdeck", version, after_help = "Without a command the options of `up` are taken.")]
 struct Cli {
     /// Where Flightdeck keeps its files [default: the XDG folders, or FLIGHTDECK_HOME]
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Command,
 }
 
 #[derive(Debug, Subcommand)]
@@ -72,9 +73,30 @@ enum Command {
     },
 }
 
+/// `--home DIR` may stand before any command, and a hook must not be lost to it.
+pub fn options_before_the_command(args: &[OsString]) -> usize {
+    match args.first().and_then(|first| first.to_str()) {
+        Some("--home") => 2,
+        Some(first) if first.starts_with("--home=") => 1,
+        _ => 0,
+    }
+}
+
+/// Where no command is named it is `up`, with all its options and variables.
+fn with_a_command(mut args: Vec<OsString>) -> Vec<OsString> {
+    let place = options_before_the_command(&args).min(args.len());
+    let named = args.get(place).and_then(|word| word.to_str());
+    if named.is_none_or(|word| word.starts_with('-') && !["-h", "--help", "-V", "--version"].contains(&word))
+    {
+        args.insert(place, "up".into());
+    }
+    args
+}
+
 /// Exit codes: 0 done, 1 failed, 2 not understood.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let args = with_a_command(std::env::args_os().skip(1).collect());
+    let cli = match Cli::try_parse_from(std::iter::once("flightdeck".into()).chain(args)) {
         Ok(cli) => cli,
         Err(error) => {
             // The terminal may be gone; there is nobody else to tell.
@@ -95,7 +117,7 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
     let env = |name: &str| std::env::var_os(name);
-    if let Some(Command::Completions { shell }) = cli.command {
+    if let Command::Completions { shell } = cli.command {
         // It panics where it cannot write, and a pipe may be closed.
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Cli::command(), "flightdeck", &mut script);
@@ -103,7 +125,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let paths = Paths::resolve(cli.home.as_deref(), env)?;
-    match cli.command.unwrap_or_else(|| Command::Up(up::UpArgs::default())) {
+    match cli.command {
         Command::Up(args) => up::run(&args, paths, out),
         Command::Hooks(args) => {
             let cwd = std::env::current_dir()?;
@@ -131,5 +153,19 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn without_a_command_it_is_up_with_its_options() {
+        let told = |line: &str| {
+            let args = line.split_whitespace().map(OsString::from).collect();
+            with_a_command(args).join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+        };
+        assert_eq!(told(""), "up");
+        assert_eq!(told("--port 4000 --no-hooks"), "up --port 4000 --no-hooks");
+        assert_eq!(told("--home /h --open"), "--home /h up --open");
+        for said in ["ls", "--home=/h ls", "--help", "-V", "up --open"] {
+            assert_eq!(told(said), said);
+        }
     }
 }

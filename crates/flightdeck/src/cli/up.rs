@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::net::IpAddr;
-use std::path::PathBuf;
 
 use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -15,7 +14,7 @@ use crate::log;
 use crate::paths::Paths;
 use crate::process;
 
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(super) struct UpArgs {
     /// This port and no other [default: 47892, or the next free one]
     #[arg(long, env = "FLIGHTDECK_PORT")]
@@ -45,7 +44,7 @@ pub(super) fn run(args: &UpArgs, paths: Paths, out: &mut Out) -> anyhow::Result<
     let options = Options {
         port: args.port,
         bind: args.bind,
-        token: token()?,
+        token: config.token(&env)?,
         hooks: !args.no_hooks,
         settings: settings::settings_path(Scope::User, &env, &cwd)?,
         config_dir: Some(config_dir),
@@ -69,12 +68,17 @@ async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8
         true => None,
         false => Some(signal(SignalKind::hangup())?),
     };
+    let has_token = options.token.is_some();
     let mut running = daemon::start(options).await?;
     for note in &running.notes {
         Out::note(note);
     }
     writeln!(out, "Flightdeck is at {}", running.url)?;
     out.flush()?;
+    if has_token {
+        // Not said to the browser for the person: other users see what a program is started with.
+        Out::note("a token is set: open the board once with ?token=… behind its address");
+    }
     if open {
         open_in_browser(&running.url);
     }
@@ -104,15 +108,4 @@ fn open_in_browser(url: &str) {
     if let Err(error) = std::process::Command::new(opener).arg(url).spawn() {
         Out::note(&format!("the browser cannot be opened with {opener} ({error}): go to {url}"));
     }
-}
-
-/// `FLIGHTDECK_TOKEN`, else the content of the file that `FLIGHTDECK_TOKEN_FILE` names.
-fn token() -> anyhow::Result<Option<String>> {
-    if let Ok(token) = std::env::var("FLIGHTDECK_TOKEN") {
-        return Ok(Some(token));
-    }
-    let Some(path) = std::env::var_os("FLIGHTDECK_TOKEN_FILE").map(PathBuf::from) else { return Ok(None) };
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read the token in {}", path.display()))?;
-    Ok(Some(text.trim().to_owned()))
 }

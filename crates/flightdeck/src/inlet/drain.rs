@@ -22,6 +22,8 @@ const CHUNK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const SETTLE: Duration = Duration::from_millis(100);
 /// What the store refused is tried again after this: a disk that is full stays so for a while.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
+/// How often the spool is looked at where the system has no watch to give.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// What became of the spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,30 +116,36 @@ fn put_aside(file: &SpoolFile, reason: &str) {
 /// well. No polling, except while something waits for the disk to recover.
 pub async fn watch(app: App, dir: PathBuf) {
     let (hint, mut hints) = mpsc::channel(1);
+    // Held here too, so that a watch that cannot be made does not end the hints.
+    let _hint = hint.clone();
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         if event.is_ok_and(|e| e.kind.is_create() || e.kind.is_modify()) {
             // One hint is enough: whoever wakes up looks at everything.
             let _ = hint.try_send(());
         }
     });
-    let mut watcher = match watcher {
-        Ok(watcher) => watcher,
-        Err(error) => {
-            return tracing::error!(%error, "the spool cannot be watched; it is drained at the next start");
-        }
-    };
-    if let Err(error) = watcher.watch(&dir, RecursiveMode::NonRecursive) {
-        return tracing::error!(%error, "the spool cannot be watched; it is drained at the next start");
+    let watched = watcher.and_then(|mut watcher| {
+        watcher.watch(&dir, RecursiveMode::NonRecursive)?;
+        Ok(watcher)
+    });
+    if let Err(error) = &watched {
+        let every = LOOK_EVERY.as_secs();
+        let sentence =
+            format!("the spool cannot be watched ({error}); it is looked at every {every} s instead");
+        tracing::error!("{sentence}");
+        app.health.trouble("spool", sentence);
     }
     // What came after the last look and before the watch began.
     let mut left = drain(&app, &dir).await;
     loop {
-        let hint = match left {
-            Drained::Empty => hints.recv().await,
-            Drained::Waiting => tokio::time::timeout(RETRY_AFTER, hints.recv()).await.unwrap_or(Some(())),
+        let look_after = match left {
+            Drained::Waiting => Some(RETRY_AFTER),
+            Drained::Empty => watched.is_err().then_some(LOOK_EVERY),
         };
-        if hint.is_none() {
-            return;
+        // A hint or the time: either way everything is looked at.
+        match look_after {
+            Some(time) => drop(tokio::time::timeout(time, hints.recv()).await),
+            None => drop(hints.recv().await),
         }
         tokio::time::sleep(SETTLE).await;
         while hints.try_recv().is_ok() {}

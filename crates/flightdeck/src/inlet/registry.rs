@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use flightdeck_core::record::Record;
 use flightdeck_core::wire::lenient::{text, whole};
@@ -19,40 +22,51 @@ use crate::server::App;
 const ENTRY_BYTES_MAX: u64 = 64 * 1024;
 /// Hints that may wait; more than that and the whole folder is read once.
 const HINTS_WAITING_MAX: usize = 256;
+/// What the store refused is tried again after this: a disk that is full stays so for a while.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+/// How often the folder is read where the system has no watch to give.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// What our trouble is filed under.
+const REGISTRY: &str = "registry";
 
 /// Runs for as long as the daemon does. Without the folder it waits for it to appear.
 pub async fn watch(app: App, config_dir: PathBuf) {
     let folder = config_dir.join("sessions");
-    let (hint, mut hints) = mpsc::channel(HINTS_WAITING_MAX);
-    let Some(mut watcher) = watcher(hint) else { return };
-    let mut seen = BTreeMap::new();
+    let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
+    let missed = Arc::new(AtomicBool::new(false));
+    let mut watcher = watcher(hint, Arc::clone(&missed));
+    let mut reader = Reader { app, folder, hints, missed, seen: Seen::new() };
     loop {
-        let watched = watch_nearest(&mut watcher, &folder);
-        take_all(&app, &folder, &mut seen).await;
-        loop {
-            let Some(path) = hints.recv().await else { return };
-            if path.starts_with(&folder) && path != folder {
-                take(&app, &path, &mut seen).await;
-            } else if watched.as_deref().is_none_or(|w| w != folder) || path == folder {
-                // The folder, or one on the way to it, came or went.
-                break;
+        let watched = watcher.as_mut().ok().and_then(|watcher| watch_nearest(watcher, &reader.folder));
+        reader.say_whether(watched.is_some());
+        match watched {
+            Some(watched) => reader.follow(&watched).await,
+            None => {
+                reader.take_all().await;
+                tokio::time::sleep(LOOK_EVERY).await;
             }
         }
     }
 }
 
-fn watcher(hint: mpsc::Sender<PathBuf>) -> Option<RecommendedWatcher> {
+/// `missed` is set where a hint was lost: then only the whole folder tells.
+fn watcher(hint: mpsc::Sender<PathBuf>, missed: Arc<AtomicBool>) -> notify::Result<RecommendedWatcher> {
     let made = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let Ok(event) = event else { return };
+        let lost = event.as_ref().map_or(true, notify::Event::need_rescan);
+        let event = event.unwrap_or_default();
         if event.kind.is_access() && !is_close_write(&event.kind) {
             return;
         }
-        for path in event.paths {
-            // Full: the reader is busy and will look at the same file again soon.
-            let _ = hint.try_send(path);
+        missed.fetch_or(lost, Ordering::AcqRel);
+        // An empty path wakes the reader where nothing else does.
+        let wake = lost.then(PathBuf::new);
+        for path in event.paths.into_iter().chain(wake) {
+            if hint.try_send(path).is_err() {
+                missed.store(true, Ordering::Release);
+            }
         }
     });
-    made.inspect_err(|error| tracing::error!(%error, "the client's registry cannot be watched")).ok()
+    made.inspect_err(|error| tracing::error!(%error, "the client's registry cannot be watched"))
 }
 
 fn is_close_write(kind: &notify::EventKind) -> bool {
@@ -65,35 +79,90 @@ fn watch_nearest(watcher: &mut RecommendedWatcher, folder: &Path) -> Option<Path
     folder
         .ancestors()
         .find(|dir| dir.is_dir() && watcher.watch(dir, RecursiveMode::NonRecursive).is_ok())
+        // From above one does not see what happens in it.
+        .filter(|dir| *dir == folder || !folder.is_dir())
         .map(Path::to_owned)
 }
 
 type Seen = BTreeMap<PathBuf, Map<String, Value>>;
 
-async fn take_all(app: &App, folder: &Path, seen: &mut Seen) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    for path in entries.map(|e| e.path()).collect::<Vec<_>>() {
-        take(app, &path, seen).await;
-    }
+struct Reader {
+    app: App,
+    folder: PathBuf,
+    hints: mpsc::Receiver<PathBuf>,
+    missed: Arc<AtomicBool>,
+    seen: Seen,
 }
 
-/// One file: if it is an entry of a live process and says something new, the engine hears it.
-async fn take(app: &App, path: &Path, seen: &mut Seen) {
-    if !is_entry(path) {
-        return;
+impl Reader {
+    fn say_whether(&self, watching: bool) {
+        let health = &self.app.health;
+        if watching {
+            return health.fine(REGISTRY);
+        }
+        let every = LOOK_EVERY.as_secs();
+        let folder = self.folder.display();
+        let sentence = format!("{folder} cannot be watched; it is read every {every} s instead");
+        health.trouble(REGISTRY, sentence);
     }
-    let Some(record) = read(path) else {
-        // Gone, or just being rewritten; never an end.
-        return;
-    };
-    if seen.get(path) == Some(&record.payload) {
-        return;
+
+    /// Takes in what changes, until the folder, or one on the way to it, came or went.
+    async fn follow(&mut self, watched: &Path) {
+        let mut stored = self.take_all().await;
+        loop {
+            if self.missed.swap(false, Ordering::AcqRel) {
+                stored = self.take_all().await;
+            }
+            let hint = match stored {
+                true => self.hints.recv().await,
+                false => match tokio::time::timeout(RETRY_AFTER, self.hints.recv()).await {
+                    Ok(hint) => hint,
+                    Err(_) => {
+                        stored = self.take_all().await;
+                        continue;
+                    }
+                },
+            };
+            // The watcher lives as long as we do, so there is always somebody to give hints.
+            let Some(path) = hint else { return std::future::pending().await };
+            if path.starts_with(&self.folder) && path != self.folder {
+                stored &= self.take(&path).await;
+            } else if watched != self.folder || path == self.folder {
+                return;
+            }
+        }
     }
-    seen.insert(path.to_owned(), record.payload.clone());
-    seen.retain(|known, _| known == path || known.exists());
-    if let Err(error) = app.engine.append(vec![record]).await {
-        tracing::warn!(%error, "a change of the client's registry was not stored");
-        seen.remove(path);
+
+    /// False if the store refused something: it is still to be told.
+    async fn take_all(&mut self) -> bool {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut stored = true;
+        for path in entries.map(|e| e.path()).collect::<Vec<_>>() {
+            stored &= self.take(&path).await;
+        }
+        stored
+    }
+
+    /// One file: if it is an entry of a live process and says something new, the engine hears it.
+    async fn take(&mut self, path: &Path) -> bool {
+        if !is_entry(path) {
+            return true;
+        }
+        let Some(record) = read(path) else {
+            // Gone, or just being rewritten; never an end.
+            return true;
+        };
+        if self.seen.get(path) == Some(&record.payload) {
+            return true;
+        }
+        let payload = record.payload.clone();
+        if let Err(error) = self.app.engine.append(vec![record]).await {
+            tracing::warn!(%error, "a change of the client's registry was not stored");
+            return false;
+        }
+        self.seen.insert(path.to_owned(), payload);
+        self.seen.retain(|known, _| known == path || known.exists());
+        true
     }
 }
 

@@ -123,3 +123,60 @@ fn settings_that_cannot_be_read_are_left_alone_and_the_daemon_says_so() {
     daemon.stop();
     assert_eq!(settings(&stage), broken);
 }
+
+#[test]
+fn up_leaves_an_http_install_as_it_is_and_finds_nothing_wrong_with_it() {
+    let stage = with_settings(THEIRS);
+    // The port is baked in, so the daemon takes it by itself.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    stage.run(&["hooks", "install", "--via", "http", "--port", &free.to_string()]).well();
+    let installed = settings(&stage);
+    let daemon = Daemon::start(stage.flightdeck(&["up"]), &stage);
+    assert_eq!(daemon.addr.port(), free);
+    let status = daemon.get("/hook/status").json();
+    assert_eq!((&status["via"], &status["drift"]), (&"http".into(), &false.into()), "{status}");
+    daemon.stop();
+    assert_eq!(settings(&stage), installed);
+}
+
+#[test]
+fn a_damaged_install_for_good_is_named_and_not_rewritten() {
+    let stage = with_settings("{}");
+    stage.run(&["hooks", "install"]).well();
+    let damaged = settings(&stage).replace("\"timeout\": 5", "\"timeout\": 6");
+    fs::write(stage.settings(), &damaged).unwrap();
+    let daemon = stage.up(&[]);
+    assert!(daemon.stderr().contains("run `flightdeck hooks repair`"), "{}", daemon.stderr());
+    daemon.stop();
+    assert_eq!(settings(&stage), damaged);
+}
+
+#[test]
+fn a_second_home_leaves_the_hooks_of_the_first_alone() {
+    let stage = with_settings(THEIRS);
+    let first = stage.up(&[]);
+    let registered = settings(&stage);
+    let mut command = stage.flightdeck(&["up", "--port", "0"]);
+    command.env("FLIGHTDECK_HOME", stage.path().join("second"));
+    let second = Daemon::start(command, &stage);
+    assert!(second.stderr().contains("another Flightdeck home, "), "{}", second.stderr());
+    assert!(
+        second.get("/hook/status").json()["problem"].as_str().unwrap().contains("another Flightdeck home")
+    );
+    second.stop();
+    assert_eq!(settings(&stage), registered);
+    first.stop();
+    assert_eq!(settings(&stage), THEIRS);
+}
+
+#[test]
+fn a_stop_leaves_hooks_that_another_home_took_over() {
+    let stage = with_settings(THEIRS);
+    let first = stage.up(&[]);
+    let mut install = stage.flightdeck(&["hooks", "install"]);
+    assert!(install.env("FLIGHTDECK_HOME", stage.path().join("second")).output().unwrap().status.success());
+    let taken = settings(&stage);
+    assert!(taken.contains("second"));
+    first.stop();
+    assert_eq!(settings(&stage), taken);
+}

@@ -341,6 +341,25 @@ fn listening_beyond_this_machine_needs_a_token() {
 }
 
 #[test]
+fn a_token_that_is_set_is_asked_for_on_this_machine_too_and_the_command_line_needs_none() {
+    let stage = Stage::new();
+    let mut command = stage.flightdeck(&["--no-hooks", "--port", "0"]);
+    command.env("FLIGHTDECK_TOKEN", "s3cret");
+    let daemon = Daemon::start(command, &stage);
+    assert_eq!(daemon.get("/api/sessions").status, 401);
+    assert_eq!(daemon.get("/api/sessions?token=s3cret").status, 200);
+    stage.run(&["status"]).well();
+}
+
+#[test]
+fn an_empty_token_is_none() {
+    let stage = Stage::new();
+    let mut command = stage.flightdeck(&["up", "--no-hooks", "--port", "0", "--bind", "::ffff:127.0.0.1"]);
+    let output = command.env("FLIGHTDECK_TOKEN", "").output().unwrap();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("set a token"));
+}
+
+#[test]
 fn what_lies_on_disk_is_the_persons_alone() {
     let stage = Stage::new();
     let daemon = stage.daemon();

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use crate::stage::{Daemon, Stage};
+use crate::stage::{Daemon, Stage, feed, until};
 
 #[test]
 fn a_second_daemon_for_the_same_home_names_the_first() {
@@ -64,8 +64,10 @@ fn an_explicit_port_that_is_taken_names_its_holder() {
     let mut from_env = stage.flightdeck(&["up", "--no-hooks"]);
     from_env.env("FLIGHTDECK_PORT", port.to_string());
     let mut by_flag = stage.flightdeck(&["up", "--no-hooks", "--port", &port.to_string()]);
+    let mut plain = stage.flightdeck(&["--no-hooks"]);
+    plain.env("FLIGHTDECK_PORT", port.to_string());
     fs::create_dir_all(stage.paths().home).unwrap();
-    for command in [&mut by_flag, &mut from_env] {
+    for command in [&mut by_flag, &mut from_env, &mut plain] {
         let output = command.output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1));
@@ -148,4 +150,27 @@ fn a_home_that_is_a_link_works_like_any_other() {
     let daemon = stage.daemon();
     stage.hook(r#"{"session_id":"s","hook_event_name":"Stop"}"#);
     assert_eq!(daemon.board().len(), 1);
+}
+
+#[test]
+fn another_port_than_the_one_in_the_hooks_is_refused() {
+    let stage = Stage::new();
+    stage.run(&["hooks", "install", "--via", "curl", "--port", "4123"]).well();
+    let said = stage.run(&["--port", "4124"]);
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("send to port 4123, but port 4124 was asked for"), "{}", said.err);
+}
+
+#[test]
+fn a_session_that_began_and_died_while_nobody_listened_is_ended_at_the_start() {
+    let stage = Stage::new();
+    stage.daemon().stop();
+    let mut client = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let mut hook = stage.flightdeck(&["hook"]);
+    hook.env("CLAUDE_PID", client.id().to_string());
+    feed(&mut hook, r#"{"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}"#);
+    client.kill().unwrap();
+    client.wait().unwrap();
+    let daemon = stage.daemon();
+    until("the session has ended", || daemon.card("s")["ended_at"].is_string().then_some(()));
 }

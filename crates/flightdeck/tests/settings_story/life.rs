@@ -77,7 +77,7 @@ fn a_daemon_that_stops_takes_out_only_what_was_not_installed_for_good() {
         for keep in keep {
             world.file().install(&world.registration, *keep).unwrap();
         }
-        let outcome = world.file().release().unwrap().outcome;
+        let outcome = world.file().release(&world.registration.home).unwrap().outcome;
         world.uninstall().unwrap();
         assert_eq!(world.bytes(), b"{}\n");
         outcome
