@@ -252,7 +252,6 @@ fn status_tells_how_the_daemon_is_doing() {
             sessions  3, seen by 0 viewers
             events    8 in <n> MB, last <time>
             hooks     0 in place, 30 missing
-                      to mend: flightdeck hooks install
         "#]],
     );
     let status = stage.run(&["status", "--json"]).json();
