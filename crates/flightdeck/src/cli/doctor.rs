@@ -156,6 +156,9 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
     let (here, path) = (status.registered.len(), path.display());
     findings.push(if status.disabled {
         Finding::ill("hooks", format!("disableAllHooks is true in {path}"), "take that line out")
+    } else if let Some(other) = file.other_home(&paths.home)? {
+        let says = format!("{path} is registered for another Flightdeck home, {}", other.display());
+        Finding::ill("hooks", says, "flightdeck hooks install, to have the events here instead")
     } else if status.in_order() {
         Finding::well("hooks", format!("{here} events in {path}"))
     } else if here == 0 {

@@ -395,6 +395,21 @@ fn doctor_names_each_finding_and_its_fix() {
 }
 
 #[test]
+fn doctor_tells_of_spooled_files_that_are_no_events_and_of_another_home() {
+    let stage = Stage::new();
+    stage.daemon().stop();
+    stage.hook(r#"{"session_id": "s", "hook_event_name": "Stop"}"#);
+    let spooled = flightdeck::inlet::spool::list(&stage.paths().spool()).unwrap();
+    fs::write(&spooled[0].path, "no event").unwrap();
+    let mut install = stage.flightdeck(&["hooks", "install"]);
+    assert!(install.env("FLIGHTDECK_HOME", stage.path().join("second")).output().unwrap().status.success());
+    let _daemon = stage.daemon();
+    let said = stage.run(&["doctor"]).out;
+    assert!(said.contains("1 file could not be read as an event"), "{said}");
+    assert!(said.contains("registered for another Flightdeck home, ~/second"), "{said}");
+}
+
+#[test]
 fn ls_watch_follows_every_change() {
     let stage = Stage::new();
     let daemon = stage.daemon();
