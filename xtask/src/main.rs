@@ -7,6 +7,7 @@ mod contract;
 mod e2e;
 mod generate;
 mod test;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;
@@ -32,6 +33,8 @@ enum Command {
     Gen(generate::Args),
     /// Run every check and test, and sum up
     Test(test::Args),
+    /// Serve the page with hot reload against a running daemon
+    Web(web::Args),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Command::Contract(args) => contract::run(&args),
         Command::Gen(args) => generate::run(&args),
         Command::Test(args) => test::run(&args),
+        Command::Web(args) => web::run(&args),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
