@@ -282,16 +282,19 @@ impl Fleet {
         let Some(session) = self.sessions.get_mut(id) else { return };
         match timer {
             Timer::Settle | Timer::AfterStop => {
-                let was_working = session.shown.state.is_working();
+                let before = session.shown.clone();
                 if timer == Timer::Settle {
                     session.settle(due)
                 } else {
                     session.settle_after_stop(due)
                 }
-                if session.shown.state.is_working() && !was_working {
+                if session.shown.state.is_working() && !before.state.is_working() {
                     self.timers.set(due + QUIET_AFTER, id, Timer::Quiet);
                 }
-                effects.push(Effect::Changed(id.to_owned()));
+                // A settled word may also have ended children or told of a shell.
+                if timer == Timer::Settle || session.shown != before {
+                    effects.push(Effect::Changed(id.to_owned()));
+                }
             }
             Timer::Quiet if session.shown.state.is_working() => {
                 let at = session.last_activity_at + QUIET_AFTER;

@@ -45,7 +45,7 @@ fn clippy() -> Result<Outcome> {
 
 /// The workspace as a whole: one set of features, so that what is shared is built once.
 fn rust() -> Result<Outcome> {
-    run(cargo().args(["test", "--workspace"]))
+    run(cargo().args(["test", "--workspace", "--no-fail-fast"]))
 }
 
 /// Shares all but one crate with the binary that `e2e` runs.
