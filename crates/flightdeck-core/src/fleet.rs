@@ -222,7 +222,8 @@ impl Fleet {
             effects.extend(occupant(session).map(Effect::Seated));
         }
         if let Some(process) = process_key(session)
-            && self.by_process.get(&process) != Some(id)
+            // Whoever sits there is replaced by a start or a newer word, never by the way.
+            && !self.by_process.contains_key(&process)
             && !session.shown.state.is_ended()
         {
             self.by_process.insert(process, id.clone());

@@ -5,7 +5,7 @@ import type { Explanation } from "../generated/Explanation";
 import type { Session } from "../generated/Session";
 import type { TimelineEvent } from "../generated/TimelineEvent";
 import { getEvents, getExplanation, getSession } from "../live/api";
-import { sessionSignal } from "../live/store";
+import { loaded, sessionSignal } from "../live/store";
 
 const PAGE = 500;
 /** A drawer shows the newest of these; the whole log is in `flightdeck log`. */
@@ -21,6 +21,8 @@ export function useDrawerData(id: string): DrawerData {
   const error = useSignal<string | null>(null);
   const wanted = useSignal(0);
   useSignalEffect(() => {
+    // A deep link opens the drawer before the board is known: look again once it is.
+    void loaded.value;
     void sessionSignal(id)?.value;
     const timer = setTimeout(() => { wanted.value++; }, wanted.peek() === 0 ? 0 : FOLLOW_MS);
     return () => clearTimeout(timer);

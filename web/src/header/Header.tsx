@@ -74,7 +74,7 @@ function Running() {
 function Spend() {
   const today = usage.value?.total?.usd_micros;
   const known = today ?? fleet.value.usdMicros;
-  if (known === null) return null;
+  if (!known) return null;
   const rows = usage.value?.rows?.slice(-12) ?? [];
   const lastHour = rows.at(-1)?.usd_micros;
   return (

@@ -314,3 +314,19 @@ fn a_word_from_the_future_does_not_deafen_the_session() {
         expect![[r#"needs_you idle "Waiting for your next prompt""#]],
     );
 }
+
+#[test]
+fn a_file_read_between_the_goodbye_and_the_next_start_does_not_double_the_card() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(
+        &mut fleet,
+        "0 SessionStart source=startup session_id=a pid=7 proc_start=1
+         5 SessionEnd reason=clear session_id=a pid=7 proc_start=1
+         5.02@4.99 registry busy sessionId=b
+         5.03 SessionStart source=clear session_id=b pid=7 proc_start=1
+         6 tick",
+    );
+    let board: Vec<_> =
+        flightdeck_core::board::board(&fleet).into_iter().map(|c| (c.id, c.continues)).collect();
+    assert_eq!(board, [("b".to_owned(), Some("a".to_owned()))]);
+}
