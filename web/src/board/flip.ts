@@ -15,12 +15,15 @@ const onScreen = (r: DOMRect) => r.bottom > 0 && r.top < innerHeight && r.width 
 
 export function beforeMove(held: string | null): void {
   if (before) return;
-  before = new Map();
+  const measured = new Map<string, DOMRect>();
+  before = measured;
   heldBefore = null;
+  // A change that moves nothing draws nothing, and nobody calls afterMove: what was measured must not stay for the next.
+  requestAnimationFrame(() => setTimeout(() => { if (before === measured) before = null; }));
   for (const card of cards()) {
     const id = card.dataset.card;
     const rect = card.getBoundingClientRect();
-    if (id && onScreen(rect)) before.set(id, rect);
+    if (id && onScreen(rect)) measured.set(id, rect);
     if (id && id === held) heldBefore = { id, top: rect.top };
   }
 }
