@@ -9,6 +9,8 @@ export default defineConfig({
   timeout: 60_000,
   expect: { timeout: 10_000 },
   workers: 2,
+  // A second try is listed as flaky: a place to look, on a machine that may be building something beside us.
+  retries: process.env.CI ? 1 : 0,
   fullyParallel: true,
   reporter: [["list"]],
   use: { viewport: { width: 1600, height: 1000 }, colorScheme: "dark", launchOptions: { executablePath, args }, trace: process.env.TRACE ? "retain-on-failure" : "off", screenshot: "only-on-failure" },

@@ -67,8 +67,21 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         }
     };
     let mut total = Tally::default();
+    let mut again = Vec::new();
     for scenario in &chosen {
-        total.add(&perform(scenario, args, &client, flightdeck.as_deref()));
+        let play = || perform(scenario, args, &client, flightdeck.as_deref());
+        let first = play();
+        if first.failed == 0 {
+            total.add(&first);
+            continue;
+        }
+        // A real terminal on a shared machine: what fails twice is ours, what fails once is said.
+        println!("{} failed once; once more", scenario.name);
+        total.add(&play());
+        again.push(scenario.name);
+    }
+    if !again.is_empty() {
+        println!("\nFAILED ONCE, a place to look: {}", again.join(", "));
     }
     let left_out = scenarios::ALL.len() - chosen.len();
     println!("\n{total}");
