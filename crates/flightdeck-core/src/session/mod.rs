@@ -4,7 +4,9 @@
 
 mod child;
 mod registry;
+mod seat;
 mod show;
+mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,13 +15,15 @@ use serde::{Deserialize, Serialize};
 pub use self::child::Child;
 use self::child::{agent_facts, newest_running};
 pub use self::registry::RegistryView;
+pub use self::seat::Seat;
 pub(crate) use self::show::Cause;
 pub use self::show::{Because, Shown, Transition};
+pub use self::turn::Turn;
 use crate::agent::{self, Activity, AgentState, Around, IdleReason};
 use crate::enrichment::Summary;
 use crate::event::{Background, EndReason, Event, EventKind, Notice, Outcome, Prompter, StartSource};
 use crate::ledger::{Ledger, Need, NeedKind};
-use crate::limits::{CHILDREN_MAX, DISORDER_MAX, ENDED_TURNS_MAX, TODOS_MAX};
+use crate::limits::{CHILDREN_MAX, DISORDER_MAX, TODOS_MAX};
 use crate::project::Project;
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
@@ -78,19 +82,6 @@ pub struct Session {
     pub status_line: Option<StatusLine>,
 }
 
-/// The lasting place a session sits in.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seat {
-    pub pid: Option<u32>,
-    pub proc_start: Option<String>,
-    pub tmux_socket: Option<String>,
-    pub pane: Option<String>,
-    pub tty: Option<String>,
-    pub name: Option<String>,
-    /// When the newest word about it fired: a late hook of the old process does not take it back.
-    pub told_at: Timestamp,
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MainAgent {
     pub state: AgentState,
@@ -103,21 +94,6 @@ pub struct MainAgent {
     pub before_compaction: Option<AgentState>,
     /// A hook of its own came since it began to work: then hooks reach us, and an end without a Stop was an Esc.
     pub hooks_reach_us: bool,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
-    pub count: u32,
-    pub started_at: Option<Timestamp>,
-    /// It runs: its time is not frozen yet.
-    pub open: bool,
-    /// Frozen when the turn ends.
-    pub last: Option<Millis>,
-    pub prompt_id: Option<String>,
-    /// How the turn ended, if its own hook said so.
-    pub stopped: Option<IdleReason>,
-    /// Turns that are over, for events that bring no clock of their own.
-    pub ended_prompts: VecDeque<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -609,44 +585,5 @@ impl MainAgent {
 
     fn is_using_a_tool(&self) -> bool {
         matches!(self.state, AgentState::Working(Activity::Tool { .. })) && !self.ledger.is_blocked()
-    }
-}
-
-impl Turn {
-    fn end_prompt(&mut self, prompt: Option<String>) {
-        let Some(prompt) = prompt else { return };
-        if self.ended_prompts.contains(&prompt) {
-            return;
-        }
-        if self.ended_prompts.len() == ENDED_TURNS_MAX {
-            self.ended_prompts.pop_front();
-        }
-        self.ended_prompts.push_back(prompt);
-    }
-
-    fn has_ended(&self, prompt: Option<&str>) -> bool {
-        prompt.is_some_and(|p| self.ended_prompts.iter().any(|e| e == p))
-    }
-}
-
-impl Seat {
-    fn take(&mut self, event: &Event) {
-        let e = &event.envelope;
-        if event.fired_at < self.told_at {
-            return;
-        }
-        if e.pid.is_some() {
-            if (self.pid, &self.proc_start) != (e.pid, &e.proc_start) {
-                // Another process sits in another place: nothing of the old one is true of it.
-                *self = Self::default();
-            }
-            self.pid = e.pid;
-            self.proc_start.clone_from(&e.proc_start);
-            self.told_at = event.fired_at;
-        }
-        keep(&mut self.tmux_socket, e.tmux_socket.as_ref());
-        keep(&mut self.pane, e.pane.as_ref());
-        keep(&mut self.tty, e.tty.as_ref());
-        keep(&mut self.name, e.seat.as_ref());
     }
 }

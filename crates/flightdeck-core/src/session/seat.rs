@@ -1,0 +1,42 @@
+//! Where a session sits: the process, the terminal, the name it was given.
+
+use serde::{Deserialize, Serialize};
+
+use super::keep;
+use crate::event::Event;
+use crate::time::Timestamp;
+
+/// The lasting place a session sits in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    pub pid: Option<u32>,
+    pub proc_start: Option<String>,
+    pub tmux_socket: Option<String>,
+    pub pane: Option<String>,
+    pub tty: Option<String>,
+    pub name: Option<String>,
+    /// When the newest word about it fired: a late hook of the old process does not take it back.
+    pub told_at: Timestamp,
+}
+
+impl Seat {
+    pub(super) fn take(&mut self, event: &Event) {
+        let e = &event.envelope;
+        if event.fired_at < self.told_at {
+            return;
+        }
+        if e.pid.is_some() {
+            if (self.pid, &self.proc_start) != (e.pid, &e.proc_start) {
+                // Another process sits in another place: nothing of the old one is true of it.
+                *self = Self::default();
+            }
+            self.pid = e.pid;
+            self.proc_start.clone_from(&e.proc_start);
+            self.told_at = event.fired_at;
+        }
+        keep(&mut self.tmux_socket, e.tmux_socket.as_ref());
+        keep(&mut self.pane, e.pane.as_ref());
+        keep(&mut self.tty, e.tty.as_ref());
+        keep(&mut self.name, e.seat.as_ref());
+    }
+}
