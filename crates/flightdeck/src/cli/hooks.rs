@@ -8,8 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::claude_settings::{
-    self as settings, ClientVersion, DEFAULT_HOLD_SECONDS, DEFAULT_PORT, Installed, Keep, Registration,
-    Scope, SettingsFile, Via,
+    self as settings, ClientVersion, DEFAULT_PORT, Installed, Keep, Registration, Scope, SettingsFile, Via,
 };
 use crate::config::Config;
 use crate::paths::Paths;
@@ -123,6 +122,7 @@ fn register(
     }
     // A project file needs no config folder; without one there is no registry to look into either.
     let config = settings::config_dir(env).unwrap_or_default();
+    let ours = Config::read(&paths.config)?;
     let port = || env("FLIGHTDECK_PORT").and_then(|port| port.to_str()?.parse().ok());
     Ok(Registration {
         binary: std::path::absolute(cwd.join(binary))?,
@@ -132,7 +132,8 @@ fn register(
         hold_seconds: options
             .hold_seconds
             .or(installed.and_then(|i| i.hold_seconds))
-            .unwrap_or(DEFAULT_HOLD_SECONDS),
+            .unwrap_or(ours.hold_seconds()),
+        hold_elicitation: ours.hold_elicitation,
         status_line: options.statusline,
         version: ClientVersion::find(&|| settings::ask_claude(env), &cwd.join(config)),
     })
