@@ -108,9 +108,9 @@ fn can_be_heard(wanted: Registration) -> anyhow::Result<Registration> {
         Some(_) if wanted.via == Via::Shim => anyhow::bail!(
             "the shim speaks to the daemon of this machine only: add --via curl (or http) to send to another"
         ),
-        Some(url) if wanted.via == Via::Http && url.is_private() => anyhow::bail!(
-            "Claude Code sends no http hooks to {url}, a private address: use --via curl"
-        ),
+        Some(url) if wanted.via == Via::Http && url.is_private() => {
+            anyhow::bail!("Claude Code sends no http hooks to {url}, a private address: use --via curl")
+        }
         _ => Ok(wanted),
     }
 }
