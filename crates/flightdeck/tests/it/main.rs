@@ -16,6 +16,7 @@ mod deck;
 mod http;
 mod kill;
 mod large;
+mod liveness;
 mod openapi;
 mod registration;
 mod replay;
