@@ -99,7 +99,7 @@ pub(super) fn agent_facts(
         EventKind::ToolStarted(tool) => ledger.open_call(tool, at, agent_type),
         EventKind::PermissionAsked(tool) => ledger.open_permission(tool, at, agent_type),
         EventKind::ElicitationOpened { message, .. } => {
-            ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));
+            ledger.open_elicitation(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));
         }
         EventKind::Notified(Notice::ElicitationDialog { message }) if !ledger.is_blocked() => {
             ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));

@@ -181,3 +181,54 @@ fn the_time_of_a_turn_stays_frozen_until_the_next_prompt() {
         assert_eq!(card(&fleet, "s").last_turn_task_seconds, Some(12.0), "{later}");
     }
 }
+
+#[test]
+fn a_prompt_typed_while_a_subagent_runs_drops_neither_it_nor_its_call() {
+    let story = "0 UserPromptSubmit prompt=a prompt_id=1
+         1 PreToolUse tool_name=Agent tool_use_id=a prompt_id=1
+         2 SubagentStart agent_id=x agent_type=Explore prompt_id=1
+         3 UserPromptSubmit prompt=b prompt_id=2";
+    check(story, expect![[r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#]]);
+    // Only while a call is open is a notice of a prompt believed.
+    check(
+        &format!(
+            "{story}
+             4 SubagentStop agent_id=x agent_type=Explore prompt_id=1
+             5 Notification notification_type=permission_prompt prompt_id=1"
+        ),
+        expect![[r#"needs_you needs_permission "Permission needed" · Explore Done "Done""#]],
+    );
+}
+
+#[test]
+fn after_a_refusal_inside_a_subagent_a_prompt_drops_the_call_it_ran_in() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "0 UserPromptSubmit prompt=a prompt_id=1
+         1 PreToolUse tool_name=Agent tool_use_id=a prompt_id=1
+         2 SubagentStart agent_id=x agent_type=Explore prompt_id=1
+         3 PermissionRequest tool_name=Bash agent_id=x agent_type=Explore prompt_id=1
+         9 UserPromptSubmit prompt=b prompt_id=2",
+    );
+    assert!(!fleet.get("s").unwrap().main.ledger.has_open_call());
+}
+
+#[test]
+fn an_interrupted_tool_and_an_idle_notice_end_the_turns_time() {
+    for (end, seconds) in [
+        ("5 PostToolUseFailure tool_name=Bash tool_use_id=a is_interrupt=true", Some(5.0)),
+        ("65 Notification notification_type=idle_prompt", Some(65.0)),
+        ("5 PostToolUseFailure tool_name=Bash tool_use_id=a error=no", None),
+        ("65@-1 Notification notification_type=idle_prompt", None),
+    ] {
+        let mut fleet = Fleet::new(Rules::default());
+        tell(
+            &mut fleet,
+            &format!(
+                "0 UserPromptSubmit prompt=a\n 1 PreToolUse tool_name=Bash tool_use_id=a\n {end}\n 99 tick"
+            ),
+        );
+        assert_eq!(card(&fleet, "s").last_turn_task_seconds, seconds, "{end}");
+    }
+}
