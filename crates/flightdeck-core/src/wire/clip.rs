@@ -96,6 +96,14 @@ pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usi
     true
 }
 
+/// Cuts the longest parts of a map that is over `bytes`: what is left can be looked at, not used.
+pub fn shorten(map: &mut Map<String, Value>, bytes: usize) {
+    if written(map) > bytes {
+        let cut = LEVELS.iter().find_map(|level| Cut::new(*level, bytes).object(map, 1));
+        *map = cut.unwrap_or_default();
+    }
+}
+
 /// Marks a cut payload, or a cut call of one, with the digest of its whole input.
 fn mark<'a>(cut: &'a mut Map<String, Value>, input: Option<&Value>) -> &'a mut Value {
     cut.insert(MARK.into(), json!({ "input_digest": format!("{:016x}", digest(input)) }));
@@ -182,21 +190,23 @@ impl Cut {
                 self.spend(3)?;
                 Some(cut.into())
             }
-            Value::Object(fields) => {
-                let mut cut = Map::new();
-                for (key, value) in fields.iter().take(self.level.items) {
-                    let value = self.value(value, depth + 1)?;
-                    cut.insert(self.key(key)?, value);
-                }
-                self.more(fields.len(), &mut cut)?;
-                self.spend(2)?;
-                Some(cut.into())
-            }
+            Value::Object(fields) => self.object(fields, depth).map(Value::Object),
             Value::Null | Value::Bool(_) | Value::Number(_) => {
                 self.spend(value.to_string().len())?;
                 Some(value.clone())
             }
         }
+    }
+
+    fn object(&mut self, fields: &Map<String, Value>, depth: usize) -> Option<Map<String, Value>> {
+        let mut cut = Map::new();
+        for (key, value) in fields.iter().take(self.level.items) {
+            let value = self.value(value, depth + 1)?;
+            cut.insert(self.key(key)?, value);
+        }
+        self.more(fields.len(), &mut cut)?;
+        self.spend(2)?;
+        Some(cut)
     }
 
     fn string(&mut self, s: &str, bytes_max: usize) -> Option<Value> {

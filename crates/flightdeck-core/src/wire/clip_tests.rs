@@ -73,6 +73,18 @@ fn any_event_has_a_budget() {
 }
 
 #[test]
+fn an_input_is_shortened_for_the_card_to_its_bytes() {
+    let mut input = object(json!({"file_path": "a", "content": "x\n".repeat(100_000), "k": vec!["y"; 9000]}));
+    shorten(&mut input, 10_000);
+    assert!(written(&input) <= 10_000);
+    assert_eq!(input["file_path"], "a");
+    assert!(input["content"].as_str().unwrap().ends_with("bytes clipped]"));
+    let whole = input.clone();
+    shorten(&mut input, 10_000);
+    assert_eq!(input, whole);
+}
+
+#[test]
 fn the_longest_text_goes_first() {
     let short = "the question a person answers ".repeat(20);
     let cut = clipped(
