@@ -51,6 +51,8 @@ pub struct Occupant {
     pub session_id: String,
     pub pid: u32,
     pub proc_start: Option<String>,
+    /// Where that number holds, if it was told.
+    pub pid_ns: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -217,7 +219,8 @@ impl Fleet {
         let was_watched = session.shown.state.is_working() && session.quiet_since.is_none();
         let was_stale = session.stale;
         let was_ended = session.ended_at;
-        let sat = (session.seat.pid, session.seat.proc_start.clone());
+        let place = |s: &Session| (s.seat.pid, s.seat.proc_start.clone(), s.seat.pid_ns.clone());
+        let sat = place(session);
         let asked = open_asks(session);
         session.apply(event, &self.rules);
         let id = &event.session_id;
@@ -246,9 +249,7 @@ impl Fleet {
             self.timers.set(event.received_at + COMPLETED_AFTER, id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, id, Timer::Forget);
         }
-        if sat != (session.seat.pid, session.seat.proc_start.clone())
-            || (was_ended.is_some() && session.ended_at.is_none())
-        {
+        if sat != place(session) || (was_ended.is_some() && session.ended_at.is_none()) {
             effects.extend(occupant(session).map(Effect::Seated));
         }
         if let Some(process) = process_key(session)
@@ -439,7 +440,9 @@ fn has_been_over(session: &Session, due: Timestamp, after: crate::time::Millis) 
 
 fn occupant(session: &Session) -> Option<Occupant> {
     let pid = session.seat.pid.filter(|_| !session.shown.state.is_ended())?;
-    Some(Occupant { session_id: session.id.clone(), pid, proc_start: session.seat.proc_start.clone() })
+    let seat = &session.seat;
+    let (proc_start, pid_ns) = (seat.proc_start.clone(), seat.pid_ns.clone());
+    Some(Occupant { session_id: session.id.clone(), pid, proc_start, pid_ns })
 }
 
 fn process_key(session: &Session) -> Option<String> {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{CLOSED_CALLS_MAX, DISORDER_MAX, OPEN_CALLS_MAX, OPEN_NEEDS_MAX};
 use crate::record::Source;
+use crate::session::within_a_moment;
 use crate::time::Timestamp;
 use crate::tool::ToolUse;
 
@@ -148,6 +149,9 @@ impl Ledger {
         if at < self.cleared_at || self.closed.iter().any(|c| c.tool.same_call(tool) && at < c.fired_at) {
             return;
         }
+        if self.is_told_twice(tool, at) {
+            return;
+        }
         let asked = |ledger: &Self, id: &Option<String>| {
             ledger.needs.iter().any(|n| n.call_id == *id && n.ask_id.is_some())
         };
@@ -160,6 +164,29 @@ impl Ledger {
         }
         let kind = asking_kind(tool).unwrap_or(NeedKind::Permission);
         self.open_need(Need { ask_id: Some(ask_id), ..need(kind, tool, call_id, at, agent_type) });
+    }
+
+    /// Each open call has its ask already, the last one a moment ago: another hook tells of the same.
+    fn is_told_twice(&self, tool: &ToolUse, at: Timestamp) -> bool {
+        let calls = self.calls.iter().filter(|c| c.tool.same_call(tool)).count();
+        let asks = || {
+            self.needs
+                .iter()
+                .filter(|n| n.ask_id.is_some() && n.tool.as_ref().is_some_and(|t| t.same_call(tool)))
+        };
+        // A question or a plan stands since its call began, and has no twin.
+        let same = |n: &Need| n.kind != NeedKind::Permission || within_a_moment(n.opened_at, at);
+        asks().count() >= calls.max(1) && asks().any(same)
+    }
+
+    /// An elicitation: one dialog, however many hooks tell of it.
+    pub fn open_elicitation(&mut self, need: Need) {
+        let same = |n: &Need| {
+            n.kind == need.kind && n.text == need.text && within_a_moment(n.opened_at, need.opened_at)
+        };
+        if !self.needs.iter().any(same) {
+            self.open_need(need);
+        }
     }
 
     /// A need that no call stands behind: from a notification, an elicitation, or the registry.

@@ -10,6 +10,7 @@ pub mod enrichment;
 pub mod event;
 pub mod events_doc;
 pub mod fleet;
+pub mod fnv;
 pub mod ledger;
 pub mod lens;
 pub mod limits;

@@ -108,6 +108,9 @@ pub struct Envelope {
     /// Start time of `pid` in the kernel's own unit, so that a reused pid is not mistaken for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proc_start: Option<String>,
+    /// The pid namespace that `pid` is a number in: a container's 7 is not the machine's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid_ns: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tmux_socket: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::asks::holds::{HoldRules, Holds};
-use crate::claude_settings::{ClientVersion, Registration, SettingsFile, Via};
+use crate::claude_settings::{ClientVersion, Installed, Registration, SettingsFile, Via};
 use crate::clock;
 use crate::config::Config;
 use crate::connections::{Bounded, CONNECTIONS_MAX};
@@ -178,9 +178,10 @@ async fn listen(
             "to listen on {bind}, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml"
         );
     }
-    let baked = baked_port(options, file);
-    if options.token.is_some() && baked.is_some() {
-        let note = "The registered http or curl hooks cannot send the token, so their events are refused: run `flightdeck hooks install`";
+    let installed = sends_here(options, file);
+    let baked = installed.as_ref().map(|i| i.port().unwrap_or(options.config.default_port()));
+    if options.token.is_some() && installed.is_some_and(|i| !i.token) {
+        let note = "The registered http or curl hooks send no token, so their events are refused: run `flightdeck hooks repair`";
         tracing::warn!("{note}");
         notes.push(note.to_owned());
     }
@@ -347,11 +348,12 @@ fn write_daemon_file(paths: &Paths, url: &str, port: u16) -> anyhow::Result<()> 
 }
 
 /// http and curl handlers have the port baked in: with those registered there is only one right port.
-fn baked_port(options: &Options, file: &SettingsFile) -> Option<u16> {
+fn sends_here(options: &Options, file: &SettingsFile) -> Option<Installed> {
     // Another home's handlers are meant for another daemon. A file that cannot be read is named when we register.
     let other = file.other_home(&options.paths.home).ok().flatten();
     let installed = file.installed().ok().flatten().filter(|i| i.via != Via::Shim && other.is_none())?;
-    Some(installed.port.unwrap_or(options.config.default_port()))
+    // Those with another host in them are, too.
+    (installed.url.is_none() || installed.port().is_some()).then_some(installed)
 }
 
 fn wish(options: &Options, baked: Option<u16>) -> anyhow::Result<Wish> {

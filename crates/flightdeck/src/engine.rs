@@ -51,6 +51,8 @@ pub enum Input {
     Overview(oneshot::Sender<Overview>),
     /// The whole board.
     Board(oneshot::Sender<Bytes>),
+    /// The board, and beside it the cards that others took the place of.
+    Everyone(oneshot::Sender<(Bytes, Vec<Bytes>)>),
     /// One card of the fleet, on the board or replaced.
     Card {
         id: String,
@@ -116,6 +118,9 @@ impl EngineHandle {
     }
     pub async fn board(&self) -> Result<Bytes, Stopped> {
         self.ask(Input::Board).await
+    }
+    pub async fn everyone(&self) -> Result<(Bytes, Vec<Bytes>), Stopped> {
+        self.ask(Input::Everyone).await
     }
     pub async fn card(&self, id: &str) -> Result<Option<Bytes>, Stopped> {
         self.ask(|reply| Input::Card { id: id.to_owned(), reply }).await
@@ -389,6 +394,7 @@ impl Engine {
         // Whoever asked may have gone away; then the answer is nobody's.
         match question {
             Input::Board(reply) => drop(reply.send(self.changes.snapshot())),
+            Input::Everyone(reply) => drop(reply.send((self.changes.snapshot(), replaced(&self.fleet)))),
             Input::Card { id, reply } => drop(reply.send(card_json(&self.fleet, &id))),
             Input::Explain { id, reply } => drop(reply.send(self.fleet.get(&id).map(explain::explain))),
             Input::History { since, reply } => drop(reply.send(explain::history(&self.fleet, since))),
@@ -417,6 +423,11 @@ fn answer_all(waiting: Vec<(usize, Reply)>, appended: Vec<Appended>) {
         // The sender went away after its event was stored: nothing is lost.
         let _ = reply.send(Ok(appended.by_ref().take(count).collect()));
     }
+}
+
+fn replaced(fleet: &Fleet) -> Vec<Bytes> {
+    let gone = fleet.sessions().filter(|session| !board::on_board(session));
+    gone.filter_map(|session| card_json(fleet, &session.id)).collect()
 }
 
 /// `None` if there is no such session.

@@ -102,7 +102,7 @@ pub(super) fn agent_facts(
         }
         EventKind::ElicitationOpened { message, .. } => {
             let need = Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type);
-            ledger.open_need(Need { ask_id: Some(event.id.to_string()), ..need });
+            ledger.open_elicitation(Need { ask_id: Some(event.id.to_string()), ..need });
         }
         EventKind::Notified(Notice::ElicitationDialog { message }) if !ledger.is_blocked() => {
             ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));

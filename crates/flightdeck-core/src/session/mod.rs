@@ -193,7 +193,10 @@ impl Session {
             return self.take_status_line(says, event);
         }
         self.take_common_facts(event);
-        let before = Before { late: self.is_late(event), typed_ahead: self.main.is_using_a_tool() };
+        if self.is_told_twice(event) {
+            return;
+        }
+        let before = Before { late: self.is_late(event), typed_ahead: self.is_using_a_tool() };
         let was = self.what_agents_do();
         let says = match (&event.kind, &event.agent_id) {
             (EventKind::RegistrySaid(word), _) => self.hear(word, event),
@@ -249,6 +252,29 @@ impl Session {
                 K::SessionStarted { .. } | K::SessionEnded { .. } => false,
                 _ => followed,
             }
+    }
+
+    /// Hooks registered for the user and again for a project bring each prompt twice, under two ids of ours.
+    fn is_told_twice(&self, event: &Event) -> bool {
+        let EventKind::Prompted { text, .. } = &event.kind else { return false };
+        match &event.facts.prompt_id {
+            Some(id) => self.turn.prompt_id.as_ref() == Some(id) || self.turn.has_ended(Some(id)),
+            // Nobody types the same again within a moment.
+            None => {
+                self.last_user_message.as_ref() == Some(text)
+                    && self.turn.started_at.is_some_and(|at| within_a_moment(at, event.fired_at))
+            }
+        }
+    }
+
+    /// A call runs, its own or the subagent it waits for, and nobody is asked anything: what is typed now is typed ahead.
+    fn is_using_a_tool(&self) -> bool {
+        let runs = match self.main.state {
+            AgentState::Working(Activity::Tool { .. }) => true,
+            AgentState::Working(Activity::Delegating { .. }) => self.main.ledger.has_open_call(),
+            _ => false,
+        };
+        runs && self.foremost_need().is_none()
     }
 
     fn reset_clocks(&mut self, at: Timestamp) {
@@ -459,6 +485,13 @@ impl Session {
                 self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
                 self.end_turn(at);
             }
+            // A real Esc fires no hook, and a lost Stop leaves only this: the turn's time ends with what ended the turn.
+            EventKind::ToolEnded { outcome: Outcome::Interrupted, .. }
+            | EventKind::Notified(Notice::IdlePrompt)
+                if self.main.moved_by == event.seq && matches!(self.main.state, AgentState::Idle(_)) =>
+            {
+                self.end_turn(at);
+            }
             EventKind::ModelSwitched { to } => {
                 self.model = Some(to.clone());
                 self.model_at = at;
@@ -569,6 +602,11 @@ impl Session {
     }
 }
 
+/// Two hooks of one fact fire at most this far apart.
+pub(crate) fn within_a_moment(a: Timestamp, b: Timestamp) -> bool {
+    (a - b).0.abs() <= DISORDER_MAX.0
+}
+
 fn keep(slot: &mut Option<String>, value: Option<&String>) {
     if let Some(value) = value
         && slot.as_ref() != Some(value)
@@ -593,9 +631,5 @@ impl MainAgent {
             AgentState::Working(Activity::Tool { name, .. }) => Some(name.clone()),
             _ => None,
         }
-    }
-
-    fn is_using_a_tool(&self) -> bool {
-        matches!(self.state, AgentState::Working(Activity::Tool { .. })) && !self.ledger.is_blocked()
     }
 }

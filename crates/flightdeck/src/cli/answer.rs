@@ -171,12 +171,8 @@ fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
                 text += &format!("{}\n", plain(&question.question));
                 for (n, option) in question.options.iter().enumerate() {
                     let why = option.description.as_deref().map(first_line).unwrap_or_default();
-                    text += &format!(
-                        "  {}  {}  {}\n",
-                        n + 1,
-                        plain(&option.label),
-                        draw::paint(out, "2", &why)
-                    );
+                    text +=
+                        &format!("  {}  {}  {}\n", n + 1, plain(&option.label), draw::paint(out, "2", &why));
                 }
             }
             text += "  --pick N or your own words, once for each question; `--pick 1,3` where several may be chosen\n";

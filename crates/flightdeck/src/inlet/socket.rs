@@ -115,7 +115,7 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
         "statusline" => status_line(frame, app).await?,
         "fleet" => to_json(app.engine.overview().await.map_err(stopping)?)?,
         "ping" => json!({ "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id() }),
-        "sessions" => raw(&app.engine.board().await.map_err(stopping)?)?,
+        "sessions" => api::sessions_json(app, &frame.args).await.map_err(not_found)?,
         "session" => api::session_json(app, &id_of(&frame.args)?).await.map_err(not_found)?,
         "explain" => api::explain_json(app, &id_of(&frame.args)?).await.map_err(not_found)?,
         "events" => api::events_json(app, &id_of(&frame.args)?, &frame.args).await.map_err(not_found)?,
@@ -237,10 +237,6 @@ fn ask_id_of(args: &Map<String, Value>) -> Result<String, Refusal> {
 
 fn not_answered(error: asks::AnswerError) -> Refusal {
     Refusal::new(error.code(), error.to_string())
-}
-
-fn raw(json: &[u8]) -> Result<Value, Refusal> {
-    serde_json::from_slice(json).map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))
 }
 
 fn stopping(error: crate::engine::Stopped) -> Refusal {

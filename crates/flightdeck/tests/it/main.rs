@@ -17,6 +17,7 @@ mod deck;
 mod http;
 mod kill;
 mod large;
+mod liveness;
 mod openapi;
 mod registration;
 mod replay;

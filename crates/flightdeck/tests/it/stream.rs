@@ -280,6 +280,15 @@ fn a_cleared_session_is_replaced_not_doubled() {
     assert_eq!(ids, ["new"]);
     assert_eq!(deck.get("/api/sessions/old").json()["replaced_by"], "new");
     assert_eq!(deck.get("/api/sessions/new").json()["continues"], "old");
+
+    // Nobody is missing from the whole list: neither while the fleet holds it nor once it is stored.
+    let all = || {
+        let page = deck.get("/api/sessions?all=1").json();
+        page["sessions"].as_array().unwrap().iter().map(|s| s["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(all(), ["new", "old"]);
+    deck.pass(Millis::minutes(31));
+    assert_eq!(all(), ["new", "old"]);
 }
 
 #[test]
