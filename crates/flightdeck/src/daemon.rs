@@ -127,11 +127,12 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         history: Arc::default(),
         prices: Arc::clone(&prices),
         holds: Arc::clone(&holds),
-        hold_rules: HoldRules::new(
-            hold_seconds.unwrap_or(config.hold_seconds()),
-            config.hold_print,
-            config.hold_elicitation,
-        ),
+        hold_rules: HoldRules {
+            print: config.hold_print,
+            elicitation: config.hold_elicitation,
+            agents: config.hold_agents,
+            ..HoldRules::new(hold_seconds.unwrap_or(config.hold_seconds()))
+        },
     };
 
     let mut beside = take_in(&app, &options, news).await?;
