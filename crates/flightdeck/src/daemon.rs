@@ -106,7 +106,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
     let prices = Arc::new(config.prices()?);
-    let tail = Tail::default();
+    let tail = Tail::new(options.config_dir.as_ref().map(|dir| dir.join("projects")));
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
     let engine = start_engine(&store, config, &health, &tail, seats).await?;
     let registration = registration(&options, addr.port());

@@ -13,7 +13,6 @@ use flightdeck_core::enrichment::Summary;
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::{Effect, Fleet, Occupant};
 use flightdeck_core::record::Record;
-use flightdeck_core::session::Session;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
@@ -175,7 +174,7 @@ impl Engine {
         for session in fleet.sessions().filter(|s| board::on_board(s)) {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
-        fleet.sessions().for_each(|session| touched(&tail, session));
+        fleet.sessions().for_each(|session| tail.touched(session));
         let clock = Steady::new(clock.into());
         health.metrics.fleet(fleet.len(), 0);
         (
@@ -312,7 +311,7 @@ impl Engine {
                 event.seq = place.seq;
                 effects.append(&mut self.fleet.apply(&event));
                 if let Some(session) = self.fleet.get(&event.session_id) {
-                    touched(&self.tail, session);
+                    self.tail.touched(session);
                 }
             }
         }
@@ -372,10 +371,6 @@ impl Engine {
         }
         None
     }
-}
-
-fn touched(tail: &Tail, session: &Session) {
-    tail.touched(&session.id, session.transcript_path.as_deref(), session.ended_at.is_some());
 }
 
 fn answer_all(waiting: Vec<(usize, Reply)>, appended: Vec<Appended>) {

@@ -3,6 +3,8 @@
 //! File-change hints come in from `notify`; lines go through the core's fold; what was found and how far was read are
 //! stored together. Nothing here says anything about a session's state.
 
+#[cfg(test)]
+mod around_story;
 pub mod direct;
 pub mod file;
 pub mod follow;
@@ -10,5 +12,8 @@ pub mod gather;
 pub mod history;
 pub mod live;
 pub mod names;
+pub mod repository;
 #[cfg(test)]
 mod story;
+pub mod tasks;
+mod watches;
