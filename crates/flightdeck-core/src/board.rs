@@ -409,9 +409,11 @@ fn git_branch(session: &Session) -> Option<String> {
 }
 
 fn project(session: &Session) -> ProjectCard {
+    let mut project = session.project.clone();
+    // Where only its transcript tells of a session, it also tells where.
+    project.take(None, session.enrichment.as_ref().and_then(|e| e.known.cwd.as_deref()));
     let linked = repository(session).and_then(|r| r.worktree.as_ref());
-    let folded = linked.and_then(|w| w.fold(&session.project));
-    let project = folded.as_ref().unwrap_or(&session.project);
+    let project = linked.and_then(|w| w.fold(&project)).unwrap_or(project);
     let told = || session.status_line.as_ref()?.says.worktree.as_ref().map(|w| w.name.clone());
     ProjectCard {
         name: project.name().to_owned(),

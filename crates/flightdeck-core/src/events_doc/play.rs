@@ -8,12 +8,12 @@ use crate::board::{self, Card};
 use crate::event::Event;
 use crate::fleet::Fleet;
 use crate::limits::BUSY_AFTER_STOP;
-use crate::record::EventId;
+use crate::record::{EventId, Record};
 use crate::rules::{Rule, Rules};
 use crate::session::Because;
 use crate::time::{Millis, Timestamp};
 use crate::wire::hook::{HookDraft, stamp};
-use crate::wire::registry;
+use crate::wire::{growth, registry};
 
 /// 2026-11-15 12:00 UTC; any moment would do.
 const NOON_MS: i64 = 1_794_744_000_000;
@@ -88,12 +88,16 @@ fn hear(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp
         ("startedAt".to_owned(), json!(started.as_millis())),
         ("statusUpdatedAt".to_owned(), json!((at - Millis::seconds(ago)).as_millis())),
     ]));
-    if let Some(mut record) = registry::record(&entry, EventId(u128::from(seq))) {
-        record.seq = seq;
-        stamp(&mut record, at, fleet.now());
-        fleet.apply(&Event::from_record(&record));
+    if let Some(record) = registry::record(&entry, EventId(u128::from(seq))) {
+        apply(fleet, record, seq, at);
         fleet.tick(at + BUSY_AFTER_STOP);
     }
+}
+
+fn apply(fleet: &mut Fleet, mut record: Record, seq: u64, at: Timestamp) {
+    record.seq = seq;
+    stamp(&mut record, at, fleet.now());
+    fleet.apply(&Event::from_record(&record));
 }
 
 /// One second after the last, as the shim would send it.
@@ -103,11 +107,11 @@ fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: St
     match name {
         registry::REGISTRY => return hear(fleet, &payload, seq, at),
         registry::PROCESS_GONE => {
-            let mut record = registry::process_gone(SESSION, 42, Some("1"), at, EventId(u128::from(seq)));
-            record.seq = seq;
-            stamp(&mut record, at, fleet.now());
-            fleet.apply(&Event::from_record(&record));
-            return;
+            let record = registry::process_gone(SESSION, 42, Some("1"), at, EventId(u128::from(seq)));
+            return apply(fleet, record, seq, at);
+        }
+        growth::TRANSCRIPT_GREW => {
+            return apply(fleet, growth::record(SESSION, "/t.jsonl", at, EventId(u128::from(seq))), seq, at);
         }
         _ => {}
     }

@@ -157,7 +157,7 @@ impl Session {
             self.main.move_to(to, Rule::RegistryAnswered, cause(view));
         } else if matches!(self.main.state, AgentState::Idle(_)) {
             self.main.hooks_reach_us = false;
-            self.main.move_to(thinking(), Rule::RegistryBusy, cause(view));
+            self.main.guess(cause(view), Rule::RegistryBusy);
         }
     }
 
@@ -184,7 +184,7 @@ impl Session {
         self.main.ledger.open_need(need);
         if !working {
             self.main.hooks_reach_us = false;
-            self.main.move_to(thinking(), Rule::RegistryWaiting, cause(view));
+            self.main.guess(cause(view), Rule::RegistryWaiting);
         }
         self.main.changed_at = self.main.changed_at.max(view.status_at);
     }

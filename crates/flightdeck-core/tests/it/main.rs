@@ -5,6 +5,7 @@ mod corpus;
 mod enriched;
 mod properties;
 mod registry;
+mod sources;
 mod states;
 mod status_line;
 mod story;
