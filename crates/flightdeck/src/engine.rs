@@ -39,8 +39,8 @@ pub enum Input {
         records: Vec<Record>,
         reply: Reply,
     },
-    /// What a status line said: stored like an event, unless it is known already.
-    StatusLine {
+    /// A status line, a transcript that grew: stored like an event, unless it says nothing new.
+    IfNews {
         record: Box<Record>,
         reply: Reply,
     },
@@ -99,8 +99,8 @@ impl EngineHandle {
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
     /// Empty if the fleet knew it already.
-    pub async fn status_line(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
-        let answer = self.ask(|reply| Input::StatusLine { record: Box::new(record), reply }).await;
+    pub async fn append_if_news(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
+        let answer = self.ask(|reply| Input::IfNews { record: Box::new(record), reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
     pub async fn overview(&self) -> Result<Overview, Stopped> {
@@ -227,7 +227,7 @@ impl Engine {
         let mut enriched = Vec::new();
         for input in batch.drain(..) {
             match input {
-                Input::StatusLine { record, reply } => lines.push((*record, reply)),
+                Input::IfNews { record, reply } => lines.push((*record, reply)),
                 Input::Events { records: mut new, reply } => {
                     waiting.push((new.len(), reply));
                     records.append(&mut new);
@@ -367,7 +367,7 @@ impl Engine {
             Input::Overview(reply) => {
                 drop(reply.send(fleet_overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
             }
-            Input::Events { .. } | Input::StatusLine { .. } | Input::Enriched { .. } => {}
+            Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } => {}
         }
         None
     }

@@ -143,7 +143,7 @@ async fn hook(frame: Frame, bytes: usize, app: &App) -> Result<Value, Refusal> {
 async fn status_line(frame: Frame, app: &App) -> Result<Value, Refusal> {
     let record = statusline::draft(&frame.args, frame.env).into_record(clock::fresh_id());
     let record = record.map_err(|e| Refusal::new("VALIDATION_ERROR", e.to_string()))?;
-    let appended = app.engine.status_line(record).await;
+    let appended = app.engine.append_if_news(record).await;
     let appended = appended.map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))?;
     Ok(json!({ "seq": appended.first().map(|a| a.seq) }))
 }

@@ -98,3 +98,28 @@ fn a_session_that_only_the_registry_knows_gets_its_numbers_too() {
         daemon.stop().await;
     });
 }
+
+#[test]
+fn a_growing_transcript_discovers_a_session_that_nobody_told_of() {
+    block_on(async {
+        let stage = Stage::new();
+        // Long ago, and in a folder that was there before.
+        Stage::write(&stage.main("old"), &answer("o", 1, 5));
+        let daemon = stage.daemon().await;
+        daemon.hook(&stage, "known", "UserPromptSubmit").await;
+        daemon.until("known", |c| !c.is_null()).await;
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        let line = |id: &str| answer(id, 1, 7).replace("2026-11-15T10:00:01.000Z", &clock::now().to_string());
+        Stage::write(&stage.main("old"), &answer("p", 2, 5));
+        Stage::write(&stage.main("new"), &line("n"));
+        let elsewhere = stage.projects().join("-w-web/other.jsonl");
+        Stage::write(&elsewhere, &line("e"));
+        let card = daemon.until("new", |c| *out(c) == json!(7)).await;
+        let state = &card["agent_state"];
+        assert_eq!((&state["state"], &state["source"]), (&json!("thinking"), &json!("transcript")));
+        assert_eq!(card["project"]["name"], "api");
+        daemon.until("other", |c| *out(c) == json!(7)).await;
+        assert_eq!(daemon.card("old").await, Value::Null);
+        daemon.stop().await;
+    });
+}

@@ -6,17 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use flightdeck_core::enrichment::Summary;
+use flightdeck_core::limits::GROWTH_COUNTS_AFTER;
 use flightdeck_core::price::PriceTable;
 use flightdeck_core::session::Session;
 use flightdeck_core::surroundings::Surroundings;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::growth;
 use tokio::sync::{Notify, mpsc};
 
 use super::file::Reader;
 use super::live::{Live, session_of};
 use super::names::main_of;
+use super::strangers::{Strangers, at_work};
 use super::watches::Watches;
 use super::{repository, tasks};
+use crate::clock;
 use crate::engine::EngineHandle;
 use crate::store::Store;
 
@@ -130,6 +134,7 @@ pub async fn follow(tail: Tail, store: Store, engine: EngineHandle, prices: Arc<
         lost,
         sessions: BTreeMap::new(),
         due: BTreeMap::new(),
+        strangers: Strangers::default(),
         reader: Reader::default(),
     };
     follower.run().await;
@@ -147,6 +152,7 @@ struct Follower {
     sessions: BTreeMap<String, Followed>,
     /// When to look at which session, and whether to look once more after that.
     due: BTreeMap<String, (Instant, Option<Instant>)>,
+    strangers: Strangers,
     reader: Reader,
 }
 
@@ -183,8 +189,11 @@ impl Followed {
 
 impl Follower {
     async fn run(mut self) {
+        if let Some(projects) = self.tail.shared.projects.clone() {
+            self.watches.join_all(&projects);
+        }
         loop {
-            let next = self.due.values().map(|(at, _)| *at).min();
+            let next = self.due.values().map(|(at, _)| *at).chain(self.strangers.next()).min();
             let sleep = next.map(|at| at.saturating_duration_since(Instant::now()));
             tokio::select! {
                 () = self.tail.shared.wake.notified() => self.hear_news(),
@@ -195,6 +204,7 @@ impl Follower {
                 () = tokio::time::sleep(sleep.unwrap_or(Duration::from_secs(3600))), if sleep.is_some() => {
                     let began = Instant::now();
                     self.read_due().await;
+                    self.meet_strangers().await;
                     tokio::time::sleep((began.elapsed() * REST_PER_WORK).min(REST_MAX)).await;
                 }
             }
@@ -212,10 +222,8 @@ impl Follower {
         let now = Instant::now();
         for (id, touched) in touched {
             let known = self.sessions.get(&id).is_some_and(|f| f.main == touched.path);
-            if !known {
-                if let Some(old) = self.sessions.insert(id.clone(), Followed::new(&touched)) {
-                    self.watches.leave(&old.main);
-                }
+            if !known && let Some(old) = self.sessions.insert(id.clone(), Followed::new(&touched)) {
+                self.watches.leave(&old.main);
             }
             if let Some(followed) = self.sessions.get_mut(&id) {
                 followed.take(touched);
@@ -236,12 +244,44 @@ impl Follower {
         }
         match session_of(path) {
             Some(id) if self.sessions.contains_key(&id) => self.look_at(id, soon, None),
-            Some(_) => {}
+            Some(_) => self.strangers.heard(path, soon),
             // A folder appeared or went: whoever waits for one looks again.
             None => {
+                self.look_for_projects(path, soon);
                 let waiting = self.watches.folder_changed(path);
                 self.look_at_those(soon, |f| waiting.iter().any(|folder| f.main.starts_with(folder)));
             }
+        }
+    }
+
+    /// A project's folder came or went. What is in a new one was written before it was watched.
+    fn look_for_projects(&mut self, changed: &Path, soon: Instant) {
+        let Some(projects) = self.tail.shared.projects.as_deref() else { return };
+        if changed != projects && changed.parent() != Some(projects) {
+            return;
+        }
+        for folder in self.watches.join_all(projects) {
+            let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            files.for_each(|file| self.strangers.heard(&file.path(), soon));
+        }
+    }
+
+    async fn meet_strangers(&mut self) {
+        for path in self.strangers.take_due(Instant::now()) {
+            let Some(id) = session_of(&path).filter(|id| !self.tail.follows(id)) else { continue };
+            let (file, now) = (path.clone(), clock::now());
+            let at = tokio::task::spawn_blocking(move || at_work(&file, now)).await.ok().flatten();
+            if let Some(at) = at {
+                self.tell_growth(&id, &path, at).await;
+            }
+        }
+    }
+
+    async fn tell_growth(&self, id: &str, path: &Path, at: Timestamp) {
+        let Some(path) = path.to_str() else { return };
+        let record = growth::record(id, path, at, clock::fresh_id());
+        if let Err(error) = self.engine.append_if_news(record).await {
+            tracing::warn!(%error, session = id, "that its transcript grew was not stored");
         }
     }
 
@@ -320,6 +360,9 @@ impl Follower {
         followed.around.clone_from(&around);
         if new || read || moved {
             self.tell(&live, around).await;
+        }
+        if let Some(at) = live.known().last_at.filter(|at| read && *at - told_at >= GROWTH_COUNTS_AFTER) {
+            self.tell_growth(id, &live.main, at).await;
         }
         if let Some(followed) = self.sessions.get_mut(id) {
             followed.live = Some(live);

@@ -11,6 +11,9 @@ use tokio::sync::mpsc;
 /// Where a transcript will be: its project's folder, `projects`, or the configuration. Further up is none of our business.
 const ANCESTORS_WATCHED: usize = 3;
 
+/// Most project folders that are watched for sessions that nobody told of; a person has dozens.
+const PROJECTS_WATCHED_MAX: usize = 4096;
+
 /// The folders that are watched, each for as many sessions as are in it.
 pub(super) struct Watches {
     watcher: Option<RecommendedWatcher>,
@@ -24,6 +27,12 @@ pub(super) struct Watches {
 impl Watches {
     pub(super) fn new(hint: mpsc::Sender<PathBuf>, lost: Arc<AtomicBool>) -> Self {
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            // The system dropped some: only looking at everything tells which. An empty path wakes whoever looks.
+            if event.as_ref().map_or(true, notify::Event::need_rescan) {
+                lost.store(true, Ordering::Relaxed);
+                // It is full: then somebody is awake.
+                let _ = hint.try_send(PathBuf::new());
+            }
             let Ok(event) = event else { return };
             // Looking at a file is no change; our own reading would wake us for ever.
             if event.kind.is_access() {
@@ -59,9 +68,23 @@ impl Watches {
         let below = [session, subagents].into_iter().filter(|f| f.is_dir());
         let wanted: BTreeSet<_> =
             nearest.into_iter().chain(git_dir).map(Path::to_owned).chain(below).collect();
-        let had = self.of.insert(main.to_owned(), wanted.clone()).unwrap_or_default();
+        self.want(main, wanted);
+    }
+
+    /// Watches every project's folder, for sessions that nobody told of; gives those that are new.
+    pub(super) fn join_all(&mut self, projects: &Path) -> Vec<PathBuf> {
+        let nearest = projects.ancestors().take(ANCESTORS_WATCHED - 1).find(|a| a.is_dir());
+        let entries = std::fs::read_dir(projects).into_iter().flatten().flatten();
+        let folders = entries.map(|e| e.path()).filter(|p| p.is_dir()).take(PROJECTS_WATCHED_MAX);
+        let wanted = folders.chain(nearest.map(Path::to_owned)).collect();
+        self.want(projects, wanted)
+    }
+
+    fn want(&mut self, who: &Path, wanted: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+        let had = self.of.insert(who.to_owned(), wanted.clone()).unwrap_or_default();
         wanted.difference(&had).for_each(|folder| self.add(folder));
         had.difference(&wanted).for_each(|folder| self.remove(folder));
+        wanted.difference(&had).cloned().collect()
     }
 
     pub(super) fn leave(&mut self, main: &Path) {
@@ -110,6 +133,7 @@ impl Watches {
         let concerned: Vec<_> = self
             .of
             .keys()
+            .filter(|main| main.extension().is_some())
             .filter(|main| {
                 main.starts_with(path)
                     || main.with_extension("").starts_with(path)
