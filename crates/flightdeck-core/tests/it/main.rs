@@ -3,6 +3,7 @@
 
 mod corpus;
 mod enriched;
+mod no_false_alarm;
 mod properties;
 mod registry;
 mod sources;
