@@ -4,6 +4,7 @@
 //! The way in is [`fleet::Fleet::apply`]; the way out is [`board`].
 
 pub mod agent;
+pub mod ask;
 pub mod board;
 pub mod enrichment;
 pub mod event;

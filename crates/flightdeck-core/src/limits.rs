@@ -79,3 +79,17 @@ pub const QUEUE_MAX: usize = 256;
 /// How long a provider keeps a cached prompt after its last use, by the class it was written with.
 pub const CACHE_LIVES_5M: Millis = Millis::minutes(5);
 pub const CACHE_LIVES_1H: Millis = Millis::hours(1);
+/// Most of an ask's input that its card carries to every viewer: a long file is reviewed in the drawer, from the log.
+pub const ASK_INPUT_BYTES_MAX: usize = 64 * 1024;
+/// Longest text beside an ask: a description of a choice, the message of a form.
+pub const ASK_TEXT_CHARS_MAX: usize = 4_000;
+/// Most questions of one ask; the client's own dialog has four.
+pub const QUESTIONS_MAX: usize = 16;
+/// Longest answer to one question.
+pub const ANSWER_TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Most asks on one card; over it the oldest that ended leaves, else the oldest.
+pub const ASKS_MAX: usize = 64;
+/// An ask that ended stays on its card this long, so that a person sees how.
+pub const ASK_STAYS: Millis = Millis::seconds(60);
+/// Asks that left their card and whose end is still told to one who answers late.
+pub const PAST_ASKS_MAX: usize = 64;

@@ -331,6 +331,8 @@ impl Engine {
                 // Nobody watches processes (a replay, a test): then nobody is told.
                 Effect::Seated(occupant) => drop(self.seats.try_send(occupant)),
                 Effect::Forgotten(session) => forgotten.push(session),
+                // Viewers see asks on their cards.
+                Effect::AskOpened(_) | Effect::AskClosed(_) => {}
             }
         }
         for id in changed {

@@ -2,6 +2,7 @@
 //!
 //! [`Session::apply`] is the whole way of an event through a session: facts, then state, then data, then what shows.
 
+mod asks;
 mod child;
 mod growth;
 mod registry;
@@ -21,6 +22,7 @@ pub(crate) use self::show::Cause;
 pub use self::show::{Because, Shown, Transition};
 pub use self::turn::Turn;
 use crate::agent::{self, Activity, AgentState, Around, IdleReason};
+use crate::ask::{Ask, How, PastAsk};
 use crate::enrichment::Summary;
 use crate::event::{Background, EndReason, Event, EventKind, Notice, Outcome, Prompter, StartSource};
 use crate::ledger::{Ledger, Need, NeedKind};
@@ -69,6 +71,9 @@ pub struct Session {
     pub background: Background,
     pub last_failure: Option<Failure>,
     pub todos: Vec<Todo>,
+    /// Open ones, and those that ended a moment ago.
+    pub asks: Vec<Ask>,
+    pub past_asks: VecDeque<PastAsk>,
     pub quiet_since: Option<Timestamp>,
     pub stale: bool,
     pub seen: bool,
@@ -164,6 +169,8 @@ impl Session {
             background: Background::default(),
             last_failure: None,
             todos: Vec::new(),
+            asks: Vec::new(),
+            past_asks: VecDeque::new(),
             quiet_since: None,
             stale: false,
             seen: false,
@@ -190,6 +197,8 @@ impl Session {
         let was = self.what_agents_do();
         let says = match (&event.kind, &event.agent_id) {
             (EventKind::RegistrySaid(word), _) => self.hear(word, event),
+            (EventKind::Answered { ask_id, answer }, _) => self.answered(ask_id, answer, event),
+            (EventKind::AskGone { ask_id, why }, _) => self.ask_gone(ask_id, *why, event),
             (EventKind::ProcessGone { pid, proc_start }, _) => {
                 self.process_gone(*pid, proc_start.as_deref(), event)
             }
@@ -203,6 +212,8 @@ impl Session {
             }
         }
         self.take_data(event, before);
+        self.open_ask(event);
+        self.close_asks(How::of_need_closed_by(&event.kind), event.into());
         self.show(event.into(), says);
     }
 
@@ -335,7 +346,7 @@ impl Session {
                 }
             }
             EventKind::PermissionAsked(_) if print_mode && !rules.hold_print => {}
-            kind => agent_facts(ledger, kind, at, late && !event.envelope.has_fired_at, None),
+            _ => agent_facts(ledger, event, late && !event.envelope.has_fired_at, None),
         }
     }
 
@@ -542,6 +553,7 @@ impl Session {
         self.main.move_to(AgentState::Ended(reason), rule, cause);
         self.ended_at = Some(cause.at);
         self.background = Background::default();
+        self.close_asks(How::SessionEnded, cause);
         self.show(cause, true);
     }
 

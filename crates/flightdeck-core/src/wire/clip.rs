@@ -32,6 +32,13 @@ pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usi
     true
 }
 
+/// Cuts the longest strings of a map that is over `bytes`: what is left can be looked at, not used.
+pub fn shorten(map: &mut Map<String, Value>, bytes: usize) {
+    if serde_json::to_string(map).map_or(0, |json| json.len()) > bytes {
+        map.values_mut().for_each(clip_value);
+    }
+}
+
 fn clip_value(value: &mut Value) {
     match value {
         Value::String(s) => clip_string(s),

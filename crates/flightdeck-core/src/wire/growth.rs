@@ -10,16 +10,11 @@ pub const TRANSCRIPT_GREW: &str = "transcript_grew";
 
 /// `at` is the time in its newest line.
 pub fn record(session_id: &str, transcript_path: &str, at: Timestamp, id: EventId) -> Record {
+    let payload = Map::from_iter([("transcript_path".to_owned(), json!(transcript_path))]);
+    let envelope = Envelope { has_fired_at: true, ..Envelope::default() };
     Record {
-        seq: 0,
-        id,
         fired_at: at,
-        received_at: Timestamp::default(),
-        source: Source::Transcript,
-        name: TRANSCRIPT_GREW.to_owned(),
-        session_id: session_id.to_owned(),
-        agent_id: None,
-        payload: Map::from_iter([("transcript_path".to_owned(), json!(transcript_path))]),
-        envelope: Envelope { has_fired_at: true, ..Envelope::default() },
+        envelope,
+        ..Record::ours(Source::Transcript, TRANSCRIPT_GREW, session_id, payload, id)
     }
 }

@@ -130,16 +130,9 @@ pub fn process_gone(
     let payload =
         Map::from_iter([("pid".to_owned(), json!(pid)), ("procStart".to_owned(), json!(proc_start))]);
     Record {
-        seq: 0,
-        id,
         fired_at: at,
-        received_at: Timestamp::default(),
-        source: Source::Process,
-        name: PROCESS_GONE.to_owned(),
-        session_id: session_id.to_owned(),
-        agent_id: None,
         envelope: Envelope { has_fired_at: true, ..Envelope::default() },
-        payload,
+        ..Record::ours(Source::Process, PROCESS_GONE, session_id, payload, id)
     }
 }
 

@@ -88,7 +88,10 @@ fn play(order: [usize; 3], step: f64, event: &str, status: &str, written: &str, 
     }
     let _ = fleet.tick(at("15"));
     assert_eq!(fleet.len(), 1);
-    serde_json::to_value(card(&fleet, "s")).unwrap()
+    let mut card = serde_json::to_value(card(&fleet, "s")).unwrap();
+    // Named after its event, which this story numbers as they come; the shim names an event once and for all.
+    card["asks"].as_array_mut().unwrap().iter_mut().for_each(|ask| ask["id"] = json!("ask"));
+    card
 }
 
 #[test]
