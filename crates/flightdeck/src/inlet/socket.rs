@@ -114,10 +114,7 @@ async fn answer(frame: Frame, bytes: usize, app: &App) -> Result<Value, Refusal>
         "explain" => api::explain_json(app, &id_of(&frame.args)?).await.map_err(not_found)?,
         "events" => api::events_json(app, &id_of(&frame.args)?, &frame.args).await.map_err(not_found)?,
         "seen" => api::see(app, &id_of(&frame.args)?).await.map_err(not_found)?,
-        "usage" => {
-            let since = frame.args.get("since").and_then(Value::as_str);
-            crate::outlet::usage::usage_json(app, since).await.map_err(not_found)?
-        }
+        "usage" => crate::outlet::usage::usage_json(app, &frame.args).await.map_err(not_found)?,
         "index" => {
             if let Some(pause) = frame.args.get("pause").and_then(Value::as_bool) {
                 app.history.pause(pause);
