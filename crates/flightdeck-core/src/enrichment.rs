@@ -175,7 +175,7 @@ impl Fold {
     /// Counts a message once. A line of a message that is counted replaces it, unless it is older.
     fn count(&mut self, from: From<'_>, bought: &Bought<'_>) -> Option<Counted> {
         let at = bought.at.or(self.known.last_at).unwrap_or_default();
-        let model = text::one_line(bought.model, NAME_CHARS_MAX);
+        let model = text::one_line(&bought.charged_as(), NAME_CHARS_MAX);
         let mut agent = self.number(from.agent());
         let new = Seen { at, usage: SmallUsage::of(&bought.usage), model: self.number(&model), agent };
         if let Some(old) = self.seen.get(&bought.key).copied() {
