@@ -218,6 +218,17 @@ impl Enrichment {
         self.last_at.is_some() || self.first_prompt.is_some()
     }
 
+    /// All that is known where only the costs were read.
+    pub fn of_costs(counted: &[Counted]) -> Self {
+        let mut known = Self::default();
+        for c in counted {
+            known.add(&c.model, &c.agent, |sum| sum.add(&c.usage));
+            known.first_at = Some(known.first_at.map_or(c.at, |at| at.min(c.at)));
+            known.last_at = Some(known.last_at.map_or(c.at, |at| at.max(c.at)));
+        }
+        known
+    }
+
     /// Prompts that a person typed ahead and that still wait.
     pub fn queued_prompts(&self) -> u32 {
         self.queue.iter().filter(|(_, person)| *person).count() as u32

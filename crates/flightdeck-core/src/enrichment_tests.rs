@@ -255,7 +255,7 @@ fn a_fast_answer_is_counted_apart_and_is_the_same_model() {
     let mut fold = Fold::default();
     for (id, speed) in [("a", "standard"), ("b", "fast")] {
         let usage = serde_json::json!({"output_tokens": 1000, "speed": speed});
-        feed(&mut fold, From::Main, (answer(id, "2026-11-15T10:00:00.000Z", usage) + "\n").as_bytes());
+        feed(&mut fold, From::Main, (answer(id, "01", usage) + "\n").as_bytes());
     }
     let model = fold.known().model.clone().unwrap();
     let counted: Vec<_> = fold.known().usage.iter().map(|(m, u)| (m.clone(), u.output)).collect();

@@ -373,7 +373,7 @@ async fn start_engine(
 ) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
-    let restored = restore::restore(store, config.rules(Some(host))).await?;
+    let restored = restore::restore_priced(store, config.rules(Some(host)), &config.prices()?).await?;
     tracing::info!(
         sessions = restored.fleet.len(),
         replayed = restored.replayed,
