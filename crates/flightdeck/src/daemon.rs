@@ -111,7 +111,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
     let prices = Arc::new(config.prices()?);
-    let tail = Tail::default();
+    let tail = Tail::new(options.config_dir.as_ref().map(|dir| dir.join("projects")));
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
     let holds = Arc::<Holds>::default();
     let engine = start_engine(&store, config, &health, &tail, seats, &holds).await?;
@@ -394,7 +394,7 @@ async fn start_engine(
 ) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
-    let restored = restore::restore(store, config.rules(Some(host))).await?;
+    let restored = restore::restore_priced(store, config.rules(Some(host)), &config.prices()?).await?;
     tracing::info!(
         sessions = restored.fleet.len(),
         replayed = restored.replayed,

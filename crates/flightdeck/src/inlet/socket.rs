@@ -127,10 +127,7 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
             let given = given.map_err(|e| Refusal::new("VALIDATION_ERROR", format!("`answer`: {e}")))?;
             to_json(asks::answer(app, &id, given).await.map_err(not_answered)?)?
         }
-        "usage" => {
-            let since = frame.args.get("since").and_then(Value::as_str);
-            crate::outlet::usage::usage_json(app, since).await.map_err(not_found)?
-        }
+        "usage" => crate::outlet::usage::usage_json(app, &frame.args).await.map_err(not_found)?,
         "index" => {
             if let Some(pause) = frame.args.get("pause").and_then(Value::as_bool) {
                 app.history.pause(pause);
@@ -215,7 +212,7 @@ async fn goes_on(lines: &mut BufReader<OwnedReadHalf>) -> bool {
 async fn status_line(frame: Frame, app: &App) -> Result<Value, Refusal> {
     let record = statusline::draft(&frame.args, frame.env).into_record(clock::fresh_id());
     let record = record.map_err(|e| Refusal::new("VALIDATION_ERROR", e.to_string()))?;
-    let appended = app.engine.status_line(record).await;
+    let appended = app.engine.append_if_news(record).await;
     let appended = appended.map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))?;
     Ok(json!({ "seq": appended.first().map(|a| a.seq) }))
 }
