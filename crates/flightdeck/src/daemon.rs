@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::claude_settings::{ClientVersion, Registration, SettingsFile, Via};
-use crate::clock;
+use crate::clock::{self, Clock};
 use crate::config::Config;
 use crate::connections::{Bounded, CONNECTIONS_MAX};
 use crate::engine::{Engine, EngineHandle};
@@ -108,7 +108,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let prices = Arc::new(config.prices()?);
     let tail = Tail::default();
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
-    let engine = start_engine(&store, config, &health, &tail, seats).await?;
+    let engine = start_engine(&store, config, &health, &tail, clock::now, seats).await?;
     let registration = registration(&options, addr.port());
     let registrar = Arc::new(Registrar::new(file, registration, options.hooks, paths.spool(), url.clone()));
     let app = App {
@@ -364,11 +364,12 @@ fn open_store(paths: &Paths, notes: &mut Vec<String>) -> anyhow::Result<Store> {
     Ok(opened.store)
 }
 
-async fn start_engine(
+pub(crate) async fn start_engine(
     store: &Store,
     config: &Config,
     health: &Arc<Health>,
     tail: &Tail,
+    clock: impl Into<Clock>,
     seats: mpsc::Sender<Occupant>,
 ) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -389,7 +390,7 @@ async fn start_engine(
         Arc::clone(health),
         keeper,
         tail.clone(),
-        clock::now,
+        clock,
         seats,
     );
     Ok((handle, tokio::spawn(engine.run())))

@@ -14,7 +14,6 @@ use futures_util::FutureExt;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::clock;
 use crate::store::{RetentionPolicy, Snapshot, Store, StoreError, StoredSession};
 
 /// Events between snapshots: replaying that many takes a fraction of a second.
@@ -162,7 +161,7 @@ impl Keeper {
         // A second snapshot of the same would push out the one to fall back on.
         let known = (self.events_since == 0).then_some(self.last_bytes).filter(|bytes| *bytes > 0);
         self.events_since = 0;
-        let (fleet, store, policy) = (fleet.clone(), store.clone(), self.policy);
+        let (fleet, store, policy, now) = (fleet.clone(), store.clone(), self.policy, fleet.now());
         self.saving = Some(tokio::spawn(async move {
             let bytes = match known {
                 Some(bytes) => bytes,
@@ -170,7 +169,7 @@ impl Keeper {
             };
             if retain && bytes > 0 {
                 // Nobody waits for it: a store that closes breaks it off, and the next start goes on.
-                tokio::spawn(async move { remove_old(&store, policy, fleet.last_seq(), clock::now()).await });
+                tokio::spawn(async move { remove_old(&store, policy, fleet.last_seq(), now).await });
             }
             bytes
         }));
