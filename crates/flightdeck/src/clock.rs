@@ -62,7 +62,10 @@ impl Steady {
         let (from, since) = *self.behind.get_or_insert_with(|| {
             let back_ms = (reached - wall).0;
             if back_ms >= WORTH_A_LINE.0 {
-                tracing::warn!(back_ms, "the wall clock was set back; time goes on slowly until it catches up");
+                tracing::warn!(
+                    back_ms,
+                    "the wall clock was set back; time goes on slowly until it catches up"
+                );
             }
             (reached, Instant::now())
         });

@@ -384,15 +384,8 @@ pub(crate) async fn start_engine(
         "the fleet is back"
     );
     let keeper = Keeper::new(config.retention());
-    let (engine, handle) = Engine::new(
-        restored.fleet,
-        store.clone(),
-        Arc::clone(health),
-        keeper,
-        tail.clone(),
-        clock,
-        seats,
-    );
+    let (engine, handle) =
+        Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, tail.clone(), clock, seats);
     Ok((handle, tokio::spawn(engine.run())))
 }
 

@@ -51,6 +51,7 @@ impl Sent {
         let stamp = Stamp { fired_ns: self.fired_ns, id: self.id };
         if spill::write(&world.spool(), &stamp, &self.line).is_ok() {
             world.facts().spooled.push(self.id);
+            world.spooled.notify_one();
         }
     }
 
@@ -59,6 +60,7 @@ impl Sent {
         let name = format!("{prefix}{}", spool::file_name(self.fired_ns, self.id));
         std::fs::write(world.spool().join(name), self.half()).unwrap();
         world.facts().withheld.push(self.id);
+        world.spooled.notify_one();
     }
 
     pub(super) fn half(&self) -> &[u8] {

@@ -21,8 +21,9 @@ use crate::server::App;
 use crate::store::Store;
 use crate::store::faulty::Faulty;
 
-/// How often the simulated daemon looks at its spool: the real one is woken by the kernel.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// As in `drain::watch`, whose hints come from the kernel.
+const SETTLE: Duration = Duration::from_millis(100);
+const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 pub(super) struct Daemon {
     pub(super) engine: EngineHandle,
@@ -48,7 +49,7 @@ impl Door {
 
 impl Daemon {
     /// Dead disks and refusals at the start are not errors here: the next start finds what this one left.
-    pub(super) async fn start(world: &World, prices: &Arc<PriceTable>) -> Option<Self> {
+    pub(super) async fn start(world: &World, config: &Config, prices: &Arc<PriceTable>) -> Option<Self> {
         let backend = Faulty::reopened(world.open_disk(), world.switch.clone()).ok()?;
         let mut tasks = JoinSet::new();
         let pacing = Arc::clone(world);
@@ -60,8 +61,7 @@ impl Daemon {
             move || world.now()
         };
         let (tail, seats) = (Tail::default(), mpsc::channel(1).0);
-        let started =
-            crate::daemon::start_engine(&store, &Config::default(), &health, &tail, clock, seats).await;
+        let started = crate::daemon::start_engine(&store, config, &health, &tail, clock, seats).await;
         let (engine, task) = started.ok()?;
         tasks.spawn(async move { drop(task.await) });
         let app = app(world, &engine, &store, &health, prices);
@@ -70,6 +70,8 @@ impl Daemon {
         *world.door.lock().unwrap() = Some(Door { callers });
         tasks.spawn(answer_the_door(calls, app.clone()));
         drain::drain_at(&app, &world.spool(), world.now()).await;
+        // What still waits is looked at again.
+        world.spooled.notify_one();
         tasks.spawn(look_after_spool(app, Arc::clone(world)));
         Some(Self { engine, boot: health.boot.clone(), store, tasks })
     }
@@ -95,7 +97,13 @@ impl Daemon {
     }
 }
 
-fn app(world: &World, engine: &EngineHandle, store: &Store, health: &Arc<Health>, prices: &Arc<PriceTable>) -> App {
+fn app(
+    world: &World,
+    engine: &EngineHandle,
+    store: &Store,
+    health: &Arc<Health>,
+    prices: &Arc<PriceTable>,
+) -> App {
     let folder = world.folder.path();
     let file = SettingsFile::new(&folder.join("settings.json"), &folder.join("backups"));
     let registration = Registration::new("/opt/flightdeck".as_ref(), folder, ClientVersion::assumed());
@@ -120,9 +128,14 @@ async fn answer_the_door(mut calls: mpsc::UnboundedReceiver<UnixStream>, app: Ap
 }
 
 async fn look_after_spool(app: App, world: World) {
+    let mut left = Drained::Empty;
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
-        // What waits is looked at again in any case.
-        let (Drained::Empty | Drained::Waiting) = drain::drain_at(&app, &world.spool(), world.now()).await;
+        let hint = world.spooled.notified();
+        match left {
+            Drained::Waiting => drop(tokio::time::timeout(RETRY_AFTER, hint).await),
+            Drained::Empty => hint.await,
+        }
+        tokio::time::sleep(SETTLE).await;
+        left = drain::drain_at(&app, &world.spool(), world.now()).await;
     }
 }

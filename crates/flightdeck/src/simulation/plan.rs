@@ -7,6 +7,7 @@ use flightdeck_core::time::Millis;
 use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
 use flightdeck_sim::rng::Rng;
 
+use crate::config::Config;
 use crate::store::faulty::Fault;
 
 /// Fewest inputs of a seed.
@@ -133,6 +134,8 @@ pub(super) struct Plan {
     pub(super) events: std::vec::IntoIter<SimEvent>,
     pub(super) start_ms: i64,
     pub(super) sqlite: bool,
+    /// Some keep events for a day, or only until a snapshot holds them.
+    pub(super) config: Config,
     /// By the number of the input after which it comes.
     pub(super) troubles: BTreeMap<u64, Trouble>,
     pub(super) rng: Rng,
@@ -156,7 +159,12 @@ impl Plan {
             ..FleetConfig::default()
         };
         let start_ms = config.start_ms;
+        let mut daemon = Config::default();
+        if rng.percent(40) {
+            daemon.keep.days = Some(rng.between(0, 1) as u32);
+        }
         let events: Vec<_> = Fleet::new(config).take(inputs as usize).collect();
-        Self { events: events.into_iter(), start_ms, sqlite: seed.is_multiple_of(SQLITE_EVERY), troubles, rng }
+        let sqlite = seed.is_multiple_of(SQLITE_EVERY);
+        Self { events: events.into_iter(), start_ms, sqlite, config: daemon, troubles, rng }
     }
 }

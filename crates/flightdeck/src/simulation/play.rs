@@ -25,6 +25,8 @@ pub(super) struct Played {
     pub(super) stored: u64,
     pub(super) starts: u64,
     pub(super) troubles: Vec<&'static str>,
+    /// Retention had something to do.
+    pub(super) removed: bool,
     /// Of everything on the board at the end.
     pub(super) board: String,
 }
@@ -35,6 +37,8 @@ const DOWN_FOR: Duration = Duration::from_secs(3);
 const QUIET: Duration = Duration::from_secs(5);
 /// Whatever waits in the spool is in by then, on a disk that works.
 const SETTLED_WITHIN: Duration = Duration::from_secs(300);
+/// Longest pause between two events: time for the daemon's own timers, and for old events to be removed.
+const PAUSE_MS_MAX: u64 = 30_000;
 /// Hooks under way at once.
 const HOOKS_AT_ONCE: usize = 8;
 
@@ -99,7 +103,7 @@ impl Play {
     async fn next(&mut self) -> Option<Sent> {
         let event = self.plan.events.next()?;
         self.played.inputs += 1;
-        let pause = self.plan.rng.skewed(1, 2_000);
+        let pause = self.plan.rng.skewed(1, PAUSE_MS_MAX);
         tokio::time::sleep(Duration::from_millis(pause)).await;
         Some(Sent::new(&self.world, &event))
     }
@@ -122,7 +126,7 @@ impl Play {
 
     async fn start(&mut self) {
         while self.daemon.is_none() {
-            self.daemon = Daemon::start(&self.world, &PRICES).await;
+            self.daemon = Daemon::start(&self.world, &self.plan.config, &PRICES).await;
             self.played.starts += 1;
             if self.world.switch.is_dead() {
                 self.kill().await;
@@ -155,8 +159,14 @@ impl Play {
         );
         self.played.troubles.push(trouble.name());
         self.check().await?;
+        // A clock that is behind already is not told of again.
+        let said = if matches!(trouble, Trouble::ClockBack(_)) { 0 } else { said };
         if let Some(sentence) = trouble.sentence() {
-            must!(self.world.log.says(sentence, said), "{}: the log does not say {sentence:?}", trouble.name());
+            must!(
+                self.world.log.says(sentence, said),
+                "{}: the log does not say {sentence:?}",
+                trouble.name()
+            );
         }
         Ok(())
     }
@@ -319,7 +329,8 @@ impl Play {
     }
 
     async fn check_bounds(&self, daemon: &Daemon) -> Result<(), String> {
-        let past = daemon.engine.subscribe(Some(format!("{}-0", daemon.boot()))).await.map_err(|e| e.to_string())?;
+        let past =
+            daemon.engine.subscribe(Some(format!("{}-0", daemon.boot()))).await.map_err(|e| e.to_string())?;
         let bytes: usize = past.first.iter().map(|change| change.data.len()).sum();
         must!(past.first.len() <= REPLAY_CHANGES_MAX, "{} changes are kept", past.first.len());
         must!(bytes <= 2 * REPLAY_BYTES_MAX, "{bytes} bytes of changes are kept");
@@ -335,6 +346,7 @@ impl Play {
         let work = tokio::spawn(work);
         self.truth.check_replay(&store).await?;
         work.abort();
+        self.played.removed = self.world.log.says("old events were removed", 0);
         self.played.stored = self.truth.stored();
         Ok(self.played)
     }
@@ -344,5 +356,6 @@ impl Play {
 fn fingerprint(board: &[u8]) -> u64 {
     let board: Value = serde_json::from_slice(board).unwrap_or_default();
     let text = board["sessions"].to_string();
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

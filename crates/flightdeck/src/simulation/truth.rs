@@ -11,6 +11,7 @@ use flightdeck_core::time::Timestamp;
 use serde_json::Value;
 
 use super::world::World;
+use crate::restore;
 use crate::store::faulty::Written;
 use crate::store::{Snapshot, Store};
 
@@ -105,8 +106,16 @@ impl Truth {
         Ok(())
     }
 
-    /// The store alone, without any snapshot, gives the same fleet.
+    /// What is stored gives the same fleet: as the next start reads it, and, if nothing was removed, without any snapshot.
     pub(super) async fn check_replay(&self, store: &Store) -> Result<(), String> {
+        let restored =
+            restore::restore(store, self.fleet.rules().clone()).await.map_err(|e| e.to_string())?;
+        let now = restored.fleet.now();
+        same("what a start reads", &bytes(&self.at(now)), &bytes(&restored.fleet))?;
+        let oldest = store.oldest().await.map_err(|e| e.to_string())?;
+        if oldest.is_some_and(|oldest| oldest.seq > 1) {
+            return Ok(());
+        }
         let mut fleet = Fleet::new(self.fleet.rules().clone());
         let mut replay = store.replay(0).await.map_err(|e| e.to_string())?;
         while let Some(page) = replay.next().await.map_err(|e| e.to_string())? {
@@ -134,5 +143,9 @@ pub(super) fn same(what: &str, expected: &[u8], found: &[u8]) -> Result<(), Stri
         let to = text.len().min(at + 60);
         String::from_utf8_lossy(&text[at.saturating_sub(60).min(to)..to]).into_owned()
     };
-    Err(format!("{what} differs from the fold at byte {at}:\n  fold  …{}\n  found …{}", near(expected), near(found)))
+    Err(format!(
+        "{what} differs from the fold at byte {at}:\n  fold  …{}\n  found …{}",
+        near(expected),
+        near(found)
+    ))
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use flightdeck_core::record::EventId;
 use flightdeck_core::time::{Millis, Timestamp};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::daemon::Door;
@@ -24,6 +25,8 @@ pub(super) struct Inside {
     pub(super) folder: tempfile::TempDir,
     pub(super) switch: Switch,
     pub(super) log: Log,
+    /// Something was written to the spool.
+    pub(super) spooled: Notify,
     /// What the store waits before each command.
     slow_ms: AtomicU64,
     began: Instant,
@@ -66,6 +69,7 @@ impl Inside {
             folder,
             switch: Switch::default().keep_written(),
             log: Log::default(),
+            spooled: Notify::new(),
             slow_ms: AtomicU64::new(0),
             began: Instant::now(),
             wall_ms: AtomicI64::new(start_ms),
