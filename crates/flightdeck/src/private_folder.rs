@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 
-/// Opens a folder, if it and the link that may lead to it belong to this user.
+/// Opens a folder, if it and the link that may lead to it belong to this user, and not everybody may write to it.
 ///
 /// Our own link is fine: `run` is one, and people move a spool to another disk. Somebody else's link would let them
 /// choose where our events go.
@@ -17,7 +17,15 @@ pub fn open(path: &Path) -> io::Result<OwnedFd> {
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::open(path, flags, Mode::empty())?;
-    if is_ours(&rustix::fs::fstat(&folder)?) { Ok(folder) } else { Err(not_ours(path)) }
+    let stat = rustix::fs::fstat(&folder)?;
+    if !is_ours(&stat) {
+        return Err(not_ours(path));
+    }
+    if Mode::from_raw_mode(stat.st_mode).contains(Mode::WOTH) {
+        let why = format!("every user may write to {}: make it private with chmod 700", path.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    Ok(folder)
 }
 
 /// The same, and makes it (0700) where it is missing. The folder around it must be there and ours: a home that was

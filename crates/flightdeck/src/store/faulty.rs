@@ -245,6 +245,7 @@ impl Backend for Faulty {
         self.alive()?.usage_of(sessions)
     }
     fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
-        self.write(|this| this.inner.retain_step(now, policy))
+        // Not a write that anybody waits for; how many steps it takes depends on the disk.
+        self.alive()?.retain_step(now, policy)
     }
 }

@@ -134,7 +134,10 @@ impl Worker {
                     self.handle(command);
                 }
                 Err(true) => return,
-                Err(false) => drop(self.retain_a_little()),
+                Err(false) => {
+                    self.retain_a_little();
+                    tokio::task::yield_now().await;
+                }
             }
         }
     }
