@@ -28,6 +28,11 @@ use crate::inlet::tail::follow::Tail;
 use crate::restore;
 use crate::store::{Appended, Store};
 
+/// Mistakes that the simulation must find.
+#[cfg(test)]
+#[path = "simulation/planted.rs"]
+pub(crate) mod planted;
+
 /// Inputs that may wait for the engine; senders beyond that wait in turn.
 pub const INPUTS_WAITING_MAX: usize = 1024;
 /// Inputs taken at once: one transaction for all of them.
@@ -210,6 +215,8 @@ impl Engine {
         loop {
             let wake = self.until_next_timer().min(self.keeper.until_due());
             tokio::select! {
+                // Always in this order: an event runs the timers due before it, so nothing starves.
+                biased;
                 taken = self.inputs.recv_many(&mut batch, BATCH_INPUTS_MAX) => {
                     if taken == 0 {
                         break;
@@ -286,6 +293,10 @@ impl Engine {
     }
 
     async fn commit(&mut self, mut records: Vec<Record>, waiting: Vec<(usize, Reply)>) {
+        #[cfg(test)]
+        if let Some(bug) = planted::in_commit() {
+            return self.commit_wrongly(bug, records, waiting).await;
+        }
         // With the wall clock beside it: whether that was set back is noted on each event.
         let mut last = match self.fleet.now() {
             reached if self.clock.wall() < reached => self.clock.now(reached),
@@ -365,8 +376,6 @@ impl Engine {
                     asks.push((ASK_CLOSED, ask));
                 }
                 Effect::Forgotten(session) => forgotten.push(session),
-                // Viewers see asks on their cards.
-                Effect::AskOpened(_) | Effect::AskClosed(_) => {}
             }
         }
         for id in changed {

@@ -62,7 +62,7 @@ pub async fn serve(listener: UnixListener, app: App) {
     }
 }
 
-async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
+pub(crate) async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
     // The folder is 0700 already; this also keeps out whoever was handed the descriptor.
     if stream.peer_cred()?.uid() != rustix::process::geteuid().as_raw() {
         return Ok(());
@@ -88,6 +88,7 @@ async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
                 send(&mut write, &answer).await?;
             }
             Err(error) => {
+                tracing::warn!(%error, bytes = line.len(), "a line on the socket is no frame and was refused");
                 send(&mut write, &Refusal::new("VALIDATION_ERROR", error.to_string()).json()).await?;
             }
         }
@@ -260,6 +261,7 @@ async fn subscribe(args: &Map<String, Value>, app: &App, mut write: OwnedWriteHa
             }
         }
         app.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
+        tracing::info!("a viewer fell behind and starts anew");
         // An id of no boot: the answer is a gap and a snapshot.
         last = Some(String::new());
     }
