@@ -35,6 +35,7 @@ use crate::registration::Registrar;
 use crate::restore::{self, Keeper};
 use crate::server::{App, router};
 use crate::store::Store;
+use crate::terminal::Terminals;
 
 /// How long open connections may take to end once the streams were told to.
 const GOODBYE_MAX: Duration = Duration::from_secs(3);
@@ -119,6 +120,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         heartbeat_every: HEARTBEAT_EVERY,
         history: Arc::default(),
         prices: Arc::clone(&prices),
+        terminals: Arc::new(Terminals::new(config.focus_command.clone())),
     };
 
     let mut beside = take_in(&app, &options, news).await?;

@@ -15,9 +15,10 @@ use crate::guard::{Guard, guard};
 use crate::health::Health;
 use crate::inlet::http;
 use crate::inlet::tail::history::History;
-use crate::outlet::{api, assets, observe, openapi, sse, usage};
+use crate::outlet::{api, assets, observe, openapi, sse, terminal, usage};
 use crate::registration::Registrar;
 use crate::store::Store;
+use crate::terminal::Terminals;
 
 /// What a handler may use. Cloning it clones handles.
 #[derive(Clone, Debug)]
@@ -30,6 +31,7 @@ pub struct App {
     pub heartbeat_every: Duration,
     pub history: Arc<History>,
     pub prices: Arc<PriceTable>,
+    pub terminals: Arc<Terminals>,
 }
 
 pub fn router(app: App, allowed: Arc<Guard>) -> Router {
@@ -43,6 +45,9 @@ pub fn router(app: App, allowed: Arc<Guard>) -> Router {
         .route("/api/sessions/{id}/events", get(api::events))
         .route("/api/sessions/{id}/explain", get(api::explain))
         .route("/api/sessions/{id}/seen", post(api::seen))
+        .route("/api/sessions/{id}/prompt", post(terminal::post_prompt))
+        .route("/api/sessions/{id}/interrupt", post(terminal::post_interrupt))
+        .route("/api/sessions/{id}/focus", post(terminal::post_focus))
         .route("/api/fleet", get(api::fleet))
         .route("/api/fleet/history", get(api::history))
         .route("/api/usage", get(usage::usage))

@@ -14,7 +14,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::clock;
 use crate::inlet::frame::{FRAME_BYTES_MAX, Frame};
-use crate::outlet::api;
+use crate::outlet::{api, terminal};
 use crate::server::App;
 
 /// Connections served at once. A hook holds one for a few milliseconds; beyond this they wait in the backlog.
@@ -25,14 +25,20 @@ pub const CONNECTIONS_MAX: usize = 1024;
 pub struct Refusal {
     pub code: &'static str,
     pub message: String,
+    /// What a program needs to ask the person.
+    pub details: Option<Value>,
 }
 
 impl Refusal {
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), details: None }
     }
     fn json(&self) -> Value {
-        json!({ "ok": false, "error": self.code, "message": self.message })
+        let mut json = json!({ "ok": false, "error": self.code, "message": self.message });
+        if let Some(details) = &self.details {
+            json["details"] = details.clone();
+        }
+        json
     }
 }
 
@@ -114,6 +120,13 @@ async fn answer(frame: Frame, bytes: usize, app: &App) -> Result<Value, Refusal>
         "explain" => api::explain_json(app, &id_of(&frame.args)?).await.map_err(not_found)?,
         "events" => api::events_json(app, &id_of(&frame.args)?, &frame.args).await.map_err(not_found)?,
         "seen" => api::see(app, &id_of(&frame.args)?).await.map_err(not_found)?,
+        "prompt" => {
+            terminal::prompt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?
+        }
+        "interrupt" => {
+            terminal::interrupt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?
+        }
+        "focus" => terminal::focus(app, &id_of(&frame.args)?).await.map_err(not_found)?,
         "usage" => {
             let since = frame.args.get("since").and_then(Value::as_str);
             crate::outlet::usage::usage_json(app, since).await.map_err(not_found)?
@@ -167,7 +180,16 @@ fn stopping(error: crate::engine::Stopped) -> Refusal {
 }
 
 fn not_found(error: api::ApiError) -> Refusal {
-    Refusal::new(error.code(), error.to_string())
+    let details = match &error {
+        api::ApiError::Refused(refused) => Some(refused.json()),
+        _ => None,
+    };
+    Refusal { details, ..Refusal::new(error.code(), error.to_string()) }
+}
+
+/// The arguments as a request over HTTP would have them.
+fn body(args: &Map<String, Value>) -> Vec<u8> {
+    serde_json::to_vec(args).unwrap_or_default()
 }
 
 /// The same changes as the event stream, a line each. A reader that falls behind gets `gap` and a fresh snapshot.

@@ -15,6 +15,7 @@ use crate::clock;
 use crate::engine::{NotStored, Stopped};
 use crate::server::App;
 use crate::store::{EventsOf, SessionCursor, StoreError};
+use crate::terminal::Refused;
 
 /// Most rows of one page, whatever was asked for.
 pub const PAGE_ROWS_MAX: usize = 1000;
@@ -34,6 +35,9 @@ pub enum ApiError {
     Store(#[from] StoreError),
     #[error(transparent)]
     NotStored(#[from] NotStored),
+    /// The state of things does not allow it now.
+    #[error(transparent)]
+    Refused(#[from] Refused),
     #[error("cannot write the answer: {0}")]
     Json(#[from] serde_json::Error),
 }
@@ -44,6 +48,7 @@ impl ApiError {
         match self {
             Self::NoSession(_) => "NOT_FOUND",
             Self::Bad(_) => "VALIDATION_ERROR",
+            Self::Refused(_) => "REFUSED",
             _ => "HANDLER_ERROR",
         }
     }
@@ -51,6 +56,9 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
+        if let Self::Refused(refused) = self {
+            return (StatusCode::CONFLICT, axum::Json(refused.json())).into_response();
+        }
         let status = match self {
             Self::NoSession(_) => StatusCode::NOT_FOUND,
             Self::Bad(_) => StatusCode::BAD_REQUEST,
@@ -196,20 +204,31 @@ pub async fn see(app: &App, id: &str) -> Result<Value, ApiError> {
     if app.engine.card(id).await?.is_none() {
         return Err(ApiError::NoSession(id.to_owned()));
     }
+    let seq = by_person(app, id, SEEN, Map::new()).await?;
+    Ok(json!({ "seq": seq }))
+}
+
+/// What the person did here, in the log.
+pub(super) async fn by_person(
+    app: &App,
+    id: &str,
+    name: &str,
+    payload: Map<String, Value>,
+) -> Result<u64, ApiError> {
     let record = Record {
         seq: 0,
         id: clock::fresh_id(),
         fired_at: Timestamp::default(),
         received_at: Timestamp::default(),
         source: Source::User,
-        name: SEEN.to_owned(),
+        name: name.to_owned(),
         session_id: id.to_owned(),
         agent_id: None,
-        payload: Map::new(),
+        payload,
         envelope: Envelope::default(),
     };
     let appended = app.engine.append(vec![record]).await?;
-    Ok(json!({ "seq": appended.first().map_or(0, |a| a.seq) }))
+    Ok(appended.first().map_or(0, |a| a.seq))
 }
 
 pub async fn fleet(State(app): State<App>) -> Answer {

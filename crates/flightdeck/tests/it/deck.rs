@@ -80,6 +80,7 @@ impl Deck {
                 registrar,
                 heartbeat_every,
                 history: Arc::default(),
+                terminals: Arc::default(),
                 prices: Arc::new(flightdeck::config::Config::default().prices().unwrap()),
             };
             let guard = Arc::new(Guard::new(addr, &[], None, Arc::clone(&health)));
