@@ -5,6 +5,8 @@
 
 /// The rule above and below the prompt box.
 const RULE: &str = "────";
+/// The rule above a menu.
+const MENU_RULE: &str = "▔▔▔▔";
 const STASHED: &str = "› stashed";
 const INSERT: &str = "-- INSERT --";
 const AT_WORK: &str = "esc to interrupt";
@@ -66,10 +68,14 @@ fn draft_of(row: &[Cell]) -> String {
     kept.collect::<String>().trim_end().to_owned()
 }
 
-/// The last words on the screen: they say what it wants.
+/// What a menu or a dialog is called: its first words below the last rule. Else the last words on the screen.
 fn instead(lines: &[String]) -> String {
-    let shown: Vec<&str> =
-        lines.iter().map(|l| l.trim()).filter(|l| !l.is_empty() && !is_ornament(l)).collect();
+    let rule = lines.iter().rposition(|line| line.starts_with(RULE) || line.starts_with(MENU_RULE));
+    let heading = rule.and_then(|at| lines.get(at + 1..)?.iter().find(|line| !is_ornament(line)));
+    if let Some(heading) = heading {
+        return flightdeck_core::text::one_line(heading, SHOWN_CHARS_MAX);
+    }
+    let shown: Vec<&str> = lines.iter().map(|l| l.trim()).filter(|l| !is_ornament(l)).collect();
     let last = shown.get(shown.len().saturating_sub(3)..).unwrap_or_default();
     flightdeck_core::text::one_line(&last.join(" / "), SHOWN_CHARS_MAX)
 }
@@ -199,7 +205,7 @@ mod tests {
             match read(&text) {
                 Ok(found) if !found.draft.is_empty() => drafts.push(format!("{name}: {}", found.draft)),
                 Ok(_) => {}
-                Err(_) => without.push(name),
+                Err(shows) => without.push(format!("{name}: {shows}")),
             }
         }
         without.sort();
@@ -216,17 +222,17 @@ mod tests {
         assert_eq!(
             without,
             [
-                "dialog_model",
-                "dialog_resume",
-                "exited",
-                "permission_background_shell",
-                "permission_bash",
-                "permission_from_agent",
-                "permission_two",
-                "permission_write",
-                "plan",
-                "question",
-                "starting"
+                "dialog_model: Select model",
+                "dialog_resume: Resume session",
+                "exited: Resume this session with: / claude --permission-mode default --resume d7fb38f4-7e61-4673-80a1-af708a17b6ab",
+                "permission_background_shell: Bash command",
+                "permission_bash: Bash command",
+                "permission_from_agent: Bash command · from the general-purpose agent",
+                "permission_two: Read file 1 of 2",
+                "permission_write: Create file",
+                "plan: Ready to code?",
+                "question: 4. Chat about this",
+                "starting: ",
             ]
         );
     }
