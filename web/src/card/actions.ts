@@ -3,7 +3,7 @@ import { can } from "../live/able";
 import { postFocus, postInterrupt, postPrompt, postSeen, type How } from "../live/api";
 import { sessionSignal } from "../live/store";
 import { doubtIn, type Doubt } from "./doubt";
-import { say, sayError } from "../ui/toast";
+import { say, sayError, sentence } from "../ui/toast";
 
 export async function goToTerminal(id: string): Promise<void> {
   if (!can("focus")) return say("This Flightdeck cannot bring a terminal to the front", true);
@@ -38,7 +38,7 @@ export async function sendPrompt(id: string, text: string, how: How): Promise<"s
   }
 }
 
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
 
 export function markSeen(id: string): void {
   if (sessionSignal(id)?.peek().seen) return;
