@@ -27,6 +27,10 @@ pub struct Config {
     pub hosts: Vec<String>,
     pub hold_seconds: Option<u32>,
     pub hold_print: bool,
+    /// Answer the forms of MCP servers from here; the client's own dialog stays shut meanwhile.
+    pub hold_elicitation: bool,
+    /// Answer what subagents ask from here; the client's own dialog stays shut meanwhile.
+    pub hold_agents: bool,
     pub tool_failure: ToolFailure,
     pub done_minutes: Option<u32>,
     /// Brings a terminal to the front that is not in tmux, or the one tmux draws on: words with {pid} {tty} {pane} {cwd}

@@ -1,5 +1,6 @@
 //! The command line. Each command is a file; what they share (asking the daemon, drawing) is here beside them.
 
+mod answer;
 mod ask;
 mod demo;
 mod doctor;
@@ -57,6 +58,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// The session that needs you most
     Next(next::NextArgs),
+    /// Decide what a session waits for: allow, deny, pick an option, approve a plan
+    Answer(answer::AnswerArgs),
     /// Type the next prompt into a session's tmux pane
     Send(terminal::SendArgs),
     /// Bring a session's terminal to the front
@@ -143,6 +146,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Show(args) => show::run(&args, &paths, out),
         Command::Explain(args) => explain::run(&args, &paths, out),
         Command::Next(args) => next::run(&args, &paths, out),
+        Command::Answer(args) => answer::run(&args, &paths, out),
         Command::Send(args) => terminal::send(&args, &paths, out),
         Command::Focus(args) => terminal::focus(&args, &paths, out),
         Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),

@@ -9,6 +9,7 @@
     reason = "a story stops where it goes wrong"
 )]
 
+mod asks;
 mod board;
 mod cli;
 mod corpus;
@@ -16,6 +17,7 @@ mod deck;
 mod http;
 mod kill;
 mod large;
+mod liveness;
 mod openapi;
 mod registration;
 mod replay;
