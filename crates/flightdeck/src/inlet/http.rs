@@ -2,7 +2,7 @@
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_core::wire::hook_name::HookName;
@@ -11,6 +11,9 @@ use serde_json::{Map, json};
 use crate::clock;
 use crate::inlet::frame::parse_body;
 use crate::server::App;
+
+/// Where in the log the event is.
+const SEQ: HeaderName = HeaderName::from_static("x-flightdeck-seq");
 
 pub async fn live_hook(State(app): State<App>, body: Bytes) -> Response {
     take(app, None, &body).await
@@ -41,7 +44,7 @@ async fn take(app: App, event: Option<String>, body: &[u8]) -> Response {
     match app.engine.append(vec![record]).await {
         Ok(appended) => {
             let seq = appended.first().map_or(0, |a| a.seq);
-            (StatusCode::NO_CONTENT, [("x-flightdeck-seq", seq.to_string())]).into_response()
+            (StatusCode::NO_CONTENT, [(SEQ, HeaderValue::from(seq))]).into_response()
         }
         Err(error) => refuse(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
     }

@@ -63,12 +63,17 @@ impl Tail {
         let Some(path) = transcript_path.filter(|p| p.ends_with(".jsonl") && p.starts_with('/')) else {
             return;
         };
-        let touched = Touched { path: path.into(), ended };
         let mut news = self.news();
-        news.followed.insert(session_id.to_owned());
-        news.touched.insert(session_id.to_owned(), touched);
+        if !news.followed.contains(session_id) {
+            news.followed.insert(session_id.to_owned());
+        }
+        let first = news.touched.is_empty();
+        news.touched.insert(session_id.to_owned(), Touched { path: path.into(), ended });
         drop(news);
-        self.shared.wake.notify_one();
+        // Whoever was first has woken it, and it has not come yet.
+        if first {
+            self.shared.wake.notify_one();
+        }
     }
 
     /// The session left the board.
