@@ -141,8 +141,16 @@ pub fn gone_record(session_id: &str, ask_id: &str, why: Gone, id: EventId) -> Re
 }
 
 impl Asked {
-    /// `None` for a record that asks nothing.
+    /// As a card shows it. `None` for a record that asks nothing.
     pub fn from_record(record: &Record) -> Option<Self> {
+        let mut asked = Self::whole(record)?;
+        if let Some(input) = &mut asked.tool_input {
+            clip::shorten(input, ASK_INPUT_BYTES_MAX);
+        }
+        Some(asked)
+    }
+
+    pub fn whole(record: &Record) -> Option<Self> {
         match HookName::parse(&record.name)? {
             HookName::PermissionRequest => Some(Self::permission(&record.payload)),
             HookName::Elicitation => Some(Self::elicitation(&record.payload)),
@@ -151,13 +159,9 @@ impl Asked {
     }
 
     fn permission(p: &Map<String, Value>) -> Self {
-        let mut tool_input = object(p, "tool_input").cloned();
-        if let Some(input) = &mut tool_input {
-            clip::shorten(input, ASK_INPUT_BYTES_MAX);
-        }
         Self {
             tool_name: text(p, "tool_name").map(|name| one_line(&name, NAME_CHARS_MAX)),
-            tool_input,
+            tool_input: object(p, "tool_input").cloned(),
             suggestions: list(p, "permission_suggestions").to_vec(),
             ..Self::default()
         }

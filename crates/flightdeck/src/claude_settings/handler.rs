@@ -23,6 +23,8 @@ pub const DEFAULT_PORT: u16 = 47892;
 pub const DEFAULT_HOLD_SECONDS: u32 = 600;
 /// Every handler but the held one: ample for a few milliseconds of work, bearable if all goes wrong.
 const TIMEOUT_SECONDS: u32 = 5;
+/// How long a held hook waits to be acknowledged: it waits for a person anyway.
+const HELD_ACK_MS: u32 = 1000;
 /// curl gives up before the client kills it, which would be an error line.
 const CURL_SECONDS_MAX: u32 = 4;
 /// The first client that takes `"type": "http"` (public changelog); an older one ignores the whole file.
@@ -66,6 +68,8 @@ pub struct Registration {
     /// They send the token that stands in [`TOKEN_VARIABLE`]; the file itself holds none.
     pub token: bool,
     pub hold_seconds: u32,
+    /// Elicitations wait for an answer too.
+    pub hold_elicitation: bool,
     /// Wrap the status line too. One that is wrapped already stays so.
     pub status_line: bool,
     pub version: ClientVersion,
@@ -81,6 +85,7 @@ impl Registration {
             url: None,
             token: false,
             hold_seconds: DEFAULT_HOLD_SECONDS,
+            hold_elicitation: false,
             status_line: false,
             version,
         }
@@ -127,16 +132,18 @@ impl Registration {
     }
 
     fn shim_handler(&self, info: &HookInfo) -> Result<Value, SettingsError> {
+        let held = info.form == Form::Held || (info.name == HookName::Elicitation && self.hold_elicitation);
         // A timeout of 0 makes the client ignore the whole file.
-        let timeout =
-            if info.form == Form::Held { self.hold_seconds.max(TIMEOUT_SECONDS) } else { TIMEOUT_SECONDS };
-        Ok(command(self.shim_command()?, info.form == Form::Async, timeout))
+        let timeout = if held { self.hold_seconds.max(TIMEOUT_SECONDS) } else { TIMEOUT_SECONDS };
+        // It is going to wait anyway: being acknowledged late must not cost the person the answer.
+        let patience = if held { format!(" --ack-ms {HELD_ACK_MS}") } else { String::new() };
+        Ok(command(self.shim_command(&patience)?, info.form == Form::Async && !held, timeout))
     }
 
     /// Quiet even when the binary is gone: of all synchronous forms only this one leaves no trace in the terminal.
-    fn shim_command(&self) -> Result<String, SettingsError> {
+    fn shim_command(&self, patience: &str) -> Result<String, SettingsError> {
         let (binary, home) = (shell_quoted(&self.binary)?, shell_quoted(&self.home)?);
-        Ok(format!("{binary} hook --home {home} 2>/dev/null || true {COMMAND_SENTINEL}"))
+        Ok(format!("{binary} hook --home {home}{patience} 2>/dev/null || true {COMMAND_SENTINEL}"))
     }
 
     fn curl_handler(&self, info: &HookInfo) -> Value {

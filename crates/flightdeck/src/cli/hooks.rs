@@ -8,8 +8,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::claude_settings::{
-    self as settings, BaseUrl, ClientVersion, DEFAULT_HOLD_SECONDS, DEFAULT_PORT, Installed, Keep,
-    Registration, Scope, SettingsFile, Via,
+    self as settings, BaseUrl, ClientVersion, DEFAULT_PORT, Installed, Keep, Registration, Scope,
+    SettingsFile, Via,
 };
 use crate::config::{Config, ConfigError};
 use crate::paths::Paths;
@@ -129,11 +129,12 @@ fn register(
     }
     // A project file needs no config folder; without one there is no registry to look into either.
     let config = settings::config_dir(env).unwrap_or_default();
+    let ours = Config::read(&paths.config)?;
     let port = || env("FLIGHTDECK_PORT").and_then(|port| port.to_str()?.parse().ok());
     let installed = installed.as_ref();
     // A port asked for is one of this machine.
     let url = options.url.clone().or_else(|| installed?.url.clone().filter(|_| options.port.is_none()));
-    let has_token = || Ok::<_, ConfigError>(Config::read(&paths.config)?.token(env)?.is_some());
+    let has_token = || Ok::<_, ConfigError>(ours.token(env)?.is_some());
     Ok(Registration {
         binary: std::path::absolute(cwd.join(binary))?,
         home: std::path::absolute(cwd.join(&paths.home))?,
@@ -141,10 +142,8 @@ fn register(
         port: options.port.or_else(|| url.as_ref()?.local_port()).or_else(port).unwrap_or(DEFAULT_PORT),
         url: url.filter(|url| url.local_port().is_none()),
         token: options.token || installed.is_some_and(|i| i.token) || has_token()?,
-        hold_seconds: options
-            .hold_seconds
-            .or_else(|| installed?.hold_seconds)
-            .unwrap_or(DEFAULT_HOLD_SECONDS),
+        hold_seconds: options.hold_seconds.or_else(|| installed?.hold_seconds).unwrap_or(ours.hold_seconds()),
+        hold_elicitation: ours.hold_elicitation,
         status_line: options.statusline,
         version: ClientVersion::find(&|| settings::ask_claude(env), &cwd.join(config)),
     })

@@ -7,7 +7,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use flightdeck_core::event::SEEN;
-use flightdeck_core::record::{Envelope, Record, Source};
+use flightdeck_core::record::{Record, Source};
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::timeline;
 use serde::Deserialize;
@@ -213,18 +213,7 @@ pub async fn see(app: &App, id: &str) -> Result<Value, ApiError> {
     if app.engine.card(id).await?.is_none() {
         return Err(ApiError::NoSession(id.to_owned()));
     }
-    let record = Record {
-        seq: 0,
-        id: clock::fresh_id(),
-        fired_at: Timestamp::default(),
-        received_at: Timestamp::default(),
-        source: Source::User,
-        name: SEEN.to_owned(),
-        session_id: id.to_owned(),
-        agent_id: None,
-        payload: Map::new(),
-        envelope: Envelope::default(),
-    };
+    let record = Record::ours(Source::User, SEEN, id, Map::new(), clock::fresh_id());
     let appended = app.engine.append(vec![record]).await?;
     Ok(json!({ "seq": appended.first().map_or(0, |a| a.seq) }))
 }

@@ -9,6 +9,7 @@
     reason = "a story stops where it goes wrong"
 )]
 
+mod asks;
 mod board;
 mod cli;
 mod corpus;

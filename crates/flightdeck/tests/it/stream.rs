@@ -141,11 +141,13 @@ fn a_viewer_gets_the_board_and_then_each_change_with_its_number() {
         "PermissionRequest",
         json!({"tool_name": "Bash", "tool_input": {"command": "ls\n\n:x"}}),
     ));
-    let frames = viewer.frames(2);
+    let frames = viewer.frames(3);
     assert_eq!(frames[0].says(), "session_updated 2 a thinking");
     assert_eq!(frames[1].says(), "session_discovered 3 b needs_permission");
     assert_eq!(frames[1].data["session"], deck.get("/api/sessions/b").json());
-    assert_eq!(deck.get("/api/sessions").json()["n"], 3);
+    assert_eq!(frames[2].says(), "ask_opened 4");
+    assert_eq!(frames[2].data["ask"], frames[1].data["session"]["asks"][0]);
+    assert_eq!(deck.get("/api/sessions").json()["n"], 4);
 }
 
 #[test]
