@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::SessionRead;
 
 /// Most sessions in a report: the ones that cost most. The totals hold all.
-pub const SESSIONS_REPORTED_MAX: usize = 500;
+pub(crate) const SESSIONS_REPORTED_MAX: usize = 500;
 
 /// Tokens and money of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ impl Hasher for AsIs {
 
 /// Counts sessions one after the other, who started first first: it owns what its forks copied.
 #[derive(Debug)]
-pub struct Tally<'a> {
+pub(crate) struct Tally<'a> {
     prices: &'a PriceTable,
     zone: TimeZone,
     since: Option<Timestamp>,
@@ -131,7 +131,12 @@ struct Day {
 }
 
 impl<'a> Tally<'a> {
-    pub fn new(prices: &'a PriceTable, zone: TimeZone, since: Option<Timestamp>, now: Timestamp) -> Self {
+    pub(crate) fn new(
+        prices: &'a PriceTable,
+        zone: TimeZone,
+        since: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Self {
         let today = Day::of(now, &zone).name(&zone);
         Self {
             prices,
@@ -149,7 +154,7 @@ impl<'a> Tally<'a> {
     }
 
     /// A message of the current session. The first one with a key counts, so give the newest line of a message first.
-    pub fn add(&mut self, key: MessageKey, at: Timestamp, model: &str, usage: &Usage) {
+    pub(crate) fn add(&mut self, key: MessageKey, at: Timestamp, model: &str, usage: &Usage) {
         if self.since.is_some_and(|since| at < since) || !self.seen.insert(key) {
             return;
         }
@@ -165,7 +170,7 @@ impl<'a> Tally<'a> {
     }
 
     /// The session that [`add`](Self::add) was about.
-    pub fn end_session(&mut self, session: &SessionRead) {
+    pub(crate) fn end_session(&mut self, session: &SessionRead) {
         let mut whole = Sum::default();
         for (day, model, mut sum) in std::mem::take(&mut self.parts) {
             match self.prices.cost(&model, &sum.usage) {
@@ -196,7 +201,7 @@ impl<'a> Tally<'a> {
         self.by_session.push((group, whole.nanos.0));
     }
 
-    pub fn report(self) -> Report {
+    pub(crate) fn report(self) -> Report {
         let mut total = Sum::default();
         self.by_day.values().for_each(|sum| total.add(sum));
         let today = self.by_day.get(&self.today).cloned().unwrap_or_default();
@@ -249,12 +254,12 @@ impl Day {
 }
 
 /// Midnight here.
-pub fn start_of_today(now: Timestamp, zone: &TimeZone) -> Timestamp {
+pub(crate) fn start_of_today(now: Timestamp, zone: &TimeZone) -> Timestamp {
     Timestamp::from_millis(Day::of(now, zone).from)
 }
 
 /// `today`, `7d`, a date, or an RFC 3339 time.
-pub fn parse_since(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+pub(crate) fn parse_since(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let midnight = start_of_today(now, zone);
     if text == "today" {
         return Some(midnight);
