@@ -28,6 +28,8 @@ pub struct Config {
     pub hold_print: bool,
     /// Answer the forms of MCP servers from here; the client's own dialog stays shut meanwhile.
     pub hold_elicitation: bool,
+    /// Answer what subagents ask from here; the client's own dialog stays shut meanwhile.
+    pub hold_agents: bool,
     pub tool_failure: ToolFailure,
     pub done_minutes: Option<u32>,
     pub keep: Keep,

@@ -60,6 +60,11 @@ pub(super) static ALL: &[Scenario] = &[
     free("background_agent", "an agent works on after the turn", many::background_agent),
     free("foreground_agent", "the turn waits for its agent", many::foreground_agent),
     asking("agent_permission", "a background agent asks for permission", many::agent_permission),
+    asking(
+        "fg_agent_permission",
+        "a foreground agent asks for permission",
+        many::foreground_agent_permission,
+    ),
     free("background_shell", "a command works on after the turn", many::background_shell),
     asking("four_at_once", "four terminals in four states", many::four_at_once),
     asking("clear", "/clear puts a new session in the old one's place", context::clear),
