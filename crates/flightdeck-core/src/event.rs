@@ -70,12 +70,9 @@ pub enum EventKind {
     BatchEnded(Vec<ToolUse>),
     Notified(Notice),
     ElicitationOpened {
-        server: String,
         message: String,
     },
-    ElicitationClosed {
-        server: String,
-    },
+    ElicitationClosed,
     Stopped {
         background: Background,
     },
@@ -84,9 +81,7 @@ pub enum EventKind {
     },
     SubagentStarted,
     SubagentStopped,
-    CompactionStarted {
-        manual: bool,
-    },
+    CompactionStarted,
     CompactionEnded,
     ModelSwitched {
         to: String,
@@ -290,13 +285,13 @@ fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
         H::PostToolUseFailure => K::ToolEnded { tool: ToolUse::from_payload(p), outcome: failure(p) },
         H::PostToolBatch => K::BatchEnded(batch(p)),
         H::Notification => K::Notified(notice(p)),
-        H::Elicitation => K::ElicitationOpened { server: server(p), message: elicitation_message(p) },
-        H::ElicitationResult => K::ElicitationClosed { server: server(p) },
+        H::Elicitation => K::ElicitationOpened { message: elicitation_message(p) },
+        H::ElicitationResult => K::ElicitationClosed,
         H::Stop => K::Stopped { background: background(p) },
         H::StopFailure => K::StopFailed { cause: cause(p) },
         H::SubagentStart => K::SubagentStarted,
         H::SubagentStop => K::SubagentStopped,
-        H::PreCompact => K::CompactionStarted { manual: str(p, "trigger") == Some("manual") },
+        H::PreCompact => K::CompactionStarted,
         H::PostCompact => K::CompactionEnded,
         H::PostModelSwitch => match text(p, "to_model") {
             Some(to) => K::ModelSwitched { to: one_line(&to, NAME_CHARS_MAX) },
@@ -369,10 +364,6 @@ fn notice(p: &Map<String, Value>) -> Notice {
 fn elicitation_message(p: &Map<String, Value>) -> String {
     let message = line(p, "message", ELICITATION_CHARS_MAX).filter(|m| !m.is_empty());
     message.unwrap_or_else(|| "Awaiting input".to_owned())
-}
-
-fn server(p: &Map<String, Value>) -> String {
-    one_line(&text(p, "mcp_server_name").unwrap_or_default(), NAME_CHARS_MAX)
 }
 
 fn background(p: &Map<String, Value>) -> Background {
