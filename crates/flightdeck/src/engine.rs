@@ -365,8 +365,6 @@ impl Engine {
                     asks.push((ASK_CLOSED, ask));
                 }
                 Effect::Forgotten(session) => forgotten.push(session),
-                // Viewers see asks on their cards.
-                Effect::AskOpened(_) | Effect::AskClosed(_) => {}
             }
         }
         for id in changed {

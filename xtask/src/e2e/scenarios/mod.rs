@@ -5,6 +5,7 @@ mod context;
 mod end;
 mod interrupt;
 mod many;
+mod numbers;
 mod turn;
 
 use anyhow::Result;
@@ -80,6 +81,10 @@ pub(super) static ALL: &[Scenario] = &[
             "hooks are installed while a session runs",
             context::hooks_into_running,
         )
+    },
+    Scenario {
+        hooks_first: false,
+        ..asking("status_line", "our status line around the person's own", numbers::status_line)
     },
     asking("end_exit", "/exit", end::exit),
     asking("end_ctrl_c", "Ctrl-C twice", end::ctrl_c),
