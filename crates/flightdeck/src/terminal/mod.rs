@@ -2,7 +2,7 @@
 //!
 //! Keys that reach the wrong program do harm, so nothing is pressed on trust: the pane must hold the session's own process,
 //! the session must be in the right state, and the screen must show the prompt box. Everything here was measured with the
-//! real client (decision 0008).
+//! real client (decision 0009).
 
 pub mod focus;
 pub mod keys;
