@@ -58,3 +58,19 @@ impl Drop for Keyboard<'_> {
         self.terminals.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.place);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_do_not_type_into_one_pane_at_once() {
+        let terminals = Terminals::default();
+        let place = |pane: &str| Place { server: "/s".into(), pane: pane.into(), pid: 1, proc_start: None };
+        let first = terminals.take_keyboard(&place("%1")).unwrap();
+        assert_eq!(terminals.take_keyboard(&place("%1")).unwrap_err().code(), "busy");
+        assert!(terminals.take_keyboard(&place("%2")).is_ok());
+        drop(first);
+        assert!(terminals.take_keyboard(&place("%1")).is_ok());
+    }
+}
