@@ -24,6 +24,8 @@ pub mod registration;
 pub mod restore;
 pub mod server;
 pub mod shim;
+#[cfg(test)]
+mod simulation;
 pub mod store;
 pub mod terminal;
 pub mod usage;
