@@ -122,6 +122,11 @@ mod tests {
     }
 
     #[test]
+    fn plain_text_keeps_its_shape() {
+        assert_eq!(plain("  a\tb\r\n\n c \u{1b}[201~\u{3}\n"), "  a\tb\n\n c \n");
+    }
+
+    #[test]
     fn nothing_a_terminal_would_obey_survives() {
         assert_eq!(one_line("a\u{1b}[31mred\u{1b}[0m b", 50), "ared b");
         assert_eq!(one_line("x\u{1b}]0;owned\u{7}y\u{9b}2Jz", 50), "xyz");
