@@ -18,6 +18,10 @@ pub fn start_time(pid: u32) -> Option<String> {
     stat(pid).map(|s| s.start_time)
 }
 
+pub fn parent(pid: u32) -> Option<u32> {
+    stat(pid).map(|s| s.parent)
+}
+
 pub fn tty(pid: u32) -> Option<String> {
     stat(pid).and_then(|s| s.tty)
 }
@@ -57,6 +61,26 @@ pub fn stat(pid: u32) -> Option<Stat> {
 #[cfg(not(target_os = "linux"))]
 pub fn stat(_pid: u32) -> Option<Stat> {
     None
+}
+
+/// The folder a process is in.
+pub fn cwd(pid: u32) -> Option<String> {
+    std::fs::read_link(format!("/proc/{pid}/cwd")).ok()?.into_os_string().into_string().ok()
+}
+
+/// SIGTERM to the process that started at `start`, and to no later one with its number. False if it is gone.
+#[cfg(target_os = "linux")]
+pub fn ask_to_end(pid: u32, start: &str) -> bool {
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+    let pid_number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let Some(fd) = pid_number.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else { return false };
+    // Held by the descriptor from here on.
+    start_time(pid).as_deref() == Some(start) && pidfd_send_signal(fd, Signal::TERM).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn ask_to_end(_pid: u32, _start: &str) -> bool {
+    false
 }
 
 /// Whether some process has this number. One that may not be asked is there.
