@@ -47,6 +47,8 @@ pub const REPLAY_CHUNK_EVENTS_MAX: usize = 1000;
 pub const PAGE_ITEMS_MAX: usize = 1000;
 /// Payload bytes read at a time; a single larger payload still comes, alone.
 pub const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Events removed at a time: an append that comes meanwhile waits for one such slice, never for two.
+pub const SLICE_EVENTS_MAX: usize = 128;
 /// Snapshots kept: the latest, and one to fall back on if that is damaged.
 pub const SNAPSHOTS_KEPT: usize = 2;
 
