@@ -16,7 +16,6 @@ use futures_util::FutureExt;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::clock;
 use crate::store::{RetentionPolicy, Snapshot, Store, StoreError, StoredSession};
 
 /// Events between snapshots: replaying that many takes a fraction of a second.
@@ -188,7 +187,7 @@ impl Keeper {
         // A second snapshot of the same would push out the one to fall back on.
         let known = (self.events_since == 0).then_some(self.last_bytes).filter(|bytes| *bytes > 0);
         self.events_since = 0;
-        let (fleet, store, policy) = (fleet.clone(), store.clone(), self.policy);
+        let (fleet, store, policy, now) = (fleet.clone(), store.clone(), self.policy, fleet.now());
         self.saving = Some(tokio::spawn(async move {
             let bytes = match known {
                 Some(bytes) => bytes,
@@ -196,7 +195,7 @@ impl Keeper {
             };
             if retain && bytes > 0 {
                 // Nobody waits for it: a store that closes breaks it off, and the next start goes on.
-                tokio::spawn(async move { remove_old(&store, policy, fleet.last_seq(), clock::now()).await });
+                tokio::spawn(async move { remove_old(&store, policy, fleet.last_seq(), now).await });
             }
             bytes
         }));
@@ -292,7 +291,7 @@ mod tests {
             let payload = serde_json::json!({"session_id": "s", "hook_event_name": name, "prompt": "x"});
             let payload = payload.as_object().unwrap().clone();
             let draft = HookDraft { name_in_path: None, payload, env: Default::default(), bytes: 1 };
-            let mut record = draft.into_record(clock::fresh_id()).unwrap();
+            let mut record = draft.into_record(crate::clock::fresh_id()).unwrap();
             stamp(&mut record, Timestamp::from_millis(ms), Timestamp::default());
             record
         };

@@ -220,6 +220,14 @@ impl Stage {
         Ok(())
     }
 
+    pub(super) fn card(&self, seat: &Seat) -> Result<Value> {
+        self.board.card(&self.session(seat).context("no session")?)
+    }
+
+    pub(super) fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)> {
+        self.board.post(path, body)
+    }
+
     /// The card must come to hold what is looked for.
     pub(super) fn see_card(&mut self, seat: &Seat, step: &str, what: fn(&Value) -> bool) -> Result<()> {
         if self.board.sessions()?.is_none() {

@@ -16,7 +16,7 @@ use crate::asks::answer as asks;
 use crate::asks::holds::Held;
 use crate::clock;
 use crate::inlet::frame::{FRAME_BYTES_MAX, Frame};
-use crate::outlet::api;
+use crate::outlet::{api, terminal};
 use crate::server::App;
 use crate::store::Appended;
 
@@ -28,14 +28,20 @@ pub const CONNECTIONS_MAX: usize = 1024;
 pub struct Refusal {
     pub code: &'static str,
     pub message: String,
+    /// What a program needs to ask the person.
+    pub details: Option<Value>,
 }
 
 impl Refusal {
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), details: None }
     }
     fn json(&self) -> Value {
-        json!({ "ok": false, "error": self.code, "message": self.message })
+        let mut json = json!({ "ok": false, "error": self.code, "message": self.message });
+        if let Some(details) = &self.details {
+            json["details"] = details.clone();
+        }
+        json
     }
 }
 
@@ -62,7 +68,7 @@ pub async fn serve(listener: UnixListener, app: App) {
     }
 }
 
-async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
+pub(crate) async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
     // The folder is 0700 already; this also keeps out whoever was handed the descriptor.
     if stream.peer_cred()?.uid() != rustix::process::geteuid().as_raw() {
         return Ok(());
@@ -88,6 +94,7 @@ async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
                 send(&mut write, &answer).await?;
             }
             Err(error) => {
+                tracing::warn!(%error, bytes = line.len(), "a line on the socket is no frame and was refused");
                 send(&mut write, &Refusal::new("VALIDATION_ERROR", error.to_string()).json()).await?;
             }
         }
@@ -127,6 +134,13 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
             let given = given.map_err(|e| Refusal::new("VALIDATION_ERROR", format!("`answer`: {e}")))?;
             to_json(asks::answer(app, &id, given).await.map_err(not_answered)?)?
         }
+        "prompt" => {
+            terminal::prompt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?
+        }
+        "interrupt" => {
+            terminal::interrupt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?
+        }
+        "focus" => terminal::focus(app, &id_of(&frame.args)?).await.map_err(not_found)?,
         "usage" => crate::outlet::usage::usage_json(app, &frame.args).await.map_err(not_found)?,
         "index" => {
             if let Some(pause) = frame.args.get("pause").and_then(Value::as_bool) {
@@ -241,7 +255,16 @@ fn stopping(error: crate::engine::Stopped) -> Refusal {
 }
 
 fn not_found(error: api::ApiError) -> Refusal {
-    Refusal::new(error.code(), error.to_string())
+    let details = match &error {
+        api::ApiError::Refused(refused) => Some(refused.json()),
+        _ => None,
+    };
+    Refusal { details, ..Refusal::new(error.code(), error.to_string()) }
+}
+
+/// The arguments as a request over HTTP would have them.
+fn body(args: &Map<String, Value>) -> Vec<u8> {
+    serde_json::to_vec(args).unwrap_or_default()
 }
 
 /// The same changes as the event stream, a line each. A reader that falls behind gets `gap` and a fresh snapshot.
@@ -260,6 +283,7 @@ async fn subscribe(args: &Map<String, Value>, app: &App, mut write: OwnedWriteHa
             }
         }
         app.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
+        tracing::info!("a viewer fell behind and starts anew");
         // An id of no boot: the answer is a gap and a snapshot.
         last = Some(String::new());
     }

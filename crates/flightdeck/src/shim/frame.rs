@@ -17,9 +17,9 @@ const OPENING: &[u8] = br#"{"cmd":"hook","args":"#;
 
 /// When the hook fired, and the name of its event for ever.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stamp {
-    pub(super) fired_ns: u64,
-    pub(super) id: EventId,
+pub(crate) struct Stamp {
+    pub(crate) fired_ns: u64,
+    pub(crate) id: EventId,
 }
 
 impl Stamp {
