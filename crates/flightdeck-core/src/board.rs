@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentState;
+use crate::ask::card::AskCard;
 use crate::enrichment::{Enrichment, Summary};
 use crate::event::Background;
 use crate::fleet::Fleet;
@@ -73,7 +74,7 @@ pub struct Card {
     pub compactions: u32,
     #[serde(default)]
     pub last_assistant_text: Option<String>,
-    pub asks: Vec<Ask>,
+    pub asks: Vec<AskCard>,
     #[cfg_attr(feature = "ts", ts(type = "{ id: number; state: string; title: string | null } | null"))]
     pub assignment: Option<serde_json::Value>,
     #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]
@@ -218,19 +219,6 @@ pub enum SubAgentState {
     Done,
 }
 
-/// An open request a person can answer. Opened in a later change; the wire shape is fixed now.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Ask {
-    pub id: String,
-    pub session_id: String,
-    pub agent_id: Option<String>,
-    pub kind: String,
-    pub tool_name: Option<String>,
-    #[cfg_attr(feature = "ts", ts(type = "unknown"))]
-    pub tool_input: Option<serde_json::Value>,
-}
-
 /// Every card that belongs on the board: live ones, and ended ones still in Done.
 pub fn board(fleet: &Fleet) -> Vec<Card> {
     fleet.sessions().filter(|s| on_board(s)).map(|s| card(s, fleet.rules())).collect()
@@ -300,7 +288,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         lines_removed: known.map_or(0, |k| k.lines_removed),
         compactions: known.map_or(0, |k| k.compactions),
         last_assistant_text: known.and_then(|k| k.last_answer.clone()),
-        asks: Vec::new(),
+        asks: session.asks.iter().map(|ask| AskCard::new(&session.id, ask)).collect(),
         assignment: None,
         effort: None,
     }

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::ask::answer::Answer;
+use crate::ask::{ANSWERED, ASK_GONE, Asked, Gone};
 use crate::limits::{
     CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX,
     PATH_CHARS_MAX,
 };
-use crate::record::{Envelope, Record, Source};
+use crate::record::{Envelope, EventId, Record, Source};
 use crate::status_line::Says;
 use crate::text::{lines, one_line};
 use crate::time::Timestamp;
@@ -21,6 +23,7 @@ use crate::wire::statusline::{self, STATUS_LINE};
 #[derive(Clone, Debug)]
 pub struct Event {
     pub seq: u64,
+    pub id: EventId,
     pub fired_at: Timestamp,
     pub received_at: Timestamp,
     pub source: Source,
@@ -31,6 +34,8 @@ pub struct Event {
     pub facts: CommonFacts,
     pub envelope: Envelope,
     pub kind: EventKind,
+    /// What it asks of a person, if it asks anything.
+    pub asks: Option<Box<Asked>>,
 }
 
 /// What almost every payload tells beside its own news.
@@ -107,6 +112,16 @@ pub enum EventKind {
     },
     /// The client's status line: data that moves nothing.
     StatusLine(Says),
+    /// An ask was answered through us.
+    Answered {
+        ask_id: String,
+        answer: Box<Answer>,
+    },
+    /// The hook that held an ask is gone.
+    AskGone {
+        ask_id: String,
+        why: Gone,
+    },
     /// The person opened the card.
     Seen,
     /// Kept in the timeline; moves nothing.
@@ -185,6 +200,7 @@ impl Event {
         let p = &record.payload;
         Self {
             seq: record.seq,
+            id: record.id,
             fired_at: record.fired_at,
             received_at: record.received_at,
             source: record.source,
@@ -199,12 +215,15 @@ impl Event {
                 session_title: text(p, "session_title").map(|t| one_line(&t, CARD_PROMPT_CHARS_MAX)),
             },
             envelope: record.envelope.clone(),
+            asks: Asked::from_record(record).map(Box::new),
             kind: match record.source {
                 Source::Hook if record.name == STATUS_LINE => EventKind::StatusLine(statusline::says(p)),
                 Source::Hook => {
                     HookName::parse(&record.name).map_or(EventKind::Noted, |name| kind_of(name, p))
                 }
                 Source::User if record.name == SEEN => EventKind::Seen,
+                Source::User if record.name == ANSWERED => answered(p).unwrap_or(EventKind::Noted),
+                Source::Process if record.name == ASK_GONE => ask_gone(p).unwrap_or(EventKind::Noted),
                 Source::Registry => registry::word(p).map_or(EventKind::Noted, EventKind::RegistrySaid),
                 Source::Process if record.name == PROCESS_GONE => process_gone(p),
                 _ => EventKind::Noted,
@@ -222,6 +241,8 @@ impl EventKind {
             K::Noted
                 | K::StatusLine(_)
                 | K::Seen
+                | K::Answered { .. }
+                | K::AskGone { .. }
                 | K::ModelSwitched { .. }
                 | K::CwdChanged { .. }
                 | K::TodoCreated { .. }
@@ -232,6 +253,15 @@ impl EventKind {
                 | K::SessionStarted { source: StartSource::Compact, .. }
         )
     }
+}
+
+fn answered(p: &Map<String, Value>) -> Option<EventKind> {
+    let answer = serde_json::from_value(p.get("answer")?.clone()).ok()?;
+    Some(EventKind::Answered { ask_id: text(p, "ask_id")?, answer })
+}
+
+fn ask_gone(p: &Map<String, Value>) -> Option<EventKind> {
+    Some(EventKind::AskGone { ask_id: text(p, "ask_id")?, why: Gone::parse(str(p, "why")?)? })
 }
 
 fn process_gone(p: &Map<String, Value>) -> EventKind {

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::card::AskCard;
+use crate::ask::{Ask, PastAsk};
 use crate::enrichment::Summary;
 use crate::event::{EndReason, Event, EventKind, StartSource};
 use crate::limits::{
-    BUSY_AFTER_STOP, COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, QUIET_AFTER, SETTLE, STALE_AFTER,
+    ASK_STAYS, BUSY_AFTER_STOP, COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, QUIET_AFTER, SETTLE,
+    STALE_AFTER,
 };
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
@@ -27,8 +30,19 @@ pub enum Effect {
     Completed(String),
     /// It sits in this process now: watch over it.
     Seated(Occupant),
+    /// A person may answer this.
+    AskOpened(Box<AskCard>),
+    /// Its hook need not wait any longer. Where it was answered through us, whoever did so still has the verdict.
+    AskClosed(Box<AskCard>),
     /// It left the board: this is its last word, for the store.
     Forgotten(Box<Session>),
+}
+
+/// An ask that somebody asks for.
+#[derive(Clone, Copy, Debug)]
+pub enum FoundAsk<'a> {
+    OnCard(&'a Ask),
+    Past(&'a PastAsk),
 }
 
 /// A session and the process it sits in.
@@ -37,6 +51,8 @@ pub struct Occupant {
     pub session_id: String,
     pub pid: u32,
     pub proc_start: Option<String>,
+    /// Where that number holds, if it was told.
+    pub pid_ns: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -108,6 +124,18 @@ impl Fleet {
     /// Everybody who still sits in a process: after a restart each has to be looked for.
     pub fn occupants(&self) -> impl Iterator<Item = Occupant> {
         self.sessions.values().filter_map(occupant)
+    }
+    /// An ask by its id, and whose it is.
+    pub fn find_ask(&self, id: &str) -> Option<(&Session, FoundAsk<'_>)> {
+        self.sessions.values().find_map(|session| {
+            let live = session.asks.iter().find(|ask| ask.id == id).map(FoundAsk::OnCard);
+            let past = || session.past_asks.iter().find(|ask| ask.id == id).map(FoundAsk::Past);
+            Some((session, live.or_else(past)?))
+        })
+    }
+    /// Asks that some hook is held open for: none after a restart, which has to be said.
+    pub fn held_asks(&self) -> impl Iterator<Item = (&Session, &Ask)> {
+        self.sessions.values().flat_map(|s| s.asks.iter().filter(|a| a.is_answerable()).map(move |a| (s, a)))
     }
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.timers.next_due()
@@ -191,9 +219,14 @@ impl Fleet {
         let was_watched = session.shown.state.is_working() && session.quiet_since.is_none();
         let was_stale = session.stale;
         let was_ended = session.ended_at;
-        let sat = (session.seat.pid, session.seat.proc_start.clone());
+        let place = |s: &Session| (s.seat.pid, s.seat.proc_start.clone(), s.seat.pid_ns.clone());
+        let sat = place(session);
+        let asked = open_asks(session);
         session.apply(event, &self.rules);
         let id = &event.session_id;
+        if tell_asks(session, &asked, effects) {
+            self.timers.set(event.received_at + ASK_STAYS, id, Timer::AskLeaves);
+        }
         match event.kind {
             EventKind::RegistrySaid(_) => self.timers.set(event.received_at + SETTLE, id, Timer::Settle),
             EventKind::Stopped { .. } => {
@@ -216,9 +249,7 @@ impl Fleet {
             self.timers.set(event.received_at + COMPLETED_AFTER, id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, id, Timer::Forget);
         }
-        if sat != (session.seat.pid, session.seat.proc_start.clone())
-            || (was_ended.is_some() && session.ended_at.is_none())
-        {
+        if sat != place(session) || (was_ended.is_some() && session.ended_at.is_none()) {
             effects.extend(occupant(session).map(Effect::Seated));
         }
         if let Some(process) = process_key(session)
@@ -258,7 +289,9 @@ impl Fleet {
                 EventKind::SessionStarted { source: StartSource::Clear, .. } => EndReason::Clear,
                 _ => EndReason::Resume,
             };
+            let asked = open_asks(old);
             old.end(reason, Rule::Replaced, event.into());
+            tell_asks(old, &asked, effects);
             self.timers.set(event.received_at + COMPLETED_AFTER, &old_id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, &old_id, Timer::Forget);
         }
@@ -284,10 +317,14 @@ impl Fleet {
         match timer {
             Timer::Settle | Timer::AfterStop => {
                 let before = session.shown.clone();
+                let asked = open_asks(session);
                 if timer == Timer::Settle {
                     session.settle(due)
                 } else {
                     session.settle_after_stop(due)
+                }
+                if tell_asks(session, &asked, effects) {
+                    self.timers.set(due + ASK_STAYS, id, Timer::AskLeaves);
                 }
                 if session.shown.state.is_working() && !before.state.is_working() {
                     self.timers.set(due + QUIET_AFTER, id, Timer::Quiet);
@@ -319,6 +356,11 @@ impl Fleet {
             }
             Timer::Forget if has_been_over(session, due, self.rules.done_keeps) => self.forget(id, effects),
             Timer::Complete | Timer::Forget => {}
+            Timer::AskLeaves => {
+                if session.asks_leave(due) {
+                    effects.push(Effect::Changed(id.to_owned()));
+                }
+            }
             Timer::CacheCold => {
                 if let Some(line) = &mut session.status_line
                     && line.cools_at().is_some_and(|at| at <= due)
@@ -337,6 +379,8 @@ impl Fleet {
 
     fn forget(&mut self, id: &str, effects: &mut Vec<Effect>) {
         let Some(session) = self.sessions.remove(id) else { return };
+        // One that only had to make room may still have a hook that waits.
+        effects.extend(session.open_asks().map(|ask| Effect::AskClosed(Box::new(AskCard::new(id, ask)))));
         // Also the processes it had before it was resumed in another.
         self.by_process.retain(|_, who| who != id);
         // One that only had to make room may speak again, and is then a session like any other.
@@ -363,6 +407,28 @@ impl Fleet {
     }
 }
 
+/// Usually none, which costs nothing.
+fn open_asks(session: &Session) -> Vec<String> {
+    session.open_asks().map(|ask| ask.id.clone()).collect()
+}
+
+/// What became of the asks since. Says whether one ended.
+fn tell_asks(session: &Session, open_before: &[String], effects: &mut Vec<Effect>) -> bool {
+    let mut ended = false;
+    for ask in &session.asks {
+        let card = || Box::new(AskCard::new(&session.id, ask));
+        match (open_before.contains(&ask.id), ask.is_open()) {
+            (false, true) => effects.push(Effect::AskOpened(card())),
+            (true, false) => {
+                effects.push(Effect::AskClosed(card()));
+                ended = true;
+            }
+            _ => {}
+        }
+    }
+    ended
+}
+
 fn begins(event: &Event) -> bool {
     matches!(&event.kind, EventKind::SessionStarted { source, .. } if *source != StartSource::Compact)
 }
@@ -374,7 +440,9 @@ fn has_been_over(session: &Session, due: Timestamp, after: crate::time::Millis) 
 
 fn occupant(session: &Session) -> Option<Occupant> {
     let pid = session.seat.pid.filter(|_| !session.shown.state.is_ended())?;
-    Some(Occupant { session_id: session.id.clone(), pid, proc_start: session.seat.proc_start.clone() })
+    let seat = &session.seat;
+    let (proc_start, pid_ns) = (seat.proc_start.clone(), seat.pid_ns.clone());
+    Some(Occupant { session_id: session.id.clone(), pid, proc_start, pid_ns })
 }
 
 fn process_key(session: &Session) -> Option<String> {

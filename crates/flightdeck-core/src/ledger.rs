@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{CLOSED_CALLS_MAX, DISORDER_MAX, OPEN_CALLS_MAX, OPEN_NEEDS_MAX};
 use crate::record::Source;
+use crate::session::within_a_moment;
 use crate::time::Timestamp;
 use crate::tool::ToolUse;
 
@@ -22,8 +23,8 @@ pub struct Need {
     pub opened_at: Timestamp,
     /// The call it belongs to. A need without one is closed by looser signs.
     pub call_id: Option<String>,
-    /// A PermissionRequest came for it: an ask that a person may answer.
-    pub asked: bool,
+    /// A PermissionRequest came for it: the ask that a person may answer.
+    pub ask_id: Option<String>,
     /// Who told. What the registry told gives way to a hook, which knows more.
     pub source: Source,
 }
@@ -104,9 +105,17 @@ impl Ledger {
             self.calls.remove(0);
         }
         self.calls.push(OpenCall { tool: tool.clone(), fired_at: at });
-        if !own && let Some(kind) = asking_kind(tool) {
+        if !own
+            && let Some(kind) = asking_kind(tool)
+            && !self.was_answered(tool, at)
+        {
             self.open_need(need(kind, tool, tool.id.clone(), at, agent_type));
         }
+    }
+
+    /// Its PermissionRequest overtook it and has been answered since.
+    fn was_answered(&self, tool: &ToolUse, at: Timestamp) -> bool {
+        self.closed.iter().any(|c| c.tool.id.is_none() && c.tool.same_call(tool) && at <= c.fired_at)
     }
 
     fn ended_already(&self, tool: &ToolUse) -> bool {
@@ -130,21 +139,54 @@ impl Ledger {
     }
 
     /// PermissionRequest: belongs to the open call with the same tool and input that has none yet; twins in order.
-    pub fn open_permission(&mut self, tool: &ToolUse, at: Timestamp, agent_type: Option<&str>) {
+    pub fn open_permission(
+        &mut self,
+        tool: &ToolUse,
+        at: Timestamp,
+        agent_type: Option<&str>,
+        ask_id: String,
+    ) {
         if at < self.cleared_at || self.closed.iter().any(|c| c.tool.same_call(tool) && at < c.fired_at) {
             return;
         }
-        let asked =
-            |ledger: &Self, id: &Option<String>| ledger.needs.iter().any(|n| n.call_id == *id && n.asked);
+        if self.is_told_twice(tool, at) {
+            return;
+        }
+        let asked = |ledger: &Self, id: &Option<String>| {
+            ledger.needs.iter().any(|n| n.call_id == *id && n.ask_id.is_some())
+        };
         let call = self.calls.iter().find(|c| c.tool.same_call(tool) && !asked(self, &c.tool.id));
         let call_id = call.and_then(|c| c.tool.id.clone());
         if let Some(need) = self.needs.iter_mut().find(|n| n.call_id.is_some() && n.call_id == call_id) {
             // A question or a plan keeps its kind and gains an ask.
-            need.asked = true;
+            need.ask_id = Some(ask_id);
             return;
         }
         let kind = asking_kind(tool).unwrap_or(NeedKind::Permission);
-        self.open_need(Need { asked: true, ..need(kind, tool, call_id, at, agent_type) });
+        self.open_need(Need { ask_id: Some(ask_id), ..need(kind, tool, call_id, at, agent_type) });
+    }
+
+    /// Each open call has its ask already, the last one a moment ago: another hook tells of the same.
+    fn is_told_twice(&self, tool: &ToolUse, at: Timestamp) -> bool {
+        let calls = self.calls.iter().filter(|c| c.tool.same_call(tool)).count();
+        let asks = || {
+            self.needs
+                .iter()
+                .filter(|n| n.ask_id.is_some() && n.tool.as_ref().is_some_and(|t| t.same_call(tool)))
+        };
+        // A question or a plan stands since its call began, and has no twin.
+        let same = |n: &Need| n.kind != NeedKind::Permission || within_a_moment(n.opened_at, at);
+        asks().count() >= calls.max(1) && asks().any(same)
+    }
+
+    /// An elicitation: one dialog, however many hooks tell of it.
+    pub fn open_elicitation(&mut self, need: Need) {
+        let same = |n: &Need| {
+            n.kind == need.kind && n.text == need.text && within_a_moment(n.opened_at, need.opened_at)
+        };
+        if !self.needs.iter().any(same) {
+            self.open_need(need);
+        }
     }
 
     /// A need that no call stands behind: from a notification, an elicitation, or the registry.
@@ -167,12 +209,31 @@ impl Ledger {
         self.needs.retain(|n| n.call_id.is_none() || n.call_id != id);
         self.close_loose_needs(tool);
         if !self.closed.iter().any(|c| c.tool.id.is_some() && c.tool.id == id) {
-            if self.closed.len() == CLOSED_CALLS_MAX {
-                self.closed.pop_front();
-            }
-            let tool = closed.unwrap_or_else(|| tool.clone());
-            self.closed
-                .push_back(ClosedCall { tool: ToolUse { summary: String::new(), ..tool }, fired_at: at });
+            self.remember_closed(closed.unwrap_or_else(|| tool.clone()), at);
+        }
+    }
+
+    fn remember_closed(&mut self, tool: ToolUse, at: Timestamp) {
+        if self.closed.len() == CLOSED_CALLS_MAX {
+            self.closed.pop_front();
+        }
+        self.closed.push_back(ClosedCall { tool: ToolUse { summary: String::new(), ..tool }, fired_at: at });
+    }
+
+    /// The need behind an ask, taken out.
+    pub fn take_need(&mut self, ask_id: &str) -> Option<Need> {
+        let at = self.needs.iter().position(|n| n.ask_id.as_deref() == Some(ask_id))?;
+        Some(self.needs.remove(at))
+    }
+
+    /// A need that was answered through us. A call that may go on stays open until its end comes.
+    pub fn answered(&mut self, need: &Need, goes_on: bool, at: Timestamp) {
+        let Some(tool) = &need.tool else { return };
+        match &need.call_id {
+            Some(id) if !goes_on => self.close_call(&ToolUse { id: Some(id.clone()), ..tool.clone() }, at),
+            Some(_) => {}
+            // Its own start has not come yet, and must not ask anew.
+            None => self.remember_closed(tool.clone(), at),
         }
     }
 
@@ -239,7 +300,7 @@ fn need(
         agent_type: agent_type.map(str::to_owned),
         opened_at: at,
         call_id,
-        asked: false,
+        ask_id: None,
         source: Source::Hook,
     }
 }
@@ -254,7 +315,7 @@ impl Need {
             agent_type: agent_type.map(str::to_owned),
             opened_at: at,
             call_id: None,
-            asked: false,
+            ask_id: None,
             source: Source::Hook,
         }
     }

@@ -4,11 +4,13 @@
 //! The way in is [`fleet::Fleet::apply`]; the way out is [`board`].
 
 pub mod agent;
+pub mod ask;
 pub mod board;
 pub mod enrichment;
 pub mod event;
 pub mod events_doc;
 pub mod fleet;
+pub mod fnv;
 pub mod ledger;
 pub mod lens;
 pub mod limits;

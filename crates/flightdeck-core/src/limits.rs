@@ -6,12 +6,18 @@ use crate::time::Millis;
 pub const HOOK_BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Longest session id taken: a uuid has 36; the wire shape promises 128.
 pub const SESSION_ID_BYTES_MAX: usize = 128;
-/// Longest string kept inside a clipped tool payload: enough for a timeline line and its detail.
-pub const CLIPPED_STRING_BYTES_MAX: usize = 2 * 1024;
-/// Longest list kept inside a clipped tool payload.
-pub const CLIPPED_LIST_ITEMS_MAX: usize = 64;
-/// A tool payload smaller than this is kept whole; most are.
+/// A payload smaller than this is kept whole, whatever it is; most are.
 pub const CLIP_PAYLOAD_FROM_BYTES: usize = 16 * 1024;
+/// Most bytes kept of what a tool was given or returned: a timeline line and its detail need no more.
+pub const TOOL_PAYLOAD_BYTES_MAX: usize = 16 * 1024;
+/// Most bytes kept of any other event: a long prompt, a long answer.
+pub const OTHER_PAYLOAD_BYTES_MAX: usize = 64 * 1024;
+/// Most bytes kept of what a person decides on (an input, questions, a plan), and so of any payload in the log.
+pub const PAYLOAD_BYTES_MAX: usize = 256 * 1024;
+/// Longest key inside a clipped payload: names are short, data used as a key may be anything.
+pub const CLIPPED_KEY_BYTES_MAX: usize = 128;
+/// Deepest payload taken as it is: our parser goes no deeper than 128, and what is stored must be read again.
+pub const PAYLOAD_DEPTH_MAX: usize = 100;
 /// Longest prompt on a card; the full text stays in the event.
 pub const CARD_PROMPT_CHARS_MAX: usize = 500;
 /// Longest one-line summary of a tool's input: a card is one line wide.
@@ -77,3 +83,17 @@ pub const QUEUE_MAX: usize = 256;
 /// How long a provider keeps a cached prompt after its last use, by the class it was written with.
 pub const CACHE_LIVES_5M: Millis = Millis::minutes(5);
 pub const CACHE_LIVES_1H: Millis = Millis::hours(1);
+/// Most of an ask's input that its card carries to every viewer: a long file is reviewed in the drawer, from the log.
+pub const ASK_INPUT_BYTES_MAX: usize = 64 * 1024;
+/// Longest text beside an ask: a description of a choice, the message of a form.
+pub const ASK_TEXT_CHARS_MAX: usize = 4_000;
+/// Most questions of one ask; the client's own dialog has four.
+pub const QUESTIONS_MAX: usize = 16;
+/// Longest answer to one question.
+pub const ANSWER_TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Most asks on one card; over it the oldest that ended leaves, else the oldest.
+pub const ASKS_MAX: usize = 64;
+/// An ask that ended stays on its card this long, so that a person sees how.
+pub const ASK_STAYS: Millis = Millis::seconds(60);
+/// Asks that left their card and whose end is still told to one who answers late.
+pub const PAST_ASKS_MAX: usize = 64;

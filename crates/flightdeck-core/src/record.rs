@@ -75,6 +75,30 @@ pub struct Record {
     pub envelope: Envelope,
 }
 
+impl Record {
+    /// A fact of our own, about a session that is known: it fires when the engine hears of it.
+    pub fn ours(
+        source: Source,
+        name: &str,
+        session_id: &str,
+        payload: Map<String, Value>,
+        id: EventId,
+    ) -> Self {
+        Self {
+            seq: 0,
+            id,
+            fired_at: Timestamp::default(),
+            received_at: Timestamp::default(),
+            source,
+            name: name.to_owned(),
+            session_id: session_id.to_owned(),
+            agent_id: None,
+            payload,
+            envelope: Envelope::default(),
+        }
+    }
+}
+
 /// What travels beside a payload: only these named facts of the client's environment, never all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -84,6 +108,9 @@ pub struct Envelope {
     /// Start time of `pid` in the kernel's own unit, so that a reused pid is not mistaken for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proc_start: Option<String>,
+    /// The pid namespace that `pid` is a number in: a container's 7 is not the machine's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid_ns: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tmux_socket: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,6 +124,9 @@ pub struct Envelope {
     pub project_dir: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entrypoint: Option<String>,
+    /// The hook's reply is held open this long, for an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_ms: Option<u32>,
     /// The sender told when it fired; without that `fired_at` is only when we heard of it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_fired_at: bool,

@@ -35,7 +35,7 @@ impl Rules {
 }
 
 /// Raised whenever the same log would fold to another fleet: older snapshots are then set aside and the log replayed.
-pub const RULES_VERSION: &str = "4";
+pub const RULES_VERSION: &str = "6";
 
 macro_rules! rules {
     ($($name:ident $sentence:literal;)*) => {
@@ -68,6 +68,10 @@ rules! {
     PlanReady "Claude shows a plan with ExitPlanMode and waits for approval.";
     ElicitationOpened "An MCP server asks the person for input.";
     PermissionNotice "A notification says that a prompt is open, and no hook told which.";
+    AllowedHere "The person answered from Flightdeck: the call goes on.";
+    DeniedHere "The person refused from Flightdeck: Claude reads why.";
+    RefusedHere "The person refused from Flightdeck and ended the turn.";
+    RefusedInTerminal "The client ended the hook that waited for an answer: the person refused in the terminal.";
     NeedClosed "The call that waited for a person went on: its need is closed.";
     ToolEnded "The tool returned and no other call is open: Claude thinks.";
     OtherToolRuns "The tool returned and another call is still open.";

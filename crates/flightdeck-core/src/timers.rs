@@ -22,6 +22,8 @@ pub enum Timer {
     Complete,
     /// An ended session leaves the board.
     Forget,
+    /// An ask that ended leaves its card.
+    AskLeaves,
     /// The provider may have let go of a session's prompt: its card changes tier.
     CacheCold,
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use flightdeck_core::ask::card::AskCard;
 use tokio::sync::broadcast;
 
 /// Changes a viewer may lag behind before it is told of a gap: some seconds of a busy fleet.
@@ -31,6 +32,9 @@ impl ChangeKind {
         }
     }
 }
+
+pub const ASK_OPENED: &str = "ask_opened";
+pub const ASK_CLOSED: &str = "ask_closed";
 
 /// One change, as every viewer gets it.
 #[derive(Clone, Debug)]
@@ -127,6 +131,14 @@ impl Changes {
         if self.cards.remove(id).is_some() {
             let id = serde_json::Value::from(id).to_string();
             self.push(ChangeKind::Removed.as_str(), [b"{\"id\":", id.as_bytes(), b"}"].concat().into());
+        }
+    }
+
+    /// For a viewer that waits for one: the card itself says the same.
+    pub fn ask(&mut self, event: &'static str, ask: &AskCard) {
+        match serde_json::to_vec(ask) {
+            Ok(ask) => self.push(event, [b"{\"ask\":", ask.as_slice(), b"}"].concat().into()),
+            Err(error) => tracing::error!(%error, "an ask could not be written as JSON"),
         }
     }
 

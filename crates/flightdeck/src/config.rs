@@ -26,6 +26,8 @@ pub struct Config {
     pub hosts: Vec<String>,
     pub hold_seconds: Option<u32>,
     pub hold_print: bool,
+    /// Answer the forms of MCP servers from here; the client's own dialog stays shut meanwhile.
+    pub hold_elicitation: bool,
     pub tool_failure: ToolFailure,
     pub done_minutes: Option<u32>,
     pub keep: Keep,

@@ -10,14 +10,18 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use axum::serve::ListenerExt;
+use flightdeck_core::ask::{Ask, Gone, gone_record};
 use flightdeck_core::fleet::Occupant;
+use flightdeck_core::record::Record;
+use flightdeck_core::session::Session;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::claude_settings::{ClientVersion, Registration, SettingsFile, Via};
+use crate::asks::holds::{HoldRules, Holds};
+use crate::claude_settings::{ClientVersion, Installed, Registration, SettingsFile, Via};
 use crate::clock::{self, Clock};
 use crate::config::Config;
 use crate::connections::{Bounded, CONNECTIONS_MAX};
@@ -86,6 +90,7 @@ pub struct Running {
     engine_task: Option<JoinHandle<()>>,
     beside: Vec<JoinHandle<()>>,
     goodbye: watch::Sender<bool>,
+    holds: Arc<Holds>,
     _lock: fs::File,
 }
 
@@ -108,8 +113,10 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let prices = Arc::new(config.prices()?);
     let tail = Tail::default();
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
-    let engine = start_engine(&store, config, &health, &tail, clock::now, seats).await?;
+    let holds = Arc::<Holds>::default();
+    let engine = start_engine(&store, config, &health, &tail, clock::now, seats, &holds).await?;
     let registration = registration(&options, addr.port());
+    let hold_seconds = file.installed().ok().flatten().and_then(|i| i.hold_seconds);
     let registrar = Arc::new(Registrar::new(file, registration, options.hooks, paths.spool(), url.clone()));
     let app = App {
         engine: engine.0.clone(),
@@ -119,6 +126,12 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         heartbeat_every: HEARTBEAT_EVERY,
         history: Arc::default(),
         prices: Arc::clone(&prices),
+        holds: Arc::clone(&holds),
+        hold_rules: HoldRules::new(
+            hold_seconds.unwrap_or(config.hold_seconds()),
+            config.hold_print,
+            config.hold_elicitation,
+        ),
     };
 
     let mut beside = take_in(&app, &options, news).await?;
@@ -149,6 +162,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         engine_task: Some(engine_task),
         beside,
         goodbye,
+        holds,
         _lock: lock,
     })
 }
@@ -164,9 +178,10 @@ async fn listen(
             "to listen on {bind}, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml"
         );
     }
-    let baked = baked_port(options, file);
-    if options.token.is_some() && baked.is_some() {
-        let note = "The registered http or curl hooks cannot send the token, so their events are refused: run `flightdeck hooks install`";
+    let installed = sends_here(options, file);
+    let baked = installed.as_ref().map(|i| i.port().unwrap_or(options.config.default_port()));
+    if options.token.is_some() && installed.is_some_and(|i| !i.token) {
+        let note = "The registered http or curl hooks send no token, so their events are refused: run `flightdeck hooks repair`";
         tracing::warn!("{note}");
         notes.push(note.to_owned());
     }
@@ -178,6 +193,7 @@ fn registration(options: &Options, port: u16) -> Registration {
         via: Via::Shim,
         port,
         hold_seconds: options.config.hold_seconds(),
+        hold_elicitation: options.config.hold_elicitation,
         ..Registration::new(&options.binary, &options.paths.home, options.version.clone())
     }
 }
@@ -228,6 +244,8 @@ impl Running {
             // A panic in there was logged; the rest must still be closed.
             let _ = tokio::task::spawn_blocking(move || registrar.release()).await;
         }
+        // Before their connections break off, which would look like a refusal.
+        self.holds.close();
         // Missing is fine: a path under /tmp may have been swept.
         let _ = fs::remove_file(self.paths.socket());
         self.beside.iter().for_each(JoinHandle::abort);
@@ -330,11 +348,12 @@ fn write_daemon_file(paths: &Paths, url: &str, port: u16) -> anyhow::Result<()> 
 }
 
 /// http and curl handlers have the port baked in: with those registered there is only one right port.
-fn baked_port(options: &Options, file: &SettingsFile) -> Option<u16> {
+fn sends_here(options: &Options, file: &SettingsFile) -> Option<Installed> {
     // Another home's handlers are meant for another daemon. A file that cannot be read is named when we register.
     let other = file.other_home(&options.paths.home).ok().flatten();
     let installed = file.installed().ok().flatten().filter(|i| i.via != Via::Shim && other.is_none())?;
-    Some(installed.port.unwrap_or(options.config.default_port()))
+    // Those with another host in them are, too.
+    (installed.url.is_none() || installed.port().is_some()).then_some(installed)
 }
 
 fn wish(options: &Options, baked: Option<u16>) -> anyhow::Result<Wish> {
@@ -371,6 +390,7 @@ pub(crate) async fn start_engine(
     tail: &Tail,
     clock: impl Into<Clock>,
     seats: mpsc::Sender<Occupant>,
+    holds: &Arc<Holds>,
 ) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
@@ -383,10 +403,23 @@ pub(crate) async fn start_engine(
         took_ms = started.elapsed().as_millis() as u64,
         "the fleet is back"
     );
+    let released: Vec<Record> = restored.fleet.held_asks().map(released).collect();
     let keeper = Keeper::new(config.retention());
     let (engine, handle) =
         Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, tail.clone(), clock, seats);
-    Ok((handle, tokio::spawn(engine.run())))
+    let task = tokio::spawn(engine.with_holds(Arc::clone(holds)).run());
+    if !released.is_empty()
+        && let Err(error) = handle.append(released).await
+    {
+        // A full disk: better a board with asks that nobody can answer here than no board.
+        tracing::error!(%error, "asks that nobody holds any more stay open");
+    }
+    Ok((handle, task))
+}
+
+/// Whoever held it is gone with the last daemon: only the terminal can answer it now.
+fn released((session, ask): (&Session, &Ask)) -> Record {
+    gone_record(&session.id, &ask.id, Gone::Released, clock::fresh_id())
 }
 
 fn bind_socket(paths: &Paths) -> anyhow::Result<UnixListener> {

@@ -18,7 +18,9 @@ use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::changes::{Changes, Subscription};
+use crate::asks::answer::Known;
+use crate::asks::holds::Holds;
+use crate::changes::{ASK_CLOSED, ASK_OPENED, Changes, Subscription};
 use crate::clock::{Clock, Steady};
 use crate::explain::{self, Explanation};
 use crate::fleet_overview::{self, Overview};
@@ -54,6 +56,8 @@ pub enum Input {
     Overview(oneshot::Sender<Overview>),
     /// The whole board.
     Board(oneshot::Sender<Bytes>),
+    /// The board, and beside it the cards that others took the place of.
+    Everyone(oneshot::Sender<(Bytes, Vec<Bytes>)>),
     /// One card of the fleet, on the board or replaced.
     Card {
         id: String,
@@ -77,6 +81,11 @@ pub enum Input {
         summary: Box<Summary>,
     },
     Occupants(oneshot::Sender<Vec<Occupant>>),
+    /// An ask, open or ended.
+    FindAsk {
+        id: String,
+        reply: oneshot::Sender<Option<Known>>,
+    },
     /// Save what has to be saved and end.
     Stop(oneshot::Sender<()>),
 }
@@ -115,6 +124,9 @@ impl EngineHandle {
     pub async fn board(&self) -> Result<Bytes, Stopped> {
         self.ask(Input::Board).await
     }
+    pub async fn everyone(&self) -> Result<(Bytes, Vec<Bytes>), Stopped> {
+        self.ask(Input::Everyone).await
+    }
     pub async fn card(&self, id: &str) -> Result<Option<Bytes>, Stopped> {
         self.ask(|reply| Input::Card { id: id.to_owned(), reply }).await
     }
@@ -135,6 +147,9 @@ impl EngineHandle {
     /// Who sits in which process.
     pub async fn occupants(&self) -> Result<Vec<Occupant>, Stopped> {
         self.ask(Input::Occupants).await
+    }
+    pub async fn find_ask(&self, id: &str) -> Result<Option<Known>, Stopped> {
+        self.ask(|reply| Input::FindAsk { id: id.to_owned(), reply }).await
     }
     pub fn is_stopped(&self) -> bool {
         self.inputs.is_closed()
@@ -163,6 +178,8 @@ pub struct Engine {
     seats: mpsc::Sender<Occupant>,
     /// Reads the transcripts of sessions that something happened to.
     tail: Tail,
+    /// Hooks that wait for an answer: let go when their ask ends elsewhere.
+    holds: Arc<Holds>,
 }
 
 impl Engine {
@@ -184,9 +201,13 @@ impl Engine {
         let clock = Steady::new(clock.into());
         health.metrics.fleet(fleet.len(), 0);
         (
-            Self { fleet, store, changes, health, inputs, clock, keeper, seats, tail },
+            Self { fleet, store, changes, health, inputs, clock, keeper, seats, tail, holds: Arc::default() },
             EngineHandle { inputs: sender },
         )
+    }
+
+    pub fn with_holds(self, holds: Arc<Holds>) -> Self {
+        Self { holds, ..self }
     }
 
     /// Runs until told to stop, or until nobody is left who could tell it anything.
@@ -325,6 +346,10 @@ impl Engine {
                 if let Some(session) = self.fleet.get(&event.session_id) {
                     touched(&self.tail, session);
                 }
+                // Too late, or in print mode: nobody was asked, so nobody will answer.
+                if event.envelope.hold_ms.is_some() && self.fleet.find_ask(&event.id.to_string()).is_none() {
+                    self.holds.release(&event.id.to_string());
+                }
             }
         }
         self.keeper.applied(appended.len());
@@ -336,12 +361,21 @@ impl Engine {
         let mut changed = BTreeSet::new();
         let mut completed = Vec::new();
         let mut forgotten = Vec::new();
+        let mut asks = Vec::new();
         for effect in effects {
             match effect {
                 Effect::Discovered(id) | Effect::Changed(id) => drop(changed.insert(id)),
                 Effect::Completed(id) => completed.push(id),
                 // Nobody watches processes (a replay, a test): then nobody is told.
                 Effect::Seated(occupant) => drop(self.seats.try_send(occupant)),
+                Effect::AskOpened(ask) => asks.push((ASK_OPENED, ask)),
+                Effect::AskClosed(ask) => {
+                    let ours = ask.resolution.as_ref().is_some_and(|r| r.how.is_ours());
+                    if !ours {
+                        self.holds.release(&ask.id);
+                    }
+                    asks.push((ASK_CLOSED, ask));
+                }
                 Effect::Forgotten(session) => forgotten.push(session),
             }
         }
@@ -353,6 +387,9 @@ impl Engine {
             } else {
                 self.changes.replace(&id, card);
             }
+        }
+        for (event, ask) in asks {
+            self.changes.ask(event, &ask);
         }
         completed.iter().for_each(|id| self.changes.complete(id));
         for session in &forgotten {
@@ -368,12 +405,14 @@ impl Engine {
         // Whoever asked may have gone away; then the answer is nobody's.
         match question {
             Input::Board(reply) => drop(reply.send(self.changes.snapshot())),
+            Input::Everyone(reply) => drop(reply.send((self.changes.snapshot(), replaced(&self.fleet)))),
             Input::Card { id, reply } => drop(reply.send(card_json(&self.fleet, &id))),
             Input::Explain { id, reply } => drop(reply.send(self.fleet.get(&id).map(explain::explain))),
             Input::History { since, reply } => drop(reply.send(explain::history(&self.fleet, since))),
             Input::Subscribe { last_event_id, reply } => {
                 drop(reply.send(self.changes.subscribe(last_event_id.as_deref())));
             }
+            Input::FindAsk { id, reply } => drop(reply.send(Known::find(&self.fleet, &id))),
             Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),
             Input::Stop(reply) => return Some(reply),
             Input::Overview(reply) => {
@@ -395,6 +434,11 @@ fn answer_all(waiting: Vec<(usize, Reply)>, appended: Vec<Appended>) {
         // The sender went away after its event was stored: nothing is lost.
         let _ = reply.send(Ok(appended.by_ref().take(count).collect()));
     }
+}
+
+fn replaced(fleet: &Fleet) -> Vec<Bytes> {
+    let gone = fleet.sessions().filter(|session| !board::on_board(session));
+    gone.filter_map(|session| card_json(fleet, &session.id)).collect()
 }
 
 /// `None` if there is no such session.

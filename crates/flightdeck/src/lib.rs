@@ -1,5 +1,6 @@
 //! Everything of Flightdeck that touches the world. Start reading at `engine.rs`.
 
+pub mod asks;
 pub mod changes;
 pub mod claude_settings;
 pub mod cli;

@@ -8,6 +8,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use flightdeck_core::fnv::Fnv;
+
 /// Longest socket path we bind: the kernel takes 108 bytes, macOS 104.
 pub const SOCKET_PATH_BYTES_MAX: usize = 100;
 
@@ -91,12 +93,7 @@ pub fn socket_of(home: &Path) -> PathBuf {
 
 /// `/tmp/flightdeck-<uid>-<hash of home>`: the same for the daemon and every hook, whatever their TMPDIR.
 fn short_folder(home: &Path) -> PathBuf {
-    // FNV-1a: any fixed hash will do, and the standard library's may change between builds.
-    let hash = home
-        .as_os_str()
-        .as_bytes()
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3));
+    let hash = Fnv::of(home.as_os_str().as_bytes());
     PathBuf::from(format!("/tmp/flightdeck-{}-{hash:016x}", rustix::process::getuid().as_raw()))
 }
 

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 
-/// Opens a folder, if it and the link that may lead to it belong to this user, and not everybody may write to it.
+/// Opens a folder, if it and the link that may lead to it belong to this user.
 ///
 /// Our own link is fine: `run` is one, and people move a spool to another disk. Somebody else's link would let them
-/// choose where our events go.
+/// choose where our events go. A folder that others may write to (a loose umask made it) is closed to them first.
 pub fn open(path: &Path) -> io::Result<OwnedFd> {
     let link = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
     if !is_ours(&link) {
@@ -21,11 +21,23 @@ pub fn open(path: &Path) -> io::Result<OwnedFd> {
     if !is_ours(&stat) {
         return Err(not_ours(path));
     }
-    if Mode::from_raw_mode(stat.st_mode).contains(Mode::WOTH) {
-        let why = format!("every user may write to {}: make it private with chmod 700", path.display());
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-    }
+    close_to_others(&folder, &stat, path)?;
     Ok(folder)
+}
+
+fn close_to_others(folder: &OwnedFd, stat: &Stat, path: &Path) -> io::Result<()> {
+    let others = Mode::WGRP | Mode::WOTH;
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    if !mode.intersects(others) {
+        return Ok(());
+    }
+    rustix::fs::fchmod(folder, mode - others).map_err(|error| {
+        let path = path.display();
+        let why = format!(
+            "other users may write to {path}, and that cannot be changed ({error}): chmod 700 {path}"
+        );
+        io::Error::new(io::ErrorKind::PermissionDenied, why)
+    })
 }
 
 /// The same, and makes it (0700) where it is missing. The folder around it must be there and ours: a home that was
@@ -52,7 +64,8 @@ pub(crate) fn is_our_file(stat: &Stat) -> bool {
 }
 
 fn not_ours(path: &Path) -> io::Error {
-    let why = format!("{} belongs to another user", path.display());
+    let path = path.display();
+    let why = format!("{path} belongs to another user: move it away, or give it to yourself (chown)");
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
@@ -75,6 +88,19 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         assert!(open_or_create(&home.path().join("gone").join("spool")).is_err());
         assert!(!home.path().join("gone").exists());
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_to_is_closed_to_them() {
+        let home = tempfile::tempdir().unwrap();
+        for (loose, closed) in [(0o777, 0o755), (0o770, 0o750), (0o702, 0o700), (0o755, 0o755)] {
+            std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(loose)).unwrap();
+            let link = home.path().with_extension("link");
+            symlink(home.path(), &link).unwrap();
+            open(&link).unwrap();
+            std::fs::remove_file(&link).unwrap();
+            assert_eq!(home.path().metadata().unwrap().permissions().mode() & 0o777, closed);
+        }
     }
 
     #[test]

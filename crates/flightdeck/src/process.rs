@@ -30,6 +30,11 @@ pub fn comm(pid: u32) -> Option<String> {
     stat(pid).map(|s| s.comm)
 }
 
+/// Which numbers this process means by a pid: in a container they are others than outside.
+pub fn namespace() -> Option<String> {
+    std::fs::read_link("/proc/self/ns/pid").ok()?.into_os_string().into_string().ok()
+}
+
 /// Whether this process was started to outlive its terminal (`nohup`). Where the kernel does not say, it is taken as so:
 /// handling the signal would end a daemon that was meant to stay.
 pub fn outlives_its_terminal() -> bool {

@@ -10,6 +10,8 @@ use axum::routing::{get, post};
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
 use flightdeck_core::price::PriceTable;
 
+use crate::asks::answer;
+use crate::asks::holds::{HoldRules, Holds};
 use crate::engine::EngineHandle;
 use crate::guard::{Guard, guard};
 use crate::health::Health;
@@ -30,6 +32,8 @@ pub struct App {
     pub heartbeat_every: Duration,
     pub history: Arc<History>,
     pub prices: Arc<PriceTable>,
+    pub holds: Arc<Holds>,
+    pub hold_rules: HoldRules,
 }
 
 pub fn router(app: App, allowed: Arc<Guard>) -> Router {
@@ -43,6 +47,8 @@ pub fn router(app: App, allowed: Arc<Guard>) -> Router {
         .route("/api/sessions/{id}/events", get(api::events))
         .route("/api/sessions/{id}/explain", get(api::explain))
         .route("/api/sessions/{id}/seen", post(api::seen))
+        .route("/api/asks/{id}", get(answer::get_ask))
+        .route("/api/asks/{id}/answer", post(answer::post_answer))
         .route("/api/fleet", get(api::fleet))
         .route("/api/fleet/history", get(api::history))
         .route("/api/usage", get(usage::usage))

@@ -1,10 +1,15 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { By } from "./By";
+import type { Decision } from "./Decision";
+import type { OneOrMany } from "./OneOrMany";
+
 export type Answer = {
-  decision: "allow" | "deny" | "cancel";
+  decision: Decision;
   message?: string;
   interrupt?: boolean;
   updated_permissions?: Array<Record<string, unknown>>;
-  answers?: Record<string, string | Array<string>>;
+  answers?: { [key in string]: OneOrMany };
   content?: Record<string, unknown>;
   mode?: string;
-  via?: "web" | "cli" | "tui" | "api";
+  via?: By;
 };

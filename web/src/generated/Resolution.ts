@@ -1,1 +1,5 @@
-export type Resolution = { how: string; by: string | null; at: string };
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { By } from "./By";
+import type { How } from "./How";
+
+export type Resolution = { how: How; by: By | null; at: string };

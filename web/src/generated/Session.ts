@@ -54,12 +54,7 @@ export type Session = {
   background: Background;
   queued_prompts: number;
   last_failure: Failure | null;
-  
-/**
- * Paths that tools changed;
-  at most two hundred; `files_touched_total` counts all.
- */
-files_touched: Array<string>;
+  files_touched: Array<string>;
   files_touched_total: number;
   lines_added: number;
   lines_removed: number;

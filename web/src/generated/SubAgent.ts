@@ -10,10 +10,6 @@ export type SubAgent = {
   label: string;
   started_at: string;
   ended_at: string | null;
-  
-/**
- * From its own transcript.
- */
-tokens: Tokens | null;
+  tokens: Tokens | null;
   cost: Cost | null;
 };

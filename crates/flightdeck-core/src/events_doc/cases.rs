@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::ask::{ANSWERED, ASK_GONE};
 use crate::rules::Rules;
 
 /// An example of an event.
@@ -114,11 +115,12 @@ pub(super) struct Section {
     pub(super) cases: fn() -> Vec<Case>,
 }
 
-pub(super) const SECTIONS: [Section; 9] = [
+pub(super) const SECTIONS: [Section; 10] = [
     Section { title: "Beginning and end", cases: beginning_and_end },
     Section { title: "Prompts", cases: prompts },
     Section { title: "Tools", cases: tools },
     Section { title: "What waits for a person", cases: needs },
+    Section { title: "Our own answers", cases: answers },
     Section { title: "The end of a turn", cases: turn_end },
     Section { title: "Subagents", cases: subagents },
     Section { title: "Compaction", cases: compaction },
@@ -306,6 +308,30 @@ fn registry_and_processes() -> Vec<Case> {
         case("registry", "idle of a new process", Ended, restarted),
         case("registry", "the last idle", Ended, says("idle")),
         case("process_gone", "", Permission, json!({})),
+    ]
+}
+
+/// The ask is the one that is open.
+fn answers() -> Vec<Case> {
+    let with = |decision: Value| json!({ "answer": decision });
+    let gone = |why: &str| json!({ "why": why });
+    let allow = || with(json!({"decision": "allow"}));
+    let deny = || with(json!({"decision": "deny"}));
+    vec![
+        case(ANSWERED, "allow", Permission, allow()),
+        case(ANSWERED, "deny", Permission, deny()),
+        case(
+            ANSWERED,
+            "deny and interrupt",
+            Permission,
+            with(json!({"decision": "deny", "interrupt": true})),
+        ),
+        case(ANSWERED, "allow", ChildPermission, allow()),
+        case(ANSWERED, "deny", ChildPermission, deny()),
+        case(ASK_GONE, "closed: refused in the terminal", Permission, gone("closed")),
+        case(ASK_GONE, "closed: refused in the terminal", ChildPermission, gone("closed")),
+        case(ASK_GONE, "timed_out", Permission, gone("timed_out")),
+        case(ASK_GONE, "released: the daemon restarted", Permission, gone("released")),
     ]
 }
 

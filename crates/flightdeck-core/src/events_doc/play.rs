@@ -4,11 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::cases::{Case, Start};
 use super::word;
+use crate::ask::{ANSWERED, ASK_GONE};
 use crate::board::{self, Card};
 use crate::event::Event;
 use crate::fleet::Fleet;
 use crate::limits::BUSY_AFTER_STOP;
-use crate::record::EventId;
+use crate::record::{EventId, Record, Source};
 use crate::rules::{Rule, Rules};
 use crate::session::Because;
 use crate::time::{Millis, Timestamp};
@@ -96,12 +97,24 @@ fn hear(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp
     }
 }
 
+/// Ours: about the ask that is open.
+fn answer(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, seq: u64, at: Timestamp) {
+    let open = fleet.get(SESSION).and_then(|session| session.open_asks().last()).map(|ask| ask.id.clone());
+    payload.insert("ask_id".into(), json!(open));
+    let source = if name == ANSWERED { Source::User } else { Source::Process };
+    let mut record = Record::ours(source, name, SESSION, payload, EventId(u128::from(seq)));
+    record.seq = seq;
+    stamp(&mut record, at, fleet.now());
+    fleet.apply(&Event::from_record(&record));
+}
+
 /// One second after the last, as the shim would send it.
 fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: Start) {
     let seq = fleet.last_seq() + 1;
     let at = Timestamp::from_millis(NOON_MS) + Millis::seconds(seq as i64);
     match name {
         registry::REGISTRY => return hear(fleet, &payload, seq, at),
+        ANSWERED | ASK_GONE => return answer(fleet, name, payload, seq, at),
         registry::PROCESS_GONE => {
             let mut record = registry::process_gone(SESSION, 42, Some("1"), at, EventId(u128::from(seq)));
             record.seq = seq;
@@ -151,7 +164,20 @@ fn in_short(value: &Value) -> String {
         Value::Null => " gone".to_owned(),
         Value::Array(items) => items.last().map(in_short).unwrap_or_else(|| " empty".to_owned()),
         Value::Object(fields) => {
-            let told = ["type", "state", "tool", "error", "title", "status", "shells", "agents"];
+            let told = [
+                "type",
+                "kind",
+                "resolution",
+                "how",
+                "by",
+                "state",
+                "tool",
+                "error",
+                "title",
+                "status",
+                "shells",
+                "agents",
+            ];
             let words = told.iter().filter_map(|key| Some((*key, fields.get(*key)?)));
             words.map(|(key, value)| format!(" {key}{}", in_short(value))).collect::<Vec<_>>().join(",")
         }

@@ -53,7 +53,7 @@ impl Child {
         let asks_nobody =
             print_mode && !rules.hold_print && matches!(event.kind, EventKind::PermissionAsked(_));
         if !asks_nobody {
-            agent_facts(&mut self.ledger, &event.kind, event.fired_at, false, Some(&agent_type));
+            agent_facts(&mut self.ledger, event, false, Some(&agent_type));
         }
         if late {
             return;
@@ -85,21 +85,24 @@ pub(super) fn newest_running(children: &BTreeMap<String, Child>) -> Option<&str>
 /// Facts that main and subagents share. `of_an_ended_turn`: an event without a clock, of a turn that is over.
 pub(super) fn agent_facts(
     ledger: &mut Ledger,
-    kind: &EventKind,
-    at: Timestamp,
+    event: &Event,
     of_an_ended_turn: bool,
     agent_type: Option<&str>,
 ) {
-    match kind {
+    let at = event.fired_at;
+    match &event.kind {
         EventKind::ToolEnded { tool, .. } => ledger.close_call(tool, at),
         EventKind::BatchEnded(calls) => ledger.close_batch(calls, at),
         EventKind::ElicitationClosed { .. } => ledger.close_elicitation(),
         // What opens something must not do so for a turn that is over: nothing would ever close it.
         _ if of_an_ended_turn => {}
         EventKind::ToolStarted(tool) => ledger.open_call(tool, at, agent_type),
-        EventKind::PermissionAsked(tool) => ledger.open_permission(tool, at, agent_type),
+        EventKind::PermissionAsked(tool) => {
+            ledger.open_permission(tool, at, agent_type, event.id.to_string());
+        }
         EventKind::ElicitationOpened { message, .. } => {
-            ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));
+            let need = Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type);
+            ledger.open_elicitation(Need { ask_id: Some(event.id.to_string()), ..need });
         }
         EventKind::Notified(Notice::ElicitationDialog { message }) if !ledger.is_blocked() => {
             ledger.open_need(Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type));

@@ -2,6 +2,7 @@
 //!
 //! [`Session::apply`] is the whole way of an event through a session: facts, then state, then data, then what shows.
 
+mod asks;
 mod child;
 mod registry;
 mod seat;
@@ -20,6 +21,7 @@ pub(crate) use self::show::Cause;
 pub use self::show::{Because, Shown, Transition};
 pub use self::turn::Turn;
 use crate::agent::{self, Activity, AgentState, Around, IdleReason};
+use crate::ask::{Ask, How, PastAsk};
 use crate::enrichment::Summary;
 use crate::event::{Background, EndReason, Event, EventKind, Notice, Outcome, Prompter, StartSource};
 use crate::ledger::{Ledger, Need, NeedKind};
@@ -68,6 +70,9 @@ pub struct Session {
     pub background: Background,
     pub last_failure: Option<Failure>,
     pub todos: Vec<Todo>,
+    /// Open ones, and those that ended a moment ago.
+    pub asks: Vec<Ask>,
+    pub past_asks: VecDeque<PastAsk>,
     pub quiet_since: Option<Timestamp>,
     pub stale: bool,
     pub seen: bool,
@@ -168,6 +173,8 @@ impl Session {
             background: Background::default(),
             last_failure: None,
             todos: Vec::new(),
+            asks: Vec::new(),
+            past_asks: VecDeque::new(),
             quiet_since: None,
             stale: false,
             seen: false,
@@ -186,10 +193,15 @@ impl Session {
             return self.take_status_line(says, event);
         }
         self.take_common_facts(event);
-        let before = Before { late: self.is_late(event), typed_ahead: self.main.is_using_a_tool() };
+        if self.is_told_twice(event) {
+            return;
+        }
+        let before = Before { late: self.is_late(event), typed_ahead: self.is_using_a_tool() };
         let was = self.what_agents_do();
         let says = match (&event.kind, &event.agent_id) {
             (EventKind::RegistrySaid(word), _) => self.hear(word, event),
+            (EventKind::Answered { ask_id, answer }, _) => self.answered(ask_id, answer, event),
+            (EventKind::AskGone { ask_id, why }, _) => self.ask_gone(ask_id, *why, event),
             (EventKind::ProcessGone { pid, proc_start }, _) => {
                 self.process_gone(*pid, proc_start.as_deref(), event)
             }
@@ -203,6 +215,8 @@ impl Session {
             }
         }
         self.take_data(event, before);
+        self.open_ask(event);
+        self.close_asks(How::of_need_closed_by(&event.kind), event.into());
         self.show(event.into(), says);
     }
 
@@ -238,6 +252,29 @@ impl Session {
                 K::SessionStarted { .. } | K::SessionEnded { .. } => false,
                 _ => followed,
             }
+    }
+
+    /// Hooks registered for the user and again for a project bring each prompt twice, under two ids of ours.
+    fn is_told_twice(&self, event: &Event) -> bool {
+        let EventKind::Prompted { text, .. } = &event.kind else { return false };
+        match &event.facts.prompt_id {
+            Some(id) => self.turn.prompt_id.as_ref() == Some(id) || self.turn.has_ended(Some(id)),
+            // Nobody types the same again within a moment.
+            None => {
+                self.last_user_message.as_ref() == Some(text)
+                    && self.turn.started_at.is_some_and(|at| within_a_moment(at, event.fired_at))
+            }
+        }
+    }
+
+    /// A call runs, its own or the subagent it waits for, and nobody is asked anything: what is typed now is typed ahead.
+    fn is_using_a_tool(&self) -> bool {
+        let runs = match self.main.state {
+            AgentState::Working(Activity::Tool { .. }) => true,
+            AgentState::Working(Activity::Delegating { .. }) => self.main.ledger.has_open_call(),
+            _ => false,
+        };
+        runs && self.foremost_need().is_none()
     }
 
     fn reset_clocks(&mut self, at: Timestamp) {
@@ -334,7 +371,7 @@ impl Session {
                 }
             }
             EventKind::PermissionAsked(_) if print_mode && !rules.hold_print => {}
-            kind => agent_facts(ledger, kind, at, late && !event.envelope.has_fired_at, None),
+            _ => agent_facts(ledger, event, late && !event.envelope.has_fired_at, None),
         }
     }
 
@@ -448,6 +485,13 @@ impl Session {
                 self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
                 self.end_turn(at);
             }
+            // A real Esc fires no hook, and a lost Stop leaves only this: the turn's time ends with what ended the turn.
+            EventKind::ToolEnded { outcome: Outcome::Interrupted, .. }
+            | EventKind::Notified(Notice::IdlePrompt)
+                if self.main.moved_by == event.seq && matches!(self.main.state, AgentState::Idle(_)) =>
+            {
+                self.end_turn(at);
+            }
             EventKind::ModelSwitched { to } => {
                 self.model = Some(to.clone());
                 self.model_at = at;
@@ -541,6 +585,7 @@ impl Session {
         self.main.move_to(AgentState::Ended(reason), rule, cause);
         self.ended_at = Some(cause.at);
         self.background = Background::default();
+        self.close_asks(How::SessionEnded, cause);
         self.show(cause, true);
     }
 
@@ -555,6 +600,11 @@ impl Session {
         }
         false
     }
+}
+
+/// Two hooks of one fact fire at most this far apart.
+pub(crate) fn within_a_moment(a: Timestamp, b: Timestamp) -> bool {
+    (a - b).0.abs() <= DISORDER_MAX.0
 }
 
 fn keep(slot: &mut Option<String>, value: Option<&String>) {
@@ -581,9 +631,5 @@ impl MainAgent {
             AgentState::Working(Activity::Tool { name, .. }) => Some(name.clone()),
             _ => None,
         }
-    }
-
-    fn is_using_a_tool(&self) -> bool {
-        matches!(self.state, AgentState::Working(Activity::Tool { .. })) && !self.ledger.is_blocked()
     }
 }

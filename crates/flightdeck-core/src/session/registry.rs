@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cause, Session};
 use crate::agent::{Activity, AgentState, IdleReason};
+use crate::ask::How;
 use crate::event::Event;
 use crate::ledger::{Need, NeedKind};
 use crate::limits::{BUSY_AFTER_STOP, SETTLE};
@@ -78,6 +79,7 @@ impl Session {
             return;
         }
         self.take_word(&view);
+        self.close_asks(How::of_registry(&view.status), cause(&view));
         self.show(cause(&view), self.says_the_same(&view));
     }
 

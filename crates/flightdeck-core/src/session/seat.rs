@@ -11,6 +11,8 @@ use crate::time::Timestamp;
 pub struct Seat {
     pub pid: Option<u32>,
     pub proc_start: Option<String>,
+    #[serde(default)]
+    pub pid_ns: Option<String>,
     pub tmux_socket: Option<String>,
     pub pane: Option<String>,
     pub tty: Option<String>,
@@ -34,6 +36,7 @@ impl Seat {
             self.proc_start.clone_from(&e.proc_start);
             self.told_at = event.fired_at;
         }
+        keep(&mut self.pid_ns, e.pid_ns.as_ref());
         keep(&mut self.tmux_socket, e.tmux_socket.as_ref());
         keep(&mut self.pane, e.pane.as_ref());
         keep(&mut self.tty, e.tty.as_ref());

@@ -1,72 +1,325 @@
-//! Cuts large tool payloads before they are stored *and* applied, so that the fold sees what the log has.
+//! Cuts large payloads before they are stored *and* applied, so that the fold sees what the log has.
 //!
-//! Only what a tool returned, or was given after it ran, is ever cut. What a person has to decide on
-//! (PermissionRequest, AskUserQuestion, ExitPlanMode) is kept whole.
+//! A payload over its budget is written anew under the mildest of a few [`LEVELS`] that fits: the longest strings and
+//! lists lose first, and what the state machine reads (ids, names, flags) loses last.
 
 use serde_json::{Map, Value, json};
 
-use crate::limits::{CLIP_PAYLOAD_FROM_BYTES, CLIPPED_LIST_ITEMS_MAX, CLIPPED_STRING_BYTES_MAX};
+use crate::fnv::Fnv;
+use crate::limits::{
+    CLIP_PAYLOAD_FROM_BYTES, CLIPPED_KEY_BYTES_MAX, OPEN_CALLS_MAX, OTHER_PAYLOAD_BYTES_MAX,
+    PAYLOAD_BYTES_MAX, TOOL_PAYLOAD_BYTES_MAX,
+};
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient;
 
 /// The key that marks a cut payload: `{"bytes": as it came, "input_digest": of the whole input}`.
 pub const MARK: &str = "flightdeck_clipped";
 
-/// Cuts `payload`, which was `bytes` long, if it is one of the large kinds. Says whether it did.
+/// What a payload, and each call in it, is never without: the fold cannot do without it, and it is small.
+const KEPT: [&str; 26] = [
+    "session_id",
+    "hook_event_name",
+    "transcript_path",
+    "cwd",
+    "new_cwd",
+    "prompt_id",
+    "permission_mode",
+    "agent_id",
+    "agent_type",
+    "session_title",
+    "tool_name",
+    "tool_use_id",
+    "source",
+    "reason",
+    "trigger",
+    "notification_type",
+    "is_interrupt",
+    "stop_hook_active",
+    "mcp_server_name",
+    "model",
+    "to_model",
+    "task_id",
+    "task_subject",
+    "error",
+    "type",
+    "status",
+];
+/// Lists whose every entry counts, as far as the ledger holds them.
+const COUNTED: [&str; 2] = ["tool_calls", "background_tasks"];
+/// Longest of the kept fields, escaped: a path of some depth, any id.
+const KEPT_STRING_BYTES_MAX: usize = 1024;
+/// The same inside an entry of a counted list.
+const KEPT_IN_LIST_BYTES_MAX: usize = 256;
+/// What the mark itself takes.
+const MARK_BYTES: usize = 128;
+
+/// How much one level leaves of each part. Bytes are those of the JSON, escapes and all.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    string_bytes: usize,
+    items: usize,
+    depth: usize,
+}
+
+const LEVELS: [Level; 6] = [
+    Level { string_bytes: 128 * 1024, items: 1024, depth: 64 },
+    Level { string_bytes: 32 * 1024, items: 512, depth: 64 },
+    Level { string_bytes: 8 * 1024, items: 256, depth: 32 },
+    Level { string_bytes: 2 * 1024, items: 64, depth: 16 },
+    Level { string_bytes: 512, items: 32, depth: 12 },
+    Level { string_bytes: 128, items: 16, depth: 8 },
+];
+
+/// Cuts `payload`, which was `bytes` long, if it is over its budget. Says whether it did.
 pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usize) -> bool {
-    use HookName::{PostToolBatch, PostToolUse, PostToolUseFailure};
-    if bytes < CLIP_PAYLOAD_FROM_BYTES
-        || !matches!(name, Some(PostToolUse | PostToolUseFailure | PostToolBatch))
-    {
+    if bytes < CLIP_PAYLOAD_FROM_BYTES {
         return false;
     }
-    let mark =
-        json!({ "bytes": bytes, "input_digest": format!("{:016x}", digest(payload.get("tool_input"))) });
-    let keep_input = matches!(lenient::str(payload, "tool_name"), Some("AskUserQuestion" | "ExitPlanMode"));
-    for (key, value) in payload.iter_mut() {
-        if key != "tool_input" || !keep_input {
-            clip_value(value);
-        }
+    let (budget, levels) = match name {
+        _ if asks(name, payload) => (PAYLOAD_BYTES_MAX, &LEVELS[..]),
+        Some(
+            HookName::PreToolUse
+            | HookName::PostToolUse
+            | HookName::PostToolUseFailure
+            | HookName::PostToolBatch,
+        ) => (TOOL_PAYLOAD_BYTES_MAX, &LEVELS[3..]),
+        _ => (OTHER_PAYLOAD_BYTES_MAX, &LEVELS[1..]),
+    };
+    if written(payload) <= budget {
+        return false;
     }
-    payload.insert(MARK.into(), mark);
+    let cut = levels.iter().find_map(|level| Cut::new(*level, budget - MARK_BYTES).payload(payload));
+    let mut cut = cut.unwrap_or_else(|| bones(payload));
+    mark(&mut cut, payload.get("tool_input"))["bytes"] = bytes.into();
+    *payload = cut;
     true
 }
 
-fn clip_value(value: &mut Value) {
-    match value {
-        Value::String(s) => clip_string(s),
-        Value::Array(items) => {
-            let over = items.len().saturating_sub(CLIPPED_LIST_ITEMS_MAX);
-            items.truncate(CLIPPED_LIST_ITEMS_MAX);
-            items.iter_mut().for_each(clip_value);
-            if over > 0 {
-                items.push(json!(format!("…[{over} more clipped]")));
-            }
-        }
-        Value::Object(map) => map.values_mut().for_each(clip_value),
-        _ => {}
+/// Cuts the longest parts of a map that is over `bytes`: what is left can be looked at, not used.
+pub fn shorten(map: &mut Map<String, Value>, bytes: usize) {
+    if written(map) > bytes {
+        let cut = LEVELS.iter().find_map(|level| Cut::new(*level, bytes).object(map, 1));
+        *map = cut.unwrap_or_default();
     }
 }
 
-fn clip_string(s: &mut String) {
-    if s.len() <= CLIPPED_STRING_BYTES_MAX {
-        return;
+/// Marks a cut payload, or a cut call of one, with the digest of its whole input.
+fn mark<'a>(cut: &'a mut Map<String, Value>, input: Option<&Value>) -> &'a mut Value {
+    cut.insert(MARK.into(), json!({ "input_digest": format!("{:016x}", digest(input)) }));
+    &mut cut[MARK]
+}
+
+/// Whether a person decides on it, or decided.
+fn asks(name: Option<HookName>, payload: &Map<String, Value>) -> bool {
+    matches!(name, Some(HookName::PermissionRequest | HookName::Elicitation))
+        || matches!(lenient::str(payload, "tool_name"), Some("AskUserQuestion" | "ExitPlanMode"))
+}
+
+/// One attempt: a copy under a level, given up as soon as it is over the budget.
+struct Cut {
+    level: Level,
+    left: usize,
+}
+
+impl Cut {
+    fn new(level: Level, budget: usize) -> Self {
+        Self { level, left: budget }
     }
-    let end = s.floor_char_boundary(CLIPPED_STRING_BYTES_MAX);
-    let cut = s.len() - end;
-    s.truncate(end);
-    s.push_str(&format!("…[{cut} bytes clipped]"));
-    s.shrink_to_fit();
+
+    fn payload(&mut self, whole: &Map<String, Value>) -> Option<Map<String, Value>> {
+        self.spend(2)?;
+        let mut cut = Map::new();
+        let mut others = 0;
+        for (key, value) in whole {
+            let small = KEPT.contains(&key.as_str());
+            let value = match value {
+                Value::String(s) if small => {
+                    self.string(s, self.level.string_bytes.max(KEPT_STRING_BYTES_MAX))?
+                }
+                Value::Array(calls) if COUNTED.contains(&key.as_str()) => self.calls(calls)?,
+                value => {
+                    others += usize::from(!small);
+                    if others > self.level.items {
+                        continue;
+                    }
+                    self.value(value, 1)?
+                }
+            };
+            let key = self.key(key)?;
+            cut.insert(key, value);
+        }
+        self.more(others, &mut cut)?;
+        Some(cut)
+    }
+
+    /// Each call keeps the digest of its own input: it may be all that finds the need it closes.
+    fn calls(&mut self, calls: &[Value]) -> Option<Value> {
+        let mut cut = Vec::new();
+        for call in calls.iter().take(self.level.items.max(OPEN_CALLS_MAX)) {
+            let mut kept = self.value(call, 2)?;
+            if let (Some(input), Value::Object(kept)) = (call.get("tool_input"), &mut kept)
+                && kept.get("tool_input") != Some(input)
+            {
+                self.spend(MARK_BYTES)?;
+                mark(kept, Some(input));
+            }
+            self.spend(1)?;
+            cut.push(kept);
+        }
+        self.spend(2)?;
+        Some(cut.into())
+    }
+
+    fn value(&mut self, value: &Value, depth: usize) -> Option<Value> {
+        match value {
+            Value::String(s) => self.string(s, self.level.string_bytes),
+            Value::Array(_) | Value::Object(_) if depth > self.level.depth => {
+                self.string("…[nested too deep: clipped]", usize::MAX)
+            }
+            Value::Array(items) => {
+                let mut cut = Vec::new();
+                for item in items.iter().take(self.level.items) {
+                    cut.push(self.value(item, depth + 1)?);
+                    self.spend(1)?;
+                }
+                let over = items.len() - cut.len();
+                if over > 0 {
+                    cut.push(self.string(&format!("…[{over} more clipped]"), usize::MAX)?);
+                }
+                self.spend(3)?;
+                Some(cut.into())
+            }
+            Value::Object(fields) => self.object(fields, depth).map(Value::Object),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {
+                self.spend(value.to_string().len())?;
+                Some(value.clone())
+            }
+        }
+    }
+
+    fn object(&mut self, fields: &Map<String, Value>, depth: usize) -> Option<Map<String, Value>> {
+        let mut cut = Map::new();
+        for (key, value) in fields.iter().take(self.level.items) {
+            let value = self.value(value, depth + 1)?;
+            cut.insert(self.key(key)?, value);
+        }
+        self.more(fields.len(), &mut cut)?;
+        self.spend(2)?;
+        Some(cut)
+    }
+
+    fn string(&mut self, s: &str, bytes_max: usize) -> Option<Value> {
+        let kept = shortened(s, bytes_max);
+        self.spend(escaped(&kept) + 2)?;
+        Some(kept.into())
+    }
+
+    /// With its colon and comma.
+    fn key(&mut self, key: &str) -> Option<String> {
+        let kept = shortened(key, CLIPPED_KEY_BYTES_MAX);
+        self.spend(escaped(&kept) + 4)?;
+        Some(kept)
+    }
+
+    /// Says how many fields are missing.
+    fn more(&mut self, of: usize, cut: &mut Map<String, Value>) -> Option<()> {
+        let over = of.saturating_sub(self.level.items);
+        if over > 0 {
+            let key = self.key("…")?;
+            cut.insert(key, self.string(&format!("…[{over} more clipped]"), usize::MAX)?);
+        }
+        Some(())
+    }
+
+    fn spend(&mut self, bytes: usize) -> Option<()> {
+        self.left = self.left.checked_sub(bytes)?;
+        Some(())
+    }
+}
+
+/// What is left where no level fits: only what the fold reads. Bounded by the lists above, whatever came.
+fn bones(payload: &Map<String, Value>) -> Map<String, Value> {
+    let small = |map: &Map<String, Value>, bytes_max: usize| {
+        let kept = KEPT.iter().filter_map(|key| Some((*key, map.get(*key)?)));
+        let kept = kept.filter_map(|(key, value)| match value {
+            Value::String(s) => Some((key.to_owned(), shortened(s, bytes_max).into())),
+            Value::Array(_) | Value::Object(_) => None,
+            value => Some((key.to_owned(), value.clone())),
+        });
+        kept.collect::<Map<String, Value>>()
+    };
+    let mut bones = small(payload, KEPT_STRING_BYTES_MAX);
+    for list in COUNTED {
+        let entries = lenient::list(payload, list).iter().take(OPEN_CALLS_MAX).filter_map(Value::as_object);
+        let ids = |map: &Map<String, Value>| {
+            let mut entry = small(map, KEPT_IN_LIST_BYTES_MAX);
+            entry.retain(|key, _| matches!(key.as_str(), "tool_name" | "tool_use_id" | "type" | "status"));
+            if let Some(input) = map.get("tool_input") {
+                mark(&mut entry, Some(input));
+            }
+            Value::Object(entry)
+        };
+        let entries: Vec<Value> = entries.map(ids).collect();
+        if !entries.is_empty() {
+            bones.insert(list.to_owned(), entries.into());
+        }
+    }
+    bones
+}
+
+/// The start of `s` that takes at most `bytes_max` in JSON, and how much was cut.
+fn shortened(s: &str, bytes_max: usize) -> String {
+    // Nothing is shorter in JSON than in memory.
+    let mut left = bytes_max;
+    for (at, c) in s.char_indices() {
+        let cost = escaped_char(c);
+        if cost > left {
+            return format!("{}…[{} bytes clipped]", &s[..at], s.len() - at);
+        }
+        left -= cost;
+    }
+    s.to_owned()
+}
+
+fn escaped(s: &str) -> usize {
+    s.chars().map(escaped_char).sum()
+}
+
+fn escaped_char(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\u{0}'..='\u{1f}' => 6,
+        c => c.len_utf8(),
+    }
+}
+
+/// How long the payload is in the log.
+fn written(payload: &Map<String, Value>) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail.
+    let _ = serde_json::to_writer(&mut count, payload);
+    count.0
 }
 
 /// A fixed 64-bit hash of a tool's input: PermissionRequest has no call id and is matched by it.
 pub fn digest(input: Option<&Value>) -> u64 {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    let mut hash = Fnv::default();
     if let Some(input) = input {
         // Writing into a hash cannot fail.
         let _ = serde_json::to_writer(&mut hash, input);
     }
-    hash.0
+    hash.finish()
 }
 
 /// The digest of the payload's `tool_input` as it was before it was cut.
@@ -78,58 +331,6 @@ pub fn input_digest(payload: &Map<String, Value>) -> u64 {
     }
 }
 
-struct Fnv(u64);
-
-impl std::io::Write for Fnv {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        for b in bytes {
-            self.0 = (self.0 ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn big(tool: &str) -> Map<String, Value> {
-        let input = json!({"file_path": "a", "content": "é".repeat(20_000)});
-        let Value::Object(map) =
-            json!({"tool_name": tool, "tool_input": input, "tool_response": {"l": vec![1; 200]}})
-        else {
-            unreachable!()
-        };
-        map
-    }
-
-    #[test]
-    fn a_large_tool_result_is_cut_with_a_mark_and_keeps_its_digest() {
-        let whole = big("Write");
-        let mut cut = whole.clone();
-        assert!(clip(Some(HookName::PostToolUse), &mut cut, 40_100));
-        assert!(serde_json::to_string(&cut).unwrap().len() < 5_000);
-        assert!(cut["tool_input"]["content"].as_str().unwrap().ends_with("bytes clipped]"));
-        assert_eq!(cut[MARK]["bytes"], 40_100);
-        assert_eq!(input_digest(&cut), input_digest(&whole));
-    }
-
-    #[test]
-    fn what_a_person_decides_on_is_never_cut() {
-        let mut asked = big("Write");
-        assert!(!clip(Some(HookName::PermissionRequest), &mut asked, 40_100));
-        let mut plan = big("ExitPlanMode");
-        clip(Some(HookName::PostToolUse), &mut plan, 40_100);
-        assert_eq!(plan["tool_input"], big("ExitPlanMode")["tool_input"]);
-    }
-
-    #[test]
-    fn a_small_payload_stays_as_it_came() {
-        let mut small = big("Write");
-        assert!(!clip(Some(HookName::PostToolUse), &mut small, 100));
-        assert_eq!(small, big("Write"));
-    }
-}
+#[path = "clip_tests.rs"]
+mod tests;

@@ -74,6 +74,7 @@ fn envelope(env: &Map<String, Value>) -> Envelope {
     Envelope {
         pid: pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0),
         proc_start: text(env, "proc_start"),
+        pid_ns: text(env, "pid_ns"),
         tmux_socket: text(env, "TMUX")
             .and_then(|t| t.split(',').next().map(str::to_owned))
             .filter(|t| !t.is_empty()),

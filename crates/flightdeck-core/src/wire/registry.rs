@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::limits::{NAME_CHARS_MAX, SESSION_ID_BYTES_MAX};
+use crate::limits::{NAME_CHARS_MAX, PATH_CHARS_MAX, SESSION_ID_BYTES_MAX};
 use crate::record::{Envelope, EventId, Record, Source};
 use crate::text::one_line;
 use crate::time::Timestamp;
@@ -66,12 +66,21 @@ pub enum WaitingFor {
     Dialog,
 }
 
+/// All that is kept is a number or a short text; the file is not ours, and may hold anything.
+fn small(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(s) => Some(one_line(s, PATH_CHARS_MAX).into()),
+        Value::Array(_) | Value::Object(_) => None,
+        value => Some(value.clone()),
+    }
+}
+
 /// A record of an entry that says something, or `None`: without a session or a status it says nothing yet.
 pub fn record(entry: &Map<String, Value>, id: EventId) -> Option<Record> {
     let session_id = text(entry, "sessionId").filter(|id| id.len() <= SESSION_ID_BYTES_MAX)?;
     text(entry, "status")?;
     let payload: Map<String, Value> =
-        KEPT.iter().filter_map(|key| Some(((*key).to_owned(), entry.get(*key)?.clone()))).collect();
+        KEPT.iter().filter_map(|key| Some(((*key).to_owned(), small(entry.get(*key)?)?))).collect();
     let pid = whole(entry, "pid").and_then(|pid| u32::try_from(pid).ok());
     let status_at = millis(entry, "statusUpdatedAt").or_else(|| millis(entry, "startedAt"));
     Some(Record {
@@ -130,16 +139,9 @@ pub fn process_gone(
     let payload =
         Map::from_iter([("pid".to_owned(), json!(pid)), ("procStart".to_owned(), json!(proc_start))]);
     Record {
-        seq: 0,
-        id,
         fired_at: at,
-        received_at: Timestamp::default(),
-        source: Source::Process,
-        name: PROCESS_GONE.to_owned(),
-        session_id: session_id.to_owned(),
-        agent_id: None,
         envelope: Envelope { has_fired_at: true, ..Envelope::default() },
-        payload,
+        ..Record::ours(Source::Process, PROCESS_GONE, session_id, payload, id)
     }
 }
 

@@ -5,10 +5,12 @@ use std::sync::LazyLock;
 use flightdeck_core::board::{self, Card};
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::Record;
+use flightdeck_core::record::{EventId, Record};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_sim::corpus::{HookRecord, Scenario, scenarios};
+use flightdeck_core::wire::hook::{self, HookDraft};
+use flightdeck_core::wire::registry;
+use flightdeck_sim::corpus::{HookRecord, RegistryRecord, Scenario, scenarios};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -80,6 +82,10 @@ fn hurt(event: &Map<String, Value>, harm: &Harm) -> Map<String, Value> {
 
 /// The records of a scenario as they would arrive after the mishaps, in order of arrival.
 fn arrivals(hooks: &[HookRecord], mishaps: &[Mishap]) -> Vec<Record> {
+    stamped(told_by_hooks(hooks, mishaps))
+}
+
+fn told_by_hooks(hooks: &[HookRecord], mishaps: &[Mishap]) -> Vec<(Timestamp, Record)> {
     let mut arriving = Vec::new();
     for (hook, mishap) in hooks.iter().zip(mishaps.iter().cycle()) {
         let fired = Timestamp::from_millis(hook.t_ms);
@@ -87,25 +93,80 @@ fn arrivals(hooks: &[HookRecord], mishaps: &[Mishap]) -> Vec<Record> {
         if !mishap.no_clock {
             env.insert("fired_at".into(), fired.to_string().into());
         }
-        let event = hurt(&hook.event, &mishap.harm);
-        for copy in 0..=i64::from(mishap.twice) {
-            arriving.push((fired + Millis(mishap.delay_ms * (copy + 1)), event.clone(), env.clone()));
-        }
-    }
-    arriving.sort_by_key(|(at, ..)| *at);
-    let mut last = Timestamp::default();
-    let mut records = Vec::new();
-    for (at, event, env) in arriving {
+        let payload = hurt(&hook.event, &mishap.harm);
+        let bytes = serde_json::to_vec(&payload).unwrap().len();
+        let draft = HookDraft { name_in_path: None, payload, env, bytes };
         // What the door refuses never reaches the log.
-        if event.get("session_id").is_some_and(|id| id.is_string() && id != "")
-            && event.get("hook_event_name").is_some_and(|n| n.is_string() && n != "")
-        {
-            let record = story::record(event, env, records.len() as u64 + 1, at, last);
-            last = record.received_at;
-            records.push(record);
+        let Ok(record) = draft.into_record(EventId(0)) else { continue };
+        for copy in 0..=i64::from(mishap.twice) {
+            arriving.push((fired + Millis(mishap.delay_ms * (copy + 1)), record.clone()));
         }
     }
-    records
+    arriving
+}
+
+/// What the client's registry said meanwhile.
+fn told_by_registry(entries: &[RegistryRecord]) -> Vec<(Timestamp, Record)> {
+    let heard = entries.iter().filter_map(|entry| {
+        let record = registry::record(entry.content.as_ref()?, EventId(0))?;
+        Some((Timestamp::from_millis(entry.t_ms), record))
+    });
+    heard.collect()
+}
+
+fn stamped(mut arriving: Vec<(Timestamp, Record)>) -> Vec<Record> {
+    arriving.sort_by_key(|(at, _)| *at);
+    let mut last = Timestamp::default();
+    let mut seq = 0;
+    let mut stamp = |(at, mut record): (Timestamp, Record)| {
+        seq += 1;
+        (record.seq, record.id) = (seq, EventId(u128::from(seq)));
+        hook::stamp(&mut record, at, last);
+        last = record.received_at;
+        record
+    };
+    arriving.into_iter().map(&mut stamp).collect()
+}
+
+/// A record as the log keeps it: text.
+fn stored(record: &Record) -> String {
+    json!({
+        "seq": record.seq, "id": record.id.to_string(), "fired_at": record.fired_at, "received_at": record.received_at,
+        "source": record.source, "name": record.name, "session_id": record.session_id, "agent_id": record.agent_id,
+        "payload": record.payload, "envelope": record.envelope,
+    })
+    .to_string()
+}
+
+fn read_back(line: &str) -> Record {
+    let mut line: Map<String, Value> = serde_json::from_str(line).unwrap();
+    let mut take = |key: &str| line.remove(key).unwrap();
+    let Value::Object(payload) = take("payload") else { panic!("no payload") };
+    Record {
+        seq: take("seq").as_u64().unwrap(),
+        id: EventId::parse(take("id").as_str().unwrap()).unwrap(),
+        fired_at: serde_json::from_value(take("fired_at")).unwrap(),
+        received_at: serde_json::from_value(take("received_at")).unwrap(),
+        source: serde_json::from_value(take("source")).unwrap(),
+        name: serde_json::from_value(take("name")).unwrap(),
+        session_id: serde_json::from_value(take("session_id")).unwrap(),
+        agent_id: serde_json::from_value(take("agent_id")).unwrap(),
+        envelope: serde_json::from_value(take("envelope")).unwrap(),
+        payload,
+    }
+}
+
+/// As the engine does it: each event as it comes, and between them the timers when they are due, or a look at the clock.
+fn live(records: &[Record], looks_ms: &[i64]) -> Fleet {
+    let mut fleet = Fleet::new(Rules::default());
+    for (record, look) in records.iter().zip(looks_ms.iter().cycle()) {
+        while let Some(due) = fleet.next_wake().filter(|due| *due <= record.received_at - Millis(*look)) {
+            let _ = fleet.tick(due);
+        }
+        let _ = fleet.tick((record.received_at - Millis(*look)).max(fleet.now()));
+        let _ = fleet.apply(&Event::from_record(record));
+    }
+    fleet
 }
 
 fn fold(records: &[Record]) -> Fleet {
@@ -138,12 +199,31 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_mishap_leaves_a_valid_board_and_a_replay_equal_to_it(pick in any::<usize>(), mishaps in mishaps()) {
+    fn any_mishap_leaves_a_valid_board_and_the_stored_log_gives_the_same(
+        pick in any::<usize>(),
+        mishaps in mishaps(),
+        looks_ms in prop::collection::vec(0..3000_i64, 20),
+        stays_s in 0..3000_i64,
+    ) {
         let all = big_scenarios();
-        let records = arrivals(&all[pick % all.len()].hooks, &mishaps);
-        let live = fold(&records);
-        assert_valid(&board::board(&live));
-        prop_assert_eq!(json_of(&fold(&records)), json_of(&live));
+        let scenario = &all[pick % all.len()];
+        let told = [told_by_hooks(&scenario.hooks, &mishaps), told_by_registry(&scenario.registry)].concat();
+        let records = stamped(told);
+        let log: Vec<String> = records.iter().map(stored).collect();
+        let mut live = live(&records, &looks_ms);
+        let mut replayed = fold(&log.iter().map(|line| read_back(line)).collect::<Vec<_>>());
+        for moment in [Millis(0), Millis::seconds(stays_s)] {
+            let now = live.now() + moment;
+            while let Some(due) = live.next_wake().filter(|due| *due <= now) {
+                let _ = live.tick(due);
+            }
+            let _ = (live.tick(now), replayed.tick(now));
+            let cards = board::board(&live);
+            assert_valid(&cards);
+            let json = |fleet: &Fleet| serde_json::to_string(&board::board(fleet)).unwrap();
+            prop_assert_eq!(json(&replayed), json(&live));
+            prop_assert_eq!(json_of(&replayed), json_of(&live));
+        }
     }
 
     #[test]

@@ -8,18 +8,23 @@ use serde_json::{Map, Value, json};
 
 use super::Installed;
 use super::error::SettingsError;
+use super::target::{BaseUrl, HOOK_PATH};
 use super::version::{ClientVersion, Version};
 
 /// Ends every command of ours.
 pub const COMMAND_SENTINEL: &str = "# flightdeck-hook";
 /// Stands in the query of every URL of ours.
 pub const URL_SENTINEL: &str = "via=flightdeck-hook";
+/// Where the client's environment holds the token, for handlers that must send one.
+pub const TOKEN_VARIABLE: &str = "FLIGHTDECK_TOKEN";
 /// The daemon's port where nothing else is said.
 pub const DEFAULT_PORT: u16 = 47892;
 /// How long a permission may be decided from the board before the terminal alone is left with it.
 pub const DEFAULT_HOLD_SECONDS: u32 = 600;
 /// Every handler but the held one: ample for a few milliseconds of work, bearable if all goes wrong.
 const TIMEOUT_SECONDS: u32 = 5;
+/// How long a held hook waits to be acknowledged: it waits for a person anyway.
+const HELD_ACK_MS: u32 = 1000;
 /// curl gives up before the client kills it, which would be an error line.
 const CURL_SECONDS_MAX: u32 = 4;
 /// The first client that takes `"type": "http"` (public changelog); an older one ignores the whole file.
@@ -56,8 +61,15 @@ pub struct Registration {
     /// Absolute path of Flightdeck's home.
     pub home: PathBuf,
     pub via: Via,
+    /// Where http and curl handlers find the daemon of this machine.
     pub port: u16,
+    /// Another daemon that they send to instead.
+    pub url: Option<BaseUrl>,
+    /// They send the token that stands in [`TOKEN_VARIABLE`]; the file itself holds none.
+    pub token: bool,
     pub hold_seconds: u32,
+    /// Elicitations wait for an answer too.
+    pub hold_elicitation: bool,
     /// Wrap the status line too. One that is wrapped already stays so.
     pub status_line: bool,
     pub version: ClientVersion,
@@ -70,7 +82,10 @@ impl Registration {
             home: home.to_owned(),
             via: Via::Shim,
             port: DEFAULT_PORT,
+            url: None,
+            token: false,
             hold_seconds: DEFAULT_HOLD_SECONDS,
+            hold_elicitation: false,
             status_line: false,
             version,
         }
@@ -81,7 +96,9 @@ impl Registration {
         let Some(installed) = installed else { return self };
         Self {
             via: installed.via,
-            port: installed.port.unwrap_or(self.port),
+            port: installed.port().unwrap_or(self.port),
+            url: installed.url.filter(|url| url.local_port().is_none()),
+            token: installed.token,
             hold_seconds: installed.hold_seconds.unwrap_or(self.hold_seconds),
             ..self
         }
@@ -106,36 +123,64 @@ impl Registration {
 
     fn handler(&self, info: &HookInfo) -> Result<Value, SettingsError> {
         Ok(match self.via {
-            Via::Curl => command(self.curl_command(), info.name != HookName::SessionStart, TIMEOUT_SECONDS),
             Via::Http if !http_needs_shim(info) => self.http_handler(),
+            Via::Curl => self.curl_handler(info),
+            // The shim would tell the daemon of this machine.
+            Via::Http if self.url.is_some() => self.curl_handler(info),
             Via::Http | Via::Shim => self.shim_handler(info)?,
         })
     }
 
     fn shim_handler(&self, info: &HookInfo) -> Result<Value, SettingsError> {
+        let held = info.form == Form::Held || (info.name == HookName::Elicitation && self.hold_elicitation);
         // A timeout of 0 makes the client ignore the whole file.
-        let timeout =
-            if info.form == Form::Held { self.hold_seconds.max(TIMEOUT_SECONDS) } else { TIMEOUT_SECONDS };
-        Ok(command(self.shim_command()?, info.form == Form::Async, timeout))
+        let timeout = if held { self.hold_seconds.max(TIMEOUT_SECONDS) } else { TIMEOUT_SECONDS };
+        // It is going to wait anyway: being acknowledged late must not cost the person the answer.
+        let patience = if held { format!(" --ack-ms {HELD_ACK_MS}") } else { String::new() };
+        Ok(command(self.shim_command(&patience)?, info.form == Form::Async && !held, timeout))
     }
 
     /// Quiet even when the binary is gone: of all synchronous forms only this one leaves no trace in the terminal.
-    fn shim_command(&self) -> Result<String, SettingsError> {
+    fn shim_command(&self, patience: &str) -> Result<String, SettingsError> {
         let (binary, home) = (shell_quoted(&self.binary)?, shell_quoted(&self.home)?);
-        Ok(format!("{binary} hook --home {home} 2>/dev/null || true {COMMAND_SENTINEL}"))
+        Ok(format!("{binary} hook --home {home}{patience} 2>/dev/null || true {COMMAND_SENTINEL}"))
+    }
+
+    fn curl_handler(&self, info: &HookInfo) -> Value {
+        command(self.curl_command(), info.name != HookName::SessionStart, TIMEOUT_SECONDS)
     }
 
     fn curl_command(&self) -> String {
+        // By a pipe: what stands in a command line, every user of the machine can read.
+        let (before, body) = if self.token {
+            let header = format!(r#"printf 'header = "Authorization: Bearer %s"' "${TOKEN_VARIABLE}""#);
+            (format!("exec 3<&0; {header} | curl -K - "), "@/dev/fd/3")
+        } else {
+            ("curl ".to_owned(), "@-")
+        };
         format!(
-            "curl -s -m {CURL_SECONDS_MAX} -o /dev/null --noproxy '*' -H 'Content-Type: application/json' \
-             --data-binary @- 'http://127.0.0.1:{}/api/live/hook' 2>/dev/null || true {COMMAND_SENTINEL}",
-            self.port
+            "{before}-s -m {CURL_SECONDS_MAX} -o /dev/null --noproxy '*' -H 'Content-Type: application/json' \
+             --data-binary {body} '{}' 2>/dev/null || true {COMMAND_SENTINEL}",
+            self.hook_url()
         )
     }
 
     fn http_handler(&self) -> Value {
-        let url = format!("http://127.0.0.1:{}/api/live/hook?{URL_SENTINEL}", self.port);
-        json!({ "type": "http", "url": url, "timeout": TIMEOUT_SECONDS, "statusMessage": "Flightdeck" })
+        let url = format!("{}?{URL_SENTINEL}", self.hook_url());
+        let mut handler =
+            json!({ "type": "http", "url": url, "timeout": TIMEOUT_SECONDS, "statusMessage": "Flightdeck" });
+        if self.token {
+            handler["headers"] = json!({ "Authorization": format!("Bearer ${TOKEN_VARIABLE}") });
+            handler["allowedEnvVars"] = json!([TOKEN_VARIABLE]);
+        }
+        handler
+    }
+
+    fn hook_url(&self) -> String {
+        match &self.url {
+            Some(url) => format!("{url}{HOOK_PATH}"),
+            None => format!("http://127.0.0.1:{}{HOOK_PATH}", self.port),
+        }
     }
 }
 
@@ -182,8 +227,9 @@ fn url_is_ours(url: &str) -> bool {
 pub(super) fn via_of(handler: &Value) -> Via {
     match handler.get("command").and_then(Value::as_str) {
         None => Via::Http,
-        Some(command) if command.starts_with("curl ") => Via::Curl,
-        Some(_) => Via::Shim,
+        // The path of our program stands in quotes.
+        Some(command) if command.starts_with('\'') => Via::Shim,
+        Some(_) => Via::Curl,
     }
 }
 
@@ -194,11 +240,15 @@ pub(super) fn home_of(handler: &Value) -> Option<PathBuf> {
     Some(quoted.replace(r"'\''", "'").into())
 }
 
-/// The port baked into a handler of ours, if any is.
-pub(super) fn port_of(handler: &Value) -> Option<u16> {
-    let text = handler.get("url").or_else(|| handler.get("command"))?.as_str()?;
-    let (_, rest) = text.split_once("http://127.0.0.1:")?;
-    rest[..rest.find(|c: char| !c.is_ascii_digit())?].parse().ok()
+/// Where a handler of ours sends, if that stands in it.
+pub(super) fn url_of(handler: &Value) -> Option<BaseUrl> {
+    BaseUrl::in_text(handler.get("url").or_else(|| handler.get("command"))?.as_str()?)
+}
+
+pub(super) fn sends_token(handler: &Value) -> bool {
+    let in_command =
+        handler.get("command").and_then(Value::as_str).is_some_and(|c| c.contains(TOKEN_VARIABLE));
+    in_command || handler.get("allowedEnvVars").is_some()
 }
 
 #[cfg(test)]

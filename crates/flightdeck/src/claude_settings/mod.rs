@@ -13,6 +13,7 @@ mod receipt;
 pub mod report;
 pub mod scope;
 pub mod status_line;
+mod target;
 pub mod version;
 mod write;
 
@@ -32,6 +33,7 @@ pub use self::report::{Change, Outcome, Printed, Status};
 pub use self::scope::{Scope, config_dir, settings_path};
 use self::status_line::Line;
 pub use self::status_line::LineState;
+pub use self::target::{BaseUrl, NotABaseUrl};
 pub use self::version::{ClientVersion, Version, VersionSource, ask_claude};
 use self::write::{Found, Swap};
 
@@ -40,6 +42,11 @@ const EDIT_TRIES_MAX: u32 = 10;
 
 const DISABLED_NOTE: &str =
     "disableAllHooks is true in this file: Claude Code runs no hooks until that is removed";
+
+const TOKEN_NOTE: &str =
+    "the token is not in this file: set FLIGHTDECK_TOKEN in the environment that claude is started in";
+
+const URL_NOTE: &str = "listen there (bind in its config.toml) and know itself by that name (hosts)";
 
 /// How long a registration is meant to last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +58,21 @@ pub enum Keep {
 }
 
 /// What is registered now, as far as the file tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
     pub via: Via,
-    pub port: Option<u16>,
+    /// Where http and curl handlers send.
+    pub url: Option<BaseUrl>,
+    /// They send the token too.
+    pub token: bool,
     pub hold_seconds: Option<u32>,
+}
+
+impl Installed {
+    /// The port of this machine that the handlers send to.
+    pub fn port(&self) -> Option<u16> {
+        self.url.as_ref().and_then(BaseUrl::local_port)
+    }
 }
 
 /// One settings file, and the folder where its backups go.
@@ -310,7 +327,10 @@ pub fn print(registration: &Registration) -> Result<Printed, SettingsError> {
 
 fn notes(document: &Document<'_>, registration: &Registration) -> Vec<String> {
     let disabled = document.disables_all_hooks().then(|| DISABLED_NOTE.to_owned());
-    disabled.into_iter().chain(registration.version.note()).collect()
+    let over_http = registration.via != Via::Shim;
+    let token = (registration.token && over_http).then(|| TOKEN_NOTE.to_owned());
+    let url = registration.url.as_ref().map(|url| format!("the daemon at {url} must {URL_NOTE}"));
+    disabled.into_iter().chain(token).chain(url).chain(registration.version.note()).collect()
 }
 
 fn folder_of(path: &Path) -> &Path {

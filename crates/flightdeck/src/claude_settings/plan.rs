@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::document::{Document, Event};
 use super::edit;
 use super::error::SettingsError;
-use super::handler::{Registration, Via, home_of, port_of, via_of};
+use super::handler::{Registration, Via, home_of, sends_token, url_of, via_of};
 use super::receipt::{Exact, Receipt};
 use super::status_line;
 use super::{Installed, Keep};
@@ -146,7 +146,12 @@ pub(super) fn installed(document: &Document<'_>) -> Option<Installed> {
     // The http way keeps the shim for some events.
     let via = if ours().any(|handler| via_of(handler) == Via::Http) { Via::Http } else { first };
     let held = document.event(HookName::PermissionRequest.as_str());
-    Some(Installed { via, port: ours().find_map(port_of), hold_seconds: held.and_then(hold_seconds) })
+    Some(Installed {
+        via,
+        url: ours().find_map(url_of),
+        token: ours().any(sends_token),
+        hold_seconds: held.and_then(hold_seconds),
+    })
 }
 
 fn hold_seconds(event: &Event) -> Option<u32> {

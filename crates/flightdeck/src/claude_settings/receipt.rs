@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use flightdeck_core::fnv::Fnv;
 use serde::{Deserialize, Serialize};
 
 use super::error::SettingsError;
@@ -113,10 +114,7 @@ fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// FNV-1a of the path: a fixed name for each settings file, however long its path.
+/// A fixed name for each settings file, however long its path.
 fn name_of(real: &Path) -> String {
-    let hash = real.as_os_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{hash:016x}")
+    format!("{:016x}", Fnv::of(real.as_os_str().as_bytes()))
 }

@@ -14,8 +14,8 @@ use crate::paths::Paths;
 /// A daemon that does not answer a question in this time is stuck.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 
-/// Events asked for at once: the most the daemon gives.
-const PAGE_EVENTS: usize = 1000;
+/// Rows asked for at once: the most the daemon gives.
+const PAGE_ROWS: usize = 1000;
 
 pub(super) struct Daemon {
     stream: BufReader<UnixStream>,
@@ -69,6 +69,21 @@ impl Daemon {
         Ok(serde_json::from_value(board["sessions"].clone())?)
     }
 
+    /// With those that left the board, page after page.
+    pub(super) fn all_cards(&mut self) -> anyhow::Result<Vec<Card>> {
+        let mut cards = Vec::new();
+        let mut before = Value::Null;
+        loop {
+            let mut page =
+                self.ask("sessions", json!({ "all": true, "before": before, "limit": PAGE_ROWS }))?;
+            cards.append(&mut serde_json::from_value(page["sessions"].take())?);
+            before = page["next_before"].take();
+            if before.is_null() {
+                return Ok(cards);
+            }
+        }
+    }
+
     /// The one session whose id starts with `wanted`.
     pub(super) fn find(&mut self, wanted: &str) -> anyhow::Result<String> {
         let cards = self.cards()?;
@@ -87,7 +102,7 @@ impl Daemon {
         let mut after = json!(0);
         while !after.is_null() {
             let mut page =
-                self.ask("events", json!({ "session_id": id, "after": after, "limit": PAGE_EVENTS }))?;
+                self.ask("events", json!({ "session_id": id, "after": after, "limit": PAGE_ROWS }))?;
             after = page["next_after"].take();
             last.extend(page["events"].as_array_mut().map(std::mem::take).unwrap_or_default());
             last.drain(..last.len().saturating_sub(count));

@@ -8,10 +8,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::claude_settings::{
-    self as settings, ClientVersion, DEFAULT_HOLD_SECONDS, DEFAULT_PORT, Installed, Keep, Registration,
-    Scope, SettingsFile, Via,
+    self as settings, BaseUrl, ClientVersion, DEFAULT_PORT, Installed, Keep, Registration, Scope,
+    SettingsFile, Via,
 };
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::paths::Paths;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -45,6 +45,12 @@ pub struct Options {
     /// The daemon's port, for http and curl [default: 47892]
     #[arg(long)]
     pub port: Option<u16>,
+    /// A daemon elsewhere (http://HOST:PORT), for http and curl: in a container, on another machine
+    #[arg(long, conflicts_with = "port")]
+    pub url: Option<BaseUrl>,
+    /// That daemon asks for a token: send what FLIGHTDECK_TOKEN holds when a hook runs [default: if one is set here]
+    #[arg(long)]
+    pub token: bool,
     /// How long a permission may wait for the board, in seconds [default: 600]
     #[arg(long)]
     pub hold_seconds: Option<u32>,
@@ -69,7 +75,7 @@ pub fn run(
     let file = SettingsFile::new(&settings::settings_path(options.scope, env, cwd)?, &paths.backups());
     // Asking claude takes a while, so only where the answer matters.
     let registration = |installed| register(options, installed, paths, env, cwd, binary);
-    let writable = |installed| registration(installed).and_then(|wanted| can_be_heard(wanted, paths, env));
+    let writable = |installed| registration(installed).and_then(can_be_heard);
     match &args.action {
         Action::Install(_) => show(&file.install(&writable(None)?, Keep::ForGood)?, options.json, out)?,
         Action::Uninstall(_) => show(&file.uninstall()?, options.json, out)?,
@@ -96,17 +102,17 @@ impl Action {
     }
 }
 
-/// A token in a settings file would lie open, so those that speak HTTP have none to send.
-fn can_be_heard(
-    wanted: Registration,
-    paths: &Paths,
-    env: &dyn Fn(&str) -> Option<OsString>,
-) -> anyhow::Result<Registration> {
-    if wanted.via != Via::Shim && Config::read(&paths.config)?.token(env)?.is_some() {
-        let via = wanted.via.as_str();
-        anyhow::bail!("{via} hooks cannot send the token that is set: use --via shim, or take the token out");
+/// Refuses what would be written and never be heard.
+fn can_be_heard(wanted: Registration) -> anyhow::Result<Registration> {
+    match &wanted.url {
+        Some(_) if wanted.via == Via::Shim => anyhow::bail!(
+            "the shim speaks to the daemon of this machine only: add --via curl (or http) to send to another"
+        ),
+        Some(url) if wanted.via == Via::Http && url.is_private() => {
+            anyhow::bail!("Claude Code sends no http hooks to {url}, a private address: use --via curl")
+        }
+        _ => Ok(wanted),
     }
-    Ok(wanted)
 }
 
 /// A flag wins, then what is registered already, then the default.
@@ -123,16 +129,21 @@ fn register(
     }
     // A project file needs no config folder; without one there is no registry to look into either.
     let config = settings::config_dir(env).unwrap_or_default();
+    let ours = Config::read(&paths.config)?;
     let port = || env("FLIGHTDECK_PORT").and_then(|port| port.to_str()?.parse().ok());
+    let installed = installed.as_ref();
+    // A port asked for is one of this machine.
+    let url = options.url.clone().or_else(|| installed?.url.clone().filter(|_| options.port.is_none()));
+    let has_token = || Ok::<_, ConfigError>(ours.token(env)?.is_some());
     Ok(Registration {
         binary: std::path::absolute(cwd.join(binary))?,
         home: std::path::absolute(cwd.join(&paths.home))?,
-        via: options.via.or(installed.map(|i| i.via)).unwrap_or_default(),
-        port: options.port.or(installed.and_then(|i| i.port)).or_else(port).unwrap_or(DEFAULT_PORT),
-        hold_seconds: options
-            .hold_seconds
-            .or(installed.and_then(|i| i.hold_seconds))
-            .unwrap_or(DEFAULT_HOLD_SECONDS),
+        via: options.via.or_else(|| Some(installed?.via)).unwrap_or_default(),
+        port: options.port.or_else(|| url.as_ref()?.local_port()).or_else(port).unwrap_or(DEFAULT_PORT),
+        url: url.filter(|url| url.local_port().is_none()),
+        token: options.token || installed.is_some_and(|i| i.token) || has_token()?,
+        hold_seconds: options.hold_seconds.or_else(|| installed?.hold_seconds).unwrap_or(ours.hold_seconds()),
+        hold_elicitation: ours.hold_elicitation,
         status_line: options.statusline,
         version: ClientVersion::find(&|| settings::ask_claude(env), &cwd.join(config)),
     })
@@ -220,21 +231,73 @@ mod tests {
         }
     }
 
+    fn settings_of(home: &Home) -> String {
+        fs::read_to_string(home.0.path().join(".claude/settings.json")).unwrap()
+    }
+
     #[test]
-    fn hooks_that_cannot_send_the_token_are_refused() {
+    fn hooks_send_the_token_that_is_set_and_the_file_does_not_hold_it() {
         let home = Home::with_claude("2.1.325");
         fs::create_dir(home.0.path().join("fd")).unwrap();
         fs::write(home.0.path().join("fd/config.toml"), "token = \"s3cret\"").unwrap();
         for via in ["http", "curl"] {
-            let refusal = home.run(&format!("install --via {via}"));
-            assert_eq!(
-                refusal,
-                format!(
-                    "error: {via} hooks cannot send the token that is set: use --via shim, or take the token out\n"
-                )
-            );
+            let said = home.run(&format!("install --via {via}"));
+            assert!(said.contains("note: the token is not in this file: set FLIGHTDECK_TOKEN in"), "{said}");
+            let written = settings_of(&home);
+            assert!(written.contains("$FLIGHTDECK_TOKEN") && !written.contains("s3cret"));
+            assert!(home.run("status").ends_with("exit 0\n"));
         }
         assert!(home.run("install").ends_with("exit 0\n"));
+        assert!(!settings_of(&home).contains("FLIGHTDECK_TOKEN"));
+    }
+
+    #[test]
+    fn hooks_in_a_container_send_to_the_daemon_they_are_told() {
+        let home = Home::with_claude("2.1.325");
+        home.tell(
+            &["install --via curl --url http://box:4000/ --token", "status", "repair"],
+            expect![[r#"
+                $ hooks install --via curl --url http://box:4000/ --token
+                Registered 30 hooks in ~/.claude/settings.json
+                  via curl, for Claude Code 2.1.325 (claude --version)
+                  note: the token is not in this file: set FLIGHTDECK_TOKEN in the environment that claude is started in
+                  note: the daemon at http://box:4000 must listen there (bind in its config.toml) and know itself by that name (hosts)
+                exit 0
+                $ hooks status
+                30 of 30 hooks registered in ~/.claude/settings.json, via curl
+                  0 handlers of other tools; Claude Code 2.1.325 (claude --version)
+                  note: the token is not in this file: set FLIGHTDECK_TOKEN in the environment that claude is started in
+                  note: the daemon at http://box:4000 must listen there (bind in its config.toml) and know itself by that name (hosts)
+                exit 0
+                $ hooks repair
+                All 30 hooks were already registered in ~/.claude/settings.json
+                  via curl, for Claude Code 2.1.325 (claude --version)
+                  note: the token is not in this file: set FLIGHTDECK_TOKEN in the environment that claude is started in
+                  note: the daemon at http://box:4000 must listen there (bind in its config.toml) and know itself by that name (hosts)
+                exit 0
+            "#]],
+        );
+        let written = settings_of(&home);
+        assert_eq!(written.matches("'http://box:4000/api/live/hook'").count(), 30);
+        assert!(written.contains("$FLIGHTDECK_TOKEN") && !written.contains("127.0.0.1"));
+        home.run("install --via http --url https://deck.example");
+        let written = settings_of(&home);
+        assert_eq!(written.matches("https://deck.example/api/live/hook?via=flightdeck-hook").count(), 26);
+        assert!(!written.contains("/opt/flightdeck"), "the shim would tell the daemon of this machine");
+        home.tell(
+            &["install --url http://box:1", "install --via http --url http://10.0.0.2:1", "repair --port 5"],
+            expect![[r#"
+                $ hooks install --url http://box:1
+                error: the shim speaks to the daemon of this machine only: add --via curl (or http) to send to another
+                $ hooks install --via http --url http://10.0.0.2:1
+                error: Claude Code sends no http hooks to http://10.0.0.2:1, a private address: use --via curl
+                $ hooks repair --port 5
+                Repaired: 30 hooks are registered in ~/.claude/settings.json
+                  via http, for Claude Code 2.1.325 (claude --version)
+                  the file as it was: ~/fd/backups/…
+                exit 0
+            "#]],
+        );
     }
 
     /// Their names hold the time.

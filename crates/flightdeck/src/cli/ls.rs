@@ -19,6 +19,9 @@ pub(super) struct LsArgs {
     /// Draw again at every change
     #[arg(long, short)]
     watch: bool,
+    /// Also sessions that left the board: forgotten, or replaced by /clear
+    #[arg(long, conflicts_with = "watch")]
+    all: bool,
     /// Most urgent first, whatever the cache
     #[arg(long)]
     urgency: bool,
@@ -32,7 +35,8 @@ pub(super) fn run(args: &LsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result
     if args.watch {
         return watch(args, daemon, out);
     }
-    let cards = wanted(args, daemon.cards()?);
+    let cards = if args.all { daemon.all_cards()? } else { daemon.cards()? };
+    let cards = wanted(args, cards);
     if args.json {
         out.json(&cards)?;
     } else {

@@ -1,5 +1,6 @@
 //! The command line. Each command is a file; what they share (asking the daemon, drawing) is here beside them.
 
+mod answer;
 mod ask;
 mod demo;
 mod doctor;
@@ -56,6 +57,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// The session that needs you most
     Next(next::NextArgs),
+    /// Decide what a session waits for: allow, deny, pick an option, approve a plan
+    Answer(answer::AnswerArgs),
     /// How the daemon is doing
     Status(status::StatusArgs),
     /// What was spent: by day, project, model and session
@@ -136,6 +139,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Show(args) => show::run(&args, &paths, out),
         Command::Explain(args) => explain::run(&args, &paths, out),
         Command::Next(args) => next::run(&args, &paths, out),
+        Command::Answer(args) => answer::run(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),

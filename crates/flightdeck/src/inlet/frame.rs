@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
+use flightdeck_core::wire::clip::MARK;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::repair::repaired;
+use super::repair::{repaired, shallow};
 
 /// Longest frame: the largest hook body, and room for what the shim adds (seven variables of 4 KB, escaped).
 pub const FRAME_BYTES_MAX: usize = HOOK_BODY_BYTES_MAX + 256 * 1024;
@@ -49,7 +50,7 @@ impl Frame {
     fn parse_strictly(line: &[u8]) -> Result<Self, FrameError> {
         let wire: Wire<'_> = serde_json::from_slice(line).map_err(FrameError::Malformed)?;
         Ok(Self {
-            args: object("args", wire.args)?,
+            args: object("args", wire.args).or_else(|error| without_depth(wire.args).ok_or(error))?,
             env: object("env", wire.env)?,
             cmd: wire.cmd.into_owned(),
         })
@@ -64,6 +65,15 @@ fn object(part: &'static str, json: Option<&RawValue>) -> Result<Map<String, Val
         }
         None => Ok(Map::new()),
     }
+}
+
+/// The sender is a hook, which can tell nobody that its event was refused: it is taken without what is nested deeper
+/// than our parser goes, and marked. (A sender by HTTP is told.)
+fn without_depth(json: Option<&RawValue>) -> Option<Map<String, Value>> {
+    let json = json?.get().as_bytes();
+    let mut args: Map<String, Value> = serde_json::from_slice(&shallow(json)?).ok()?;
+    args.insert(MARK.to_owned(), json!({ "bytes": json.len() }));
+    Some(args)
 }
 
 /// A hook body as HTTP brings it, read with the same leniency as a frame.
@@ -100,15 +110,22 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_may_nest_as_deep_as_a_body() {
-        let deep = |n: usize| format!(r#"{{"a":{}1{}}}"#, "[".repeat(n), "]".repeat(n));
+    fn a_payload_may_nest_as_deep_as_a_body_and_deeper_it_is_marked() {
+        let deep = |n: usize| format!(r#"{{"tool_use_id":"t","a":{}1{}}}"#, "[".repeat(n), "]".repeat(n));
         let framed = |n: usize| format!(r#"{{"cmd":"hook","args":{}}}"#, deep(n));
         for n in [1, 120, 125, 126, 127, 128, 100_000] {
-            let (body, frame) = (parse_body(deep(n).as_bytes()), Frame::parse(framed(n).as_bytes()));
-            assert_eq!(body.is_ok(), frame.is_ok(), "{n}");
+            let body = parse_body(deep(n).as_bytes());
+            let args = Frame::parse(framed(n).as_bytes()).unwrap().args;
+            match body {
+                Ok(body) => assert_eq!(args, body, "{n}"),
+                Err(_) => assert_eq!(
+                    (&args["tool_use_id"], &args[MARK]["bytes"]),
+                    (&json!("t"), &json!(deep(n).len()))
+                ),
+            }
         }
-        assert!(Frame::parse(framed(120).as_bytes()).is_ok());
-        assert!(Frame::parse(framed(128).as_bytes()).is_err());
+        assert!(parse_body(deep(120).as_bytes()).is_ok());
+        assert!(parse_body(deep(128).as_bytes()).is_err());
     }
 
     #[test]

@@ -2,27 +2,36 @@
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_core::wire::hook_name::HookName;
 use serde_json::{Map, json};
 
+use crate::asks::holds::Held;
 use crate::clock;
 use crate::inlet::frame::parse_body;
 use crate::server::App;
 
-pub async fn live_hook(State(app): State<App>, body: Bytes) -> Response {
-    take(app, None, &body).await
+pub async fn live_hook(State(app): State<App>, headers: HeaderMap, body: Bytes) -> Response {
+    take(app, None, &headers, &body).await
 }
 
 /// A name we do not know yet is the event's name all the same.
-pub async fn named_hook(State(app): State<App>, Path(event): Path<String>, body: Bytes) -> Response {
-    take(app, Some(event), &body).await
+pub async fn named_hook(
+    State(app): State<App>,
+    Path(event): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    take(app, Some(event), &headers, &body).await
 }
 
-/// 204 with an empty body: anything else lands in the client's transcript.
-async fn take(app: App, event: Option<String>, body: &[u8]) -> Response {
+/// A request that wants to be held says so; other http hooks are answered at once.
+const HOLD: &str = "x-flightdeck-hold";
+
+/// 204 with an empty body, or the verdict: anything else lands in the client's transcript.
+async fn take(app: App, event: Option<String>, headers: &HeaderMap, body: &[u8]) -> Response {
     let mut payload = match parse_body(body) {
         Ok(payload) => payload,
         Err(error) => {
@@ -34,16 +43,33 @@ async fn take(app: App, event: Option<String>, body: &[u8]) -> Response {
         payload.insert("hook_event_name".to_owned(), json!(unknown));
     }
     let draft = HookDraft { name_in_path, payload, env: Map::new(), bytes: body.len() };
-    let record = match draft.into_record(clock::fresh_id()) {
+    let mut record = match draft.into_record(clock::fresh_id()) {
         Ok(record) => record,
         Err(error) => return refuse(StatusCode::BAD_REQUEST, error.to_string()),
     };
-    match app.engine.append(vec![record]).await {
-        Ok(appended) => {
-            let seq = appended.first().map_or(0, |a| a.seq);
-            (StatusCode::NO_CONTENT, [("x-flightdeck-seq", seq.to_string())]).into_response()
+    let wants_hold = headers.get(HOLD).is_some_and(|value| value == "1");
+    let held = wants_hold.then(|| app.holds.open(&mut record, &app.hold_rules, &app.engine)).flatten();
+    let appended = match app.engine.append(vec![record]).await {
+        Ok(appended) => appended,
+        Err(error) => {
+            held.into_iter().for_each(Held::forget);
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, error.to_string());
         }
-        Err(error) => refuse(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
+    };
+    let (seq, duplicate) = appended.first().map_or((0, false), |a| (a.seq, a.duplicate));
+    let seq = [("x-flightdeck-seq", seq.to_string())];
+    let verdict = match held {
+        Some(held) if duplicate => {
+            held.forget();
+            None
+        }
+        // A client that hangs up drops this, and with it the hold.
+        Some(mut held) => held.verdict().await,
+        None => None,
+    };
+    match verdict {
+        Some(verdict) => (seq, [(header::CONTENT_TYPE, "application/json")], verdict).into_response(),
+        None => (StatusCode::NO_CONTENT, seq).into_response(),
     }
 }
 

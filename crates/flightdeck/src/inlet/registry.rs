@@ -177,7 +177,10 @@ fn read(path: &Path) -> Option<Record> {
         return None;
     }
     let entry: Map<String, Value> = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-    is_alive(&entry).then(|| registry::record(&entry, clock::fresh_id()))?
+    let mut record = is_alive(&entry).then(|| registry::record(&entry, clock::fresh_id()))??;
+    // It is there by the numbers that we know.
+    record.envelope.pid_ns = process::namespace();
+    Some(record)
 }
 
 /// A leftover of the dead says nothing: pid *and* start must match. Where starts are unknown, the pid alone decides.

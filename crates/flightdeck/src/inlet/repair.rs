@@ -1,6 +1,45 @@
-//! JSON that the client may well write and our parser refuses: text cut inside a character.
+//! JSON that the client may well write and our parser refuses: text cut inside a character, and nests deeper than it goes.
 //!
 //! JavaScript cuts strings between the halves of an emoji and then writes the lone half as `\ud83d`.
+
+use flightdeck_core::limits::PAYLOAD_DEPTH_MAX;
+
+/// Stands where something was nested deeper than [`PAYLOAD_DEPTH_MAX`].
+const TOO_DEEP: &[u8] = "\"…[nested too deep: clipped]\"".as_bytes();
+
+/// The same JSON without what is nested too deep, or `None` if nothing is. `json` is whole: its brackets match.
+pub(super) fn shallow(json: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    // Where the part begins that is kept next.
+    let mut kept_from = 0;
+    for (at, byte) in json.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                if depth == PAYLOAD_DEPTH_MAX {
+                    out.extend_from_slice(&json[kept_from..at]);
+                    out.extend_from_slice(TOO_DEEP);
+                }
+                depth += 1;
+            }
+            b']' | b'}' if !in_string => {
+                depth = depth.saturating_sub(1);
+                if depth == PAYLOAD_DEPTH_MAX {
+                    kept_from = at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    if kept_from == 0 {
+        return None;
+    }
+    out.extend_from_slice(&json[kept_from..]);
+    Some(out)
+}
 
 /// The same JSON with `U+FFFD` for each lone surrogate and each byte that is not UTF-8, or `None` if there is neither.
 pub(super) fn repaired(json: &[u8]) -> Option<Vec<u8>> {
@@ -63,6 +102,18 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_become_a_mark() {
         check(b"\"\xff\"", Some("\"\u{fffd}\""));
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_becomes_a_mark_and_the_rest_stays() {
+        let nest = |n: usize| format!(r#"{{"a":"[\"[","b":{}1{},"c":[{{}}]}}"#, "[".repeat(n), "]".repeat(n));
+        assert_eq!(shallow(nest(PAYLOAD_DEPTH_MAX - 1).as_bytes()), None);
+        for n in [PAYLOAD_DEPTH_MAX, 127, 500_000] {
+            let read: serde_json::Value =
+                serde_json::from_slice(&shallow(nest(n).as_bytes()).unwrap()).unwrap();
+            assert_eq!((&read["a"], &read["c"]), (&"[\"[".into(), &serde_json::json!([{}])));
+            assert!(read["b"].to_string().contains("nested too deep"));
+        }
     }
 
     proptest! {

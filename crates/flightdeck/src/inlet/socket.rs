@@ -12,10 +12,13 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::asks::answer as asks;
+use crate::asks::holds::Held;
 use crate::clock;
 use crate::inlet::frame::{FRAME_BYTES_MAX, Frame};
 use crate::outlet::api;
 use crate::server::App;
+use crate::store::Appended;
 
 /// Connections served at once. A hook holds one for a few milliseconds; beyond this they wait in the backlog.
 pub const CONNECTIONS_MAX: usize = 1024;
@@ -75,9 +78,13 @@ pub(crate) async fn converse(stream: UnixStream, app: App) -> std::io::Result<()
         }
         match Frame::parse(&line) {
             Ok(frame) if frame.cmd == "subscribe" => return subscribe(&frame.args, &app, write).await,
-            Ok(frame) => {
+            Ok(frame) if frame.cmd == "hook" => {
                 let bytes = line.len();
-                let answer = answer(frame, bytes, &app).await.unwrap_or_else(|refusal| refusal.json());
+                line = Vec::new();
+                hook(frame, bytes, &app, &mut lines, &mut write).await?;
+            }
+            Ok(frame) => {
+                let answer = answer(frame, &app).await.unwrap_or_else(|refusal| refusal.json());
                 send(&mut write, &answer).await?;
             }
             Err(error) => {
@@ -104,17 +111,23 @@ async fn send(write: &mut OwnedWriteHalf, answer: &Value) -> std::io::Result<()>
     write.write_all(&line).await
 }
 
-async fn answer(frame: Frame, bytes: usize, app: &App) -> Result<Value, Refusal> {
+async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
     let data = match frame.cmd.as_str() {
-        "hook" => hook(frame, bytes, app).await?,
         "statusline" => status_line(frame, app).await?,
         "fleet" => to_json(app.engine.overview().await.map_err(stopping)?)?,
         "ping" => json!({ "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id() }),
-        "sessions" => raw(&app.engine.board().await.map_err(stopping)?)?,
+        "sessions" => api::sessions_json(app, &frame.args).await.map_err(not_found)?,
         "session" => api::session_json(app, &id_of(&frame.args)?).await.map_err(not_found)?,
         "explain" => api::explain_json(app, &id_of(&frame.args)?).await.map_err(not_found)?,
         "events" => api::events_json(app, &id_of(&frame.args)?, &frame.args).await.map_err(not_found)?,
         "seen" => api::see(app, &id_of(&frame.args)?).await.map_err(not_found)?,
+        "ask" => to_json(asks::ask_card(app, &ask_id_of(&frame.args)?).await.map_err(not_answered)?)?,
+        "answer" => {
+            let id = ask_id_of(&frame.args)?;
+            let given = serde_json::from_value(frame.args.get("answer").cloned().unwrap_or_default());
+            let given = given.map_err(|e| Refusal::new("VALIDATION_ERROR", format!("`answer`: {e}")))?;
+            to_json(asks::answer(app, &id, given).await.map_err(not_answered)?)?
+        }
         "usage" => {
             let since = frame.args.get("since").and_then(Value::as_str);
             crate::outlet::usage::usage_json(app, since).await.map_err(not_found)?
@@ -131,13 +144,72 @@ async fn answer(frame: Frame, bytes: usize, app: &App) -> Result<Value, Refusal>
     Ok(json!({ "ok": true, "data": data }))
 }
 
-async fn hook(frame: Frame, bytes: usize, app: &App) -> Result<Value, Refusal> {
+/// One frame when it is stored; where it is held, a second one with the verdict.
+async fn hook(
+    frame: Frame,
+    bytes: usize,
+    app: &App,
+    lines: &mut BufReader<OwnedReadHalf>,
+    write: &mut OwnedWriteHalf,
+) -> std::io::Result<()> {
+    let (seq, held) = match take_hook(frame, bytes, app).await {
+        Ok(taken) => taken,
+        Err(refusal) => return send(write, &refusal.json()).await,
+    };
+    let hold_ms = held.as_ref().map_or(0, Held::hold_ms);
+    let first = send(write, &hook_reply(seq, hold_ms, None)).await;
+    let Some(mut held) = held else { return first };
+    if first.is_err() {
+        held.hook_left_early();
+        return first;
+    }
+    let verdict = tokio::select! {
+        verdict = held.verdict() => verdict,
+        // The client ended its hook: dropping the hold says so. One that goes on talking does not wait for a verdict.
+        goes_on = goes_on(lines) => {
+            if goes_on {
+                held.hook_left_early();
+            }
+            return Ok(());
+        }
+    };
+    send(write, &hook_reply(seq, 0, verdict.as_deref())).await
+}
+
+async fn take_hook(frame: Frame, bytes: usize, app: &App) -> Result<(u64, Option<Held>), Refusal> {
     let draft = HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes };
-    let record =
+    let mut record =
         draft.into_record(clock::fresh_id()).map_err(|e| Refusal::new("VALIDATION_ERROR", e.to_string()))?;
-    let appended = app.engine.append(vec![record]).await;
-    let appended = appended.map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))?;
-    Ok(json!({ "seq": appended.first().map_or(0, |a| a.seq), "hold_ms": 0, "verdict": null }))
+    let held = app.holds.open(&mut record, &app.hold_rules, &app.engine);
+    let appended = match app.engine.append(vec![record]).await {
+        Ok(appended) => appended,
+        Err(error) => {
+            held.into_iter().for_each(Held::forget);
+            return Err(Refusal::new("HANDLER_ERROR", error.to_string()));
+        }
+    };
+    match (held, appended.first().is_some_and(|a| a.duplicate)) {
+        (Some(held), true) => {
+            held.forget();
+            Ok((seq_of(&appended), None))
+        }
+        (held, _) => Ok((seq_of(&appended), held)),
+    }
+}
+
+fn seq_of(appended: &[Appended]) -> u64 {
+    appended.first().map_or(0, |a| a.seq)
+}
+
+/// A verdict goes through as it was written.
+fn hook_reply(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Value {
+    let verdict = verdict.and_then(|v| serde_json::from_slice::<Value>(v).ok());
+    json!({ "ok": true, "data": { "seq": seq, "hold_ms": hold_ms, "verdict": verdict } })
+}
+
+/// Whether the other side sends more; false once it has gone.
+async fn goes_on(lines: &mut BufReader<OwnedReadHalf>) -> bool {
+    lines.fill_buf().await.is_ok_and(|bytes| !bytes.is_empty())
 }
 
 /// `seq` is null where the fleet knew it all already.
@@ -159,8 +231,13 @@ fn id_of(args: &Map<String, Value>) -> Result<String, Refusal> {
     id.map(str::to_owned).ok_or_else(|| Refusal::new("VALIDATION_ERROR", "name the session as `session_id`"))
 }
 
-fn raw(json: &[u8]) -> Result<Value, Refusal> {
-    serde_json::from_slice(json).map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))
+fn ask_id_of(args: &Map<String, Value>) -> Result<String, Refusal> {
+    let id = ["ask_id", "askId"].iter().find_map(|key| args.get(*key)?.as_str());
+    id.map(str::to_owned).ok_or_else(|| Refusal::new("VALIDATION_ERROR", "name the ask as `ask_id`"))
+}
+
+fn not_answered(error: asks::AnswerError) -> Refusal {
+    Refusal::new(error.code(), error.to_string())
 }
 
 fn stopping(error: crate::engine::Stopped) -> Refusal {

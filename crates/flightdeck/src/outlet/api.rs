@@ -1,11 +1,13 @@
 //! `GET /api/sessions…`: the board, one session, its events, and why it is where it is.
 
+use std::collections::BTreeSet;
+
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use flightdeck_core::event::SEEN;
-use flightdeck_core::record::{Envelope, Record, Source};
+use flightdeck_core::record::{Record, Source};
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::timeline;
 use serde::Deserialize;
@@ -69,33 +71,48 @@ pub struct SessionsQuery {
     limit: Option<usize>,
 }
 
-/// The board; with `all=1` the stored sessions instead, a page at a time, the last active first.
+/// The board; with `all=1` every other session too, a page at a time, the last active first.
 pub async fn sessions(State(app): State<App>, Query(query): Query<SessionsQuery>) -> Answer {
-    let board = app.engine.board().await?;
     if query.all.is_none_or(|all| all == "0") {
-        return Ok(json_response(board));
+        return Ok(json_response(app.engine.board().await?));
     }
+    let page = all_sessions(&app, query.before.as_deref(), query.limit).await?;
+    Ok(axum::Json(page).into_response())
+}
+
+/// The first page begins with the fleet: its board, and who was replaced there and not yet stored.
+async fn all_sessions(app: &App, before: Option<&str>, limit: Option<usize>) -> Result<Value, ApiError> {
+    let (board, replaced) = app.engine.everyone().await?;
     let mut whole: Map<String, Value> = serde_json::from_slice(&board)?;
-    let before = match query.before {
-        Some(text) => Some(
-            SessionCursor::parse(&text).ok_or_else(|| ApiError::Bad("`before` is not a cursor".into()))?,
-        ),
-        None => None,
-    };
-    let first_page = before.is_none();
-    let page = app.store.stored_sessions(before, query.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX)).await?;
-    let live = match whole.remove("sessions") {
+    let mut fleet = match whole.remove("sessions") {
         Some(Value::Array(live)) => live,
         _ => Vec::new(),
     };
-    // One that was resumed after it had left is on the board again; its old last word is not a second session.
-    let is_live = |id: &str| live.iter().any(|card| card["id"] == id);
-    let stored = page.sessions.iter().filter(|s| !is_live(&s.id)).map(|s| serde_json::from_str(&s.card));
-    let stored = stored.collect::<Result<Vec<Value>, _>>()?;
-    let sessions: Vec<Value> = live.into_iter().filter(|_| first_page).chain(stored).collect();
+    for card in replaced {
+        fleet.push(serde_json::from_slice(&card)?);
+    }
+    let first_page = before.is_none();
+    let cursor =
+        |text| SessionCursor::parse(text).ok_or_else(|| ApiError::Bad("`before` is not a cursor".into()));
+    let before = before.map(cursor).transpose()?;
+    let page = app.store.stored_sessions(before, limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX)).await?;
+    // One that was resumed after it had left is in the fleet again; its old last word is not a second session.
+    let known: BTreeSet<&str> = fleet.iter().filter_map(|card| card["id"].as_str()).collect();
+    let stored = page.sessions.iter().filter(|s| !known.contains(s.id.as_str()));
+    let stored = stored.map(|s| serde_json::from_str(&s.card)).collect::<Result<Vec<Value>, _>>()?;
+    let sessions: Vec<Value> = fleet.into_iter().filter(|_| first_page).chain(stored).collect();
     whole.insert("sessions".into(), sessions.into());
     whole.insert("next_before".into(), json!(page.next_before.map(|c| c.to_string())));
-    Ok(axum::Json(whole).into_response())
+    Ok(whole.into())
+}
+
+/// The board, or with `all` what `?all=1` gives.
+pub async fn sessions_json(app: &App, args: &Map<String, Value>) -> Result<Value, ApiError> {
+    if !args.get("all").and_then(Value::as_bool).unwrap_or(false) {
+        return Ok(serde_json::from_slice(&app.engine.board().await?)?);
+    }
+    let limit = args.get("limit").and_then(Value::as_u64).map(|n| n as usize);
+    all_sessions(app, args.get("before").and_then(Value::as_str), limit).await
 }
 
 pub async fn session(State(app): State<App>, Path(id): Path<String>) -> Answer {
@@ -196,18 +213,7 @@ pub async fn see(app: &App, id: &str) -> Result<Value, ApiError> {
     if app.engine.card(id).await?.is_none() {
         return Err(ApiError::NoSession(id.to_owned()));
     }
-    let record = Record {
-        seq: 0,
-        id: clock::fresh_id(),
-        fired_at: Timestamp::default(),
-        received_at: Timestamp::default(),
-        source: Source::User,
-        name: SEEN.to_owned(),
-        session_id: id.to_owned(),
-        agent_id: None,
-        payload: Map::new(),
-        envelope: Envelope::default(),
-    };
+    let record = Record::ours(Source::User, SEEN, id, Map::new(), clock::fresh_id());
     let appended = app.engine.append(vec![record]).await?;
     Ok(json!({ "seq": appended.first().map_or(0, |a| a.seq) }))
 }

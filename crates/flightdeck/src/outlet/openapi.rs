@@ -12,6 +12,7 @@ pub const ROUTES: &[Route] = &[
         "/api/live/hook",
         "Take a hook payload",
         &[
+            (200, "The verdict, where x-flightdeck-hold: 1 asked to wait for one"),
             (204, "Stored; x-flightdeck-seq says where"),
             (400, "Not a payload"),
             (413, "Over 64 MB"),
@@ -50,6 +51,18 @@ pub const ROUTES: &[Route] = &[
         "/api/sessions/{id}/seen",
         "The person opened the card",
         &[(202, "Noted"), (404, "No such session")],
+    ),
+    ("get", "/api/asks/{id}", "One ask, whole", &[(200, "Ask"), (404, "No such ask")]),
+    (
+        "post",
+        "/api/asks/{id}/answer",
+        "Answer it: decision, and message, interrupt, updated_permissions, answers, content or mode as it needs",
+        &[
+            (200, "Resolution"),
+            (404, "No such ask"),
+            (409, "Already decided, or only the terminal can answer"),
+            (422, "The answer does not fit the ask"),
+        ],
     ),
     (
         "get",

@@ -11,6 +11,7 @@ use super::client;
 use super::limits::STDIN_CHUNK_BYTES;
 use super::pick::truncated;
 use super::stdin::{self, Body};
+use crate::process;
 
 const OPENING: &[u8] = br#"{"cmd":"hook","args":"#;
 
@@ -85,14 +86,15 @@ impl Frame {
     fn add_environment(&mut self, stamp: &Stamp) -> Option<()> {
         let variables = client::variables(|name| std::env::var_os(name));
         let claude_pid = variables.iter().find(|(name, _)| *name == "CLAUDE_PID").map(|(_, v)| v.as_str());
-        let process = client::process(claude_pid);
+        let client = client::process(claude_pid);
         self.0.extend_from_slice(b",\"env\":{\"id\":\"");
         self.0.extend_from_slice(stamp.id.to_string().as_bytes());
         self.0.push(b'"');
         self.add("fired_at", &stamp.fired_at().to_string())?;
         self.add("fired_ns", &stamp.fired_ns.to_string())?;
-        if let Some((pid, stat)) = process {
+        if let Some((pid, stat)) = client {
             self.0.extend_from_slice(format!(",\"pid\":{pid}").as_bytes());
+            process::namespace().map_or(Some(()), |ns| self.add("pid_ns", &ns))?;
             if let Some(stat) = stat {
                 self.add("proc_start", &stat.start_time)?;
                 stat.tty.map_or(Some(()), |tty| self.add("tty", &tty))?;

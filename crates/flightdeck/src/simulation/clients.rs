@@ -209,7 +209,7 @@ impl Seen {
         let (event, id) = (change["event"].as_str().unwrap(), change["id"].as_str().unwrap().to_owned());
         let data = &change["data"];
         let card = &data["session"];
-        if event.starts_with("session_") && !follows(self.last.as_deref(), &id) {
+        if !matches!(event, "gap" | "snapshot") && !follows(self.last.as_deref(), &id) {
             self.wrong = Some(format!("{id} was told after {:?}", self.last));
         }
         match event {
@@ -218,6 +218,8 @@ impl Seen {
                 let all = data["sessions"].as_array().unwrap().iter();
                 self.cards = all.map(|c| (c["id"].as_str().unwrap().to_owned(), c.clone())).collect();
             }
+            // A card tells of its asks too.
+            "ask_opened" | "ask_closed" => {}
             "session_removed" => drop(self.cards.remove(data["id"].as_str().unwrap())),
             // Another took its place: this was its last word.
             "session_completed" if !card["replaced_by"].is_null() => {

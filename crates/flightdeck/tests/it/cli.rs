@@ -103,6 +103,26 @@ fn ls_lists_what_needs_you_first() {
 }
 
 #[test]
+fn ls_all_also_lists_who_was_replaced() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let pid = std::process::id();
+    let seat = json!({"pid": pid, "proc_start": flightdeck::process::start_time(pid)});
+    for (id, source) in [("old", "startup"), ("new", "clear")] {
+        let start =
+            json!({"session_id": id, "hook_event_name": "SessionStart", "source": source, "cwd": "/w/api"});
+        stage.socket().ask(&json!({"cmd": "hook", "args": start, "env": seat}));
+    }
+    let ids = |args: &[&str]| {
+        let cards = stage.run(args).json();
+        cards.as_array().unwrap().iter().map(|c| c["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&["ls", "--json"]), ["new"]);
+    assert_eq!(ids(&["ls", "--json", "--all"]), ["new", "old"]);
+    drop(daemon);
+}
+
+#[test]
 fn an_empty_board_says_what_to_do() {
     let stage = Stage::new();
     let _daemon = stage.daemon();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use flightdeck::asks::holds::{HoldRules, Holds};
 use flightdeck::claude_settings::{ClientVersion, Registration, SettingsFile};
 use flightdeck::engine::{Engine, EngineHandle, NotStored};
 use flightdeck::guard::Guard;
@@ -45,6 +46,22 @@ impl Deck {
     }
 
     pub(crate) fn with(store: Store, now: Timestamp, heartbeat_every: Duration) -> Self {
+        Self::build(store, now, heartbeat_every, HoldRules::new(605, false, false))
+    }
+
+    /// Forms of MCP servers are held too.
+    pub(crate) fn with_forms() -> Self {
+        let rules = HoldRules::new(605, false, true);
+        Self::build(Store::in_memory().unwrap(), noon(), Duration::from_secs(3600), rules)
+    }
+
+    /// Hooks are held for `hold`.
+    pub(crate) fn holding(hold: Duration) -> Self {
+        let rules = HoldRules { hold, print: false, elicitation: false };
+        Self::build(Store::in_memory().unwrap(), noon(), Duration::from_secs(3600), rules)
+    }
+
+    fn build(store: Store, now: Timestamp, heartbeat_every: Duration, hold_rules: HoldRules) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -63,7 +80,8 @@ impl Deck {
                 move || Timestamp::from_millis(reading.load(Ordering::SeqCst)),
                 tokio::sync::mpsc::channel(1).0,
             );
-            tokio::spawn(engine.run());
+            let holds = Arc::<Holds>::default();
+            tokio::spawn(engine.with_holds(Arc::clone(&holds)).run());
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let addr = listener.local_addr().unwrap();
             let file =
@@ -81,6 +99,8 @@ impl Deck {
                 heartbeat_every,
                 history: Arc::default(),
                 prices: Arc::new(flightdeck::config::Config::default().prices().unwrap()),
+                holds: Arc::clone(&holds),
+                hold_rules,
             };
             let guard = Arc::new(Guard::new(addr, &[], None, Arc::clone(&health)));
             let hooks = UnixListener::bind(&socket).unwrap();

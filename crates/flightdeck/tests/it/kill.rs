@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use flightdeck::clock;
 use flightdeck::inlet::spool;
 use flightdeck::store::Store;
-use flightdeck_core::record::{EventId, Record};
+use flightdeck_core::record::{EventId, Record, Source};
 use flightdeck_core::rules::Rules;
 use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
 use flightdeck_sim::rng::Rng;
@@ -137,7 +137,7 @@ fn every_acknowledged_event_survives_kill_9_under_load_and_the_board_is_the_same
     }
 
     let daemon = stage.daemon();
-    board::assert_same(&daemon.board(), &board::of(&log, rules(), clock::now()));
+    board::assert_same(&unheld(daemon.board()), &unheld(board::of(&log, rules(), clock::now())));
     assert!(daemon.board().len() > 20);
 
     // A sender that was cut off sends again; so does one that only believes so.
@@ -149,17 +149,33 @@ fn every_acknowledged_event_survives_kill_9_under_load_and_the_board_is_the_same
             assert_eq!(answer["data"]["seq"].as_u64(), Some(*seq));
         }
     }
-    assert_eq!(daemon.events_total() as usize, sent.len());
+    assert_eq!(hooks_of(&stage), sent.len());
 
     // Once more, with nobody speaking: killed, and then stopped in order (that start uses a snapshot).
     let before = daemon.board();
     daemon.kill();
     let daemon = stage.daemon();
-    board::assert_same(&daemon.board(), &before);
+    board::assert_same(&unheld(daemon.board()), &unheld(before.clone()));
     assert!(daemon.stop().success());
     let daemon = stage.daemon();
-    board::assert_same(&daemon.board(), &before);
-    assert_eq!(daemon.events_total() as usize, sent.len());
+    board::assert_same(&unheld(daemon.board()), &unheld(before.clone()));
+    assert_eq!(hooks_of(&stage), sent.len());
+}
+
+/// Beside them stand our own facts: that a held hook is gone.
+fn hooks_of(stage: &Stage) -> usize {
+    log_of(stage).iter().filter(|record| record.source == Source::Hook).count()
+}
+
+/// A daemon that was killed held hooks, and the next one holds none: the one thing in which the boards differ.
+fn unheld(mut board: Vec<Value>) -> Vec<Value> {
+    for ask in board.iter_mut().filter_map(|card| card["asks"].as_array_mut()).flatten() {
+        ask["answerable"] = Value::Null;
+        if ask["resolution"]["how"] == "answer_in_terminal" {
+            ask["resolution"] = Value::Null;
+        }
+    }
+    board
 }
 
 fn tool(n: usize) -> String {

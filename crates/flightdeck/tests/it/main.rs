@@ -9,6 +9,7 @@
     reason = "a story stops where it goes wrong"
 )]
 
+mod asks;
 mod board;
 mod cli;
 mod corpus;
@@ -17,6 +18,7 @@ mod http;
 mod intruders;
 mod kill;
 mod large;
+mod liveness;
 mod openapi;
 mod registration;
 mod replay;

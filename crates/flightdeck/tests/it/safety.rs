@@ -180,6 +180,28 @@ fn what_is_no_event_is_refused_with_the_place_or_the_reason() {
     assert_eq!(socket.line().unwrap()["data"]["seq"], 1);
 }
 
+/// A hook can tell nobody that it was refused, so it is not: it counts, without what nobody could read.
+#[test]
+fn a_hook_nested_deeper_than_any_parser_goes_still_counts() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let event = |name: &str| {
+        let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+        format!(
+            r#"{{"session_id":"s","hook_event_name":"{name}","tool_name":"mcp__x__y","tool_use_id":"t","tool_input":{{"a":{open}{close}}}}}"#
+        )
+    };
+    stage.hook(&event("PreToolUse"));
+    assert_eq!(daemon.card("s")["agent_state"]["state"], "acting");
+    stage.hook(&event("PostToolUse"));
+    assert_eq!(daemon.card("s")["agent_state"]["state"], "thinking");
+    let page = daemon.get("/api/sessions/s/events?payload=1").json();
+    let stored = &page["events"][0]["payload"];
+    assert!(stored["flightdeck_clipped"]["bytes"].as_u64().unwrap() > 200_000);
+    assert!(stored["tool_input"].to_string().contains("nested too deep: clipped"));
+    assert_eq!(daemon.events_total(), 2);
+}
+
 #[test]
 fn an_unknown_event_is_kept_and_moves_nothing() {
     let stage = Stage::new();

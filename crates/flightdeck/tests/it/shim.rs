@@ -1,8 +1,9 @@
 //! From the command that stands in settings.json to the board: whatever environment the client was started in.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -19,15 +20,32 @@ fn registered(mut print: Command) -> Vec<(String, String)> {
     hooks.iter().map(|(event, groups)| (event.clone(), command(groups))).collect()
 }
 
-/// Runs every registered command as the client does, in an environment of the client's own.
-fn fire_all(stage: &Stage, commands: &[(String, String)]) {
+/// Runs every registered command as the client does, in an environment of the client's own. The one that is held gets
+/// its answer.
+fn fire_all(stage: &Stage, daemon: &Daemon, commands: &[(String, String)]) {
     for (event, command) in commands {
         let mut shell = stage.bare(Path::new("/bin/sh"));
         shell.args(["-c", command]).env("CLAUDE_PROJECT_DIR", "/w/api").env("CLAUDE_CODE_ENTRYPOINT", "cli");
         let payload =
             json!({"session_id": "s", "hook_event_name": event, "cwd": "/w/api", "transcript_path": "/t"});
-        feed(&mut shell, &payload.to_string());
+        if event == "PermissionRequest" {
+            answered(shell, &payload, daemon);
+        } else {
+            feed(&mut shell, &payload.to_string());
+        }
     }
+}
+
+fn answered(mut hook: Command, payload: &Value, daemon: &Daemon) {
+    let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    let open = || daemon.card("s")["asks"][0]["id"].as_str().map(str::to_owned);
+    let ask = crate::stage::until("the ask", open);
+    let said = daemon.post(&format!("/api/asks/{ask}/answer"), r#"{"decision":"allow"}"#);
+    assert_eq!(said.status, 200, "{}", said.text());
+    let output = child.wait_with_output().unwrap();
+    let verdict: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(verdict["hookSpecificOutput"]["decision"]["behavior"], "allow");
 }
 
 fn arrived(daemon: &Daemon) -> Vec<String> {
@@ -37,8 +55,9 @@ fn arrived(daemon: &Daemon) -> Vec<String> {
 
 fn check(stage: &Stage, daemon: &Daemon, commands: &[(String, String)]) {
     assert!(commands.len() > 20);
-    fire_all(stage, commands);
-    let names: Vec<_> = commands.iter().map(|(event, _)| event.clone()).collect();
+    fire_all(stage, daemon, commands);
+    let names = commands.iter().map(|(event, _)| event.clone()).chain(["answered".to_owned()]);
+    let names: Vec<_> = names.collect();
     // A hook that got no answer in time spooled; that arrives a little later, and then the order is another.
     let mut came = crate::stage::until("every event has arrived", || {
         Some(arrived(daemon)).filter(|a| a.len() >= names.len())

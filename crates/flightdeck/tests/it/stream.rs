@@ -141,11 +141,13 @@ fn a_viewer_gets_the_board_and_then_each_change_with_its_number() {
         "PermissionRequest",
         json!({"tool_name": "Bash", "tool_input": {"command": "ls\n\n:x"}}),
     ));
-    let frames = viewer.frames(2);
+    let frames = viewer.frames(3);
     assert_eq!(frames[0].says(), "session_updated 2 a thinking");
     assert_eq!(frames[1].says(), "session_discovered 3 b needs_permission");
     assert_eq!(frames[1].data["session"], deck.get("/api/sessions/b").json());
-    assert_eq!(deck.get("/api/sessions").json()["n"], 3);
+    assert_eq!(frames[2].says(), "ask_opened 4");
+    assert_eq!(frames[2].data["ask"], frames[1].data["session"]["asks"][0]);
+    assert_eq!(deck.get("/api/sessions").json()["n"], 4);
 }
 
 #[test]
@@ -278,6 +280,15 @@ fn a_cleared_session_is_replaced_not_doubled() {
     assert_eq!(ids, ["new"]);
     assert_eq!(deck.get("/api/sessions/old").json()["replaced_by"], "new");
     assert_eq!(deck.get("/api/sessions/new").json()["continues"], "old");
+
+    // Nobody is missing from the whole list: neither while the fleet holds it nor once it is stored.
+    let all = || {
+        let page = deck.get("/api/sessions?all=1").json();
+        page["sessions"].as_array().unwrap().iter().map(|s| s["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(all(), ["new", "old"]);
+    deck.pass(Millis::minutes(31));
+    assert_eq!(all(), ["new", "old"]);
 }
 
 #[test]

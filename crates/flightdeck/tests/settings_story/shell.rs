@@ -18,7 +18,12 @@ fn command_of(world: &World, event: &str) -> String {
 }
 
 fn run(command: &str, folder: &Path) -> Output {
+    run_with(command, folder, |_| ())
+}
+
+fn run_with(command: &str, folder: &Path, prepare: impl Fn(&mut Command)) -> Output {
     let mut shell = Command::new("sh");
+    prepare(&mut shell);
     shell.arg("-c").arg(command).current_dir(folder);
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = shell.spawn().unwrap();
@@ -73,17 +78,13 @@ fn a_binary_that_is_gone_makes_no_sound() {
     assert_eq!(output, (Some(0), String::new(), String::new()));
 }
 
-#[test]
-fn the_curl_form_posts_the_payload_and_swallows_the_answer() {
-    if Command::new("curl").arg("--version").output().is_err() {
-        return; // no curl here, so nobody installs that form here
-    }
+/// Runs the curl form against a server of ours; what it asked for.
+fn request_of(world: &mut World, prepare: impl Fn(&mut Command)) -> (String, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut world = World::with(b"{}");
     world.registration.via = Via::Curl;
     world.registration.port = listener.local_addr().unwrap().port();
     world.install().unwrap();
-    let command = command_of(&world, "Stop");
+    let command = command_of(world, "Stop");
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = Vec::new();
@@ -96,10 +97,36 @@ fn the_curl_form_posts_the_payload_and_swallows_the_answer() {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nloud").unwrap();
         String::from_utf8(request).unwrap()
     });
-    assert_eq!(said(&run(&command, world.path())), (Some(0), String::new(), String::new()));
-    let request = server.join().unwrap();
+    assert_eq!(said(&run_with(&command, world.path(), prepare)), (Some(0), String::new(), String::new()));
+    (server.join().unwrap(), command)
+}
+
+fn has_curl() -> bool {
+    // Where there is no curl, nobody installs that form.
+    Command::new("curl").arg("--version").output().is_ok()
+}
+
+#[test]
+fn the_curl_form_posts_the_payload_and_swallows_the_answer() {
+    if !has_curl() {
+        return;
+    }
+    let mut world = World::with(b"{}");
+    let (request, command) = request_of(&mut world, |_| ());
     assert!(request.starts_with("POST /api/live/hook HTTP/1.1\r\n"), "{request}");
     assert!(request.contains("Content-Type: application/json\r\n"), "{request}");
     // Nobody listens any more.
+    assert_eq!(said(&run(&command, world.path())), (Some(0), String::new(), String::new()));
+}
+
+#[test]
+fn the_curl_form_sends_the_token_of_its_environment() {
+    if !has_curl() {
+        return;
+    }
+    let mut world = World::with(b"{}");
+    world.registration.token = true;
+    let (request, command) = request_of(&mut world, |shell| drop(shell.env("FLIGHTDECK_TOKEN", "s3cret-Ä")));
+    assert!(request.contains("Authorization: Bearer s3cret-Ä\r\n"), "{request}");
     assert_eq!(said(&run(&command, world.path())), (Some(0), String::new(), String::new()));
 }

@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
+use flightdeck_core::fnv::Fnv;
+
 /// Bytes asked for at a time: large enough to be quick, small enough to stay in the processor's cache.
 const CHUNK_BYTES: usize = 256 * 1024;
 /// Longest line that is read. A larger one is passed over: it cannot be a message.
@@ -144,8 +146,7 @@ fn mark(file: &File, read_to: u64) -> io::Result<u64> {
         Err(e) if e.kind() == ErrorKind::UnexpectedEof => return Ok(0),
         Err(e) => return Err(e),
     }
-    let step = |sum: u64, b: &u8| (sum ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3);
-    Ok(bytes.iter().fold(0xcbf2_9ce4_8422_2325, step).max(1))
+    Ok(Fnv::of(bytes).max(1))
 }
 
 #[cfg(test)]

@@ -1,0 +1,103 @@
+//! What the card says and where it stands.
+
+use expect_test::expect;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::lens::FleetStatus;
+use flightdeck_core::rules::Rules;
+
+use crate::story::{card, read, tell};
+
+#[test]
+fn data_events_change_the_card_and_not_the_state() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "0 UserPromptSubmit prompt=a
+         1 PostModelSwitch to_model=claude-haiku-5-5
+         2 TaskCreated task_id=1 task_subject=Write
+         3 TaskCreated task_id=2 task_subject=Test
+         4 TaskCompleted task_id=1 task_subject=Write
+         5 ConfigChange source=user_settings
+         6 BrandNewEvent anything=here",
+    );
+    let card = card(&fleet, "s");
+    expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card));
+    assert_eq!(card.model.as_deref(), Some("claude-haiku-5-5"));
+    let todos: Vec<_> = card.progress_items.iter().map(|t| format!("{}={}", t.title, t.status)).collect();
+    assert_eq!(todos, ["Write=completed", "Test=pending"]);
+}
+
+#[test]
+fn since_runs_on_while_the_state_reads_the_same() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "1 PreToolUse tool_name=Bash tool_use_id=a
+         2 PostToolUse tool_name=Bash tool_use_id=a
+         3 PostToolBatch",
+    );
+    assert_eq!(card(&fleet, "s").agent_state.since, crate::story::at("2"));
+}
+
+#[test]
+fn needs_you_sorts_by_urgency_then_recency_and_running_by_turn() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "1 Stop session_id=idle-old
+         2 Stop session_id=idle-new
+         3 StopFailure session_id=failed error=overloaded
+         4 PermissionRequest session_id=perm tool_name=Bash
+         5 UserPromptSubmit session_id=run-old prompt=a
+         6 UserPromptSubmit session_id=run-new prompt=a
+         7 PreToolUse session_id=run-old tool_name=Bash tool_use_id=a",
+    );
+    let mut cards = flightdeck_core::board::board(&fleet);
+    cards.sort_by(|a, b| (a.agent_state.group, &a.rank.default).cmp(&(b.agent_state.group, &b.rank.default)));
+    let order: Vec<_> = cards.iter().map(|c| c.id.as_str()).collect();
+    assert_eq!(order, ["perm", "failed", "idle-new", "idle-old", "run-new", "run-old"]);
+}
+
+#[test]
+fn an_idle_session_is_checked_once_the_person_opened_it_and_not_after_its_next_change() {
+    use flightdeck_core::event::{Event, SEEN};
+    use flightdeck_core::record::Source;
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 Stop");
+    assert_eq!(card(&fleet, "s").fleet_status, FleetStatus::Done);
+    let payload = serde_json::Map::from_iter([
+        ("session_id".into(), "s".into()),
+        ("hook_event_name".into(), SEEN.into()),
+    ]);
+    let mut seen =
+        crate::story::record(payload, serde_json::Map::new(), 2, crate::story::at("2"), fleet.now());
+    seen.source = Source::User;
+    fleet.apply(&Event::from_record(&seen));
+    assert_eq!(card(&fleet, "s").fleet_status, FleetStatus::Checked);
+    tell(&mut fleet, "3 UserPromptSubmit prompt=b\n 4 Stop");
+    assert_eq!(card(&fleet, "s").fleet_status, FleetStatus::Done);
+}
+
+#[test]
+fn looking_at_a_card_does_not_move_it_up() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 Stop");
+    let before = card(&fleet, "s").rank;
+    let payload = serde_json::Map::from_iter([
+        ("session_id".into(), "s".into()),
+        ("hook_event_name".into(), "seen".into()),
+    ]);
+    let mut seen =
+        crate::story::record(payload, serde_json::Map::new(), 2, crate::story::at("9"), fleet.now());
+    seen.source = flightdeck_core::record::Source::User;
+    let _ = fleet.apply(&flightdeck_core::event::Event::from_record(&seen));
+    assert_eq!(card(&fleet, "s").rank, before);
+}
+
+#[test]
+fn nothing_a_terminal_would_obey_gets_onto_a_card() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=a\u{1b}]0;x\u{7} cwd=/w/\u{1b}[31mapi TMUX_PANE=%\u{1b}[2J5");
+    let json = serde_json::to_string(&card(&fleet, "s")).unwrap();
+    assert!(!json.contains("\\u001b") && !json.contains('\u{1b}'), "{json}");
+}

@@ -1,0 +1,120 @@
+//! How a session begins, ends, is replaced, goes quiet and stale.
+
+use expect_test::expect;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::rules::Rules;
+
+use crate::story::{card, check, tell};
+
+#[test]
+fn an_ended_session_is_done_at_once_and_only_a_start_brings_it_back() {
+    let ended = "0 UserPromptSubmit prompt=a\n 1 SubagentStart agent_id=x agent_type=Explore\n 2 SessionEnd reason=other";
+    check(ended, expect![[r#"done session_ended "Session closed" · Explore Done "Done""#]]);
+    check(
+        &format!("{ended}\n 3 PreToolUse tool_name=Bash tool_use_id=z\n 4 UserPromptSubmit prompt=b"),
+        expect![[r#"done session_ended "Session closed" · Explore Done "Done""#]],
+    );
+    check(&format!("{ended}\n 5 SessionStart source=resume"), expect![[r#"needs_you idle "Ready""#]]);
+}
+
+#[test]
+fn done_keeps_a_card_for_half_an_hour_and_a_late_hook_makes_no_ghost() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "0 SessionStart source=startup\n 10 SessionEnd reason=other\n 1809 tick");
+    assert!(fleet.get("s").is_some());
+    tell(&mut fleet, "1811 PostToolUse tool_name=Bash tool_use_id=a");
+    assert!(fleet.get("s").is_none(), "a late hook made a ghost");
+    tell(&mut fleet, "1812 SessionStart source=resume");
+    assert!(fleet.get("s").is_some());
+}
+
+#[test]
+fn clear_replaces_the_card_instead_of_doubling_it() {
+    for story in [
+        "0 SessionStart source=startup session_id=a pid=7 proc_start=1
+         1 SessionEnd reason=clear session_id=a pid=7 proc_start=1
+         2 SessionStart source=clear session_id=b pid=7 proc_start=1",
+        "0 SessionStart source=startup session_id=a pid=7 proc_start=1
+         1 SessionStart source=clear session_id=b pid=7 proc_start=1
+         2@0.5 SessionEnd reason=clear session_id=a pid=7 proc_start=1",
+    ] {
+        let mut fleet = Fleet::new(Rules::default());
+        tell(&mut fleet, story);
+        let board = flightdeck_core::board::board(&fleet);
+        assert_eq!(board.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["b"]);
+        assert_eq!(board[0].continues.as_deref(), Some("a"));
+        assert_eq!(card(&fleet, "a").agent_state.state.as_str(), "session_ended");
+    }
+}
+
+#[test]
+fn the_same_pid_of_another_process_replaces_nothing() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "0 SessionStart source=startup session_id=a pid=7 proc_start=1
+         2 SessionStart source=startup session_id=b pid=7 proc_start=2",
+    );
+    assert_eq!(flightdeck_core::board::board(&fleet).len(), 2);
+}
+
+#[test]
+fn a_start_that_lay_in_the_spool_does_not_end_who_sits_there_since() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "5 SessionStart source=clear session_id=b pid=7 proc_start=1
+         6@1 SessionStart source=startup session_id=a pid=7 proc_start=1",
+    );
+    assert_eq!(card(&fleet, "b").replaced_by, None);
+    assert_eq!(card(&fleet, "b").agent_state.state.as_str(), "idle");
+}
+
+#[test]
+fn a_session_resumed_in_another_terminal_leaves_its_old_pane() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "0 SessionStart source=startup pid=7 proc_start=1 TMUX_PANE=%5
+         9 SessionStart source=resume pid=8 proc_start=2",
+    );
+    assert_eq!(card(&fleet, "s").seat.pane, None);
+}
+
+#[test]
+fn a_working_session_without_a_sign_of_life_is_marked_quiet_and_stays_where_it_is() {
+    check("0 UserPromptSubmit prompt=a\n 59 tick", expect![[r#"running thinking "Thinking""#]]);
+    check("0 UserPromptSubmit prompt=a\n 61 tick", expect![[r#"running thinking "Thinking" · quiet"#]]);
+    check(
+        "0 UserPromptSubmit prompt=a\n 61 tick\n 62 PreToolUse tool_name=Bash tool_use_id=a",
+        expect![[r#"running acting "Bash""#]],
+    );
+    check(
+        "0 UserPromptSubmit prompt=a\n 30 PreToolUse tool_name=Bash tool_use_id=a\n 61 tick\n 91 tick",
+        expect![[r#"running acting "Bash" · quiet"#]],
+    );
+}
+
+#[test]
+fn a_session_that_gave_a_sign_of_life_can_go_quiet_and_stale_again() {
+    check(
+        "0 UserPromptSubmit prompt=a
+         61 tick
+         70 PreToolUse tool_name=Bash tool_use_id=a
+         131 tick",
+        expect![[r#"running acting "Bash" · quiet"#]],
+    );
+    check(
+        "0 Stop
+         28801 tick
+         28900 Notification notification_type=auth_success
+         57800 tick",
+        expect![[r#"needs_you idle "Waiting for your next prompt" · stale"#]],
+    );
+}
+
+#[test]
+fn after_eight_hours_a_session_is_stale_and_nothing_more() {
+    check("0 Stop\n 28799 tick", expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
+    check("0 Stop\n 28801 tick", expect![[r#"needs_you idle "Waiting for your next prompt" · stale"#]]);
+}

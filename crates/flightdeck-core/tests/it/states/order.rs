@@ -1,0 +1,103 @@
+//! Time, order and identity: STATES.md §3.
+
+use expect_test::expect;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::rules::Rules;
+
+use crate::story::{card, check, read, tell};
+
+#[test]
+fn an_event_that_fired_before_the_last_change_moves_nothing() {
+    check(
+        "1 UserPromptSubmit prompt=a
+         2 PreToolUse tool_name=Bash tool_use_id=a
+         4 Stop
+         4.2@3 PostToolUse tool_name=Bash tool_use_id=a
+         4.3@2.5 PreToolUse tool_name=Read tool_use_id=b",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}
+
+#[test]
+fn without_a_clock_a_tool_event_of_an_ended_turn_moves_nothing() {
+    check(
+        "1@- UserPromptSubmit prompt=a prompt_id=1
+         2@- PreToolUse tool_name=Bash tool_use_id=a prompt_id=1
+         3@- Stop prompt_id=1
+         3.1@- PostToolUse tool_name=Bash tool_use_id=a prompt_id=1",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}
+
+#[test]
+fn without_a_clock_the_stop_of_a_turn_that_another_followed_moves_nothing() {
+    check(
+        "1@- UserPromptSubmit prompt=a prompt_id=1
+         2@- UserPromptSubmit prompt=b prompt_id=2
+         2.1@- Stop prompt_id=1",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_session_created_by_an_event_that_sets_no_state_is_fresh() {
+    check("0 InstructionsLoaded load_reason=session_start", expect![[r#"needs_you idle "Ready""#]]);
+}
+
+#[test]
+fn a_clock_set_back_does_not_deafen_a_session() {
+    check(
+        "100 UserPromptSubmit prompt=a
+         50 PreToolUse tool_name=Bash tool_use_id=a
+         51 Stop",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}
+
+/// Hooks registered for the user and again in a project: two handlers, two ids of ours, one fact.
+#[test]
+fn what_two_hooks_tell_counts_once() {
+    let once = r#"
+        0 SessionStart source=startup
+        1 UserPromptSubmit prompt=a prompt_id=1
+        2 PreToolUse tool_name=Bash tool_use_id=a prompt_id=1 tool_input={"command":"ls"}
+        2.1 PermissionRequest tool_name=Bash prompt_id=1 tool_input={"command":"ls"}
+        4 PostToolUse tool_name=Bash tool_use_id=a prompt_id=1 tool_input={"command":"ls"}
+        5 PreToolUse tool_name=AskUserQuestion tool_use_id=b prompt_id=1 tool_input={"questions":[{"question":"Which?"}]}
+        8 PermissionRequest tool_name=AskUserQuestion prompt_id=1 tool_input={"questions":[{"question":"Which?"}]}
+        9 PostToolUse tool_name=AskUserQuestion tool_use_id=b prompt_id=1 tool_input={"questions":[{"question":"Which?"}]}
+        10 SubagentStart agent_id=x agent_type=Explore prompt_id=1
+        11 Elicitation mcp_server_name=m message=Name prompt_id=1
+        12 ElicitationResult mcp_server_name=m prompt_id=1
+        13 TaskCreated task_id=1 task_subject=t prompt_id=1
+        14 SubagentStop agent_id=x agent_type=Explore prompt_id=1
+        15 UserPromptSubmit prompt=b prompt_id=2
+        16 Stop prompt_id=2
+        17 UserPromptSubmit prompt=b prompt_id=3"#;
+    let lines: Vec<&str> = once.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+    for upto in 1..=lines.len() {
+        let (mut single, mut double) = (Fleet::new(Rules::default()), Fleet::new(Rules::default()));
+        for line in &lines[..upto] {
+            tell(&mut single, line);
+            tell(&mut double, line);
+            let (clock, rest) = line.split_once(' ').unwrap();
+            let later: f64 = clock.parse::<f64>().unwrap() + 0.02;
+            tell(&mut double, &format!("{later} {rest}"));
+        }
+        let (a, b) = (card(&single, "s"), card(&double, "s"));
+        assert_eq!((read(&a), a.turn_count), (read(&b), b.turn_count), "{}", lines[upto - 1]);
+        let needs = |fleet: &Fleet| fleet.get("s").unwrap().main.ledger.needs().len();
+        assert_eq!(needs(&single), needs(&double), "{}", lines[upto - 1]);
+        assert_eq!((a.progress_items.len(), a.asks.len()), (b.progress_items.len(), b.asks.len()));
+    }
+}
+
+#[test]
+fn the_same_prompt_without_an_id_counts_once_within_a_moment_and_twice_later() {
+    let count = |second: &str| {
+        let mut fleet = Fleet::new(Rules::default());
+        tell(&mut fleet, &format!("0 UserPromptSubmit prompt=a\n {second} UserPromptSubmit prompt=a"));
+        card(&fleet, "s").turn_count
+    };
+    assert_eq!((count("0.5"), count("4")), (1, 2));
+}

@@ -1,0 +1,90 @@
+//! Subagents, and what they do to their parent.
+
+use expect_test::expect;
+
+use crate::story::check;
+
+#[test]
+fn a_foreground_subagent_delegates_and_its_end_is_thinking() {
+    let story = "0 UserPromptSubmit prompt=a
+                 1 PreToolUse tool_name=Agent tool_use_id=a
+                 2 SubagentStart agent_id=x agent_type=Explore";
+    check(story, expect![[r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#]]);
+    check(
+        &format!("{story}\n 3 SubagentStop agent_id=x agent_type=Explore"),
+        expect![[r#"running thinking "Thinking" · Explore Done "Done""#]],
+    );
+}
+
+#[test]
+fn a_subagent_never_wakes_an_idle_main() {
+    check(
+        "0 Stop
+         1 SubagentStart agent_id=x agent_type=Explore
+         2 SubagentStop agent_id=x agent_type=Explore",
+        expect![[r#"needs_you idle "Waiting for your next prompt" · Explore Done "Done""#]],
+    );
+}
+
+#[test]
+fn the_stop_of_an_unknown_or_nameless_subagent_is_ignored() {
+    check(
+        "0 UserPromptSubmit prompt=a
+         1 SubagentStop agent_id=x agent_type=
+         2 SubagentStop agent_id=y agent_type=Explore",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_subagent_whose_stop_overtook_its_start_is_done_and_not_running_for_ever() {
+    check(
+        "0 UserPromptSubmit prompt=a
+         2 SubagentStop agent_id=y agent_type=Explore
+         2.2@1.9 SubagentStart agent_id=y agent_type=Explore",
+        expect![[r#"running thinking "Thinking" · Explore Done "Done""#]],
+    );
+}
+
+#[test]
+fn a_blocked_subagent_raises_the_card_even_after_the_main_stop() {
+    let story = r#"0 UserPromptSubmit prompt=a
+                   1 SubagentStart agent_id=x agent_type=Explore
+                   2 Stop background_tasks=[{"type":"subagent","status":"running"}]
+                   3 PreToolUse agent_id=x agent_type=Explore tool_name=Bash tool_use_id=b
+                   4 PermissionRequest agent_id=x agent_type=Explore tool_name=Bash"#;
+    check(
+        story,
+        expect![[
+            r#"needs_you needs_permission "Explore needs permission for Bash" · Explore Blocked "Explore needs permission for Bash""#
+        ]],
+    );
+    check(
+        &format!("{story}\n 5 PostToolUse agent_id=x agent_type=Explore tool_name=Bash tool_use_id=b"),
+        expect![[
+            r#"running waiting_background "Waiting on 1 background agent" · Explore Working "Thinking""#
+        ]],
+    );
+}
+
+#[test]
+fn the_most_urgent_need_of_main_and_children_shows() {
+    check(
+        r#"0 PreToolUse tool_name=AskUserQuestion tool_use_id=q tool_input={"questions":[{"question":"Which?"}]}
+           1 SubagentStart agent_id=x agent_type=Explore
+           2 PermissionRequest agent_id=x agent_type=Explore tool_name=Bash"#,
+        expect![[
+            r#"needs_you needs_permission "Explore needs permission for Bash" · Explore Blocked "Explore needs permission for Bash""#
+        ]],
+    );
+}
+
+#[test]
+fn a_subagent_in_print_mode_asks_nobody_either() {
+    check(
+        "0 UserPromptSubmit prompt=a CLAUDE_CODE_ENTRYPOINT=sdk-cli
+         1 SubagentStart agent_id=x agent_type=Explore CLAUDE_CODE_ENTRYPOINT=sdk-cli
+         2 PermissionRequest agent_id=x agent_type=Explore tool_name=Bash CLAUDE_CODE_ENTRYPOINT=sdk-cli",
+        expect![[r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#]],
+    );
+}

@@ -1,0 +1,215 @@
+//! Tool calls, and what they make a person decide.
+
+use expect_test::expect;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::rules::Rules;
+
+use crate::story::{card, check, check_with, read, tell};
+
+#[test]
+fn a_tool_shows_with_one_line_of_its_input() {
+    check(
+        r#"0 PreToolUse tool_name=Bash tool_use_id=a tool_input={"command":"cargo~test"}"#,
+        expect![[r#"running acting "Bash: cargo test""#]],
+    );
+}
+
+#[test]
+fn a_question_waits_for_the_person_until_its_own_answer() {
+    let ask = r#"0 PreToolUse tool_name=AskUserQuestion tool_use_id=q tool_input={"questions":[{"question":"Which~one?"}]}
+                 1 PermissionRequest tool_name=AskUserQuestion tool_input={"questions":[{"question":"Which~one?"}]}
+                 2 PostToolUse tool_name=Read tool_use_id=other"#;
+    check(ask, expect![[r#"needs_you awaiting_input "Which one?""#]]);
+    check(
+        &format!("{ask}\n 3 PostToolUse tool_name=AskUserQuestion tool_use_id=q"),
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_plan_waits_for_approval() {
+    check(
+        r#"0 PreToolUse tool_name=ExitPlanMode tool_use_id=p tool_input={"plan":"x"}
+           1 PermissionRequest tool_name=ExitPlanMode tool_input={"plan":"x"}"#,
+        expect![[r#"needs_you awaiting_approval "Plan ready""#]],
+    );
+}
+
+#[test]
+fn entering_plan_mode_asks_nothing_unless_permission_is_requested_for_it() {
+    let enter = "0 PreToolUse tool_name=EnterPlanMode tool_use_id=e";
+    check(enter, expect![[r#"running acting "EnterPlanMode""#]]);
+    check(
+        &format!("{enter}\n 1 PermissionRequest tool_name=EnterPlanMode"),
+        expect![[r#"needs_you needs_permission "Permission for EnterPlanMode""#]],
+    );
+}
+
+#[test]
+fn a_permission_request_blocks_at_once() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        r#"0 PreToolUse tool_name=Bash tool_use_id=a tool_input={"command":"ls"}
+           1 PermissionRequest tool_name=Bash tool_input={"command":"ls"}"#,
+    );
+    let card = card(&fleet, "s");
+    expect![[r#"needs_you needs_permission "Permission for Bash: ls""#]].assert_eq(&read(&card));
+    assert_eq!(card.status.reason.as_deref(), Some("Permission for Bash"));
+    assert_eq!(card.agent_state.since, crate::story::at("1"));
+}
+
+#[test]
+fn print_mode_shows_no_prompt_so_nothing_waits() {
+    let story = r#"0 PreToolUse tool_name=Bash tool_use_id=a CLAUDE_CODE_ENTRYPOINT=sdk-cli
+                   1 PermissionRequest tool_name=Bash CLAUDE_CODE_ENTRYPOINT=sdk-cli"#;
+    check(story, expect![[r#"running acting "Bash""#]]);
+    let held = Rules { hold_print: true, ..Rules::default() };
+    check_with(held, story, expect![[r#"needs_you needs_permission "Permission for Bash""#]]);
+}
+
+#[test]
+fn a_late_post_tool_use_does_not_clear_another_tools_permission() {
+    check(
+        "1 UserPromptSubmit prompt=fix
+         2 PreToolUse tool_name=Bash tool_use_id=a
+         3 PermissionRequest tool_name=Bash
+         4 PostToolUse tool_name=Read tool_use_id=b",
+        expect![[r#"needs_you needs_permission "Permission for Bash""#]],
+    );
+}
+
+#[test]
+fn with_other_calls_open_the_newest_shows() {
+    check(
+        "0 PreToolUse tool_name=Read tool_use_id=a
+         1 PreToolUse tool_name=Grep tool_use_id=b
+         2 PreToolUse tool_name=Bash tool_use_id=c
+         3 PostToolUse tool_name=Bash tool_use_id=c",
+        expect![[r#"running acting "Grep""#]],
+    );
+}
+
+#[test]
+fn a_batch_closes_the_calls_it_names() {
+    check(
+        r#"0 PreToolUse tool_name=Bash tool_use_id=a
+           1 PermissionRequest tool_name=Bash
+           2 PostToolBatch tool_calls=[{"tool_name":"Bash","tool_use_id":"a"}]"#,
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn an_interrupted_tool_waits_for_the_person() {
+    check(
+        "0 PreToolUse tool_name=Bash tool_use_id=a
+         1 PostToolUseFailure tool_name=Bash tool_use_id=a is_interrupt=true",
+        expect![[r#"needs_you interrupted "You interrupted Bash""#]],
+    );
+}
+
+#[test]
+fn a_failed_tool_is_a_note_and_no_call_for_help_unless_configured() {
+    let story = "0 PreToolUse tool_name=Bash tool_use_id=a
+                 1 PostToolUseFailure tool_name=Bash tool_use_id=a error=exit~3";
+    check(story, expect![[r#"running thinking "Thinking" · note Failed: Bash"#]]);
+    let strict = Rules { tool_failure_needs_you: true, ..Rules::default() };
+    check_with(strict, story, expect![[r#"needs_you error "Failed: Bash" · note Failed: Bash"#]]);
+}
+
+#[test]
+fn a_permission_notification_blocks_only_while_something_is_open_and_not_twice() {
+    let note = "2 Notification notification_type=permission_prompt";
+    check(&format!("0 UserPromptSubmit prompt=a\n {note}"), expect![[r#"running thinking "Thinking""#]]);
+    check(
+        &format!("0 PreToolUse tool_name=Bash tool_use_id=a\n {note}"),
+        expect![[r#"needs_you needs_permission "Permission needed""#]],
+    );
+    check(
+        &format!(
+            "0 PreToolUse tool_name=Bash tool_use_id=a\n 1 PermissionRequest tool_name=Bash\n {note}\n 3 PostToolUse tool_name=Bash tool_use_id=a"
+        ),
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_need_from_a_notification_ends_with_the_next_batch_or_stop() {
+    let story =
+        "0 PreToolUse tool_name=Bash tool_use_id=a\n 1 Notification notification_type=agent_needs_input";
+    check(&format!("{story}\n 2 PostToolBatch"), expect![[r#"running acting "Bash""#]]);
+    check(&format!("{story}\n 2 Stop"), expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
+}
+
+#[test]
+fn an_elicitation_waits_until_its_result() {
+    let story = "0 PreToolUse tool_name=mcp__a__b tool_use_id=a
+                 1 Elicitation mcp_server_name=a message=Your~name?
+                 2 Notification notification_type=elicitation_dialog message=Other";
+    check(story, expect![[r#"needs_you awaiting_input "Your name?""#]]);
+    check(
+        &format!("{story}\n 3 ElicitationResult mcp_server_name=a action=accept"),
+        expect![[r#"running acting "mcp__a__b""#]],
+    );
+}
+
+#[test]
+fn an_elicitation_behind_another_need_shows_when_that_is_answered() {
+    check(
+        "0 PreToolUse tool_name=Bash tool_use_id=a
+         1 PermissionRequest tool_name=Bash
+         2 Elicitation mcp_server_name=jira message=Which~project?
+         3 PostToolUse tool_name=Bash tool_use_id=a",
+        expect![[r#"needs_you awaiting_input "Which project?""#]],
+    );
+}
+
+#[test]
+fn a_permission_request_that_overtakes_its_own_call_is_the_same_need() {
+    let story = r#"1@1.1 PermissionRequest tool_name=Bash tool_input={"command":"ls"}
+                   1.2@1 PreToolUse tool_name=Bash tool_use_id=a tool_input={"command":"ls"}"#;
+    check(story, expect![[r#"needs_you needs_permission "Permission for Bash: ls""#]]);
+    check(
+        &format!("{story}\n 2 PostToolUse tool_name=Bash tool_use_id=a"),
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_need_without_a_call_ends_with_the_next_call_of_the_same_tool_and_input() {
+    check(
+        r#"1 PermissionRequest tool_name=Bash tool_input={"command":"ls"}
+           5 PostToolUse tool_name=Bash tool_use_id=a tool_input={"command":"ls"}"#,
+        expect![[r#"running thinking "Thinking""#]],
+    );
+    check(
+        r#"1 PermissionRequest tool_name=Bash tool_input={"command":"ls"}
+           5 PreToolUse tool_name=Bash tool_use_id=a tool_input={"command":"ls"}"#,
+        expect![[r#"running acting "Bash: ls""#]],
+    );
+}
+
+#[test]
+fn twins_are_taken_in_order() {
+    let story = r#"1 PreToolUse tool_name=Read tool_use_id=a tool_input={"file_path":"x"}
+                   2 PreToolUse tool_name=Read tool_use_id=b tool_input={"file_path":"x"}
+                   3 PermissionRequest tool_name=Read tool_input={"file_path":"x"}
+                   4 PermissionRequest tool_name=Read tool_input={"file_path":"x"}
+                   5 PostToolUse tool_name=Read tool_use_id=a"#;
+    check(story, expect![[r#"needs_you needs_permission "Permission for Read: x""#]]);
+    check(
+        &format!("{story}\n 6 PostToolUse tool_name=Read tool_use_id=b"),
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_call_whose_end_came_first_is_never_shown_as_running() {
+    check(
+        "1@- UserPromptSubmit prompt=a prompt_id=1
+         2@- PostToolUse tool_name=Bash tool_use_id=a prompt_id=1
+         2.1@- PreToolUse tool_name=Bash tool_use_id=a prompt_id=1",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}

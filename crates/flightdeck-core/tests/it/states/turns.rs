@@ -1,0 +1,234 @@
+//! Starts, prompts and the end of a turn.
+
+use expect_test::expect;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::rules::Rules;
+
+use crate::story::{card, check, read, tell};
+
+#[test]
+fn a_session_starts_ready() {
+    check("0 SessionStart source=startup", expect![[r#"needs_you idle "Ready""#]]);
+}
+
+#[test]
+fn a_start_drops_calls_needs_and_children() {
+    check(
+        "0 UserPromptSubmit prompt=fix
+         1 PreToolUse tool_name=Bash tool_use_id=a
+         2 PermissionRequest tool_name=Bash
+         3 SubagentStart agent_id=x agent_type=Explore
+         4 SessionStart source=resume",
+        expect![[r#"needs_you idle "Ready""#]],
+    );
+}
+
+#[test]
+fn a_restart_after_compaction_changes_nothing() {
+    check(
+        "0 UserPromptSubmit prompt=fix
+         1 PreToolUse tool_name=Bash tool_use_id=a tool_input={\"command\":\"ls\"}
+         2 SessionStart source=compact",
+        expect![[r#"running acting "Bash: ls""#]],
+    );
+}
+
+#[test]
+fn setup_shows_as_thinking() {
+    check("0 Setup trigger=init", expect![[r#"running thinking "Setup""#]]);
+}
+
+#[test]
+fn a_prompt_of_a_person_counts_titles_and_starts_the_turn() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "0 SessionStart source=startup\n 1 UserPromptSubmit prompt=fix~the~bug");
+    let card = card(&fleet, "s");
+    expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card));
+    assert_eq!((card.turn_count, card.title.as_deref()), (1, Some("fix the bug")));
+    assert_eq!(card.current_turn_started_at, Some(crate::story::at("1")));
+    assert_eq!(card.status.detail, None);
+}
+
+#[test]
+fn a_prompt_drops_what_was_open_and_clears_a_permission() {
+    check(
+        "0 UserPromptSubmit prompt=a
+         1 PreToolUse tool_name=Bash tool_use_id=a
+         2 PermissionRequest tool_name=Bash
+         9 UserPromptSubmit prompt=b",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_message_typed_ahead_leaves_the_tool_running_and_moves_the_turn() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "0 UserPromptSubmit prompt=a prompt_id=1
+         1 PreToolUse tool_name=Bash tool_use_id=a prompt_id=1
+         5 UserPromptSubmit prompt=b prompt_id=2",
+    );
+    let card = card(&fleet, "s");
+    expect![[r#"running acting "Bash""#]].assert_eq(&read(&card));
+    assert_eq!((card.turn_count, card.current_turn_started_at), (2, Some(crate::story::at("5"))));
+}
+
+#[test]
+fn a_typed_ahead_turn_still_ends_with_the_stop_of_either_prompt() {
+    for prompt in ["1", "2"] {
+        check(
+            &format!(
+                "0@- UserPromptSubmit prompt=a prompt_id=1
+                 1@- PreToolUse tool_name=Bash tool_use_id=a prompt_id=1
+                 5@- UserPromptSubmit prompt=b prompt_id=2
+                 6@- PostToolUse tool_name=Bash tool_use_id=a prompt_id=1
+                 7@- Stop prompt_id={prompt}"
+            ),
+            expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+        );
+    }
+}
+
+#[test]
+fn a_notice_the_client_writes_itself_is_no_turn_of_a_person() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "0 Stop\n 1 UserPromptSubmit prompt=<task-notification>~done");
+    let card = card(&fleet, "s");
+    expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card));
+    assert_eq!((card.turn_count, card.title), (0, None));
+}
+
+#[test]
+fn a_notice_of_the_client_touches_no_need() {
+    check(
+        "0 UserPromptSubmit prompt=a
+         1 PreToolUse tool_name=Bash tool_use_id=a
+         2 PermissionRequest tool_name=Bash
+         3 UserPromptSubmit prompt=<task-notification>",
+        expect![[r#"needs_you needs_permission "Permission for Bash""#]],
+    );
+}
+
+#[test]
+fn the_idle_notice_ends_a_turn_whose_stop_was_lost_but_not_background_work() {
+    check(
+        "0 UserPromptSubmit prompt=a\n 60 Notification notification_type=idle_prompt",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+    check(
+        r#"0 Stop background_tasks=[{"type":"subagent","status":"running"}]
+           60 Notification notification_type=idle_prompt"#,
+        expect![[r#"running waiting_background "Waiting on 1 background agent""#]],
+    );
+}
+
+#[test]
+fn notices_nobody_knows_change_nothing() {
+    for kind in ["auth_success", "something_new", ""] {
+        check(
+            &format!("0 UserPromptSubmit prompt=a\n 1 Notification notification_type={kind}"),
+            expect![[r#"running thinking "Thinking""#]],
+        );
+    }
+}
+
+#[test]
+fn a_stop_freezes_the_turn_and_closes_everything_of_main() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "0 UserPromptSubmit prompt=a
+         1 PreToolUse tool_name=Bash tool_use_id=a
+         2 PermissionRequest tool_name=Bash
+         12.5 Stop",
+    );
+    let card = card(&fleet, "s");
+    expect![[r#"needs_you idle "Waiting for your next prompt""#]].assert_eq(&read(&card));
+    assert_eq!(card.last_turn_task_seconds, Some(12.5));
+}
+
+#[test]
+fn a_stop_with_background_shells_is_idle_with_a_chip() {
+    check(
+        r#"0 Stop background_tasks=[{"type":"shell","status":"running"}]"#,
+        expect![[r#"needs_you idle "Waiting for your next prompt" · 1 shells"#]],
+    );
+}
+
+#[test]
+fn a_failed_turn_names_its_cause() {
+    check("0 StopFailure error=rate_limit", expect![[r#"needs_you error "Failed: rate limit""#]]);
+}
+
+#[test]
+fn compaction_goes_back_to_what_was_before() {
+    check(
+        "0 UserPromptSubmit prompt=a\n 1 PreCompact trigger=auto",
+        expect![[r#"running compacting "Compacting""#]],
+    );
+    check(
+        "0 Stop\n 1 PreCompact trigger=manual\n 2 PostCompact",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}
+
+#[test]
+fn the_time_of_a_turn_stays_frozen_until_the_next_prompt() {
+    for later in ["3600 SessionEnd reason=other", "3600 Stop"] {
+        let mut fleet = Fleet::new(Rules::default());
+        tell(&mut fleet, &format!("0 UserPromptSubmit prompt=a\n 12 Stop\n {later}"));
+        assert_eq!(card(&fleet, "s").last_turn_task_seconds, Some(12.0), "{later}");
+    }
+}
+
+#[test]
+fn a_prompt_typed_while_a_subagent_runs_drops_neither_it_nor_its_call() {
+    let story = "0 UserPromptSubmit prompt=a prompt_id=1
+         1 PreToolUse tool_name=Agent tool_use_id=a prompt_id=1
+         2 SubagentStart agent_id=x agent_type=Explore prompt_id=1
+         3 UserPromptSubmit prompt=b prompt_id=2";
+    check(story, expect![[r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#]]);
+    // Only while a call is open is a notice of a prompt believed.
+    check(
+        &format!(
+            "{story}
+             4 SubagentStop agent_id=x agent_type=Explore prompt_id=1
+             5 Notification notification_type=permission_prompt prompt_id=1"
+        ),
+        expect![[r#"needs_you needs_permission "Permission needed" · Explore Done "Done""#]],
+    );
+}
+
+#[test]
+fn after_a_refusal_inside_a_subagent_a_prompt_drops_the_call_it_ran_in() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(
+        &mut fleet,
+        "0 UserPromptSubmit prompt=a prompt_id=1
+         1 PreToolUse tool_name=Agent tool_use_id=a prompt_id=1
+         2 SubagentStart agent_id=x agent_type=Explore prompt_id=1
+         3 PermissionRequest tool_name=Bash agent_id=x agent_type=Explore prompt_id=1
+         9 UserPromptSubmit prompt=b prompt_id=2",
+    );
+    assert!(!fleet.get("s").unwrap().main.ledger.has_open_call());
+}
+
+#[test]
+fn an_interrupted_tool_and_an_idle_notice_end_the_turns_time() {
+    for (end, seconds) in [
+        ("5 PostToolUseFailure tool_name=Bash tool_use_id=a is_interrupt=true", Some(5.0)),
+        ("65 Notification notification_type=idle_prompt", Some(65.0)),
+        ("5 PostToolUseFailure tool_name=Bash tool_use_id=a error=no", None),
+        ("65@-1 Notification notification_type=idle_prompt", None),
+    ] {
+        let mut fleet = Fleet::new(Rules::default());
+        tell(
+            &mut fleet,
+            &format!(
+                "0 UserPromptSubmit prompt=a\n 1 PreToolUse tool_name=Bash tool_use_id=a\n {end}\n 99 tick"
+            ),
+        );
+        assert_eq!(card(&fleet, "s").last_turn_task_seconds, seconds, "{end}");
+    }
+}

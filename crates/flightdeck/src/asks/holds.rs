@@ -1,0 +1,188 @@
+//! Hooks whose reply is held open while a person decides. A held hook costs a waiting task and a connection, no thread.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use flightdeck_core::ask::{Gone, gone_record};
+use flightdeck_core::record::Record;
+use flightdeck_core::wire::hook_name::HookName;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::clock;
+use crate::engine::EngineHandle;
+
+/// Hooks held at once: half of the socket's connections, so that other hooks always find a way in.
+pub const HOLDS_MAX: usize = 512;
+/// A hold ends this long before the client would kill its hook: an earlier end means that the person refused.
+pub const HOLD_ENDS_BEFORE: Duration = Duration::from_secs(5);
+
+/// What is held, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct HoldRules {
+    /// The timeout of the registered handler, less [`HOLD_ENDS_BEFORE`].
+    pub hold: Duration,
+    /// In `claude -p` too, which shows no prompt of its own.
+    pub print: bool,
+    /// Elicitations too: the client's own dialog stays shut meanwhile.
+    pub elicitation: bool,
+}
+
+impl HoldRules {
+    pub fn new(timeout_seconds: u32, print: bool, elicitation: bool) -> Self {
+        let hold = Duration::from_secs(timeout_seconds.into()).saturating_sub(HOLD_ENDS_BEFORE);
+        Self { hold, print, elicitation }
+    }
+
+    fn wants(&self, record: &Record) -> bool {
+        let kind = match HookName::parse(&record.name) {
+            Some(HookName::PermissionRequest) => true,
+            Some(HookName::Elicitation) => self.elicitation,
+            _ => false,
+        };
+        let print = record.envelope.entrypoint.as_deref() == Some("sdk-cli");
+        kind && (self.print || !print) && !self.hold.is_zero()
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Holds {
+    waiting: Mutex<HashMap<String, oneshot::Sender<Bytes>>>,
+    /// The daemon ends: hooks that go now were not refused by anybody.
+    closed: AtomicBool,
+}
+
+impl Holds {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Bytes>>> {
+        // Nothing in here panics; if it did, the map would still be whole.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Before the event is appended, so that an answer cannot come too early. `None` where it is not to be held.
+    pub fn open(
+        self: &Arc<Self>,
+        record: &mut Record,
+        rules: &HoldRules,
+        engine: &EngineHandle,
+    ) -> Option<Held> {
+        if !rules.wants(record) || self.closed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let ask_id = record.id.to_string();
+        let mut waiting = self.waiting();
+        // The same event by two ways is held once.
+        if waiting.len() >= HOLDS_MAX || waiting.contains_key(&ask_id) {
+            return None;
+        }
+        let (sender, verdict) = oneshot::channel();
+        waiting.insert(ask_id.clone(), sender);
+        record.envelope.hold_ms = u32::try_from(rules.hold.as_millis()).ok();
+        Some(Held {
+            ask_id,
+            session_id: record.session_id.clone(),
+            verdict: Some(verdict),
+            until: Instant::now() + rules.hold,
+            gone: Some(Gone::Closed),
+            holds: Arc::clone(self),
+            engine: engine.clone(),
+        })
+    }
+
+    /// Says whether a hook was there to take it.
+    pub fn deliver(&self, ask_id: &str, verdict: Bytes) -> bool {
+        self.waiting().remove(ask_id).is_some_and(|hook| hook.send(verdict).is_ok())
+    }
+
+    /// The ask ended elsewhere: its hook goes home without a verdict.
+    pub fn release(&self, ask_id: &str) {
+        drop(self.waiting().remove(ask_id));
+    }
+
+    /// The daemon ends: every hook goes home, and the next daemon says so in the log.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.waiting().clear();
+    }
+
+    pub fn len(&self) -> usize {
+        self.waiting().len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// One hook that waits. Dropped before it has its answer, the client has ended it: the person refused in the terminal.
+#[derive(Debug)]
+pub struct Held {
+    ask_id: String,
+    session_id: String,
+    verdict: Option<oneshot::Receiver<Bytes>>,
+    until: Instant,
+    /// What its end means; `None` once it ended well.
+    gone: Option<Gone>,
+    holds: Arc<Holds>,
+    engine: EngineHandle,
+}
+
+impl Held {
+    pub fn hold_ms(&self) -> u64 {
+        u64::try_from(self.until.saturating_duration_since(Instant::now()).as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The verdict, or `None` where the ask ended elsewhere or in time.
+    pub async fn verdict(&mut self) -> Option<Bytes> {
+        let mut verdict = self.verdict.take()?;
+        match tokio::time::timeout_at(self.until, &mut verdict).await {
+            Ok(answer) => {
+                self.gone = None;
+                answer.ok()
+            }
+            Err(_) => {
+                self.gone = None;
+                self.tell(Gone::TimedOut).await;
+                // An answer may have been first all the same.
+                verdict.try_recv().ok()
+            }
+        }
+    }
+
+    /// The event was not stored, or was known already: nobody waits.
+    pub fn forget(mut self) {
+        self.gone = None;
+    }
+
+    /// The hook left before it heard that it is held: it did not mean to refuse.
+    pub fn hook_left_early(mut self) {
+        self.gone = Some(Gone::Released);
+    }
+
+    async fn tell(&self, why: Gone) {
+        let record = gone_record(&self.session_id, &self.ask_id, why, clock::fresh_id());
+        if let Err(error) = self.engine.append(vec![record]).await {
+            tracing::error!(%error, ask = self.ask_id, "the end of a hold could not be stored");
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.holds.release(&self.ask_id);
+        let Some(why) = self.gone.take().filter(|_| !self.holds.closed.load(Ordering::Relaxed)) else {
+            return;
+        };
+        let record = gone_record(&self.session_id, &self.ask_id, why, clock::fresh_id());
+        let (engine, ask) = (self.engine.clone(), self.ask_id.clone());
+        // Without a runtime the process is ending.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Err(error) = engine.append(vec![record]).await {
+                    tracing::error!(%error, ask, "the end of a hold could not be stored");
+                }
+            });
+        }
+    }
+}

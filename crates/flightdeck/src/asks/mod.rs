@@ -1,0 +1,7 @@
+//! Answers from anywhere: hooks that are held open, and what a person's answer does to them.
+//!
+//! The way: an inlet [`holds`] the hook's reply and appends the event; the fold opens the ask; [`answer`] appends the
+//! person's answer, and whoever was first delivers the verdict to the hook that waits.
+
+pub mod answer;
+pub mod holds;

@@ -1,0 +1,305 @@
+//! A hook is held, a person answers, and the hook gets its verdict; and every other way that can end.
+
+use std::time::Duration;
+
+use flightdeck_core::time::Millis;
+use flightdeck_sim::Map;
+use serde_json::{Value, json};
+
+use crate::deck::Deck;
+use crate::http::{self, Answer, Request};
+use crate::socket::Socket;
+use crate::stage::{Stage, until};
+
+fn object(value: Value) -> Map {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn bash(session: &str, name: &str) -> Map {
+    let suggestion = json!({"type": "addRules", "behavior": "allow", "destination": "session",
+        "rules": [{"toolName": "Bash", "ruleContent": "make"}]});
+    object(json!({"session_id": session, "hook_event_name": name, "tool_name": "Bash",
+        "tool_input": {"command": "make"}, "permission_suggestions": [suggestion]}))
+}
+
+fn tell(deck: &Deck, payload: &Map) {
+    assert_eq!(deck.post(&Value::Object(payload.clone()).to_string()).status, 204);
+}
+
+/// A prompt, a call, and the request for permission, held.
+fn asked(deck: &Deck, session: &str) -> (Socket, String) {
+    tell(
+        deck,
+        &object(json!({"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": "go"})),
+    );
+    let mut call = bash(session, "PreToolUse");
+    call.insert("tool_use_id".into(), json!("t1"));
+    tell(deck, &call);
+    held(deck, &bash(session, "PermissionRequest"))
+}
+
+fn held(deck: &Deck, request: &Map) -> (Socket, String) {
+    let mut hook = deck.socket();
+    let first = hook.hook(request, &Map::new());
+    assert!(first["data"]["hold_ms"].as_u64().unwrap() > 0, "{first}");
+    let session = request["session_id"].as_str().unwrap();
+    let asks = card(deck, session)["asks"].as_array().unwrap().clone();
+    (hook, asks.last().unwrap()["id"].as_str().unwrap().to_owned())
+}
+
+fn card(deck: &Deck, session: &str) -> Value {
+    deck.get(&format!("/api/sessions/{session}")).json()
+}
+
+fn state(deck: &Deck, session: &str) -> String {
+    card(deck, session)["agent_state"]["state"].as_str().unwrap().to_owned()
+}
+
+fn answer(deck: &Deck, ask: &str, body: Value) -> Answer {
+    http::post(deck.addr, &format!("/api/asks/{ask}/answer"), &body.to_string())
+}
+
+fn how(deck: &Deck, ask: &str) -> Value {
+    deck.get(&format!("/api/asks/{ask}")).json()["resolution"]["how"].clone()
+}
+
+fn decision(frame: &Value) -> &Value {
+    &frame["data"]["verdict"]["hookSpecificOutput"]["decision"]
+}
+
+#[test]
+fn an_answer_reaches_the_hook_that_waits() {
+    let deck = Deck::new();
+    let (mut hook, ask) = asked(&deck, "s");
+    let shown = &card(&deck, "s")["asks"][0];
+    assert_eq!((&shown["kind"], &shown["tool_input"]["command"]), (&json!("permission"), &json!("make")));
+    assert_eq!((&shown["answerable"], &shown["resolution"]), (&json!(true), &Value::Null));
+
+    let said = answer(&deck, &ask, json!({"decision": "allow", "via": "web"}));
+    assert_eq!(
+        (said.status, &said.json()["how"], &said.json()["by"]),
+        (200, &json!("allowed"), &json!("web"))
+    );
+    let frame = hook.line().unwrap();
+    assert_eq!(decision(&frame), &json!({"behavior": "allow"}));
+    assert_eq!(state(&deck, "s"), "acting");
+
+    let late = answer(&deck, &ask, json!({"decision": "deny", "via": "cli"}));
+    assert_eq!(late.status, 409);
+    assert_eq!(late.json()["resolution"]["how"], "allowed");
+    assert_eq!(late.json()["message"], "this was already decided: allowed (web)");
+
+    deck.pass(Millis::seconds(61));
+    until("it to leave the card", || (card(&deck, "s")["asks"] == json!([])).then_some(()));
+    assert_eq!(answer(&deck, &ask, json!({"decision": "allow"})).status, 409, "but its end is still told");
+    assert_eq!(answer(&deck, "nobody", json!({"decision": "allow"})).status, 404);
+}
+
+#[test]
+fn a_refusal_lets_claude_go_on_and_an_interrupt_ends_the_turn() {
+    let deck = Deck::new();
+    let (mut hook, ask) = asked(&deck, "s");
+    assert_eq!(answer(&deck, &ask, json!({"decision": "deny", "message": "use just"})).status, 200);
+    assert_eq!(decision(&hook.line().unwrap()), &json!({"behavior": "deny", "message": "use just"}));
+    assert_eq!(state(&deck, "s"), "thinking");
+
+    let (mut hook, ask) = asked(&deck, "t");
+    assert_eq!(answer(&deck, &ask, json!({"decision": "deny", "interrupt": true})).status, 200);
+    assert_eq!(decision(&hook.line().unwrap())["interrupt"], true);
+    assert_eq!(
+        (state(&deck, "t").as_str(), how(&deck, &ask)),
+        ("interrupted", json!("denied_and_interrupted"))
+    );
+}
+
+#[test]
+fn an_answer_that_does_not_fit_changes_nothing() {
+    let deck = Deck::new();
+    let (mut hook, ask) = asked(&deck, "s");
+    for (body, why) in [
+        (json!({"decision": "cancel"}), "only an elicitation can be cancelled; allow or deny"),
+        (
+            json!({"decision": "allow", "answers": {"q": "a"}}),
+            "`answers` does not go with this request and decision",
+        ),
+        (json!({"decision": "perhaps"}), "unknown variant `perhaps`"),
+    ] {
+        let said = answer(&deck, &ask, body);
+        assert_eq!(said.status, 422);
+        assert!(said.json()["message"].as_str().unwrap().contains(why), "{}", said.text());
+    }
+    assert_eq!(state(&deck, "s"), "needs_permission");
+    let suggestion = card(&deck, "s")["asks"][0]["suggestions"][0].clone();
+    let said = answer(&deck, &ask, json!({"decision": "allow", "updated_permissions": [suggestion]}));
+    assert_eq!(said.status, 200);
+    assert_eq!(decision(&hook.line().unwrap())["updatedPermissions"], json!([suggestion]));
+}
+
+#[test]
+fn the_terminal_may_be_first() {
+    let deck = Deck::new();
+    let (mut hook, ask) = asked(&deck, "s");
+    let mut done = bash("s", "PostToolUse");
+    done.insert("tool_use_id".into(), json!("t1"));
+    tell(&deck, &done);
+    assert_eq!(hook.line().unwrap()["data"]["verdict"], Value::Null, "the hook goes home");
+    assert_eq!(how(&deck, &ask), "answered_in_terminal");
+    assert_eq!(answer(&deck, &ask, json!({"decision": "allow"})).status, 409);
+}
+
+#[test]
+fn a_hook_that_the_client_ends_was_refused_in_the_terminal() {
+    let deck = Deck::new();
+    let (hook, ask) = asked(&deck, "s");
+    drop(hook);
+    until("the refusal", || (how(&deck, &ask) == "refused_in_terminal").then_some(()));
+    assert_eq!(state(&deck, "s"), "interrupted");
+
+    // Over HTTP the client closes the connection.
+    let request = Request::new("POST", "/api/live/hook").host(deck.addr).header("x-flightdeck-hold", "1");
+    let open = request.json(&Value::Object(bash("t", "PermissionRequest")).to_string()).open(deck.addr);
+    let ask = until("the ask", || card(&deck, "t")["asks"][0]["id"].as_str().map(str::to_owned));
+    drop(open);
+    until("the refusal", || (how(&deck, &ask) == "refused_in_terminal").then_some(()));
+}
+
+#[test]
+fn over_http_only_a_request_that_says_so_is_held() {
+    let deck = Deck::new();
+    tell(&deck, &bash("s", "PermissionRequest"));
+    let shown = card(&deck, "s")["asks"][0].clone();
+    assert_eq!((&shown["answerable"], &shown["expires_at"]), (&json!(false), &Value::Null));
+    let said = answer(&deck, shown["id"].as_str().unwrap(), json!({"decision": "allow"}));
+    assert_eq!(said.status, 409);
+    assert!(said.text().contains("answer it in the terminal"));
+
+    let held = std::thread::spawn({
+        let addr = deck.addr;
+        move || {
+            let request =
+                Request::new("POST", "/hook/permission-request").host(addr).header("x-flightdeck-hold", "1");
+            request.json(&Value::Object(bash("t", "PermissionRequest")).to_string()).send(addr)
+        }
+    });
+    let ask = until("the ask", || card(&deck, "t")["asks"][0]["id"].as_str().map(str::to_owned));
+    assert_eq!(answer(&deck, &ask, json!({"decision": "allow"})).status, 200);
+    let said = held.join().unwrap();
+    assert_eq!(
+        (said.status, said.json()["hookSpecificOutput"]["hookEventName"].clone()),
+        (200, json!("PermissionRequest"))
+    );
+}
+
+#[test]
+fn in_time_the_hook_goes_home_and_the_terminal_still_asks() {
+    let deck = Deck::holding(Duration::from_millis(300));
+    let (mut hook, ask) = asked(&deck, "s");
+    assert_eq!(hook.line().unwrap()["data"]["verdict"], Value::Null);
+    assert_eq!((how(&deck, &ask), state(&deck, "s").as_str()), (json!("timed_out"), "needs_permission"));
+    assert_eq!(card(&deck, "s")["asks"][0]["answerable"], false);
+}
+
+#[test]
+fn two_asks_of_one_session_are_answered_apart() {
+    let deck = Deck::new();
+    let (mut first, ask_one) = asked(&deck, "s");
+    let mut other = bash("s", "PermissionRequest");
+    other.insert("tool_input".into(), json!({"command": "make test"}));
+    let (mut second, ask_two) = held(&deck, &other);
+    assert_eq!(answer(&deck, &ask_two, json!({"decision": "deny"})).status, 200);
+    assert_eq!(decision(&second.line().unwrap())["behavior"], "deny");
+    assert_eq!(state(&deck, "s"), "needs_permission", "the other one still waits");
+    assert_eq!(answer(&deck, &ask_one, json!({"decision": "allow"})).status, 200);
+    assert_eq!(decision(&first.line().unwrap())["behavior"], "allow");
+    assert_eq!(state(&deck, "s"), "acting");
+}
+
+#[test]
+fn of_two_answers_at_once_one_wins() {
+    let deck = Deck::new();
+    for round in 0..20 {
+        let (mut hook, ask) = asked(&deck, &format!("s{round}"));
+        let racers: Vec<_> = ["allow", "deny"]
+            .into_iter()
+            .map(|decision| {
+                let (addr, path) = (deck.addr, format!("/api/asks/{ask}/answer"));
+                std::thread::spawn(move || {
+                    (decision, http::post(addr, &path, &json!({"decision": decision}).to_string()).status)
+                })
+            })
+            .collect();
+        let said: Vec<(&str, u16)> = racers.into_iter().map(|r| r.join().unwrap()).collect();
+        let winners: Vec<&str> = said.iter().filter(|(_, status)| *status == 200).map(|(d, _)| *d).collect();
+        assert_eq!((winners.len(), said.iter().filter(|(_, s)| *s == 409).count()), (1, 1), "{said:?}");
+        assert_eq!(decision(&hook.line().unwrap())["behavior"], winners[0]);
+    }
+}
+
+#[test]
+fn a_print_session_is_not_held() {
+    let deck = Deck::new();
+    let env = object(json!({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}));
+    let first = deck.socket().hook(&bash("s", "PermissionRequest"), &env);
+    assert_eq!(first["data"]["hold_ms"], 0);
+    assert_eq!(card(&deck, "s")["asks"], json!([]));
+}
+
+#[test]
+fn a_form_is_checked_before_it_is_passed_on() {
+    let deck = Deck::with_forms();
+    let request = object(
+        json!({"session_id": "s", "hook_event_name": "Elicitation", "mcp_server_name": "jira",
+        "message": "Which?", "mode": "form",
+        "requested_schema": {"type": "object", "required": ["key"], "properties": {"key": {"type": "string"}}}}),
+    );
+    let (mut hook, ask) = held(&deck, &request);
+    assert_eq!(card(&deck, "s")["asks"][0]["requested_schema"]["required"], json!(["key"]));
+    assert_eq!(answer(&deck, &ask, json!({"decision": "allow"})).status, 422);
+    assert_eq!(answer(&deck, &ask, json!({"decision": "allow", "content": {"key": "API"}})).status, 200);
+    let output = hook.line().unwrap()["data"]["verdict"]["hookSpecificOutput"].clone();
+    assert_eq!(
+        output,
+        json!({"hookEventName": "Elicitation", "action": "accept", "content": {"key": "API"}})
+    );
+}
+
+#[test]
+fn two_hundred_held_hooks_cost_no_thread_each() {
+    let deck = Deck::new();
+    let threads = || std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+    let before = threads();
+    let hooks: Vec<(Socket, String)> =
+        (0..200).map(|n| held(&deck, &bash(&format!("s{n}"), "PermissionRequest"))).collect();
+    assert!(threads() < before + 20, "{} threads before, {} with 200 hooks", before, threads());
+    for (mut hook, ask) in hooks {
+        assert_eq!(answer(&deck, &ask, json!({"decision": "allow"})).status, 200);
+        assert_eq!(decision(&hook.line().unwrap())["behavior"], "allow");
+    }
+}
+
+#[test]
+fn a_daemon_that_restarts_leaves_the_terminal_to_answer() {
+    let stage = Stage::new();
+    let daemon = stage.up(&["--no-hooks"]);
+    let mut hook = stage.socket();
+    let first = hook.hook(&bash("s", "PermissionRequest"), &Map::new());
+    assert_eq!(first["data"]["hold_ms"].as_u64().map(|ms| ms > 590_000), Some(true), "{first}");
+    daemon.kill();
+    assert!(hook.line().is_none(), "the hook's connection ends");
+    let daemon = stage.up(&["--no-hooks"]);
+    let card = daemon.get("/api/sessions/s").json();
+    assert_eq!(card["agent_state"]["state"], "needs_permission");
+    assert_eq!(card["asks"][0]["resolution"]["how"], "answer_in_terminal");
+    assert_eq!(card["asks"][0]["answerable"], false);
+    // And a clean stop is no refusal either.
+    let mut hook = stage.socket();
+    hook.hook(&bash("t", "PermissionRequest"), &Map::new());
+    daemon.stop();
+    let daemon = stage.up(&["--no-hooks"]);
+    let card = daemon.get("/api/sessions/t").json();
+    assert_eq!(card["asks"][0]["resolution"]["how"], "answer_in_terminal");
+    assert_eq!(card["agent_state"]["state"], "needs_permission");
+}

@@ -1,0 +1,5 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+/**
+ * Who answered.
+ */
+export type By = "web" | "cli" | "tui" | "api" | "policy" | "terminal";
