@@ -3,7 +3,7 @@
 //! The measuring itself is a release program, `crates/flightdeck/benches/promises`; here it is built, run and judged.
 
 mod count;
-mod machine;
+pub(crate) mod machine;
 mod plot;
 mod promises;
 mod table;
