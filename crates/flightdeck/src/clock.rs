@@ -1,6 +1,7 @@
 //! The wall clock, in one place: everything else is handed the time.
 
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -82,10 +83,13 @@ pub fn now() -> Timestamp {
 /// A new id for an event that came without one.
 pub fn fresh_id() -> EventId {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut random = [0; 8];
-    // Without a random source the time alone still tells two events apart, unless they share a nanosecond.
-    let _ = getrandom::fill(&mut random);
-    EventId::new(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX), u64::from_le_bytes(random))
+    EventId::new(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX), random())
+}
+
+/// Tells apart two events of one nanosecond. The keys of the standard library's hashes are random, and asked of the
+/// kernel once a thread.
+pub fn random() -> u64 {
+    RandomState::new().hash_one(std::process::id())
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ use crate::registration::Registrar;
 use crate::restore::{self, Keeper};
 use crate::server::{App, router};
 use crate::store::Store;
+use crate::terminal::Terminals;
 
 /// How long open connections may take to end once the streams were told to.
 const GOODBYE_MAX: Duration = Duration::from_secs(3);
@@ -111,7 +112,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
     let prices = Arc::new(config.prices()?);
-    let tail = Tail::default();
+    let tail = Tail::new(options.config_dir.as_ref().map(|dir| dir.join("projects")));
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
     let holds = Arc::<Holds>::default();
     let engine = start_engine(&store, config, &health, &tail, clock::now, seats, &holds).await?;
@@ -127,11 +128,13 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         history: Arc::default(),
         prices: Arc::clone(&prices),
         holds: Arc::clone(&holds),
-        hold_rules: HoldRules::new(
-            hold_seconds.unwrap_or(config.hold_seconds()),
-            config.hold_print,
-            config.hold_elicitation,
-        ),
+        hold_rules: HoldRules {
+            print: config.hold_print,
+            elicitation: config.hold_elicitation,
+            agents: config.hold_agents,
+            ..HoldRules::new(hold_seconds.unwrap_or(config.hold_seconds()))
+        },
+        terminals: Arc::new(Terminals::new(config.focus_command.clone())),
     };
 
     let mut beside = take_in(&app, &options, news).await?;
@@ -394,7 +397,7 @@ pub(crate) async fn start_engine(
 ) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
-    let restored = restore::restore(store, config.rules(Some(host))).await?;
+    let restored = restore::restore_priced(store, config.rules(Some(host)), &config.prices()?).await?;
     tracing::info!(
         sessions = restored.fleet.len(),
         replayed = restored.replayed,

@@ -13,7 +13,6 @@ use flightdeck_core::enrichment::Summary;
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::{Effect, Fleet, Occupant};
 use flightdeck_core::record::Record;
-use flightdeck_core::session::Session;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
@@ -47,8 +46,8 @@ pub enum Input {
         records: Vec<Record>,
         reply: Reply,
     },
-    /// What a status line said: stored like an event, unless it is known already.
-    StatusLine {
+    /// A status line, a transcript that grew: stored like an event, unless it says nothing new.
+    IfNews {
         record: Box<Record>,
         reply: Reply,
     },
@@ -114,8 +113,8 @@ impl EngineHandle {
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
     /// Empty if the fleet knew it already.
-    pub async fn status_line(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
-        let answer = self.ask(|reply| Input::StatusLine { record: Box::new(record), reply }).await;
+    pub async fn append_if_news(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
+        let answer = self.ask(|reply| Input::IfNews { record: Box::new(record), reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
     pub async fn overview(&self) -> Result<Overview, Stopped> {
@@ -197,7 +196,7 @@ impl Engine {
         for session in fleet.sessions().filter(|s| board::on_board(s)) {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
-        fleet.sessions().for_each(|session| touched(&tail, session));
+        fleet.sessions().for_each(|session| tail.touched(session));
         let clock = Steady::new(clock.into());
         health.metrics.fleet(fleet.len(), 0);
         (
@@ -256,7 +255,7 @@ impl Engine {
         let mut enriched = Vec::new();
         for input in batch.drain(..) {
             match input {
-                Input::StatusLine { record, reply } => lines.push((*record, reply)),
+                Input::IfNews { record, reply } => lines.push((*record, reply)),
                 Input::Events { records: mut new, reply } => {
                     waiting.push((new.len(), reply));
                     records.append(&mut new);
@@ -344,7 +343,7 @@ impl Engine {
                 event.seq = place.seq;
                 effects.append(&mut self.fleet.apply(&event));
                 if let Some(session) = self.fleet.get(&event.session_id) {
-                    touched(&self.tail, session);
+                    self.tail.touched(session);
                 }
                 // Too late, or in print mode: nobody was asked, so nobody will answer.
                 if event.envelope.hold_ms.is_some() && self.fleet.find_ask(&event.id.to_string()).is_none() {
@@ -418,14 +417,10 @@ impl Engine {
             Input::Overview(reply) => {
                 drop(reply.send(fleet_overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
             }
-            Input::Events { .. } | Input::StatusLine { .. } | Input::Enriched { .. } => {}
+            Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } => {}
         }
         None
     }
-}
-
-fn touched(tail: &Tail, session: &Session) {
-    tail.touched(&session.id, session.transcript_path.as_deref(), session.ended_at.is_some());
 }
 
 fn answer_all(waiting: Vec<(usize, Reply)>, appended: Vec<Appended>) {

@@ -27,4 +27,5 @@ pub mod shim;
 #[cfg(test)]
 mod simulation;
 pub mod store;
+pub mod terminal;
 pub mod usage;

@@ -29,12 +29,15 @@ pub struct HoldRules {
     pub print: bool,
     /// Elicitations too: the client's own dialog stays shut meanwhile.
     pub elicitation: bool,
+    /// Requests of subagents too: the client shows its dialog for those only once the hook has ended.
+    pub agents: bool,
 }
 
 impl HoldRules {
-    pub fn new(timeout_seconds: u32, print: bool, elicitation: bool) -> Self {
+    /// What the terminal's own prompt stays usable beside, and nothing else.
+    pub fn new(timeout_seconds: u32) -> Self {
         let hold = Duration::from_secs(timeout_seconds.into()).saturating_sub(HOLD_ENDS_BEFORE);
-        Self { hold, print, elicitation }
+        Self { hold, print: false, elicitation: false, agents: false }
     }
 
     fn wants(&self, record: &Record) -> bool {
@@ -44,7 +47,8 @@ impl HoldRules {
             _ => false,
         };
         let print = record.envelope.entrypoint.as_deref() == Some("sdk-cli");
-        kind && (self.print || !print) && !self.hold.is_zero()
+        let agent = record.agent_id.is_some();
+        kind && (self.print || !print) && (self.agents || !agent) && !self.hold.is_zero()
     }
 }
 

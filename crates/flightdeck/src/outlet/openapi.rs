@@ -65,6 +65,29 @@ pub const ROUTES: &[Route] = &[
         ],
     ),
     (
+        "post",
+        "/api/sessions/{id}/prompt",
+        "Type the next prompt into its tmux pane: text; as=command|text; draft=keep|replace",
+        &[
+            (202, "Typed; confirmed says whether the client has taken it"),
+            (400, "No text, or not understood"),
+            (404, "No such session"),
+            (409, "Not now: error, message, and what to ask the person (confirm, draft, choices, resume)"),
+        ],
+    ),
+    (
+        "post",
+        "/api/sessions/{id}/interrupt",
+        "Press Esc in its tmux pane; with stop=true end the client. Both need confirm=true",
+        &[(202, "Done; confirmed says whether it has stopped"), (404, "No such session"), (409, "Not now")],
+    ),
+    (
+        "post",
+        "/api/sessions/{id}/focus",
+        "Bring its terminal to the front",
+        &[(202, "In front"), (404, "No such session"), (409, "Not now")],
+    ),
+    (
         "get",
         "/api/fleet",
         "How many sessions are where, and the rate limits of the subscription where known",
@@ -74,8 +97,8 @@ pub const ROUTES: &[Route] = &[
     (
         "get",
         "/api/usage",
-        "What was spent; since=today, 7d, a date or a time",
-        &[(200, "Report"), (400, "since is not understood")],
+        "What was spent, and the rate limits where known; since=today, 7d, a date or a time; by=hour, day, project, model or session gives rows, with offset and limit",
+        &[(200, "Report"), (400, "since or by is not understood")],
     ),
     ("get", "/healthz", "Whether events can be stored", &[(200, "ok"), (503, "degraded")]),
     ("get", "/metrics", "Prometheus text", &[(200, "Metrics")]),

@@ -66,7 +66,7 @@ impl Daemon {
         let (tail, seats, holds) = (Tail::default(), mpsc::channel(1).0, Arc::<Holds>::default());
         let started = crate::daemon::start_engine(&store, config, &health, &tail, clock, seats, &holds).await;
         let (engine, task) = started.ok()?;
-        let hold_rules = HoldRules::new(config.hold_seconds(), config.hold_print, config.hold_elicitation);
+        let hold_rules = HoldRules::new(config.hold_seconds());
         let app = App {
             engine: engine.clone(),
             store: store.clone(),
@@ -75,6 +75,7 @@ impl Daemon {
             heartbeat_every: Duration::from_secs(15),
             history: Arc::default(),
             prices: Arc::clone(prices),
+            terminals: Arc::default(),
             holds: Arc::clone(&holds),
             hold_rules,
         };

@@ -247,6 +247,18 @@ fn a_print_session_is_not_held() {
     assert_eq!(card(&deck, "s")["asks"], json!([]));
 }
 
+/// While its hook runs the client shows no dialog for a subagent's request: held, the terminal could not answer it.
+#[test]
+fn what_a_subagent_asks_is_shown_and_left_to_the_terminal() {
+    let deck = Deck::new();
+    let mut request = bash("s", "PermissionRequest");
+    request.insert("agent_id".into(), json!("a1"));
+    request.insert("agent_type".into(), json!("Explore"));
+    assert_eq!(deck.socket().hook(&request, &Map::new())["data"]["hold_ms"], 0);
+    let ask = card(&deck, "s")["asks"][0].clone();
+    assert_eq!((&ask["agent_id"], &ask["answerable"]), (&json!("a1"), &json!(false)));
+}
+
 #[test]
 fn a_form_is_checked_before_it_is_passed_on() {
     let deck = Deck::with_forms();

@@ -46,18 +46,18 @@ impl Deck {
     }
 
     pub(crate) fn with(store: Store, now: Timestamp, heartbeat_every: Duration) -> Self {
-        Self::build(store, now, heartbeat_every, HoldRules::new(605, false, false))
+        Self::build(store, now, heartbeat_every, HoldRules::new(605))
     }
 
     /// Forms of MCP servers are held too.
     pub(crate) fn with_forms() -> Self {
-        let rules = HoldRules::new(605, false, true);
+        let rules = HoldRules { elicitation: true, ..HoldRules::new(605) };
         Self::build(Store::in_memory().unwrap(), noon(), Duration::from_secs(3600), rules)
     }
 
     /// Hooks are held for `hold`.
     pub(crate) fn holding(hold: Duration) -> Self {
-        let rules = HoldRules { hold, print: false, elicitation: false };
+        let rules = HoldRules { hold, ..HoldRules::new(605) };
         Self::build(Store::in_memory().unwrap(), noon(), Duration::from_secs(3600), rules)
     }
 
@@ -98,6 +98,7 @@ impl Deck {
                 registrar,
                 heartbeat_every,
                 history: Arc::default(),
+                terminals: Arc::default(),
                 prices: Arc::new(flightdeck::config::Config::default().prices().unwrap()),
                 holds: Arc::clone(&holds),
                 hold_rules,

@@ -29,6 +29,14 @@ pub(super) fn agent_permission(s: &mut Stage) -> Result<()> {
     s.see(&t, "it reported", idle())
 }
 
+pub(super) fn foreground_agent_permission(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:subagent one")?;
+    s.see(&t, "the agent asks", agent_asks("Bash"))?;
+    s.answer(&t, &["Enter"])?;
+    s.see(&t, "given, it reported", idle())
+}
+
 pub(super) fn background_shell(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:bgbash one")?;
