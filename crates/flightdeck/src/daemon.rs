@@ -46,7 +46,7 @@ const GOODBYE_MAX: Duration = Duration::from_secs(3);
 
 /// What a daemon is started with.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     pub paths: Paths,
     pub config: Config,
     /// From `--port` or `FLIGHTDECK_PORT`: this one and no other.
@@ -66,7 +66,7 @@ pub struct Options {
 
 /// `daemon.json`: how others find a running daemon.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct DaemonFile {
+pub(crate) struct DaemonFile {
     pub pid: u32,
     pub port: u16,
     pub url: String,
@@ -75,11 +75,9 @@ pub struct DaemonFile {
 
 /// A daemon that answers.
 #[derive(Debug)]
-pub struct Running {
+pub(crate) struct Running {
     pub url: String,
-    pub addr: SocketAddr,
     pub engine: EngineHandle,
-    pub health: Arc<Health>,
     /// Sentences the person should read at start.
     pub notes: Vec<String>,
     registrar: Arc<Registrar>,
@@ -95,7 +93,7 @@ pub struct Running {
     _lock: fs::File,
 }
 
-pub async fn start(options: Options) -> anyhow::Result<Running> {
+pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let Options { paths, config, .. } = &options;
     raise_file_limit();
     make_private(&paths.home)?;
@@ -153,9 +151,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let (engine, engine_task) = engine;
     Ok(Running {
         url,
-        addr,
         engine,
-        health,
         notes,
         registrar,
         hooks: options.hooks,
@@ -227,7 +223,7 @@ async fn take_in(
 impl Running {
     /// Waits until the engine ends by itself, which it does only by a mistake of ours: better no daemon than a dead one
     /// that holds the socket.
-    pub async fn broken(&mut self) -> anyhow::Error {
+    pub(crate) async fn broken(&mut self) -> anyhow::Error {
         match self.engine_task.as_mut() {
             Some(engine) => {
                 let ended = engine.await;
@@ -241,7 +237,7 @@ impl Running {
     }
 
     /// The other way round: hooks out first, so that no client calls a daemon that is closing.
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         if self.hooks {
             let registrar = Arc::clone(&self.registrar);
             // A panic in there was logged; the rest must still be closed.
@@ -339,7 +335,7 @@ fn lock(paths: &Paths) -> anyhow::Result<fs::File> {
     }
 }
 
-pub fn read_daemon_file(paths: &Paths) -> Option<DaemonFile> {
+pub(crate) fn read_daemon_file(paths: &Paths) -> Option<DaemonFile> {
     serde_json::from_slice(&fs::read(paths.daemon_file()).ok()?).ok()
 }
 

@@ -101,6 +101,10 @@ impl Stage {
         self.board.install_hooks(&self.lab)
     }
 
+    pub(super) fn hooks(&self, words: &[&str]) -> Result<()> {
+        self.board.hooks(&self.lab, words)
+    }
+
     /// An interactive client that asks before it acts.
     pub(super) fn open(&self, name: &str) -> Result<Seat> {
         self.open_with(name, &["--permission-mode", "default"], &[])
@@ -222,6 +226,22 @@ impl Stage {
 
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)> {
         self.board.post(path, body)
+    }
+
+    /// The card must come to hold what is looked for.
+    pub(super) fn see_card(&mut self, seat: &Seat, step: &str, what: fn(&Value) -> bool) -> Result<()> {
+        if self.board.sessions()?.is_none() {
+            self.tally.unjudged += 1;
+            return Ok(());
+        }
+        let id =
+            self.session(seat).with_context(|| format!("{step}: the client's registry has no session"))?;
+        let card = || -> Result<Option<Value>> { Ok(self.view(&id)?.map(|view| view.card)) };
+        wait_for("the card", AGREE, || Ok(card()?.filter(what)))
+            .with_context(|| format!("{step}: the card says {:?}", card()))?;
+        self.tally.boards += 1;
+        println!("  {step}: on the card");
+        Ok(())
     }
 
     fn view(&self, id: &str) -> Result<Option<SessionView>> {

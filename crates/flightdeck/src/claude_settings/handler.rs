@@ -236,8 +236,9 @@ pub(super) fn via_of(handler: &Value) -> Via {
 /// The home a handler of ours reports to; none stands in a URL, nor in what curl calls.
 pub(super) fn home_of(handler: &Value) -> Option<PathBuf> {
     let (_, rest) = handler.get("command")?.as_str()?.split_once(" hook --home '")?;
-    let (quoted, _) = rest.rsplit_once("' 2>/dev/null")?;
-    Some(quoted.replace(r"'\''", "'").into())
+    // No path holds a zero: it stands for the quotes that do not end the word.
+    let rest = rest.replace(r"'\''", "\0");
+    Some(rest.split_once('\'')?.0.replace('\0', "'").into())
 }
 
 /// Where a handler of ours sends, if that stands in it.

@@ -5,6 +5,7 @@ mod context;
 mod end;
 mod interrupt;
 mod many;
+mod numbers;
 mod terminal;
 mod turn;
 
@@ -108,6 +109,10 @@ pub(super) static ALL: &[Scenario] = &[
         ..acting("send_vim", "the daemon types and interrupts in vim mode", terminal::vim)
     },
     acting("focus", "the daemon shows a pane to the person and to nobody else", terminal::focus),
+    Scenario {
+        hooks_first: false,
+        ..asking("status_line", "our status line around the person's own", numbers::status_line)
+    },
     asking("end_exit", "/exit", end::exit),
     asking("end_ctrl_c", "Ctrl-C twice", end::ctrl_c),
     asking("end_ctrl_d", "Ctrl-D twice", end::ctrl_d),

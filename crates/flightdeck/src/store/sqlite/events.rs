@@ -11,7 +11,7 @@ use super::super::{Appended, EventPage, EventsOf, Oldest, PAGE_BYTES_MAX, Result
 use super::{Sqlite, from_db, to_db};
 
 /// The index by session goes by stretches of this many bits of `seq`; the number is written out in its SQL too.
-const STRETCH_BITS: u32 = 10;
+const STRETCH_BITS: u32 = 7;
 
 const INSERT: &str = "INSERT INTO events \
      (seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, payload) \
@@ -117,10 +117,10 @@ pub(super) fn of_session(conn: &Connection, wanted: &EventsOf, last_seq: u64) ->
     let mut select = conn.prepare_cached(if wanted.with_payload {
         select!(
             "payload",
-            "INDEXED BY events_by_session WHERE seq >> 10 = ?1 AND session_id = ?2 AND seq > ?3"
+            "INDEXED BY events_by_session WHERE seq >> 7 = ?1 AND session_id = ?2 AND seq > ?3"
         )
     } else {
-        select!("'{}'", "INDEXED BY events_by_session WHERE seq >> 10 = ?1 AND session_id = ?2 AND seq > ?3")
+        select!("'{}'", "INDEXED BY events_by_session WHERE seq >> 7 = ?1 AND session_id = ?2 AND seq > ?3")
     })?;
     let first_seq = oldest(conn)?.map_or(0, |o| o.seq).max(wanted.after_seq.saturating_add(1));
     let mut page = Reading::new(wanted.limit);
