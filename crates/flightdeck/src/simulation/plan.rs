@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flightdeck_core::time::Millis;
-use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
+use flightdeck_sim::fleet::{Fleet, FleetConfig};
 use flightdeck_sim::rng::Rng;
 
 use crate::config::Config;
@@ -13,7 +13,7 @@ use crate::store::faulty::Fault;
 /// Fewest inputs of a seed.
 pub(super) const INPUTS_MIN: u64 = 500;
 /// Fewest faults of a seed.
-const TROUBLES_MIN: u64 = 3;
+pub(super) const TROUBLES_MIN: u64 = 3;
 const TROUBLES_MAX: u64 = 7;
 /// One seed in this many runs on a real SQLite file.
 const SQLITE_EVERY: u64 = 20;
@@ -135,7 +135,10 @@ impl Trouble {
 
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) events: std::vec::IntoIter<SimEvent>,
+    /// Without an end.
+    pub(super) events: Fleet,
+    /// It ends after this many, and when everything has gone wrong that is to.
+    pub(super) inputs: u64,
     pub(super) start_ms: i64,
     pub(super) sqlite: bool,
     /// Some keep events for a day, or only until a snapshot holds them.
@@ -167,8 +170,7 @@ impl Plan {
         if rng.percent(40) {
             daemon.keep.days = Some(rng.between(0, 1) as u32);
         }
-        let events: Vec<_> = Fleet::new(config).take(inputs as usize).collect();
         let sqlite = seed.is_multiple_of(SQLITE_EVERY);
-        Self { events: events.into_iter(), start_ms, sqlite, config: daemon, troubles, rng }
+        Self { events: Fleet::new(config), inputs, start_ms, sqlite, config: daemon, troubles, rng }
     }
 }
