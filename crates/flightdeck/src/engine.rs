@@ -438,7 +438,7 @@ impl Engine {
     }
 
     fn answer(&mut self, question: Input) -> Option<oneshot::Sender<()>> {
-        if matches!(question, Input::Board(_) | Input::Subscribe { .. }) {
+        if matches!(question, Input::Board(_) | Input::Everyone(_) | Input::Subscribe { .. }) {
             self.watched |= matches!(question, Input::Subscribe { .. });
             self.catch_up();
         }

@@ -18,6 +18,10 @@ pub fn start_time(pid: u32) -> Option<String> {
     stat(pid).map(|s| s.start_time)
 }
 
+pub fn parent(pid: u32) -> Option<u32> {
+    stat(pid).map(|s| s.parent)
+}
+
 pub fn tty(pid: u32) -> Option<String> {
     stat(pid).and_then(|s| s.tty)
 }

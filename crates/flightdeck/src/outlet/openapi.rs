@@ -54,7 +54,7 @@ pub const ROUTES: &[Route] = &[
     (
         "get",
         "/api/sessions/{id}/events",
-        "Its events; after, limit, payload=1; by_person: a prompt that a person wrote",
+        "Its events, oldest first; after, or before for the newest; limit, payload=1; by_person: a prompt that a person wrote",
         &[(200, "Events")],
     ),
     (

@@ -239,7 +239,7 @@ fn a_page_ends_early_when_payloads_are_large() {
         db.append(&[large(n, 5 * 1024 * 1024)]).unwrap();
     }
     let page = db.events_after(0, 1000).unwrap();
-    assert_eq!((page.records.len(), page.next_after), (2, Some(2)));
+    assert_eq!((page.records.len(), page.next), (2, Some(2)));
 }
 
 #[test]
