@@ -232,8 +232,6 @@ impl Seen {
             "session_completed" if !card["replaced_by"].is_null() => {
                 self.cards.remove(card["id"].as_str().unwrap());
             }
-            // The card says the same.
-            "ask_opened" | "ask_closed" => {}
             _ => drop(self.cards.insert(card["id"].as_str().unwrap().to_owned(), card.clone())),
         }
         self.last = Some(id);
