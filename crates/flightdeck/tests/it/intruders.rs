@@ -146,20 +146,6 @@ fn a_link_in_the_spool_is_neither_read_nor_removed_nor_written_through() {
 }
 
 #[test]
-fn a_spool_folder_that_is_a_link_to_an_open_folder_is_not_used() {
-    let stage = Stage::new();
-    stage.daemon().kill();
-    let victim = victim(&stage);
-    fs::set_permissions(&victim, fs::Permissions::from_mode(0o777)).unwrap();
-    let folder = stage.paths().spool();
-    fs::remove_dir_all(&folder).unwrap();
-    symlink(&victim, &folder).unwrap();
-    stage.hook(STOP);
-    fs::set_permissions(&victim, fs::Permissions::from_mode(0o755)).unwrap();
-    assert_untouched(&victim);
-}
-
-#[test]
 fn a_socket_path_that_is_a_link_is_replaced_not_followed() {
     let stage = Stage::new();
     stage.daemon().kill();
