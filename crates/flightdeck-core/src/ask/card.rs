@@ -24,6 +24,8 @@ pub struct AskCard {
     pub questions: Option<Vec<Question>>,
     #[cfg_attr(feature = "ts", ts(type = "Array<Record<string, unknown>>"))]
     pub suggestions: Vec<Value>,
+    /// In a few words why a person should look twice; allowing it is then asked again.
+    pub caution: Option<String>,
     pub message: Option<String>,
     #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]
     pub requested_schema: Option<Map<String, Value>>,
@@ -84,6 +86,7 @@ impl AskCard {
             questions: (ask.kind == NeedKind::Question)
                 .then(|| questions(asked.tool_input.as_ref().unwrap_or(&Map::new()))),
             suggestions: asked.suggestions.clone(),
+            caution: asked.caution.clone(),
             message: asked.message.clone(),
             requested_schema: asked.requested_schema.clone(),
             url: asked.url.clone(),

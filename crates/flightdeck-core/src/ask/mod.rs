@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod card;
+pub mod caution;
 pub mod form;
 pub mod verdict;
 
@@ -51,6 +52,8 @@ pub struct Asked {
     /// Cut where it is very large; the log has it whole.
     pub tool_input: Option<Map<String, Value>>,
     pub suggestions: Vec<Value>,
+    /// Why it asks twice: see [`caution`].
+    pub caution: Option<String>,
     pub message: Option<String>,
     pub requested_schema: Option<Map<String, Value>>,
     pub url: Option<String>,
@@ -162,6 +165,7 @@ impl Asked {
         Self {
             tool_name: text(p, "tool_name").map(|name| one_line(&name, NAME_CHARS_MAX)),
             tool_input: object(p, "tool_input").cloned(),
+            caution: object(p, "tool_input").and_then(caution::of_input).map(str::to_owned),
             suggestions: list(p, "permission_suggestions").to_vec(),
             ..Self::default()
         }
