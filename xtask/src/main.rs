@@ -6,6 +6,7 @@ mod bench;
 mod contract;
 mod e2e;
 mod generate;
+mod soak;
 mod test;
 mod web;
 mod workspace;
@@ -31,6 +32,8 @@ enum Command {
     Contract(contract::Args),
     /// Write what is generated from the code: docs/events.md and the page's types
     Gen(generate::Args),
+    /// Load, faults and fuzzing for longer than anybody waits every day
+    Soak(soak::Args),
     /// Run every check and test, and sum up
     Test(test::Args),
     /// Serve the page with hot reload against a running daemon
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Command::E2e(args) => e2e::run(&args),
         Command::Contract(args) => contract::run(&args),
         Command::Gen(args) => generate::run(&args),
+        Command::Soak(args) => soak::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Web(args) => web::run(&args),
     };

@@ -150,7 +150,7 @@ pub fn next(state: &AgentState, kind: &EventKind, around: Around<'_>) -> Option<
         | (_, K::Notified(_) | K::ModelSwitched { .. } | K::CwdChanged { .. })
         | (_, K::TodoCreated { .. } | K::TodoCompleted { .. } | K::Seen | K::Noted | K::StatusLine(_))
         // The registry and the process table have their own rules: session/registry.rs.
-        | (_, K::RegistrySaid(_) | K::ProcessGone { .. })
+        | (_, K::RegistrySaid(_) | K::ProcessGone { .. } | K::TranscriptGrew)
         // Our own answers too: session/asks.rs.
         | (_, K::Answered { .. } | K::AskGone { .. }) => return None,
     };

@@ -14,6 +14,7 @@ use crate::status_line::Says;
 use crate::text::{lines, one_line};
 use crate::time::Timestamp;
 use crate::tool::ToolUse;
+use crate::wire::growth::TRANSCRIPT_GREW;
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{flag, list, object, str, text, text_or_empty, whole};
 use crate::wire::registry::{self, PROCESS_GONE, Word};
@@ -110,6 +111,8 @@ pub enum EventKind {
         pid: u32,
         proc_start: Option<String>,
     },
+    /// Its transcript grew: a sign of life, and of work where nobody else tells.
+    TranscriptGrew,
     /// The client's status line: data that moves nothing.
     StatusLine(Says),
     /// An ask was answered through us.
@@ -226,6 +229,7 @@ impl Event {
                 Source::Process if record.name == ASK_GONE => ask_gone(p).unwrap_or(EventKind::Noted),
                 Source::Registry => registry::word(p).map_or(EventKind::Noted, EventKind::RegistrySaid),
                 Source::Process if record.name == PROCESS_GONE => process_gone(p),
+                Source::Transcript if record.name == TRANSCRIPT_GREW => EventKind::TranscriptGrew,
                 _ => EventKind::Noted,
             },
         }
@@ -250,6 +254,7 @@ impl EventKind {
                 | K::Notified(Notice::Other)
                 | K::RegistrySaid(_)
                 | K::ProcessGone { .. }
+                | K::TranscriptGrew
                 | K::SessionStarted { source: StartSource::Compact, .. }
         )
     }

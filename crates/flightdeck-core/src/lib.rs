@@ -20,6 +20,7 @@ pub mod record;
 pub mod rules;
 pub mod session;
 pub mod status_line;
+pub mod surroundings;
 pub mod text;
 pub mod time;
 pub mod timeline;

@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 
 use crate::asks::holds::{HoldRules, Holds};
 use crate::claude_settings::{ClientVersion, Installed, Registration, SettingsFile, Via};
-use crate::clock;
+use crate::clock::{self, Clock};
 use crate::config::Config;
 use crate::connections::{Bounded, CONNECTIONS_MAX};
 use crate::engine::{Engine, EngineHandle};
@@ -111,10 +111,10 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
     let prices = Arc::new(config.prices()?);
-    let tail = Tail::default();
+    let tail = Tail::new(options.config_dir.as_ref().map(|dir| dir.join("projects")));
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
     let holds = Arc::<Holds>::default();
-    let engine = start_engine(&store, config, &health, &tail, seats, &holds).await?;
+    let engine = start_engine(&store, config, &health, &tail, clock::now, seats, &holds).await?;
     let registration = registration(&options, addr.port());
     let hold_seconds = file.installed().ok().flatten().and_then(|i| i.hold_seconds);
     let registrar = Arc::new(Registrar::new(file, registration, options.hooks, paths.spool(), url.clone()));
@@ -384,17 +384,18 @@ fn open_store(paths: &Paths, notes: &mut Vec<String>) -> anyhow::Result<Store> {
     Ok(opened.store)
 }
 
-async fn start_engine(
+pub(crate) async fn start_engine(
     store: &Store,
     config: &Config,
     health: &Arc<Health>,
     tail: &Tail,
+    clock: impl Into<Clock>,
     seats: mpsc::Sender<Occupant>,
     holds: &Arc<Holds>,
 ) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
-    let restored = restore::restore(store, config.rules(Some(host))).await?;
+    let restored = restore::restore_priced(store, config.rules(Some(host)), &config.prices()?).await?;
     tracing::info!(
         sessions = restored.fleet.len(),
         replayed = restored.replayed,
@@ -405,15 +406,8 @@ async fn start_engine(
     );
     let released: Vec<Record> = restored.fleet.held_asks().map(released).collect();
     let keeper = Keeper::new(config.retention());
-    let (engine, handle) = Engine::new(
-        restored.fleet,
-        store.clone(),
-        Arc::clone(health),
-        keeper,
-        tail.clone(),
-        clock::now,
-        seats,
-    );
+    let (engine, handle) =
+        Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, tail.clone(), clock, seats);
     let task = tokio::spawn(engine.with_holds(Arc::clone(holds)).run());
     if !released.is_empty() {
         handle.append(released).await?;

@@ -13,7 +13,6 @@ use flightdeck_core::enrichment::Summary;
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::{Effect, Fleet, Occupant};
 use flightdeck_core::record::Record;
-use flightdeck_core::session::Session;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
@@ -29,6 +28,11 @@ use crate::inlet::tail::follow::Tail;
 use crate::restore;
 use crate::store::{Appended, Store};
 
+/// Mistakes that the simulation must find.
+#[cfg(test)]
+#[path = "simulation/planted.rs"]
+pub(crate) mod planted;
+
 /// Inputs that may wait for the engine; senders beyond that wait in turn.
 pub const INPUTS_WAITING_MAX: usize = 1024;
 /// Inputs taken at once: one transaction for all of them.
@@ -42,8 +46,8 @@ pub enum Input {
         records: Vec<Record>,
         reply: Reply,
     },
-    /// What a status line said: stored like an event, unless it is known already.
-    StatusLine {
+    /// A status line, a transcript that grew: stored like an event, unless it says nothing new.
+    IfNews {
         record: Box<Record>,
         reply: Reply,
     },
@@ -109,8 +113,8 @@ impl EngineHandle {
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
     /// Empty if the fleet knew it already.
-    pub async fn status_line(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
-        let answer = self.ask(|reply| Input::StatusLine { record: Box::new(record), reply }).await;
+    pub async fn append_if_news(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
+        let answer = self.ask(|reply| Input::IfNews { record: Box::new(record), reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
     pub async fn overview(&self) -> Result<Overview, Stopped> {
@@ -192,7 +196,7 @@ impl Engine {
         for session in fleet.sessions().filter(|s| board::on_board(s)) {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
-        fleet.sessions().for_each(|session| touched(&tail, session));
+        fleet.sessions().for_each(|session| tail.touched(session));
         let clock = Steady::new(clock.into());
         health.metrics.fleet(fleet.len(), 0);
         (
@@ -211,6 +215,8 @@ impl Engine {
         loop {
             let wake = self.until_next_timer().min(self.keeper.until_due());
             tokio::select! {
+                // Always in this order: an event runs the timers due before it, so nothing starves.
+                biased;
                 taken = self.inputs.recv_many(&mut batch, BATCH_INPUTS_MAX) => {
                     if taken == 0 {
                         break;
@@ -249,7 +255,7 @@ impl Engine {
         let mut enriched = Vec::new();
         for input in batch.drain(..) {
             match input {
-                Input::StatusLine { record, reply } => lines.push((*record, reply)),
+                Input::IfNews { record, reply } => lines.push((*record, reply)),
                 Input::Events { records: mut new, reply } => {
                     waiting.push((new.len(), reply));
                     records.append(&mut new);
@@ -287,6 +293,10 @@ impl Engine {
     }
 
     async fn commit(&mut self, mut records: Vec<Record>, waiting: Vec<(usize, Reply)>) {
+        #[cfg(test)]
+        if let Some(bug) = planted::in_commit() {
+            return self.commit_wrongly(bug, records, waiting).await;
+        }
         // With the wall clock beside it: whether that was set back is noted on each event.
         let mut last = match self.fleet.now() {
             reached if self.clock.wall() < reached => self.clock.now(reached),
@@ -333,7 +343,7 @@ impl Engine {
                 event.seq = place.seq;
                 effects.append(&mut self.fleet.apply(&event));
                 if let Some(session) = self.fleet.get(&event.session_id) {
-                    touched(&self.tail, session);
+                    self.tail.touched(session);
                 }
                 // Too late, or in print mode: nobody was asked, so nobody will answer.
                 if event.envelope.hold_ms.is_some() && self.fleet.find_ask(&event.id.to_string()).is_none() {
@@ -407,14 +417,10 @@ impl Engine {
             Input::Overview(reply) => {
                 drop(reply.send(fleet_overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
             }
-            Input::Events { .. } | Input::StatusLine { .. } | Input::Enriched { .. } => {}
+            Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } => {}
         }
         None
     }
-}
-
-fn touched(tail: &Tail, session: &Session) {
-    tail.touched(&session.id, session.transcript_path.as_deref(), session.ended_at.is_some());
 }
 
 fn answer_all(waiting: Vec<(usize, Reply)>, appended: Vec<Appended>) {

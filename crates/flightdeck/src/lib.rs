@@ -24,5 +24,7 @@ pub mod registration;
 pub mod restore;
 pub mod server;
 pub mod shim;
+#[cfg(test)]
+mod simulation;
 pub mod store;
 pub mod usage;

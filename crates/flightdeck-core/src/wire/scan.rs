@@ -48,7 +48,7 @@ impl<'a> Scan<'a> {
         Some(None)
     }
 
-    /// The whole number here; anything else counts as zero.
+    /// The whole number here, up to what 32 bits hold, so that sums of a few cannot overflow; anything else counts as zero.
     pub fn count(&mut self) -> Option<u64> {
         self.peek()?;
         let start = self.at;
@@ -58,7 +58,7 @@ impl<'a> Scan<'a> {
             b'0'..=b'9' => n.checked_mul(10)?.checked_add(u64::from(d - b'0')),
             _ => None,
         });
-        Some(n.unwrap_or(0))
+        Some(n.unwrap_or(0).min(u64::from(u32::MAX)))
     }
 
     /// Any value as it is written.

@@ -3,8 +3,10 @@
 
 mod corpus;
 mod enriched;
+mod no_false_alarm;
 mod properties;
 mod registry;
+mod sources;
 mod states;
 mod status_line;
 mod story;

@@ -62,7 +62,7 @@ pub async fn serve(listener: UnixListener, app: App) {
     }
 }
 
-async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
+pub(crate) async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
     // The folder is 0700 already; this also keeps out whoever was handed the descriptor.
     if stream.peer_cred()?.uid() != rustix::process::geteuid().as_raw() {
         return Ok(());
@@ -88,6 +88,7 @@ async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
                 send(&mut write, &answer).await?;
             }
             Err(error) => {
+                tracing::warn!(%error, bytes = line.len(), "a line on the socket is no frame and was refused");
                 send(&mut write, &Refusal::new("VALIDATION_ERROR", error.to_string()).json()).await?;
             }
         }
@@ -127,10 +128,7 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
             let given = given.map_err(|e| Refusal::new("VALIDATION_ERROR", format!("`answer`: {e}")))?;
             to_json(asks::answer(app, &id, given).await.map_err(not_answered)?)?
         }
-        "usage" => {
-            let since = frame.args.get("since").and_then(Value::as_str);
-            crate::outlet::usage::usage_json(app, since).await.map_err(not_found)?
-        }
+        "usage" => crate::outlet::usage::usage_json(app, &frame.args).await.map_err(not_found)?,
         "index" => {
             if let Some(pause) = frame.args.get("pause").and_then(Value::as_bool) {
                 app.history.pause(pause);
@@ -215,7 +213,7 @@ async fn goes_on(lines: &mut BufReader<OwnedReadHalf>) -> bool {
 async fn status_line(frame: Frame, app: &App) -> Result<Value, Refusal> {
     let record = statusline::draft(&frame.args, frame.env).into_record(clock::fresh_id());
     let record = record.map_err(|e| Refusal::new("VALIDATION_ERROR", e.to_string()))?;
-    let appended = app.engine.status_line(record).await;
+    let appended = app.engine.append_if_news(record).await;
     let appended = appended.map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))?;
     Ok(json!({ "seq": appended.first().map(|a| a.seq) }))
 }
@@ -263,6 +261,7 @@ async fn subscribe(args: &Map<String, Value>, app: &App, mut write: OwnedWriteHa
             }
         }
         app.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
+        tracing::info!("a viewer fell behind and starts anew");
         // An id of no boot: the answer is a gap and a snapshot.
         last = Some(String::new());
     }

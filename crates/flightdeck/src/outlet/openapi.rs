@@ -74,8 +74,8 @@ pub const ROUTES: &[Route] = &[
     (
         "get",
         "/api/usage",
-        "What was spent; since=today, 7d, a date or a time",
-        &[(200, "Report"), (400, "since is not understood")],
+        "What was spent, and the rate limits where known; since=today, 7d, a date or a time; by=hour, day, project, model or session gives rows, with offset and limit",
+        &[(200, "Report"), (400, "since or by is not understood")],
     ),
     ("get", "/healthz", "Whether events can be stored", &[(200, "ok"), (503, "degraded")]),
     ("get", "/metrics", "Prometheus text", &[(200, "Metrics")]),
