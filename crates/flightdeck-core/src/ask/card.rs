@@ -47,6 +47,8 @@ pub struct ResolutionCard {
     pub by: Option<By>,
     #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub at: Timestamp,
+    /// Where the policy answered: its rule, as `Bash cargo test*`.
+    pub rule: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,8 +70,8 @@ pub struct QuestionOption {
 }
 
 impl From<Resolution> for ResolutionCard {
-    fn from(Resolution { how, by, at, .. }: Resolution) -> Self {
-        Self { how, by, at }
+    fn from(Resolution { how, by, at, rule, .. }: Resolution) -> Self {
+        Self { how, by, at, rule }
     }
 }
 
@@ -94,7 +96,7 @@ impl AskCard {
             opened_at: ask.opened_at,
             expires_at: ask.expires_at,
             answerable: ask.is_answerable(),
-            resolution: ask.resolution.map(ResolutionCard::from),
+            resolution: ask.resolution.clone().map(ResolutionCard::from),
         }
     }
 }

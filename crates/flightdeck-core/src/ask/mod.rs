@@ -7,6 +7,7 @@ pub mod answer;
 pub mod card;
 pub mod caution;
 pub mod form;
+pub mod policy;
 pub mod verdict;
 
 use serde::{Deserialize, Serialize};
@@ -61,7 +62,7 @@ pub struct Asked {
 }
 
 /// How an ask ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
     pub how: How,
     /// `None` where nobody answered.
@@ -69,6 +70,8 @@ pub struct Resolution {
     pub at: Timestamp,
     /// The event that ended it.
     pub seq: u64,
+    /// Where a rule of the policy answered: which.
+    pub rule: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

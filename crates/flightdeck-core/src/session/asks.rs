@@ -3,11 +3,12 @@
 use super::{Cause, Session};
 use crate::agent::{Activity, AgentState, IdleReason};
 use crate::ask::answer::Answer;
-use crate::ask::{Ask, Gone, How, PastAsk, Resolution};
+use crate::ask::{Ask, By, Gone, How, PastAsk, Resolution};
 use crate::event::Event;
 use crate::ledger::{Ledger, Need};
-use crate::limits::{ASK_STAYS, ASKS_MAX, PAST_ASKS_MAX};
+use crate::limits::{ASK_STAYS, ASKS_MAX, PAST_ASKS_MAX, RULE_NAME_CHARS_MAX};
 use crate::rules::Rule;
+use crate::text::one_line;
 use crate::time::{Millis, Timestamp};
 
 impl Session {
@@ -45,7 +46,7 @@ impl Session {
             self.ledgers().flat_map(Ledger::needs).filter_map(|n| n.ask_id.clone()).collect();
         for ask in self.asks.iter_mut().filter(|ask| ask.is_open() && !waiting.contains(&ask.id)) {
             let at = cause.at.max(ask.opened_at);
-            ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: cause.seq });
+            ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: cause.seq, rule: None });
         }
     }
 
@@ -55,8 +56,9 @@ impl Session {
             return false;
         };
         let how = answer.how(ask.kind);
-        let at = event.fired_at;
-        ask.resolution = Some(Resolution { how, by: Some(answer.by()), at, seq: event.seq });
+        let (at, by) = (event.fired_at, answer.by());
+        let rule = answer.rule.as_deref().map(|rule| one_line(rule, RULE_NAME_CHARS_MAX));
+        ask.resolution = Some(Resolution { how, by: Some(by), at, seq: event.seq, rule });
         let agent_id = ask.agent_id.clone();
         let Some(need) = self.take_need(ask_id) else { return false };
         let goes_on = matches!(how, How::Allowed | How::Answered | How::Approved);
@@ -77,8 +79,9 @@ impl Session {
             }
             (_, Some(tool)) if goes_on => (
                 AgentState::Working(Activity::Tool { name: tool.name.clone(), label: tool.label() }),
-                Rule::AllowedHere,
+                if by == By::Policy { Rule::AllowedByPolicy } else { Rule::AllowedHere },
             ),
+            _ if by == By::Policy => (self.after_refusal(), Rule::DeniedByPolicy),
             _ => (self.after_refusal(), Rule::DeniedHere),
         };
         self.main.move_to(to, rule, event.into());
@@ -91,7 +94,7 @@ impl Session {
             return false;
         };
         let (how, at) = (gone.how(), event.fired_at);
-        ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: event.seq });
+        ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: event.seq, rule: None });
         // Timed out or let go by a daemon that ended: the terminal's own prompt is still there.
         if gone != Gone::Closed {
             return false;
@@ -110,7 +113,7 @@ impl Session {
 
     /// Asks that ended a while ago leave the card; how they ended is remembered. Says whether any left.
     pub(crate) fn asks_leave(&mut self, now: Timestamp) -> bool {
-        let over = |ask: &Ask| ask.resolution.is_some_and(|r| r.at + ASK_STAYS <= now);
+        let over = |ask: &Ask| ask.resolution.as_ref().is_some_and(|r| r.at + ASK_STAYS <= now);
         let (leave, stay): (Vec<Ask>, Vec<Ask>) = std::mem::take(&mut self.asks).into_iter().partition(over);
         self.asks = stay;
         let any = !leave.is_empty();
