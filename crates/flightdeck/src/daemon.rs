@@ -133,6 +133,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
             agents: config.hold_agents,
             ..HoldRules::new(hold_seconds.unwrap_or(config.hold_seconds()))
         },
+        policy: Arc::new(config.policy.clone()),
     };
 
     let mut beside = take_in(&app, &options, news).await?;

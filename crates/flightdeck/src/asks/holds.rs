@@ -133,6 +133,10 @@ pub struct Held {
 }
 
 impl Held {
+    pub fn ask_id(&self) -> &str {
+        &self.ask_id
+    }
+
     pub fn hold_ms(&self) -> u64 {
         u64::try_from(self.until.saturating_duration_since(Instant::now()).as_millis()).unwrap_or(u64::MAX)
     }

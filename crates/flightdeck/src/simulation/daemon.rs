@@ -121,6 +121,7 @@ fn app(
         holds: Arc::default(),
         // Nobody answers in here, so nothing is held.
         hold_rules: HoldRules::new(0),
+        policy: Arc::default(),
     }
 }
 

@@ -105,6 +105,7 @@ mod tests {
             "echo \"x\" && b"                  -
             "a\u{7}b"                          -
             ""                                 -
-        "#]].assert_eq(&(said.join("\n") + "\n"));
+        "#]]
+        .assert_eq(&(said.join("\n") + "\n"));
     }
 }

@@ -85,12 +85,16 @@ fn what_cannot_be_undone_is_never_allowed() {
         {"tool": "*", "decision": "allow"},
         {"tool": "Bash", "match": "rm -rf build", "decision": "allow"},
     ]));
-    bash(&policy, &["ls", "rm -rf build", "git -C x push -f", "r\"m\" -rf /"], expect![[r#"
+    bash(
+        &policy,
+        &["ls", "rm -rf build", "git -C x push -f", "r\"m\" -rf /"],
+        expect![[r#"
         ls                                   allow by *
         rm -rf build                         left: cannot be undone: deletes recursively
         git -C x push -f                     left: cannot be undone: force push
         r"m" -rf /                           left: cannot be undone: deletes recursively
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
