@@ -1,19 +1,22 @@
 //! One line about an event, for the timeline of a session.
 
+use serde_json::{Map, Value};
+
+use crate::ask::ANSWERED;
 use crate::event::{Prompter, prompter};
 use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
 use crate::record::{Record, Source};
 use crate::text::one_line;
 use crate::tool::ToolUse;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{list, str, text};
+use crate::wire::lenient::{list, object, str, text};
 use crate::wire::statusline::{self, STATUS_LINE};
 
 /// What a person would want to read of it; empty where the name says it all.
 pub fn summary(record: &Record) -> String {
     let p = &record.payload;
     if record.source != Source::Hook {
-        return String::new();
+        return if record.name == ANSWERED { answered(p) } else { String::new() };
     }
     let field = |name: &str| text(p, name).map(|t| one_line(&t, CARD_PROMPT_CHARS_MAX)).unwrap_or_default();
     use HookName as H;
@@ -51,6 +54,15 @@ pub fn summary(record: &Record) -> String {
         Some(H::TeammateIdle) => field("teammate_name"),
         Some(H::WorktreeCreate | H::WorktreeRemove | H::MessageDisplay) | None => String::new(),
     }
+}
+
+/// `allow (web)`, `deny (policy: Bash make*)`.
+fn answered(p: &Map<String, Value>) -> String {
+    let empty = Map::new();
+    let answer = object(p, "answer").unwrap_or(&empty);
+    let by = str(answer, "via").unwrap_or("api");
+    let by = str(answer, "rule").map_or(by.to_owned(), |rule| format!("{by}: {rule}"));
+    one_line(&format!("{} ({by})", str(answer, "decision").unwrap_or_default()), CARD_PROMPT_CHARS_MAX)
 }
 
 fn status_line(record: &Record) -> String {

@@ -11,6 +11,7 @@ use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Millis;
 use serde::Deserialize;
 
+use crate::asks::holds::HoldRules;
 use crate::claude_settings::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT};
 use crate::store::RetentionPolicy;
 
@@ -98,6 +99,15 @@ impl Config {
 
     pub fn hold_seconds(&self) -> u32 {
         self.hold_seconds.unwrap_or(DEFAULT_HOLD_SECONDS)
+    }
+
+    pub fn hold_rules(&self, seconds: u32) -> HoldRules {
+        HoldRules {
+            print: self.hold_print,
+            elicitation: self.hold_elicitation,
+            agents: self.hold_agents,
+            ..HoldRules::new(seconds)
+        }
     }
 
     pub fn rules(&self, host: Option<String>) -> Rules {

@@ -40,7 +40,7 @@ impl HoldRules {
         Self { hold, print: false, elicitation: false, agents: false }
     }
 
-    fn wants(&self, record: &Record) -> bool {
+    pub fn wants(&self, record: &Record) -> bool {
         let kind = match HookName::parse(&record.name) {
             Some(HookName::PermissionRequest) => true,
             Some(HookName::Elicitation) => self.elicitation,

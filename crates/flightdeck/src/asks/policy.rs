@@ -48,7 +48,9 @@ fn event(record: &Record) -> Value {
         "received_at": record.received_at,
         "name": record.name,
         "session_id": record.session_id,
+        "agent_id": record.agent_id,
         "project_dir": record.envelope.project_dir,
+        "entrypoint": record.envelope.entrypoint,
         "payload": record.payload,
     })
 }

@@ -10,6 +10,7 @@ pub mod hooks;
 mod ls;
 mod next;
 mod out;
+mod policy;
 mod replay;
 mod show;
 mod status;
@@ -59,6 +60,8 @@ enum Command {
     Next(next::NextArgs),
     /// Decide what a session waits for: allow, deny, pick an option, approve a plan
     Answer(answer::AnswerArgs),
+    /// Rules that answer by themselves: as they are understood, as a dry run, and what they answered
+    Policy(policy::PolicyArgs),
     /// How the daemon is doing
     Status(status::StatusArgs),
     /// What was spent: by day, project, model and session
@@ -140,6 +143,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Explain(args) => explain::run(&args, &paths, out),
         Command::Next(args) => next::run(&args, &paths, out),
         Command::Answer(args) => answer::run(&args, &paths, out),
+        Command::Policy(args) => policy::run(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),
