@@ -28,7 +28,7 @@ const DENIED: &str = "A rule of the user's Flightdeck policy denies this.";
 #[serde(deny_unknown_fields, default)]
 pub struct Policy {
     pub enabled: bool,
-    /// In the person's order: the first that fits is named.
+    /// In the person's order: the first that fits answers.
     pub rules: Vec<Rule>,
 }
 
@@ -204,7 +204,10 @@ impl Policy {
 
     /// What the policy answers by itself.
     pub fn answer(&self, record: &Record) -> Option<Answer> {
-        let request = Request::from_record(record).filter(|_| self.enabled)?;
+        if !self.enabled {
+            return None;
+        }
+        let request = Request::from_record(record)?;
         let outcome = self.decide(&request);
         let rule = Some(outcome.rules()?);
         match outcome {

@@ -13,7 +13,7 @@ pub(super) fn commands(line: &str) -> Option<Vec<String>> {
         return None;
     }
     if !line.contains(is_special) {
-        return Some(vec![line.to_owned()]);
+        return is_named(line).then(|| vec![line.to_owned()]);
     }
     if line.contains(['\'', '"', '\\', '\n', '\r']) {
         return None;
@@ -21,8 +21,13 @@ pub(super) fn commands(line: &str) -> Option<Vec<String>> {
     let words: Vec<&str> = line.split(' ').filter(|word| !HARMLESS.contains(word)).collect();
     let joined = words.join(" ").replace("&&", ";").replace("||", ";").replace('|', ";");
     let parts: Vec<String> = joined.split(';').map(|part| part.trim().to_owned()).collect();
-    let certain = parts.iter().all(|part| !part.is_empty() && !part.contains(is_special));
+    let certain = parts.iter().all(|part| is_named(part) && !part.contains(is_special));
     certain.then_some(parts)
+}
+
+/// What runs is written out: `/bin/r? -rf x` would be whatever the shell finds.
+fn is_named(command: &str) -> bool {
+    command.split_whitespace().next().is_some_and(|name| !name.contains(['*', '?', '[', '~']))
 }
 
 fn is_special(c: char) -> bool {
@@ -71,6 +76,8 @@ mod tests {
             "echo 'a; b'",
             "echo \"x\" && b",
             "a\u{7}b",
+            "/bin/r? -f x",
+            "ls *.rs; /bin/r? x",
             "",
         ];
         let said: Vec<_> = lines
@@ -104,6 +111,8 @@ mod tests {
             "echo 'a; b'"                      -
             "echo \"x\" && b"                  -
             "a\u{7}b"                          -
+            "/bin/r? -f x"                     -
+            "ls *.rs; /bin/r? x"               -
             ""                                 -
         "#]]
         .assert_eq(&(said.join("\n") + "\n"));
