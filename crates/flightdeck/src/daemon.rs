@@ -39,13 +39,14 @@ use crate::registration::Registrar;
 use crate::restore::{self, Keeper};
 use crate::server::{App, router};
 use crate::store::Store;
+use crate::terminal::Terminals;
 
 /// How long open connections may take to end once the streams were told to.
 const GOODBYE_MAX: Duration = Duration::from_secs(3);
 
 /// What a daemon is started with.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     pub paths: Paths,
     pub config: Config,
     /// From `--port` or `FLIGHTDECK_PORT`: this one and no other.
@@ -65,7 +66,7 @@ pub struct Options {
 
 /// `daemon.json`: how others find a running daemon.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct DaemonFile {
+pub(crate) struct DaemonFile {
     pub pid: u32,
     pub port: u16,
     pub url: String,
@@ -74,11 +75,9 @@ pub struct DaemonFile {
 
 /// A daemon that answers.
 #[derive(Debug)]
-pub struct Running {
+pub(crate) struct Running {
     pub url: String,
-    pub addr: SocketAddr,
     pub engine: EngineHandle,
-    pub health: Arc<Health>,
     /// Sentences the person should read at start.
     pub notes: Vec<String>,
     registrar: Arc<Registrar>,
@@ -94,7 +93,7 @@ pub struct Running {
     _lock: fs::File,
 }
 
-pub async fn start(options: Options) -> anyhow::Result<Running> {
+pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let Options { paths, config, .. } = &options;
     raise_file_limit();
     make_private(&paths.home)?;
@@ -129,6 +128,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         holds: Arc::clone(&holds),
         hold_rules: config.hold_rules(hold_seconds.unwrap_or(config.hold_seconds())),
         policy: Arc::new(config.policy.clone()),
+        terminals: Arc::new(Terminals::new(config.focus_command.clone())),
     };
 
     let mut beside = take_in(&app, &options, news).await?;
@@ -147,9 +147,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let (engine, engine_task) = engine;
     Ok(Running {
         url,
-        addr,
         engine,
-        health,
         notes,
         registrar,
         hooks: options.hooks,
@@ -221,7 +219,7 @@ async fn take_in(
 impl Running {
     /// Waits until the engine ends by itself, which it does only by a mistake of ours: better no daemon than a dead one
     /// that holds the socket.
-    pub async fn broken(&mut self) -> anyhow::Error {
+    pub(crate) async fn broken(&mut self) -> anyhow::Error {
         match self.engine_task.as_mut() {
             Some(engine) => {
                 let ended = engine.await;
@@ -235,7 +233,7 @@ impl Running {
     }
 
     /// The other way round: hooks out first, so that no client calls a daemon that is closing.
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         if self.hooks {
             let registrar = Arc::clone(&self.registrar);
             // A panic in there was logged; the rest must still be closed.
@@ -333,7 +331,7 @@ fn lock(paths: &Paths) -> anyhow::Result<fs::File> {
     }
 }
 
-pub fn read_daemon_file(paths: &Paths) -> Option<DaemonFile> {
+pub(crate) fn read_daemon_file(paths: &Paths) -> Option<DaemonFile> {
     serde_json::from_slice(&fs::read(paths.daemon_file()).ok()?).ok()
 }
 

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 ///
 /// Our own link is fine: `run` is one, and people move a spool to another disk. Somebody else's link would let them
 /// choose where our events go. A folder that others may write to (a loose umask made it) is closed to them first.
-pub fn open(path: &Path) -> io::Result<OwnedFd> {
+pub(crate) fn open(path: &Path) -> io::Result<OwnedFd> {
     let link = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
     if !is_ours(&link) {
         return Err(not_ours(path));
@@ -42,7 +42,7 @@ fn close_to_others(folder: &OwnedFd, stat: &Stat, path: &Path) -> io::Result<()>
 
 /// The same, and makes it (0700) where it is missing. The folder around it must be there and ours: a home that was
 /// removed stays removed, and a hook run by root leaves nothing in a user's home that the user cannot use.
-pub fn open_or_create(path: &Path) -> io::Result<OwnedFd> {
+pub(crate) fn open_or_create(path: &Path) -> io::Result<OwnedFd> {
     match open(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         done => return done,

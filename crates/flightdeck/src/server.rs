@@ -18,9 +18,10 @@ use crate::guard::{Guard, guard};
 use crate::health::Health;
 use crate::inlet::http;
 use crate::inlet::tail::history::History;
-use crate::outlet::{api, assets, observe, openapi, sse, usage};
+use crate::outlet::{api, assets, observe, openapi, sse, terminal, usage};
 use crate::registration::Registrar;
 use crate::store::Store;
+use crate::terminal::Terminals;
 
 /// What a handler may use. Cloning it clones handles.
 #[derive(Clone, Debug)]
@@ -37,6 +38,7 @@ pub struct App {
     pub hold_rules: HoldRules,
     /// As it was read at the start.
     pub policy: Arc<Policy>,
+    pub terminals: Arc<Terminals>,
 }
 
 pub fn router(app: App, allowed: Arc<Guard>) -> Router {
@@ -52,6 +54,9 @@ pub fn router(app: App, allowed: Arc<Guard>) -> Router {
         .route("/api/sessions/{id}/seen", post(api::seen))
         .route("/api/asks/{id}", get(answer::get_ask))
         .route("/api/asks/{id}/answer", post(answer::post_answer))
+        .route("/api/sessions/{id}/prompt", post(terminal::post_prompt))
+        .route("/api/sessions/{id}/interrupt", post(terminal::post_interrupt))
+        .route("/api/sessions/{id}/focus", post(terminal::post_focus))
         .route("/api/fleet", get(api::fleet))
         .route("/api/fleet/history", get(api::history))
         .route("/api/usage", get(usage::usage))
@@ -60,6 +65,6 @@ pub fn router(app: App, allowed: Arc<Guard>) -> Router {
         .route("/api/openapi.json", get(openapi::document))
         .fallback(get(assets::asset))
         .with_state(app)
-        .layer(DefaultBodyLimit::max(HOOK_BODY_BYTES_MAX))
-        .layer(middleware::from_fn_with_state(allowed, guard))
+        // In one layer, the guard outermost: each layer of its own would cost every hook an allocation more.
+        .layer((middleware::from_fn_with_state(allowed, guard), DefaultBodyLimit::max(HOOK_BODY_BYTES_MAX)))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use flightdeck_sim::client::{Lab, Tui, wait_for};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::board::{Board, Daemon, Recorder, SessionView};
 use super::expect::Expect;
@@ -99,6 +99,10 @@ impl Stage {
 
     pub(super) fn install_hooks(&self) -> Result<()> {
         self.board.install_hooks(&self.lab)
+    }
+
+    pub(super) fn hooks(&self, words: &[&str]) -> Result<()> {
+        self.board.hooks(&self.lab, words)
     }
 
     /// An interactive client that asks before it acts.
@@ -213,6 +217,30 @@ impl Stage {
             .with_context(|| format!("{step}: {:?} is still there", self.view(id)))?;
         self.tally.boards += 1;
         println!("  {step}: its card is replaced");
+        Ok(())
+    }
+
+    pub(super) fn card(&self, seat: &Seat) -> Result<Value> {
+        self.board.card(&self.session(seat).context("no session")?)
+    }
+
+    pub(super) fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)> {
+        self.board.post(path, body)
+    }
+
+    /// The card must come to hold what is looked for.
+    pub(super) fn see_card(&mut self, seat: &Seat, step: &str, what: fn(&Value) -> bool) -> Result<()> {
+        if self.board.sessions()?.is_none() {
+            self.tally.unjudged += 1;
+            return Ok(());
+        }
+        let id =
+            self.session(seat).with_context(|| format!("{step}: the client's registry has no session"))?;
+        let card = || -> Result<Option<Value>> { Ok(self.view(&id)?.map(|view| view.card)) };
+        wait_for("the card", AGREE, || Ok(card()?.filter(what)))
+            .with_context(|| format!("{step}: the card says {:?}", card()))?;
+        self.tally.boards += 1;
+        println!("  {step}: on the card");
         Ok(())
     }
 

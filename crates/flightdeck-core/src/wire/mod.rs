@@ -6,6 +6,6 @@ pub mod hook;
 pub mod hook_name;
 pub mod lenient;
 pub mod registry;
-pub mod scan;
+mod scan;
 pub mod statusline;
 pub mod transcript;

@@ -39,7 +39,7 @@ pub async fn history_json(app: &App, args: &Map<String, Value>) -> Result<Value,
     let names = [HookName::PermissionRequest.as_str(), ANSWERED];
     let page = app.store.events_named(EventsNamed { names, after_seq }).await?;
     let events: Vec<Value> = page.records.iter().map(event).collect();
-    Ok(json!({ "events": events, "next_after": page.next_after }))
+    Ok(json!({ "events": events, "next_after": page.next }))
 }
 
 fn event(record: &Record) -> Value {

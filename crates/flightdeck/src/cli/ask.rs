@@ -1,6 +1,5 @@
 //! Asks the daemon over its socket.
 
-use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use anyhow::{Context, anyhow, bail};
 use flightdeck_core::board::Card;
 use serde_json::{Value, json};
 
+use super::next;
 use crate::paths::Paths;
 
 /// A daemon that does not answer a question in this time is stuck.
@@ -19,6 +19,13 @@ const PAGE_ROWS: usize = 1000;
 
 pub(super) struct Daemon {
     stream: BufReader<UnixStream>,
+}
+
+/// A no, with what a program needs to ask the person.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) message: String,
+    pub(super) details: Value,
 }
 
 impl Daemon {
@@ -38,12 +45,19 @@ impl Daemon {
     }
 
     pub(super) fn ask(&mut self, cmd: &str, args: Value) -> anyhow::Result<Value> {
+        self.try_ask(cmd, args)?.map_err(|refused| anyhow!("{}", refused.message))
+    }
+
+    /// The inner error is the daemon's no, for whoever can do something about it.
+    pub(super) fn try_ask(&mut self, cmd: &str, args: Value) -> anyhow::Result<Result<Value, Refused>> {
         self.send(cmd, args)?;
-        let answer: Value = serde_json::from_str(&self.line()?).context("the daemon's answer is not JSON")?;
+        let mut answer: Value =
+            serde_json::from_str(&self.line()?).context("the daemon's answer is not JSON")?;
         if answer["ok"] == json!(true) {
-            return Ok(answer["data"].clone());
+            return Ok(Ok(answer["data"].take()));
         }
-        Err(anyhow!("{}", answer["message"].as_str().unwrap_or("the daemon refused")))
+        let message = answer["message"].as_str().unwrap_or("the daemon refused").to_owned();
+        Ok(Err(Refused { message, details: answer["details"].take() }))
     }
 
     fn send(&mut self, cmd: &str, args: Value) -> anyhow::Result<()> {
@@ -96,18 +110,26 @@ impl Daemon {
         }
     }
 
+    /// A session as a person names it: by its seat, by the start of its id, or `next` for the one that needs them most.
+    pub(super) fn find_seat(&mut self, wanted: &str) -> anyhow::Result<String> {
+        let mut cards = self.cards()?;
+        if wanted == "next" {
+            next::waiting(&mut cards, false);
+            return cards.first().map(|c| c.id.clone()).context("nobody waits for you");
+        }
+        let here = |c: &&Card| c.ended_at.is_none() && c.seat.name.as_deref() == Some(wanted);
+        match cards.iter().filter(here).collect::<Vec<_>>().as_slice() {
+            [one] => Ok(one.id.clone()),
+            [] => self.find(wanted),
+            many => bail!("{} sessions sit at {wanted}: give the start of an id", many.len()),
+        }
+    }
+
     /// The newest `count` events of a session, oldest first.
     pub(super) fn last_events(&mut self, id: &str, count: usize) -> anyhow::Result<Vec<Value>> {
-        let mut last = VecDeque::new();
-        let mut after = json!(0);
-        while !after.is_null() {
-            let mut page =
-                self.ask("events", json!({ "session_id": id, "after": after, "limit": PAGE_ROWS }))?;
-            after = page["next_after"].take();
-            last.extend(page["events"].as_array_mut().map(std::mem::take).unwrap_or_default());
-            last.drain(..last.len().saturating_sub(count));
-        }
-        Ok(last.into())
+        let newest = json!({ "session_id": id, "before": i64::MAX, "limit": count });
+        let mut page = self.ask("events", newest)?;
+        Ok(page["events"].as_array_mut().map(std::mem::take).unwrap_or_default())
     }
 
     /// Every change from now on, a JSON line each.

@@ -14,6 +14,7 @@ mod policy;
 mod replay;
 mod show;
 mod status;
+mod terminal;
 mod up;
 mod usage;
 
@@ -62,6 +63,12 @@ enum Command {
     Answer(answer::AnswerArgs),
     /// Rules that answer by themselves: as they are understood, as a dry run, and what they answered
     Policy(policy::PolicyArgs),
+    /// Type the next prompt into a session's tmux pane
+    Send(terminal::SendArgs),
+    /// Bring a session's terminal to the front
+    Focus(terminal::FocusArgs),
+    /// Press Esc in a session's tmux pane, or end its client
+    Interrupt(terminal::InterruptArgs),
     /// How the daemon is doing
     Status(status::StatusArgs),
     /// What was spent: by day, project, model and session
@@ -144,6 +151,9 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Next(args) => next::run(&args, &paths, out),
         Command::Answer(args) => answer::run(&args, &paths, out),
         Command::Policy(args) => policy::run(&args, &paths, out),
+        Command::Send(args) => terminal::send(&args, &paths, out),
+        Command::Focus(args) => terminal::focus(&args, &paths, out),
+        Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),

@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 use crate::clock;
 use crate::engine::{NotStored, Stopped};
 use crate::server::App;
-use crate::store::{EventsOf, SessionCursor, StoreError};
+use crate::store::{EventsOf, PageFrom, SessionCursor, StoreError};
+use crate::terminal::Refused;
 
 /// Most rows of one page, whatever was asked for.
 pub const PAGE_ROWS_MAX: usize = 1000;
@@ -36,6 +37,9 @@ pub enum ApiError {
     Store(#[from] StoreError),
     #[error(transparent)]
     NotStored(#[from] NotStored),
+    /// The state of things does not allow it now.
+    #[error(transparent)]
+    Refused(#[from] Refused),
     #[error("cannot write the answer: {0}")]
     Json(#[from] serde_json::Error),
 }
@@ -46,6 +50,7 @@ impl ApiError {
         match self {
             Self::NoSession(_) => "NOT_FOUND",
             Self::Bad(_) => "VALIDATION_ERROR",
+            Self::Refused(_) => "REFUSED",
             _ => "HANDLER_ERROR",
         }
     }
@@ -53,6 +58,9 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
+        if let Self::Refused(refused) = self {
+            return (StatusCode::CONFLICT, axum::Json(refused.json())).into_response();
+        }
         let status = match self {
             Self::NoSession(_) => StatusCode::NOT_FOUND,
             Self::Bad(_) => StatusCode::BAD_REQUEST,
@@ -133,6 +141,7 @@ pub async fn session_json(app: &App, id: &str) -> Result<Value, ApiError> {
 #[derive(Debug, Deserialize)]
 pub struct EventsQuery {
     after: Option<u64>,
+    before: Option<u64>,
     limit: Option<usize>,
     payload: Option<String>,
 }
@@ -144,7 +153,7 @@ pub async fn events(
 ) -> Answer {
     let wanted = EventsOf {
         session_id: id,
-        after_seq: query.after.unwrap_or(0),
+        from: page_from(query.after, query.before),
         limit: query.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX),
         with_payload: query.payload.is_some_and(|p| p != "0"),
     };
@@ -155,19 +164,28 @@ pub async fn events_json(app: &App, id: &str, args: &Map<String, Value>) -> Resu
     let number = |key: &str| args.get(key).and_then(Value::as_u64);
     let wanted = EventsOf {
         session_id: id.to_owned(),
-        after_seq: number("after").unwrap_or(0),
+        from: page_from(number("after"), number("before")),
         limit: number("limit").map_or(PAGE_ROWS, |n| n as usize).min(PAGE_ROWS_MAX),
         with_payload: args.get("payload").and_then(Value::as_bool).unwrap_or(false),
     };
     event_page(app, wanted).await
 }
 
+/// `before` reads from the end: a drawer wants the newest first.
+fn page_from(after: Option<u64>, before: Option<u64>) -> PageFrom {
+    before.map_or(PageFrom::After(after.unwrap_or(0)), PageFrom::Before)
+}
+
 async fn event_page(app: &App, wanted: EventsOf) -> Result<Value, ApiError> {
-    let with_payload = wanted.with_payload;
+    let (with_payload, from) = (wanted.with_payload, wanted.from);
     // The summary is made from the payload, so it is read in any case and left out of the answer.
     let page = app.store.events_of(EventsOf { with_payload: true, ..wanted }).await?;
     let events: Vec<Value> = page.records.iter().map(|r| event_json(r, with_payload)).collect();
-    Ok(json!({ "events": events, "next_after": page.next_after }))
+    let next = match from {
+        PageFrom::After(_) => "next_after",
+        PageFrom::Before(_) => "next_before",
+    };
+    Ok(json!({ "events": events, next: page.next }))
 }
 
 fn event_json(record: &Record, with_payload: bool) -> Value {
@@ -213,9 +231,20 @@ pub async fn see(app: &App, id: &str) -> Result<Value, ApiError> {
     if app.engine.card(id).await?.is_none() {
         return Err(ApiError::NoSession(id.to_owned()));
     }
-    let record = Record::ours(Source::User, SEEN, id, Map::new(), clock::fresh_id());
+    let seq = by_person(app, id, SEEN, Map::new()).await?;
+    Ok(json!({ "seq": seq }))
+}
+
+/// What the person did here, in the log.
+pub(super) async fn by_person(
+    app: &App,
+    id: &str,
+    name: &str,
+    payload: Map<String, Value>,
+) -> Result<u64, ApiError> {
+    let record = Record::ours(Source::User, name, id, payload, clock::fresh_id());
     let appended = app.engine.append(vec![record]).await?;
-    Ok(json!({ "seq": appended.first().map_or(0, |a| a.seq) }))
+    Ok(appended.first().map_or(0, |a| a.seq))
 }
 
 pub async fn fleet(State(app): State<App>) -> Answer {

@@ -25,21 +25,38 @@ pub const ROUTES: &[Route] = &[
         "Take a hook payload; the path names the event if the body does not",
         &[(204, "Stored"), (400, "Not a payload")],
     ),
-    ("get", "/hook/status", "Whether our hooks are in place, and what came through them", &[(200, "Status")]),
+    (
+        "get",
+        "/hook/status",
+        "Whether our hooks are in place, and what came through them; wanted: somebody asked for hooks; stale: ours, but \
+         not as we would write them; problem: why the file cannot be used; fix: the one command that puts it right",
+        &[(200, "Status")],
+    ),
     (
         "get",
         "/api/live/stream",
-        "The board as an event stream: a snapshot, then every change; Last-Event-ID replays",
+        "The board as an event stream: a snapshot, then every change (session_discovered, session_updated, \
+         session_completed, session_removed: it left Done, ask_opened, ask_closed, gap); Last-Event-ID replays",
         &[(200, "text/event-stream")],
     ),
     (
         "get",
         "/api/sessions",
-        "The board; all=1 adds stored sessions, paged by before and limit",
+        "The board; all=1 adds every session that left it, stored or replaced, paged by before and limit",
         &[(200, "Sessions")],
     ),
-    ("get", "/api/sessions/{id}", "One session", &[(200, "Session"), (404, "No such session")]),
-    ("get", "/api/sessions/{id}/events", "Its events; after, limit, payload=1", &[(200, "Events")]),
+    (
+        "get",
+        "/api/sessions/{id}",
+        "One session; replaced_by: the session that went on in its process; agent_state.role: the colour of its state",
+        &[(200, "Session"), (404, "No such session")],
+    ),
+    (
+        "get",
+        "/api/sessions/{id}/events",
+        "Its events, oldest first; after, or before for the newest; limit, payload=1; by_person: a prompt that a person wrote",
+        &[(200, "Events")],
+    ),
     (
         "get",
         "/api/sessions/{id}/explain",
@@ -65,12 +82,40 @@ pub const ROUTES: &[Route] = &[
         ],
     ),
     (
+        "post",
+        "/api/sessions/{id}/prompt",
+        "Type the next prompt into its tmux pane: text; as=command|text; draft=keep|replace",
+        &[
+            (202, "Typed; confirmed says whether the client has taken it"),
+            (400, "No text, or not understood"),
+            (404, "No such session"),
+            (409, "Not now: error, message, and what to ask the person (confirm, draft, choices, resume)"),
+        ],
+    ),
+    (
+        "post",
+        "/api/sessions/{id}/interrupt",
+        "Press Esc in its tmux pane; with stop=true end the client. Both need confirm=true",
+        &[(202, "Done; confirmed says whether it has stopped"), (404, "No such session"), (409, "Not now")],
+    ),
+    (
+        "post",
+        "/api/sessions/{id}/focus",
+        "Bring its terminal to the front",
+        &[(202, "In front"), (404, "No such session"), (409, "Not now")],
+    ),
+    (
         "get",
         "/api/fleet",
         "How many sessions are where, and the rate limits of the subscription where known",
         &[(200, "Overview")],
     ),
-    ("get", "/api/fleet/history", "What every session did since a time", &[(200, "Spans of state")]),
+    (
+        "get",
+        "/api/fleet/history",
+        "What every session on the board did since a time (since, else eight hours ago): spans of one state each",
+        &[(200, "Spans of state")],
+    ),
     (
         "get",
         "/api/usage",

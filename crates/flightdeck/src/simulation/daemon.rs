@@ -118,6 +118,7 @@ fn app(
         heartbeat_every: Duration::from_secs(15),
         history: Arc::default(),
         prices: Arc::clone(prices),
+        terminals: Arc::default(),
         holds: Arc::default(),
         // Nobody answers in here, so nothing is held.
         hold_rules: HoldRules::new(0),

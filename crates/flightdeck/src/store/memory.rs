@@ -10,9 +10,9 @@ use serde_json::Map;
 
 use super::backend::{Backend, Counts, RetainStep};
 use super::{
-    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, PAGE_ITEMS_MAX, Result, RetentionPolicy,
-    SNAPSHOTS_KEPT, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoredSession,
-    TranscriptBatch,
+    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, PAGE_ITEMS_MAX, PageFrom, Result,
+    RetentionPolicy, SNAPSHOTS_KEPT, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot,
+    StoredSession, TranscriptBatch,
 };
 
 /// What an event weighs beside its texts: a guess, so that retention by size means something here too.
@@ -107,8 +107,8 @@ fn weight(record: &Record) -> u64 {
 
 fn page<'a>(mut records: impl Iterator<Item = &'a Record>, limit: usize) -> EventPage {
     let taken: Vec<_> = records.by_ref().take(limit).cloned().collect();
-    let next_after = records.next().and_then(|_| taken.last()).map(|r| r.seq);
-    EventPage { records: taken, next_after, unreadable: 0 }
+    let next = records.next().and_then(|_| taken.last()).map(|r| r.seq);
+    EventPage { records: taken, next, unreadable: 0 }
 }
 
 impl Backend for Memory {
@@ -127,8 +127,19 @@ impl Backend for Memory {
 
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
         let data = self.data();
-        let later = data.log.range(wanted.after_seq.saturating_add(1)..).map(|(_, (r, _))| r);
-        let mut page = page(later.filter(|r| r.session_id == wanted.session_id), wanted.limit);
+        let of_session = |r: &&Record| r.session_id == wanted.session_id;
+        let mut page = match wanted.from {
+            PageFrom::After(seq) => {
+                let later = data.log.range(seq.saturating_add(1)..).map(|(_, (r, _))| r);
+                page(later.filter(of_session), wanted.limit)
+            }
+            PageFrom::Before(seq) => {
+                let earlier = data.log.range(..seq).rev().map(|(_, (r, _))| r);
+                let mut page = page(earlier.filter(of_session), wanted.limit);
+                page.records.reverse();
+                page
+            }
+        };
         if !wanted.with_payload {
             page.records.iter_mut().for_each(|r| r.payload = Map::new());
         }

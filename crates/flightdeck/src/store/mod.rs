@@ -30,9 +30,9 @@ pub use backend::{Backend, RetainStep};
 pub use error::StoreError;
 pub use memory::Memory;
 pub use types::{
-    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Opened, RetainReport, RetentionPolicy,
-    SessionCursor, SessionPage, SessionRead, SessionUsage, SetAside, Snapshot, StoredSession,
-    TranscriptBatch,
+    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Opened, PageFrom, RetainReport,
+    RetentionPolicy, SessionCursor, SessionPage, SessionRead, SessionUsage, SetAside, Snapshot,
+    StoredSession, TranscriptBatch,
 };
 
 use thread::{Command, Reply};
@@ -239,7 +239,7 @@ impl Replay {
     pub async fn next(&mut self) -> Result<Option<EventPage>> {
         let Some(pending) = self.pending.take() else { return Ok(None) };
         let page = pending.await.map_err(|_| StoreError::Closed)??;
-        if let Some(seq) = page.next_after {
+        if let Some(seq) = page.next {
             self.pending = Some(self.store.send(|reply| after(seq, reply)).await?);
         }
         let empty = page.records.is_empty() && page.unreadable == 0;

@@ -30,4 +30,5 @@ mod stage;
 mod start;
 mod status_line;
 mod stream;
+mod terminal;
 mod trouble;

@@ -40,7 +40,7 @@ pub(super) fn perhaps_commands(line: &str) -> Vec<String> {
     let plain: String =
         line.replace("\\\n", "").chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
     let whole = [line.trim().to_owned(), plain.trim().to_owned()];
-    let parts = plain.split(|c| is_special(c)).map(|part| part.trim().to_owned());
+    let parts = plain.split(is_special).map(|part| part.trim().to_owned());
     whole.into_iter().chain(parts).filter(|part| !part.is_empty()).collect()
 }
 

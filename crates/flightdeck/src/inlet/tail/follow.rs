@@ -88,10 +88,16 @@ impl Tail {
             ended: session.ended_at.is_some(),
         };
         let mut news = self.news();
-        news.followed.insert(session.id.clone());
+        if !news.followed.contains(&session.id) {
+            news.followed.insert(session.id.clone());
+        }
+        let first = news.touched.is_empty();
         news.touched.insert(session.id.clone(), touched);
         drop(news);
-        self.shared.wake.notify_one();
+        // Whoever was first has woken it, and it has not come yet.
+        if first {
+            self.shared.wake.notify_one();
+        }
     }
 
     /// The session left the board.

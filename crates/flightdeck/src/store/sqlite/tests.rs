@@ -150,7 +150,7 @@ fn a_database_from_a_newer_version_is_refused_and_left_as_it_is() {
     let before = fs::read(home.db()).unwrap();
     let refusal = open(&home.db()).unwrap_err().to_string();
     assert!(refusal.ends_with(
-        "was written by a newer Flightdeck (schema 99, this one knows 3): update Flightdeck, or move the file away"
+        "was written by a newer Flightdeck (schema 99, this one knows 4): update Flightdeck, or move the file away"
     ));
     assert!(fs::read(home.db()).unwrap() == before, "it was written to");
 }
@@ -239,7 +239,7 @@ fn a_page_ends_early_when_payloads_are_large() {
         db.append(&[large(n, 5 * 1024 * 1024)]).unwrap();
     }
     let page = db.events_after(0, 1000).unwrap();
-    assert_eq!((page.records.len(), page.next_after), (2, Some(2)));
+    assert_eq!((page.records.len(), page.next), (2, Some(2)));
 }
 
 #[test]
