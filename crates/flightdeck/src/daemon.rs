@@ -403,8 +403,11 @@ pub(crate) async fn start_engine(
     let (engine, handle) =
         Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, tail.clone(), clock, seats);
     let task = tokio::spawn(engine.with_holds(Arc::clone(holds)).run());
-    if !released.is_empty() {
-        handle.append(released).await?;
+    if !released.is_empty()
+        && let Err(error) = handle.append(released).await
+    {
+        // A full disk: better a board with asks that nobody can answer here than no board.
+        tracing::error!(%error, "asks that nobody holds any more stay open");
     }
     Ok((handle, task))
 }

@@ -4,7 +4,7 @@
 
 mod compared;
 mod count;
-mod machine;
+pub(crate) mod machine;
 mod plot;
 mod promises;
 mod table;

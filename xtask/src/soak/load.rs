@@ -11,13 +11,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use flightdeck_core::time::Timestamp;
 use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
+use serde::Serialize;
 use serde_json::json;
 
 use super::daemon::Daemon;
 use super::{judge, plot};
+use crate::bench::machine::Machine;
 use crate::workspace::target;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Load {
     pub(super) sessions: usize,
     pub(super) rate: u64,
@@ -39,7 +41,7 @@ const MARK_EVERY: Duration = Duration::from_millis(100);
 const MARKED: &str = "5eed5eed-0000-4000-8000-000000000001";
 
 /// What was seen in one stretch of time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Sample {
     pub(super) at: f64,
     pub(super) events: u64,
@@ -90,7 +92,8 @@ pub(super) fn run(load: &Load, binary: &Path, judged: bool) -> Result<bool> {
         sending.join().map_err(|_| anyhow::anyhow!("the sender panicked"))??;
         samples
     })?;
-    finish(load, &daemon, &seen, &samples, judged)
+    let whole = finish(&daemon, &seen)?;
+    Ok(whole && (!judged || report(load, binary, &samples)?))
 }
 
 /// At its pace: a lane that is full holds everybody back, which shows as a lower rate.
@@ -232,7 +235,8 @@ fn look(begun: Instant, daemon: &Daemon, seen: &Seen) -> Result<Sample> {
     })
 }
 
-fn finish(load: &Load, daemon: &Daemon, seen: &Seen, samples: &[Sample], judged: bool) -> Result<bool> {
+/// Nothing lost, nothing counted twice, nothing refused, and everybody was told.
+fn finish(daemon: &Daemon, seen: &Seen) -> Result<bool> {
     // What is still on its way arrives; the count must then agree.
     let sent = || seen.sent.load(Ordering::Relaxed);
     let mut last = 0;
@@ -250,16 +254,21 @@ fn finish(load: &Load, daemon: &Daemon, seen: &Seen, samples: &[Sample], judged:
     );
     let removed = daemon.log().matches("old events were removed").count();
     println!("old events were removed {removed} times while it ran");
-    let mut held = total == sent() && refused == 0 && seen.viewed.load(Ordering::Relaxed) > 0;
+    let held = total == sent() && refused == 0 && seen.viewed.load(Ordering::Relaxed) > 0;
     if !held {
         println!("FAILED: an event was lost, counted twice or refused, or no viewer was told");
     }
-    if judged {
-        let folder = target().join("soak");
-        std::fs::create_dir_all(&folder)?;
-        std::fs::write(folder.join("load.svg"), plot::svg(load, samples))?;
-        println!("{}", folder.join("load.svg").display());
-        held &= judge::flat(load, samples);
-    }
     Ok(held)
+}
+
+fn report(load: &Load, binary: &Path, samples: &[Sample]) -> Result<bool> {
+    let folder = target().join("soak");
+    std::fs::create_dir_all(&folder)?;
+    let verdicts = judge::judge(load, samples);
+    std::fs::write(folder.join("load.svg"), plot::svg(load, samples))?;
+    let machine = Machine::look(binary);
+    let all = json!({ "load": load, "machine": machine, "verdicts": verdicts, "samples": samples });
+    std::fs::write(folder.join("load.json"), serde_json::to_string_pretty(&all)?)?;
+    println!("{} and load.svg beside it", folder.join("load.json").display());
+    Ok(judge::say(&verdicts))
 }

@@ -12,8 +12,8 @@ use crate::{Plan, Series};
 
 const TRANSCRIPTS: usize = 10_000;
 const PROJECTS: usize = 100;
-/// What follows a start (the first look for old events) is over by then.
-const SETTLE: Duration = Duration::from_secs(40);
+/// What follows a start (the first look for old events) and a last event (a session is marked quiet) is over by then.
+const SETTLE: Duration = Duration::from_secs(90);
 const MINUTE: Duration = Duration::from_secs(60);
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {

@@ -176,6 +176,8 @@ async fn hook(
         return first;
     }
     let verdict = tokio::select! {
+        // A verdict that is there is given, even to one that is leaving.
+        biased;
         verdict = held.verdict() => verdict,
         // The client ended its hook: dropping the hold says so. One that goes on talking does not wait for a verdict.
         goes_on = goes_on(lines) => {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use flightdeck_core::price::PriceTable;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 use super::world::World;
-use crate::asks::holds::HoldRules;
+use crate::asks::holds::{HoldRules, Holds};
 use crate::claude_settings::{ClientVersion, Registration, SettingsFile};
 use crate::config::Config;
 use crate::engine::EngineHandle;
@@ -28,6 +28,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 pub(super) struct Daemon {
     pub(super) engine: EngineHandle,
+    task: JoinHandle<()>,
+    holds: Arc<Holds>,
     boot: String,
     store: Store,
     tasks: JoinSet<()>,
@@ -61,12 +63,23 @@ impl Daemon {
             let world = Arc::clone(world);
             move || world.now()
         };
-        let (tail, seats) = (Tail::default(), mpsc::channel(1).0);
-        let started =
-            crate::daemon::start_engine(&store, config, &health, &tail, clock, seats, &Arc::default()).await;
+        let (tail, seats, holds) = (Tail::default(), mpsc::channel(1).0, Arc::<Holds>::default());
+        let started = crate::daemon::start_engine(&store, config, &health, &tail, clock, seats, &holds).await;
         let (engine, task) = started.ok()?;
-        tasks.spawn(async move { drop(task.await) });
-        let app = app(world, &engine, &store, &health, prices);
+        let hold_rules = HoldRules::new(config.hold_seconds());
+        let app = App {
+            engine: engine.clone(),
+            store: store.clone(),
+            health: Arc::clone(&health),
+            registrar: Arc::new(registrar(world)),
+            heartbeat_every: Duration::from_secs(15),
+            history: Arc::default(),
+            prices: Arc::clone(prices),
+            terminals: Arc::default(),
+            holds: Arc::clone(&holds),
+            hold_rules,
+            policy: Arc::default(),
+        };
         drain::drain_at(&app, &world.spool(), world.now()).await;
         let (callers, calls) = mpsc::unbounded_channel();
         *world.door.lock().unwrap() = Some(Door { callers });
@@ -75,7 +88,7 @@ impl Daemon {
         // What still waits is looked at again.
         world.spooled.notify_one();
         tasks.spawn(look_after_spool(app, Arc::clone(world)));
-        Some(Self { engine, boot: health.boot.clone(), store, tasks })
+        Some(Self { engine, task, holds, boot: health.boot.clone(), store, tasks })
     }
 
     pub(super) fn boot(&self) -> &str {
@@ -85,7 +98,9 @@ impl Daemon {
     /// As `kill -9` does: nothing is closed, nothing is said.
     pub(super) async fn kill(mut self, world: &World) {
         *world.door.lock().unwrap() = None;
+        world.switch.kill();
         world.leave_for_dead();
+        self.task.abort();
         self.tasks.shutdown().await;
         world.switch.heal();
     }
@@ -93,37 +108,19 @@ impl Daemon {
     /// In order; the engine's last act is a snapshot.
     pub(super) async fn stop(mut self, world: &World) {
         *world.door.lock().unwrap() = None;
+        self.holds.close();
         self.engine.stop().await;
         let _ = self.store.close().await;
         self.tasks.shutdown().await;
     }
 }
 
-fn app(
-    world: &World,
-    engine: &EngineHandle,
-    store: &Store,
-    health: &Arc<Health>,
-    prices: &Arc<PriceTable>,
-) -> App {
+/// Nobody asks it anything here.
+fn registrar(world: &World) -> Registrar {
     let folder = world.folder.path();
     let file = SettingsFile::new(&folder.join("settings.json"), &folder.join("backups"));
     let registration = Registration::new("/opt/flightdeck".as_ref(), folder, ClientVersion::assumed());
-    let registrar = Registrar::new(file, registration, false, world.spool(), "http://127.0.0.1:1".to_owned());
-    App {
-        engine: engine.clone(),
-        store: store.clone(),
-        health: Arc::clone(health),
-        registrar: Arc::new(registrar),
-        heartbeat_every: Duration::from_secs(15),
-        history: Arc::default(),
-        prices: Arc::clone(prices),
-        terminals: Arc::default(),
-        holds: Arc::default(),
-        // Nobody answers in here, so nothing is held.
-        hold_rules: HoldRules::new(0),
-        policy: Arc::default(),
-    }
+    Registrar::new(file, registration, false, world.spool(), "http://127.0.0.1:1".to_owned())
 }
 
 async fn answer_the_door(mut calls: mpsc::UnboundedReceiver<UnixStream>, app: App) {

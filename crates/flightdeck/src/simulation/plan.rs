@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flightdeck_core::time::Millis;
-use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
+use flightdeck_sim::fleet::{Fleet, FleetConfig};
 use flightdeck_sim::rng::Rng;
 
 use crate::config::Config;
@@ -13,8 +13,10 @@ use crate::store::faulty::Fault;
 /// Fewest inputs of a seed.
 pub(super) const INPUTS_MIN: u64 = 500;
 /// Fewest faults of a seed.
-const TROUBLES_MIN: u64 = 3;
+pub(super) const TROUBLES_MIN: u64 = 3;
 const TROUBLES_MAX: u64 = 7;
+/// Before that there is hardly anything to lose.
+const QUIET_START: u64 = 20;
 /// One seed in this many runs on a real SQLite file.
 const SQLITE_EVERY: u64 = 20;
 /// One seed in this many floods until the changes kept for viewers overflow.
@@ -78,32 +80,36 @@ impl Trouble {
         }
     }
 
-    /// What the log must say of it; nothing where nothing is wrong with the daemon.
-    pub(super) fn sentence(&self) -> Option<&'static str> {
+    /// What the log must say of it, one way or the other; nothing where nothing is wrong with the daemon.
+    pub(super) fn sentences(&self) -> &'static [&'static str] {
         match self {
-            Self::DiskFull(_) | Self::FsyncFailed => Some("events could not be stored"),
-            Self::SlowDisk(_) => Some("the disk is slow: events waited for it"),
-            Self::DiskFullWhileDraining => Some("spooled events wait on"),
+            // Whichever write met it.
+            Self::DiskFull(_) | Self::FsyncFailed => {
+                &["events could not be stored", "no snapshot was written", "could not be kept"]
+            }
+            Self::SlowDisk(_) => &["the disk is slow: events waited for it"],
+            Self::DiskFullWhileDraining => &["spooled events wait on", "stay open"],
             Self::KilledBeforeCommit
             | Self::KilledAfterCommit
             | Self::FsyncFailedThenKilled
             | Self::Killed
             | Self::KilledWhileDraining(_)
-            | Self::StoppedAndStarted => Some("the fleet is back"),
-            Self::ClockBack(_) => Some("the wall clock was set back"),
-            Self::HalfALine => Some("is no frame and was refused"),
-            Self::TornSpoolFile => Some("is no event and was set aside"),
+            | Self::StoppedAndStarted => &["the fleet is back"],
+            Self::ClockBack(_) => &["the wall clock was set back"],
+            Self::HalfALine => &["is no frame and was refused"],
+            Self::TornSpoolFile => &["is no event and was set aside"],
             Self::ClockForward(_)
             | Self::Flood(_)
             | Self::NeverReads
             | Self::ReconnectsForever(_)
             | Self::KilledHook
-            | Self::SpooledAgain => None,
+            | Self::SpooledAgain => &[],
         }
     }
 
     fn draw(rng: &mut Rng) -> Self {
-        let seconds = |rng: &mut Rng, most| Millis::seconds(rng.skewed(120, most) as i64);
+        // An idle daemon looks at the clock once an hour: less than that may pass unseen.
+        let turn = |rng: &mut Rng| Millis::seconds(rng.skewed(2 * 3600, 100_000) as i64);
         match rng.between(0, 18) {
             0 => Self::DiskFull(rng.between(1, 4) as usize),
             1 => Self::FsyncFailed,
@@ -115,8 +121,8 @@ impl Trouble {
             7 => Self::KilledWhileDraining(Fault::DieBeforeCommit),
             8 => Self::KilledWhileDraining(Fault::DieAfterCommit),
             9 => Self::DiskFullWhileDraining,
-            10 => Self::ClockBack(seconds(rng, 100_000)),
-            11 => Self::ClockForward(seconds(rng, 100_000)),
+            10 => Self::ClockBack(turn(rng)),
+            11 => Self::ClockForward(turn(rng)),
             12 => Self::Flood(rng.between(20, 120) as usize),
             13 => Self::NeverReads,
             14 => Self::HalfALine,
@@ -131,7 +137,10 @@ impl Trouble {
 
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) events: std::vec::IntoIter<SimEvent>,
+    /// Without an end.
+    pub(super) events: Fleet,
+    /// It ends after this many, and when everything has gone wrong that is to.
+    pub(super) inputs: u64,
     pub(super) start_ms: i64,
     pub(super) sqlite: bool,
     /// Some keep events for a day, or only until a snapshot holds them.
@@ -149,7 +158,7 @@ impl Plan {
         let mut troubles = BTreeMap::new();
         let many = rng.between(TROUBLES_MIN, TROUBLES_MAX);
         while (troubles.len() as u64) < many {
-            troubles.insert(rng.between(1, inputs - 1), Trouble::draw(&mut rng));
+            troubles.insert(rng.between(QUIET_START, inputs - 1), Trouble::draw(&mut rng));
         }
         let config = FleetConfig {
             sessions: rng.between(3, 9) as usize,
@@ -163,8 +172,7 @@ impl Plan {
         if rng.percent(40) {
             daemon.keep.days = Some(rng.between(0, 1) as u32);
         }
-        let events: Vec<_> = Fleet::new(config).take(inputs as usize).collect();
         let sqlite = seed.is_multiple_of(SQLITE_EVERY);
-        Self { events: events.into_iter(), start_ms, sqlite, config: daemon, troubles, rng }
+        Self { events: Fleet::new(config), inputs, start_ms, sqlite, config: daemon, troubles, rng }
     }
 }

@@ -82,6 +82,10 @@ impl Switch {
     pub fn fired(&self) -> u64 {
         self.state().fired
     }
+    /// Whoever uses it dies now, between two writes.
+    pub fn kill(&self) {
+        self.state().dead = true;
+    }
     pub fn is_dead(&self) -> bool {
         self.state().dead
     }

@@ -11,14 +11,12 @@ use serde_json::Map;
 use super::backend::{Backend, Counts, RetainStep};
 use super::{
     Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, PAGE_ITEMS_MAX, PageFrom, Result,
-    RetentionPolicy, SNAPSHOTS_KEPT, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot,
-    StoredSession, TranscriptBatch,
+    RetentionPolicy, SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SessionCursor, SessionPage, SessionRead, SessionUsage,
+    Snapshot, StoredSession, TranscriptBatch,
 };
 
 /// What an event weighs beside its texts: a guess, so that retention by size means something here too.
 const EVENT_OVERHEAD_BYTES: u64 = 200;
-/// Events removed in one step.
-const STEP_EVENTS_MAX: usize = 1000;
 
 #[derive(Clone, Debug, Default)]
 pub struct Memory(Arc<Mutex<Data>>);
@@ -239,7 +237,7 @@ impl Backend for Memory {
     fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
         let mut data = self.data();
         let (cutoff, keep_after) = (now - policy.max_age, data.keep_after(policy));
-        for removed in 0..STEP_EVENTS_MAX as u64 {
+        for removed in 0..SLICE_EVENTS_MAX as u64 {
             let over = data.bytes > policy.max_bytes;
             let first = data.log.first_key_value().map(|(&seq, (r, _))| (seq, r.received_at));
             let Some((seq, _)) = first.filter(|&(_, at)| over || at < cutoff) else {
@@ -250,7 +248,7 @@ impl Backend for Memory {
             }
             data.remove(seq);
         }
-        Ok(RetainStep::More { removed: STEP_EVENTS_MAX as u64 })
+        Ok(RetainStep::More { removed: SLICE_EVENTS_MAX as u64 })
     }
 }
 

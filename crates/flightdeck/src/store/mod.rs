@@ -49,6 +49,8 @@ pub const PAGE_ITEMS_MAX: usize = 1000;
 pub const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Events looked at for their name in one go: some milliseconds, for which appends wait.
 pub const SCAN_EVENTS_MAX: u64 = 20_000;
+/// Events removed at a time: an append that comes meanwhile waits for one such slice, never for two.
+pub const SLICE_EVENTS_MAX: usize = 128;
 /// Snapshots kept: the latest, and one to fall back on if that is damaged.
 pub const SNAPSHOTS_KEPT: usize = 2;
 

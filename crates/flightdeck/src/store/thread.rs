@@ -229,3 +229,45 @@ fn answer<T>(reply: Reply<T>, result: Result<T>) {
     // Who asked may have gone away; what was done stays done.
     let _ = reply.send(result);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{record, records};
+    use super::super::{Memory, SLICE_EVENTS_MAX, Store};
+    use super::*;
+    use flightdeck_core::time::Millis;
+    use tokio::sync::mpsc;
+
+    /// As many as may wait: each is served after at most one slice, and retention still gets its turn.
+    #[test]
+    fn an_append_that_waits_waits_for_one_slice_at_most() {
+        let folder = tempfile::tempdir().unwrap();
+        let sqlite = Store::sqlite_backend(&folder.path().join("flightdeck.db")).unwrap();
+        for mut backend in [Box::new(Memory::default()) as Box<dyn Backend>, sqlite] {
+            backend.append(&records(1..=5000)).unwrap();
+            let (sender, commands) = mpsc::channel(super::super::COMMANDS_WAITING_MAX);
+            let mut worker = Worker::new(backend, commands);
+            let policy = RetentionPolicy { max_age: Millis(0), keep_after_seq: 5000, ..Default::default() };
+            worker.begin_retention(Timestamp::from_millis(i64::MAX), policy, oneshot::channel().0);
+            for n in 0..super::super::COMMANDS_WAITING_MAX as u64 {
+                let (records, reply) = (Arc::new(vec![record(5001 + n)]), oneshot::channel().0);
+                sender.try_send(Command::Append { records, reply }).unwrap();
+            }
+            drop(sender);
+            let removed = |worker: &Worker| worker.retention.as_ref().map_or(0, |r| r.report.removed);
+            let (mut before, mut slices) = (0, 0);
+            while let Some(command) = worker.next() {
+                let now = removed(&worker);
+                assert!(
+                    now - before <= SLICE_EVENTS_MAX as u64,
+                    "{} events between two appends",
+                    now - before
+                );
+                slices += u32::from(now > before);
+                before = now;
+                worker.handle(command);
+            }
+            assert!(slices > 1, "retention had no turn");
+        }
+    }
+}

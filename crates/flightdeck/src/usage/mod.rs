@@ -1,5 +1,7 @@
 //! What was spent: by day, project, model and session, each message once however many sessions hold a copy of it.
 
+mod stretch;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -12,6 +14,8 @@ use flightdeck_core::wire::transcript::MessageKey;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
+use self::stretch::Stretch;
+pub use self::stretch::{parse_since, start_of_today};
 use crate::store::SessionRead;
 
 /// Most sessions in a report: the ones that cost most. The totals hold all.
@@ -139,7 +143,7 @@ pub struct Tally<'a> {
     by: Option<By>,
     seen: HashSet<MessageKey, BuildHasherDefault<AsIs>>,
     /// Of the session that is being counted, by day and model.
-    parts: Vec<(Day, String, Sum)>,
+    parts: Vec<(Stretch, String, Sum)>,
     /// Only where it is asked for.
     by_hour: BTreeMap<i64, Sum>,
     by_day: BTreeMap<String, Sum>,
@@ -149,16 +153,9 @@ pub struct Tally<'a> {
     sessions: u64,
 }
 
-/// A stretch of milliseconds that is one day here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Day {
-    from: i64,
-    to: i64,
-}
-
 impl<'a> Tally<'a> {
     pub fn new(prices: &'a PriceTable, zone: TimeZone, since: Option<Timestamp>, now: Timestamp) -> Self {
-        let today = Day::of(now, &zone).name(&zone);
+        let today = Stretch::day_of(now, &zone).name(&zone);
         Self {
             prices,
             zone,
@@ -193,8 +190,8 @@ impl<'a> Tally<'a> {
         let place = found.unwrap_or_else(|| {
             let stretch = match self.by {
                 // An hour of the clock on the wall never crosses midnight.
-                Some(By::Hour) => Day::hour_of(at, &self.zone),
-                _ => Day::of(at, &self.zone),
+                Some(By::Hour) => Stretch::hour_of(at, &self.zone),
+                _ => Stretch::day_of(at, &self.zone),
             };
             self.parts.push((stretch, model.to_owned(), Sum::default()));
             self.parts.len() - 1
@@ -287,8 +284,8 @@ impl<'a> Tally<'a> {
     /// Every hour from the first to the one that runs: what was not spent shows too.
     fn hours(&self) -> Vec<Group> {
         const HOUR: Millis = Millis::hours(1);
-        let running = Day::hour_of(self.now, &self.zone).from;
-        let first = self.since.map(|since| Day::hour_of(since, &self.zone).from);
+        let running = Stretch::hour_of(self.now, &self.zone).from;
+        let first = self.since.map(|since| Stretch::hour_of(since, &self.zone).from);
         let first = first.or_else(|| self.by_hour.keys().next().copied()).unwrap_or(running);
         let first = first.max(running - (HOURS_REPORTED_MAX - 1) * HOUR.0);
         let row = |from: i64| {
@@ -298,56 +295,6 @@ impl<'a> Tally<'a> {
         };
         (0..).map(|n| first + n * HOUR.0).take_while(|from| *from <= running).map(row).collect()
     }
-}
-
-impl Day {
-    fn of(at: Timestamp, zone: &TimeZone) -> Self {
-        let ms = at.as_millis();
-        let day = jiff::Timestamp::from_millisecond(ms).ok().map(|t| t.to_zoned(zone.clone()));
-        let bound = |z: Result<jiff::Zoned, jiff::Error>| z.ok().map(|z| z.timestamp().as_millisecond());
-        let from = day.as_ref().and_then(|d| bound(d.start_of_day()));
-        let to = day.as_ref().and_then(|d| bound(d.tomorrow().and_then(|t| t.start_of_day())));
-        Self { from: from.unwrap_or(ms), to: to.unwrap_or(ms + 1) }
-    }
-
-    /// The hour on the person's clock.
-    fn hour_of(at: Timestamp, zone: &TimeZone) -> Self {
-        let ms = at.as_millis();
-        let offset = jiff::Timestamp::from_millisecond(ms).map_or(0, |t| zone.to_offset(t).seconds());
-        let local = ms + i64::from(offset) * 1000;
-        let from = ms - local.rem_euclid(Millis::hours(1).0);
-        Self { from, to: from + Millis::hours(1).0 }
-    }
-
-    fn name(self, zone: &TimeZone) -> String {
-        let start = jiff::Timestamp::from_millisecond(self.from).unwrap_or_default();
-        start.to_zoned(zone.clone()).date().to_string()
-    }
-}
-
-/// Midnight here.
-pub fn start_of_today(now: Timestamp, zone: &TimeZone) -> Timestamp {
-    Timestamp::from_millis(Day::of(now, zone).from)
-}
-
-/// `today`, `7d`, a date, or an RFC 3339 time.
-pub fn parse_since(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
-    let midnight = start_of_today(now, zone);
-    if text == "today" {
-        return Some(midnight);
-    }
-    if let Some(days) =
-        text.strip_suffix('d').and_then(|n| n.parse::<i64>().ok()).filter(|n| (1..36_500).contains(n))
-    {
-        let first = jiff::Timestamp::from_millisecond(midnight.as_millis()).ok()?.to_zoned(zone.clone());
-        let first = first.checked_sub(jiff::Span::new().days(days - 1)).ok()?;
-        return Some(Timestamp::from_millis(first.timestamp().as_millisecond()));
-    }
-    if let Ok(date) = text.parse::<jiff::civil::Date>() {
-        let first = date.to_zoned(zone.clone()).ok()?;
-        return Some(Timestamp::from_millis(first.timestamp().as_millisecond()));
-    }
-    Timestamp::parse(text)
 }
 
 #[cfg(test)]
