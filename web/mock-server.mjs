@@ -164,7 +164,7 @@ async function api(req, res, path, url) {
   if (action === "explain") return json(res, 200, explain(s, logOf(s), Date.now()));
   if (action === "seen") { s.seen = true; publish("session_updated", { session: s }); return json(res, 202, {}); }
   if (!s.seat?.pane) return json(res, 409, { message: "this session has no tmux pane" });
-  return json(res, 202, {});
+  return json(res, 202, { confirmed: true, message: "sent" });
 }
 
 async function file(res, path) {

@@ -48,7 +48,8 @@ export class Daemon implements Server {
     mkdirSync(this.claude);
   }
 
-  private get env() {
+  /** Of the daemon and of everything else of this person. */
+  get env() {
     return { PATH: "/usr/bin:/bin", HOME: this.home, TMPDIR: this.home, CLAUDE_CONFIG_DIR: this.claude, FLIGHTDECK_HOME: join(this.home, "deck") };
   }
 

@@ -35,6 +35,11 @@ pub fn lines(text: &str, max: usize) -> String {
     out
 }
 
+/// All of it with the same care, and nothing cut or trimmed: text that becomes somebody's input.
+pub fn plain(text: &str) -> String {
+    visible(text).collect()
+}
+
 /// The characters of `text` without ANSI escape sequences, other controls, and bidirectional overrides.
 fn visible(text: &str) -> impl Iterator<Item = char> + '_ {
     let mut chars = text.chars().peekable();

@@ -6,12 +6,22 @@ use crate::record::{Record, Source};
 use crate::text::one_line;
 use crate::tool::ToolUse;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{list, str, text};
+use crate::wire::lenient::{list, str, text, whole};
 use crate::wire::statusline::{self, STATUS_LINE};
+
+/// What the person did to a session's terminal from here, as it stands in the log.
+pub const PROMPTED: &str = "prompted";
+pub const INTERRUPTED: &str = "interrupted";
+pub const STOPPED: &str = "stopped";
+pub const FOCUSED: &str = "focused";
 
 /// What a person would want to read of it; empty where the name says it all.
 pub fn summary(record: &Record) -> String {
     let p = &record.payload;
+    if record.source == Source::User && record.name == PROMPTED {
+        let chars = whole(p, "chars").unwrap_or_default();
+        return format!("{chars} characters typed into the terminal from here");
+    }
     if record.source != Source::Hook {
         return String::new();
     }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use crate::claude_settings::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT};
 use crate::store::RetentionPolicy;
+use crate::terminal::focus::FocusCommand;
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -32,6 +33,9 @@ pub struct Config {
     pub hold_agents: bool,
     pub tool_failure: ToolFailure,
     pub done_minutes: Option<u32>,
+    /// Brings a terminal to the front that is not in tmux, or the one tmux draws on: words with {pid} {tty} {pane} {cwd}
+    /// {session_id} in them.
+    pub focus_command: Option<FocusCommand>,
     pub keep: Keep,
     /// Dollars per million tokens by model, over the prices we ship.
     pub prices: BTreeMap<String, DollarsPerMillion>,

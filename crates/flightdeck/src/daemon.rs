@@ -39,6 +39,7 @@ use crate::registration::Registrar;
 use crate::restore::{self, Keeper};
 use crate::server::{App, router};
 use crate::store::Store;
+use crate::terminal::Terminals;
 
 /// How long open connections may take to end once the streams were told to.
 const GOODBYE_MAX: Duration = Duration::from_secs(3);
@@ -133,6 +134,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
             agents: config.hold_agents,
             ..HoldRules::new(hold_seconds.unwrap_or(config.hold_seconds()))
         },
+        terminals: Arc::new(Terminals::new(config.focus_command.clone())),
     };
 
     let mut beside = take_in(&app, &options, news).await?;

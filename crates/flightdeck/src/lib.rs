@@ -25,4 +25,5 @@ pub mod restore;
 pub mod server;
 pub mod shim;
 pub mod store;
+pub mod terminal;
 pub mod usage;

@@ -63,6 +63,26 @@ pub fn stat(_pid: u32) -> Option<Stat> {
     None
 }
 
+/// The folder a process is in.
+pub fn cwd(pid: u32) -> Option<String> {
+    std::fs::read_link(format!("/proc/{pid}/cwd")).ok()?.into_os_string().into_string().ok()
+}
+
+/// SIGTERM to the process that started at `start`, and to no later one with its number. False if it is gone.
+#[cfg(target_os = "linux")]
+pub fn ask_to_end(pid: u32, start: &str) -> bool {
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+    let pid_number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let Some(fd) = pid_number.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else { return false };
+    // Held by the descriptor from here on.
+    start_time(pid).as_deref() == Some(start) && pidfd_send_signal(fd, Signal::TERM).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn ask_to_end(_pid: u32, _start: &str) -> bool {
+    false
+}
+
 /// Whether some process has this number. One that may not be asked is there.
 pub fn exists(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else { return false };

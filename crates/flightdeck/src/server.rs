@@ -17,9 +17,10 @@ use crate::guard::{Guard, guard};
 use crate::health::Health;
 use crate::inlet::http;
 use crate::inlet::tail::history::History;
-use crate::outlet::{api, assets, observe, openapi, sse, usage};
+use crate::outlet::{api, assets, observe, openapi, sse, terminal, usage};
 use crate::registration::Registrar;
 use crate::store::Store;
+use crate::terminal::Terminals;
 
 /// What a handler may use. Cloning it clones handles.
 #[derive(Clone, Debug)]
@@ -34,6 +35,7 @@ pub struct App {
     pub prices: Arc<PriceTable>,
     pub holds: Arc<Holds>,
     pub hold_rules: HoldRules,
+    pub terminals: Arc<Terminals>,
 }
 
 pub fn router(app: App, allowed: Arc<Guard>) -> Router {
@@ -49,6 +51,9 @@ pub fn router(app: App, allowed: Arc<Guard>) -> Router {
         .route("/api/sessions/{id}/seen", post(api::seen))
         .route("/api/asks/{id}", get(answer::get_ask))
         .route("/api/asks/{id}/answer", post(answer::post_answer))
+        .route("/api/sessions/{id}/prompt", post(terminal::post_prompt))
+        .route("/api/sessions/{id}/interrupt", post(terminal::post_interrupt))
+        .route("/api/sessions/{id}/focus", post(terminal::post_focus))
         .route("/api/fleet", get(api::fleet))
         .route("/api/fleet/history", get(api::history))
         .route("/api/usage", get(usage::usage))

@@ -1,8 +1,9 @@
 //! What a person can do to a session besides answering. The daemon decides whether it can be done now and says why not.
 import { can } from "../live/able";
-import { postFocus, postInterrupt, postPrompt, postSeen } from "../live/api";
+import { postFocus, postInterrupt, postPrompt, postSeen, type How } from "../live/api";
 import { sessionSignal } from "../live/store";
-import { say, sayError } from "../ui/toast";
+import { doubtIn, type Doubt } from "./doubt";
+import { say, sayError, sentence } from "../ui/toast";
 
 export async function goToTerminal(id: string): Promise<void> {
   if (!can("focus")) return say("This Flightdeck cannot bring a terminal to the front", true);
@@ -16,24 +17,28 @@ export async function goToTerminal(id: string): Promise<void> {
 
 export async function interrupt(id: string): Promise<void> {
   try {
-    await postInterrupt(id);
-    say("Interrupt sent");
+    const { confirmed, message } = await postInterrupt(id);
+    say(sentence(message), !confirmed);
   } catch (error) {
     sayError(error);
   }
 }
 
-/** True if the prompt went out; on false the text stays in its box. */
-export async function sendPrompt(id: string, text: string): Promise<boolean> {
+/** "sent", or why the text stays in its box: a question to the person, or a failure that was told. */
+export async function sendPrompt(id: string, text: string, how: How): Promise<"sent" | "failed" | Doubt> {
   try {
-    await postPrompt(id, text);
-    say("Prompt sent");
-    return true;
+    const { confirmed, message } = await postPrompt(id, text, how);
+    say(confirmed ? "Prompt sent" : sentence(message), !confirmed);
+    return "sent";
   } catch (error) {
+    const doubt = doubtIn(error);
+    if (doubt) return doubt;
     sayError(error);
-    return false;
+    return "failed";
   }
 }
+
+
 
 export function markSeen(id: string): void {
   if (sessionSignal(id)?.peek().seen) return;

@@ -36,7 +36,8 @@ function Content({ session }: { session: Session }) {
   const look = lookOf(session.agent_state.role);
   const asks = shownAsks(session);
   useEffect(() => markSeen(session.id), [session.id, session.agent_state.since]);
-  const canPrompt = session.seat.pane && can("prompt") && session.agent_state.group !== "done";
+  const waits = look === "idle" || look === "asking" || look === "failed";
+  const canPrompt = waits && session.seat.pane && can("prompt");
   return (
     <div class={`drawer is-${look}`} data-drawer={session.id}>
       <Head session={session} />
@@ -59,7 +60,7 @@ function Content({ session }: { session: Session }) {
       <Side session={session} explanation={data.explanation.value} events={data.events.value} />
       <footer class="drawer-foot">
         {canPrompt
-          ? <Composer id={session.id} placeholder={session.agent_state.group === "running" ? "Queue a prompt for when this turn ends" : "Next prompt"} />
+          ? <Composer id={session.id} placeholder="Next prompt" />
           : <Without session={session} />}
       </footer>
     </div>

@@ -5,7 +5,7 @@ import type { Explanation } from "../generated/Explanation";
 import type { Session } from "../generated/Session";
 import type { TimelineEvent } from "../generated/TimelineEvent";
 import { getEvents, getExplanation, getSession } from "../live/api";
-import { loaded, sessionSignal } from "../live/store";
+import { loaded, revision, sessionSignal } from "../live/store";
 
 const PAGE = 500;
 /** A drawer shows the newest of these; the whole log is in `flightdeck log`. */
@@ -61,7 +61,10 @@ async function newEvents(id: string, have: TimelineEvent[]): Promise<TimelineEve
 /** The live session, or a stored one by its link; null while it is looked for, undefined if nobody knows it. */
 export function useSession(id: string): Session | null | undefined {
   const stored = useSignal<Session | null | undefined>(null);
-  const live = sessionSignal(id)?.value;
+  const held = sessionSignal(id);
+  // One the page does not know yet may come with the next change; until then nothing else would draw this again.
+  if (!held) void revision.value;
+  const live = held?.value;
   useEffect(() => {
     if (live) return;
     getSession(id).then((s) => { stored.value = s; }, () => { stored.value = undefined; });

@@ -61,7 +61,11 @@ export const postAnswer = (askId: string, answer: Answer) =>
   request<Resolution>("POST", `/api/asks/${encodeURIComponent(askId)}/answer`, { ...answer, via: "web" });
 export const getAsk = (askId: string) => request<Ask>("GET", `/api/asks/${encodeURIComponent(askId)}`);
 
-export const postPrompt = (id: string, text: string) => request<unknown>("POST", `${at(id)}/prompt`, { text });
-export const postInterrupt = (id: string) => request<unknown>("POST", `${at(id)}/interrupt`, {});
-export const postFocus = (id: string) => request<unknown>("POST", `${at(id)}/focus`, {});
+/** What was done at the session's terminal; `confirmed` says whether the client has taken it. */
+export type Done = { confirmed?: boolean; message: string };
+/** What the person said to a question of the daemon. */
+export type How = { as?: "command" | "text"; draft?: "keep" | "replace" };
+export const postPrompt = (id: string, text: string, how: How) => request<Done>("POST", `${at(id)}/prompt`, { text, ...how });
+export const postInterrupt = (id: string) => request<Done>("POST", `${at(id)}/interrupt`, { confirm: true });
+export const postFocus = (id: string) => request<Done>("POST", `${at(id)}/focus`, {});
 export const postSeen = (id: string) => request<unknown>("POST", `${at(id)}/seen`, {});

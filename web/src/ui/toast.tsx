@@ -14,7 +14,8 @@ export function say(text: string, bad = false): void {
   }, SHOW_MS);
 }
 
-export const sayError = (error: unknown) => say(error instanceof Error ? error.message : String(error), true);
+export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+export const sayError = (error: unknown) => say(sentence(error instanceof Error ? error.message : String(error)), true);
 
 export function Toasts() {
   const toast = current.value;

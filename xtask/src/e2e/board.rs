@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 /// From start to the line with the address.
 const DAEMON_START: Duration = Duration::from_secs(20);
+/// The daemon types and waits for the client's word before it answers.
+const ANSWER: Duration = Duration::from_secs(15);
 
 /// One session as the board shows it.
 #[derive(Clone, Debug)]
@@ -30,6 +32,12 @@ pub(super) trait Board {
 
     /// The board now; `None` if this one does not judge.
     fn sessions(&self) -> Result<Option<Vec<SessionView>>>;
+
+    /// One session as the API has it.
+    fn card(&self, id: &str) -> Result<Value>;
+
+    /// Asks for something: the status and the answer.
+    fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)>;
 }
 
 /// Our daemon, over HTTP.
@@ -44,17 +52,30 @@ struct Http(String);
 
 impl Http {
     fn get(&self, path: &str) -> Result<Value> {
+        let (status, answer) = self.ask("GET", path, "")?;
+        if status != 200 {
+            bail!("GET {path}: {status} {answer}");
+        }
+        Ok(answer)
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> Result<(u16, Value)> {
         let mut stream = TcpStream::connect(&self.0)?;
-        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.0);
+        stream.set_read_timeout(Some(ANSWER))?;
+        let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
+        let length = body.len();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{kind}Content-Length: {length}\r\n\r\n{body}",
+            self.0
+        );
         stream.write_all(request.as_bytes())?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
         let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
-        if !head.starts_with("HTTP/1.1 200") {
-            bail!("GET {path}: {}", head.lines().next().unwrap_or_default());
-        }
-        serde_json::from_str(body).with_context(|| format!("GET {path} gave no JSON"))
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let status = status.with_context(|| format!("{method} {path}: {head}"))?;
+        let json = if body.is_empty() { Ok(Value::Null) } else { serde_json::from_str(body) };
+        Ok((status, json.with_context(|| format!("{method} {path}: {status}, and no JSON: {body}"))?))
     }
 
     fn sessions(&self) -> Result<Vec<SessionView>> {
@@ -130,6 +151,14 @@ impl Board for Daemon {
     fn sessions(&self) -> Result<Option<Vec<SessionView>>> {
         self.http.sessions().map(Some)
     }
+
+    fn card(&self, id: &str) -> Result<Value> {
+        self.http.get(&format!("/api/sessions/{id}"))
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)> {
+        self.http.ask("POST", path, &body.to_string())
+    }
 }
 
 impl Drop for Daemon {
@@ -189,6 +218,14 @@ impl Board for Recorder {
 
     fn sessions(&self) -> Result<Option<Vec<SessionView>>> {
         Ok(None)
+    }
+
+    fn card(&self, _: &str) -> Result<Value> {
+        bail!("a recorder has no cards")
+    }
+
+    fn post(&self, _: &str, _: &Value) -> Result<(u16, Value)> {
+        bail!("a recorder does nothing")
     }
 }
 

@@ -53,7 +53,8 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         }
         return Ok(true);
     }
-    let chosen = choose(&args.scenarios, args.slow)?;
+    let mut chosen = choose(&args.scenarios, args.slow)?;
+    chosen.retain(|scenario| !scenario.acts || args.board == BoardKind::Daemon);
     let ci = std::env::var("CI").is_ok_and(|v| v == "true");
     let tools = install::tools(args.client.as_deref()).and_then(|client| {
         let flightdeck = if args.board == BoardKind::Daemon { Some(install::flightdeck()?) } else { None };
@@ -96,7 +97,8 @@ pub(crate) fn record(
     names: &[String],
     client: Option<&Path>,
 ) -> Result<impl Iterator<Item = Result<(String, PathBuf)>>> {
-    let chosen = choose(names, false)?;
+    let mut chosen = choose(names, false)?;
+    chosen.retain(|scenario| !scenario.acts);
     let client = install::tools(client)?;
     Ok(chosen.into_iter().map(move |scenario| {
         println!("{} — {}", scenario.name, scenario.about);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use flightdeck_sim::client::{Lab, Tui, wait_for};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::board::{Board, Daemon, Recorder, SessionView};
 use super::expect::Expect;
@@ -214,6 +214,14 @@ impl Stage {
         self.tally.boards += 1;
         println!("  {step}: its card is replaced");
         Ok(())
+    }
+
+    pub(super) fn card(&self, seat: &Seat) -> Result<Value> {
+        self.board.card(&self.session(seat).context("no session")?)
+    }
+
+    pub(super) fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)> {
+        self.board.post(path, body)
     }
 
     fn view(&self, id: &str) -> Result<Option<SessionView>> {

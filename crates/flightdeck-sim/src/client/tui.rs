@@ -1,5 +1,6 @@
 //! One interactive client in a terminal of a private tmux server.
 
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -31,8 +32,12 @@ pub(super) fn tmux(lab: &Lab) -> Command {
 }
 
 fn tmux_in(dir: &std::path::Path) -> Command {
+    server(dir, "lab")
+}
+
+fn server(dir: &std::path::Path, name: &str) -> Command {
     let mut command = Command::new("tmux");
-    command.args(["-L", "lab", "-f", "/dev/null"]).env_clear().envs([
+    command.args(["-L", name, "-f", "/dev/null"]).env_clear().envs([
         ("PATH", "/usr/bin:/bin"),
         ("LANG", "C.UTF-8"),
         ("TERM", "xterm-256color"),
@@ -156,6 +161,47 @@ impl Tui {
         let waited =
             wait_for(pattern, deadline, || Ok(Some(self.capture()?).filter(|text| regex.is_match(text))));
         waited.with_context(|| self.shown())
+    }
+
+    /// Somebody looks at this terminal: a tmux client attached to it, itself drawn by another tmux server. It goes when the
+    /// lab's server does. Gives back its terminal's name.
+    pub fn attach(&self) -> Result<String> {
+        let before = self.viewers()?;
+        let attach = format!("unset TMUX; exec tmux -L lab attach -t ={}", self.name);
+        let started = server(&self.lab_dir, "viewers")
+            .args(["new-session", "-d", "-x", COLUMNS, "-y", ROWS, "sh", "-c", &attach])
+            .output()?;
+        if !started.status.success() {
+            bail!("cannot attach: {}", String::from_utf8_lossy(&started.stderr));
+        }
+        wait_for("the viewer", ECHO, || Ok(self.viewers()?.into_keys().find(|tty| !before.contains_key(tty))))
+    }
+
+    /// Who looks at which session and pane of the lab's server.
+    pub fn viewers(&self) -> Result<BTreeMap<String, String>> {
+        let format = "#{client_tty} #{session_name} #{pane_id}";
+        let listed = tmux_in(&self.lab_dir).args(["list-clients", "-F", format]).output()?;
+        let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+        Ok(text
+            .lines()
+            .filter_map(|l| l.split_once(' '))
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .collect())
+    }
+
+    /// A second window in this terminal's session, in front of the client.
+    pub fn open_window(&self) -> Result<()> {
+        self.tmux(&["new-window", "-t", &self.name, "sh"])
+    }
+
+    /// The id of the client's pane.
+    pub fn pane(&self) -> Result<String> {
+        let listed =
+            tmux_in(&self.lab_dir).args(["list-panes", "-a", "-F", "#{pane_pid} #{pane_id}"]).output()?;
+        let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+        let pid = self.pid.to_string();
+        let found = text.lines().filter_map(|l| l.split_once(' ')).find(|(p, _)| *p == pid);
+        Ok(found.with_context(|| format!("terminal {} has no pane", self.name))?.1.to_owned())
     }
 
     /// The screen for an error message, without its empty lines.

@@ -9,6 +9,7 @@ use anyhow::{Context, anyhow, bail};
 use flightdeck_core::board::Card;
 use serde_json::{Value, json};
 
+use super::next;
 use crate::paths::Paths;
 
 /// A daemon that does not answer a question in this time is stuck.
@@ -19,6 +20,13 @@ const PAGE_ROWS: usize = 1000;
 
 pub(super) struct Daemon {
     stream: BufReader<UnixStream>,
+}
+
+/// A no, with what a program needs to ask the person.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) message: String,
+    pub(super) details: Value,
 }
 
 impl Daemon {
@@ -38,12 +46,19 @@ impl Daemon {
     }
 
     pub(super) fn ask(&mut self, cmd: &str, args: Value) -> anyhow::Result<Value> {
+        self.try_ask(cmd, args)?.map_err(|refused| anyhow!("{}", refused.message))
+    }
+
+    /// The inner error is the daemon's no, for whoever can do something about it.
+    pub(super) fn try_ask(&mut self, cmd: &str, args: Value) -> anyhow::Result<Result<Value, Refused>> {
         self.send(cmd, args)?;
-        let answer: Value = serde_json::from_str(&self.line()?).context("the daemon's answer is not JSON")?;
+        let mut answer: Value =
+            serde_json::from_str(&self.line()?).context("the daemon's answer is not JSON")?;
         if answer["ok"] == json!(true) {
-            return Ok(answer["data"].clone());
+            return Ok(Ok(answer["data"].take()));
         }
-        Err(anyhow!("{}", answer["message"].as_str().unwrap_or("the daemon refused")))
+        let message = answer["message"].as_str().unwrap_or("the daemon refused").to_owned();
+        Ok(Err(Refused { message, details: answer["details"].take() }))
     }
 
     fn send(&mut self, cmd: &str, args: Value) -> anyhow::Result<()> {
@@ -93,6 +108,21 @@ impl Daemon {
             // Perhaps one that left the board: the daemon knows by its whole id.
             [] => Ok(wanted.to_owned()),
             many => bail!("{} sessions start with {wanted}: give more of the id", many.len()),
+        }
+    }
+
+    /// A session as a person names it: by its seat, by the start of its id, or `next` for the one that needs them most.
+    pub(super) fn find_seat(&mut self, wanted: &str) -> anyhow::Result<String> {
+        let mut cards = self.cards()?;
+        if wanted == "next" {
+            next::waiting(&mut cards, false);
+            return cards.first().map(|c| c.id.clone()).context("nobody waits for you");
+        }
+        let here = |c: &&Card| c.ended_at.is_none() && c.seat.name.as_deref() == Some(wanted);
+        match cards.iter().filter(here).collect::<Vec<_>>().as_slice() {
+            [one] => Ok(one.id.clone()),
+            [] => self.find(wanted),
+            many => bail!("{} sessions sit at {wanted}: give the start of an id", many.len()),
         }
     }
 

@@ -13,6 +13,7 @@ mod out;
 mod replay;
 mod show;
 mod status;
+mod terminal;
 mod up;
 mod usage;
 
@@ -59,6 +60,12 @@ enum Command {
     Next(next::NextArgs),
     /// Decide what a session waits for: allow, deny, pick an option, approve a plan
     Answer(answer::AnswerArgs),
+    /// Type the next prompt into a session's tmux pane
+    Send(terminal::SendArgs),
+    /// Bring a session's terminal to the front
+    Focus(terminal::FocusArgs),
+    /// Press Esc in a session's tmux pane, or end its client
+    Interrupt(terminal::InterruptArgs),
     /// How the daemon is doing
     Status(status::StatusArgs),
     /// What was spent: by day, project, model and session
@@ -140,6 +147,9 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Explain(args) => explain::run(&args, &paths, out),
         Command::Next(args) => next::run(&args, &paths, out),
         Command::Answer(args) => answer::run(&args, &paths, out),
+        Command::Send(args) => terminal::send(&args, &paths, out),
+        Command::Focus(args) => terminal::focus(&args, &paths, out),
+        Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),

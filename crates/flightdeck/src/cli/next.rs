@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use flightdeck_core::board::Card;
 use flightdeck_core::lens::Group;
 
 use super::ask::Daemon;
@@ -22,11 +23,7 @@ pub(super) struct NextArgs {
 /// Exits 1 where nobody waits, so that a script can tell.
 pub(super) fn run(args: &NextArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let mut cards = Daemon::connect(paths)?.cards()?;
-    cards.retain(|c| c.agent_state.group == Group::NeedsYou);
-    cards.sort_by(|a, b| match args.urgency {
-        true => a.rank.urgency.cmp(&b.rank.urgency),
-        false => a.rank.default.cmp(&b.rank.default),
-    });
+    waiting(&mut cards, args.urgency);
     let first = cards.first();
     if args.json {
         out.json(&first)?;
@@ -42,4 +39,13 @@ pub(super) fn run(args: &NextArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
         writeln!(out, "Nobody waits for you.")?;
     }
     Ok(u8::from(first.is_none()))
+}
+
+/// Only those that wait for the person, the first to look at in front.
+pub(super) fn waiting(cards: &mut Vec<Card>, urgency: bool) {
+    cards.retain(|c| c.agent_state.group == Group::NeedsYou);
+    cards.sort_by(|a, b| match urgency {
+        true => a.rank.urgency.cmp(&b.rank.urgency),
+        false => a.rank.default.cmp(&b.rank.default),
+    });
 }

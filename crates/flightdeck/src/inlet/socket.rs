@@ -16,7 +16,7 @@ use crate::asks::answer as asks;
 use crate::asks::holds::Held;
 use crate::clock;
 use crate::inlet::frame::{FRAME_BYTES_MAX, Frame};
-use crate::outlet::api;
+use crate::outlet::{api, terminal};
 use crate::server::App;
 use crate::store::Appended;
 
@@ -28,14 +28,20 @@ pub const CONNECTIONS_MAX: usize = 1024;
 pub struct Refusal {
     pub code: &'static str,
     pub message: String,
+    /// What a program needs to ask the person.
+    pub details: Option<Value>,
 }
 
 impl Refusal {
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), details: None }
     }
     fn json(&self) -> Value {
-        json!({ "ok": false, "error": self.code, "message": self.message })
+        let mut json = json!({ "ok": false, "error": self.code, "message": self.message });
+        if let Some(details) = &self.details {
+            json["details"] = details.clone();
+        }
+        json
     }
 }
 
@@ -127,6 +133,13 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
             let given = given.map_err(|e| Refusal::new("VALIDATION_ERROR", format!("`answer`: {e}")))?;
             to_json(asks::answer(app, &id, given).await.map_err(not_answered)?)?
         }
+        "prompt" => {
+            terminal::prompt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?
+        }
+        "interrupt" => {
+            terminal::interrupt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?
+        }
+        "focus" => terminal::focus(app, &id_of(&frame.args)?).await.map_err(not_found)?,
         "usage" => {
             let since = frame.args.get("since").and_then(Value::as_str);
             crate::outlet::usage::usage_json(app, since).await.map_err(not_found)?
@@ -244,7 +257,16 @@ fn stopping(error: crate::engine::Stopped) -> Refusal {
 }
 
 fn not_found(error: api::ApiError) -> Refusal {
-    Refusal::new(error.code(), error.to_string())
+    let details = match &error {
+        api::ApiError::Refused(refused) => Some(refused.json()),
+        _ => None,
+    };
+    Refusal { details, ..Refusal::new(error.code(), error.to_string()) }
+}
+
+/// The arguments as a request over HTTP would have them.
+fn body(args: &Map<String, Value>) -> Vec<u8> {
+    serde_json::to_vec(args).unwrap_or_default()
 }
 
 /// The same changes as the event stream, a line each. A reader that falls behind gets `gap` and a fresh snapshot.

@@ -17,6 +17,7 @@ use crate::clock;
 use crate::engine::{NotStored, Stopped};
 use crate::server::App;
 use crate::store::{EventsOf, SessionCursor, StoreError};
+use crate::terminal::Refused;
 
 /// Most rows of one page, whatever was asked for.
 pub const PAGE_ROWS_MAX: usize = 1000;
@@ -36,6 +37,9 @@ pub enum ApiError {
     Store(#[from] StoreError),
     #[error(transparent)]
     NotStored(#[from] NotStored),
+    /// The state of things does not allow it now.
+    #[error(transparent)]
+    Refused(#[from] Refused),
     #[error("cannot write the answer: {0}")]
     Json(#[from] serde_json::Error),
 }
@@ -46,6 +50,7 @@ impl ApiError {
         match self {
             Self::NoSession(_) => "NOT_FOUND",
             Self::Bad(_) => "VALIDATION_ERROR",
+            Self::Refused(_) => "REFUSED",
             _ => "HANDLER_ERROR",
         }
     }
@@ -53,6 +58,9 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
+        if let Self::Refused(refused) = self {
+            return (StatusCode::CONFLICT, axum::Json(refused.json())).into_response();
+        }
         let status = match self {
             Self::NoSession(_) => StatusCode::NOT_FOUND,
             Self::Bad(_) => StatusCode::BAD_REQUEST,
@@ -213,9 +221,20 @@ pub async fn see(app: &App, id: &str) -> Result<Value, ApiError> {
     if app.engine.card(id).await?.is_none() {
         return Err(ApiError::NoSession(id.to_owned()));
     }
-    let record = Record::ours(Source::User, SEEN, id, Map::new(), clock::fresh_id());
+    let seq = by_person(app, id, SEEN, Map::new()).await?;
+    Ok(json!({ "seq": seq }))
+}
+
+/// What the person did here, in the log.
+pub(super) async fn by_person(
+    app: &App,
+    id: &str,
+    name: &str,
+    payload: Map<String, Value>,
+) -> Result<u64, ApiError> {
+    let record = Record::ours(Source::User, name, id, payload, clock::fresh_id());
     let appended = app.engine.append(vec![record]).await?;
-    Ok(json!({ "seq": appended.first().map_or(0, |a| a.seq) }))
+    Ok(appended.first().map_or(0, |a| a.seq))
 }
 
 pub async fn fleet(State(app): State<App>) -> Answer {

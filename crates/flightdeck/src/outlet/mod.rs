@@ -5,4 +5,5 @@ pub mod assets;
 pub mod observe;
 pub mod openapi;
 pub mod sse;
+pub mod terminal;
 pub mod usage;

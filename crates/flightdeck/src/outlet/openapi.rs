@@ -65,6 +65,29 @@ pub const ROUTES: &[Route] = &[
         ],
     ),
     (
+        "post",
+        "/api/sessions/{id}/prompt",
+        "Type the next prompt into its tmux pane: text; as=command|text; draft=keep|replace",
+        &[
+            (202, "Typed; confirmed says whether the client has taken it"),
+            (400, "No text, or not understood"),
+            (404, "No such session"),
+            (409, "Not now: error, message, and what to ask the person (confirm, draft, choices, resume)"),
+        ],
+    ),
+    (
+        "post",
+        "/api/sessions/{id}/interrupt",
+        "Press Esc in its tmux pane; with stop=true end the client. Both need confirm=true",
+        &[(202, "Done; confirmed says whether it has stopped"), (404, "No such session"), (409, "Not now")],
+    ),
+    (
+        "post",
+        "/api/sessions/{id}/focus",
+        "Bring its terminal to the front",
+        &[(202, "In front"), (404, "No such session"), (409, "Not now")],
+    ),
+    (
         "get",
         "/api/fleet",
         "How many sessions are where, and the rate limits of the subscription where known",

@@ -98,6 +98,7 @@ impl Deck {
                 registrar,
                 heartbeat_every,
                 history: Arc::default(),
+                terminals: Arc::default(),
                 prices: Arc::new(flightdeck::config::Config::default().prices().unwrap()),
                 holds: Arc::clone(&holds),
                 hold_rules,

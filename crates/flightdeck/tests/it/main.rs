@@ -28,4 +28,5 @@ mod stage;
 mod start;
 mod status_line;
 mod stream;
+mod terminal;
 mod trouble;

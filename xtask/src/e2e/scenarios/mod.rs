@@ -5,6 +5,7 @@ mod context;
 mod end;
 mod interrupt;
 mod many;
+mod terminal;
 mod turn;
 
 use anyhow::Result;
@@ -21,16 +22,23 @@ pub(super) struct Scenario {
     pub(super) allow_tools: bool,
     /// Hooks are there before the client starts.
     pub(super) hooks_first: bool,
+    /// Does something by the daemon: without one there is nothing to play.
+    pub(super) acts: bool,
 }
 
 /// Asks before each tool.
 const fn asking(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
-    Scenario { name, about, run, slow: false, allow_tools: false, hooks_first: true }
+    Scenario { name, about, run, slow: false, allow_tools: false, hooks_first: true, acts: false }
 }
 
 /// Common tools run without asking.
 const fn free(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
     Scenario { allow_tools: true, ..asking(name, about, run) }
+}
+
+/// The daemon does something at the terminal.
+const fn acting(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
+    Scenario { acts: true, ..asking(name, about, run) }
 }
 
 pub(super) static ALL: &[Scenario] = &[
@@ -81,6 +89,18 @@ pub(super) static ALL: &[Scenario] = &[
             context::hooks_into_running,
         )
     },
+    acting("send", "the daemon types prompts of all kinds", terminal::send),
+    acting("send_command", "the daemon types what the client would run itself", terminal::send_command),
+    acting("send_draft", "the daemon finds a draft, a menu, a question", terminal::send_draft),
+    Scenario {
+        allow_tools: true,
+        ..acting("send_interrupt", "the daemon interrupts a tool and ends the client", terminal::interrupt)
+    },
+    Scenario {
+        allow_tools: true,
+        ..acting("send_vim", "the daemon types and interrupts in vim mode", terminal::vim)
+    },
+    acting("focus", "the daemon shows a pane to the person and to nobody else", terminal::focus),
     asking("end_exit", "/exit", end::exit),
     asking("end_ctrl_c", "Ctrl-C twice", end::ctrl_c),
     asking("end_ctrl_d", "Ctrl-D twice", end::ctrl_d),

@@ -1,0 +1,226 @@
+//! Prompts, Esc and focus at a real tmux server with a program in it that behaves like the client.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::stage::{Daemon, Stage, until};
+
+const SESSION: &str = "0b5e7a11-aaaa-4bbb-8ccc-000000000001";
+
+struct Desk {
+    daemon: Daemon,
+    stage: Stage,
+}
+
+/// `None` where there is no tmux; that is a failure where nobody watches.
+fn desk() -> Option<Desk> {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        assert!(std::env::var("CI").is_err(), "tmux is not installed");
+        eprintln!("SKIPPED: tmux is not installed");
+        return None;
+    }
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let desk = Desk { daemon, stage };
+    let client = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fake-client.sh");
+    let binary = env!("CARGO_BIN_EXE_flightdeck");
+    desk.tmux(&["new-session", "-d", "-s", "a", "-x", "90", "-y", "24", "bash", client, binary, SESSION]);
+    until("the session is there", || {
+        desk.daemon.board().iter().find(|c| c["id"] == SESSION).map(|card| {
+            assert_eq!(card["agent_state"]["state"], "idle", "{card}");
+            assert!(card["seat"]["pane"].is_string(), "{card}");
+        })
+    });
+    until("its prompt box is drawn", || desk.screen().contains('❯').then_some(()));
+    Some(desk)
+}
+
+impl Desk {
+    fn socket(&self) -> PathBuf {
+        self.stage.path().join("tmux")
+    }
+
+    fn tmux_command(&self) -> Command {
+        let mut tmux = self.stage.bare(Path::new("tmux"));
+        // The pane's hooks find the daemon by this, as a person's would by their home.
+        tmux.env("PATH", "/usr/bin:/bin").env("LANG", "C.UTF-8").env("TERM", "xterm-256color");
+        tmux.env("FLIGHTDECK_HOME", &self.stage.paths().home);
+        tmux.args(["-f", "/dev/null", "-S"]).arg(self.socket());
+        tmux
+    }
+
+    #[track_caller]
+    fn tmux(&self, args: &[&str]) -> String {
+        let output = self.tmux_command().args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-t", "=a:"])
+    }
+
+    fn prompts(&self) -> String {
+        fs::read_to_string(self.stage.path().join("prompts")).unwrap_or_default()
+    }
+
+    fn post(&self, what: &str, body: &Value) -> (u16, Value) {
+        let answer = self.daemon.post(&format!("/api/sessions/{SESSION}/{what}"), &body.to_string());
+        (answer.status, answer.json())
+    }
+
+    #[track_caller]
+    fn refused(&self, what: &str, body: &Value, error: &str) -> Value {
+        let (status, answer) = self.post(what, body);
+        assert_eq!((status, answer["error"].as_str()), (409, Some(error)), "{body}: {answer}");
+        answer
+    }
+
+    /// Idle, and drawn so.
+    #[track_caller]
+    fn rests(&self) {
+        self.state("idle");
+        until("its box is empty", || self.screen().lines().any(|l| l.trim_end() == "❯").then_some(()));
+    }
+
+    #[track_caller]
+    fn state(&self, state: &str) {
+        until(state, || (self.daemon.card(SESSION)["agent_state"]["state"] == state).then_some(()));
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        // The server may have ended with its last pane.
+        let _ = self.tmux_command().arg("kill-server").stderr(Stdio::null()).status();
+    }
+}
+
+#[test]
+fn a_prompt_is_typed_once_and_stands_in_the_log() {
+    let Some(desk) = desk() else { return };
+    assert_eq!(
+        desk.post("prompt", &json!({"text": "fix\nthe \"build\" \\"})),
+        (202, json!({"confirmed": true, "message": "sent"}))
+    );
+    assert_eq!(desk.prompts(), "fix\nthe \"build\" \\ \n");
+    desk.state("idle");
+    assert_eq!(desk.daemon.card(SESSION)["turn_count"], 1);
+    let events = desk.daemon.get(&format!("/api/sessions/{SESSION}/events?payload=1")).json();
+    let ours: Vec<&Value> =
+        events["events"].as_array().unwrap().iter().filter(|e| e["name"] == "prompted").collect();
+    assert_eq!(ours.len(), 1);
+    assert_eq!(ours[0]["payload"], json!({"chars": 17, "command": false, "confirmed": true}));
+    assert_eq!(ours[0]["summary"], "17 characters typed into the terminal from here");
+    assert_eq!(desk.post("prompt", &json!({"text": " \n"})).0, 400);
+    assert_eq!(desk.post("prompt", &json!({"txt": "x"})).0, 400);
+    assert_eq!(desk.post("prompt", &json!({"text": "x".repeat(300 << 10)})).0, 400);
+}
+
+#[test]
+fn a_draft_is_told_kept_or_replaced() {
+    let Some(desk) = desk() else { return };
+    desk.tmux(&["send-keys", "-t", "=a:", "-l", "half a thought"]);
+    until("the draft is drawn", || desk.screen().contains("half a thought").then_some(()));
+    let told = desk.refused("prompt", &json!({"text": "go"}), "draft");
+    assert_eq!((&told["draft"], &told["choices"]), (&json!("half a thought"), &json!(["keep", "replace"])));
+    assert_eq!(desk.post("prompt", &json!({"text": "go", "draft": "keep"})).0, 202);
+    desk.state("idle");
+    until("the draft is back", || desk.screen().contains("half a thought").then_some(()));
+    assert_eq!(desk.post("prompt", &json!({"text": "on", "draft": "replace"})).0, 202);
+    assert_eq!(desk.prompts(), "go\non\n");
+}
+
+#[test]
+fn esc_needs_a_yes_and_something_to_interrupt() {
+    let Some(desk) = desk() else { return };
+    desk.refused("interrupt", &json!({"confirm": true}), "not_working");
+    assert_eq!(desk.post("prompt", &json!({"text": "work"})).0, 202);
+    desk.refused("prompt", &json!({"text": "more"}), "not_idle");
+    let asked = desk.refused("interrupt", &json!({}), "confirm");
+    assert_eq!(asked["confirm"], "interrupt");
+    assert_eq!(
+        desk.post("interrupt", &json!({"confirm": true})),
+        (202, json!({"confirmed": true, "message": "interrupted"}))
+    );
+    desk.state("idle");
+    assert_eq!(desk.refused("interrupt", &json!({"stop": true}), "confirm")["confirm"], "stop");
+    assert_eq!(desk.post("interrupt", &json!({"stop": true, "confirm": true})).0, 202);
+    desk.state("session_ended");
+    let told = desk.refused("prompt", &json!({"text": "go"}), "ended");
+    assert!(told["resume"].as_str().unwrap().ends_with(&format!("claude --resume {SESSION}")), "{told}");
+}
+
+#[test]
+fn nothing_is_typed_into_a_pane_that_is_in_copy_mode_or_shared() {
+    let Some(desk) = desk() else { return };
+    desk.tmux(&["copy-mode", "-t", "=a:"]);
+    desk.refused("prompt", &json!({"text": "go"}), "pane_not_free");
+    desk.tmux(&["send-keys", "-t", "=a:", "-X", "cancel"]);
+    desk.tmux(&["set-option", "-w", "-t", "=a:", "synchronize-panes", "on"]);
+    desk.refused("prompt", &json!({"text": "go"}), "pane_not_free");
+    desk.tmux(&["set-option", "-w", "-t", "=a:", "synchronize-panes", "off"]);
+    assert_eq!(desk.post("prompt", &json!({"text": "go"})).0, 202);
+    assert_eq!(desk.prompts(), "go\n");
+}
+
+#[test]
+fn the_command_line_sends_interrupts_and_says_why_not() {
+    let Some(desk) = desk() else { return };
+    let run = |args: &[&str]| desk.stage.run(args);
+    assert_eq!(run(&["send", &SESSION[..6], "fix", "the", "build"]).well(), "sent\n");
+    desk.rests();
+    assert_eq!(desk.prompts(), "fix the build\n");
+    let said = run(&["send", "next", "/clear"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    assert!(said.err.contains("the command /clear") && said.err.contains("--as command"), "{}", said.err);
+    assert_eq!(
+        run(&["send", "next", "--as", "command", "/clear"]).well(),
+        "the client took it as a command\n"
+    );
+    let said = run(&["send", "--json", "next", "!ls"]);
+    assert_eq!(
+        (said.code, serde_json::from_str::<Value>(&said.out).unwrap()["confirm"].as_str()),
+        (1, Some("command"))
+    );
+    desk.rests();
+    let mut piped = desk.stage.flightdeck(&["send", "--as", "text", "next", "-"]);
+    let mut child = piped.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"!work on\n").unwrap();
+    assert_eq!(String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap(), "sent\n");
+    desk.rests();
+    assert_eq!(run(&["send", "next", "work"]).well(), "sent\n");
+    let said = run(&["interrupt", &SESSION[..6]]);
+    assert!(said.code == 1 && said.err.contains("--yes"), "{said:?}");
+    assert_eq!(run(&["interrupt", &SESSION[..6], "--yes"]).well(), "interrupted\n");
+    let said = run(&["focus", &SESSION[..6]]);
+    assert!(said.code == 1 && said.err.contains("attach"), "{said:?}");
+    assert!(run(&["focus", "nobody"]).err.contains("no session nobody"));
+}
+
+#[test]
+fn without_a_pane_the_way_back_is_told_and_a_command_of_ones_own_is_run() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    daemon.post("/api/live/hook", r#"{"session_id":"s","hook_event_name":"Stop","cwd":"/w/it's here"}"#);
+    for what in ["prompt", "interrupt", "focus"] {
+        let answer = daemon.post(&format!("/api/sessions/s/{what}"), r#"{"text":"go","confirm":true}"#);
+        let told = answer.json();
+        assert_eq!((answer.status, told["error"].as_str()), (409, Some("no_pane")), "{what}: {told}");
+        assert_eq!(told["resume"], r#"cd "/w/it's here" && claude --resume s"#);
+    }
+    drop(daemon);
+    let made = stage.path().join("made");
+    let config = format!("focus_command = \"touch '{}-{{session_id}}'\"\n", made.display());
+    fs::write(stage.paths().home.join("config.toml"), config).unwrap();
+    let daemon = stage.daemon();
+    let mut hook = stage.flightdeck(&["hook", "--ack-ms", "1000"]);
+    hook.env("CLAUDE_PID", std::process::id().to_string());
+    crate::stage::feed(&mut hook, r#"{"session_id":"t","hook_event_name":"Stop","cwd":"/w"}"#);
+    let answer = daemon.post("/api/sessions/t/focus", "{}");
+    assert_eq!(answer.status, 202, "{}", answer.text());
+    assert!(stage.path().join("made-t").exists());
+}

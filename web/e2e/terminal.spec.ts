@@ -1,0 +1,81 @@
+//! The next prompt from the board: a real tmux server, and in it a program that behaves like the client.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { binary, type Daemon } from "./daemon";
+import { expect, test } from "./fleet";
+
+const SESSION = "0b5e7a11-aaaa-4bbb-8ccc-000000000001";
+const CLIENT = resolve("../crates/flightdeck/tests/it/fake-client.sh");
+
+class Terminal {
+  constructor(private readonly daemon: Daemon) {
+    this.tmux("new-session", "-d", "-s", "a", "-x", "90", "-y", "24", "-c", daemon.home, "bash", CLIENT, binary(), SESSION);
+  }
+  tmux(...args: string[]): string {
+    const env = { ...this.daemon.env, LANG: "C.UTF-8", TERM: "xterm-256color" };
+    return execFileSync("tmux", ["-f", "/dev/null", "-S", join(this.daemon.home, "tmux"), ...args], { env, encoding: "utf8" });
+  }
+  screen(): string {
+    return this.tmux("capture-pane", "-p", "-t", "=a:");
+  }
+  prompts(): string[] {
+    return readFileSync(join(this.daemon.home, "prompts"), "utf8").trimEnd().split("\n");
+  }
+}
+
+test.describe("the next prompt", () => {
+  let terminal: Terminal;
+  test.beforeEach(({ fleet }) => {
+    terminal = new Terminal(fleet.daemon);
+  });
+  test.afterEach(({ errors }) => {
+    terminal.tmux("kill-server");
+    // A browser logs every 409, and here they are the story.
+    errors.splice(0, errors.length, ...errors.filter((error) => !error.includes("409")));
+  });
+
+  test("is typed into the terminal; a draft and a command are asked about", async ({ fleet, page }) => {
+    await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
+    await fleet.open(`#/session/${SESSION}`);
+    const drawer = page.locator("[data-drawer]");
+    const box = drawer.getByRole("textbox", { name: "Next prompt" });
+    await box.fill("fix the build");
+    await box.press("Enter");
+    await expect(page.getByRole("status").filter({ hasText: "Prompt sent" })).toBeVisible();
+    await expect(box).toHaveValue("");
+    await expect(drawer.getByRole("heading", { level: 2 })).toHaveText("fix the build");
+
+    terminal.tmux("send-keys", "-t", "=a:", "-l", "half a thought");
+    await expect.poll(() => terminal.screen()).toContain("half a thought");
+    await box.fill("/clear");
+    await box.press("Enter");
+    const doubt = drawer.getByRole("alert");
+    await expect(doubt).toContainText("would run this itself");
+    await doubt.getByRole("button", { name: "Cancel" }).click();
+    await expect(doubt).toHaveCount(0);
+    await box.fill("!and the docs");
+    await box.press("Enter");
+    await doubt.getByRole("button", { name: "Send as text" }).click();
+    await expect(doubt).toContainText("half a thought");
+    await doubt.getByRole("button", { name: "Keep it for later" }).click();
+    await expect(box).toHaveValue("");
+    await expect(doubt).toHaveCount(0);
+    await expect.poll(() => terminal.screen()).toContain("half a thought");
+    expect(terminal.prompts()).toEqual(["fix the build", " !and the docs"]);
+  });
+
+  test("can be followed by an interrupt, which asks twice; focus says where nobody looks", async ({ fleet, page }) => {
+    await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
+    await fleet.open(`#/session/${SESSION}`);
+    const drawer = page.locator("[data-drawer]");
+    const box = drawer.getByRole("textbox", { name: "Next prompt" });
+    await box.fill("work on it");
+    await box.press("Enter");
+    await drawer.getByRole("button", { name: "Interrupt…" }).click();
+    await drawer.getByRole("button", { name: "Confirm interrupt" }).click();
+    await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
+    await drawer.getByRole("button", { name: "Go to terminal" }).click();
+    await expect(page.getByRole("status").filter({ hasText: "No terminal shows that tmux server" })).toBeVisible();
+  });
+});

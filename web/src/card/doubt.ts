@@ -1,0 +1,23 @@
+//! What the daemon asks before it types a prompt: whether a command is meant, what becomes of a draft.
+import { Refusal, type How } from "../live/api";
+
+export type Choice = { label: string; how: How };
+/** `draft` is what stands in the terminal's prompt box. */
+export type Doubt = { question: string; draft: string | null; choices: Choice[] };
+
+const DRAFT_CHOICES: Record<string, Choice> = {
+  keep: { label: "Keep it for later", how: { draft: "keep" } },
+  replace: { label: "Replace it", how: { draft: "replace" } },
+};
+
+/** Null where the refusal is no question. */
+export function doubtIn(error: unknown): Doubt | null {
+  if (!(error instanceof Refusal) || error.status !== 409 || typeof error.body !== "object" || error.body === null) return null;
+  const { confirm, draft, choices } = error.body as Record<string, unknown>;
+  if (confirm === "command") {
+    return { question: "The client would run this itself instead of sending it.", draft: null, choices: [{ label: "Run it", how: { as: "command" } }, { label: "Send as text", how: { as: "text" } }] };
+  }
+  if (typeof draft !== "string" || !Array.isArray(choices)) return null;
+  const known = choices.flatMap((name) => DRAFT_CHOICES[String(name)] ?? []);
+  return known.length > 0 ? { question: "There is a draft in its prompt box:", draft, choices: known } : null;
+}
