@@ -28,13 +28,22 @@ pub(super) struct SessionView {
 
 pub(super) trait Board {
     /// Registers its hooks in the lab's settings, keeping what is there.
-    fn install_hooks(&self, lab: &Lab) -> Result<()>;
+    fn install_hooks(&self, lab: &Lab, args: &[&str]) -> Result<()>;
 
     /// The board now; `None` if this one does not judge.
     fn sessions(&self) -> Result<Option<Vec<SessionView>>>;
 
     /// One session as the API has it.
     fn card(&self, id: &str) -> Result<Value>;
+
+    /// Kills it without a word.
+    fn kill(&mut self) -> Result<()>;
+
+    /// Another one in its place, if it is gone.
+    fn restart(&mut self, lab: &Lab) -> Result<()>;
+
+    /// Anything else of the API.
+    fn get(&self, path: &str) -> Result<Value>;
 
     /// Asks for something: the status and the answer.
     fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)>;
@@ -95,7 +104,7 @@ impl Daemon {
     pub(super) fn start(lab: &Lab, binary: &Path) -> Result<Self> {
         let env = lab.env(&[]);
         check(&env, lab.dir())?;
-        let log = fs::File::create(lab.dir().join("daemon.log"))?;
+        let log = fs::OpenOptions::new().create(true).append(true).open(lab.dir().join("daemon.log"))?;
         let mut child = Command::new(binary)
             .args(["up", "--no-hooks", "--port", "0"])
             .current_dir(lab.cwd())
@@ -138,10 +147,11 @@ fn address_in(line: &str) -> Option<String> {
 }
 
 impl Board for Daemon {
-    fn install_hooks(&self, lab: &Lab) -> Result<()> {
+    fn install_hooks(&self, lab: &Lab, args: &[&str]) -> Result<()> {
         let env = lab.env(&[]);
         check(&env, lab.dir())?;
-        let output = Command::new(&self.binary).args(["hooks", "install"]).env_clear().envs(env).output()?;
+        let mut install = Command::new(&self.binary);
+        let output = install.args(["hooks", "install"]).args(args).env_clear().envs(env).output()?;
         if !output.status.success() {
             bail!("flightdeck hooks install: {}", String::from_utf8_lossy(&output.stderr));
         }
@@ -154,6 +164,24 @@ impl Board for Daemon {
 
     fn card(&self, id: &str) -> Result<Value> {
         self.http.get(&format!("/api/sessions/{id}"))
+    }
+
+    fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    fn restart(&mut self, lab: &Lab) -> Result<()> {
+        if self.child.try_wait()?.is_none() {
+            self.kill()?;
+        }
+        *self = Self::start(lab, &self.binary)?;
+        Ok(())
+    }
+
+    fn get(&self, path: &str) -> Result<Value> {
+        self.http.get(path)
     }
 
     fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)> {
@@ -200,7 +228,7 @@ const EVENTS: [&str; 23] = [
 ];
 
 impl Board for Recorder {
-    fn install_hooks(&self, lab: &Lab) -> Result<()> {
+    fn install_hooks(&self, lab: &Lab, _: &[&str]) -> Result<()> {
         let folder = lab.dir().join("hooks");
         fs::create_dir_all(&folder)?;
         // A temporary name first: a reader never sees half an event.
@@ -222,6 +250,18 @@ impl Board for Recorder {
 
     fn card(&self, _: &str) -> Result<Value> {
         bail!("a recorder has no cards")
+    }
+
+    fn kill(&mut self) -> Result<()> {
+        bail!("a recorder does not run")
+    }
+
+    fn restart(&mut self, _: &Lab) -> Result<()> {
+        bail!("a recorder does not run")
+    }
+
+    fn get(&self, _: &str) -> Result<Value> {
+        bail!("a recorder has no API")
     }
 
     fn post(&self, _: &str, _: &Value) -> Result<(u16, Value)> {

@@ -98,7 +98,26 @@ impl Stage {
     }
 
     pub(super) fn install_hooks(&self) -> Result<()> {
-        self.board.install_hooks(&self.lab)
+        self.install_hooks_with(&[])
+    }
+
+    pub(super) fn install_hooks_with(&self, args: &[&str]) -> Result<()> {
+        self.board.install_hooks(&self.lab, args)
+    }
+
+    /// The daemon starts anew with this in its `config.toml`, and so do the hooks.
+    pub(super) fn configure(&mut self, config: &str) -> Result<()> {
+        fs::write(self.lab.flightdeck_home().join("config.toml"), config)?;
+        self.restart()?;
+        self.install_hooks()
+    }
+
+    pub(super) fn kill_daemon(&mut self) -> Result<()> {
+        self.board.kill()
+    }
+
+    pub(super) fn restart(&mut self) -> Result<()> {
+        self.board.restart(&self.lab)
     }
 
     /// An interactive client that asks before it acts.
@@ -218,6 +237,10 @@ impl Stage {
 
     pub(super) fn card(&self, seat: &Seat) -> Result<Value> {
         self.board.card(&self.session(seat).context("no session")?)
+    }
+
+    pub(super) fn get(&self, path: &str) -> Result<Value> {
+        self.board.get(path)
     }
 
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)> {

@@ -23,7 +23,7 @@ pub const HOLD_ENDS_BEFORE: Duration = Duration::from_secs(5);
 /// What is held, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub struct HoldRules {
-    /// The timeout of the registered handler, less [`HOLD_ENDS_BEFORE`].
+    /// The timeout of the handler, less [`HOLD_ENDS_BEFORE`].
     pub hold: Duration,
     /// In `claude -p` too, which shows no prompt of its own.
     pub print: bool,
@@ -38,6 +38,13 @@ impl HoldRules {
     pub fn new(timeout_seconds: u32) -> Self {
         let hold = Duration::from_secs(timeout_seconds.into()).saturating_sub(HOLD_ENDS_BEFORE);
         Self { hold, print: false, elicitation: false, agents: false }
+    }
+
+    /// For a hook that says when the client is going to end it.
+    #[must_use]
+    pub fn until_timeout(self, seconds: Option<u32>) -> Self {
+        let Some(seconds) = seconds else { return self };
+        Self { hold: Self::new(seconds).hold, ..self }
     }
 
     fn wants(&self, record: &Record) -> bool {

@@ -1,0 +1,109 @@
+//! The person at the terminal is first, or both are at the same moment.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use flightdeck_sim::client::wait_for;
+use flightdeck_sim::screen::Screen;
+use serde_json::{Value, json};
+
+use super::{DONE, Heard, asked_all, bash, end_of, ended, made, not_run, open_asks, post, ran, too_late};
+use crate::e2e::expect::{idle, interrupted, permission};
+use crate::e2e::stage::{Seat, Stage};
+
+pub(in super::super) fn terminal_first(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    let ask = bash(s, &t)?;
+    s.see(&t, "asks", permission("Bash"))?;
+    s.answer(&t, &["Enter"])?;
+    ran(s)?;
+    s.see(&t, "yes in the terminal", idle())?;
+    ended(s, &ask, "answered_in_terminal", Some("terminal"))?;
+    too_late(s, &ask, "answered_in_terminal")?;
+    no_hook_waits(s)?;
+
+    let ask = bash(s, &t)?;
+    s.see(&t, "asks", permission("Bash"))?;
+    s.answer(&t, &["Escape"])?;
+    s.see(&t, "no in the terminal", interrupted())?;
+    ended(s, &ask, "refused_in_terminal", Some("terminal"))?;
+    too_late(s, &ask, "refused_in_terminal")?;
+    no_hook_waits(s)?;
+    not_run(s)
+}
+
+/// No process of ours is left waiting for an answer that cannot come.
+fn no_hook_waits(s: &Stage) -> Result<()> {
+    let home = s.lab.flightdeck_home().display().to_string();
+    let hooks = || -> Result<Vec<String>> {
+        let listed = std::process::Command::new("ps").args(["-eo", "args"]).output()?;
+        let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+        Ok(text.lines().filter(|l| l.contains(" hook ") && l.contains(&home)).map(str::to_owned).collect())
+    };
+    wait_for("the hooks to end", DONE, || Ok(hooks()?.is_empty().then_some(())))
+        .with_context(|| format!("there are {:?}", hooks()))
+}
+
+const ROUNDS: u64 = 6;
+
+/// A key and a click at the same moment, wanting the opposite.
+pub(in super::super) fn race(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    for round in 0..ROUNDS {
+        // The key takes some milliseconds through tmux: moved about so that both come first now and then.
+        let delay = Duration::from_millis(round / 2 * 12);
+        let terminal_allows = round % 2 == 0;
+        one_race(s, &t, terminal_allows, delay).with_context(|| format!("round {round}"))?;
+    }
+    asked_all(s, &t, 0).map(drop)
+}
+
+fn one_race(s: &mut Stage, t: &Seat, terminal_allows: bool, delay: Duration) -> Result<()> {
+    let ask = bash(s, t)?;
+    s.see(t, "asks", permission("Bash"))?;
+    // The dialog is deaf at first.
+    std::thread::sleep(Duration::from_millis(800));
+    let heard = Heard::now(s);
+    let (key, click) = match terminal_allows {
+        true => ("Enter", json!({"decision": "deny", "message": "the board was first", "via": "web"})),
+        false => ("Escape", json!({"decision": "allow", "via": "web"})),
+    };
+    let (pressed, said) = std::thread::scope(|scope| {
+        let tui = &t.tui;
+        let pressed = scope.spawn(move || tui.press(&[key]));
+        std::thread::sleep(delay);
+        let said = post(s, &ask, &click);
+        (pressed.join(), said)
+    });
+    pressed.map_err(|_| anyhow::anyhow!("the key was not pressed"))??;
+    let (status, said) = said?;
+    let over = |screen: &Screen| matches!(screen, Screen::Idle | Screen::Interrupted);
+    let screen = t.tui.wait_screen("the end of the race", DONE, over)?;
+    // What the key started may take a moment to show.
+    std::thread::sleep(Duration::from_millis(300));
+    let screen = t.tui.wait_screen("the end of the race", DONE, over).unwrap_or(screen);
+    s.see(t, "after the race", if screen == Screen::Idle { idle() } else { interrupted() })?;
+    let did_run = made(s).exists();
+    let end = end_of(s, &ask)?;
+    let board_won = match terminal_allows {
+        true => heard.told(s).iter().any(|told| told.contains("the board was first")),
+        false => screen == Screen::Idle,
+    };
+    println!("  key {key}, click +{delay:?}: the {} won; we said {status} {said}, the ask says {end}",
+        if board_won { "board" } else { "terminal" });
+    ensure!(did_run == (terminal_allows != board_won), "it was run: {did_run}");
+    agrees(&end, board_won, terminal_allows)?;
+    ensure!(open_asks(s, t)?.is_empty(), "still open: {:?}", open_asks(s, t));
+    Ok(())
+}
+
+fn agrees(end: &Value, board_won: bool, terminal_allows: bool) -> Result<()> {
+    let expected = match (board_won, terminal_allows) {
+        (true, true) => "denied",
+        (true, false) => "allowed",
+        (false, true) => "answered_in_terminal",
+        (false, false) => "refused_in_terminal",
+    };
+    ensure!(end["how"] == expected, "the ask says {end}, and it was {expected}");
+    Ok(())
+}
