@@ -20,7 +20,7 @@ fn check(story: &str, expect: Expect) {
     expect.assert_eq(&read(&card(&fleet, "s")));
 }
 
-fn tell_all(fleet: &mut Fleet, story: &str) {
+pub(crate) fn tell_all(fleet: &mut Fleet, story: &str) {
     for line in story.lines().map(str::trim) {
         let words: Vec<_> = line.split_whitespace().collect();
         match words.as_slice() {

@@ -3,8 +3,8 @@
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use super::{DONE, Heard, answer, asked, asked_all, ended, post};
-use crate::e2e::expect::{agent_permission, background, idle, permission, working};
+use super::{Heard, answer, asked, asked_all, ended, post};
+use crate::e2e::expect::{agent_permission, idle, permission};
 use crate::e2e::stage::Stage;
 
 pub(in super::super) fn two_answered(s: &mut Stage) -> Result<()> {
@@ -48,7 +48,5 @@ pub(in super::super) fn agent_answered(s: &mut Stage) -> Result<()> {
     answer(s, &ask, json!({"decision": "allow"}), "allowed")?;
     heard.wait(s, &["sub-ok"])?;
     ensure!(made.exists(), "the agent did not run it");
-    s.see(&t, "the agent reported", idle())?;
-    let _ = (background, working, DONE);
-    Ok(())
+    s.see(&t, "the agent reported", idle())
 }
