@@ -192,8 +192,9 @@ impl Ask {
         ours && !self.taken && self.agent_id.is_none()
     }
     /// The terminal was first after all.
-    pub(crate) fn was_decided_in_terminal(&mut self, how: How, seq: u64) {
-        let at = self.resolution.map_or(self.opened_at, |r| r.at);
+    pub(crate) fn was_decided_in_terminal(&mut self, how: How, at: Timestamp, seq: u64) {
+        // It leaves the card when it would have left it.
+        let at = self.resolution.map_or(at, |r| r.at);
         self.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq });
     }
     /// Somebody waits for our answer.

@@ -61,6 +61,12 @@ impl Session {
         };
         let how = answer.how(ask.kind);
         let at = event.fired_at;
+        let idle_since = self.registry.as_ref().filter(|word| word.status == Status::Idle);
+        if ask.agent_id.is_none() && idle_since.is_some_and(|word| word.status_at > ask.opened_at) {
+            // The person left in the terminal a moment ago; that word moves the session once it has settled.
+            ask.was_decided_in_terminal(How::RefusedInTerminal, at, event.seq);
+            return false;
+        }
         ask.resolution = Some(Resolution { how, by: Some(answer.by()), at, seq: event.seq });
         let agent_id = ask.agent_id.clone();
         let Some(need) = self.take_need(ask_id) else { return false };
@@ -95,25 +101,26 @@ impl Session {
 
     /// The client does not tell whose answer it took. A call that ran although we refused it was allowed in the terminal.
     pub(super) fn see_whose_answer_it_was(&mut self, event: &Event) {
-        let EventKind::ToolEnded { tool: ToolUse { id: Some(id), .. }, outcome } = &event.kind else { return };
+        let EventKind::ToolEnded { tool: ToolUse { id: Some(id), .. }, outcome } = &event.kind else {
+            return;
+        };
         if *outcome == Outcome::Interrupted {
             return;
         }
         for ask in self.asks.iter_mut().filter(|ask| ask.call_id.as_ref() == Some(id) && !ask.taken) {
             ask.taken = true;
             if ask.resolution.is_some_and(|r| r.how.is_our_refusal()) {
-                ask.was_decided_in_terminal(How::AnsweredInTerminal, event.seq);
+                ask.was_decided_in_terminal(How::AnsweredInTerminal, event.fired_at, event.seq);
             }
         }
     }
 
     /// The client is idle and was never busy since our answer: the person had refused in the terminal.
     pub(super) fn was_refused_before_our_answer(&mut self, view: &RegistryView) {
-        let in_vain = |ask: &&mut Ask| {
-            ask.is_unproven() && ask.resolution.is_some_and(|r| view.busy_at <= r.at)
-        };
+        let in_vain =
+            |ask: &&mut Ask| ask.is_unproven() && ask.resolution.is_some_and(|r| view.busy_at <= r.at);
         for ask in self.asks.iter_mut().filter(in_vain) {
-            ask.was_decided_in_terminal(How::RefusedInTerminal, view.seq);
+            ask.was_decided_in_terminal(How::RefusedInTerminal, view.status_at, view.seq);
         }
     }
 

@@ -54,7 +54,12 @@ fn a_call_that_ran_although_we_refused_it_was_allowed_in_the_terminal() {
 fn a_client_that_never_went_on_after_our_answer_was_refused_in_the_terminal() {
     let idle = "3.05 registry idle";
     ends(answered(Decision::Allow, ""), idle, How::RefusedInTerminal, INTERRUPTED);
-    ends(answered(Decision::Deny, ""), idle, How::RefusedInTerminal, r#"needs_you interrupted "You interrupted""#);
+    ends(
+        answered(Decision::Deny, ""),
+        idle,
+        How::RefusedInTerminal,
+        r#"needs_you interrupted "You interrupted""#,
+    );
 }
 
 #[test]

@@ -42,7 +42,8 @@ fn answer(message: &Value, calls: &mut Vec<Value>) -> Option<Value> {
         ),
         Some("tools/call") => {
             calls.push(id.clone());
-            let schema = json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}});
+            let schema =
+                json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}});
             json!({"jsonrpc": "2.0", "id": calls.len() - 1, "method": "elicitation/create",
                 "params": {"message": MESSAGE, "requestedSchema": schema}})
         }

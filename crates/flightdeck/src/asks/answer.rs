@@ -157,7 +157,7 @@ async fn decide(app: &App, ask_id: &str, answer: &Answer) -> Result<ResolutionCa
     let ours = app.engine.append(vec![record]).await?.first().map_or(0, |a| a.seq);
     let ended = known(app, ask_id).await?.resolution;
     match ended {
-        Some(resolution) if resolution.seq == ours => {
+        Some(resolution) if resolution.seq == ours && resolution.how.is_ours() => {
             if !app.holds.deliver(ask_id, Bytes::from(verdict.to_string())) {
                 tracing::warn!(ask = ask_id, "the hook was gone when its answer came");
             }

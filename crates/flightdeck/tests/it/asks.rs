@@ -42,8 +42,12 @@ fn asked(deck: &Deck, session: &str) -> (Socket, String) {
 }
 
 fn held(deck: &Deck, request: &Map) -> (Socket, String) {
+    held_with(deck, request, &Map::new())
+}
+
+fn held_with(deck: &Deck, request: &Map, env: &Map) -> (Socket, String) {
     let mut hook = deck.socket();
-    let first = hook.hook(request, &Map::new());
+    let first = hook.hook(request, env);
     assert!(first["data"]["hold_ms"].as_u64().unwrap() > 0, "{first}");
     let session = request["session_id"].as_str().unwrap();
     let asks = card(deck, session)["asks"].as_array().unwrap().clone();
@@ -267,7 +271,7 @@ fn a_form_is_checked_before_it_is_passed_on() {
         "message": "Which?", "mode": "form",
         "requested_schema": {"type": "object", "required": ["key"], "properties": {"key": {"type": "string"}}}}),
     );
-    let (mut hook, ask) = held(&deck, &request);
+    let (mut hook, ask) = held_with(&deck, &request, &object(json!({"hold_s": 600})));
     assert_eq!(card(&deck, "s")["asks"][0]["requested_schema"]["required"], json!(["key"]));
     assert_eq!(answer(&deck, &ask, json!({"decision": "allow"})).status, 422);
     assert_eq!(answer(&deck, &ask, json!({"decision": "allow", "content": {"key": "API"}})).status, 200);
@@ -276,6 +280,9 @@ fn a_form_is_checked_before_it_is_passed_on() {
         output,
         json!({"hookEventName": "Elicitation", "action": "accept", "content": {"key": "API"}})
     );
+    // A handler from before `hold_elicitation`: the client does not wait for it.
+    let first = deck.socket().hook(&request, &Map::new());
+    assert_eq!(first["data"]["hold_ms"], 0, "{first}");
 }
 
 /// What 200 waiting people may add to the daemon. Most of it is the 200 sessions, which would be there anyway.
@@ -298,7 +305,9 @@ fn two_hundred_held_hooks_cost_no_thread_each_and_little_memory() {
     let hooks: Vec<Socket> = (0..200).map(hold).collect();
     let (threads_after, (after, _)) = (threads(), daemon.memory());
     let grown = after.saturating_sub(before);
-    println!("200 held hooks: {before} bytes and then {after}, {threads_before} threads and then {threads_after}");
+    println!(
+        "200 held hooks: {before} bytes and then {after}, {threads_before} threads and then {threads_after}"
+    );
     assert!(threads_after < threads_before + 20, "{threads_before} threads and then {threads_after}");
     assert!(grown < BYTES_FOR_200_MAX, "{before} bytes before, {after} with 200 hooks");
     for (n, mut hook) in hooks.into_iter().enumerate() {

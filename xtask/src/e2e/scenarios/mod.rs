@@ -101,7 +101,11 @@ pub(super) static ALL: &[Scenario] = &[
     acting("answer_timeout", "nobody answers in time", answer::hold::timeout),
     acting("answer_killed", "the daemon dies while somebody waits", answer::hold::daemon_killed),
     acting("answer_print", "print mode, held only where wanted", answer::hold::print),
-    acting("answer_elicitation", "a server's form is filled in on the board", answer::elicitation::elicitation),
+    acting(
+        "answer_elicitation",
+        "a server's form is filled in on the board",
+        answer::elicitation::elicitation,
+    ),
     acting("send", "the daemon types prompts of all kinds", terminal::send),
     acting("send_command", "the daemon types what the client would run itself", terminal::send_command),
     acting("send_draft", "the daemon finds a draft, a menu, a question", terminal::send_draft),

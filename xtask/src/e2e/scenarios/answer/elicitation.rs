@@ -1,6 +1,7 @@
 //! An MCP server asks the person something.
 
 use std::fs;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use flightdeck_sim::client::{mcp, wait_for};
@@ -10,9 +11,13 @@ use super::{DONE, Heard, answer, asked, ended, post, too_late};
 use crate::e2e::expect::{dialog, idle, interrupted, working};
 use crate::e2e::stage::{Seat, Stage};
 
+/// A form that the client opens late has opened by then.
+const SETTLED: Duration = Duration::from_secs(1);
+
 pub(in super::super) fn elicitation(s: &mut Stage) -> Result<()> {
     let config = s.lab.dir().join("mcp.json");
-    let server = json!({"command": std::env::current_exe()?, "args": ["mcp-stub", s.lab.dir().join("mcp.log")]});
+    let server =
+        json!({"command": std::env::current_exe()?, "args": ["mcp-stub", s.lab.dir().join("mcp.log")]});
     fs::write(&config, json!({"mcpServers": {"lab": server}}).to_string())?;
     let config = config.display().to_string();
     let args = ["--permission-mode", "default", "--mcp-config", &config, "--allowedTools", "mcp__lab__ask"];
@@ -28,6 +33,8 @@ pub(in super::super) fn elicitation(s: &mut Stage) -> Result<()> {
     ended(s, &ask, "answered_in_terminal", Some("terminal"))?;
 
     s.configure("hold_elicitation = true\n")?;
+    // The old session may not have read the new handler yet.
+    let t = s.open_with("b", &args, &[])?;
     let ask = elicited(s, &t)?;
     let heard = Heard::now(s);
     answer(s, &ask, json!({"decision": "allow", "content": {"name": "Ada"}}), "accepted")?;
@@ -48,6 +55,8 @@ pub(in super::super) fn elicitation(s: &mut Stage) -> Result<()> {
     ended(s, &ask, "refused_in_terminal", Some("terminal"))?;
     too_late(s, &ask, "refused_in_terminal")?;
     ensure!(accepted(s)? == before, "the server got an answer after Esc");
+    std::thread::sleep(SETTLED);
+    s.see(&t, "and no form opens", interrupted())?;
     s.prompt(&t, "SCRIPT:hello after")?;
     s.see(&t, "goes on", idle())
 }

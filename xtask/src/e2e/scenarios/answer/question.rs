@@ -16,11 +16,7 @@ pub(in super::super) fn question_answered(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     let steps = [
         ("ask", json!({DATABASE: "SQLite"}), vec![PURE_CHOICE, "SQLite"]),
-        (
-            "askmany",
-            json!({PARTS: ["Auth", "Logs, metrics"]}),
-            vec![PURE_CHOICE, r#"Auth, "Logs, metrics""#],
-        ),
+        ("askmany", json!({PARTS: ["Auth", "Logs, metrics"]}), vec![PURE_CHOICE, r#"Auth, "Logs, metrics""#]),
         ("askmany", json!({PARTS: ["Cache", "and a bell, please"]}), vec!["Cache, and a bell, please"]),
         (
             "asktwo",

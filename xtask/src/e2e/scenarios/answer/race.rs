@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use flightdeck_sim::client::wait_for;
 use flightdeck_sim::screen::Screen;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{DONE, Heard, asked_all, bash, end_of, ended, made, not_run, open_asks, post, ran, too_late};
 use crate::e2e::expect::{idle, interrupted, permission};
@@ -45,6 +45,7 @@ fn no_hook_waits(s: &Stage) -> Result<()> {
 }
 
 const ROUNDS: u64 = 6;
+const REFUSAL: &str = "the board was first";
 
 /// A key and a click at the same moment, wanting the opposite.
 pub(in super::super) fn race(s: &mut Stage) -> Result<()> {
@@ -65,7 +66,7 @@ fn one_race(s: &mut Stage, t: &Seat, terminal_allows: bool, delay: Duration) -> 
     std::thread::sleep(Duration::from_millis(800));
     let heard = Heard::now(s);
     let (key, click) = match terminal_allows {
-        true => ("Enter", json!({"decision": "deny", "message": "the board was first", "via": "web"})),
+        true => ("Enter", json!({"decision": "deny", "message": REFUSAL, "via": "web"})),
         false => ("Escape", json!({"decision": "allow", "via": "web"})),
     };
     let (pressed, said) = std::thread::scope(|scope| {
@@ -83,27 +84,34 @@ fn one_race(s: &mut Stage, t: &Seat, terminal_allows: bool, delay: Duration) -> 
     std::thread::sleep(Duration::from_millis(300));
     let screen = t.tui.wait_screen("the end of the race", DONE, over).unwrap_or(screen);
     s.see(t, "after the race", if screen == Screen::Idle { idle() } else { interrupted() })?;
-    let did_run = made(s).exists();
     let end = end_of(s, &ask)?;
-    let board_won = match terminal_allows {
-        true => heard.told(s).iter().any(|told| told.contains("the board was first")),
-        false => screen == Screen::Idle,
-    };
-    println!("  key {key}, click +{delay:?}: the {} won; we said {status} {said}, the ask says {end}",
-        if board_won { "board" } else { "terminal" });
-    ensure!(did_run == (terminal_allows != board_won), "it was run: {did_run}");
-    agrees(&end, board_won, terminal_allows)?;
+    println!("  key {key}, click +{delay:?}: we said {status} {said}, the ask says {end}");
+    let seen = Seen { screen, did_run: made(s).exists(), told: heard.told(s) };
+    seen.agrees(terminal_allows, status, end["how"].as_str().unwrap_or_default())?;
     ensure!(open_asks(s, t)?.is_empty(), "still open: {:?}", open_asks(s, t));
     Ok(())
 }
 
-fn agrees(end: &Value, board_won: bool, terminal_allows: bool) -> Result<()> {
-    let expected = match (board_won, terminal_allows) {
-        (true, true) => "denied",
-        (true, false) => "allowed",
-        (false, true) => "answered_in_terminal",
-        (false, false) => "refused_in_terminal",
-    };
-    ensure!(end["how"] == expected, "the ask says {end}, and it was {expected}");
-    Ok(())
+/// What the client did.
+#[derive(Debug)]
+struct Seen {
+    screen: Screen,
+    did_run: bool,
+    told: Vec<String>,
+}
+
+impl Seen {
+    fn agrees(&self, terminal_allows: bool, status: u16, how: &str) -> Result<()> {
+        let refused = self.told.iter().any(|told| told.contains(REFUSAL));
+        let fits = match (terminal_allows, &self.screen) {
+            (true, _) if refused => !self.did_run && how == "denied",
+            (true, _) => self.did_run && how == "answered_in_terminal",
+            (false, Screen::Idle) => self.did_run && how == "allowed",
+            // Esc a moment after our answer ends the command that it allowed, and nothing tells the two apart.
+            (false, _) if status == 200 => how == "allowed" || how == "refused_in_terminal",
+            (false, _) => !self.did_run && how == "refused_in_terminal",
+        };
+        ensure!(fits, "{self:?}, and the ask says {how}");
+        Ok(())
+    }
 }
