@@ -1,7 +1,5 @@
-//! Answering. The daemon opens no asks yet, so these run against the mock.
+//! Answering: the hook that waits is a request held open, and what it gets to hear is what the client would.
 import { expect, test } from "./fleet";
-
-test.use({ ground: "mock" });
 
 const questions = [{ question: "Which way?", header: "Way", multiSelect: false, options: [{ label: "Left", description: "shorter" }, { label: "Right, then left", description: "safer" }] }];
 
@@ -84,7 +82,8 @@ test("a question is answered by one press, a label with a comma too", async ({ f
   const id = await fleet.start();
   const verdict = fleet.ask(id, "AskUserQuestion", { questions });
   await fleet.cardIn("Needs You", id).getByRole("button", { name: /Right, then left/ }).click();
-  expect(await verdict).toMatchObject({ hookSpecificOutput: { decision: { behavior: "allow" } } });
+  const { updatedInput } = (await verdict).hookSpecificOutput.decision;
+  expect(updatedInput).toEqual({ questions, answers: { "Which way?": '"Right, then left"' } });
 });
 
 test("several choices are sent together, with an own answer among them", async ({ fleet, page }) => {
@@ -98,7 +97,7 @@ test("several choices are sent together, with an own answer among them", async (
   await page.getByLabel("Your own answer").fill("Straight on");
   await page.keyboard.press("Enter");
   await card.getByRole("button", { name: /Send answer/ }).click();
-  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+  expect((await verdict).hookSpecificOutput.decision.updatedInput).toMatchObject({ answers: { "Which way?": "Left, Straight on" } });
 });
 
 test("a plan is rendered; approving may accept edits, rejecting takes words", async ({ fleet, page }) => {
@@ -126,6 +125,17 @@ test("an answer that came too late says how it ended", async ({ fleet, page, err
   await card.getByRole("button", { name: /^Allow/ }).click();
   await expect(card).toContainText("Answered in terminal");
   expect(errors.splice(0)).toEqual([expect.stringContaining("409")]);
+});
+
+test("what the terminal answered first is told on the card, and the hook goes home", async ({ fleet }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Bash", { command: "make" });
+  await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+  await fleet.hook(id, "PostToolUse", { tool_name: "Bash", tool_input: { command: "make" }, tool_use_id: `toolu_${id}` });
+  await expect(fleet.card(id)).toHaveAttribute("data-state", "thinking");
+  await expect(verdict).rejects.toThrow();
+  expect((await fleet.sessions())[0]?.asks[0]?.resolution).toMatchObject({ how: "answered_in_terminal", by: "terminal" });
 });
 
 test("an answer the daemon cannot take leaves the ask open and says why", async ({ fleet, page, errors }) => {

@@ -6,6 +6,8 @@ mod bench;
 mod contract;
 mod e2e;
 mod generate;
+mod proof;
+mod soak;
 mod test;
 mod web;
 mod workspace;
@@ -34,6 +36,10 @@ enum Command {
     Contract(contract::Args),
     /// Write what is generated from the code: docs/events.md and the page's types
     Gen(generate::Args),
+    /// Write what was measured last into docs/proof.md
+    Proof,
+    /// Load, faults and fuzzing for longer than anybody waits every day
+    Soak(soak::Args),
     /// Run every check and test, and sum up
     Test(test::Args),
     /// Serve the page with hot reload against a running daemon
@@ -51,6 +57,8 @@ fn main() -> ExitCode {
         }
         Command::Contract(args) => contract::run(&args),
         Command::Gen(args) => generate::run(&args),
+        Command::Proof => proof::run(),
+        Command::Soak(args) => soak::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Web(args) => web::run(&args),
     };

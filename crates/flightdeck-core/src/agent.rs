@@ -62,7 +62,7 @@ use IdleReason::{Failed, Fresh, Interrupted, TurnEnded};
 
 /// What `next` may look at beside the state: facts already updated by the event itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Around<'a> {
+pub(crate) struct Around<'a> {
     pub ledger: &'a Ledger,
     /// Type of the newest subagent still running, if any.
     pub running_child: Option<&'a str>,
@@ -78,7 +78,7 @@ pub struct Around<'a> {
 }
 
 /// The state after `kind`, and the rule that says so; `None` where it stays as it is.
-pub fn next(state: &AgentState, kind: &EventKind, around: Around<'_>) -> Option<(AgentState, Rule)> {
+pub(crate) fn next(state: &AgentState, kind: &EventKind, around: Around<'_>) -> Option<(AgentState, Rule)> {
     use EventKind as K;
     let Around { ledger, running_child, rules, .. } = around;
     let (to, rule) = match (state, kind) {
@@ -125,7 +125,7 @@ pub fn next(state: &AgentState, kind: &EventKind, around: Around<'_>) -> Option<
         }
         (_, K::ToolEnded { .. } | K::BatchEnded(_)) => after_tools(ledger),
 
-        (_, K::ElicitationClosed { .. }) => after_tools(ledger),
+        (_, K::ElicitationClosed) => after_tools(ledger),
         (Working(Activity::Background { .. }), K::Notified(Notice::IdlePrompt)) => return None,
         (Working(_), K::Notified(Notice::IdlePrompt)) if !ledger.is_blocked() => {
             (Idle(TurnEnded), Rule::IdleNotice)
@@ -138,8 +138,8 @@ pub fn next(state: &AgentState, kind: &EventKind, around: Around<'_>) -> Option<
         }
         (_, K::StopFailed { cause }) => (Idle(Failed { cause: cause.clone() }), Rule::StopFailed),
 
-        (Working(Compacting), K::CompactionStarted { .. }) => return None,
-        (_, K::CompactionStarted { .. }) => (Working(Compacting), Rule::CompactionStarted),
+        (Working(Compacting), K::CompactionStarted) => return None,
+        (_, K::CompactionStarted) => (Working(Compacting), Rule::CompactionStarted),
         (Working(Compacting), K::CompactionEnded) => {
             let before = around.before_compaction.cloned();
             (before.unwrap_or(Working(Thinking { after_tool: false })), Rule::CompactionEnded)
@@ -150,7 +150,7 @@ pub fn next(state: &AgentState, kind: &EventKind, around: Around<'_>) -> Option<
         | (_, K::Notified(_) | K::ModelSwitched { .. } | K::CwdChanged { .. })
         | (_, K::TodoCreated { .. } | K::TodoCompleted { .. } | K::Seen | K::Noted | K::StatusLine(_))
         // The registry and the process table have their own rules: session/registry.rs.
-        | (_, K::RegistrySaid(_) | K::ProcessGone { .. })
+        | (_, K::RegistrySaid(_) | K::ProcessGone { .. } | K::TranscriptGrew)
         // Our own answers too: session/asks.rs.
         | (_, K::Answered { .. } | K::AskGone { .. }) => return None,
     };

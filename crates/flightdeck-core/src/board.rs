@@ -13,6 +13,7 @@ use crate::record::Source;
 use crate::rules::Rules;
 use crate::session::{Child, Failure, Session, Todo};
 use crate::status_line;
+use crate::surroundings::Repository;
 use crate::time::Timestamp;
 
 /// One session as viewers see it. Fields may be added; these names stay.
@@ -232,7 +233,7 @@ pub fn on_board(session: &Session) -> bool {
 pub fn card(session: &Session, rules: &Rules) -> Card {
     let state = StateName::of(&session.shown.state);
     let (kind, detail, reason) = lens::status(&session.shown.state);
-    let told = session.enrichment.as_deref();
+    let told = session.enrichment.as_deref().filter(|t| t.known.is_anything());
     let known = told.map(|t| &t.known);
     let line = session.status_line.as_ref();
     let cache = status_line::cache(line, cache(session));
@@ -244,9 +245,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         end_reason: end_reason(session),
         seat: seat(session, rules),
         project: project(session),
-        git_branch: line
-            .and_then(|line| line.says.worktree.as_ref()?.branch.clone())
-            .or_else(|| known?.git_branch.clone()),
+        git_branch: git_branch(session),
         transcript_path: session.transcript_path.clone(),
         title: title(session),
         last_user_message: session.last_user_message.clone().or_else(|| known?.last_prompt.clone()),
@@ -324,8 +323,12 @@ fn context(told: &Summary) -> Option<Context> {
     Some(Context { tokens, window: told.window, percent })
 }
 
-/// The transcript's list, and what only a hook has told so far.
+/// The client's own list; else the transcript's, and what only a hook has told so far.
 fn progress(session: &Session) -> Vec<Todo> {
+    let tasks = session.enrichment.as_ref().map(|e| &e.around.tasks);
+    if let Some(tasks) = tasks.filter(|tasks| !tasks.is_empty()) {
+        return tasks.clone();
+    }
     let mut todos = session.enrichment.as_ref().map(|e| e.known.todos.clone()).unwrap_or_default();
     let more: Vec<_> = session.todos.iter().filter(|t| todos.iter().all(|k| k.id != t.id)).cloned().collect();
     todos.extend(more);
@@ -382,16 +385,32 @@ fn seat(session: &Session, rules: &Rules) -> SeatCard {
     }
 }
 
-fn project(session: &Session) -> ProjectCard {
-    ProjectCard {
-        name: session.project.name().to_owned(),
-        path: session.project.root().map(str::to_owned),
-        worktree: session.project.worktree().map(str::to_owned).or_else(|| told_worktree(session)),
-    }
+fn repository(session: &Session) -> Option<&Repository> {
+    session.enrichment.as_ref()?.around.repository.as_ref()
 }
 
-fn told_worktree(session: &Session) -> Option<String> {
-    Some(session.status_line.as_ref()?.says.worktree.as_ref()?.name.clone())
+/// The repository itself knows; where it cannot be read, the newest the client said.
+fn git_branch(session: &Session) -> Option<String> {
+    let of_line = || session.status_line.as_ref()?.says.worktree.as_ref()?.branch.clone();
+    let of_transcript = || session.enrichment.as_ref()?.known.git_branch.clone();
+    repository(session).and_then(|r| r.branch.clone()).or_else(of_line).or_else(of_transcript)
+}
+
+fn project(session: &Session) -> ProjectCard {
+    let mut project = session.project.clone();
+    // Where only its transcript tells of a session, it also tells where.
+    project.take(None, session.enrichment.as_ref().and_then(|e| e.known.cwd.as_deref()));
+    let linked = repository(session).and_then(|r| r.worktree.as_ref());
+    let project = linked.and_then(|w| w.fold(&project)).unwrap_or(project);
+    let told = || session.status_line.as_ref()?.says.worktree.as_ref().map(|w| w.name.clone());
+    ProjectCard {
+        name: project.name().to_owned(),
+        path: project.root().map(str::to_owned),
+        worktree: linked
+            .map(|w| w.name.clone())
+            .or_else(|| project.worktree().map(str::to_owned))
+            .or_else(told),
+    }
 }
 
 fn current_activity(session: &Session) -> Option<String> {

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{
     AGENTS_PRICED_MAX, CACHE_LIVES_1H, CACHE_LIVES_5M, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX,
-    FILES_TOUCHED_MAX, NAME_CHARS_MAX, QUEUE_MAX, TODOS_MAX,
+    FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, QUEUE_MAX, TODOS_MAX,
 };
 use crate::price::{Bill, PriceTable, Usage};
 use crate::session::Todo;
+use crate::surroundings::Surroundings;
 use crate::text;
 use crate::time::Timestamp;
 use crate::wire::transcript::{
@@ -50,7 +51,11 @@ pub struct Enrichment {
     pub cache_class: Option<CacheClass>,
     pub compactions: u32,
     pub git_branch: Option<String>,
+    /// Where it began.
     pub cwd: Option<String>,
+    /// Where its last line was written, and when.
+    pub cwd_now: Option<String>,
+    pub cwd_at: Option<Timestamp>,
     pub custom_title: Option<String>,
     pub ai_title: Option<String>,
     pub first_prompt: Option<String>,
@@ -170,7 +175,7 @@ impl Fold {
     /// Counts a message once. A line of a message that is counted replaces it, unless it is older.
     fn count(&mut self, from: From<'_>, bought: &Bought<'_>) -> Option<Counted> {
         let at = bought.at.or(self.known.last_at).unwrap_or_default();
-        let model = text::one_line(bought.model, NAME_CHARS_MAX);
+        let model = text::one_line(&bought.charged_as(), NAME_CHARS_MAX);
         let mut agent = self.number(from.agent());
         let new = Seen { at, usage: SmallUsage::of(&bought.usage), model: self.number(&model), agent };
         if let Some(old) = self.seen.get(&bought.key).copied() {
@@ -208,6 +213,22 @@ impl Fold {
 }
 
 impl Enrichment {
+    /// Whether any line was read that tells something: without one there are no numbers, not zeros.
+    pub fn is_anything(&self) -> bool {
+        self.last_at.is_some() || self.first_prompt.is_some()
+    }
+
+    /// All that is known where only the costs were read.
+    pub fn of_costs(counted: &[Counted]) -> Self {
+        let mut known = Self::default();
+        for c in counted {
+            known.add(&c.model, &c.agent, |sum| sum.add(&c.usage));
+            known.first_at = Some(known.first_at.map_or(c.at, |at| at.min(c.at)));
+            known.last_at = Some(known.last_at.map_or(c.at, |at| at.max(c.at)));
+        }
+        known
+    }
+
     /// Prompts that a person typed ahead and that still wait.
     pub fn queued_prompts(&self) -> u32 {
         self.queue.iter().filter(|(_, person)| *person).count() as u32
@@ -233,7 +254,13 @@ impl Enrichment {
         }
         // Where it began: that is its project, wherever it goes later.
         if let (None, Some(cwd)) = (&self.cwd, &line.cwd) {
-            self.cwd = Some(cwd.to_string());
+            self.cwd = Some(text::one_line(cwd, PATH_CHARS_MAX));
+        }
+        if let Some(cwd) = &line.cwd {
+            if self.cwd_now.as_deref() != Some(cwd) {
+                self.cwd_now = Some(text::one_line(cwd, PATH_CHARS_MAX));
+            }
+            self.cwd_at = line.at.or(self.cwd_at);
         }
         match &line.kind {
             LineKind::Assistant { bought, text, cached_for } => {
@@ -337,10 +364,11 @@ fn mark(text: &str) -> u64 {
     MessageKey::new(text.as_bytes(), b"").0 as u64
 }
 
-/// An enrichment with its prices: what a card shows.
+/// An enrichment with its prices, and what else lies on disk about the session: what a card shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub known: Enrichment,
+    pub around: Surroundings,
     pub bill: Bill,
     pub agents: BTreeMap<String, Bill>,
     pub window: Option<u64>,
@@ -356,6 +384,7 @@ impl Summary {
             agents: known.agents.iter().map(|(id, usage)| (id.clone(), bill(usage))).collect(),
             // The context cannot be fuller than full: then the window is larger than we think.
             window: window.map(|w| w.max(known.context_tokens.unwrap_or(0))),
+            around: Surroundings::default(),
             known,
         }
     }

@@ -251,6 +251,18 @@ fn the_newest_line_of_a_message_counts_whatever_the_order() {
 }
 
 #[test]
+fn a_fast_answer_is_counted_apart_and_is_the_same_model() {
+    let mut fold = Fold::default();
+    for (id, speed) in [("a", "standard"), ("b", "fast")] {
+        let usage = serde_json::json!({"output_tokens": 1000, "speed": speed});
+        feed(&mut fold, From::Main, (answer(id, "01", usage) + "\n").as_bytes());
+    }
+    let model = fold.known().model.clone().unwrap();
+    let counted: Vec<_> = fold.known().usage.iter().map(|(m, u)| (m.clone(), u.output)).collect();
+    assert_eq!(counted, [(model.clone(), 1000), (format!("{model} (fast)"), 1000)]);
+}
+
+#[test]
 fn a_message_in_two_files_is_counted_once_and_is_mains() {
     let line = answer("m", "01", json!({"output_tokens": 1}));
     for order in [[From::Main, From::Agent("a")], [From::Agent("a"), From::Main]] {

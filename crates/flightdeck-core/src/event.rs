@@ -14,8 +14,9 @@ use crate::status_line::Says;
 use crate::text::{lines, one_line};
 use crate::time::Timestamp;
 use crate::tool::ToolUse;
+use crate::wire::growth::TRANSCRIPT_GREW;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{flag, list, object, str, text, text_or_empty, whole};
+use crate::wire::lenient::{flag, line, list, object, str, text, text_or_empty, whole};
 use crate::wire::registry::{self, PROCESS_GONE, Word};
 use crate::wire::statusline::{self, STATUS_LINE};
 
@@ -69,12 +70,9 @@ pub enum EventKind {
     BatchEnded(Vec<ToolUse>),
     Notified(Notice),
     ElicitationOpened {
-        server: String,
         message: String,
     },
-    ElicitationClosed {
-        server: String,
-    },
+    ElicitationClosed,
     Stopped {
         background: Background,
     },
@@ -83,9 +81,7 @@ pub enum EventKind {
     },
     SubagentStarted,
     SubagentStopped,
-    CompactionStarted {
-        manual: bool,
-    },
+    CompactionStarted,
     CompactionEnded,
     ModelSwitched {
         to: String,
@@ -110,6 +106,8 @@ pub enum EventKind {
         pid: u32,
         proc_start: Option<String>,
     },
+    /// Its transcript grew: a sign of life, and of work where nobody else tells.
+    TranscriptGrew,
     /// The client's status line: data that moves nothing.
     StatusLine(Says),
     /// An ask was answered through us.
@@ -208,11 +206,11 @@ impl Event {
             agent_id: record.agent_id.clone(),
             agent_type: text_or_empty(p, "agent_type").map(|t| one_line(&t, NAME_CHARS_MAX)),
             facts: CommonFacts {
-                cwd: text(p, "cwd").map(|path| one_line(&path, PATH_CHARS_MAX)),
-                transcript_path: text(p, "transcript_path").map(|path| one_line(&path, PATH_CHARS_MAX)),
-                prompt_id: text(p, "prompt_id").map(|id| one_line(&id, ID_CHARS_MAX)),
-                permission_mode: text(p, "permission_mode").map(|m| one_line(&m, NAME_CHARS_MAX)),
-                session_title: text(p, "session_title").map(|t| one_line(&t, CARD_PROMPT_CHARS_MAX)),
+                cwd: line(p, "cwd", PATH_CHARS_MAX),
+                transcript_path: line(p, "transcript_path", PATH_CHARS_MAX),
+                prompt_id: line(p, "prompt_id", ID_CHARS_MAX),
+                permission_mode: line(p, "permission_mode", NAME_CHARS_MAX),
+                session_title: line(p, "session_title", CARD_PROMPT_CHARS_MAX),
             },
             envelope: record.envelope.clone(),
             asks: Asked::from_record(record).map(Box::new),
@@ -226,6 +224,7 @@ impl Event {
                 Source::Process if record.name == ASK_GONE => ask_gone(p).unwrap_or(EventKind::Noted),
                 Source::Registry => registry::word(p).map_or(EventKind::Noted, EventKind::RegistrySaid),
                 Source::Process if record.name == PROCESS_GONE => process_gone(p),
+                Source::Transcript if record.name == TRANSCRIPT_GREW => EventKind::TranscriptGrew,
                 _ => EventKind::Noted,
             },
         }
@@ -250,6 +249,7 @@ impl EventKind {
                 | K::Notified(Notice::Other)
                 | K::RegistrySaid(_)
                 | K::ProcessGone { .. }
+                | K::TranscriptGrew
                 | K::SessionStarted { source: StartSource::Compact, .. }
         )
     }
@@ -274,10 +274,9 @@ fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
     use EventKind as K;
     use HookName as H;
     match name {
-        H::SessionStart => K::SessionStarted {
-            source: start_source(p),
-            model: text(p, "model").map(|m| one_line(&m, NAME_CHARS_MAX)),
-        },
+        H::SessionStart => {
+            K::SessionStarted { source: start_source(p), model: line(p, "model", NAME_CHARS_MAX) }
+        }
         H::Setup => K::SetupStarted,
         H::UserPromptSubmit => prompted(p),
         H::PreToolUse => K::ToolStarted(ToolUse::from_payload(p)),
@@ -286,21 +285,19 @@ fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
         H::PostToolUseFailure => K::ToolEnded { tool: ToolUse::from_payload(p), outcome: failure(p) },
         H::PostToolBatch => K::BatchEnded(batch(p)),
         H::Notification => K::Notified(notice(p)),
-        H::Elicitation => K::ElicitationOpened { server: server(p), message: elicitation_message(p) },
-        H::ElicitationResult => K::ElicitationClosed { server: server(p) },
+        H::Elicitation => K::ElicitationOpened { message: elicitation_message(p) },
+        H::ElicitationResult => K::ElicitationClosed,
         H::Stop => K::Stopped { background: background(p) },
         H::StopFailure => K::StopFailed { cause: cause(p) },
         H::SubagentStart => K::SubagentStarted,
         H::SubagentStop => K::SubagentStopped,
-        H::PreCompact => K::CompactionStarted { manual: str(p, "trigger") == Some("manual") },
+        H::PreCompact => K::CompactionStarted,
         H::PostCompact => K::CompactionEnded,
         H::PostModelSwitch => match text(p, "to_model") {
             Some(to) => K::ModelSwitched { to: one_line(&to, NAME_CHARS_MAX) },
             None => K::Noted,
         },
-        H::CwdChanged => {
-            text(p, "new_cwd").map_or(K::Noted, |to| K::CwdChanged { to: one_line(&to, PATH_CHARS_MAX) })
-        }
+        H::CwdChanged => line(p, "new_cwd", PATH_CHARS_MAX).map_or(K::Noted, |to| K::CwdChanged { to }),
         H::TaskCreated => todo(p).map_or(K::Noted, |(id, title)| K::TodoCreated { id, title }),
         H::TaskCompleted => todo(p).map_or(K::Noted, |(id, _)| K::TodoCompleted { id }),
         H::SessionEnd => K::SessionEnded { reason: end_reason(p) },
@@ -365,12 +362,8 @@ fn notice(p: &Map<String, Value>) -> Notice {
 }
 
 fn elicitation_message(p: &Map<String, Value>) -> String {
-    let message = text(p, "message").map(|m| one_line(&m, ELICITATION_CHARS_MAX)).filter(|m| !m.is_empty());
+    let message = line(p, "message", ELICITATION_CHARS_MAX).filter(|m| !m.is_empty());
     message.unwrap_or_else(|| "Awaiting input".to_owned())
-}
-
-fn server(p: &Map<String, Value>) -> String {
-    one_line(&text(p, "mcp_server_name").unwrap_or_default(), NAME_CHARS_MAX)
 }
 
 fn background(p: &Map<String, Value>) -> Background {

@@ -9,8 +9,8 @@ use crate::ask::{Ask, PastAsk};
 use crate::enrichment::Summary;
 use crate::event::{EndReason, Event, EventKind, StartSource};
 use crate::limits::{
-    ASK_STAYS, BUSY_AFTER_STOP, COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, QUIET_AFTER, SETTLE,
-    STALE_AFTER,
+    ASK_STAYS, BUSY_AFTER_STOP, COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, GROWTH_COUNTS_AFTER,
+    QUIET_AFTER, SETTLE, STALE_AFTER,
 };
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
@@ -169,11 +169,22 @@ impl Fleet {
         effects
     }
 
-    /// Whether it says anything that the fleet does not know: a status line that does not need not be stored.
+    /// Whether it says anything that the fleet does not know: what does not need not be stored.
     pub fn is_news(&self, event: &Event) -> bool {
-        let EventKind::StatusLine(says) = &event.kind else { return true };
         let session = self.sessions.get(&event.session_id);
-        session.is_some_and(|s| s.status_line.as_ref().is_none_or(|line| line.says != *says))
+        match &event.kind {
+            EventKind::StatusLine(says) => {
+                session.is_some_and(|s| s.status_line.as_ref().is_none_or(|line| line.says != *says))
+            }
+            EventKind::TranscriptGrew => match session {
+                None => !self.ended.contains_key(&event.session_id),
+                Some(s) => {
+                    let silent = event.fired_at - s.last_activity_at;
+                    s.shown.state.is_working() && silent >= GROWTH_COUNTS_AFTER
+                }
+            },
+            _ => true,
+        }
     }
 
     /// `None` where none is known, or all that were known have been reset since.

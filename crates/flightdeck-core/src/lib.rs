@@ -3,7 +3,7 @@
 //! Pure. No clock, no files, no network, no randomness: time is an argument, wishes come back as effects.
 //! The way in is [`fleet::Fleet::apply`]; the way out is [`board`].
 
-pub mod agent;
+mod agent;
 pub mod ask;
 pub mod board;
 pub mod enrichment;
@@ -20,10 +20,11 @@ pub mod record;
 pub mod rules;
 pub mod session;
 pub mod status_line;
+pub mod surroundings;
 pub mod text;
 pub mod time;
 pub mod timeline;
-pub mod timers;
+mod timers;
 pub mod tool;
 #[cfg(feature = "ts")]
 pub mod typescript;

@@ -60,6 +60,8 @@ pub const COMPLETED_AFTER: Millis = Millis::seconds(10);
 pub const DONE_KEEPS: Millis = Millis::minutes(30);
 /// A working session without any sign of life for this long is marked quiet.
 pub const QUIET_AFTER: Millis = Millis::seconds(60);
+/// A transcript that grows is worth an event where a working session gave no sign of life for this long.
+pub const GROWTH_COUNTS_AFTER: Millis = Millis::seconds(10);
 /// A session without activity for this long is marked stale.
 pub const STALE_AFTER: Millis = Millis::hours(8);
 /// Events of one session tolerate this much disorder where they have no clock of their own.

@@ -11,6 +11,9 @@ const SHIPPED: &str = include_str!("../data/prices.json");
 /// The model of lines that the client made up itself: an error, an interrupt. Nothing was bought.
 pub const SYNTHETIC_MODEL: &str = "<synthetic>";
 
+/// What stands behind a model's name where it answered at its faster and dearer speed.
+pub const FAST: &str = " (fast)";
+
 /// Tokens of one message, or of many, by what they are charged as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
@@ -101,6 +104,9 @@ pub struct DollarsPerMillion {
 struct Table {
     source: String,
     models: BTreeMap<String, DollarsPerMillion>,
+    /// The same models at their faster speed. Where one is missing the client charges the usual price.
+    #[serde(default)]
+    fast: BTreeMap<String, DollarsPerMillion>,
     web_search_usd_per_request: f64,
     #[serde(default)]
     retired_public_list_prices: BTreeMap<String, DollarsPerMillion>,
@@ -135,6 +141,7 @@ impl PriceTable {
         prices.web_search = nanos("web search", table.web_search_usd_per_request * 1e6)?;
         prices.set_all(&table.retired_public_list_prices)?;
         prices.set_all(&table.models)?;
+        prices.set_all(&table.fast.into_iter().map(|(model, d)| (model + FAST, d)).collect())?;
         Ok(prices)
     }
 
@@ -156,6 +163,10 @@ impl PriceTable {
     pub fn price(&self, model: &str) -> Option<&Price> {
         if let Some(price) = self.models.get(model) {
             return Some(price);
+        }
+        if let Some(usual) = model.strip_suffix(FAST) {
+            let fast = self.models.get(&format!("{}{FAST}", plain_name(usual)));
+            return fast.or_else(|| self.price(usual));
         }
         let plain = plain_name(model);
         self.models.get(plain).or_else(|| self.models.get(&format!("{plain}-0")))
@@ -249,7 +260,7 @@ mod tests {
     #[test]
     fn the_shipped_table_reads_and_every_price_is_a_whole_number_of_nano_dollars() {
         let table: Table = serde_json::from_str(SHIPPED).unwrap();
-        for (model, d) in table.models.iter().chain(&table.retired_public_list_prices) {
+        for (model, d) in table.models.iter().chain(&table.retired_public_list_prices).chain(&table.fast) {
             for dollars in [d.input, d.output, d.cache_read, d.cache_write_5m, d.cache_write_1h] {
                 let exact = dollars * 1000.0;
                 assert!((exact - exact.round()).abs() < 1e-9, "{model}: {dollars}");
@@ -276,6 +287,17 @@ mod tests {
             assert!(table.price(model).is_some(), "{model}");
         }
         assert_eq!(table.context_window("claude-sonnet-4-5[1m]"), Some(1_000_000));
+    }
+
+    #[test]
+    fn a_fast_answer_costs_what_the_client_charges_for_it() {
+        let table = PriceTable::shipped();
+        let cost = |model: &str| table.cost(model, &Usage { output: 1, ..Usage::default() }).map(|n| n.0);
+        assert_eq!((cost("claude-opus-5-5"), cost("claude-opus-5-5 (fast)")), (Some(20_000), Some(40_000)));
+        assert_eq!(cost("claude-opus-4-6-20260101 (fast)"), Some(150_000));
+        // The client knows no other price for these.
+        assert_eq!(cost("claude-haiku-4-5 (fast)"), cost("claude-haiku-4-5"));
+        assert_eq!(cost("gpt-x (fast)"), None);
     }
 
     #[test]

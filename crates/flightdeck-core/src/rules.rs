@@ -93,6 +93,7 @@ rules! {
     RegistryInterrupted "The client's registry says idle though no Stop came: the person interrupted it.";
     RegistryBusyAfterStop "The client is still busy a second after its Stop: a Stop hook sent Claude on.";
     RegistryRevived "The client's registry shows the session alive after its end.";
+    TranscriptGrew "Neither a hook nor the client's registry told of it, but its transcript grows: it works.";
     ProcessDied "Its process is gone.";
     Replaced "The process went on with another session.";
 }

@@ -3,6 +3,9 @@
 /// One line of at most `max` characters: control characters, escape sequences and bidi overrides are gone, runs of
 /// white space are one space, and a cut shows as `…`.
 pub fn one_line(text: &str, max: usize) -> String {
+    if text.len() <= max && is_plain_line(text) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len().min(max.saturating_add(3)));
     let mut count = 0;
     let mut space = false;
@@ -23,6 +26,20 @@ pub fn one_line(text: &str, max: usize) -> String {
         count += 1;
     }
     out
+}
+
+/// Words of ASCII with one space between: most ids, names and paths, and nothing has to be done about them.
+fn is_plain_line(text: &str) -> bool {
+    let mut after_space = true;
+    let plain = text.bytes().all(|byte| match byte {
+        b' ' => !std::mem::replace(&mut after_space, true),
+        b'!'..=b'~' => {
+            after_space = false;
+            true
+        }
+        _ => false,
+    });
+    plain && !after_space
 }
 
 /// Many lines of at most `max` characters, with the same care; newlines and tabs stay.
@@ -102,6 +119,11 @@ mod tests {
         assert_eq!(one_line("cargo test --all", 10), "cargo test…");
         assert_eq!(one_line("cargo test", 10), "cargo test");
         assert_eq!(one_line("  a\n\n b\t", 10), "a b");
+    }
+
+    #[test]
+    fn plain_text_keeps_its_shape() {
+        assert_eq!(plain("  a\tb\r\n\n c \u{1b}[201~\u{3}\n"), "  a\tb\n\n c \n");
     }
 
     #[test]

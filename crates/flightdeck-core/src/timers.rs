@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 /// What may come due for a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Timer {
+pub(crate) enum Timer {
     /// The last word of the registry may count now.
     Settle,
     /// The client may have been sent on after its Stop.
@@ -30,32 +30,24 @@ pub enum Timer {
 
 /// Timers in the order they come due. Setting one twice at the same moment is one timer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Timers {
+pub(crate) struct Timers {
     due: BTreeSet<(Timestamp, String, Timer)>,
 }
 
 impl Timers {
-    pub fn set(&mut self, at: Timestamp, session_id: &str, timer: Timer) {
+    pub(crate) fn set(&mut self, at: Timestamp, session_id: &str, timer: Timer) {
         self.due.insert((at, session_id.to_owned(), timer));
     }
 
-    pub fn next_due(&self) -> Option<Timestamp> {
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.due.first().map(|(at, ..)| *at)
     }
 
     /// The earliest timer due by `now`, taken out.
-    pub fn pop_due(&mut self, now: Timestamp) -> Option<(Timestamp, String, Timer)> {
+    pub(crate) fn pop_due(&mut self, now: Timestamp) -> Option<(Timestamp, String, Timer)> {
         if self.next_due()? > now {
             return None;
         }
         self.due.pop_first()
-    }
-
-    pub fn len(&self) -> usize {
-        self.due.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.due.is_empty()
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, TOOL_SUMMARY_CHARS_MAX};
 use crate::text::one_line;
 use crate::wire::clip::input_digest;
-use crate::wire::lenient::{list, object, str, text};
+use crate::wire::lenient::{line, list, object, str, text};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolUse {
@@ -22,12 +22,7 @@ impl ToolUse {
     pub fn from_payload(p: &Map<String, Value>) -> Self {
         let name = one_line(&text(p, "tool_name").unwrap_or_else(|| "tool".to_owned()), NAME_CHARS_MAX);
         let summary = object(p, "tool_input").and_then(|input| summary(&name, input)).unwrap_or_default();
-        Self {
-            id: text(p, "tool_use_id").map(|id| one_line(&id, ID_CHARS_MAX)),
-            summary,
-            digest: input_digest(p),
-            name,
-        }
+        Self { id: line(p, "tool_use_id", ID_CHARS_MAX), summary, digest: input_digest(p), name }
     }
 
     /// "Bash: cargo test", or only the tool where there is nothing to say of its input.

@@ -176,10 +176,6 @@ impl Changes {
         json.into()
     }
 
-    pub fn card(&self, id: &str) -> Option<Bytes> {
-        self.cards.get(id).cloned()
-    }
-
     pub fn viewers(&self) -> usize {
         self.viewers.receiver_count()
     }

@@ -1,11 +1,13 @@
 //! The wall clock, in one place: everything else is handed the time.
 
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use flightdeck_core::record::EventId;
 use flightdeck_core::time::{Millis, Timestamp};
+use tokio::time::Instant;
 
 /// Tells the time. The daemon's is the wall clock; tests and simulations bring their own.
 #[derive(Clone)]
@@ -31,6 +33,8 @@ impl fmt::Debug for Clock {
 
 /// How much slower time goes while the wall clock is behind: timers go on, and the wall clock catches up.
 const PACE_WHILE_BEHIND: i64 = 2;
+/// A clock set back by less is the ordinary work of keeping it right.
+const WORTH_A_LINE: Millis = Millis::seconds(2);
 
 /// A clock that never goes back and never stands still.
 #[derive(Debug)]
@@ -56,7 +60,16 @@ impl Steady {
             self.behind = None;
             return wall;
         }
-        let (from, since) = *self.behind.get_or_insert_with(|| (reached, Instant::now()));
+        let (from, since) = *self.behind.get_or_insert_with(|| {
+            let back_ms = (reached - wall).0;
+            if back_ms >= WORTH_A_LINE.0 {
+                tracing::warn!(
+                    back_ms,
+                    "the wall clock was set back; time goes on slowly until it catches up"
+                );
+            }
+            (reached, Instant::now())
+        });
         let passed = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
         reached.max(from + Millis(passed / PACE_WHILE_BEHIND))
     }
@@ -70,10 +83,13 @@ pub fn now() -> Timestamp {
 /// A new id for an event that came without one.
 pub fn fresh_id() -> EventId {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut random = [0; 8];
-    // Without a random source the time alone still tells two events apart, unless they share a nanosecond.
-    let _ = getrandom::fill(&mut random);
-    EventId::new(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX), u64::from_le_bytes(random))
+    EventId::new(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX), random())
+}
+
+/// Tells apart two events of one nanosecond. The keys of the standard library's hashes are random, and asked of the
+/// kernel once a thread.
+pub fn random() -> u64 {
+    RandomState::new().hash_one(())
 }
 
 #[cfg(test)]

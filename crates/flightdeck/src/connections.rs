@@ -10,16 +10,16 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Far more than hooks and viewers of one person need, and below the usual limit of open files.
-pub const CONNECTIONS_MAX: usize = 512;
+pub(crate) const CONNECTIONS_MAX: usize = 512;
 
 #[derive(Debug)]
-pub struct Bounded<L> {
+pub(crate) struct Bounded<L> {
     listener: L,
     free: Arc<Semaphore>,
 }
 
 impl<L> Bounded<L> {
-    pub fn new(listener: L, connections_max: usize) -> Self {
+    pub(crate) fn new(listener: L, connections_max: usize) -> Self {
         Self { listener, free: Arc::new(Semaphore::new(connections_max)) }
     }
 }
@@ -42,7 +42,7 @@ impl<L: Listener> Listener for Bounded<L> {
 
 /// A connection that gives its place back when it ends.
 #[derive(Debug)]
-pub struct Counted<IO> {
+pub(crate) struct Counted<IO> {
     io: IO,
     _place: Option<OwnedSemaphorePermit>,
 }

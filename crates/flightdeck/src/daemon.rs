@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 
 use crate::asks::holds::{HoldRules, Holds};
 use crate::claude_settings::{ClientVersion, Installed, Registration, SettingsFile, Via};
-use crate::clock;
+use crate::clock::{self, Clock};
 use crate::config::Config;
 use crate::connections::{Bounded, CONNECTIONS_MAX};
 use crate::engine::{Engine, EngineHandle};
@@ -46,7 +46,7 @@ const GOODBYE_MAX: Duration = Duration::from_secs(3);
 
 /// What a daemon is started with.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     pub paths: Paths,
     pub config: Config,
     /// From `--port` or `FLIGHTDECK_PORT`: this one and no other.
@@ -66,7 +66,7 @@ pub struct Options {
 
 /// `daemon.json`: how others find a running daemon.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct DaemonFile {
+pub(crate) struct DaemonFile {
     pub pid: u32,
     pub port: u16,
     pub url: String,
@@ -75,11 +75,9 @@ pub struct DaemonFile {
 
 /// A daemon that answers.
 #[derive(Debug)]
-pub struct Running {
+pub(crate) struct Running {
     pub url: String,
-    pub addr: SocketAddr,
     pub engine: EngineHandle,
-    pub health: Arc<Health>,
     /// Sentences the person should read at start.
     pub notes: Vec<String>,
     registrar: Arc<Registrar>,
@@ -95,7 +93,7 @@ pub struct Running {
     _lock: fs::File,
 }
 
-pub async fn start(options: Options) -> anyhow::Result<Running> {
+pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let Options { paths, config, .. } = &options;
     raise_file_limit();
     make_private(&paths.home)?;
@@ -112,10 +110,10 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
     let prices = Arc::new(config.prices()?);
-    let tail = Tail::default();
+    let tail = Tail::new(options.config_dir.as_ref().map(|dir| dir.join("projects")));
     let (seats, news) = mpsc::channel(liveness::SEATS_WAITING_MAX);
     let holds = Arc::<Holds>::default();
-    let engine = start_engine(&store, config, &health, &tail, seats, &holds).await?;
+    let engine = start_engine(&store, config, &health, &tail, clock::now, seats, &holds).await?;
     let registration = registration(&options, addr.port());
     let hold_seconds = file.installed().ok().flatten().and_then(|i| i.hold_seconds);
     let registrar = Arc::new(Registrar::new(file, registration, options.hooks, paths.spool(), url.clone()));
@@ -153,9 +151,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let (engine, engine_task) = engine;
     Ok(Running {
         url,
-        addr,
         engine,
-        health,
         notes,
         registrar,
         hooks: options.hooks,
@@ -227,7 +223,7 @@ async fn take_in(
 impl Running {
     /// Waits until the engine ends by itself, which it does only by a mistake of ours: better no daemon than a dead one
     /// that holds the socket.
-    pub async fn broken(&mut self) -> anyhow::Error {
+    pub(crate) async fn broken(&mut self) -> anyhow::Error {
         match self.engine_task.as_mut() {
             Some(engine) => {
                 let ended = engine.await;
@@ -241,7 +237,7 @@ impl Running {
     }
 
     /// The other way round: hooks out first, so that no client calls a daemon that is closing.
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         if self.hooks {
             let registrar = Arc::clone(&self.registrar);
             // A panic in there was logged; the rest must still be closed.
@@ -339,7 +335,7 @@ fn lock(paths: &Paths) -> anyhow::Result<fs::File> {
     }
 }
 
-pub fn read_daemon_file(paths: &Paths) -> Option<DaemonFile> {
+pub(crate) fn read_daemon_file(paths: &Paths) -> Option<DaemonFile> {
     serde_json::from_slice(&fs::read(paths.daemon_file()).ok()?).ok()
 }
 
@@ -386,17 +382,18 @@ fn open_store(paths: &Paths, notes: &mut Vec<String>) -> anyhow::Result<Store> {
     Ok(opened.store)
 }
 
-async fn start_engine(
+pub(crate) async fn start_engine(
     store: &Store,
     config: &Config,
     health: &Arc<Health>,
     tail: &Tail,
+    clock: impl Into<Clock>,
     seats: mpsc::Sender<Occupant>,
     holds: &Arc<Holds>,
 ) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
-    let restored = restore::restore(store, config.rules(Some(host))).await?;
+    let restored = restore::restore_priced(store, config.rules(Some(host)), &config.prices()?).await?;
     tracing::info!(
         sessions = restored.fleet.len(),
         replayed = restored.replayed,
@@ -407,18 +404,14 @@ async fn start_engine(
     );
     let released: Vec<Record> = restored.fleet.held_asks().map(released).collect();
     let keeper = Keeper::new(config.retention());
-    let (engine, handle) = Engine::new(
-        restored.fleet,
-        store.clone(),
-        Arc::clone(health),
-        keeper,
-        tail.clone(),
-        clock::now,
-        seats,
-    );
+    let (engine, handle) =
+        Engine::new(restored.fleet, store.clone(), Arc::clone(health), keeper, tail.clone(), clock, seats);
     let task = tokio::spawn(engine.with_holds(Arc::clone(holds)).run());
-    if !released.is_empty() {
-        handle.append(released).await?;
+    if !released.is_empty()
+        && let Err(error) = handle.append(released).await
+    {
+        // A full disk: better a board with asks that nobody can answer here than no board.
+        tracing::error!(%error, "asks that nobody holds any more stay open");
     }
     Ok((handle, task))
 }

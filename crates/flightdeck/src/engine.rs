@@ -13,7 +13,6 @@ use flightdeck_core::enrichment::Summary;
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::{Effect, Fleet, Occupant};
 use flightdeck_core::record::Record;
-use flightdeck_core::session::Session;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
@@ -29,6 +28,11 @@ use crate::inlet::tail::follow::Tail;
 use crate::restore;
 use crate::store::{Appended, Store};
 
+/// Mistakes that the simulation must find.
+#[cfg(test)]
+#[path = "simulation/planted.rs"]
+pub(crate) mod planted;
+
 /// Inputs that may wait for the engine; senders beyond that wait in turn.
 pub const INPUTS_WAITING_MAX: usize = 1024;
 /// Inputs taken at once: one transaction for all of them.
@@ -42,8 +46,8 @@ pub enum Input {
         records: Vec<Record>,
         reply: Reply,
     },
-    /// What a status line said: stored like an event, unless it is known already.
-    StatusLine {
+    /// A status line, a transcript that grew: stored like an event, unless it says nothing new.
+    IfNews {
         record: Box<Record>,
         reply: Reply,
     },
@@ -109,8 +113,8 @@ impl EngineHandle {
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
     /// Empty if the fleet knew it already.
-    pub async fn status_line(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
-        let answer = self.ask(|reply| Input::StatusLine { record: Box::new(record), reply }).await;
+    pub async fn append_if_news(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
+        let answer = self.ask(|reply| Input::IfNews { record: Box::new(record), reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
     pub async fn overview(&self) -> Result<Overview, Stopped> {
@@ -165,6 +169,10 @@ pub struct Engine {
     fleet: Fleet,
     store: Store,
     changes: Changes,
+    /// A viewer came since the start: it may leave and come back for every change it missed.
+    watched: bool,
+    /// Before that, sessions whose cards have changed since somebody asked for the board.
+    unseen: BTreeSet<String>,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
     clock: Steady,
@@ -192,11 +200,24 @@ impl Engine {
         for session in fleet.sessions().filter(|s| board::on_board(s)) {
             changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
         }
-        fleet.sessions().for_each(|session| touched(&tail, session));
+        fleet.sessions().for_each(|session| tail.touched(session));
         let clock = Steady::new(clock.into());
         health.metrics.fleet(fleet.len(), 0);
         (
-            Self { fleet, store, changes, health, inputs, clock, keeper, seats, tail, holds: Arc::default() },
+            Self {
+                fleet,
+                store,
+                changes,
+                watched: false,
+                unseen: BTreeSet::new(),
+                health,
+                inputs,
+                clock,
+                keeper,
+                seats,
+                tail,
+                holds: Arc::default(),
+            },
             EngineHandle { inputs: sender },
         )
     }
@@ -211,10 +232,13 @@ impl Engine {
         loop {
             let wake = self.until_next_timer().min(self.keeper.until_due());
             tokio::select! {
+                // Always in this order: an event runs the timers due before it, so nothing starves.
+                biased;
                 taken = self.inputs.recv_many(&mut batch, BATCH_INPUTS_MAX) => {
                     if taken == 0 {
                         break;
                     }
+                    self.gather(&mut batch).await;
                     if let Some(stopped) = self.take(&mut batch).await {
                         self.keeper.save_now(&self.fleet, &self.store).await;
                         // Whoever asked may have gone; we end all the same.
@@ -230,6 +254,16 @@ impl Engine {
             }
             self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
             self.keeper.look_after(&self.fleet, &self.store);
+        }
+    }
+
+    /// Lets everybody who is about to send do so: a commit costs nearly the same for one event as for twenty.
+    async fn gather(&mut self, batch: &mut Vec<Input>) {
+        tokio::task::yield_now().await;
+        while batch.len() < BATCH_INPUTS_MAX
+            && let Ok(input) = self.inputs.try_recv()
+        {
+            batch.push(input);
         }
     }
 
@@ -249,7 +283,7 @@ impl Engine {
         let mut enriched = Vec::new();
         for input in batch.drain(..) {
             match input {
-                Input::StatusLine { record, reply } => lines.push((*record, reply)),
+                Input::IfNews { record, reply } => lines.push((*record, reply)),
                 Input::Events { records: mut new, reply } => {
                     waiting.push((new.len(), reply));
                     records.append(&mut new);
@@ -287,6 +321,10 @@ impl Engine {
     }
 
     async fn commit(&mut self, mut records: Vec<Record>, waiting: Vec<(usize, Reply)>) {
+        #[cfg(test)]
+        if let Some(bug) = planted::in_commit() {
+            return self.commit_wrongly(bug, records, waiting).await;
+        }
         // With the wall clock beside it: whether that was set back is noted on each event.
         let mut last = match self.fleet.now() {
             reached if self.clock.wall() < reached => self.clock.now(reached),
@@ -326,21 +364,21 @@ impl Engine {
     /// A resend is acknowledged, not applied.
     fn apply(&mut self, records: &[Record], appended: &[Appended]) -> Vec<Effect> {
         let mut effects = Vec::new();
+        let mut heard_of = BTreeSet::new();
         for (record, place) in records.iter().zip(appended) {
             self.health.metrics.received(record, place.duplicate);
             if !place.duplicate {
                 let mut event = Event::from_record(record);
                 event.seq = place.seq;
                 effects.append(&mut self.fleet.apply(&event));
-                if let Some(session) = self.fleet.get(&event.session_id) {
-                    touched(&self.tail, session);
-                }
                 // Too late, or in print mode: nobody was asked, so nobody will answer.
                 if event.envelope.hold_ms.is_some() && self.fleet.find_ask(&event.id.to_string()).is_none() {
                     self.holds.release(&event.id.to_string());
                 }
+                heard_of.insert(record.session_id.as_str());
             }
         }
+        heard_of.iter().filter_map(|id| self.fleet.get(id)).for_each(|session| self.tail.touched(session));
         self.keeper.applied(appended.len());
         effects
     }
@@ -368,20 +406,16 @@ impl Engine {
                 Effect::Forgotten(session) => forgotten.push(session),
             }
         }
-        for id in changed {
-            let Some(session) = self.fleet.get(&id) else { continue };
-            let card = card_json(&self.fleet, &id).unwrap_or_default();
-            if board::on_board(session) {
-                self.changes.put(&id, card);
-            } else {
-                self.changes.replace(&id, card);
-            }
+        self.unseen.append(&mut changed);
+        if self.watched || !completed.is_empty() {
+            self.catch_up();
         }
         for (event, ask) in asks {
             self.changes.ask(event, &ask);
         }
         completed.iter().for_each(|id| self.changes.complete(id));
         for session in &forgotten {
+            self.unseen.remove(&session.id);
             self.changes.remove(&session.id);
             self.tail.forget(&session.id);
         }
@@ -390,7 +424,24 @@ impl Engine {
         }
     }
 
+    /// Writes the cards that changed, each once, and tells whoever watches.
+    fn catch_up(&mut self) {
+        for id in std::mem::take(&mut self.unseen) {
+            let Some(session) = self.fleet.get(&id) else { continue };
+            let card = card_json(&self.fleet, &id).unwrap_or_default();
+            if board::on_board(session) {
+                self.changes.put(&id, card);
+            } else {
+                self.changes.replace(&id, card);
+            }
+        }
+    }
+
     fn answer(&mut self, question: Input) -> Option<oneshot::Sender<()>> {
+        if matches!(question, Input::Board(_) | Input::Everyone(_) | Input::Subscribe { .. }) {
+            self.watched |= matches!(question, Input::Subscribe { .. });
+            self.catch_up();
+        }
         // Whoever asked may have gone away; then the answer is nobody's.
         match question {
             Input::Board(reply) => drop(reply.send(self.changes.snapshot())),
@@ -407,14 +458,10 @@ impl Engine {
             Input::Overview(reply) => {
                 drop(reply.send(fleet_overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
             }
-            Input::Events { .. } | Input::StatusLine { .. } | Input::Enriched { .. } => {}
+            Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } => {}
         }
         None
     }
-}
-
-fn touched(tail: &Tail, session: &Session) {
-    tail.touched(&session.id, session.transcript_path.as_deref(), session.ended_at.is_some());
 }
 
 fn answer_all(waiting: Vec<(usize, Reply)>, appended: Vec<Appended>) {

@@ -37,7 +37,7 @@ pub struct Step {
     pub because: Reason,
 }
 
-pub fn explain(session: &Session) -> Explanation {
+pub(crate) fn explain(session: &Session) -> Explanation {
     let state = StateName::of(&session.shown.state);
     Explanation {
         id: session.id.clone(),
@@ -79,7 +79,7 @@ struct Span {
 }
 
 /// The last hours of every session on the board, as stretches of one state: `{"sessions": [{id, …, spans}]}`.
-pub fn history(fleet: &Fleet, since: Timestamp) -> Bytes {
+pub(crate) fn history(fleet: &Fleet, since: Timestamp) -> Bytes {
     let rows: Vec<_> = fleet.sessions().filter(|s| on_board(s)).map(|s| row(s, since)).collect();
     let json = serde_json::to_vec(&serde_json::json!({ "sessions": rows }));
     json.map_or_else(|_| Bytes::from_static(b"{\"sessions\":[]}"), Bytes::from)

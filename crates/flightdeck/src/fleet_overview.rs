@@ -18,7 +18,7 @@ pub struct Overview {
     pub done: usize,
 }
 
-pub fn overview(fleet: &Fleet, now: Timestamp) -> Overview {
+pub(crate) fn overview(fleet: &Fleet, now: Timestamp) -> Overview {
     let mut overview = Overview { rate_limits: fleet.rate_limits(now), ..Overview::default() };
     for session in fleet.sessions().filter(|s| on_board(s)) {
         overview.sessions += 1;

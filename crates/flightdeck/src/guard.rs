@@ -8,7 +8,10 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN};
+use axum::http::header::{
+    AUTHORIZATION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderName, ORIGIN, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -16,8 +19,17 @@ use axum::response::{IntoResponse, Response};
 use crate::health::Health;
 
 /// The page's own script, style and data; nothing from anywhere else, nothing inline.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+const CONTENT_POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'none'";
+
+/// Made once: every answer carries them.
+static HARDENING: [(HeaderName, HeaderValue); 5] = [
+    (CONTENT_SECURITY_POLICY, HeaderValue::from_static(CONTENT_POLICY)),
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+];
 
 const TOKEN_COOKIE: &str = "flightdeck_token";
 
@@ -147,14 +159,8 @@ pub async fn guard(State(guard): State<Arc<Guard>>, request: Request<Body>, next
 
 fn harden(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    for (name, value) in [
-        ("content-security-policy", CONTENT_SECURITY_POLICY),
-        ("x-content-type-options", "nosniff"),
-        ("referrer-policy", "no-referrer"),
-        ("cross-origin-resource-policy", "same-origin"),
-        ("cross-origin-opener-policy", "same-origin"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
+    for (name, value) in &HARDENING {
+        headers.insert(name, value.clone());
     }
     response
 }

@@ -12,7 +12,7 @@ use tracing_subscriber::EnvFilter;
 const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// `FLIGHTDECK_LOG` takes a tracing filter; without it: info.
-pub fn start(folder: &Path, filter: Option<&str>) -> io::Result<PathBuf> {
+pub(crate) fn start(folder: &Path, filter: Option<&str>) -> io::Result<PathBuf> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let path = folder.join("flightdeck.log");
     let filter = EnvFilter::try_new(filter.unwrap_or("info")).unwrap_or_else(|_| EnvFilter::new("info"));
@@ -63,7 +63,7 @@ impl Write for Rotating {
 }
 
 /// The last lines, for `doctor`.
-pub fn tail(path: &Path, lines: usize) -> Vec<String> {
+pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let all: Vec<_> = text.lines().collect();
     all[all.len().saturating_sub(lines)..].iter().map(|l| (*l).to_owned()).collect()

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 const TRIES_MAX: u16 = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub(crate) enum Wish {
     /// This one or the next free.
     Near(u16),
     /// This one; zero lets the system choose.
@@ -17,7 +17,7 @@ pub enum Wish {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum PortError {
+pub(crate) enum PortError {
     #[error("port {port} is taken{holder}: stop that, or choose another with --port")]
     Taken { port: u16, holder: String },
     #[error("no free port from {from} to {to}: choose one with --port")]
@@ -26,7 +26,7 @@ pub enum PortError {
     Io { addr: SocketAddr, source: io::Error },
 }
 
-pub async fn listen(bind: IpAddr, wish: Wish) -> Result<TcpListener, PortError> {
+pub(crate) async fn listen(bind: IpAddr, wish: Wish) -> Result<TcpListener, PortError> {
     let (first, tries) = match wish {
         Wish::Exactly(port) => (port, 0),
         Wish::Near(port) => (port, TRIES_MAX),

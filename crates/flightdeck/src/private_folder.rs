@@ -9,8 +9,9 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 /// Opens a folder, if it and the link that may lead to it belong to this user.
 ///
 /// Our own link is fine: `run` is one, and people move a spool to another disk. Somebody else's link would let them
-/// choose where our events go. A folder that others may write to (a loose umask made it) is closed to them first.
-pub fn open(path: &Path) -> io::Result<OwnedFd> {
+/// choose where our events go. A folder of ours that others may write to (a loose umask made it) is closed to them first;
+/// one that a link leads to is the person's, and refused instead.
+pub(crate) fn open(path: &Path) -> io::Result<OwnedFd> {
     let link = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
     if !is_ours(&link) {
         return Err(not_ours(path));
@@ -21,17 +22,25 @@ pub fn open(path: &Path) -> io::Result<OwnedFd> {
     if !is_ours(&stat) {
         return Err(not_ours(path));
     }
+    if FileType::from_raw_mode(link.st_mode) == FileType::Symlink && is_open(&stat) {
+        let why =
+            format!("{} leads to a folder that other users may write to: make it private", path.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
     close_to_others(&folder, &stat, path)?;
     Ok(folder)
 }
 
+fn is_open(stat: &Stat) -> bool {
+    Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH)
+}
+
 fn close_to_others(folder: &OwnedFd, stat: &Stat, path: &Path) -> io::Result<()> {
-    let others = Mode::WGRP | Mode::WOTH;
-    let mode = Mode::from_raw_mode(stat.st_mode);
-    if !mode.intersects(others) {
+    if !is_open(stat) {
         return Ok(());
     }
-    rustix::fs::fchmod(folder, mode - others).map_err(|error| {
+    let mode = Mode::from_raw_mode(stat.st_mode) - Mode::WGRP - Mode::WOTH;
+    rustix::fs::fchmod(folder, mode).map_err(|error| {
         let path = path.display();
         let why = format!(
             "other users may write to {path}, and that cannot be changed ({error}): chmod 700 {path}"
@@ -42,7 +51,7 @@ fn close_to_others(folder: &OwnedFd, stat: &Stat, path: &Path) -> io::Result<()>
 
 /// The same, and makes it (0700) where it is missing. The folder around it must be there and ours: a home that was
 /// removed stays removed, and a hook run by root leaves nothing in a user's home that the user cannot use.
-pub fn open_or_create(path: &Path) -> io::Result<OwnedFd> {
+pub(crate) fn open_or_create(path: &Path) -> io::Result<OwnedFd> {
     match open(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         done => return done,

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use flightdeck_core::board;
+use flightdeck_core::enrichment::{Enrichment, Summary};
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::limits::ENDED_IDS_MAX;
+use flightdeck_core::price::PriceTable;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::session::Session;
 use flightdeck_core::time::Timestamp;
@@ -14,7 +16,6 @@ use futures_util::FutureExt;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::clock;
 use crate::store::{RetentionPolicy, Snapshot, Store, StoreError, StoredSession};
 
 /// Events between snapshots: replaying that many takes a fraction of a second.
@@ -37,6 +38,15 @@ pub struct Restored {
 
 /// The newest snapshot of these rules and the log after it; without one, the whole log that is kept.
 pub async fn restore(store: &Store, rules: Rules) -> Result<Restored, StoreError> {
+    restore_priced(store, rules, PriceTable::shipped()).await
+}
+
+/// The same, with a person's own prices for the last words that are written on the way.
+pub async fn restore_priced(
+    store: &Store,
+    rules: Rules,
+    prices: &PriceTable,
+) -> Result<Restored, StoreError> {
     let snapshot = store.latest_snapshot(&rules.fold_version()).await?;
     let known = snapshot.as_ref().and_then(|s| match serde_json::from_slice::<Fleet>(&s.body) {
         Ok(fleet) => Some(fleet.with_rules(rules.clone())),
@@ -50,7 +60,7 @@ pub async fn restore(store: &Store, rules: Rules) -> Result<Restored, StoreError
         Some(fleet) => fleet,
         None => from_nothing(store, rules).await?,
     };
-    replay(store, fleet, from_snapshot).await
+    replay(store, fleet, from_snapshot, prices).await
 }
 
 /// What never expires: sessions that ended before the log begins must not come back as ghosts.
@@ -71,7 +81,12 @@ async fn from_nothing(store: &Store, rules: Rules) -> Result<Fleet, StoreError> 
     Ok(fleet)
 }
 
-async fn replay(store: &Store, mut fleet: Fleet, from_snapshot: bool) -> Result<Restored, StoreError> {
+async fn replay(
+    store: &Store,
+    mut fleet: Fleet,
+    from_snapshot: bool,
+    prices: &PriceTable,
+) -> Result<Restored, StoreError> {
     let mut pages = store.replay(fleet.last_seq()).await?;
     let (mut replayed, mut unreadable) = (0, 0);
     while let Some(page) = pages.next().await? {
@@ -87,6 +102,9 @@ async fn replay(store: &Store, mut fleet: Fleet, from_snapshot: bool) -> Result<
             replayed += 1;
         }
         if !forgotten.is_empty() {
+            for session in &mut forgotten {
+                session.enrichment = remembered(store, &session.id, prices).await?.map(Box::new);
+            }
             keep_for_ever(store, &forgotten, fleet.rules()).await;
         }
         if replayed % 100_000 < page.records.len() as u64 {
@@ -94,6 +112,13 @@ async fn replay(store: &Store, mut fleet: Fleet, from_snapshot: bool) -> Result<
         }
     }
     Ok(Restored { fleet, from_snapshot, replayed, unreadable })
+}
+
+/// What its transcripts told before the restart: nobody follows it any more, and its last word has numbers too.
+async fn remembered(store: &Store, id: &str, prices: &PriceTable) -> Result<Option<Summary>, StoreError> {
+    let Some(read) = store.transcript(id).await? else { return Ok(None) };
+    let whole = read.known.as_deref().and_then(|json| serde_json::from_str(json).ok());
+    Ok(Some(Summary::of(whole.unwrap_or_else(|| Enrichment::of_costs(&read.counted)), prices)))
 }
 
 /// Writes the last word of sessions that left the board.
@@ -162,7 +187,7 @@ impl Keeper {
         // A second snapshot of the same would push out the one to fall back on.
         let known = (self.events_since == 0).then_some(self.last_bytes).filter(|bytes| *bytes > 0);
         self.events_since = 0;
-        let (fleet, store, policy) = (fleet.clone(), store.clone(), self.policy);
+        let (fleet, store, policy, now) = (fleet.clone(), store.clone(), self.policy, fleet.now());
         self.saving = Some(tokio::spawn(async move {
             let bytes = match known {
                 Some(bytes) => bytes,
@@ -170,7 +195,7 @@ impl Keeper {
             };
             if retain && bytes > 0 {
                 // Nobody waits for it: a store that closes breaks it off, and the next start goes on.
-                tokio::spawn(async move { remove_old(&store, policy, fleet.last_seq(), clock::now()).await });
+                tokio::spawn(async move { remove_old(&store, policy, fleet.last_seq(), now).await });
             }
             bytes
         }));
@@ -229,8 +254,12 @@ async fn remove_old(store: &Store, policy: RetentionPolicy, snapshot_seq: u64, n
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::PAGE_ITEMS_MAX;
+    use crate::store::{PAGE_ITEMS_MAX, SessionRead, TranscriptBatch};
+    use flightdeck_core::enrichment::Counted;
+    use flightdeck_core::price::Usage;
     use flightdeck_core::time::Millis;
+    use flightdeck_core::wire::hook::{HookDraft, stamp};
+    use flightdeck_core::wire::transcript::MessageKey;
 
     fn stored(n: usize) -> StoredSession {
         let at = Timestamp::from_millis(n as i64);
@@ -253,6 +282,43 @@ mod tests {
         store.put_sessions((0..count).map(stored).collect()).await.unwrap();
         let fleet = serde_json::to_value(from_nothing(&store, Rules::default()).await.unwrap()).unwrap();
         assert_eq!(fleet["ended"].as_object().unwrap().len(), count);
+    }
+
+    #[tokio::test]
+    async fn a_last_word_that_is_written_during_a_replay_has_its_numbers() {
+        let store = Store::in_memory().unwrap();
+        let hook = |name: &str, ms: i64| {
+            let payload = serde_json::json!({"session_id": "s", "hook_event_name": name, "prompt": "x"});
+            let payload = payload.as_object().unwrap().clone();
+            let draft = HookDraft { name_in_path: None, payload, env: Default::default(), bytes: 1 };
+            let mut record = draft.into_record(crate::clock::fresh_id()).unwrap();
+            stamp(&mut record, Timestamp::from_millis(ms), Timestamp::default());
+            record
+        };
+        let later = Rules::default().done_keeps.0 + 60_000;
+        let records = vec![hook("UserPromptSubmit", 1), hook("SessionEnd", 2), hook("SessionStart", later)];
+        let records: Vec<_> = records
+            .into_iter()
+            .enumerate()
+            .map(|(n, mut record)| {
+                if n == 2 {
+                    record.session_id = "other".to_owned();
+                }
+                record
+            })
+            .collect();
+        store.append(records).await.unwrap();
+        let usage = Usage { output: 1000, ..Usage::default() };
+        let (key, at) = (MessageKey(7), Timestamp::from_millis(1));
+        let counted = Counted { key, model: "claude-opus-5-5".to_owned(), agent: String::new(), at, usage };
+        let session = SessionRead { session_id: "s".to_owned(), ..SessionRead::default() };
+        let batch =
+            TranscriptBatch { anew: true, session, files: Vec::new(), known: None, counted: vec![counted] };
+        store.put_transcripts(vec![batch]).await.unwrap();
+        restore(&store, Rules::default()).await.unwrap();
+        let kept = store.stored_sessions(None, 10).await.unwrap().sessions;
+        let card: serde_json::Value = serde_json::from_str(&kept[0].card).unwrap();
+        assert_eq!((&card["id"], &card["cost"]["usd_micros"]), (&"s".into(), &20_000.into()), "{card:#}");
     }
 
     #[tokio::test]

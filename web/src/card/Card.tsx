@@ -12,7 +12,7 @@ import { Icon } from "../ui/Icon";
 import { Composer } from "./Composer";
 import { Dials } from "./Dials";
 import { SeatLabel, StateLine, Where } from "./Head";
-import { headline, shownAsks } from "./headline";
+import { headline, openAsks, shownAsks } from "./headline";
 import { lookOf, type Look } from "./look";
 import { Notes } from "./Notes";
 
@@ -41,7 +41,7 @@ function Body({ session, look, inProject }: { session: Session; look: Look; inPr
   const asks = shownAsks(session);
   const waiting = look === "idle" || look === "asking" || look === "failed";
   // The line that says where to answer names the seat; the title gets its room.
-  const elsewhere = look === "blocked" && asks.length === 0;
+  const elsewhere = look === "blocked" && openAsks(session).length === 0;
   return (
     <>
       <header class="card-head">

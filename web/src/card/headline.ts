@@ -43,7 +43,8 @@ function subject(ask: Ask): string | null {
 export const agentType = (session: Session, agentId: string | null): string | null =>
   agentId === null ? null : (session.sub_agents.find((a) => a.id === agentId)?.type ?? "subagent");
 
-export const openAsks = (session: Session): Ask[] => session.asks.filter((ask) => ask.resolution === null);
+/** What can be answered here. Of anything else the card's own words tell, and where to go. */
+export const openAsks = (session: Session): Ask[] => session.asks.filter((ask) => ask.resolution === null && ask.answerable);
 
 /** As long as the daemon keeps a resolved ask with its session. */
 const NEWS_MS = 60_000;

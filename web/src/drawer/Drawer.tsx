@@ -34,7 +34,8 @@ export function Drawer({ id }: { id: string }) {
 function Content({ session }: { session: Session }) {
   const data = useDrawerData(session.id);
   const look = lookOf(session.agent_state.role);
-  const asks = shownAsks(session);
+  const there = session.asks.filter((ask) => ask.resolution === null && !ask.answerable);
+  const asks = [...shownAsks(session), ...there];
   useEffect(() => markSeen(session.id), [session.id, session.agent_state.since]);
   const waits = look === "idle" || look === "asking" || look === "failed";
   const canPrompt = waits && session.seat.pane && can("prompt");

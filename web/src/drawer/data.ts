@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { Explanation } from "../generated/Explanation";
 import type { Session } from "../generated/Session";
 import type { TimelineEvent } from "../generated/TimelineEvent";
-import { getEvents, getExplanation, getSession } from "../live/api";
+import { getEvents, getExplanation, getSession, type EventPage } from "../live/api";
 import { loaded, revision, sessionSignal } from "../live/store";
 
 const PAGE = 500;
@@ -47,13 +47,30 @@ export function useDrawerData(id: string): DrawerData {
   return { events, explanation, error };
 }
 
+/** First the newest, back as far as a drawer shows; then what came since. */
 async function newEvents(id: string, have: TimelineEvent[]): Promise<TimelineEvent[]> {
+  const last = have.at(-1)?.seq;
+  return last === undefined ? newestEvents(id) : eventsAfter(id, last);
+}
+
+async function newestEvents(id: string): Promise<TimelineEvent[]> {
   let found: TimelineEvent[] = [];
-  let after: number | null = have.at(-1)?.seq ?? 0;
+  let before: number | null = Number.MAX_SAFE_INTEGER;
+  while (before !== null && found.length < EVENTS_MAX) {
+    const page: EventPage = await getEvents(id, { before, limit: PAGE });
+    found = [...page.events, ...found];
+    before = page.next_before ?? null;
+  }
+  return found;
+}
+
+async function eventsAfter(id: string, last: number): Promise<TimelineEvent[]> {
+  let found: TimelineEvent[] = [];
+  let after: number | null = last;
   while (after !== null) {
-    const page: Awaited<ReturnType<typeof getEvents>> = await getEvents(id, after, PAGE);
+    const page: EventPage = await getEvents(id, { after, limit: PAGE });
     found = [...found, ...page.events].slice(-EVENTS_MAX);
-    after = page.next_after;
+    after = page.next_after ?? null;
   }
   return found;
 }

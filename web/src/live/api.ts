@@ -53,9 +53,15 @@ export const getUsage = (sinceIso: string) => request<Usage>("GET", `/api/usage?
 export const getFleetHistory = (sinceIso: string) =>
   request<FleetHistory>("GET", `/api/fleet/history?since=${encodeURIComponent(sinceIso)}`);
 
-/** With their payloads: calls are paired by the id in it, and what was said is in it. `next_after` is null at the end. */
-export const getEvents = (id: string, after: number, limit: number) =>
-  request<{ events: TimelineEvent[]; next_after: number | null }>("GET", `${at(id)}/events?after=${after}&limit=${limit}&payload=1`);
+/** Oldest first. Where it was read from says how to go on; null at the end. */
+export type EventPage = { events: TimelineEvent[]; next_after?: number | null; next_before?: number | null };
+
+/** With their payloads: calls are paired by the id in it, and what was said is in it. */
+export const getEvents = (id: string, { limit, ...from }: { after?: number; before?: number; limit: number }) => {
+  const query = new URLSearchParams({ payload: "1", limit: String(limit) });
+  for (const [name, seq] of Object.entries(from)) query.set(name, String(seq));
+  return request<EventPage>("GET", `${at(id)}/events?${query.toString()}`);
+};
 
 export const postAnswer = (askId: string, answer: Answer) =>
   request<Resolution>("POST", `/api/asks/${encodeURIComponent(askId)}/answer`, { ...answer, via: "web" });

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::workspace::{ask, root};
 
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     cpu: String,
     cores: usize,
     kernel: String,
@@ -22,7 +22,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn look(binary: &Path) -> Self {
+    pub(crate) fn look(binary: &Path) -> Self {
         let unknown = || "unknown".to_owned();
         let say = |program: &str, args: &[&str]| ask(program, args).unwrap_or_else(unknown);
         let first_words =

@@ -2,8 +2,9 @@
 //!
 //! The measuring itself is a release program, `crates/flightdeck/benches/promises`; here it is built, run and judged.
 
+mod compared;
 mod count;
-mod machine;
+pub(crate) mod machine;
 mod plot;
 mod promises;
 mod table;
@@ -57,7 +58,8 @@ struct Series {
 /// Always true: a promise that did not hold is in the table; whether that is a failure depends on the machine.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     if args.list {
-        ROWS.iter().for_each(|row| println!("{:<8} {}", row.name, row.about));
+        let long = |row: &promises::Row| if row.long { " (not in a quick run)" } else { "" };
+        ROWS.iter().for_each(|row| println!("{:<10} {}{}", row.name, row.about, long(row)));
         return Ok(true);
     }
     for name in &args.rows {
@@ -82,7 +84,9 @@ fn measure(args: &Args, program: &Path, binary: &Path) -> Result<bool> {
     let begun = Instant::now();
     let mut lines: Vec<Line> = Vec::new();
     let mut raw = Vec::new();
-    for row in ROWS.iter().filter(|row| args.rows.is_empty() || args.rows.iter().any(|r| r == row.name)) {
+    let named = |row: &promises::Row| args.rows.iter().any(|name| name == row.name);
+    let unnamed = |row: &promises::Row| args.rows.is_empty() && !(args.quick && row.long);
+    for row in ROWS.iter().filter(|row| named(row) || unnamed(row)) {
         let row_begun = Instant::now();
         print!("measuring {}…", row.name);
         // Only how it looks while it runs.
@@ -139,6 +143,11 @@ fn sample(program: &Path, binary: &Path, row: &str, quick: bool) -> Result<Measu
     command.args([row, "--binary"]).arg(binary).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
     if quick {
         command.arg("--quick");
+    }
+    match row {
+        "usage" => _ = command.arg("--anchor").arg(compared::ccusage()?),
+        "idle" => compared::strace()?,
+        _ => {}
     }
     let output = command.stdin(Stdio::null()).output()?;
     if !output.status.success() {

@@ -3,6 +3,8 @@
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
+    /// Takes minutes, gigabytes or the network: not in a quick run unless it is named.
+    pub(super) long: bool,
     pub(super) checks: &'static [Check],
 }
 
@@ -46,6 +48,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "hook",
         about: "a hook process against `sh -c true` and the curl form",
+        long: false,
         checks: &[
             ratio("hook / sh -c true", "shim", "sh -c true", RatioMax(2.5)),
             ratio("curl form / sh -c true", "curl", "sh -c true", NoPromise),
@@ -57,11 +60,13 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "ingest",
         about: "POST /api/live/hook, durable, against an empty axum handler",
+        long: false,
         checks: &[ratio("durable hook / empty handler", "durable hook", "empty axum handler", RatioMin(0.5))],
     },
     Row {
         name: "cost",
         about: "cost of one event by size of the fleet and age of the session",
+        long: false,
         checks: &[
             ratio("fold at 100 sessions / 1", "fold: 100 sessions", "fold: 1 session", FLAT),
             ratio("fold at 5,000 sessions / 1", "fold: 5,000 sessions", "fold: 1 session", FLAT),
@@ -84,6 +89,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "latency",
         about: "hook to viewer at 54 sessions and 20 viewers, and the daemon's memory",
+        long: false,
         checks: &[
             number("hook process to viewer: p50", "hook process to viewer", NoPromise),
             number("hook process to viewer: p99", "hook process to viewer", P99Max(10.0)),
@@ -96,6 +102,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "restart",
         about: "start with a long log and a snapshot, against an empty home",
+        long: false,
         checks: &[
             number("start with a long log", "* events", MedianMax(2000.0)),
             ratio("long log / empty home", "* events", "empty home", NoPromise),
@@ -104,7 +111,57 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "store",
         about: "durable append in batches of 64, against a plain file",
+        long: false,
         checks: &[ratio("durable append / plain file", "durable append", "plain file", NoPromise)],
+    },
+    Row {
+        name: "statusline",
+        about: "the status line against `sh -c true`, with the daemon there and gone",
+        long: false,
+        checks: &[
+            ratio("status line / sh -c true", "status line", "sh -c true", RatioMax(2.5)),
+            ratio("daemon down / sh -c true", "status line, daemon down", "sh -c true", RatioMax(2.5)),
+        ],
+    },
+    Row {
+        name: "usage",
+        about: "500 MB of transcripts counted, against ccusage 20.0.24: the same totals or the row fails",
+        long: true,
+        checks: &[
+            ratio("ccusage / flightdeck, cold", "ccusage", "flightdeck", RatioMin(5.0)),
+            ratio("  processor", "ccusage: processor", "flightdeck: processor", NoPromise),
+            ratio("  peak memory", "ccusage: peak memory", "flightdeck: peak memory", NoPromise),
+            ratio("ccusage / after a restart", "ccusage", "flightdeck, after a restart", NoPromise),
+            number("bytes read after a restart", "bytes read after a restart", MedianMax(0.0)),
+        ],
+    },
+    Row {
+        name: "append",
+        about: "one more line in a transcript of 1 GB, against one of 100 KB",
+        long: true,
+        checks: &[
+            ratio(
+                "processor: 1 GB / 100 KB",
+                "append to 1 GB: processor",
+                "append to 100 KB: processor",
+                FLAT,
+            ),
+            ratio(
+                "to the card: 1 GB / 100 KB",
+                "append to 1 GB: to the card",
+                "append to 100 KB: to the card",
+                FLAT,
+            ),
+        ],
+    },
+    Row {
+        name: "idle",
+        about: "a minute without events, 54 sessions and 10,000 transcripts around",
+        long: true,
+        checks: &[
+            number("processor in an idle minute", "idle: processor in a minute", MedianMax(60.0)),
+            number("directory reads in it", "idle: directory reads in a minute", MedianMax(0.0)),
+        ],
     },
 ];
 

@@ -182,7 +182,7 @@ mod tests {
     fn a_ratio_is_of_the_medians_and_its_spread_is_of_the_rounds() {
         let series =
             |samples: &[f64]| Series { name: String::new(), unit: "ms".into(), samples: samples.into() };
-        let row = Row { name: "r", about: "", checks: &[] };
+        let row = Row { name: "r", about: "", long: false, checks: &[] };
         let line = against(
             Line::failed(&row, ""),
             &series(&[2.0, 4.0, 9.0]),

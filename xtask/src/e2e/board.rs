@@ -24,11 +24,16 @@ pub(super) struct SessionView {
     pub(super) group: String,
     pub(super) state: String,
     pub(super) label: String,
+    /// All of it.
+    pub(super) card: Value,
 }
 
 pub(super) trait Board {
     /// Registers its hooks in the lab's settings, keeping what is there.
-    fn install_hooks(&self, lab: &Lab, args: &[&str]) -> Result<()>;
+    fn install_hooks(&self, lab: &Lab) -> Result<()>;
+
+    /// Runs `flightdeck hooks` with these words; one that does not judge has none.
+    fn hooks(&self, lab: &Lab, words: &[&str]) -> Result<()>;
 
     /// The board now; `None` if this one does not judge.
     fn sessions(&self) -> Result<Option<Vec<SessionView>>>;
@@ -95,6 +100,7 @@ impl Http {
             group: text(&s["agent_state"]["group"]),
             state: text(&s["agent_state"]["state"]),
             label: text(&s["agent_state"]["label"]),
+            card: s.clone(),
         };
         Ok(answer["sessions"].as_array().context("no sessions in the answer")?.iter().map(view).collect())
     }
@@ -147,13 +153,16 @@ fn address_in(line: &str) -> Option<String> {
 }
 
 impl Board for Daemon {
-    fn install_hooks(&self, lab: &Lab, args: &[&str]) -> Result<()> {
+    fn install_hooks(&self, lab: &Lab) -> Result<()> {
+        self.hooks(lab, &["install"])
+    }
+
+    fn hooks(&self, lab: &Lab, words: &[&str]) -> Result<()> {
         let env = lab.env(&[]);
         check(&env, lab.dir())?;
-        let mut install = Command::new(&self.binary);
-        let output = install.args(["hooks", "install"]).args(args).env_clear().envs(env).output()?;
+        let output = Command::new(&self.binary).arg("hooks").args(words).env_clear().envs(env).output()?;
         if !output.status.success() {
-            bail!("flightdeck hooks install: {}", String::from_utf8_lossy(&output.stderr));
+            bail!("flightdeck hooks {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));
         }
         Ok(())
     }
@@ -228,7 +237,7 @@ const EVENTS: [&str; 23] = [
 ];
 
 impl Board for Recorder {
-    fn install_hooks(&self, lab: &Lab, _: &[&str]) -> Result<()> {
+    fn install_hooks(&self, lab: &Lab) -> Result<()> {
         let folder = lab.dir().join("hooks");
         fs::create_dir_all(&folder)?;
         // A temporary name first: a reader never sees half an event.
@@ -242,6 +251,10 @@ impl Board for Recorder {
                 json!([{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]);
         }
         lab.write_settings(&settings)
+    }
+
+    fn hooks(&self, _: &Lab, _: &[&str]) -> Result<()> {
+        Ok(())
     }
 
     fn sessions(&self) -> Result<Option<Vec<SessionView>>> {

@@ -92,6 +92,11 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(total.failed == 0)
 }
 
+/// Every scenario's name and what happens in it.
+pub(crate) fn about() -> impl Iterator<Item = (&'static str, &'static str)> {
+    scenarios::ALL.iter().map(|s| (s.name, s.about))
+}
+
 /// Plays scenarios with a recorder and gives back each one's name and what it left behind, one after the other.
 pub(crate) fn record(
     names: &[String],

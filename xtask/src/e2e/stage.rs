@@ -98,11 +98,7 @@ impl Stage {
     }
 
     pub(super) fn install_hooks(&self) -> Result<()> {
-        self.install_hooks_with(&[])
-    }
-
-    pub(super) fn install_hooks_with(&self, args: &[&str]) -> Result<()> {
-        self.board.install_hooks(&self.lab, args)
+        self.board.install_hooks(&self.lab)
     }
 
     /// The daemon starts anew with this in its `config.toml`, and so do the hooks.
@@ -118,6 +114,10 @@ impl Stage {
 
     pub(super) fn restart(&mut self) -> Result<()> {
         self.board.restart(&self.lab)
+    }
+
+    pub(super) fn hooks(&self, words: &[&str]) -> Result<()> {
+        self.board.hooks(&self.lab, words)
     }
 
     /// An interactive client that asks before it acts.
@@ -245,6 +245,22 @@ impl Stage {
 
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)> {
         self.board.post(path, body)
+    }
+
+    /// The card must come to hold what is looked for.
+    pub(super) fn see_card(&mut self, seat: &Seat, step: &str, what: fn(&Value) -> bool) -> Result<()> {
+        if self.board.sessions()?.is_none() {
+            self.tally.unjudged += 1;
+            return Ok(());
+        }
+        let id =
+            self.session(seat).with_context(|| format!("{step}: the client's registry has no session"))?;
+        let card = || -> Result<Option<Value>> { Ok(self.view(&id)?.map(|view| view.card)) };
+        wait_for("the card", AGREE, || Ok(card()?.filter(what)))
+            .with_context(|| format!("{step}: the card says {:?}", card()))?;
+        self.tally.boards += 1;
+        println!("  {step}: on the card");
+        Ok(())
     }
 
     fn view(&self, id: &str) -> Result<Option<SessionView>> {

@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use super::Outcome;
+use crate::soak;
 use crate::workspace::{apt_install, cargo, is_installed, is_root, root, target};
 
 pub(super) struct Step {
@@ -19,6 +20,9 @@ pub(super) static STEPS: &[Step] = &[
     Step { name: "gen", about: "what is generated from the code is committed", run: generated },
     Step { name: "clippy", about: "no warnings, with every feature", run: clippy },
     Step { name: "rust", about: "stories and properties of every crate", run: rust },
+    Step { name: "faults", about: "1,000 seeds of the whole daemon under faults", run: faults },
+    Step { name: "fuzz", about: "every parser under damaged input, 30 s each", run: fuzz },
+    Step { name: "load", about: "a small load on a running daemon, judged without a clock", run: load },
     Step {
         name: "pageless",
         about: "the program builds without the page, which needs no Node",
@@ -46,6 +50,18 @@ fn clippy() -> Result<Outcome> {
 /// The workspace as a whole: one set of features, so that what is shared is built once.
 fn rust() -> Result<Outcome> {
     run(cargo().args(["test", "--workspace", "--no-fail-fast"]))
+}
+
+fn faults() -> Result<Outcome> {
+    run(&mut soak::faults(1_000))
+}
+
+fn fuzz() -> Result<Outcome> {
+    run(&mut soak::fuzz(30))
+}
+
+fn load() -> Result<Outcome> {
+    ourselves(&["soak", "--smoke"])
 }
 
 /// Checked, not built: the binary beside it, with the page, is what the browser and the real client are shown.

@@ -125,7 +125,10 @@ pub(super) const SECTIONS: [Section; 10] = [
     Section { title: "Subagents", cases: subagents },
     Section { title: "Compaction", cases: compaction },
     Section { title: "Data and timeline", cases: data },
-    Section { title: "The client's registry and the process table", cases: registry_and_processes },
+    Section {
+        title: "The client's registry, the process table and a growing transcript",
+        cases: registry_and_processes,
+    },
 ];
 
 pub(super) fn all() -> impl Iterator<Item = Case> {
@@ -308,6 +311,8 @@ fn registry_and_processes() -> Vec<Case> {
         case("registry", "idle of a new process", Ended, restarted),
         case("registry", "the last idle", Ended, says("idle")),
         case("process_gone", "", Permission, json!({})),
+        case("transcript_grew", "and nobody else told of it", Nobody, json!({})),
+        case("transcript_grew", "", TurnEnded, json!({})),
     ]
 }
 

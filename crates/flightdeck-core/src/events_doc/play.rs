@@ -14,7 +14,7 @@ use crate::rules::{Rule, Rules};
 use crate::session::Because;
 use crate::time::{Millis, Timestamp};
 use crate::wire::hook::{HookDraft, stamp};
-use crate::wire::registry;
+use crate::wire::{growth, registry};
 
 /// 2026-11-15 12:00 UTC; any moment would do.
 const NOON_MS: i64 = 1_794_744_000_000;
@@ -89,10 +89,8 @@ fn hear(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp
         ("startedAt".to_owned(), json!(started.as_millis())),
         ("statusUpdatedAt".to_owned(), json!((at - Millis::seconds(ago)).as_millis())),
     ]));
-    if let Some(mut record) = registry::record(&entry, EventId(u128::from(seq))) {
-        record.seq = seq;
-        stamp(&mut record, at, fleet.now());
-        fleet.apply(&Event::from_record(&record));
+    if let Some(record) = registry::record(&entry, EventId(u128::from(seq))) {
+        apply(fleet, record, seq, at);
         fleet.tick(at + BUSY_AFTER_STOP);
     }
 }
@@ -102,7 +100,10 @@ fn answer(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, seq: u
     let open = fleet.get(SESSION).and_then(|session| session.open_asks().last()).map(|ask| ask.id.clone());
     payload.insert("ask_id".into(), json!(open));
     let source = if name == ANSWERED { Source::User } else { Source::Process };
-    let mut record = Record::ours(source, name, SESSION, payload, EventId(u128::from(seq)));
+    apply(fleet, Record::ours(source, name, SESSION, payload, EventId(u128::from(seq))), seq, at);
+}
+
+fn apply(fleet: &mut Fleet, mut record: Record, seq: u64, at: Timestamp) {
     record.seq = seq;
     stamp(&mut record, at, fleet.now());
     fleet.apply(&Event::from_record(&record));
@@ -116,11 +117,11 @@ fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: St
         registry::REGISTRY => return hear(fleet, &payload, seq, at),
         ANSWERED | ASK_GONE => return answer(fleet, name, payload, seq, at),
         registry::PROCESS_GONE => {
-            let mut record = registry::process_gone(SESSION, 42, Some("1"), at, EventId(u128::from(seq)));
-            record.seq = seq;
-            stamp(&mut record, at, fleet.now());
-            fleet.apply(&Event::from_record(&record));
-            return;
+            let record = registry::process_gone(SESSION, 42, Some("1"), at, EventId(u128::from(seq)));
+            return apply(fleet, record, seq, at);
+        }
+        growth::TRANSCRIPT_GREW => {
+            return apply(fleet, growth::record(SESSION, "/t.jsonl", at, EventId(u128::from(seq))), seq, at);
         }
         _ => {}
     }

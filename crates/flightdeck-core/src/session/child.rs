@@ -93,14 +93,14 @@ pub(super) fn agent_facts(
     match &event.kind {
         EventKind::ToolEnded { tool, .. } => ledger.close_call(tool, at),
         EventKind::BatchEnded(calls) => ledger.close_batch(calls, at),
-        EventKind::ElicitationClosed { .. } => ledger.close_elicitation(),
+        EventKind::ElicitationClosed => ledger.close_elicitation(),
         // What opens something must not do so for a turn that is over: nothing would ever close it.
         _ if of_an_ended_turn => {}
         EventKind::ToolStarted(tool) => ledger.open_call(tool, at, agent_type),
         EventKind::PermissionAsked(tool) => {
             ledger.open_permission(tool, at, agent_type, event.id.to_string());
         }
-        EventKind::ElicitationOpened { message, .. } => {
+        EventKind::ElicitationOpened { message } => {
             let need = Need::loose(NeedKind::Elicitation, message.clone(), at, agent_type);
             ledger.open_elicitation(Need { ask_id: Some(event.id.to_string()), ..need });
         }

@@ -4,6 +4,7 @@
 
 mod asks;
 mod child;
+mod growth;
 mod registry;
 mod seat;
 mod show;
@@ -97,6 +98,9 @@ pub struct MainAgent {
     /// When the event fired that last moved it; an earlier one moves nothing.
     pub changed_at: Timestamp,
     pub before_compaction: Option<AgentState>,
+    /// The registry said that it works, not at what: a hook from after this moment knows, however late it comes.
+    #[serde(default)]
+    pub guessed_after: Option<Timestamp>,
     /// A hook of its own came since it began to work: then hooks reach us, and an end without a Stop was an Esc.
     pub hooks_reach_us: bool,
 }
@@ -144,15 +148,7 @@ impl Session {
             model: None,
             model_at: Timestamp::default(),
             permission_mode: None,
-            main: MainAgent {
-                state: fresh.clone(),
-                rule: Rule::Created,
-                moved_by: 0,
-                ledger: Ledger::default(),
-                changed_at: Timestamp::default(),
-                before_compaction: None,
-                hooks_reach_us: false,
-            },
+            main: MainAgent::fresh(),
             children: BTreeMap::new(),
             stopped_agents: VecDeque::new(),
             shown: Shown {
@@ -192,6 +188,10 @@ impl Session {
         if let EventKind::StatusLine(says) = &event.kind {
             return self.take_status_line(says, event);
         }
+        if event.kind == EventKind::TranscriptGrew {
+            return self.transcript_grew(event);
+        }
+        self.forget_the_transcripts_word(event);
         self.take_common_facts(event);
         if self.is_told_twice(event) {
             return;
@@ -236,7 +236,7 @@ impl Session {
             // A word of its own beats the process table and the registry, however late it comes.
             event.fired_at < self.began_at
         } else if event.envelope.has_fired_at {
-            event.fired_at < self.main.changed_at
+            event.fired_at < self.main.changed_at && !self.main.knows_better(event)
         } else {
             self.is_of_an_ended_turn(event)
         }
@@ -280,6 +280,7 @@ impl Session {
 
     fn reset_clocks(&mut self, at: Timestamp) {
         self.main.changed_at = self.main.changed_at.min(at);
+        self.main.guessed_after = None;
         self.hook_changed_at = self.hook_changed_at.min(at);
         self.model_at = self.model_at.min(at);
         self.main.ledger.reset_clock(at);
@@ -292,8 +293,8 @@ impl Session {
     fn take_common_facts(&mut self, event: &Event) {
         let facts = &event.facts;
         self.started_at = self.started_at.min(event.fired_at);
-        // Looking at a card is no activity of its session.
-        if event.source != Source::User {
+        // Looking at a card, answering it or letting go of its hook is no activity of its session.
+        if event.source != Source::User && !matches!(event.kind, EventKind::AskGone { .. }) {
             self.last_activity_at = self.last_activity_at.max(event.fired_at);
             self.quiet_since = None;
             self.stale = false;
@@ -617,6 +618,36 @@ fn keep(slot: &mut Option<String>, value: Option<&String>) {
 }
 
 impl MainAgent {
+    fn fresh() -> Self {
+        Self {
+            state: AgentState::Idle(IdleReason::Fresh),
+            rule: Rule::Created,
+            moved_by: 0,
+            ledger: Ledger::default(),
+            changed_at: Timestamp::default(),
+            before_compaction: None,
+            guessed_after: None,
+            hooks_reach_us: false,
+        }
+    }
+
+    /// It works, but only the registry said so.
+    fn guess(&mut self, cause: Cause, rule: Rule) {
+        let before = self.changed_at;
+        self.move_to(AgentState::Working(Activity::Thinking { after_tool: false }), rule, cause);
+        self.guessed_after = Some(before);
+    }
+
+    /// A tool event from before the registry's word and after everything else.
+    fn knows_better(&self, event: &Event) -> bool {
+        use EventKind as K;
+        let about_work = matches!(
+            event.kind,
+            K::ToolStarted(_) | K::ToolEnded { .. } | K::BatchEnded(_) | K::PermissionAsked(_)
+        );
+        about_work && self.guessed_after.is_some_and(|after| after < event.fired_at)
+    }
+
     fn move_to(&mut self, to: AgentState, rule: Rule, cause: Cause) {
         if to == AgentState::Working(Activity::Compacting) {
             self.before_compaction = Some(self.state.clone());
@@ -624,6 +655,7 @@ impl MainAgent {
         self.state = to;
         self.rule = rule;
         self.moved_by = cause.seq;
+        self.guessed_after = self.guessed_after.filter(|_| cause.at < self.changed_at).map(|_| cause.at);
         self.changed_at = self.changed_at.max(cause.at);
     }
 

@@ -31,7 +31,8 @@ pub struct RegistryView {
 }
 
 impl Session {
-    /// Takes note of a word. Where nothing is known yet it counts at once: there is nothing it could flicker against.
+    /// Takes note of a word. The first one counts at once where nothing is known yet: there is nothing it could flicker
+    /// against.
     pub(super) fn hear(&mut self, word: &Word, event: &Event) -> bool {
         if self.main.state.is_ended() && !self.comes_back(word) {
             return false;
@@ -48,13 +49,14 @@ impl Session {
                 (_, None) => Timestamp::default(),
             },
         };
-        if self.main.state.is_ended() {
+        let revived = self.main.state.is_ended();
+        if revived {
             self.ended_at = None;
             self.replaced_by = None;
             self.main.move_to(AgentState::Idle(IdleReason::Fresh), Rule::RegistryRevived, cause(&view));
         }
-        self.registry = Some(view.clone());
-        if self.main.rule == Rule::Created || self.main.rule == Rule::RegistryRevived {
+        let first = self.registry.replace(view.clone()).is_none();
+        if revived || (first && self.main.rule == Rule::Created) {
             self.take_word(&view);
         }
         self.says_the_same(&view)
@@ -163,7 +165,7 @@ impl Session {
             self.main.move_to(to, Rule::RegistryAnswered, cause(view));
         } else if matches!(self.main.state, AgentState::Idle(_)) {
             self.main.hooks_reach_us = false;
-            self.main.move_to(thinking(), Rule::RegistryBusy, cause(view));
+            self.main.guess(cause(view), Rule::RegistryBusy);
         }
     }
 
@@ -190,7 +192,7 @@ impl Session {
         self.main.ledger.open_need(need);
         if !working {
             self.main.hooks_reach_us = false;
-            self.main.move_to(thinking(), Rule::RegistryWaiting, cause(view));
+            self.main.guess(cause(view), Rule::RegistryWaiting);
         }
         self.main.changed_at = self.main.changed_at.max(view.status_at);
     }

@@ -74,8 +74,10 @@ impl Session {
     pub(super) fn show(&mut self, cause: Cause, says: bool) {
         let state = self.shown_state();
         if same_to_a_person(&state, &self.shown.state) {
+            // What main does says nothing about what it or a child waits for.
+            let about_this = says && !state.is_blocked();
             self.shown.state = state;
-            if says {
+            if about_this {
                 self.confirm(cause);
             }
             return;
@@ -88,7 +90,10 @@ impl Session {
             }
             self.history.push_back(Transition { at: cause.at, from, to, because });
         }
-        self.shown = Shown { state, since: cause.at, after: self.shown.since, source: cause.source, because };
+        // What the first word about a session says is its first state: nothing came before it.
+        let first = self.shown.because == Because { seq: cause.seq, rule: Rule::Created };
+        let after = if first { Timestamp::default() } else { self.shown.since };
+        self.shown = Shown { state, since: cause.at, after, source: cause.source, because };
         self.seen = false;
         // The client may have said it first, and only waited to be believed.
         if let Some(view) = self.registry.clone()

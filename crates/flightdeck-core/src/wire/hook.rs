@@ -8,7 +8,7 @@ use crate::text::one_line;
 use crate::time::{Millis, Timestamp};
 use crate::wire::clip;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{text, whole};
+use crate::wire::lenient::{line, text, whole};
 
 /// Why a payload cannot be an event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,7 +60,7 @@ impl HookDraft {
             source: Source::Hook,
             name,
             session_id,
-            agent_id: text(&self.payload, "agent_id").map(|id| one_line(&id, ID_CHARS_MAX)),
+            agent_id: line(&self.payload, "agent_id", ID_CHARS_MAX),
             envelope: Envelope { has_fired_at: fired_at.is_some(), ..envelope(&self.env) },
             payload: self.payload,
         })
@@ -70,7 +70,7 @@ impl HookDraft {
 /// `TMUX` is `socket,pid,session`; only the socket matters, the pane has its own variable.
 fn envelope(env: &Map<String, Value>) -> Envelope {
     let pid = whole(env, "pid").or_else(|| whole(env, "CLAUDE_PID"));
-    let text = |env: &Map<String, Value>, name: &str| text(env, name).map(|t| one_line(&t, PATH_CHARS_MAX));
+    let text = |env: &Map<String, Value>, name: &str| line(env, name, PATH_CHARS_MAX);
     Envelope {
         pid: pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0),
         proc_start: text(env, "proc_start"),

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::text::one_line;
+
 /// Field `name` as text. Numbers and booleans are written out; anything else is as good as absent.
 pub fn text(map: &Map<String, Value>, name: &str) -> Option<String> {
     match map.get(name)? {
@@ -9,6 +11,14 @@ pub fn text(map: &Map<String, Value>, name: &str) -> Option<String> {
         Value::Number(n) => Some(n.to_string()),
         Value::Bool(b) => Some(b.to_string()),
         _ => None,
+    }
+}
+
+/// Field `name` as one line of at most `max` characters, safe to show.
+pub fn line(map: &Map<String, Value>, name: &str, max: usize) -> Option<String> {
+    match map.get(name)? {
+        Value::String(s) if !s.is_empty() => Some(one_line(s, max)),
+        _ => text(map, name).map(|t| one_line(&t, max)),
     }
 }
 

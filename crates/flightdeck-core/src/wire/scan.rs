@@ -4,19 +4,22 @@
 
 /// A place in a JSON text.
 #[derive(Clone, Copy, Debug)]
-pub struct Scan<'a> {
+pub(super) struct Scan<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl<'a> Scan<'a> {
-    pub fn new(text: &'a [u8]) -> Self {
+    pub(super) fn new(text: &'a [u8]) -> Self {
         Self { text, at: 0 }
     }
 
     /// Calls `each` with every key of the object here; it must read or [`skip`](Self::skip) the value. `Some(false)`
     /// from it ends the walk early.
-    pub fn members(&mut self, mut each: impl FnMut(&mut Self, &'a [u8]) -> Option<bool>) -> Option<()> {
+    pub(super) fn members(
+        &mut self,
+        mut each: impl FnMut(&mut Self, &'a [u8]) -> Option<bool>,
+    ) -> Option<()> {
         self.eat(b'{')?;
         if self.peek()? == b'}' {
             self.at += 1;
@@ -40,7 +43,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The string here as it is written, escapes and all. Anything else is skipped and `None` inside.
-    pub fn text(&mut self) -> Option<Option<&'a [u8]>> {
+    pub(super) fn text(&mut self) -> Option<Option<&'a [u8]>> {
         if self.peek()? == b'"' {
             return self.string().map(Some);
         }
@@ -48,8 +51,8 @@ impl<'a> Scan<'a> {
         Some(None)
     }
 
-    /// The whole number here; anything else counts as zero.
-    pub fn count(&mut self) -> Option<u64> {
+    /// The whole number here, up to what 32 bits hold, so that sums of a few cannot overflow; anything else counts as zero.
+    pub(super) fn count(&mut self) -> Option<u64> {
         self.peek()?;
         let start = self.at;
         self.skip()?;
@@ -58,11 +61,11 @@ impl<'a> Scan<'a> {
             b'0'..=b'9' => n.checked_mul(10)?.checked_add(u64::from(d - b'0')),
             _ => None,
         });
-        Some(n.unwrap_or(0))
+        Some(n.unwrap_or(0).min(u64::from(u32::MAX)))
     }
 
     /// Any value as it is written.
-    pub fn value(&mut self) -> Option<&'a [u8]> {
+    pub(super) fn value(&mut self) -> Option<&'a [u8]> {
         self.peek()?;
         let start = self.at;
         self.skip()?;
@@ -70,7 +73,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Calls `each` at every item of the list here; it must read or skip the item.
-    pub fn items(&mut self, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+    pub(super) fn items(&mut self, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.eat(b'[')?;
         if self.peek()? == b']' {
             self.at += 1;
@@ -90,12 +93,12 @@ impl<'a> Scan<'a> {
     }
 
     /// The first byte of the value here, by which its type is known.
-    pub fn first_byte(&mut self) -> Option<u8> {
+    pub(super) fn first_byte(&mut self) -> Option<u8> {
         self.peek()
     }
 
     /// Any value.
-    pub fn skip(&mut self) -> Option<()> {
+    pub(super) fn skip(&mut self) -> Option<()> {
         match self.peek()? {
             b'"' => self.string().map(|_| ()),
             b'{' | b'[' => self.skip_nested(),

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::price::{SYNTHETIC_MODEL, Usage};
+use crate::price::{FAST, SYNTHETIC_MODEL, Usage};
 use crate::time::Timestamp;
 use crate::wire::scan::Scan;
 
@@ -44,7 +44,16 @@ pub struct Bought<'a> {
     pub model: &'a str,
     pub at: Option<Timestamp>,
     pub usage: Usage,
+    /// Answered at the faster speed, which has a price of its own.
+    pub fast: bool,
     pub cwd: Option<&'a [u8]>,
+}
+
+impl<'a> Bought<'a> {
+    /// The model under the name it is priced by.
+    pub fn charged_as(&self) -> Cow<'a, str> {
+        if self.fast { Cow::Owned(format!("{}{FAST}", self.model)) } else { Cow::Borrowed(self.model) }
+    }
 }
 
 /// `Ok(None)`: nothing was bought here. `Err`: the line is not whole JSON.
@@ -88,6 +97,7 @@ struct AssistantWire<'a> {
     message_id: Option<&'a [u8]>,
     model: Option<&'a [u8]>,
     usage: Option<Usage>,
+    fast: bool,
     request_id: Option<&'a [u8]>,
     timestamp: Option<&'a [u8]>,
     uuid: Option<&'a [u8]>,
@@ -100,7 +110,10 @@ impl<'a> AssistantWire<'a> {
             match key {
                 b"id" => self.message_id = s.text()?,
                 b"model" => self.model = s.text()?,
-                b"usage" if s.first_byte()? == b'{' => self.usage = Some(usage(s)?),
+                b"usage" if s.first_byte()? == b'{' => {
+                    let (usage, fast) = usage(s)?;
+                    (self.usage, self.fast) = (Some(usage), fast);
+                }
                 _ => s.skip()?,
             }
             Some(true)
@@ -120,20 +133,23 @@ impl<'a> AssistantWire<'a> {
             model,
             at: self.timestamp.and_then(timestamp),
             usage,
+            fast: self.fast,
             cwd: self.cwd,
         })
     }
 }
 
-fn usage(s: &mut Scan<'_>) -> Option<Usage> {
+/// What was used, and whether at the faster speed.
+fn usage(s: &mut Scan<'_>) -> Option<(Usage, bool)> {
     let mut usage = Usage::default();
-    let mut written = 0;
+    let (mut written, mut fast) = (0, false);
     s.members(|s, key| {
         match key {
             b"input_tokens" => usage.input = s.count()?,
             b"output_tokens" => usage.output = s.count()?,
             b"cache_read_input_tokens" => usage.cache_read = s.count()?,
             b"cache_creation_input_tokens" => written = s.count()?,
+            b"speed" => fast = s.value()? == b"\"fast\"",
             b"cache_creation" if s.first_byte()? == b'{' => s.members(|s, key| {
                 match key {
                     b"ephemeral_5m_input_tokens" => usage.cache_write_5m = s.count()?,
@@ -156,7 +172,7 @@ fn usage(s: &mut Scan<'_>) -> Option<Usage> {
     // Older clients do not say for how long they write: five minutes was all there was.
     let classed = usage.cache_write_5m + usage.cache_write_1h;
     usage.cache_write_5m += written.saturating_sub(classed);
-    Some(usage)
+    Some((usage, fast))
 }
 
 /// A line of the main file or of a subagent's, in as much as a card shows it.

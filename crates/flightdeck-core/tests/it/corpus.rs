@@ -10,7 +10,7 @@ use flightdeck_core::record::EventId;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::{hook, registry};
-use flightdeck_sim::corpus::{HookRecord, RegistryRecord, scenarios};
+use flightdeck_sim::corpus::{HookRecord, RegistryRecord, Scenario, scenarios};
 
 use crate::story;
 
@@ -45,31 +45,46 @@ enum Told<'a> {
 #[test]
 fn every_scenario_with_the_clients_own_registry_reads_as_its_story() {
     for scenario in scenarios() {
-        let hooks = scenario.hooks.iter().map(|h| (h.t_ms, Told::Hook(h)));
-        let registry = scenario.registry.iter().map(|r| (r.t_ms, Told::Registry(r)));
-        let mut all: Vec<_> = hooks.chain(registry).collect();
-        all.sort_by_key(|(at, _)| *at);
-        let start = all.first().map_or(0, |(at, _)| *at);
-        let mut fleet = Fleet::new(Rules::default());
-        let mut story = Changes::new(start);
-        for (i, (t_ms, told)) in all.iter().enumerate() {
-            story.until(&mut fleet, *t_ms);
-            let what = match told {
-                Told::Hook(hook) => {
-                    apply(&mut fleet, hook, i as u64 + 1);
-                    describe(hook)
-                }
-                Told::Registry(entry) => {
-                    hear(&mut fleet, entry, i as u64 + 1);
-                    describe_entry(entry)
-                }
-            };
-            story.tell(&fleet, *t_ms, &what);
-        }
-        story.until(&mut fleet, all.last().map_or(0, |(at, _)| at + 2000));
+        let mut story = Changes::new(first_ms(&scenario));
+        replay(&scenario, |fleet, t_ms, what| story.tell(fleet, t_ms, what));
         let file = format!("{}/tests/it/with_registry/{}.txt", env!("CARGO_MANIFEST_DIR"), scenario.name);
         expect_test::expect_file![file].assert_eq(&story.text);
     }
+}
+
+fn first_ms(scenario: &Scenario) -> i64 {
+    let hooks = scenario.hooks.iter().map(|h| h.t_ms);
+    hooks.chain(scenario.registry.iter().map(|r| r.t_ms)).min().unwrap_or_default()
+}
+
+/// Plays hooks and registry by time, and every timer at its moment; `see` is shown the fleet after each.
+pub(crate) fn replay(scenario: &Scenario, mut see: impl FnMut(&Fleet, i64, &str)) {
+    let hooks = scenario.hooks.iter().map(|h| (h.t_ms, Told::Hook(h)));
+    let registry = scenario.registry.iter().map(|r| (r.t_ms, Told::Registry(r)));
+    let mut all: Vec<_> = hooks.chain(registry).collect();
+    all.sort_by_key(|(at, _)| *at);
+    let mut fleet = Fleet::new(Rules::default());
+    let until = |fleet: &mut Fleet, t_ms: i64, see: &mut dyn FnMut(&Fleet, i64, &str)| {
+        while let Some(due) = fleet.next_wake().filter(|due| due.as_millis() < t_ms) {
+            let _ = fleet.tick(due);
+            see(fleet, due.as_millis(), "(a timer)");
+        }
+    };
+    for (i, (t_ms, told)) in all.iter().enumerate() {
+        until(&mut fleet, *t_ms, &mut see);
+        let what = match told {
+            Told::Hook(hook) => {
+                apply(&mut fleet, hook, i as u64 + 1);
+                describe(hook)
+            }
+            Told::Registry(entry) => {
+                hear(&mut fleet, entry, i as u64 + 1);
+                describe_entry(entry)
+            }
+        };
+        see(&fleet, *t_ms, &what);
+    }
+    until(&mut fleet, all.last().map_or(0, |(at, _)| at + 2000), &mut see);
 }
 
 /// Writes a line whenever a card reads differently.
@@ -83,14 +98,6 @@ struct Changes {
 impl Changes {
     fn new(start: i64) -> Self {
         Self { start, names: BTreeMap::new(), last: BTreeMap::new(), text: String::new() }
-    }
-
-    /// Runs the timers that come due before `t_ms`, each at its moment.
-    fn until(&mut self, fleet: &mut Fleet, t_ms: i64) {
-        while let Some(due) = fleet.next_wake().filter(|due| due.as_millis() < t_ms) {
-            let _ = fleet.tick(due);
-            self.tell(fleet, due.as_millis(), "(a timer)");
-        }
     }
 
     fn tell(&mut self, fleet: &Fleet, t_ms: i64, what: &str) {

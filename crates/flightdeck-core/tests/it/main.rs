@@ -4,8 +4,10 @@
 mod asks;
 mod corpus;
 mod enriched;
+mod no_false_alarm;
 mod properties;
 mod registry;
+mod sources;
 mod states;
 mod status_line;
 mod story;

@@ -31,7 +31,7 @@ pub(crate) fn tell_all(fleet: &mut Fleet, story: &str) {
     }
 }
 
-fn hear(fleet: &mut Fleet, when: &str, status: &str, rest: &[&str]) {
+pub(crate) fn hear(fleet: &mut Fleet, when: &str, status: &str, rest: &[&str]) {
     let (received, written) = when.split_once('@').unwrap_or((when, when));
     let (status, waiting) = status.split_once(':').unwrap_or((status, ""));
     let mut entry = json!({

@@ -173,6 +173,17 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
             )],
             "Started a background command.",
         ),
+        "todos" => vec![
+            reply(vec![
+                tool(
+                    "TaskCreate",
+                    json!({"subject": "Write the parser", "description": "Parse JSONL lines", "activeForm": "Writing the parser"}),
+                ),
+                tool("TaskCreate", json!({"subject": "Write the tests", "description": "Cover the parser"})),
+            ]),
+            reply(vec![tool("TaskUpdate", json!({"taskId": "1", "status": "completed"}))]),
+            reply(vec![say("One of two is done.")]),
+        ],
         "badtool" => then(vec![tool("NoSuchTool", json!({"x": 1}))], "That tool does not exist."),
         "err400" => error(400, "invalid_request_error", "messages: stub says no"),
         "err401" => error(401, "authentication_error", "invalid x-api-key"),

@@ -1,6 +1,7 @@
 //! The program under test, running.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
 use serde_json::{Value, json};
 
 use crate::Plan;
+use crate::child::kilobytes;
 use crate::world::{SESSIONS, World};
 
 /// A fleet has been at work for this long when we look at it.
@@ -82,15 +84,39 @@ impl<'a> Daemon<'a> {
         Ok(events)
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What a route answers.
+    pub(crate) fn get(&self, path: &str) -> Result<Value> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let (_, body) = answer.split_once("\r\n\r\n").context("no answer")?;
+        serde_json::from_str(body).with_context(|| format!("{path}: {answer}"))
+    }
+
+    /// Processor time of all its threads so far, to the nanosecond. Those that ended are not in it: look twice in a short
+    /// time only.
+    pub(crate) fn cpu_ms(&self) -> Result<f64> {
+        let mut sum = 0.0;
+        for thread in std::fs::read_dir(format!("/proc/{}/task", self.pid()))? {
+            // A thread may end while we look.
+            let Ok(stat) = std::fs::read_to_string(thread?.path().join("schedstat")) else { continue };
+            sum += stat.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0);
+        }
+        Ok(sum / 1e6)
+    }
+
     /// Resident megabytes, of which private.
     pub(crate) fn memory(&self) -> Result<(f64, f64)> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let kilobytes = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let word = line.and_then(|rest| rest.split_whitespace().next());
-            word.and_then(|word| word.parse::<f64>().ok()).with_context(|| format!("no {name} in the status"))
+        let megabytes = |name: &str| {
+            let kilobytes = kilobytes(self.pid(), name);
+            kilobytes.map(|kb| kb / 1024.0).with_context(|| format!("no {name} in the status"))
         };
-        Ok((kilobytes("VmRSS:")? / 1024.0, kilobytes("RssAnon:")? / 1024.0))
+        Ok((megabytes("VmRSS:")?, megabytes("RssAnon:")?))
     }
 }
 

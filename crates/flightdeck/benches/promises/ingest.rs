@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use axum::body::Bytes;
 use axum::http::StatusCode;
 use axum::routing::post;
 use axum::serve::ListenerExt;
@@ -15,9 +16,9 @@ use crate::daemon::Daemon;
 use crate::world::{SESSIONS, World, payload, session};
 use crate::{Plan, Series};
 
-/// Two threads of sixteen connections: enough in flight for batches, few enough threads to leave the cores to the server.
+/// A connection for each session of a large fleet, in two threads: few enough to leave the cores to the server.
 const THREADS: usize = 2;
-const CONNECTIONS: usize = 16;
+const CONNECTIONS: usize = SESSIONS as usize / THREADS;
 const WINDOW: Duration = Duration::from_millis(1000);
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
@@ -116,14 +117,15 @@ impl Drop for Empty {
     }
 }
 
-/// The same runtime and socket options as the daemon's, and nothing behind them. Ends with its stdin.
+/// The same runtime and socket options as the daemon's, the body given to a handler that does nothing with it. Ends with its stdin.
 pub(crate) fn serve_empty() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.spawn(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         println!("{}", listener.local_addr()?);
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-        let router = axum::Router::new().route("/api/live/hook", post(async || StatusCode::NO_CONTENT));
+        let router =
+            axum::Router::new().route("/api/live/hook", post(async |_: Bytes| StatusCode::NO_CONTENT));
         axum::serve(listener, router).await
     });
     std::io::stdin().read_to_end(&mut Vec::new())?;

@@ -5,14 +5,19 @@
 
 #![allow(missing_debug_implementations, clippy::print_stdout)]
 
+mod append;
+mod child;
 mod cost;
 mod daemon;
 mod fold;
 mod hook;
+mod idle;
 mod ingest;
 mod latency;
 mod restart;
+mod status_line;
 mod store;
+mod usage;
 mod world;
 
 use std::path::PathBuf;
@@ -28,6 +33,9 @@ struct Args {
     /// The program under test
     #[arg(long)]
     binary: Option<PathBuf>,
+    /// The program it is compared to, where that is not on every machine
+    #[arg(long)]
+    anchor: Option<PathBuf>,
     /// Fewer rounds
     #[arg(long)]
     quick: bool,
@@ -39,6 +47,7 @@ struct Args {
 /// What rows need to know.
 pub(crate) struct Plan {
     binary: PathBuf,
+    anchor: Option<PathBuf>,
     quick: bool,
 }
 
@@ -65,7 +74,7 @@ impl Series {
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    let plan = Plan { binary: args.binary.unwrap_or_default(), quick: args.quick };
+    let plan = Plan { binary: args.binary.unwrap_or_default(), anchor: args.anchor, quick: args.quick };
     let series = match args.row.as_str() {
         "hook" => hook::measure(&plan)?,
         "ingest" => ingest::measure(&plan)?,
@@ -73,11 +82,15 @@ fn main() -> Result<()> {
         "latency" => latency::measure(&plan)?,
         "restart" => restart::measure(&plan)?,
         "store" => store::measure(&plan)?,
+        "statusline" => status_line::measure(&plan)?,
+        "usage" => usage::measure(&plan)?,
+        "append" => append::measure(&plan)?,
+        "idle" => idle::measure(&plan)?,
         // Beside the rows: an anchor to run against, and two things to count instructions of.
         "serve-empty" => return ingest::serve_empty(),
         "fold-corpus" => return fold::fold_corpus(),
         "daemon" => return daemon::run_until_eof(&plan),
-        other => bail!("no row {other}: hook, ingest, cost, latency, restart, store"),
+        other => bail!("no row {other}: see cargo xtask bench --list"),
     };
     println!("{}", serde_json::json!({ "row": args.row, "series": series }));
     Ok(())

@@ -30,6 +30,11 @@ impl World {
         self.dir.path().join("fd")
     }
 
+    /// The client's own folder.
+    pub(crate) fn claude(&self) -> PathBuf {
+        self.dir.path().join("claude")
+    }
+
     /// A program with nothing of our environment but a throw-away home.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
@@ -37,7 +42,7 @@ impl World {
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.path())
-            .env("CLAUDE_CONFIG_DIR", self.path().join("claude"))
+            .env("CLAUDE_CONFIG_DIR", self.claude())
             .env("FLIGHTDECK_HOME", self.home())
             .stdin(Stdio::null());
         command

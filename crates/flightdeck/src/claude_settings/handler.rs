@@ -145,7 +145,7 @@ impl Registration {
     /// Quiet even when the binary is gone: of all synchronous forms only this one leaves no trace in the terminal.
     fn shim_command(&self, patience: &str) -> Result<String, SettingsError> {
         let (binary, home) = (shell_quoted(&self.binary)?, shell_quoted(&self.home)?);
-        Ok(format!("{binary} hook --home {home}{patience} 2>/dev/null || true {COMMAND_SENTINEL}"))
+        Ok(format!("{binary} hook{patience} --home {home} 2>/dev/null || true {COMMAND_SENTINEL}"))
     }
 
     fn curl_handler(&self, info: &HookInfo) -> Value {
@@ -237,9 +237,10 @@ pub(super) fn via_of(handler: &Value) -> Via {
 
 /// The home a handler of ours reports to; none stands in a URL, nor in what curl calls.
 pub(super) fn home_of(handler: &Value) -> Option<PathBuf> {
-    let (_, rest) = handler.get("command")?.as_str()?.split_once(" hook --home '")?;
-    let (quoted, _) = rest.rsplit_once("' 2>/dev/null")?;
-    Some(quoted.replace(r"'\''", "'").into())
+    let (_, rest) = handler.get("command")?.as_str()?.split_once(" --home '")?;
+    // No path holds a zero: it stands for the quotes that do not end the word.
+    let rest = rest.replace(r"'\''", "\0");
+    Some(rest.split_once('\'')?.0.replace('\0', "'").into())
 }
 
 /// Where a handler of ours sends, if that stands in it.

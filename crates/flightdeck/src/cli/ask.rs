@@ -1,6 +1,5 @@
 //! Asks the daemon over its socket.
 
-use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -128,16 +127,9 @@ impl Daemon {
 
     /// The newest `count` events of a session, oldest first.
     pub(super) fn last_events(&mut self, id: &str, count: usize) -> anyhow::Result<Vec<Value>> {
-        let mut last = VecDeque::new();
-        let mut after = json!(0);
-        while !after.is_null() {
-            let mut page =
-                self.ask("events", json!({ "session_id": id, "after": after, "limit": PAGE_ROWS }))?;
-            after = page["next_after"].take();
-            last.extend(page["events"].as_array_mut().map(std::mem::take).unwrap_or_default());
-            last.drain(..last.len().saturating_sub(count));
-        }
-        Ok(last.into())
+        let newest = json!({ "session_id": id, "before": i64::MAX, "limit": count });
+        let mut page = self.ask("events", newest)?;
+        Ok(page["events"].as_array_mut().map(std::mem::take).unwrap_or_default())
     }
 
     /// Every change from now on, a JSON line each.

@@ -38,9 +38,22 @@ impl Out {
     }
 
     pub(super) fn json(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
-        serde_json::to_writer_pretty(&mut *self, value)?;
-        Ok(writeln!(self)?)
+        Ok(writeln!(self, "{}", inert(&serde_json::to_string_pretty(value)?))?)
     }
+}
+
+/// JSON escapes the controls of ASCII. The others, and what turns a line around, steer a terminal as well; outside of
+/// strings there are none.
+fn inert(json: &str) -> String {
+    let steers = |c: &char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match steers(&c) {
+            true => text += &format!("\\u{:04x}", u32::from(c)),
+            false => text.push(c),
+        }
+    }
+    text
 }
 
 impl Write for Out {

@@ -73,12 +73,11 @@ pub(super) fn send(args: &SendArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
     let from_stdin = args.text == ["-"];
     let text = if from_stdin { read_stdin()? } else { args.text.join(" ") };
     let mut daemon = Daemon::connect(paths)?;
-    let name = |value: &dyn Fn() -> Option<String>| value().map_or(Value::Null, Value::from);
     let mut body = json!({
         "session_id": daemon.find_seat(&args.session)?,
         "text": text,
-        "as": name(&|| args.meant?.to_possible_value().map(|v| v.get_name().to_owned())),
-        "draft": name(&|| args.draft?.to_possible_value().map(|v| v.get_name().to_owned())),
+        "as": word(args.meant),
+        "draft": word(args.draft),
     });
     let ask = !args.json && !from_stdin && io::stdin().is_terminal();
     loop {
@@ -104,6 +103,11 @@ pub(super) fn send(args: &SendArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
             return not_done(out, args.json, &refused, hint(&refused));
         }
     }
+}
+
+/// A choice as the daemon names it, the same as on the command line.
+fn word(choice: Option<impl ValueEnum>) -> Option<String> {
+    choice?.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
 /// What to add to the command line.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use flightdeck_core::board::Tokens;
+use flightdeck_core::status_line::Limit;
 use flightdeck_core::text::one_line;
 use jiff::tz::TimeZone;
 use serde_json::json;
@@ -115,6 +116,11 @@ fn draw(args: &UsageArgs, report: &Report, out: &mut Out) -> anyhow::Result<()> 
         writeln!(out, "price unknown, so not in the sums: {}", total.unpriced_models.join(", "))?;
     }
     writeln!(out, "{}", paint(out, "2", &format!("prices: {}", report.prices)))?;
+    if let Some(limits) = report.rate_limits {
+        let limits = [("5 h", limits.five_hour), ("week", limits.seven_day)];
+        let known = limits.iter().filter_map(|(name, limit)| Some(format!("{name} {}", used(&(*limit)?))));
+        writeln!(out, "rate limits: {}", known.collect::<Vec<_>>().join(", "))?;
+    }
     if let Some(indexing) = &report.indexing
         && indexing["files_left"].as_u64().unwrap_or(0) > 0
     {
@@ -122,6 +128,12 @@ fn draw(args: &UsageArgs, report: &Report, out: &mut Out) -> anyhow::Result<()> 
         writeln!(out, "still reading history: {} transcripts left{paused}", indexing["files_left"])?;
     }
     Ok(())
+}
+
+/// `42 % until 18:30`.
+fn used(limit: &Limit) -> String {
+    let until = limit.resets_at.map(|at| format!(" until {}", draw::date_and_time(at))).unwrap_or_default();
+    format!("{:.0} %{until}", limit.percent)
 }
 
 fn table<'a>(

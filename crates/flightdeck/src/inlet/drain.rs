@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use flightdeck_core::record::Record;
+use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::hook::HookDraft;
 use notify::{RecursiveMode, Watcher};
 use tokio::sync::mpsc;
@@ -35,7 +36,11 @@ pub enum Drained {
 
 /// Everything that waits now. Stops at the first event that cannot be stored: the order must hold.
 pub async fn drain(app: &App, dir: &Path) -> Drained {
-    if let Err(error) = spool::enforce_bounds(dir, clock::now(), Bounds::default()) {
+    drain_at(app, dir, clock::now()).await
+}
+
+pub(crate) async fn drain_at(app: &App, dir: &Path, now: Timestamp) -> Drained {
+    if let Err(error) = spool::enforce_bounds(dir, now, Bounds::default()) {
         tracing::debug!(%error, "the spool could not be bounded");
     }
     loop {
@@ -44,6 +49,8 @@ pub async fn drain(app: &App, dir: &Path) -> Drained {
             return if taken.broken_off { Drained::Waiting } else { Drained::Empty };
         }
         let count = taken.records.len();
+        #[cfg(test)]
+        crate::engine::planted::remove_too_early(&taken.files);
         if let Err(error) = app.engine.append(taken.records).await {
             tracing::error!(%error, "spooled events wait on");
             return Drained::Waiting;
@@ -67,6 +74,10 @@ struct Chunk {
 }
 
 async fn next_chunk(dir: &Path) -> Chunk {
+    if cfg!(test) {
+        // A simulation has one thread, so that what it saw it can see again.
+        return read_chunk(dir);
+    }
     let dir = dir.to_owned();
     tokio::task::spawn_blocking(move || read_chunk(&dir)).await.unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_core::wire::hook_name::HookName;
@@ -12,6 +12,9 @@ use crate::asks::holds::Held;
 use crate::clock;
 use crate::inlet::frame::parse_body;
 use crate::server::App;
+
+/// Where in the log the event is.
+const SEQ: HeaderName = HeaderName::from_static("x-flightdeck-seq");
 
 pub async fn live_hook(State(app): State<App>, headers: HeaderMap, body: Bytes) -> Response {
     take(app, None, &headers, &body).await
@@ -57,7 +60,7 @@ async fn take(app: App, event: Option<String>, headers: &HeaderMap, body: &[u8])
         }
     };
     let (seq, duplicate) = appended.first().map_or((0, false), |a| (a.seq, a.duplicate));
-    let seq = [("x-flightdeck-seq", seq.to_string())];
+    let seq = [(SEQ, HeaderValue::from(seq))];
     let verdict = match held {
         Some(held) if duplicate => {
             held.forget();

@@ -68,7 +68,7 @@ pub async fn serve(listener: UnixListener, app: App) {
     }
 }
 
-async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
+pub(crate) async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
     // The folder is 0700 already; this also keeps out whoever was handed the descriptor.
     if stream.peer_cred()?.uid() != rustix::process::geteuid().as_raw() {
         return Ok(());
@@ -94,6 +94,7 @@ async fn converse(stream: UnixStream, app: App) -> std::io::Result<()> {
                 send(&mut write, &answer).await?;
             }
             Err(error) => {
+                tracing::warn!(%error, bytes = line.len(), "a line on the socket is no frame and was refused");
                 send(&mut write, &Refusal::new("VALIDATION_ERROR", error.to_string()).json()).await?;
             }
         }
@@ -140,10 +141,7 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
             terminal::interrupt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?
         }
         "focus" => terminal::focus(app, &id_of(&frame.args)?).await.map_err(not_found)?,
-        "usage" => {
-            let since = frame.args.get("since").and_then(Value::as_str);
-            crate::outlet::usage::usage_json(app, since).await.map_err(not_found)?
-        }
+        "usage" => crate::outlet::usage::usage_json(app, &frame.args).await.map_err(not_found)?,
         "index" => {
             if let Some(pause) = frame.args.get("pause").and_then(Value::as_bool) {
                 app.history.pause(pause);
@@ -176,6 +174,8 @@ async fn hook(
         return first;
     }
     let verdict = tokio::select! {
+        // A verdict that is there is given, even to one that is leaving.
+        biased;
         verdict = held.verdict() => verdict,
         // The client ended its hook: dropping the hold says so. One that goes on talking does not wait for a verdict.
         goes_on = goes_on(lines) => {
@@ -230,7 +230,7 @@ async fn goes_on(lines: &mut BufReader<OwnedReadHalf>) -> bool {
 async fn status_line(frame: Frame, app: &App) -> Result<Value, Refusal> {
     let record = statusline::draft(&frame.args, frame.env).into_record(clock::fresh_id());
     let record = record.map_err(|e| Refusal::new("VALIDATION_ERROR", e.to_string()))?;
-    let appended = app.engine.status_line(record).await;
+    let appended = app.engine.append_if_news(record).await;
     let appended = appended.map_err(|e| Refusal::new("HANDLER_ERROR", e.to_string()))?;
     Ok(json!({ "seq": appended.first().map(|a| a.seq) }))
 }
@@ -287,6 +287,7 @@ async fn subscribe(args: &Map<String, Value>, app: &App, mut write: OwnedWriteHa
             }
         }
         app.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
+        tracing::info!("a viewer fell behind and starts anew");
         // An id of no boot: the answer is a gap and a snapshot.
         last = Some(String::new());
     }

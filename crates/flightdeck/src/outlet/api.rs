@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::clock;
 use crate::engine::{NotStored, Stopped};
 use crate::server::App;
-use crate::store::{EventsOf, SessionCursor, StoreError};
+use crate::store::{EventsOf, PageFrom, SessionCursor, StoreError};
 use crate::terminal::Refused;
 
 /// Most rows of one page, whatever was asked for.
@@ -141,6 +141,7 @@ pub async fn session_json(app: &App, id: &str) -> Result<Value, ApiError> {
 #[derive(Debug, Deserialize)]
 pub struct EventsQuery {
     after: Option<u64>,
+    before: Option<u64>,
     limit: Option<usize>,
     payload: Option<String>,
 }
@@ -152,7 +153,7 @@ pub async fn events(
 ) -> Answer {
     let wanted = EventsOf {
         session_id: id,
-        after_seq: query.after.unwrap_or(0),
+        from: page_from(query.after, query.before),
         limit: query.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX),
         with_payload: query.payload.is_some_and(|p| p != "0"),
     };
@@ -163,19 +164,28 @@ pub async fn events_json(app: &App, id: &str, args: &Map<String, Value>) -> Resu
     let number = |key: &str| args.get(key).and_then(Value::as_u64);
     let wanted = EventsOf {
         session_id: id.to_owned(),
-        after_seq: number("after").unwrap_or(0),
+        from: page_from(number("after"), number("before")),
         limit: number("limit").map_or(PAGE_ROWS, |n| n as usize).min(PAGE_ROWS_MAX),
         with_payload: args.get("payload").and_then(Value::as_bool).unwrap_or(false),
     };
     event_page(app, wanted).await
 }
 
+/// `before` reads from the end: a drawer wants the newest first.
+fn page_from(after: Option<u64>, before: Option<u64>) -> PageFrom {
+    before.map_or(PageFrom::After(after.unwrap_or(0)), PageFrom::Before)
+}
+
 async fn event_page(app: &App, wanted: EventsOf) -> Result<Value, ApiError> {
-    let with_payload = wanted.with_payload;
+    let (with_payload, from) = (wanted.with_payload, wanted.from);
     // The summary is made from the payload, so it is read in any case and left out of the answer.
     let page = app.store.events_of(EventsOf { with_payload: true, ..wanted }).await?;
     let events: Vec<Value> = page.records.iter().map(|r| event_json(r, with_payload)).collect();
-    Ok(json!({ "events": events, "next_after": page.next_after }))
+    let next = match from {
+        PageFrom::After(_) => "next_after",
+        PageFrom::Before(_) => "next_before",
+    };
+    Ok(json!({ "events": events, next: page.next }))
 }
 
 fn event_json(record: &Record, with_payload: bool) -> Value {

@@ -11,24 +11,22 @@ use super::client;
 use super::limits::STDIN_CHUNK_BYTES;
 use super::pick::truncated;
 use super::stdin::{self, Body};
-use crate::process;
+use crate::{clock, process};
 
 const OPENING: &[u8] = br#"{"cmd":"hook","args":"#;
 
 /// When the hook fired, and the name of its event for ever.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stamp {
-    pub(super) fired_ns: u64,
-    pub(super) id: EventId,
+pub(crate) struct Stamp {
+    pub(crate) fired_ns: u64,
+    pub(crate) id: EventId,
 }
 
 impl Stamp {
     pub(super) fn now() -> Self {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let fired_ns = u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX);
-        // Without randomness the pid and the nanosecond still tell hooks of this machine apart.
-        let random = getrandom::u64().unwrap_or_else(|_| u64::from(std::process::id()));
-        Self { fired_ns, id: EventId::new(fired_ns, random) }
+        Self { fired_ns, id: EventId::new(fired_ns, clock::random()) }
     }
 
     pub(super) fn fired_at(&self) -> Timestamp {
@@ -44,7 +42,7 @@ impl Frame {
     pub(super) fn from_stdin(stamp: &Stamp, hold_s: Option<u32>) -> Option<Self> {
         let mut buffer = Vec::with_capacity(OPENING.len() + STDIN_CHUNK_BYTES);
         buffer.extend_from_slice(OPENING);
-        let body = stdin::read_to_end(std::io::stdin(), &mut buffer, HOOK_BODY_BYTES_MAX);
+        let body = stdin::read_to_end(rustix::stdio::stdin(), &mut buffer, HOOK_BODY_BYTES_MAX);
         let mut frame = Self(buffer);
         frame.settle(body)?;
         frame.add_environment(stamp, hold_s)?;

@@ -7,11 +7,11 @@
 
 mod client;
 mod default_line;
-mod frame;
+pub(crate) mod frame;
 mod limits;
 mod pick;
 mod socket;
-mod spill;
+pub(crate) mod spill;
 pub mod status_line;
 mod stdin;
 

@@ -143,7 +143,7 @@ impl Daemon {
     }
 
     fn wait(&self, deadline: Instant, hold: Hold) -> bool {
-        let stdout = std::io::stdout();
+        let stdout = rustix::stdio::stdout();
         let news = PollFd::new(&self.socket, PollFlags::IN);
         // No flags: only that the reader of our stdout is gone. Ending then tells the daemon the same.
         let mut fds = [news, PollFd::new(&stdout, PollFlags::empty())];

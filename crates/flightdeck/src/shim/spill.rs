@@ -14,7 +14,7 @@ use crate::private_folder;
 
 /// The file is whole or not there: written under a temporary name, then renamed. Not synced: it must survive us, and a
 /// machine that loses power loses the session too.
-pub(super) fn write(dir: &Path, stamp: &Stamp, frame: &[u8]) -> io::Result<()> {
+pub(crate) fn write(dir: &Path, stamp: &Stamp, frame: &[u8]) -> io::Result<()> {
     let folder = private_folder::open_or_create(dir)?;
     fits_file_limit(frame)?;
     let name = spool::file_name(stamp.fired_ns, stamp.id);

@@ -34,7 +34,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let options = Options::of(args);
     let mut input = Vec::new();
     // What a writer that never closes had said until then is what there is.
-    stdin::read_to_end(io::stdin(), &mut input, HOOK_BODY_BYTES_MAX);
+    stdin::read_to_end(rustix::stdio::stdin(), &mut input, HOOK_BODY_BYTES_MAX);
     let feed = || {
         std::panic::catch_unwind(|| {
             let payload =

@@ -1,8 +1,9 @@
 //! A backend that fails on purpose: for simulations of a full disk, a slow one, and death at the worst moment.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use std::{fmt, io};
 
 use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
@@ -13,11 +14,13 @@ use super::{
     TranscriptBatch,
 };
 
-/// What goes wrong at one append.
+/// What goes wrong at one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing is stored; the next append may work again.
+    /// Nothing is stored; the next write may work again.
     DiskFull,
+    /// The disk did not confirm. Nothing is stored as far as anybody sees, but it may be there after a crash.
+    FsyncFailed,
     /// It works, but late.
     Delay(Duration),
     /// Nothing is stored, and nothing is answered any more.
@@ -26,52 +29,169 @@ pub enum Fault {
     DieAfterCommit,
 }
 
-/// Wraps a backend; `plan` says at which append (from 1) what goes wrong.
+/// What really was written, in order.
+#[derive(Clone, Debug)]
+pub enum Written {
+    /// Without those that were in the log already.
+    Events(Vec<Record>),
+    Snapshot(Snapshot),
+}
+
+/// Decides what goes wrong, and knows what went well. Clones share it, and it outlives the backend it is in.
+#[derive(Clone, Debug, Default)]
+pub struct Switch(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// By the number of the write, from 1.
+    plan: BTreeMap<u64, Fault>,
+    writes: u64,
+    /// What the next writes meet, before the plan.
+    next: VecDeque<Fault>,
+    fired: u64,
+    dead: bool,
+    /// Written but never confirmed.
+    unsure: Vec<Record>,
+    written: Option<Vec<Written>>,
+}
+
+impl Switch {
+    pub fn planned(plan: impl IntoIterator<Item = (u64, Fault)>) -> Self {
+        let switch = Self::default();
+        switch.state().plan = plan.into_iter().collect();
+        switch
+    }
+    /// Keeps everything that is written, for whoever wants to compare.
+    pub fn keep_written(self) -> Self {
+        self.state().written = Some(Vec::new());
+        self
+    }
+    pub fn take_written(&self) -> Vec<Written> {
+        self.state().written.replace(Vec::new()).unwrap_or_default()
+    }
+    /// The next `times` writes.
+    pub fn set(&self, fault: Fault, times: usize) {
+        self.state().next.extend(std::iter::repeat_n(fault, times));
+    }
+    /// From here on all goes well. Says how many faults came true so far.
+    pub fn heal(&self) -> u64 {
+        let mut state = self.state();
+        state.next.clear();
+        state.fired
+    }
+    pub fn fired(&self) -> u64 {
+        self.state().fired
+    }
+    /// Whoever uses it dies now, between two writes.
+    pub fn kill(&self) {
+        self.state().dead = true;
+    }
+    pub fn is_dead(&self) -> bool {
+        self.state().dead
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Each statement leaves it whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn next_fault(&self) -> Option<Fault> {
+        let mut state = self.state();
+        state.writes += 1;
+        let writes = state.writes;
+        let fault = state.next.pop_front().or_else(|| state.plan.remove(&writes));
+        state.fired += u64::from(fault.is_some());
+        fault
+    }
+    fn wrote(&self, written: impl FnOnce() -> Written) {
+        if let Some(all) = &mut self.state().written {
+            all.push(written());
+        }
+    }
+}
+
+/// Wraps a backend; its [`Switch`] says at which write what goes wrong.
 pub struct Faulty {
     inner: Box<dyn Backend>,
-    plan: BTreeMap<u64, Fault>,
-    appends: u64,
-    dead: bool,
+    switch: Switch,
 }
 
 impl Faulty {
     pub fn new(inner: Box<dyn Backend>, plan: impl IntoIterator<Item = (u64, Fault)>) -> Self {
-        Self { inner, plan: plan.into_iter().collect(), appends: 0, dead: false }
+        Self { inner, switch: Switch::planned(plan) }
+    }
+
+    /// As a new process finds the disk: alive, and perhaps with what was never confirmed.
+    pub fn reopened(inner: Box<dyn Backend>, switch: Switch) -> Result<Self> {
+        let unsure = std::mem::take(&mut switch.state().unsure);
+        switch.state().dead = false;
+        let mut reopened = Self { inner, switch };
+        if !unsure.is_empty() {
+            reopened.store(&unsure)?;
+        }
+        Ok(reopened)
     }
 
     fn alive(&mut self) -> Result<&mut dyn Backend> {
-        if self.dead { Err(StoreError::Closed) } else { Ok(self.inner.as_mut()) }
+        if self.switch.is_dead() { Err(StoreError::Closed) } else { Ok(self.inner.as_mut()) }
     }
 
-    fn die(&mut self) -> Result<Vec<Appended>> {
-        self.dead = true;
+    fn store(&mut self, records: &[Record]) -> Result<Vec<Appended>> {
+        let appended = self.alive()?.append(records)?;
+        let new = records.iter().zip(&appended).filter(|(_, place)| !place.duplicate);
+        self.switch.wrote(|| {
+            Written::Events(new.map(|(r, place)| Record { seq: place.seq, ..r.clone() }).collect())
+        });
+        Ok(appended)
+    }
+
+    /// One write, with whatever goes wrong at it.
+    fn write<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.alive()?;
+        match self.switch.next_fault() {
+            Some(Fault::DiskFull) => Err(StoreError::DiskFull),
+            Some(Fault::FsyncFailed) => Err(fsync_failed()),
+            Some(Fault::Delay(time)) => {
+                std::thread::sleep(time);
+                work(self)
+            }
+            Some(Fault::DieBeforeCommit) => self.die(),
+            Some(Fault::DieAfterCommit) => {
+                work(self)?;
+                self.die()
+            }
+            None => {
+                let done = work(self)?;
+                // It was written where the unconfirmed lay.
+                self.switch.state().unsure.clear();
+                Ok(done)
+            }
+        }
+    }
+
+    fn die<T>(&mut self) -> Result<T> {
+        self.switch.state().dead = true;
         Err(StoreError::Closed)
     }
 }
 
+fn fsync_failed() -> StoreError {
+    let source = io::Error::from(io::ErrorKind::Other);
+    StoreError::Io { doing: "sync", path: "flightdeck.db".into(), source }
+}
+
 impl fmt::Debug for Faulty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Faulty")
-            .field("plan", &self.plan)
-            .field("appends", &self.appends)
-            .finish_non_exhaustive()
+        f.debug_struct("Faulty").field("switch", &self.switch).finish_non_exhaustive()
     }
 }
 
 impl Backend for Faulty {
     fn append(&mut self, records: &[Record]) -> Result<Vec<Appended>> {
-        self.appends += 1;
-        match self.plan.get(&self.appends) {
-            Some(Fault::DiskFull) => return Err(StoreError::DiskFull),
-            Some(Fault::Delay(time)) => std::thread::sleep(*time),
-            Some(Fault::DieBeforeCommit) => return self.die(),
-            Some(Fault::DieAfterCommit) => {
-                self.alive()?.append(records)?;
-                return self.die();
-            }
-            None => {}
+        let appended = self.write(|this| this.store(records));
+        if let Err(StoreError::Io { .. }) = appended {
+            self.switch.state().unsure = records.to_vec();
         }
-        self.alive()?.append(records)
+        appended
     }
     fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
         self.alive()?.events_after(after_seq, limit)
@@ -95,13 +215,17 @@ impl Backend for Faulty {
         self.alive()?.size_bytes()
     }
     fn save_snapshot(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.alive()?.save_snapshot(snapshot)
+        self.write(|this| {
+            this.inner.save_snapshot(snapshot)?;
+            this.switch.wrote(|| Written::Snapshot(snapshot.clone()));
+            Ok(())
+        })
     }
     fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {
         self.alive()?.latest_snapshot(rules_version)
     }
     fn put_sessions(&mut self, sessions: &[StoredSession]) -> Result<()> {
-        self.alive()?.put_sessions(sessions)
+        self.write(|this| this.inner.put_sessions(sessions))
     }
     fn stored_sessions(&mut self, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
         self.alive()?.stored_sessions(before, limit)
@@ -110,7 +234,7 @@ impl Backend for Faulty {
         self.alive()?.stored_session(id)
     }
     fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()> {
-        self.alive()?.put_transcripts(batches)
+        self.write(|this| this.inner.put_transcripts(batches))
     }
     fn transcript_files(&mut self) -> Result<Vec<FileRead>> {
         self.alive()?.transcript_files()
@@ -125,6 +249,7 @@ impl Backend for Faulty {
         self.alive()?.usage_of(sessions)
     }
     fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
+        // Not a write that anybody waits for; how many steps it takes depends on the disk.
         self.alive()?.retain_step(now, policy)
     }
 }

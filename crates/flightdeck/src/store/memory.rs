@@ -10,14 +10,13 @@ use serde_json::Map;
 
 use super::backend::{Backend, Counts, RetainStep};
 use super::{
-    Appended, EventPage, EventsOf, FileRead, Oldest, Result, RetentionPolicy, SNAPSHOTS_KEPT, SessionCursor,
-    SessionPage, SessionRead, SessionUsage, Snapshot, StoredSession, TranscriptBatch,
+    Appended, EventPage, EventsOf, FileRead, Oldest, PageFrom, Result, RetentionPolicy, SLICE_EVENTS_MAX,
+    SNAPSHOTS_KEPT, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoredSession,
+    TranscriptBatch,
 };
 
 /// What an event weighs beside its texts: a guess, so that retention by size means something here too.
 const EVENT_OVERHEAD_BYTES: u64 = 200;
-/// Events removed in one step.
-const STEP_EVENTS_MAX: usize = 1000;
 
 #[derive(Clone, Debug, Default)]
 pub struct Memory(Arc<Mutex<Data>>);
@@ -106,8 +105,8 @@ fn weight(record: &Record) -> u64 {
 
 fn page<'a>(mut records: impl Iterator<Item = &'a Record>, limit: usize) -> EventPage {
     let taken: Vec<_> = records.by_ref().take(limit).cloned().collect();
-    let next_after = records.next().and_then(|_| taken.last()).map(|r| r.seq);
-    EventPage { records: taken, next_after, unreadable: 0 }
+    let next = records.next().and_then(|_| taken.last()).map(|r| r.seq);
+    EventPage { records: taken, next, unreadable: 0 }
 }
 
 impl Backend for Memory {
@@ -126,8 +125,19 @@ impl Backend for Memory {
 
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
         let data = self.data();
-        let later = data.log.range(wanted.after_seq.saturating_add(1)..).map(|(_, (r, _))| r);
-        let mut page = page(later.filter(|r| r.session_id == wanted.session_id), wanted.limit);
+        let of_session = |r: &&Record| r.session_id == wanted.session_id;
+        let mut page = match wanted.from {
+            PageFrom::After(seq) => {
+                let later = data.log.range(seq.saturating_add(1)..).map(|(_, (r, _))| r);
+                page(later.filter(of_session), wanted.limit)
+            }
+            PageFrom::Before(seq) => {
+                let earlier = data.log.range(..seq).rev().map(|(_, (r, _))| r);
+                let mut page = page(earlier.filter(of_session), wanted.limit);
+                page.records.reverse();
+                page
+            }
+        };
         if !wanted.with_payload {
             page.records.iter_mut().for_each(|r| r.payload = Map::new());
         }
@@ -221,7 +231,7 @@ impl Backend for Memory {
     fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
         let mut data = self.data();
         let (cutoff, keep_after) = (now - policy.max_age, data.keep_after(policy));
-        for removed in 0..STEP_EVENTS_MAX as u64 {
+        for removed in 0..SLICE_EVENTS_MAX as u64 {
             let over = data.bytes > policy.max_bytes;
             let first = data.log.first_key_value().map(|(&seq, (r, _))| (seq, r.received_at));
             let Some((seq, _)) = first.filter(|&(_, at)| over || at < cutoff) else {
@@ -232,7 +242,7 @@ impl Backend for Memory {
             }
             data.remove(seq);
         }
-        Ok(RetainStep::More { removed: STEP_EVENTS_MAX as u64 })
+        Ok(RetainStep::More { removed: SLICE_EVENTS_MAX as u64 })
     }
 }
 

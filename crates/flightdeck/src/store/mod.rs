@@ -24,13 +24,15 @@ use std::sync::Arc;
 use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Duration, Instant};
 
 pub use backend::{Backend, RetainStep};
 pub use error::StoreError;
 pub use memory::Memory;
 pub use types::{
-    Appended, EventPage, EventsOf, FileRead, Oldest, Opened, RetainReport, RetentionPolicy, SessionCursor,
-    SessionPage, SessionRead, SessionUsage, SetAside, Snapshot, StoredSession, TranscriptBatch,
+    Appended, EventPage, EventsOf, FileRead, Oldest, Opened, PageFrom, RetainReport, RetentionPolicy,
+    SessionCursor, SessionPage, SessionRead, SessionUsage, SetAside, Snapshot, StoredSession,
+    TranscriptBatch,
 };
 
 use thread::{Command, Reply};
@@ -45,8 +47,13 @@ pub const REPLAY_CHUNK_EVENTS_MAX: usize = 1000;
 pub const PAGE_ITEMS_MAX: usize = 1000;
 /// Payload bytes read at a time; a single larger payload still comes, alone.
 pub const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Events removed at a time: an append that comes meanwhile waits for one such slice, never for two.
+pub const SLICE_EVENTS_MAX: usize = 128;
 /// Snapshots kept: the latest, and one to fall back on if that is damaged.
 pub const SNAPSHOTS_KEPT: usize = 2;
+
+/// An append that takes this long is worth a line in the log: hooks have long given up waiting by then.
+const SLOW_APPEND: Duration = Duration::from_secs(1);
 
 /// A handle on the store. Clones share the thread; it ends with the last of them, or with [`Store::close`].
 #[derive(Clone, Debug)]
@@ -72,12 +79,32 @@ impl Store {
         Ok(Self { commands })
     }
 
+    #[cfg(test)]
+    pub(crate) fn sqlite_backend(path: &Path) -> Result<Box<dyn Backend>> {
+        Ok(Box::new(sqlite::open(path)?.0))
+    }
+
+    /// On the caller's runtime instead of a thread: drive the returned future beside whatever uses the store.
+    #[cfg(test)]
+    pub(crate) fn as_task(
+        backend: Box<dyn Backend>,
+        pace: impl AsyncFnMut(),
+    ) -> (Self, impl Future<Output = ()>) {
+        let (commands, queue) = mpsc::channel(COMMANDS_WAITING_MAX);
+        (Self { commands }, thread::Worker::new(backend, queue).run_as_task(pace))
+    }
+
     /// One transaction for the whole batch; the answers are in the order of the records. An event that is in the log
     /// already (or twice in the batch) is not stored again. On an error nothing is stored, unless the store stopped
     /// ([`StoreError::Closed`]). Pass an `Arc` to have the records back: the store lets go of it before it answers.
     pub async fn append(&self, records: impl Into<Arc<Vec<Record>>>) -> Result<Vec<Appended>> {
-        let records = records.into();
-        self.ask(|reply| Command::Append { records, reply }).await
+        let (records, begun) = (records.into(), Instant::now());
+        let appended = self.ask(|reply| Command::Append { records, reply }).await;
+        let took = begun.elapsed();
+        if took >= SLOW_APPEND {
+            tracing::warn!(took_ms = took.as_millis() as u64, "the disk is slow: events waited for it");
+        }
+        appended
     }
 
     /// The log after `after_seq`, in chunks; the next is read while the last is used.
@@ -207,7 +234,7 @@ impl Replay {
     pub async fn next(&mut self) -> Result<Option<EventPage>> {
         let Some(pending) = self.pending.take() else { return Ok(None) };
         let page = pending.await.map_err(|_| StoreError::Closed)??;
-        if let Some(seq) = page.next_after {
+        if let Some(seq) = page.next {
             self.pending = Some(self.store.send(|reply| after(seq, reply)).await?);
         }
         let empty = page.records.is_empty() && page.unreadable == 0;

@@ -89,11 +89,16 @@ fn a_session_is_read_page_by_page_through_a_long_log() {
             let (mut after_seq, mut seqs) = (0, Vec::new());
             loop {
                 let session_id = "session-1".to_owned();
-                let wanted = EventsOf { session_id, after_seq, limit: usize::MAX, with_payload: false };
+                let wanted = EventsOf {
+                    session_id,
+                    from: PageFrom::After(after_seq),
+                    limit: usize::MAX,
+                    with_payload: false,
+                };
                 let page = store.events_of(wanted).await.unwrap();
                 assert!(page.records.len() <= PAGE_ITEMS_MAX);
                 seqs.extend(page.records.iter().map(|r| r.seq));
-                let Some(next) = page.next_after else { break };
+                let Some(next) = page.next else { break };
                 after_seq = next;
             }
             assert_eq!(seqs, (1..=5000).filter(|n| n % 3 == 1).collect::<Vec<_>>());
@@ -222,17 +227,18 @@ async fn a_resend_keeps_its_number(store: &Store) {
 }
 
 async fn pages_of_a_session(store: &Store) {
-    let wanted = |after_seq, with_payload| EventsOf {
-        session_id: "session-1".into(),
-        after_seq,
-        limit: 2,
-        with_payload,
-    };
-    let page = store.events_of(wanted(0, true)).await.unwrap();
-    assert_eq!((page.records, page.next_after), (vec![stored(1, 1), stored(4, 4)], Some(4)));
-    let page = store.events_of(wanted(4, false)).await.unwrap();
-    assert_eq!((page.records.len(), page.next_after), (1, None));
+    let wanted =
+        |from, with_payload| EventsOf { session_id: "session-1".into(), from, limit: 2, with_payload };
+    let page = store.events_of(wanted(PageFrom::After(0), true)).await.unwrap();
+    assert_eq!((page.records, page.next), (vec![stored(1, 1), stored(4, 4)], Some(4)));
+    let page = store.events_of(wanted(PageFrom::After(4), false)).await.unwrap();
+    assert_eq!((page.records.len(), page.next), (1, None));
     assert_eq!((page.records[0].seq, page.records[0].payload.len()), (7, 0));
+    // The newest first to come, told in their order.
+    let page = store.events_of(wanted(PageFrom::Before(u64::MAX), false)).await.unwrap();
+    assert_eq!((page.records.iter().map(|r| r.seq).collect::<Vec<_>>(), page.next), (vec![4, 7], Some(4)));
+    let page = store.events_of(wanted(PageFrom::Before(4), true)).await.unwrap();
+    assert_eq!((page.records, page.next), (vec![stored(1, 1)], None));
 }
 
 async fn a_snapshot_is_chosen(store: &Store) {

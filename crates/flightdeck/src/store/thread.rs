@@ -52,7 +52,7 @@ pub(super) enum Command {
 pub(super) fn start(backend: Box<dyn Backend>, commands: Receiver<Command>) -> Result<()> {
     let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let waiting = waiting.map_err(StoreError::io("start a timer for", Path::new("the store")))?;
-    let worker = Worker { backend, commands, retention: None, served: 0, waiting };
+    let worker = Worker { waiting: Some(waiting), ..Worker::new(backend, commands) };
     std::thread::Builder::new()
         .name("store".to_owned())
         .spawn(move || worker.run())
@@ -60,14 +60,14 @@ pub(super) fn start(backend: Box<dyn Backend>, commands: Receiver<Command>) -> R
     Ok(())
 }
 
-struct Worker {
+pub(super) struct Worker {
     backend: Box<dyn Backend>,
     commands: Receiver<Command>,
     retention: Option<Retention>,
     /// Commands since the last step of retention.
     served: usize,
     /// Only to wait for a command *or* a moment.
-    waiting: Runtime,
+    waiting: Option<Runtime>,
 }
 
 /// A retention that is under way.
@@ -79,6 +79,10 @@ struct Retention {
 }
 
 impl Worker {
+    pub(super) fn new(backend: Box<dyn Backend>, commands: Receiver<Command>) -> Self {
+        Self { backend, commands, retention: None, served: 0, waiting: None }
+    }
+
     fn run(mut self) {
         while let Some(command) = self.next() {
             if let Command::Close(reply) = command {
@@ -112,9 +116,35 @@ impl Worker {
         self.commands.blocking_recv()
     }
 
+    /// The same work as a task: a simulation has one thread, so that what it saw it can see again. `pace` is a slow disk.
+    #[cfg(test)]
+    pub(super) async fn run_as_task(mut self, mut pace: impl AsyncFnMut()) {
+        loop {
+            let command = match self.retention {
+                Some(_) => self.commands.try_recv().map_err(|e| e == TryRecvError::Disconnected),
+                None => self.commands.recv().await.ok_or(true),
+            };
+            match command {
+                Ok(Command::Close(reply)) => {
+                    drop(self);
+                    return answer(reply, Ok(()));
+                }
+                Ok(command) => {
+                    pace().await;
+                    self.handle(command);
+                }
+                Err(true) => return,
+                Err(false) => {
+                    self.retain_a_little();
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+    }
+
     fn command_within(&mut self, time: Duration) -> Option<Command> {
-        let commands = &mut self.commands;
-        self.waiting.block_on(async { tokio::time::timeout(time, commands.recv()).await.ok().flatten() })
+        let (commands, waiting) = (&mut self.commands, self.waiting.as_ref()?);
+        waiting.block_on(async { tokio::time::timeout(time, commands.recv()).await.ok().flatten() })
     }
 
     fn handle(&mut self, command: Command) {
@@ -196,4 +226,46 @@ impl Worker {
 fn answer<T>(reply: Reply<T>, result: Result<T>) {
     // Who asked may have gone away; what was done stays done.
     let _ = reply.send(result);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{record, records};
+    use super::super::{Memory, SLICE_EVENTS_MAX, Store};
+    use super::*;
+    use flightdeck_core::time::Millis;
+    use tokio::sync::mpsc;
+
+    /// As many as may wait: each is served after at most one slice, and retention still gets its turn.
+    #[test]
+    fn an_append_that_waits_waits_for_one_slice_at_most() {
+        let folder = tempfile::tempdir().unwrap();
+        let sqlite = Store::sqlite_backend(&folder.path().join("flightdeck.db")).unwrap();
+        for mut backend in [Box::new(Memory::default()) as Box<dyn Backend>, sqlite] {
+            backend.append(&records(1..=5000)).unwrap();
+            let (sender, commands) = mpsc::channel(super::super::COMMANDS_WAITING_MAX);
+            let mut worker = Worker::new(backend, commands);
+            let policy = RetentionPolicy { max_age: Millis(0), keep_after_seq: 5000, ..Default::default() };
+            worker.begin_retention(Timestamp::from_millis(i64::MAX), policy, oneshot::channel().0);
+            for n in 0..super::super::COMMANDS_WAITING_MAX as u64 {
+                let (records, reply) = (Arc::new(vec![record(5001 + n)]), oneshot::channel().0);
+                sender.try_send(Command::Append { records, reply }).unwrap();
+            }
+            drop(sender);
+            let removed = |worker: &Worker| worker.retention.as_ref().map_or(0, |r| r.report.removed);
+            let (mut before, mut slices) = (0, 0);
+            while let Some(command) = worker.next() {
+                let now = removed(&worker);
+                assert!(
+                    now - before <= SLICE_EVENTS_MAX as u64,
+                    "{} events between two appends",
+                    now - before
+                );
+                slices += u32::from(now > before);
+                before = now;
+                worker.handle(command);
+            }
+            assert!(slices > 1, "retention had no turn");
+        }
+    }
 }

@@ -21,8 +21,8 @@ pub struct Appended {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventPage {
     pub records: Vec<Record>,
-    /// Ask again after this `seq`; `None` at the end.
-    pub next_after: Option<u64>,
+    /// Ask again after this `seq` (or before it, if it was read from there); `None` at the end.
+    pub next: Option<u64>,
     /// Rows that are stored but do not read back. They stay where they are.
     pub unreadable: u64,
 }
@@ -31,10 +31,19 @@ pub struct EventPage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventsOf {
     pub session_id: String,
-    pub after_seq: u64,
+    pub from: PageFrom,
     pub limit: usize,
     /// Without it every payload comes back empty, and large ones are never read from disk.
     pub with_payload: bool,
+}
+
+/// Where a page of a session's events begins. Either way it is told oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageFrom {
+    /// The oldest that came after this `seq`.
+    After(u64),
+    /// The newest that came before it.
+    Before(u64),
 }
 
 /// The first event that is still there.

@@ -2,7 +2,7 @@
 //!
 //! Keys that reach the wrong program do harm, so nothing is pressed on trust: the pane must hold the session's own process,
 //! the session must be in the right state, and the screen must show the prompt box. Everything here was measured with the
-//! real client (decision 0008).
+//! real client (decision 0009).
 
 pub mod focus;
 pub mod keys;
@@ -56,5 +56,21 @@ pub struct Keyboard<'a> {
 impl Drop for Keyboard<'_> {
     fn drop(&mut self) {
         self.terminals.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_do_not_type_into_one_pane_at_once() {
+        let terminals = Terminals::default();
+        let place = |pane: &str| Place { server: "/s".into(), pane: pane.into(), pid: 1, proc_start: None };
+        let first = terminals.take_keyboard(&place("%1")).unwrap();
+        assert_eq!(terminals.take_keyboard(&place("%1")).unwrap_err().code(), "busy");
+        assert!(terminals.take_keyboard(&place("%2")).is_ok());
+        drop(first);
+        assert!(terminals.take_keyboard(&place("%1")).is_ok());
     }
 }

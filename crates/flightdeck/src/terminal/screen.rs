@@ -30,7 +30,7 @@ pub struct PromptBox {
 /// The prompt box, or what is there instead.
 pub fn read(capture: &str) -> Result<PromptBox, String> {
     let rows = cells(capture);
-    let lines: Vec<String> = rows.iter().map(|row| text(row, |_| true)).collect();
+    let lines: Vec<String> = rows.iter().map(|row| row.iter().map(|cell| cell.c).collect()).collect();
     find_box(&rows, &lines).ok_or_else(|| instead(&lines))
 }
 
@@ -89,10 +89,6 @@ struct Cell {
     c: char,
     dim: bool,
     reverse: bool,
-}
-
-fn text(row: &[Cell], keep: impl Fn(&Cell) -> bool) -> String {
-    row.iter().filter(|cell| keep(cell)).map(|cell| cell.c).collect()
 }
 
 /// Characters with the style they are drawn in. tmux writes plain SGR sequences; a style lasts over the end of a line.

@@ -15,6 +15,7 @@ mod cli;
 mod corpus;
 mod deck;
 mod http;
+mod intruders;
 mod kill;
 mod large;
 mod liveness;

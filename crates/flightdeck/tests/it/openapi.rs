@@ -1,5 +1,6 @@
 //! The document says what there is: every documented route answers, every route is documented.
 
+use flightdeck::changes::ChangeKind;
 use flightdeck::outlet::openapi::ROUTES;
 use serde_json::Value;
 
@@ -68,5 +69,31 @@ fn an_unknown_session_is_404_as_documented() {
             Request::new(&method.to_ascii_uppercase(), &path.replace("{id}", "nobody")).host(deck.addr);
         let request = if *method == "post" { request.json("{}") } else { request };
         assert_eq!(request.send(deck.addr).status, 404, "{method} {path} {answers:?}");
+    }
+}
+
+/// What we send beyond the agreed shapes is in the document, and what the document names is sent.
+#[test]
+fn what_was_added_to_the_interface_is_documented_and_there() {
+    let deck = Deck::new();
+    deck.post(r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}"#);
+    let document = deck.get("/api/openapi.json").json();
+    let has = |path: &str, at: &str, fields: &[&str]| {
+        let answer = deck.get(&path.replace("{id}", "s")).json();
+        let summary = document["paths"][path]["get"]["summary"].as_str().unwrap();
+        for field in fields {
+            assert!(answer.pointer(at).unwrap().get(field).is_some(), "{path}{at}/{field}: {answer}");
+            assert!(summary.contains(field), "{path}: {field} is not documented");
+        }
+    };
+    has("/hook/status", "", &["wanted", "stale", "problem", "fix"]);
+    has("/api/sessions/{id}", "", &["replaced_by"]);
+    has("/api/sessions/{id}", "/agent_state", &["role"]);
+    has("/api/sessions/{id}/events", "/events/0", &["by_person"]);
+    has("/api/fleet/history", "/sessions/0", &["spans"]);
+    assert!(deck.get("/api/fleet").json()["running"] == 1);
+    let stream = document["paths"]["/api/live/stream"]["get"]["summary"].as_str().unwrap();
+    for kind in [ChangeKind::Discovered, ChangeKind::Updated, ChangeKind::Completed, ChangeKind::Removed] {
+        assert!(stream.contains(kind.as_str()), "{}", kind.as_str());
     }
 }

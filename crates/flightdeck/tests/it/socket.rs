@@ -36,6 +36,12 @@ impl Socket {
         self.line().unwrap()
     }
 
+    /// A line as it stands, JSON or not.
+    pub(crate) fn ask_raw(&mut self, line: &str) -> Value {
+        self.raw(format!("{line}\n").as_bytes());
+        self.line().unwrap()
+    }
+
     pub(crate) fn hook(&mut self, payload: &Map, env: &Map) -> Value {
         self.ask(&json!({ "cmd": "hook", "args": payload, "env": env }))
     }

@@ -200,6 +200,14 @@ fn the_card_and_the_fleet_learn_what_the_line_knows_and_a_restart_keeps_it() {
     let daemon = stage.daemon();
     assert_eq!(daemon.card("s")["cost"], card["cost"]);
     assert_eq!(daemon.card("s")["context"], card["context"]);
+    let usage = daemon.get("/api/usage?by=hour&since=today").json();
+    assert_eq!(usage["rate_limits"], expected["rate_limits"]);
+    assert!(
+        usage["rows"].as_array().is_some_and(|rows| !rows.is_empty()) && usage["total"]["usd_micros"] == 0
+    );
+    assert_eq!(daemon.get("/api/usage?by=moon").status, 400);
+    let said = String::from_utf8(stage.flightdeck(&["usage"]).output().unwrap().stdout).unwrap();
+    assert!(said.contains("rate limits: 5 h 42 %"), "{said}");
     assert_eq!(daemon.get("/api/fleet").json(), expected);
     daemon.stop();
     let daemon = stage.daemon();

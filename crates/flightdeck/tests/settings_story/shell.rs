@@ -126,7 +126,9 @@ fn the_curl_form_sends_the_token_of_its_environment() {
     }
     let mut world = World::with(b"{}");
     world.registration.token = true;
-    let (request, command) = request_of(&mut world, |shell| drop(shell.env("FLIGHTDECK_TOKEN", "s3cret-Ä")));
+    let (request, command) = request_of(&mut world, |shell| {
+        shell.env("FLIGHTDECK_TOKEN", "s3cret-Ä");
+    });
     assert!(request.contains("Authorization: Bearer s3cret-Ä\r\n"), "{request}");
     assert_eq!(said(&run(&command, world.path())), (Some(0), String::new(), String::new()));
 }

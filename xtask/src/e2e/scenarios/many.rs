@@ -65,3 +65,29 @@ pub(super) fn four_at_once(s: &mut Stage) -> Result<()> {
     s.see(&wants, "second: given", idle())?;
     s.see(&writes, "third: still writes", working().board(&["thinking"]))
 }
+
+/// What each of the twenty does, in turn.
+const SCRIPTS: [&str; 4] = ["ask", "bash", "slow", "hello"];
+
+pub(super) fn twenty_at_once(s: &mut Stage) -> Result<()> {
+    let mut seats = Vec::new();
+    for n in 0..20 {
+        let seat = s.open(&format!("t{n:02}"))?;
+        s.prompt(&seat, &format!("SCRIPT:{} number {n}", SCRIPTS[n % SCRIPTS.len()]))?;
+        seats.push(seat);
+    }
+    for (n, seat) in seats.iter().enumerate() {
+        let (step, expected) = match SCRIPTS[n % SCRIPTS.len()] {
+            "ask" => ("asks", question()),
+            "bash" => ("wants permission", permission("Bash")),
+            "slow" => ("writes", working().board(&["thinking"])),
+            _ => ("has answered", idle()),
+        };
+        s.see(seat, &format!("{n}: {step}"), expected)?;
+    }
+    for (n, seat) in seats.iter().enumerate().filter(|(n, _)| n % SCRIPTS.len() < 2) {
+        s.answer(seat, &["Enter"])?;
+        s.see(seat, &format!("{n}: answered"), idle())?;
+    }
+    Ok(())
+}

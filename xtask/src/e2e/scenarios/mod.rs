@@ -6,6 +6,7 @@ mod context;
 mod end;
 mod interrupt;
 mod many;
+mod numbers;
 mod terminal;
 mod turn;
 
@@ -44,9 +45,12 @@ const fn acting(name: &'static str, about: &'static str, run: fn(&mut Stage) -> 
 
 pub(super) static ALL: &[Scenario] = &[
     asking("print", "print mode, with and without a tool it may not use", turn::print),
+    asking("print_errors", "the API refuses in print mode", turn::print_errors),
     free("turn", "plain turns with and without tools", turn::turn),
     free("tool_failure", "a tool fails and Claude goes on", turn::tool_failure),
     free("queued_prompt", "a prompt typed while a tool runs", turn::queued_prompt),
+    asking("shell_command", "a person runs a command with !", turn::shell_command),
+    free("todos", "Claude keeps a list of tasks", turn::todos),
     asking("api_errors", "the API refuses, after retries and at once", turn::api_errors),
     Scenario {
         slow: true,
@@ -76,6 +80,10 @@ pub(super) static ALL: &[Scenario] = &[
     ),
     free("background_shell", "a command works on after the turn", many::background_shell),
     asking("four_at_once", "four terminals in four states", many::four_at_once),
+    Scenario {
+        slow: true,
+        ..asking("twenty_at_once", "twenty terminals in four states", many::twenty_at_once)
+    },
     asking("clear", "/clear puts a new session in the old one's place", context::clear),
     asking("compact", "/compact", context::compact),
     asking("auto_compact", "the context is full", context::auto_compact),
@@ -119,6 +127,10 @@ pub(super) static ALL: &[Scenario] = &[
         ..acting("send_vim", "the daemon types and interrupts in vim mode", terminal::vim)
     },
     acting("focus", "the daemon shows a pane to the person and to nobody else", terminal::focus),
+    Scenario {
+        hooks_first: false,
+        ..asking("status_line", "our status line around the person's own", numbers::status_line)
+    },
     asking("end_exit", "/exit", end::exit),
     asking("end_ctrl_c", "Ctrl-C twice", end::ctrl_c),
     asking("end_ctrl_d", "Ctrl-D twice", end::ctrl_d),

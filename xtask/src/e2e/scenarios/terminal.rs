@@ -1,7 +1,7 @@
 //! What Flightdeck does at the terminal: the next prompt, Esc, bringing it to the front. Judged by what the client then did.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use flightdeck_sim::client::wait_for;
@@ -20,8 +20,10 @@ fn post(s: &Stage, t: &Seat, what: &str, body: &Value) -> Result<(u16, Value)> {
 }
 
 fn sent(s: &Stage, t: &Seat, body: &Value) -> Result<()> {
+    let begun = Instant::now();
     let (status, answer) = post(s, t, "prompt", body)?;
     ensure!((status, &answer["confirmed"]) == (202, &json!(true)), "{body}: {status} {answer}");
+    println!("  typed and confirmed after {} ms", begun.elapsed().as_millis());
     Ok(())
 }
 

@@ -63,6 +63,37 @@ pub(super) fn api_errors(s: &mut Stage) -> Result<()> {
     s.see(&t, "the stream was cut, which the client takes as an answer", idle())
 }
 
+pub(super) fn print_errors(s: &mut Stage) -> Result<()> {
+    for (script, step) in [("err401", "not authorised"), ("err500", "server error"), ("err429", "rate limit")]
+    {
+        let failed =
+            s.lab.print(&format!("SCRIPT:{script} one"), &[], &[("CLAUDE_CODE_MAX_RETRIES", "0")])?;
+        ensure!(!failed.success, "{failed:?}");
+        let id = s.lab.api().seen().last().map(|r| r.session_id.clone()).unwrap_or_default();
+        s.see_board(&id, &format!("{step}, and ended"), &["session_ended"])?;
+    }
+    Ok(())
+}
+
+/// A command the person runs in the prompt box: the model is told, and asked nothing.
+pub(super) fn shell_command(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.see(&t, "fresh", idle())?;
+    // The key alone changes what the box is for.
+    t.tui.press(&["!"])?;
+    t.tui.submit("echo typed-by-$((40+2))")?;
+    t.tui.wait_text("typed-by-42", Duration::from_secs(10))?;
+    s.see(&t, "the command ran, nobody works", idle())?;
+    s.prompt(&t, "SCRIPT:hello two")?;
+    s.see(&t, "goes on", idle())
+}
+
+pub(super) fn todos(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:todos one")?;
+    s.see(&t, "made a list and did one of it", idle())
+}
+
 pub(super) fn idle_notification(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:hello one")?;

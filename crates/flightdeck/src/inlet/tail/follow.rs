@@ -6,12 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use flightdeck_core::enrichment::Summary;
+use flightdeck_core::limits::GROWTH_COUNTS_AFTER;
 use flightdeck_core::price::PriceTable;
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use flightdeck_core::session::Session;
+use flightdeck_core::surroundings::Surroundings;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::growth;
 use tokio::sync::{Notify, mpsc};
 
 use super::file::Reader;
 use super::live::{Live, session_of};
+use super::names::main_of;
+use super::strangers::{Strangers, at_work};
+use super::watches::Watches;
+use super::{repository, tasks};
+use crate::clock;
 use crate::engine::EngineHandle;
 use crate::store::Store;
 
@@ -26,9 +35,6 @@ const REST_PER_WORK: u32 = 4;
 /// Longest rest: a new session must not wait for the large file of another.
 const REST_MAX: Duration = Duration::from_millis(200);
 
-/// Where a transcript will be: its project's folder, `projects`, or the configuration. Further up is none of our business.
-const ANCESTORS_WATCHED: usize = 3;
-
 /// What the engine wants followed. Cloning clones the handle.
 #[derive(Clone, Debug, Default)]
 pub struct Tail {
@@ -39,6 +45,8 @@ pub struct Tail {
 struct Shared {
     news: Mutex<News>,
     wake: Notify,
+    /// Where transcripts are, for sessions that did not say where theirs is.
+    projects: Option<PathBuf>,
 }
 
 #[derive(Debug, Default)]
@@ -53,22 +61,43 @@ struct News {
 #[derive(Clone, Debug)]
 struct Touched {
     path: PathBuf,
+    /// Where it works, and when that was said.
+    cwd: Option<PathBuf>,
+    told_at: Timestamp,
     /// It is over: read what is left and let go of it.
     ended: bool,
 }
 
 impl Tail {
+    pub fn new(projects: Option<PathBuf>) -> Self {
+        Self { shared: Arc::new(Shared { projects, ..Shared::default() }) }
+    }
+
     /// Something happened to a session. Never waits.
-    pub fn touched(&self, session_id: &str, transcript_path: Option<&str>, ended: bool) {
-        let Some(path) = transcript_path.filter(|p| p.ends_with(".jsonl") && p.starts_with('/')) else {
-            return;
+    pub fn touched(&self, session: &Session) {
+        let told = session.transcript_path.as_deref();
+        let told = told.filter(|p| p.ends_with(".jsonl") && p.starts_with('/')).map(PathBuf::from);
+        // The registry says where a session was started, not where it writes.
+        let usual =
+            || main_of(self.shared.projects.as_deref()?, session.project.path.as_deref()?, &session.id);
+        let Some(path) = told.or_else(usual) else { return };
+        let touched = Touched {
+            path,
+            cwd: session.cwd.as_ref().map(PathBuf::from),
+            told_at: session.last_activity_at,
+            ended: session.ended_at.is_some(),
         };
-        let touched = Touched { path: path.into(), ended };
         let mut news = self.news();
-        news.followed.insert(session_id.to_owned());
-        news.touched.insert(session_id.to_owned(), touched);
+        if !news.followed.contains(&session.id) {
+            news.followed.insert(session.id.clone());
+        }
+        let first = news.touched.is_empty();
+        news.touched.insert(session.id.clone(), touched);
         drop(news);
-        self.shared.wake.notify_one();
+        // Whoever was first has woken it, and it has not come yet.
+        if first {
+            self.shared.wake.notify_one();
+        }
     }
 
     /// The session left the board.
@@ -111,6 +140,7 @@ pub async fn follow(tail: Tail, store: Store, engine: EngineHandle, prices: Arc<
         lost,
         sessions: BTreeMap::new(),
         due: BTreeMap::new(),
+        strangers: Strangers::default(),
         reader: Reader::default(),
     };
     follower.run().await;
@@ -128,6 +158,7 @@ struct Follower {
     sessions: BTreeMap<String, Followed>,
     /// When to look at which session, and whether to look once more after that.
     due: BTreeMap<String, (Instant, Option<Instant>)>,
+    strangers: Strangers,
     reader: Reader,
 }
 
@@ -136,13 +167,39 @@ struct Followed {
     /// Away while it is being read.
     live: Option<Live>,
     main: PathBuf,
+    cwd: Option<PathBuf>,
+    told_at: Timestamp,
+    /// As it was last told.
+    around: Surroundings,
     ended: bool,
+}
+
+impl Followed {
+    fn new(touched: &Touched) -> Self {
+        Self {
+            live: None,
+            main: touched.path.clone(),
+            cwd: touched.cwd.clone(),
+            told_at: touched.told_at,
+            around: Surroundings::default(),
+            ended: touched.ended,
+        }
+    }
+
+    fn take(&mut self, touched: Touched) {
+        self.cwd = touched.cwd.or(self.cwd.take());
+        self.told_at = touched.told_at;
+        self.ended = touched.ended;
+    }
 }
 
 impl Follower {
     async fn run(mut self) {
+        if let Some(projects) = self.tail.shared.projects.clone() {
+            self.watches.join_all(&projects);
+        }
         loop {
-            let next = self.due.values().map(|(at, _)| *at).min();
+            let next = self.due.values().map(|(at, _)| *at).chain(self.strangers.next()).min();
             let sleep = next.map(|at| at.saturating_duration_since(Instant::now()));
             tokio::select! {
                 () = self.tail.shared.wake.notified() => self.hear_news(),
@@ -153,6 +210,7 @@ impl Follower {
                 () = tokio::time::sleep(sleep.unwrap_or(Duration::from_secs(3600))), if sleep.is_some() => {
                     let began = Instant::now();
                     self.read_due().await;
+                    self.meet_strangers().await;
                     tokio::time::sleep((began.elapsed() * REST_PER_WORK).min(REST_MAX)).await;
                 }
             }
@@ -170,14 +228,11 @@ impl Follower {
         let now = Instant::now();
         for (id, touched) in touched {
             let known = self.sessions.get(&id).is_some_and(|f| f.main == touched.path);
-            if !known {
-                let followed = Followed { live: None, main: touched.path.clone(), ended: touched.ended };
-                if let Some(old) = self.sessions.insert(id.clone(), followed) {
-                    self.watches.leave(&old.main);
-                }
+            if !known && let Some(old) = self.sessions.insert(id.clone(), Followed::new(&touched)) {
+                self.watches.leave(&old.main);
             }
             if let Some(followed) = self.sessions.get_mut(&id) {
-                followed.ended = touched.ended;
+                followed.take(touched);
             }
             // A session that is new to us is read at once.
             let first = if known { now + SETTLE } else { now };
@@ -188,21 +243,57 @@ impl Follower {
     fn hear_hint(&mut self, path: &Path) {
         let soon = Instant::now() + SETTLE;
         if self.lost.swap(false, std::sync::atomic::Ordering::Relaxed) {
-            let all: Vec<_> = self.sessions.keys().cloned().collect();
-            all.into_iter().for_each(|id| self.look_at(id, soon, None));
+            self.look_at_those(soon, |_| true);
+        }
+        if let Some(mains) = self.watches.head_changed(path) {
+            return self.look_at_those(soon, |f| mains.contains(&f.main));
         }
         match session_of(path) {
             Some(id) if self.sessions.contains_key(&id) => self.look_at(id, soon, None),
-            Some(_) => {}
+            Some(_) => self.strangers.heard(path, soon),
             // A folder appeared or went: whoever waits for one looks again.
             None => {
+                self.look_for_projects(path, soon);
                 let waiting = self.watches.folder_changed(path);
-                let of = |f: &Followed| waiting.iter().any(|folder| f.main.starts_with(folder));
-                let ids: Vec<_> =
-                    self.sessions.iter().filter(|(_, f)| of(f)).map(|(id, _)| id.clone()).collect();
-                ids.into_iter().for_each(|id| self.look_at(id, soon, None));
+                self.look_at_those(soon, |f| waiting.iter().any(|folder| f.main.starts_with(folder)));
             }
         }
+    }
+
+    /// A project's folder came or went. What is in a new one was written before it was watched.
+    fn look_for_projects(&mut self, changed: &Path, soon: Instant) {
+        let Some(projects) = self.tail.shared.projects.as_deref() else { return };
+        if changed != projects && changed.parent() != Some(projects) {
+            return;
+        }
+        for folder in self.watches.join_all(projects) {
+            let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            files.for_each(|file| self.strangers.heard(&file.path(), soon));
+        }
+    }
+
+    async fn meet_strangers(&mut self) {
+        for path in self.strangers.take_due(Instant::now()) {
+            let Some(id) = session_of(&path).filter(|id| !self.tail.follows(id)) else { continue };
+            let (file, now) = (path.clone(), clock::now());
+            let at = tokio::task::spawn_blocking(move || at_work(&file, now)).await.ok().flatten();
+            if let Some(at) = at {
+                self.tell_growth(&id, &path, at).await;
+            }
+        }
+    }
+
+    async fn tell_growth(&self, id: &str, path: &Path, at: Timestamp) {
+        let Some(path) = path.to_str() else { return };
+        let record = growth::record(id, path, at, clock::fresh_id());
+        if let Err(error) = self.engine.append_if_news(record).await {
+            tracing::warn!(%error, session = id, "that its transcript grew was not stored");
+        }
+    }
+
+    fn look_at_those(&mut self, at: Instant, which: impl Fn(&Followed) -> bool) {
+        let ids: Vec<_> = self.sessions.iter().filter(|(_, f)| which(f)).map(|(id, _)| id.clone()).collect();
+        ids.into_iter().for_each(|id| self.look_at(id, at, None));
     }
 
     /// The earlier of two looks stands; the later of two second ones.
@@ -245,133 +336,61 @@ impl Follower {
     /// One step further; true if there is more to read.
     async fn read(&mut self, id: &str) -> anyhow::Result<bool> {
         let Some(followed) = self.sessions.get_mut(id) else { return Ok(false) };
-        let mut live = match followed.live.take() {
-            Some(live) => live,
-            None => {
-                let stored = self.store.transcript(id).await?;
-                let live = Live::new(id, &followed.main, stored);
-                self.tell(&live).await;
-                live
-            }
+        let (cwd, told_at) = (followed.cwd.clone(), followed.told_at);
+        let (mut live, new) = match followed.live.take() {
+            Some(live) => (live, false),
+            None => (Live::new(id, &followed.main, self.store.transcript(id).await?), true),
         };
         let mut reader = std::mem::take(&mut self.reader);
-        let (live, reader, step) = tokio::task::spawn_blocking(move || {
+        let (live, reader, step, around) = tokio::task::spawn_blocking(move || {
             let step = live.step(&mut reader);
-            (live, reader, step)
+            let around = look_around(&live, cwd, told_at);
+            (live, reader, step, around)
         })
         .await?;
         self.reader = reader;
-        let mut more = false;
-        if let Some(step) = step? {
-            more = step.more;
+        let (around, git_dir) = around;
+        let step = step?;
+        let more = step.as_ref().is_some_and(|step| step.more);
+        let read = step.is_some();
+        if let Some(step) = step {
             // If this fails the fold is ahead of the store: it is dropped here, and read again from the store.
             self.store.put_transcripts(vec![step.batch]).await?;
-            self.tell(&live).await;
         }
-        // Folders of subagents appear while it runs.
+        let Some(followed) = self.sessions.get_mut(id) else { return Ok(false) };
+        if !followed.ended {
+            // Folders of subagents appear while it runs.
+            self.watches.join(&followed.main, git_dir.as_deref());
+        }
+        let moved = followed.around != around;
+        followed.around.clone_from(&around);
+        if new || read || moved {
+            self.tell(&live, around).await;
+        }
+        if let Some(at) = live.known().last_at.filter(|at| read && *at - told_at >= GROWTH_COUNTS_AFTER) {
+            self.tell_growth(id, &live.main, at).await;
+        }
         if let Some(followed) = self.sessions.get_mut(id) {
-            if !followed.ended {
-                self.watches.join(&followed.main);
-            }
             followed.live = Some(live);
         }
         Ok(more)
     }
 
-    async fn tell(&self, live: &Live) {
-        let known = live.known();
-        if known.last_at.is_some() || known.first_prompt.is_some() {
-            let summary = Summary::of(known.clone(), &self.prices);
+    async fn tell(&self, live: &Live, around: Surroundings) {
+        let summary = Summary { around, ..Summary::of(live.known().clone(), &self.prices) };
+        if summary.known.is_anything() || summary.around != Surroundings::default() {
             // The daemon is stopping: nobody is left to be told.
             let _ = self.engine.enrich(&live.session_id, summary).await;
         }
     }
 }
 
-/// The folders that are watched, each for as many sessions as are in it.
-struct Watches {
-    watcher: Option<RecommendedWatcher>,
-    folders: BTreeMap<PathBuf, usize>,
-    /// Which folders a session's transcript is watched through.
-    of: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
-}
-
-impl Watches {
-    fn new(hint: mpsc::Sender<PathBuf>, lost: Arc<std::sync::atomic::AtomicBool>) -> Self {
-        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            let Ok(event) = event else { return };
-            // Looking at a file is no change; our own reading would wake us for ever.
-            if event.kind.is_access() {
-                return;
-            }
-            for path in event.paths {
-                if hint.try_send(path).is_err() {
-                    lost.store(true, std::sync::atomic::Ordering::Relaxed);
-                }
-            }
-        });
-        let watcher = watcher.inspect_err(|error| {
-            tracing::error!(%error, "files cannot be watched; transcripts are read at every hook instead");
-        });
-        Self { watcher: watcher.ok(), folders: BTreeMap::new(), of: BTreeMap::new() }
-    }
-
-    /// Watches the folder of a main transcript and those of its subagents, or the nearest above that exists.
-    fn join(&mut self, main: &Path) {
-        let session = main.with_extension("");
-        let subagents = session.join("subagents");
-        let nearest = main.ancestors().skip(1).take(ANCESTORS_WATCHED).find(|a| a.is_dir());
-        let below = [session, subagents].into_iter().filter(|f| f.is_dir());
-        let wanted: BTreeSet<_> = nearest.map(Path::to_owned).into_iter().chain(below).collect();
-        let had = self.of.insert(main.to_owned(), wanted.clone()).unwrap_or_default();
-        wanted.difference(&had).for_each(|folder| self.add(folder));
-        had.difference(&wanted).for_each(|folder| self.remove(folder));
-    }
-
-    fn leave(&mut self, main: &Path) {
-        for folder in self.of.remove(main).unwrap_or_default() {
-            self.remove(&folder);
-        }
-    }
-
-    fn add(&mut self, folder: &Path) {
-        let count = self.folders.entry(folder.to_owned()).or_insert(0);
-        *count += 1;
-        if *count == 1
-            && let Some(watcher) = &mut self.watcher
-            && let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive)
-        {
-            tracing::warn!(%error, folder = %folder.display(), "cannot be watched; it is read at every hook instead");
-        }
-    }
-
-    fn remove(&mut self, folder: &Path) {
-        let Some(count) = self.folders.get_mut(folder) else { return };
-        *count -= 1;
-        if *count == 0 {
-            self.folders.remove(folder);
-            if let Some(watcher) = &mut self.watcher {
-                // It may be gone, and its watch with it.
-                let _ = watcher.unwatch(folder);
-            }
-        }
-    }
-
-    /// Transcripts that may be watched better now that something happened at `path`. Gives their folders.
-    fn folder_changed(&mut self, path: &Path) -> Vec<PathBuf> {
-        let concerned: Vec<_> = self
-            .of
-            .keys()
-            .filter(|main| {
-                main.starts_with(path)
-                    || main.with_extension("").starts_with(path)
-                    || path.starts_with(main.with_extension(""))
-            })
-            .cloned()
-            .collect();
-        for main in &concerned {
-            self.join(main);
-        }
-        concerned
-    }
+/// The repository it works in and its tasks, and the folder whose HEAD to watch. The newest word tells where it works.
+fn look_around(live: &Live, cwd: Option<PathBuf>, told_at: Timestamp) -> (Surroundings, Option<PathBuf>) {
+    let known = live.known();
+    let line = known.cwd_now.as_ref().filter(|_| cwd.is_none() || known.cwd_at > Some(told_at));
+    let found = line.map(PathBuf::from).or(cwd).and_then(|cwd| repository::find(&cwd));
+    let (repository, git_dir) = found.map(|f| (f.repository, f.git_dir)).unzip();
+    let tasks = tasks::folder(&live.main).map(|folder| tasks::read(&folder)).unwrap_or_default();
+    (Surroundings { repository, tasks }, git_dir)
 }

@@ -66,7 +66,7 @@ impl Gathered {
         match bought(line) {
             Ok(Some(b)) => {
                 let at = b.at.or(self.last_at).unwrap_or_default();
-                let row = Row { key: b.key, at, model: self.number(b.model), usage: b.usage };
+                let row = Row { key: b.key, at, model: self.number(&b.charged_as()), usage: b.usage };
                 self.first_at = Some(self.first_at.map_or(at, |t| t.min(at)));
                 self.last_at = Some(self.last_at.map_or(at, |t| t.max(at)));
                 if self.cwd.is_none() {

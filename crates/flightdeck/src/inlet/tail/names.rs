@@ -49,6 +49,13 @@ impl Transcript {
     }
 }
 
+/// Where the client writes a session that was started in a folder: every sign that is no letter or digit is a `-`.
+pub fn main_of(projects: &Path, started_in: &str, session_id: &str) -> Option<PathBuf> {
+    let plain = session_id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    let slug: String = started_in.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    (plain && !session_id.is_empty()).then(|| projects.join(slug).join(format!("{session_id}.jsonl")))
+}
+
 /// Where the subagents of a main transcript write.
 pub fn subagents_of(main: &Path) -> PathBuf {
     main.with_extension("").join("subagents")
@@ -111,6 +118,11 @@ mod tests {
         assert_eq!(of("/p/-home/s-1/subagents/deep/agent-a7.jsonl"), told("s-1", "a7"));
         assert_eq!(of("/p/-home/agent-old.jsonl"), told("agent-old", ""));
         assert_eq!(of("/p/-home/s-1/subagents/agent-a7.meta.json"), None);
+        assert_eq!(
+            main_of(Path::new("/p"), "/home/dev/my.work", "s-1").as_deref(),
+            Some(Path::new("/p/-home-dev-my-work/s-1.jsonl"))
+        );
+        assert_eq!(main_of(Path::new("/p"), "/home", "../s"), None);
         assert_eq!(subagents_of(Path::new("/p/x/s.jsonl")), Path::new("/p/x/s/subagents"));
     }
 }

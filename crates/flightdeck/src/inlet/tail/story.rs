@@ -25,39 +25,39 @@ use crate::usage::Tally;
 /// Long enough for a busy machine; every wait ends as soon as the fact is there.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-struct Stage {
-    folder: tempfile::TempDir,
+pub(super) struct Stage {
+    pub(super) folder: tempfile::TempDir,
     memory: Memory,
 }
 
 /// A daemon without its doors.
-struct Daemon {
-    engine: EngineHandle,
+pub(super) struct Daemon {
+    pub(super) engine: EngineHandle,
     store: Store,
     history: Arc<History>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), memory: Memory::default() }
     }
-    fn projects(&self) -> PathBuf {
+    pub(super) fn projects(&self) -> PathBuf {
         self.folder.path().join("projects")
     }
-    fn main(&self, session: &str) -> PathBuf {
+    pub(super) fn main(&self, session: &str) -> PathBuf {
         self.projects().join("-w-api").join(format!("{session}.jsonl"))
     }
     fn agent(&self, session: &str, agent: &str) -> PathBuf {
         names::subagents_of(&self.main(session)).join(format!("agent-{agent}.jsonl"))
     }
-    fn write(path: &PathBuf, text: &str) {
+    pub(super) fn write(path: &PathBuf, text: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
-    async fn daemon(&self) -> Daemon {
+    pub(super) async fn daemon(&self) -> Daemon {
         let store = Store::with_backend(Box::new(self.memory.clone())).unwrap();
-        let tail = Tail::default();
+        let tail = Tail::new(Some(self.projects()));
         let keeper = Keeper::new(crate::store::RetentionPolicy::default());
         let (engine, handle) = Engine::new(
             Fleet::new(Rules::default()),
@@ -83,9 +83,12 @@ impl Stage {
 }
 
 impl Daemon {
-    async fn hook(&self, stage: &Stage, session: &str, name: &str) {
+    pub(super) async fn hook(&self, stage: &Stage, session: &str, name: &str) {
+        self.hook_in(stage, session, name, std::path::Path::new("/w/api")).await;
+    }
+    pub(super) async fn hook_in(&self, stage: &Stage, session: &str, name: &str, cwd: &std::path::Path) {
         let payload = json!({"session_id": session, "hook_event_name": name, "prompt": "do it",
-            "transcript_path": stage.main(session), "cwd": "/w/api"});
+            "transcript_path": stage.main(session), "cwd": cwd});
         let draft = HookDraft {
             name_in_path: None,
             payload: payload.as_object().unwrap().clone(),
@@ -94,10 +97,10 @@ impl Daemon {
         };
         self.engine.append(vec![draft.into_record(clock::fresh_id()).unwrap()]).await.unwrap();
     }
-    async fn card(&self, session: &str) -> Value {
+    pub(super) async fn card(&self, session: &str) -> Value {
         self.engine.card(session).await.unwrap().map_or(Value::Null, |c| serde_json::from_slice(&c).unwrap())
     }
-    async fn until(&self, session: &str, what: impl Fn(&Value) -> bool) -> Value {
+    pub(super) async fn until(&self, session: &str, what: impl Fn(&Value) -> bool) -> Value {
         let began = Instant::now();
         loop {
             let card = self.card(session).await;
@@ -119,14 +122,14 @@ impl Daemon {
         }
         tally.report()
     }
-    async fn stop(self) {
+    pub(super) async fn stop(self) {
         self.engine.stop().await;
         self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
         self.store.close().await.unwrap();
     }
 }
 
-fn answer(id: &str, second: u32, output: u64) -> String {
+pub(super) fn answer(id: &str, second: u32, output: u64) -> String {
     json!({"parentUuid": null, "isSidechain": false,
         "message": {"id": id, "model": "claude-opus-5-5", "content": [{"type": "text", "text": "done"}],
             "usage": {"output_tokens": output, "cache_read_input_tokens": 1000}},
@@ -136,11 +139,11 @@ fn answer(id: &str, second: u32, output: u64) -> String {
         + "\n"
 }
 
-fn out(card: &Value) -> &Value {
+pub(super) fn out(card: &Value) -> &Value {
     &card["tokens"]["output"]
 }
 
-fn block_on<T>(story: impl Future<Output = T>) -> T {
+pub(super) fn block_on<T>(story: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

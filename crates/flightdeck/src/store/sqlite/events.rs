@@ -7,11 +7,11 @@ use flightdeck_core::time::Timestamp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Rows, ToSql, Transaction, TransactionBehavior, params};
 
-use super::super::{Appended, EventPage, EventsOf, Oldest, PAGE_BYTES_MAX, Result, StoreError};
+use super::super::{Appended, EventPage, EventsOf, Oldest, PAGE_BYTES_MAX, PageFrom, Result, StoreError};
 use super::{Sqlite, from_db, to_db};
 
 /// The index by session goes by stretches of this many bits of `seq`; the number is written out in its SQL too.
-const STRETCH_BITS: u32 = 10;
+const STRETCH_BITS: u32 = 7;
 
 const INSERT: &str = "INSERT INTO events \
      (seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, payload) \
@@ -23,6 +23,17 @@ macro_rules! select {
             "SELECT seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, ",
             $payload,
             " FROM events ",
+            $rest
+        )
+    };
+}
+
+macro_rules! of_session {
+    ($payload:literal, $rest:literal) => {
+        concat!(
+            "SELECT seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, ",
+            $payload,
+            " FROM events INDEXED BY events_by_session WHERE seq >> 7 = ?1 AND session_id = ?2 AND ",
             $rest
         )
     };
@@ -114,21 +125,31 @@ pub(super) fn after(conn: &Connection, after_seq: u64, limit: usize) -> Result<E
 }
 
 pub(super) fn of_session(conn: &Connection, wanted: &EventsOf, last_seq: u64) -> Result<EventPage> {
-    let mut select = conn.prepare_cached(if wanted.with_payload {
-        select!(
-            "payload",
-            "INDEXED BY events_by_session WHERE seq >> 10 = ?1 AND session_id = ?2 AND seq > ?3"
-        )
-    } else {
-        select!("'{}'", "INDEXED BY events_by_session WHERE seq >> 10 = ?1 AND session_id = ?2 AND seq > ?3")
+    let oldest = oldest(conn)?.map_or(0, |o| o.seq);
+    let (first, last, edge) = match wanted.from {
+        PageFrom::After(seq) => (oldest.max(seq.saturating_add(1)), last_seq, seq),
+        PageFrom::Before(seq) => (oldest, last_seq.min(seq.saturating_sub(1)), seq),
+    };
+    let mut select = conn.prepare_cached(match (wanted.with_payload, wanted.from) {
+        (true, PageFrom::After(_)) => of_session!("payload", "seq > ?3 ORDER BY seq"),
+        (false, PageFrom::After(_)) => of_session!("'{}'", "seq > ?3 ORDER BY seq"),
+        (true, PageFrom::Before(_)) => of_session!("payload", "seq < ?3 ORDER BY seq DESC"),
+        (false, PageFrom::Before(_)) => of_session!("'{}'", "seq < ?3 ORDER BY seq DESC"),
     })?;
-    let first_seq = oldest(conn)?.map_or(0, |o| o.seq).max(wanted.after_seq.saturating_add(1));
     let mut page = Reading::new(wanted.limit);
-    for stretch in first_seq >> STRETCH_BITS..=last_seq >> STRETCH_BITS {
-        page.read(select.query(params![to_db(stretch), wanted.session_id, to_db(wanted.after_seq)])?)?;
+    let mut stretches: Vec<u64> = (first >> STRETCH_BITS..=last >> STRETCH_BITS).collect();
+    let backwards = matches!(wanted.from, PageFrom::Before(_));
+    if backwards {
+        stretches.reverse();
+    }
+    for stretch in stretches {
+        page.read(select.query(params![to_db(stretch), wanted.session_id, to_db(edge)])?)?;
         if page.is_cut() {
             break;
         }
+    }
+    if backwards {
+        page.page.records.reverse();
     }
     Ok(page.page)
 }
@@ -168,13 +189,13 @@ impl Reading {
     }
 
     fn is_cut(&self) -> bool {
-        self.page.next_after.is_some()
+        self.page.next.is_some()
     }
 
     fn read(&mut self, mut rows: Rows<'_>) -> Result<()> {
         while let Some(row) = rows.next()? {
             if self.read >= self.limit || self.bytes >= PAGE_BYTES_MAX {
-                self.page.next_after = self.last_seq;
+                self.page.next = self.last_seq;
                 break;
             }
             self.take(row)?;

@@ -5,22 +5,22 @@ use std::time::{Duration, Instant};
 use flightdeck_core::time::Timestamp;
 
 use super::super::backend::RetainStep;
-use super::super::{Result, RetentionPolicy};
+use super::super::{Result, RetentionPolicy, SLICE_EVENTS_MAX};
 use super::{Sqlite, from_db, to_db};
 
-/// What one step should take; an append waits for at most one.
-const STEP_TIME_AIM: Duration = Duration::from_millis(3);
-/// Rows or pages in one step, whatever the time: a transaction must stay small in the write-ahead log.
-const STEP_ITEMS_MAX: usize = 1000;
-const STEP_ITEMS_MIN: usize = 8;
-/// Payload bytes removed in one step: one large payload is a long chain of pages.
-const STEP_BYTES_MAX: u64 = 2 * 1024 * 1024;
+/// What one slice should take; an append waits for at most one.
+const SLICE_TIME_AIM: Duration = Duration::from_millis(2);
+/// Pages given back in one slice, whatever the time: each is moved by a write of its own.
+pub(super) const SLICE_PAGES_MAX: usize = 64;
+const SLICE_ITEMS_MIN: usize = 8;
+/// Payload bytes removed in one slice: one large payload is a long chain of pages.
+const SLICE_BYTES_MAX: u64 = 512 * 1024;
 /// Everything of an event beside its payload, its entries in two indexes included.
 const ROW_OVERHEAD_BYTES: u64 = 250;
 /// One part in this many is free space that stays in the file, so that appends need not grow it again at once.
 const SLACK: u64 = 16;
 
-/// How much to do in a step, learnt from how long the last ones took.
+/// How much to do in a slice, learnt from how long the last ones took.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     rows: usize,
@@ -29,19 +29,19 @@ pub(super) struct Pace {
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { rows: 64, pages: 64 }
+        Self { rows: SLICE_EVENTS_MAX / 2, pages: SLICE_PAGES_MAX / 2 }
     }
 }
 
-fn learn(items: &mut usize, took: Duration) {
-    if took > STEP_TIME_AIM {
-        *items = (*items / 2).max(STEP_ITEMS_MIN);
-    } else if took < STEP_TIME_AIM / 4 {
-        *items = (*items * 2).min(STEP_ITEMS_MAX);
+fn learn(items: &mut usize, max: usize, took: Duration) {
+    if took > SLICE_TIME_AIM {
+        *items = (*items / 2).max(SLICE_ITEMS_MIN);
+    } else if took < SLICE_TIME_AIM / 4 {
+        *items = (*items * 2).min(max);
     }
 }
 
-/// The first rows of the log, as far as one step removes them.
+/// The first rows of the log, as far as one slice removes them.
 #[derive(Default)]
 struct Doomed {
     last_seq: Option<u64>,
@@ -75,12 +75,12 @@ impl Sqlite {
         if let Some(seq) = doomed.last_seq {
             let removed =
                 self.conn.prepare_cached("DELETE FROM events WHERE seq <= ?1")?.execute([to_db(seq)])?;
-            learn(&mut self.pace.rows, started.elapsed());
+            learn(&mut self.pace.rows, SLICE_EVENTS_MAX, started.elapsed());
             self.shrinking = true;
             return Ok(RetainStep::More { removed: removed as u64 });
         }
         if self.give_back_pages()? {
-            learn(&mut self.pace.pages, started.elapsed());
+            learn(&mut self.pace.pages, SLICE_PAGES_MAX, started.elapsed());
             self.shrinking = true;
             return Ok(RetainStep::More { removed: 0 });
         }
@@ -104,7 +104,7 @@ impl Sqlite {
         let (mut doomed, mut bytes) = (Doomed::default(), 0);
         while let Some(row) = rows.next()? {
             let (seq, received_at) = (from_db(row.get(0)?), Timestamp::from_millis(row.get(1)?));
-            if (received_at >= cutoff && excess == 0) || bytes > STEP_BYTES_MAX {
+            if (received_at >= cutoff && excess == 0) || bytes > SLICE_BYTES_MAX {
                 break;
             }
             if seq > keep_after {

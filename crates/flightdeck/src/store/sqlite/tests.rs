@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use super::super::testing::{all, large, record, records, start, stored};
-use super::super::{RetentionPolicy, Snapshot, Store};
+use super::super::{RetentionPolicy, SLICE_EVENTS_MAX, Snapshot, Store};
 use super::*;
 
 struct Home(tempfile::TempDir);
@@ -150,7 +150,7 @@ fn a_database_from_a_newer_version_is_refused_and_left_as_it_is() {
     let before = fs::read(home.db()).unwrap();
     let refusal = open(&home.db()).unwrap_err().to_string();
     assert!(refusal.ends_with(
-        "was written by a newer Flightdeck (schema 99, this one knows 3): update Flightdeck, or move the file away"
+        "was written by a newer Flightdeck (schema 99, this one knows 4): update Flightdeck, or move the file away"
     ));
     assert!(fs::read(home.db()).unwrap() == before, "it was written to");
 }
@@ -239,7 +239,7 @@ fn a_page_ends_early_when_payloads_are_large() {
         db.append(&[large(n, 5 * 1024 * 1024)]).unwrap();
     }
     let page = db.events_after(0, 1000).unwrap();
-    assert_eq!((page.records.len(), page.next_after), (2, Some(2)));
+    assert_eq!((page.records.len(), page.next), (2, Some(2)));
 }
 
 #[test]
@@ -259,6 +259,35 @@ fn the_file_really_shrinks_and_the_write_ahead_log_stays_bounded() {
         .query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))
         .map(|ok| assert_eq!(ok, "ok"))
         .unwrap();
+}
+
+#[test]
+fn old_events_and_free_pages_go_in_small_slices() {
+    let home = Home::new();
+    let mut db = home.open();
+    for from in (1..6000).step_by(500) {
+        db.append(&(from..from + 500).map(|n| large(n, 3000)).collect::<Vec<_>>()).unwrap();
+    }
+    // However quick the disk is and however much was learnt from that.
+    let policy = RetentionPolicy { max_bytes: 1 << 20, keep_after_seq: 6000, ..RetentionPolicy::default() };
+    let free =
+        |db: &Sqlite| db.conn.pragma_query_value(None, "freelist_count", |row| row.get::<_, i64>(0)).unwrap();
+    let (mut events, mut pages) = (0, 0);
+    loop {
+        let before = free(&db);
+        match db.retain_step(start(), &policy).unwrap() {
+            RetainStep::More { removed } => {
+                let given_back = before - free(&db);
+                assert!(removed <= SLICE_EVENTS_MAX as u64, "{removed} events in one slice");
+                assert!(given_back <= retain::SLICE_PAGES_MAX as i64, "{given_back} pages in one slice");
+                events += removed;
+                pages += given_back.max(0);
+            }
+            RetainStep::Wait => {}
+            RetainStep::Done { .. } => break,
+        }
+    }
+    assert!(events > 5000 && pages > 1000, "{events} {pages}");
 }
 
 const KILLED_CHILD_DB: &str = "FLIGHTDECK_TEST_KILLED_CHILD_DB";

@@ -1,20 +1,40 @@
 //! What was spent: by day, project, model and session, each message once however many sessions hold a copy of it.
 
+mod stretch;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use flightdeck_core::board::Tokens;
 use flightdeck_core::price::{Nanos, PriceTable, Usage};
 use flightdeck_core::project::Project;
-use flightdeck_core::time::Timestamp;
+use flightdeck_core::status_line::RateLimits;
+use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::transcript::MessageKey;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
+use self::stretch::Stretch;
+pub use self::stretch::{parse_since, start_of_today};
 use crate::store::SessionRead;
 
 /// Most sessions in a report: the ones that cost most. The totals hold all.
 pub const SESSIONS_REPORTED_MAX: usize = 500;
+
+/// Most hours in a report: a month of them.
+pub const HOURS_REPORTED_MAX: i64 = 31 * 24;
+
+/// What the rows of a report are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// Oldest first, without gaps, up to the hour that runs.
+    Hour,
+    Day,
+    Project,
+    Model,
+    Session,
+}
 
 /// Tokens and money of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,7 +48,7 @@ pub struct Spent {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// A date, a project's path, a model, a session's id.
+    /// A time, a date, a project's path, a model, a session's id.
     pub key: String,
     /// As a person calls it.
     pub name: String,
@@ -55,6 +75,12 @@ pub struct Report {
     pub by_model: Vec<Group>,
     pub by_session: Vec<Group>,
     pub sessions_total: u64,
+    /// What was asked for with `by`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rows: Option<Vec<Group>>,
+    /// Of the subscription, where a status line told them.
+    #[serde(default)]
+    pub rate_limits: Option<RateLimits>,
     /// How far the reading of history is; absent when everything was read for this report.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub indexing: Option<serde_json::Value>,
@@ -112,10 +138,14 @@ pub struct Tally<'a> {
     prices: &'a PriceTable,
     zone: TimeZone,
     since: Option<Timestamp>,
+    now: Timestamp,
     today: String,
+    by: Option<By>,
     seen: HashSet<MessageKey, BuildHasherDefault<AsIs>>,
     /// Of the session that is being counted, by day and model.
-    parts: Vec<(Day, String, Sum)>,
+    parts: Vec<(Stretch, String, Sum)>,
+    /// Only where it is asked for.
+    by_hour: BTreeMap<i64, Sum>,
     by_day: BTreeMap<String, Sum>,
     by_project: BTreeMap<String, (String, Sum)>,
     by_model: BTreeMap<String, Sum>,
@@ -123,29 +153,31 @@ pub struct Tally<'a> {
     sessions: u64,
 }
 
-/// A stretch of milliseconds that is one day here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Day {
-    from: i64,
-    to: i64,
-}
-
 impl<'a> Tally<'a> {
     pub fn new(prices: &'a PriceTable, zone: TimeZone, since: Option<Timestamp>, now: Timestamp) -> Self {
-        let today = Day::of(now, &zone).name(&zone);
+        let today = Stretch::day_of(now, &zone).name(&zone);
         Self {
             prices,
             zone,
             since,
+            now,
             today,
+            by: None,
             seen: HashSet::default(),
             parts: Vec::new(),
+            by_hour: BTreeMap::new(),
             by_day: BTreeMap::new(),
             by_project: BTreeMap::new(),
             by_model: BTreeMap::new(),
             by_session: Vec::new(),
             sessions: 0,
         }
+    }
+
+    /// Which groups the report's rows are.
+    pub fn by(mut self, by: Option<By>) -> Self {
+        self.by = by;
+        self
     }
 
     /// A message of the current session. The first one with a key counts, so give the newest line of a message first.
@@ -156,7 +188,12 @@ impl<'a> Tally<'a> {
         let ms = at.as_millis();
         let found = self.parts.iter().rposition(|(d, m, _)| d.from <= ms && ms < d.to && m == model);
         let place = found.unwrap_or_else(|| {
-            self.parts.push((Day::of(at, &self.zone), model.to_owned(), Sum::default()));
+            let stretch = match self.by {
+                // An hour of the clock on the wall never crosses midnight.
+                Some(By::Hour) => Stretch::hour_of(at, &self.zone),
+                _ => Stretch::day_of(at, &self.zone),
+            };
+            self.parts.push((stretch, model.to_owned(), Sum::default()));
             self.parts.len() - 1
         });
         let sum = &mut self.parts[place].2;
@@ -171,6 +208,9 @@ impl<'a> Tally<'a> {
             match self.prices.cost(&model, &sum.usage) {
                 Some(cost) => sum.nanos = cost,
                 None => drop(sum.unpriced.insert(model.clone())),
+            }
+            if self.by == Some(By::Hour) {
+                self.by_hour.entry(day.from).or_default().add(&sum);
             }
             self.by_day.entry(day.name(&self.zone)).or_default().add(&sum);
             self.by_model.entry(model).or_default().add(&sum);
@@ -196,7 +236,7 @@ impl<'a> Tally<'a> {
         self.by_session.push((group, whole.nanos.0));
     }
 
-    pub fn report(self) -> Report {
+    pub fn report(mut self) -> Report {
         let mut total = Sum::default();
         self.by_day.values().for_each(|sum| total.add(sum));
         let today = self.by_day.get(&self.today).cloned().unwrap_or_default();
@@ -214,9 +254,9 @@ impl<'a> Tally<'a> {
         let projects =
             self.by_project.iter().map(|(root, (name, sum))| (group(root, name, sum), sum.nanos.0));
         let models = self.by_model.iter().map(|(model, sum)| (group(model, model, sum), sum.nanos.0));
-        let mut by_session = dearest(self.by_session);
+        let mut by_session = dearest(std::mem::take(&mut self.by_session));
         by_session.truncate(SESSIONS_REPORTED_MAX);
-        Report {
+        let report = Report {
             since: self.since,
             time_zone: self.zone.iana_name().map(str::to_owned),
             prices: self.prices.source.clone(),
@@ -227,50 +267,34 @@ impl<'a> Tally<'a> {
             by_model: dearest(models.collect()),
             by_session,
             sessions_total: self.sessions,
+            rows: None,
+            rate_limits: None,
             indexing: None,
-        }
-    }
-}
-
-impl Day {
-    fn of(at: Timestamp, zone: &TimeZone) -> Self {
-        let ms = at.as_millis();
-        let day = jiff::Timestamp::from_millisecond(ms).ok().map(|t| t.to_zoned(zone.clone()));
-        let bound = |z: Result<jiff::Zoned, jiff::Error>| z.ok().map(|z| z.timestamp().as_millisecond());
-        let from = day.as_ref().and_then(|d| bound(d.start_of_day()));
-        let to = day.as_ref().and_then(|d| bound(d.tomorrow().and_then(|t| t.start_of_day())));
-        Self { from: from.unwrap_or(ms), to: to.unwrap_or(ms + 1) }
+        };
+        let rows = self.by.map(|by| match by {
+            By::Hour => self.hours(),
+            By::Day => report.by_day.clone(),
+            By::Project => report.by_project.clone(),
+            By::Model => report.by_model.clone(),
+            By::Session => report.by_session.clone(),
+        });
+        Report { rows, ..report }
     }
 
-    fn name(self, zone: &TimeZone) -> String {
-        let start = jiff::Timestamp::from_millisecond(self.from).unwrap_or_default();
-        start.to_zoned(zone.clone()).date().to_string()
+    /// Every hour from the first to the one that runs: what was not spent shows too.
+    fn hours(&self) -> Vec<Group> {
+        const HOUR: Millis = Millis::hours(1);
+        let running = Stretch::hour_of(self.now, &self.zone).from;
+        let first = self.since.map(|since| Stretch::hour_of(since, &self.zone).from);
+        let first = first.or_else(|| self.by_hour.keys().next().copied()).unwrap_or(running);
+        let first = first.max(running - (HOURS_REPORTED_MAX - 1) * HOUR.0);
+        let row = |from: i64| {
+            let start = Timestamp::from_millis(from).to_string();
+            let spent = self.by_hour.get(&from).map(Sum::spent).unwrap_or_else(|| Sum::default().spent());
+            Group { key: start.clone(), name: start, project: None, last_at: None, spent }
+        };
+        (0..).map(|n| first + n * HOUR.0).take_while(|from| *from <= running).map(row).collect()
     }
-}
-
-/// Midnight here.
-pub fn start_of_today(now: Timestamp, zone: &TimeZone) -> Timestamp {
-    Timestamp::from_millis(Day::of(now, zone).from)
-}
-
-/// `today`, `7d`, a date, or an RFC 3339 time.
-pub fn parse_since(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
-    let midnight = start_of_today(now, zone);
-    if text == "today" {
-        return Some(midnight);
-    }
-    if let Some(days) =
-        text.strip_suffix('d').and_then(|n| n.parse::<i64>().ok()).filter(|n| (1..36_500).contains(n))
-    {
-        let first = jiff::Timestamp::from_millisecond(midnight.as_millis()).ok()?.to_zoned(zone.clone());
-        let first = first.checked_sub(jiff::Span::new().days(days - 1)).ok()?;
-        return Some(Timestamp::from_millis(first.timestamp().as_millisecond()));
-    }
-    if let Ok(date) = text.parse::<jiff::civil::Date>() {
-        let first = date.to_zoned(zone.clone()).ok()?;
-        return Some(Timestamp::from_millis(first.timestamp().as_millisecond()));
-    }
-    Timestamp::parse(text)
 }
 
 #[cfg(test)]
@@ -299,6 +323,30 @@ mod tests {
         assert_eq!(report.today, report.total);
         let by: Vec<_> = report.by_session.iter().map(|g| (g.key.as_str(), g.spent.messages)).collect();
         assert_eq!(by, [("first", 2), ("fork", 1)]);
+    }
+
+    #[test]
+    fn hours_follow_each_other_without_gaps_up_to_now() {
+        let usage = Usage { output: 1000, ..Usage::default() };
+        // India's clocks are half an hour off.
+        let zone = TimeZone::fixed(jiff::tz::Offset::from_seconds(19_800).unwrap());
+        let now = at("2026-11-15T06:40:00Z");
+        let since = Some(at("2026-11-15T02:30:00Z"));
+        let mut tally = Tally::new(PriceTable::shipped(), zone, since, now).by(Some(By::Hour));
+        for (key, time) in
+            ["2026-11-15T02:31:00Z", "2026-11-15T05:29:59Z", "2026-11-15T05:30:00Z"].iter().enumerate()
+        {
+            tally.add(MessageKey(key as u128), at(time), "claude-opus-5-5", &usage);
+        }
+        tally.end_session(&session("s"));
+        let report = tally.report();
+        let rows: Vec<_> =
+            report.rows.iter().flatten().map(|r| (&r.key[11..16], r.spent.usd_micros)).collect();
+        assert_eq!(
+            rows,
+            [("02:30", 20_000), ("03:30", 0), ("04:30", 20_000), ("05:30", 20_000), ("06:30", 0)]
+        );
+        assert_eq!((report.total.usd_micros, report.by_day.len()), (60_000, 1));
     }
 
     #[test]

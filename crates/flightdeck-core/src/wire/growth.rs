@@ -1,0 +1,20 @@
+//! "Its transcript grew": all that a transcript may say about a session's state, where nobody else says anything.
+
+use serde_json::{Map, json};
+
+use crate::record::{Envelope, EventId, Record, Source};
+use crate::time::Timestamp;
+
+/// The name of such a record in the log.
+pub const TRANSCRIPT_GREW: &str = "transcript_grew";
+
+/// `at` is the time in its newest line.
+pub fn record(session_id: &str, transcript_path: &str, at: Timestamp, id: EventId) -> Record {
+    let payload = Map::from_iter([("transcript_path".to_owned(), json!(transcript_path))]);
+    let envelope = Envelope { has_fired_at: true, ..Envelope::default() };
+    Record {
+        fired_at: at,
+        envelope,
+        ..Record::ours(Source::Transcript, TRANSCRIPT_GREW, session_id, payload, id)
+    }
+}

@@ -1,0 +1,66 @@
+//! A daemon with nothing to do and ten thousand transcripts around it: what it takes in a minute, and what it reads.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::child::cpu_ms;
+use crate::daemon::Daemon;
+use crate::world::World;
+use crate::{Plan, Series};
+
+const TRANSCRIPTS: usize = 10_000;
+const PROJECTS: usize = 100;
+/// What follows a start (the first look for old events) and a last event (a session is marked quiet) is over by then.
+const SETTLE: Duration = Duration::from_secs(90);
+const MINUTE: Duration = Duration::from_secs(60);
+
+pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
+    let world = World::new()?;
+    fill(&world)?;
+    let daemon = Daemon::start(plan, &world)?;
+    drop(daemon.feed_history()?);
+    while daemon.get("/api/usage")?["indexing"]["files_left"] != 0 {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    std::thread::sleep(SETTLE);
+    let mut cpu = Series::new("idle: processor in a minute", "ms");
+    for _ in 0..plan.rounds(1, 3) {
+        let before = cpu_ms(daemon.pid())?;
+        std::thread::sleep(MINUTE);
+        cpu.samples.push(cpu_ms(daemon.pid())? - before);
+    }
+    let mut reads = Series::new("idle: directory reads in a minute", "reads");
+    reads.samples.push(directory_reads(daemon.pid())?);
+    Ok(vec![cpu, reads])
+}
+
+fn fill(world: &World) -> Result<()> {
+    for n in 0..TRANSCRIPTS {
+        let folder = world.claude().join(format!("projects/-home-dev-work-p{}", n % PROJECTS));
+        std::fs::create_dir_all(&folder)?;
+        let line = serde_json::json!({"type": "assistant", "timestamp": "2026-10-01T10:00:00.000Z", "requestId": n.to_string(),
+            "cwd": "/home/dev/work", "message": {"id": n.to_string(), "model": "claude-opus-5-5", "usage": {"output_tokens": 1}}});
+        std::fs::write(folder.join(format!("00000000-0000-4000-8000-{n:012}.jsonl")), format!("{line}\n"))?;
+    }
+    Ok(())
+}
+
+/// Counted by strace, which sees every thread.
+fn directory_reads(pid: u32) -> Result<f64> {
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-c", "-e", "trace=getdents64,getdents", "-p", &pid.to_string()]);
+    let child = strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = child.context("strace is needed (on Debian: apt-get install strace)")?;
+    std::thread::sleep(MINUTE);
+    if child.try_wait()?.is_some() {
+        bail!("strace may not look at our own child here");
+    }
+    let tracer = rustix::process::Pid::from_child(&child);
+    // It lets go of the daemon and prints its table.
+    rustix::process::kill_process(tracer, rustix::process::Signal::INT)?;
+    let said = String::from_utf8_lossy(&child.wait_with_output()?.stderr).into_owned();
+    let calls = |line: &str| line.split_whitespace().nth(3).and_then(|n| n.parse::<f64>().ok());
+    Ok(said.lines().filter(|line| line.trim_end().ends_with("getdents64")).find_map(calls).unwrap_or(0.0))
+}

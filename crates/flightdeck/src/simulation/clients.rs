@@ -1,0 +1,249 @@
+//! Who talks to the daemon: hooks that wait for a word and spool without one, and those who behave badly.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use flightdeck_core::record::EventId;
+use flightdeck_sim::fleet::SimEvent;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use super::daemon::Door;
+use super::world::World;
+use crate::inlet::spool;
+use crate::shim::{frame::Stamp, spill};
+
+/// How long a hook waits for the daemon's word.
+const ACK_WITHIN: Duration = Duration::from_millis(1000);
+/// How long a viewer rests before it comes back.
+const BACK_AFTER: Duration = Duration::from_millis(200);
+
+/// One event on its way.
+#[derive(Clone)]
+pub(super) struct Sent {
+    pub(super) id: EventId,
+    fired_ns: u64,
+    pub(super) line: Vec<u8>,
+}
+
+impl Sent {
+    pub(super) fn new(world: &World, event: &SimEvent) -> Self {
+        let n = {
+            let mut facts = world.facts();
+            facts.sent += 1;
+            facts.sent
+        };
+        let fired_at = world.now();
+        let fired_ns = fired_at.as_millis() as u64 * 1_000_000 + n;
+        let id = EventId::new(fired_ns, n);
+        let mut env = event.env.clone();
+        env.insert("id".into(), json!(id.to_string()));
+        env.insert("fired_at".into(), json!(fired_at.to_string()));
+        let mut line = json!({ "cmd": "hook", "args": event.payload, "env": env }).to_string().into_bytes();
+        line.push(b'\n');
+        Self { id, fired_ns, line }
+    }
+
+    pub(super) fn spool(&self, world: &World) {
+        let stamp = Stamp { fired_ns: self.fired_ns, id: self.id };
+        if spill::write(&world.spool(), &stamp, &self.line).is_ok() {
+            world.facts().spooled.push(self.id);
+            world.spooled.notify_one();
+        }
+    }
+
+    /// The file of a hook that was cut off: under its own name, or still under that of the unfinished.
+    pub(super) fn spool_half(&self, world: &World, prefix: &str) {
+        let name = format!("{prefix}{}", spool::file_name(self.fired_ns, self.id));
+        std::fs::write(world.spool().join(name), self.half()).unwrap();
+        world.facts().withheld.push(self.id);
+        world.spooled.notify_one();
+    }
+
+    pub(super) fn half(&self) -> &[u8] {
+        &self.line[..self.line.len() / 2]
+    }
+
+    /// What the daemon said. A refusal of the event itself would be our mistake.
+    fn take_answer(&self, world: &World, answer: Option<Value>) -> bool {
+        let Some(answer) = answer.filter(|a| a["ok"] == true) else { return false };
+        world.facts().acknowledged.insert(self.id, answer["data"]["seq"].as_u64().unwrap());
+        true
+    }
+}
+
+/// As the shim does it: its own connection, a moment's wait, else the spool.
+pub(super) async fn hook(world: World, sent: Sent) {
+    let answer = match Door::connect(&world) {
+        Some(mut stream) => timeout(ACK_WITHIN, ask(&mut stream, &sent.line)).await.ok().flatten(),
+        None => None,
+    };
+    if !sent.take_answer(&world, answer) {
+        sent.spool(&world);
+    }
+}
+
+async fn ask(stream: &mut UnixStream, line: &[u8]) -> Option<Value> {
+    stream.write_all(line).await.ok()?;
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).await.ok()?;
+    serde_json::from_str(&answer).ok()
+}
+
+/// Everything at once on one connection; answers are read when they come. What got none is spooled.
+pub(super) async fn flood(world: World, all: Vec<Sent>) {
+    let mut answered = 0;
+    if let Some(stream) = Door::connect(&world) {
+        let (read, mut write) = stream.into_split();
+        let pouring = async {
+            for sent in &all {
+                if write.write_all(&sent.line).await.is_err() {
+                    return;
+                }
+            }
+        };
+        let reading = async {
+            let mut lines = BufReader::new(read).lines();
+            let mut last = Value::Null;
+            while answered < all.len() {
+                let Ok(Ok(Some(line))) = timeout(60 * ACK_WITHIN, lines.next_line()).await else { return };
+                let answer: Value = serde_json::from_str(&line).unwrap_or_default();
+                let seq = answer["data"]["seq"].clone();
+                // A hook that was held hears a second time.
+                if seq.is_u64() && seq == last {
+                    continue;
+                }
+                if !all[answered].take_answer(&world, Some(answer)) {
+                    return;
+                }
+                (answered, last) = (answered + 1, seq);
+            }
+        };
+        tokio::join!(pouring, reading);
+    }
+    all[answered..].iter().for_each(|sent| sent.spool(&world));
+}
+
+pub(super) async fn half_a_line(world: &World, sent: &Sent) {
+    world.facts().withheld.push(sent.id);
+    let Some(mut stream) = Door::connect(world) else { return };
+    // The daemon may have gone: all the same to us.
+    let _ = stream.write_all(sent.half()).await;
+    let _ = stream.shutdown().await;
+    let mut answer = Vec::new();
+    let _ = timeout(ACK_WITHIN, stream.read_to_end(&mut answer)).await;
+}
+
+/// Holds its connections until it is dropped, and never reads from them.
+pub(super) struct NeverReads {
+    _held: Vec<UnixStream>,
+}
+
+impl NeverReads {
+    pub(super) async fn new(world: &World) -> Self {
+        let mut held = Vec::new();
+        if let Some(mut stream) = Door::connect(world) {
+            let asking = async { while stream.write_all(b"{\"cmd\":\"sessions\"}\n").await.is_ok() {} };
+            // Ends when both sides' buffers are full.
+            let _ = timeout(ACK_WITHIN, asking).await;
+            held.push(stream);
+        }
+        if let Some(mut stream) = Door::connect(world) {
+            let _ = stream.write_all(b"{\"cmd\":\"subscribe\"}\n").await;
+            held.push(stream);
+        }
+        Self { _held: held }
+    }
+}
+
+pub(super) async fn reconnects(world: &World, times: usize) {
+    for n in 0..times {
+        let Some(stream) = Door::connect(world) else { continue };
+        if n % 3 == 0 {
+            continue;
+        }
+        let (read, mut write) = stream.into_split();
+        let last = if n % 3 == 1 { Value::Null } else { json!("other-7") };
+        let line = format!("{}\n", json!({ "cmd": "subscribe", "args": { "last_event_id": last } }));
+        let _ = write.write_all(line.as_bytes()).await;
+        let _ = timeout(ACK_WITHIN, BufReader::new(read).read_line(&mut String::new())).await;
+    }
+}
+
+/// A viewer that keeps up: what it was told must be the board.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Viewer(Arc<Mutex<Seen>>);
+
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    last: Option<String>,
+    cards: BTreeMap<String, Value>,
+    /// Changes told out of order or twice.
+    pub(super) wrong: Option<String>,
+}
+
+impl Viewer {
+    pub(super) async fn watch(self, world: World) {
+        loop {
+            // Gone with the daemon, or no daemon there.
+            let _ = self.follow(&world).await;
+            tokio::time::sleep(BACK_AFTER).await;
+        }
+    }
+
+    async fn follow(&self, world: &World) -> Option<()> {
+        let (read, mut write) = Door::connect(world)?.into_split();
+        let last = self.0.lock().unwrap().last.clone();
+        let ask = format!("{}\n", json!({ "cmd": "subscribe", "args": { "last_event_id": last } }));
+        write.write_all(ask.as_bytes()).await.ok()?;
+        let mut lines = BufReader::new(read).lines();
+        while let Some(line) = lines.next_line().await.ok()? {
+            self.0.lock().unwrap().take(serde_json::from_str(&line).unwrap());
+        }
+        None
+    }
+
+    pub(super) fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+        self.0.lock().unwrap()
+    }
+}
+
+impl Seen {
+    fn take(&mut self, change: Value) {
+        let (event, id) = (change["event"].as_str().unwrap(), change["id"].as_str().unwrap().to_owned());
+        let data = &change["data"];
+        let card = &data["session"];
+        if !matches!(event, "gap" | "snapshot") && !follows(self.last.as_deref(), &id) {
+            self.wrong = Some(format!("{id} was told after {:?}", self.last));
+        }
+        match event {
+            "gap" => self.cards.clear(),
+            "snapshot" => {
+                let all = data["sessions"].as_array().unwrap().iter();
+                self.cards = all.map(|c| (c["id"].as_str().unwrap().to_owned(), c.clone())).collect();
+            }
+            // A card tells of its asks too.
+            "ask_opened" | "ask_closed" => {}
+            "session_removed" => drop(self.cards.remove(data["id"].as_str().unwrap())),
+            // Another took its place: this was its last word.
+            "session_completed" if !card["replaced_by"].is_null() => {
+                self.cards.remove(card["id"].as_str().unwrap());
+            }
+            _ => drop(self.cards.insert(card["id"].as_str().unwrap().to_owned(), card.clone())),
+        }
+        self.last = Some(id);
+    }
+
+    pub(super) fn cards(&self) -> Vec<&Value> {
+        self.cards.values().collect()
+    }
+}
+
+/// `boot-7` follows `boot-6`.
+fn follows(last: Option<&str>, id: &str) -> bool {
+    let number = |id: &str| id.rsplit_once('-').and_then(|(_, n)| n.parse::<u64>().ok());
+    number(id) == last.and_then(number).map(|n| n + 1)
+}

@@ -1,0 +1,363 @@
+//! One seed from start to end.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use flightdeck_core::price::PriceTable;
+use flightdeck_core::time::Millis;
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::clients::{self, NeverReads, Sent, Viewer};
+use super::daemon::Daemon;
+use super::plan::{INPUTS_MIN, Plan, TROUBLES_MIN, Trouble};
+use super::truth::{Truth, must, same, text};
+use super::world::{Inside, World};
+use crate::changes::{REPLAY_BYTES_MAX, REPLAY_CHANGES_MAX};
+use crate::config::Config;
+use crate::store::Store;
+use crate::store::faulty::Fault;
+
+/// How a seed went; equal for equal seeds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Played {
+    pub(super) inputs: u64,
+    pub(super) stored: u64,
+    pub(super) starts: u64,
+    pub(super) troubles: Vec<&'static str>,
+    /// Retention had something to do.
+    pub(super) removed: bool,
+    /// Of everything on the board at the end.
+    pub(super) board: String,
+}
+
+/// A dead daemon is started again after this.
+const DOWN_FOR: Duration = Duration::from_secs(3);
+/// After this everything that will happen by itself has happened.
+const QUIET: Duration = Duration::from_secs(5);
+/// Whatever waits in the spool is in by then, on a disk that works.
+const SETTLED_WITHIN: Duration = Duration::from_secs(300);
+/// Longest pause between two events: time for the daemon's own timers, and for old events to be removed.
+const PAUSE_MS_MAX: u64 = 30_000;
+/// Hooks under way at once.
+const HOOKS_AT_ONCE: usize = 8;
+
+static PRICES: LazyLock<Arc<PriceTable>> = LazyLock::new(|| Arc::new(Config::default().prices().unwrap()));
+
+pub(super) fn play(seed: u64) -> Result<Played, String> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let plan = Plan::of(seed);
+        let world = Inside::new(plan.start_ms, plan.sqlite);
+        let log = world.log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .without_time()
+            .with_max_level(tracing::Level::INFO)
+            .with_writer(move || log.clone())
+            .finish();
+        let _logging = tracing::subscriber::set_default(subscriber);
+        let played = Play::new(plan, Arc::clone(&world)).run().await;
+        if super::wish("SEED").is_some() {
+            eprintln!("{}", world.log.text());
+        }
+        played
+    })
+}
+
+struct Play {
+    plan: Plan,
+    world: World,
+    daemon: Option<Daemon>,
+    truth: Truth,
+    viewer: Viewer,
+    hooks: JoinSet<()>,
+    played: Played,
+}
+
+impl Play {
+    fn new(plan: Plan, world: World) -> Self {
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let truth = Truth::new(Config::default().rules(Some(host)));
+        let (viewer, hooks, played) = (Viewer::default(), JoinSet::new(), Played::default());
+        Self { plan, world, daemon: None, truth, viewer, hooks, played }
+    }
+
+    async fn run(mut self) -> Result<Played, String> {
+        self.start().await;
+        let watching = tokio::spawn(self.viewer.clone().watch(Arc::clone(&self.world)));
+        while self.played.inputs < self.plan.inputs || !self.plan.troubles.is_empty() {
+            if let Some(sent) = self.next().await {
+                self.send(sent).await;
+            }
+            if let Some(next) = self.plan.troubles.first_entry()
+                && *next.key() <= self.played.inputs
+            {
+                let trouble = next.remove();
+                self.go_through(trouble).await?;
+            }
+        }
+        let (inputs, troubles) = (self.played.inputs, self.played.troubles.len() as u64);
+        must!(inputs >= INPUTS_MIN && troubles >= TROUBLES_MIN, "only {inputs} inputs and {troubles} faults");
+        self.check().await?;
+        watching.abort();
+        self.end().await
+    }
+
+    /// The next event, when its time has come.
+    async fn next(&mut self) -> Option<Sent> {
+        let event = self.plan.events.next()?;
+        self.played.inputs += 1;
+        let pause = self.plan.rng.skewed(1, PAUSE_MS_MAX);
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        Some(Sent::new(&self.world, &event))
+    }
+
+    async fn many(&mut self, count: usize) -> Vec<Sent> {
+        let events: Vec<_> = self.plan.events.by_ref().take(count).collect();
+        self.played.inputs += events.len() as u64;
+        events.iter().map(|event| Sent::new(&self.world, event)).collect()
+    }
+
+    /// Waited for or not, as the seed likes.
+    async fn send(&mut self, sent: Sent) {
+        self.hooks.spawn(clients::hook(Arc::clone(&self.world), sent));
+        let most = if self.plan.rng.percent(30) { 0 } else { HOOKS_AT_ONCE };
+        while self.hooks.len() > most {
+            self.hooks.join_next().await;
+        }
+        self.bury().await;
+    }
+
+    async fn start(&mut self) {
+        while self.daemon.is_none() {
+            self.daemon = Daemon::start(&self.world, &self.plan.config, &PRICES).await;
+            self.played.starts += 1;
+            if self.world.switch.is_dead() {
+                self.kill().await;
+            }
+        }
+    }
+
+    /// A daemon whose disk died under it is dead.
+    async fn bury(&mut self) {
+        if self.daemon.is_some() && self.world.switch.is_dead() {
+            self.kill().await;
+            tokio::time::sleep(DOWN_FOR).await;
+            self.start().await;
+        }
+    }
+
+    async fn kill(&mut self) {
+        if let Some(daemon) = self.daemon.take() {
+            daemon.kill(&self.world).await;
+        }
+    }
+
+    async fn go_through(&mut self, trouble: Trouble) -> Result<(), String> {
+        let (said, fired) = (self.world.log.len(), self.world.switch.fired());
+        let must_fire = self.cause(&trouble).await;
+        must!(
+            !must_fire || self.world.switch.fired() > fired,
+            "{}: the fault never came true",
+            trouble.name()
+        );
+        self.played.troubles.push(trouble.name());
+        self.check().await?;
+        // A clock that is behind already is not told of again.
+        let said = if matches!(trouble, Trouble::ClockBack(_)) { 0 } else { said };
+        let sentences = trouble.sentences();
+        let told = sentences.iter().any(|sentence| self.world.log.says(sentence, said));
+        must!(told || sentences.is_empty(), "{}: the log says none of {sentences:?}", trouble.name());
+        Ok(())
+    }
+
+    /// True if it is a fault of the disk that some write must have met.
+    async fn cause(&mut self, trouble: &Trouble) -> bool {
+        let switch = self.world.switch.clone();
+        match trouble {
+            Trouble::DiskFull(times) => switch.set(Fault::DiskFull, *times),
+            Trouble::FsyncFailed => switch.set(Fault::FsyncFailed, 1),
+            Trouble::FsyncFailedThenKilled => {
+                switch.set(Fault::FsyncFailed, 1);
+                switch.set(Fault::DieBeforeCommit, 1);
+            }
+            Trouble::KilledBeforeCommit => switch.set(Fault::DieBeforeCommit, 1),
+            Trouble::KilledAfterCommit => switch.set(Fault::DieAfterCommit, 1),
+            other => {
+                self.cause_elsewhere(other).await;
+                return matches!(other, Trouble::KilledWhileDraining(_) | Trouble::DiskFullWhileDraining);
+            }
+        }
+        for _ in 0..5 {
+            if let Some(sent) = self.next().await {
+                self.send(sent).await;
+            }
+        }
+        self.wait_for_hooks().await;
+        true
+    }
+
+    async fn cause_elsewhere(&mut self, trouble: &Trouble) {
+        let world = Arc::clone(&self.world);
+        match trouble {
+            Trouble::SlowDisk(each) => {
+                world.slow_disk(*each);
+                for sent in self.many(3).await {
+                    self.send(sent).await;
+                }
+                self.wait_for_hooks().await;
+                // What was on its way when its hook gave up arrives late, and once more from the spool.
+                tokio::time::sleep(10 * *each).await;
+                world.slow_disk(Duration::ZERO);
+            }
+            Trouble::Killed => {
+                self.kill().await;
+                self.spool_some().await;
+                self.start().await;
+            }
+            Trouble::KilledWhileDraining(fault) => {
+                self.kill().await;
+                self.spool_some().await;
+                world.switch.set(*fault, 1);
+                self.start().await;
+            }
+            Trouble::DiskFullWhileDraining => {
+                self.kill().await;
+                self.spool_some().await;
+                world.switch.set(Fault::DiskFull, 3);
+                self.start().await;
+            }
+            Trouble::StoppedAndStarted => {
+                if let Some(daemon) = self.daemon.take() {
+                    daemon.stop(&world).await;
+                }
+                self.spool_some().await;
+                self.start().await;
+            }
+            Trouble::ClockBack(by) => self.turn_the_clock(Millis(-by.0)).await,
+            Trouble::ClockForward(by) => self.turn_the_clock(*by).await,
+            Trouble::Flood(count) => {
+                let all = self.many(*count).await;
+                clients::flood(world, all).await;
+            }
+            Trouble::NeverReads => {
+                let _held = NeverReads::new(&world).await;
+                for sent in self.many(10).await {
+                    self.send(sent).await;
+                }
+                self.wait_for_hooks().await;
+            }
+            Trouble::ReconnectsForever(times) => clients::reconnects(&world, *times).await,
+            Trouble::HalfALine | Trouble::TornSpoolFile | Trouble::KilledHook | Trouble::SpooledAgain => {
+                if let Some(sent) = self.next().await {
+                    self.mishandle(trouble, sent).await;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    async fn mishandle(&mut self, trouble: &Trouble, sent: Sent) {
+        match trouble {
+            Trouble::HalfALine => clients::half_a_line(&self.world, &sent).await,
+            Trouble::TornSpoolFile => sent.spool_half(&self.world, ""),
+            Trouble::KilledHook => sent.spool_half(&self.world, "."),
+            _ => {
+                clients::hook(Arc::clone(&self.world), sent.clone()).await;
+                sent.spool(&self.world);
+            }
+        }
+    }
+
+    async fn turn_the_clock(&mut self, by: Millis) {
+        self.world.turn_the_clock(by);
+        for sent in self.many(5).await {
+            self.send(sent).await;
+        }
+        self.wait_for_hooks().await;
+    }
+
+    /// Nobody listens: everything goes to the spool.
+    async fn spool_some(&mut self) {
+        for sent in self.many(4).await {
+            self.hooks.spawn(clients::hook(Arc::clone(&self.world), sent));
+        }
+        self.wait_for_hooks().await;
+        tokio::time::sleep(DOWN_FOR).await;
+    }
+
+    async fn wait_for_hooks(&mut self) {
+        while self.hooks.join_next().await.is_some() {
+            self.bury().await;
+        }
+    }
+
+    /// The disk works again and everybody has said what they had to say: then all of it must be right. The daemon is
+    /// stopped in order for that, because its last snapshot is its fleet to the byte, and started again.
+    async fn check(&mut self) -> Result<(), String> {
+        self.wait_for_hooks().await;
+        self.bury().await;
+        self.world.switch.heal();
+        let begun = tokio::time::Instant::now();
+        while !self.world.spool_is_empty() {
+            must!(begun.elapsed() < SETTLED_WITHIN, "events stay in the spool");
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        tokio::time::sleep(QUIET).await;
+        let Some(daemon) = self.daemon.take() else { return Err("no daemon".into()) };
+        let board = daemon.engine.board().await.map_err(|e| e.to_string())?;
+        self.check_viewer(&board)?;
+        self.check_bounds(&daemon).await?;
+        daemon.stop(&self.world).await;
+        self.truth.learn(&self.world)?;
+        self.truth.check_facts(&self.world)?;
+        self.truth.check_board(&board)?;
+        self.played.board = format!("{:x}", fingerprint(&board));
+        self.start().await;
+        Ok(())
+    }
+
+    fn check_viewer(&self, board: &[u8]) -> Result<(), String> {
+        let board: Value = serde_json::from_slice(board).map_err(|e| e.to_string())?;
+        let shown = board["sessions"].as_array().cloned().unwrap_or_default();
+        let seen = self.viewer.seen();
+        if let Some(wrong) = &seen.wrong {
+            return Err(format!("a viewer was told wrongly: {wrong}"));
+        }
+        let cards: Vec<Value> = seen.cards().into_iter().cloned().collect();
+        same("what the viewer saw", &text(&shown), &text(&cards))
+    }
+
+    async fn check_bounds(&self, daemon: &Daemon) -> Result<(), String> {
+        let past =
+            daemon.engine.subscribe(Some(format!("{}-0", daemon.boot()))).await.map_err(|e| e.to_string())?;
+        let bytes: usize = past.first.iter().map(|change| change.data.len()).sum();
+        must!(past.first.len() <= REPLAY_CHANGES_MAX, "{} changes are kept", past.first.len());
+        must!(bytes <= 2 * REPLAY_BYTES_MAX, "{bytes} bytes of changes are kept");
+        Ok(())
+    }
+
+    async fn end(mut self) -> Result<Played, String> {
+        if let Some(daemon) = self.daemon.take() {
+            daemon.stop(&self.world).await;
+        }
+        self.truth.learn(&self.world)?;
+        let (store, work) = Store::as_task(self.world.open_disk(), async || ());
+        let work = tokio::spawn(work);
+        self.truth.check_replay(&store).await?;
+        work.abort();
+        self.played.removed = self.world.log.says("old events were removed", 0);
+        self.played.stored = self.truth.stored();
+        Ok(self.played)
+    }
+}
+
+/// Without the boot, which is another in every run.
+fn fingerprint(board: &[u8]) -> u64 {
+    let board: Value = serde_json::from_slice(board).unwrap_or_default();
+    let text = board["sessions"].to_string();
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}

@@ -1,0 +1,172 @@
+//! Where a simulation happens: a clock, a disk, a spool, a log, and what its clients know.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use flightdeck_core::record::EventId;
+use flightdeck_core::time::{Millis, Timestamp};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::daemon::Door;
+use crate::inlet::spool;
+use crate::private_folder;
+use crate::store::faulty::Switch;
+use crate::store::{Backend, Memory, Store};
+
+pub(super) type World = Arc<Inside>;
+
+#[derive(Debug)]
+pub(super) struct Inside {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) switch: Switch,
+    pub(super) log: Log,
+    /// Something was written to the spool.
+    pub(super) spooled: Notify,
+    /// What the store waits before each command.
+    slow_ms: AtomicU64,
+    began: Instant,
+    /// The wall clock, without the time that passes by itself.
+    wall_ms: AtomicI64,
+    disk: Mutex<Disk>,
+    pub(super) facts: Mutex<Facts>,
+    /// Open while a daemon listens.
+    pub(super) door: Mutex<Option<Door>>,
+}
+
+/// What survives the daemon.
+#[derive(Clone, Debug)]
+enum Disk {
+    Memory(Memory),
+    Sqlite { path: PathBuf, deaths: u32 },
+}
+
+/// What the clients know.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    /// Acknowledged, with its place in the log.
+    pub(super) acknowledged: BTreeMap<EventId, u64>,
+    /// In the spool, whole.
+    pub(super) spooled: Vec<EventId>,
+    /// Never given whole: must not be in the log.
+    pub(super) withheld: Vec<EventId>,
+    pub(super) sent: u64,
+}
+
+impl Inside {
+    pub(super) fn new(start_ms: i64, sqlite: bool) -> World {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = match sqlite {
+            true => Disk::Sqlite { path: folder.path().join("0/flightdeck.db"), deaths: 0 },
+            false => Disk::Memory(Memory::default()),
+        };
+        std::fs::create_dir(folder.path().join("0")).unwrap();
+        let world = Self {
+            folder,
+            switch: Switch::default().keep_written(),
+            log: Log::default(),
+            spooled: Notify::new(),
+            slow_ms: AtomicU64::new(0),
+            began: Instant::now(),
+            wall_ms: AtomicI64::new(start_ms),
+            disk: Mutex::new(disk),
+            facts: Mutex::default(),
+            door: Mutex::default(),
+        };
+        private_folder::open_or_create(&world.spool()).unwrap();
+        Arc::new(world)
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        let passed = i64::try_from(self.began.elapsed().as_millis()).unwrap();
+        Timestamp::from_millis(self.wall_ms.load(Ordering::SeqCst) + passed)
+    }
+    pub(super) fn turn_the_clock(&self, by: Millis) {
+        self.wall_ms.fetch_add(by.0, Ordering::SeqCst);
+    }
+
+    pub(super) fn spool(&self) -> PathBuf {
+        self.folder.path().join("spool")
+    }
+    pub(super) fn spool_is_empty(&self) -> bool {
+        spool::list(&self.spool()).unwrap().is_empty()
+    }
+
+    pub(super) fn slow_disk(&self, each: Duration) {
+        self.slow_ms.store(each.as_millis() as u64, Ordering::SeqCst);
+    }
+    pub(super) async fn pace(&self) {
+        let slow = self.slow_ms.load(Ordering::SeqCst);
+        if slow > 0 {
+            tokio::time::sleep(Duration::from_millis(slow)).await;
+        }
+    }
+
+    /// As the next process finds it.
+    pub(super) fn open_disk(&self) -> Box<dyn Backend> {
+        match &*self.disk.lock().unwrap() {
+            Disk::Memory(memory) => Box::new(memory.clone()),
+            Disk::Sqlite { path, .. } => Store::sqlite_backend(path).unwrap(),
+        }
+    }
+
+    /// What a dead process left: the next one gets copies of the files as they lie there, never closed.
+    pub(super) fn leave_for_dead(&self) {
+        let mut disk = self.disk.lock().unwrap();
+        if let Disk::Sqlite { path, deaths } = &mut *disk {
+            *deaths += 1;
+            let next = self.folder.path().join(deaths.to_string());
+            std::fs::create_dir(&next).unwrap();
+            let next = next.join("flightdeck.db");
+            for suffix in ["", "-wal"] {
+                copy_if_there(&with(path, suffix), &with(&next, suffix)).unwrap();
+            }
+            *path = next;
+        }
+    }
+
+    pub(super) fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.facts.lock().unwrap()
+    }
+}
+
+fn with(path: &Path, suffix: &str) -> PathBuf {
+    path.with_file_name(format!("flightdeck.db{suffix}"))
+}
+
+fn copy_if_there(from: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::copy(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What the daemon said in its log.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+    pub(super) fn says(&self, sentence: &str, from: usize) -> bool {
+        self.text().get(from..).is_some_and(|text| text.contains(sentence))
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

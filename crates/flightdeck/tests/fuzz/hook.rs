@@ -1,0 +1,114 @@
+//! A hook's body: an event that is stored as it came and folds the same from the store, or a reason why not.
+
+use std::sync::LazyLock;
+
+use flightdeck::inlet::frame::parse_body;
+use flightdeck::store::Store;
+use flightdeck_core::board;
+use flightdeck_core::event::Event;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::limits::{NAME_CHARS_MAX, SESSION_ID_BYTES_MAX};
+use flightdeck_core::record::{EventId, Record};
+use flightdeck_core::rules::Rules;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::hook::{HookDraft, stamp};
+use flightdeck_sim::corpus::{Scenario, scenarios};
+use serde_json::{Map, Value};
+
+use crate::fuzz;
+
+/// Longest card: every text on it has a bound, and so has every list.
+const CARD_BYTES_MAX: usize = 256 * 1024;
+/// Records that go through SQLite together.
+const STORED_AT_ONCE: usize = 256;
+
+pub(crate) static CAPTURES: LazyLock<Vec<Scenario>> = LazyLock::new(scenarios);
+
+pub(crate) fn bytes(map: &Map<String, Value>) -> Vec<u8> {
+    Value::Object(map.clone()).to_string().into_bytes()
+}
+
+fn record(payload: Map<String, Value>, bytes: usize, n: u64) -> Option<Record> {
+    let draft = HookDraft { name_in_path: None, payload, env: Map::new(), bytes };
+    let mut record = draft.into_record(EventId::new(n, 1)).ok()?;
+    stamp(&mut record, Timestamp::from_millis(1_794_744_000_000 + n as i64), Timestamp::default());
+    Some(record)
+}
+
+/// What both sides of a restart must agree on.
+pub(crate) fn fold(fleet: &mut Fleet, record: &Record) {
+    fleet.apply(&Event::from_record(record));
+    let Some(session) = fleet.get(&record.session_id) else { return };
+    let card = serde_json::to_vec(&board::card(session, fleet.rules())).unwrap();
+    assert!(card.len() <= CARD_BYTES_MAX, "a card of {} bytes", card.len());
+}
+
+struct Shelf {
+    runtime: tokio::runtime::Runtime,
+    store: Store,
+    waiting: Vec<Record>,
+    _folder: tempfile::TempDir,
+}
+
+impl Shelf {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let store = Store::open(&folder.path().join("flightdeck.db")).unwrap().store;
+        Self { runtime, store, waiting: Vec::new(), _folder: folder }
+    }
+
+    /// Into SQLite and back.
+    fn put(&mut self, record: Record) {
+        self.waiting.push(record);
+        if self.waiting.len() < STORED_AT_ONCE {
+            return;
+        }
+        let sent = std::mem::take(&mut self.waiting);
+        self.runtime.block_on(async {
+            let after = self.store.last_seq().await.unwrap();
+            self.store.append(sent.clone()).await.unwrap();
+            let mut replay = self.store.replay(after).await.unwrap();
+            let mut back = Vec::new();
+            while let Some(page) = replay.next().await.unwrap() {
+                assert_eq!(page.unreadable, 0);
+                back.extend(page.records);
+            }
+            assert_eq!(back.len(), sent.len());
+            for (mut back, sent) in back.into_iter().zip(&sent) {
+                back.seq = 0;
+                assert_eq!(&back, sent);
+            }
+        });
+    }
+}
+
+#[test]
+fn hook() {
+    let captured = CAPTURES.iter().flat_map(|s| s.hooks.iter().map(|h| bytes(&h.event))).collect();
+    let mut shelf = Shelf::new();
+    let mut fleet = Fleet::new(Rules::default());
+    let mut n = 0;
+    fuzz("hook", captured, |input| {
+        let Ok(payload) = parse_body(input) else { return };
+        n += 1;
+        let has = |key: &str| payload.get(key).and_then(Value::as_str).is_some_and(|t| !t.trim().is_empty());
+        let keys: Vec<_> = payload.keys().cloned().collect();
+        let short = payload.get("session_id").and_then(Value::as_str).is_some_and(|id| id.len() <= 36);
+        let Some(record) = record(payload.clone(), input.len(), n) else {
+            let odd =
+                |key: &str| payload[key].as_str().is_some_and(|t| t.chars().any(|c| !c.is_ascii_graphic()));
+            let fine = has("session_id") && has("hook_event_name") && short;
+            assert!(!fine || odd("session_id") || odd("hook_event_name"), "an event was refused");
+            return;
+        };
+        assert!(record.session_id.len() <= SESSION_ID_BYTES_MAX);
+        // One more says that it was cut.
+        assert!(record.name.chars().count() <= NAME_CHARS_MAX + 1);
+        for key in keys {
+            assert!(record.payload.contains_key(&key), "{key} was lost");
+        }
+        fold(&mut fleet, &record);
+        shelf.put(record);
+    });
+}

@@ -1,0 +1,49 @@
+//! A line of the socket: what a strict reader takes is taken and means the same, and no line has two meanings.
+
+use flightdeck::inlet::frame::Frame;
+use serde_json::{Map, Value, json};
+
+use crate::fuzz;
+use crate::hook::CAPTURES;
+
+fn captured() -> Vec<Vec<u8>> {
+    let hooks = CAPTURES.iter().flat_map(|s| s.hooks.iter());
+    let hooks = hooks.map(|h| json!({"cmd": "hook", "args": h.event, "env": h.env}).to_string().into_bytes());
+    let asks =
+        ["ping", "sessions", "session", "explain", "events", "subscribe", "status", "usage", "index", "seen"];
+    let asks =
+        asks.map(|cmd| json!({"cmd": cmd, "args": {"session_id": "s", "limit": 3}}).to_string().into_bytes());
+    hooks.chain(asks).collect()
+}
+
+/// As a plain reader sees it; `None` where a part is no object or is there twice.
+fn strictly(line: &[u8]) -> Option<(String, Map<String, Value>)> {
+    let frame: Map<String, Value> = serde_json::from_slice(line).ok()?;
+    let args = match frame.get("args") {
+        None | Some(Value::Null) => Map::new(),
+        Some(args) => args.as_object()?.clone(),
+    };
+    let env = frame.get("env");
+    let fine = env.is_none_or(|env| env.is_null() || env.is_object());
+    fine.then_some((frame.get("cmd")?.as_str()?.to_owned(), args))
+}
+
+fn twice(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    ["\"cmd\"", "\"args\"", "\"env\""].iter().any(|key| text.matches(key).count() > 1)
+}
+
+#[test]
+fn rpc() {
+    fuzz("rpc", captured(), |line| {
+        let parsed = Frame::parse(line);
+        if let Some((cmd, args)) = strictly(line).filter(|_| !twice(line)) {
+            let frame = parsed.as_ref().unwrap();
+            assert_eq!((&frame.cmd, &frame.args), (&cmd, &args));
+        }
+        if let Ok(frame) = parsed {
+            let again = json!({"cmd": frame.cmd, "args": frame.args, "env": frame.env}).to_string();
+            assert_eq!(Frame::parse(again.as_bytes()).unwrap(), frame);
+        }
+    });
+}

@@ -1,0 +1,37 @@
+//! What the client hands to a status line: little of it is kept, and that little says the same as the whole.
+
+use flightdeck::inlet::frame::parse_body;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::record::EventId;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::hook::stamp;
+use flightdeck_core::wire::statusline::{draft, says};
+use serde_json::{Map, Value};
+
+use crate::fuzz;
+use crate::hook::{CAPTURES, bytes, fold};
+
+/// Twenty-one values, each at most a path long.
+const KEPT_BYTES_MAX: usize = 21 * 6 * 4096;
+
+#[test]
+fn status_line() {
+    let captured = CAPTURES.iter().flat_map(|s| s.status_lines.iter().map(bytes)).collect();
+    let mut fleet = Fleet::new(Rules::default());
+    let mut n = 0;
+    fuzz("status_line", captured, |input| {
+        let Ok(payload) = parse_body(input) else { return };
+        let kept = draft(&payload, Map::new());
+        assert!(bytes(&kept.payload).len() <= KEPT_BYTES_MAX);
+        // Kept of what is kept is all of it.
+        assert_eq!(draft(&kept.payload, Map::new()).payload, kept.payload);
+        let said = says(&kept.payload);
+        let stored: Map<String, Value> = serde_json::from_slice(&bytes(&kept.payload)).unwrap();
+        assert_eq!(says(&stored), said);
+        let Ok(mut record) = kept.into_record(EventId::new(n, 3)) else { return };
+        n += 1;
+        stamp(&mut record, Timestamp::from_millis(1_794_744_000_000 + n as i64), fleet.now());
+        fold(&mut fleet, &record);
+    });
+}

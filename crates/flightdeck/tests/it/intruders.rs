@@ -1,0 +1,319 @@
+//! What comes in may be hostile: two meanings in one request, links where files should be, text that wants to be more.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+
+use flightdeck::clock;
+use flightdeck::inlet::spool;
+use flightdeck_core::record::EventId;
+use flightdeck_core::wire::clip::MARK;
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Request};
+use crate::stage::{DEADLINE, Daemon, Stage, feed, until};
+
+const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop","cwd":"/w"}"#;
+
+/// Exactly these bytes, and everything that comes back until the daemon hangs up.
+fn raw(daemon: &Daemon, request: &str) -> String {
+    let mut stream = TcpStream::connect(daemon.addr).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    // A daemon that hangs up in the middle has said enough.
+    let _ = stream.write_all(request.as_bytes()).and_then(|()| stream.shutdown(std::net::Shutdown::Write));
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn one_request_never_has_a_second_hidden_in_it() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let host = daemon.addr;
+    let smuggled = format!(
+        "POST /api/live/hook HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{STOP}",
+        STOP.len()
+    );
+    let head = format!(
+        "POST /api/sessions/none/seen HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+    );
+    let length = smuggled.len();
+    for request in [
+        // Two lengths, and a length beside chunks: whichever the reader takes, the rest is no request.
+        format!("{head}Content-Length: 0\r\nContent-Length: {length}\r\n\r\n{smuggled}"),
+        format!(
+            "{head}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\nContent-Length: 4\r\n\r\n0\r\n\r\n{smuggled}"
+        ),
+        format!("{head}Transfer-Encoding: xchunked\r\nContent-Length: {length}\r\n\r\n{smuggled}"),
+        format!("{head}Transfer-Encoding : chunked\r\nContent-Length: {length}\r\n\r\n{smuggled}"),
+        format!("{head}Content-Length: +0\r\n\r\n{smuggled}"),
+        format!("{head}Content-Length: 0x0\r\n\r\n{smuggled}"),
+        format!("{head}X: a\r\n Content-Length: 0\r\n\r\n{smuggled}"),
+        format!("{head}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff1\r\n{smuggled}"),
+        format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nX: a\rPOST /api/live/hook HTTP/1.1\r\n\r\n{STOP}"),
+    ] {
+        let answer = raw(&daemon, &request);
+        assert_eq!(daemon.events_total(), 0, "{request}\n->\n{answer}");
+    }
+    // With chunks and a length, chunks are right, and what follows them is a request of its own, guarded like any.
+    let foreign = smuggled.replace(&host.to_string(), "evil.example");
+    let both = format!("{head}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n{foreign}");
+    raw(&daemon, &both);
+    assert_eq!(daemon.events_total(), 0);
+    assert_eq!(daemon.post("/api/live/hook", STOP).status, 204);
+}
+
+#[test]
+fn endless_headers_and_addresses_are_refused_and_cost_little() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let host = daemon.addr;
+    let before = daemon.memory().0;
+    let many: String = (0..20_000).map(|n| format!("x{n}: y\r\n")).collect();
+    let long = "a".repeat(4 * 1024 * 1024);
+    for request in [
+        format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n{many}\r\n"),
+        format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nCookie: {long}\r\n\r\n"),
+        format!("GET /{long} HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+    ] {
+        let answer = raw(&daemon, &request);
+        assert!(!answer.starts_with("HTTP/1.1 200"), "{}", &answer[..answer.len().min(80)]);
+    }
+    assert!(daemon.memory().0 < before + 32 * 1024 * 1024);
+    assert_eq!(daemon.get("/healthz").status, 200);
+}
+
+#[test]
+fn json_nested_without_end_is_refused_over_http_and_taken_without_its_depths_from_a_hook() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let before = daemon.memory().0;
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    let body = format!(r#"{{"session_id":"s","hook_event_name":"Stop","x":{deep}}}"#);
+    assert_eq!(daemon.post("/api/live/hook", &body).status, 400);
+    let mut socket = stage.socket();
+    let said = socket.ask_raw(&format!(r#"{{"cmd":"hook","args":{body}}}"#));
+    assert_eq!(said["ok"], true, "a hook can tell nobody that its event was refused");
+    stage.hook(&body);
+    let file = spool::file_name(clock::now().as_millis() as u64 * 1_000_000, EventId(1));
+    fs::write(stage.paths().spool().join(file), format!(r#"{{"cmd":"hook","args":{body}}}"#)).unwrap();
+    until("the spool is empty", || spool::list(&stage.paths().spool()).unwrap().is_empty().then_some(()));
+    let events = until("it came by socket, hook and spool", || {
+        let page = daemon.get("/api/sessions/s/events?payload=1").json();
+        page["events"].as_array().cloned().filter(|events| events.len() == 3)
+    });
+    for event in events {
+        assert!(
+            event["payload"].to_string().len() < 10_000 && event["payload"].get(MARK).is_some(),
+            "{event}"
+        );
+    }
+    assert!(daemon.memory().0 < before + 64 * 1024 * 1024);
+}
+
+/// A folder of the person's that must stay as it is.
+fn victim(stage: &Stage) -> std::path::PathBuf {
+    let victim = stage.path().join("victim");
+    fs::DirBuilder::new().mode(0o755).create(&victim).unwrap();
+    fs::write(victim.join("precious"), "x").unwrap();
+    victim
+}
+
+fn assert_untouched(victim: &std::path::Path) {
+    let names: Vec<_> = fs::read_dir(victim).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["precious"]);
+    assert_eq!(fs::read_to_string(victim.join("precious")).unwrap(), "x");
+    assert_eq!(victim.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+}
+
+#[test]
+fn a_link_in_the_spool_is_neither_read_nor_removed_nor_written_through() {
+    let stage = Stage::new();
+    stage.daemon().kill();
+    let victim = victim(&stage);
+    let secret = victim.join("precious");
+    let folder = stage.paths().spool();
+    fs::write(&secret, r#"{"cmd":"hook","args":{"session_id":"stolen","hook_event_name":"Stop"}}"#).unwrap();
+    symlink(&secret, folder.join(spool::file_name(1, EventId(1)))).unwrap();
+    symlink(&victim, folder.join("rejected")).unwrap();
+    fs::write(folder.join(spool::file_name(2, EventId(2))), "no event").unwrap();
+    let daemon = stage.daemon();
+    stage.hook(STOP);
+    assert_eq!(daemon.events_total(), 1);
+    assert!(daemon.board().iter().all(|card| card["id"] != "stolen"));
+    fs::write(&secret, "x").unwrap();
+    assert_untouched(&victim);
+}
+
+#[test]
+fn a_socket_path_that_is_a_link_is_replaced_not_followed() {
+    let stage = Stage::new();
+    stage.daemon().kill();
+    let victim = victim(&stage);
+    let socket = stage.paths().socket();
+    let _ = fs::remove_file(&socket);
+    symlink(victim.join("precious"), &socket).unwrap();
+    let daemon = stage.daemon();
+    assert!(!socket.is_symlink());
+    stage.hook(STOP);
+    assert_eq!(daemon.events_total(), 1);
+    assert_untouched(&victim);
+}
+
+/// Every file below Flightdeck's home with its bytes.
+fn everything(stage: &Stage) -> Vec<(String, Vec<u8>)> {
+    let mut folders = vec![stage.paths().home];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            match entry.file_type().unwrap() {
+                kind if kind.is_dir() => folders.push(entry.path()),
+                kind if kind.is_file() => {
+                    files.push((entry.path().display().to_string(), fs::read(entry.path()).unwrap()));
+                }
+                _ => {}
+            }
+        }
+    }
+    files
+}
+
+fn holding<'a>(files: &'a [(String, Vec<u8>)], word: &str) -> Vec<&'a str> {
+    let holds = |bytes: &[u8]| bytes.windows(word.len()).any(|w| w == word.as_bytes());
+    files.iter().filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name.as_str()).collect()
+}
+
+#[test]
+fn secrets_of_the_environment_are_stored_nowhere_and_those_of_payloads_are_not_logged() {
+    let stage = Stage::new();
+    let mut command = stage.flightdeck(&["up", "--no-hooks", "--port", "0"]);
+    command.env("FLIGHTDECK_LOG", "trace").env("FLIGHTDECK_TOKEN", "t0ken-of-the-daemon");
+    command.env("ANTHROPIC_API_KEY", "sk-of-the-daemon");
+    let daemon = Daemon::start(command, &stage);
+    let prompt = json!({"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "my password is hunter2-in-a-prompt"});
+    let mut hook = stage.flightdeck(&["hook", "--ack-ms", "1000"]);
+    hook.env("ANTHROPIC_API_KEY", "sk-of-the-client").env("AWS_SECRET_ACCESS_KEY", "aws-of-the-client");
+    hook.env("CLAUDE_CODE_MESSAGING_KEY", "messaging-of-the-client").env("TMUX_PANE", "%5");
+    feed(&mut hook, &prompt.to_string());
+    // Refused in every way that writes a line to the log.
+    let bearer = Request::new("GET", "/api/sessions")
+        .host(daemon.addr)
+        .header("authorization", "Bearer guess-0f-a-stranger");
+    assert_eq!(bearer.send(daemon.addr).status, 401);
+    assert_eq!(daemon.get("/api/sessions?token=t0ken-of-the-daemon").status, 200);
+    stage.socket().ask_raw(r#"{"cmd":"hook","args":{"prompt":"hunter2-in-a-torn-line"#);
+    let torn = stage.paths().spool().join(spool::file_name(1, EventId(1)));
+    fs::write(torn, r#"{"cmd":"hook","args":{"prompt":"hunter2-in-a-torn-file"#).unwrap();
+    until("the spool is empty", || spool::list(&stage.paths().spool()).unwrap().is_empty().then_some(()));
+    assert!(daemon.stop().success());
+
+    let files = everything(&stage);
+    for word in [
+        "sk-of-the",
+        "aws-of-the",
+        "messaging-of-the",
+        "t0ken-of-the-daemon",
+        "guess-0f-a-stranger",
+        "hunter2-in-a-torn-line",
+    ] {
+        assert_eq!(holding(&files, word), Vec::<&str>::new(), "{word}");
+    }
+    let stored = holding(&files, "hunter2-in-a-prompt");
+    assert!(!stored.is_empty() && stored.iter().all(|name| name.contains("flightdeck.db")), "{stored:?}");
+    let kept = holding(&files, "hunter2-in-a-torn-file");
+    assert!(kept.iter().all(|name| name.contains("rejected")), "{kept:?}");
+}
+
+/// Sets the title, writes the clipboard, clears the screen, hides the cursor, rings, turns the text around; the C1 form.
+const HOSTILE: &str = "a\u{1b}]0;pwned\u{7}b\u{1b}]52;c;cHduZWQ=\u{7}c\u{1b}[2J\u{1b}[?25ld\u{9b}31me\u{202e}f\rg\u{8}h\u{0}i\u{85}j";
+
+fn is_tame(text: &str) -> bool {
+    text.chars().all(|c| c == '\n' || !(c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c)))
+}
+
+#[test]
+fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
+    let stage = Stage::new();
+    let mut command = stage.flightdeck(&["up", "--no-hooks", "--port", "0"]);
+    command.env("FLIGHTDECK_LOG", "trace");
+    let daemon = Daemon::start(command, &stage);
+    let mut base = json!({"session_id": "s1", "cwd": format!("/w/{HOSTILE}"), "transcript_path": HOSTILE, "permission_mode": HOSTILE});
+    let mut send = |more: Value| {
+        base.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        daemon.post("/api/live/hook", &base.to_string());
+    };
+    send(
+        json!({"hook_event_name": "SessionStart", "source": HOSTILE, "model": HOSTILE, "session_title": HOSTILE}),
+    );
+    send(json!({"hook_event_name": "UserPromptSubmit", "prompt": HOSTILE}));
+    send(
+        json!({"hook_event_name": "PreToolUse", "tool_name": HOSTILE, "tool_use_id": HOSTILE, "tool_input": {"command": HOSTILE, "description": HOSTILE}}),
+    );
+    send(json!({"hook_event_name": "PostToolUseFailure", "error": HOSTILE, "tool_response": HOSTILE}));
+    send(json!({"hook_event_name": "SubagentStart", "agent_id": HOSTILE, "agent_type": HOSTILE}));
+    send(
+        json!({"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": HOSTILE}}),
+    );
+    send(json!({"hook_event_name": "Notification", "message": HOSTILE, "title": HOSTILE}));
+    send(json!({"hook_event_name": HOSTILE}));
+    daemon.post(
+        "/api/live/hook",
+        &json!({"session_id": HOSTILE, "hook_event_name": "Stop", "last_assistant_message": HOSTILE})
+            .to_string(),
+    );
+    let mut socket = stage.socket();
+    socket.ask_raw(&json!({"cmd": HOSTILE}).to_string());
+    socket.ask_raw(&format!("{{\"cmd\":\"{HOSTILE}"));
+    fs::write(stage.paths().spool().join(spool::file_name(1, EventId(1))), format!("{{\"{HOSTILE}")).unwrap();
+    until("the spool is empty", || spool::list(&stage.paths().spool()).unwrap().is_empty().then_some(()));
+
+    for args in [
+        &["ls"][..],
+        &["ls", "--json"],
+        &["show", "s1"],
+        &["explain", "s1"],
+        &["next"],
+        &["status"],
+        &["doctor"],
+        &["usage"],
+        &["show", "s1", "--json"],
+        &["explain", HOSTILE.trim_end_matches(|c: char| c != 'a')],
+    ] {
+        let said = stage.run(args);
+        assert!(is_tame(&said.out) && is_tame(&said.err), "{args:?}: {:?}", said.out + &said.err);
+        assert!(
+            !said.out.contains("pwned") || args.contains(&"--json") || args[0] == "explain",
+            "{args:?}: {}",
+            said.out
+        );
+    }
+    let log = fs::read_to_string(stage.paths().logs.join("flightdeck.log")).unwrap();
+    assert!(log.contains("is no frame and was refused"));
+    assert!(is_tame(&log), "{:?}", log.lines().find(|line| !is_tame(line)));
+}
+
+#[test]
+fn a_card_is_json_and_never_a_page() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let html = "<script>alert(1)</script>";
+    daemon.post(
+        "/api/live/hook",
+        &json!({"session_id": html, "hook_event_name": "UserPromptSubmit", "prompt": html}).to_string(),
+    );
+    let is_json = |answer: &Answer| {
+        answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"))
+    };
+    for path in [
+        "/api/sessions",
+        "/api/sessions/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+        "/api/sessions/%3Cscript%3E",
+        "/api/fleet",
+    ] {
+        let answer = daemon.get(path);
+        assert!(is_json(&answer), "{path}: {:?}", answer.header("content-type"));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    }
+}

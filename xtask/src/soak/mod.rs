@@ -1,0 +1,119 @@
+//! `cargo xtask soak`: what takes too long for every day. Load for ten minutes, 10,000 seeds of the fault simulation, the
+//! fuzz targets for longer, twenty real clients at once.
+
+mod daemon;
+mod judge;
+mod load;
+mod plot;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+use clap::{Parser, ValueEnum};
+
+use crate::workspace::{cargo, root, target};
+use load::Load;
+
+#[derive(Parser, Debug)]
+pub(crate) struct Args {
+    /// Ten seconds of a small load on a debug build, judged without a clock
+    #[arg(long)]
+    smoke: bool,
+    /// Only these parts
+    #[arg(long, num_args = 1.., value_enum)]
+    only: Vec<Part>,
+    /// Sessions of the simulated fleet
+    #[arg(long, default_value_t = 5_000)]
+    sessions: usize,
+    /// Events a second
+    #[arg(long, default_value_t = 2_000)]
+    rate: u64,
+    /// Viewers of the event stream
+    #[arg(long, default_value_t = 20)]
+    viewers: usize,
+    /// How long the load lasts
+    #[arg(long, default_value_t = 600)]
+    seconds: u64,
+    /// Seeds of the fault simulation
+    #[arg(long, default_value_t = 10_000)]
+    seeds: u64,
+    /// Seconds for each fuzz target
+    #[arg(long, default_value_t = 300)]
+    fuzz_seconds: u64,
+    /// Load this binary instead of a fresh release build
+    #[arg(long)]
+    binary: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Load,
+    Faults,
+    Fuzz,
+    Clients,
+}
+
+pub(crate) fn run(args: &Args) -> Result<bool> {
+    if args.smoke {
+        let load = Load { sessions: 200, rate: 300, viewers: 5, seconds: 10, keep_megabytes: 1 };
+        return load::run(&load, &build(&["build", "--package", "flightdeck"], "debug")?, false);
+    }
+    let wanted = |part| args.only.is_empty() || args.only.contains(&part);
+    let mut held = true;
+    if wanted(Part::Load) {
+        let binary = match &args.binary {
+            Some(binary) => binary.clone(),
+            None => build(&["build", "--release", "--package", "flightdeck"], "release")?,
+        };
+        let &Args { sessions, rate, viewers, seconds, .. } = args;
+        held &= load::run(&Load { sessions, rate, viewers, seconds, keep_megabytes: 256 }, &binary, true)?;
+    }
+    if wanted(Part::Faults) {
+        held &= succeeds(faults(args.seeds))?;
+    }
+    if wanted(Part::Fuzz) {
+        // Another stretch of seeds every day; the number is printed.
+        let today = std::time::UNIX_EPOCH.elapsed()?.as_secs() / 86_400 * 1_000_000;
+        held &= succeeds(fuzz(args.fuzz_seconds).env("FUZZ_SEED", today.to_string()))?;
+    }
+    if wanted(Part::Clients) {
+        let program = std::env::current_exe()?;
+        held &= succeeds(Command::new(program).args(["e2e", "twenty_at_once", "idle_notification"]))?;
+    }
+    Ok(held)
+}
+
+/// Unoptimised, a seed takes ten times as long; with full optimisation, overflow goes unnoticed.
+const CHECKED_AND_QUICK: [&str; 2] = ["--config", "profile.dev.opt-level=1"];
+
+/// The fault simulation; two hands are busy with it.
+pub(crate) fn faults(seeds: u64) -> Command {
+    let mut command = cargo();
+    command.args(["test", "--package", "flightdeck", "--lib"]).args(CHECKED_AND_QUICK);
+    command.args(["simulation", "--", "--nocapture"]).env("SEEDS", seeds.to_string());
+    command
+}
+
+/// Two targets at a time. A disk of memory makes the settings' many fsyncs cheap.
+pub(crate) fn fuzz(seconds: u64) -> Command {
+    let mut command = cargo();
+    command.args(["test", "--package", "flightdeck", "--test", "fuzz"]).args(CHECKED_AND_QUICK);
+    command.args(["--", "--nocapture", "--test-threads=2"]).env("FUZZ_SECONDS", seconds.to_string());
+    if std::path::Path::new("/dev/shm").is_dir() {
+        command.env("TMPDIR", "/dev/shm");
+    }
+    command
+}
+
+fn succeeds(mut command: impl std::borrow::BorrowMut<Command>) -> Result<bool> {
+    Ok(command.borrow_mut().current_dir(root()).status()?.success())
+}
+
+fn build(args: &[&str], profile: &str) -> Result<PathBuf> {
+    println!("building flightdeck");
+    if !cargo().args(args).arg("--quiet").status()?.success() {
+        bail!("flightdeck does not build");
+    }
+    Ok(target().join(profile).join("flightdeck").canonicalize()?)
+}
