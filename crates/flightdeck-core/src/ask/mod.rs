@@ -44,6 +44,10 @@ pub struct Ask {
     /// Until when its hook is held open. `None`: nobody waits for an answer from here.
     pub expires_at: Option<Timestamp>,
     pub resolution: Option<Resolution>,
+    /// The call that was answered from here: its end tells whether the client took the answer.
+    pub call_id: Option<String>,
+    /// It ended as we had said.
+    pub taken: bool,
 }
 
 /// What the client asks, as far as a card shows it.
@@ -189,6 +193,18 @@ impl Ask {
     pub fn is_open(&self) -> bool {
         self.resolution.is_none()
     }
+    /// Answered from here, and nothing has shown yet that the client took it: the terminal may have been first.
+    pub(crate) fn is_unproven(&self) -> bool {
+        let ours =
+            self.resolution.as_ref().is_some_and(|r| r.how.is_ours() && r.how != How::DeniedAndInterrupted);
+        ours && !self.taken && self.agent_id.is_none()
+    }
+    /// The terminal was first after all.
+    pub(crate) fn was_decided_in_terminal(&mut self, how: How, at: Timestamp, seq: u64) {
+        // It leaves the card when it would have left it.
+        let at = self.resolution.as_ref().map_or(at, |r| r.at);
+        self.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq, rule: None });
+    }
     /// Somebody waits for our answer.
     pub fn is_answerable(&self) -> bool {
         self.is_open() && self.expires_at.is_some()
@@ -200,6 +216,12 @@ impl How {
     pub fn is_ours(self) -> bool {
         use How::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal, SessionEnded, TimedOut};
         !matches!(self, AnsweredInTerminal | RefusedInTerminal | TimedOut | SessionEnded | AnswerInTerminal)
+    }
+
+    /// We said no.
+    pub(crate) fn is_our_refusal(self) -> bool {
+        use How::{Cancelled, Declined, Denied, DeniedAndInterrupted, Rejected};
+        matches!(self, Denied | DeniedAndInterrupted | Rejected | Declined | Cancelled)
     }
 
     /// What became of an ask whose need went with an event of this kind.

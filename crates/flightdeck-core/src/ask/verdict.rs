@@ -45,6 +45,13 @@ pub fn check_sender(answer: &Answer) -> Result<(), DoesNotFit> {
     }
 }
 
+/// What a held hook prints whose request the person left in the terminal. A form would open after all if its hook said
+/// nothing; everything else is gone already.
+pub fn left_in_terminal(kind: NeedKind) -> Option<Value> {
+    let cancel = json!({ "hookSpecificOutput": { "hookEventName": "Elicitation", "action": "cancel" } });
+    (kind == NeedKind::Elicitation).then_some(cancel)
+}
+
 fn refuse<T>(why: impl Into<String>) -> Result<T, DoesNotFit> {
     Err(DoesNotFit(why.into()))
 }

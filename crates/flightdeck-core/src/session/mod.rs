@@ -217,6 +217,7 @@ impl Session {
         self.take_data(event, before);
         self.open_ask(event);
         self.close_asks(How::of_need_closed_by(&event.kind), event.into());
+        self.see_whose_answer_it_was(event);
         self.show(event.into(), says);
     }
 

@@ -163,7 +163,7 @@ async fn decide(app: &App, ask_id: &str, answer: &Answer) -> Result<ResolutionCa
     let ours = app.engine.append(vec![record]).await?.first().map_or(0, |a| a.seq);
     let ended = known(app, ask_id).await?.resolution;
     match ended {
-        Some(resolution) if resolution.seq == ours => {
+        Some(resolution) if resolution.seq == ours && resolution.how.is_ours() => {
             if !app.holds.deliver(ask_id, Bytes::from(verdict.to_string())) {
                 tracing::warn!(ask = ask_id, "the hook was gone when its answer came");
             }
@@ -180,7 +180,9 @@ pub async fn ask_card(app: &App, ask_id: &str) -> Result<AskCard, AnswerError> {
     let record = app.store.event(ask.seq).await?;
     let asked = record.as_ref().and_then(Asked::whole).unwrap_or_default();
     let Known { session_id, seq, kind, agent_id, opened_at, expires_at, resolution, .. } = ask;
-    let ask = Ask { id: ask_id.to_owned(), seq, agent_id, kind, asked, opened_at, expires_at, resolution };
+    let (id, call_id) = (ask_id.to_owned(), None);
+    let ask =
+        Ask { id, seq, agent_id, kind, asked, opened_at, expires_at, resolution, call_id, taken: false };
     Ok(AskCard::new(&session_id, &ask))
 }
 

@@ -191,10 +191,12 @@ async fn hook(
 }
 
 async fn take_hook(frame: Frame, bytes: usize, app: &App) -> Result<(u64, Option<Held>), Refusal> {
+    let ends_after = frame.env.get("hold_s").and_then(Value::as_u64).and_then(|s| u32::try_from(s).ok());
     let draft = HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes };
     let mut record =
         draft.into_record(clock::fresh_id()).map_err(|e| Refusal::new("VALIDATION_ERROR", e.to_string()))?;
-    let held = app.holds.open(&mut record, &app.hold_rules, &app.engine);
+    let rules = app.hold_rules.until_timeout(ends_after);
+    let held = app.holds.open(&mut record, &rules, &app.engine);
     let ruled = policy::consider(app, &record, held.as_ref());
     let appended = match app.engine.append(vec![record]).await {
         Ok(appended) => appended,
