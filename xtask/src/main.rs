@@ -29,6 +29,9 @@ enum Command {
     Bench(bench::Args),
     /// Drive the real Claude Code client and compare the board with its terminal
     E2e(e2e::Args),
+    /// Be the MCP server that the scenarios let the client start
+    #[command(hide = true)]
+    McpStub { log: std::path::PathBuf },
     /// Say what a client version sends differently from the recorded one
     Contract(contract::Args),
     /// Write what is generated from the code: docs/events.md and the page's types
@@ -47,6 +50,11 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Bench(args) => bench::run(&args),
         Command::E2e(args) => e2e::run(&args),
+        Command::McpStub { log } => {
+            flightdeck_sim::client::mcp::serve(&log, std::io::stdin().lock(), std::io::stdout().lock())
+                .map(|()| true)
+                .map_err(anyhow::Error::from)
+        }
         Command::Contract(args) => contract::run(&args),
         Command::Gen(args) => generate::run(&args),
         Command::Proof => proof::run(),

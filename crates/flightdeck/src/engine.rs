@@ -399,7 +399,7 @@ impl Engine {
                 Effect::AskClosed(ask) => {
                     let ours = ask.resolution.as_ref().is_some_and(|r| r.how.is_ours());
                     if !ours {
-                        self.holds.release(&ask.id);
+                        self.holds.ended_elsewhere(&ask);
                     }
                     asks.push((ASK_CLOSED, ask));
                 }

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
+use flightdeck_core::ask::policy::Policy;
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
 use flightdeck_core::price::PriceTable;
 
@@ -35,6 +36,8 @@ pub struct App {
     pub prices: Arc<PriceTable>,
     pub holds: Arc<Holds>,
     pub hold_rules: HoldRules,
+    /// As it was read at the start.
+    pub policy: Arc<Policy>,
     pub terminals: Arc<Terminals>,
 }
 

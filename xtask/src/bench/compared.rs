@@ -1,5 +1,6 @@
 //! Programs that a row needs and that are not on every machine.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -30,6 +31,9 @@ pub(super) fn ccusage() -> Result<PathBuf> {
             bail!("ccusage cannot be installed: {}", String::from_utf8_lossy(&installed.stderr).trim());
         }
     }
+    // Its package makes it executable at the first start through node, which we leave out.
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))
+        .with_context(|| format!("npm installed no {}", program.display()))?;
     program.canonicalize().with_context(|| format!("npm installed no {}", program.display()))
 }
 

@@ -41,6 +41,15 @@ pub(super) trait Board {
     /// One session as the API has it.
     fn card(&self, id: &str) -> Result<Value>;
 
+    /// Kills it without a word.
+    fn kill(&mut self) -> Result<()>;
+
+    /// Another one in its place, if it is gone.
+    fn restart(&mut self, lab: &Lab) -> Result<()>;
+
+    /// Anything else of the API.
+    fn get(&self, path: &str) -> Result<Value>;
+
     /// Asks for something: the status and the answer.
     fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)>;
 }
@@ -101,7 +110,7 @@ impl Daemon {
     pub(super) fn start(lab: &Lab, binary: &Path) -> Result<Self> {
         let env = lab.env(&[]);
         check(&env, lab.dir())?;
-        let log = fs::File::create(lab.dir().join("daemon.log"))?;
+        let log = fs::OpenOptions::new().create(true).append(true).open(lab.dir().join("daemon.log"))?;
         let mut child = Command::new(binary)
             .args(["up", "--no-hooks", "--port", "0"])
             .current_dir(lab.cwd())
@@ -164,6 +173,24 @@ impl Board for Daemon {
 
     fn card(&self, id: &str) -> Result<Value> {
         self.http.get(&format!("/api/sessions/{id}"))
+    }
+
+    fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    fn restart(&mut self, lab: &Lab) -> Result<()> {
+        if self.child.try_wait()?.is_none() {
+            self.kill()?;
+        }
+        *self = Self::start(lab, &self.binary)?;
+        Ok(())
+    }
+
+    fn get(&self, path: &str) -> Result<Value> {
+        self.http.get(path)
     }
 
     fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)> {
@@ -236,6 +263,18 @@ impl Board for Recorder {
 
     fn card(&self, _: &str) -> Result<Value> {
         bail!("a recorder has no cards")
+    }
+
+    fn kill(&mut self) -> Result<()> {
+        bail!("a recorder does not run")
+    }
+
+    fn restart(&mut self, _: &Lab) -> Result<()> {
+        bail!("a recorder does not run")
+    }
+
+    fn get(&self, _: &str) -> Result<Value> {
+        bail!("a recorder has no API")
     }
 
     fn post(&self, _: &str, _: &Value) -> Result<(u16, Value)> {

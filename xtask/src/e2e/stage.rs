@@ -101,6 +101,21 @@ impl Stage {
         self.board.install_hooks(&self.lab)
     }
 
+    /// The daemon starts anew with this in its `config.toml`, and so do the hooks.
+    pub(super) fn configure(&mut self, config: &str) -> Result<()> {
+        fs::write(self.lab.flightdeck_home().join("config.toml"), config)?;
+        self.restart()?;
+        self.install_hooks()
+    }
+
+    pub(super) fn kill_daemon(&mut self) -> Result<()> {
+        self.board.kill()
+    }
+
+    pub(super) fn restart(&mut self) -> Result<()> {
+        self.board.restart(&self.lab)
+    }
+
     pub(super) fn hooks(&self, words: &[&str]) -> Result<()> {
         self.board.hooks(&self.lab, words)
     }
@@ -222,6 +237,10 @@ impl Stage {
 
     pub(super) fn card(&self, seat: &Seat) -> Result<Value> {
         self.board.card(&self.session(seat).context("no session")?)
+    }
+
+    pub(super) fn get(&self, path: &str) -> Result<Value> {
+        self.board.get(path)
     }
 
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<(u16, Value)> {

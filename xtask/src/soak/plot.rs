@@ -8,7 +8,10 @@ const LEFT_PX: f64 = 190.0;
 const WIDE_PX: f64 = 520.0;
 const STRIP_PX: f64 = 64.0;
 
-const STRIPS: [(&str, fn(&Sample) -> f64); 6] = [
+/// What is drawn, and where it comes from.
+type Strip = (&'static str, fn(&Sample) -> f64);
+
+const STRIPS: [Strip; 6] = [
     ("acknowledged, median, ms", |s| s.ack_p50_ms),
     ("acknowledged, p99, ms", |s| s.ack_p99_ms),
     ("seen by a viewer, p99, ms", |s| s.seen_p99_ms),

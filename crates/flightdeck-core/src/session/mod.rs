@@ -217,6 +217,7 @@ impl Session {
         self.take_data(event, before);
         self.open_ask(event);
         self.close_asks(How::of_need_closed_by(&event.kind), event.into());
+        self.see_whose_answer_it_was(event);
         self.show(event.into(), says);
     }
 
@@ -292,8 +293,8 @@ impl Session {
     fn take_common_facts(&mut self, event: &Event) {
         let facts = &event.facts;
         self.started_at = self.started_at.min(event.fired_at);
-        // Looking at a card is no activity of its session.
-        if event.source != Source::User {
+        // Looking at a card, answering it or letting go of its hook is no activity of its session.
+        if event.source != Source::User && !matches!(event.kind, EventKind::AskGone { .. }) {
             self.last_activity_at = self.last_activity_at.max(event.fired_at);
             self.quiet_since = None;
             self.stale = false;

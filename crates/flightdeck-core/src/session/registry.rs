@@ -77,7 +77,8 @@ impl Session {
     /// The settle timer fired: the last word counts if it still stands and no hook knew better since.
     pub(crate) fn settle(&mut self, due: Timestamp) {
         let Some(view) = self.registry.clone() else { return };
-        if due < view.heard_at + SETTLE || view.status_at <= self.hook_changed_at {
+        let is_older = view.status_at <= self.hook_changed_at && !self.is_refusal_before_our_answer(&view);
+        if due < view.heard_at + SETTLE || is_older {
             return;
         }
         self.take_word(&view);
@@ -135,7 +136,10 @@ impl Session {
             (None, _) => return,
         };
         let rule = match reason {
-            IdleReason::Interrupted { .. } => Rule::RegistryInterrupted,
+            IdleReason::Interrupted { .. } => {
+                self.was_refused_before_our_answer(view);
+                Rule::RegistryInterrupted
+            }
             _ => Rule::RegistryIdle,
         };
         self.main.ledger.clear(view.status_at);

@@ -1,6 +1,7 @@
 //! Stories about the core: each row of STATES.md, each captured scenario, and properties that hold in any order.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a story stops where it goes wrong")]
 
+mod asks;
 mod corpus;
 mod enriched;
 mod no_false_alarm;

@@ -5,6 +5,7 @@
 //! if anything in there points elsewhere.
 
 mod guard;
+pub mod mcp;
 mod tui;
 
 use std::collections::BTreeMap;

@@ -50,7 +50,7 @@ fn last_marker(text: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// The text of a message, without tool results.
+/// The text of a message or of a tool result.
 pub(super) fn said(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
@@ -60,6 +60,14 @@ pub(super) fn said(message: &Value) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// The tool results in the last message of the user.
+pub(super) fn told(body: &Value) -> Vec<String> {
+    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let blocks = messages.iter().rfind(|m| m["role"] == "user").and_then(|m| m["content"].as_array());
+    let results = blocks.into_iter().flatten().filter(|b| b["type"] == "tool_result");
+    results.map(said).collect()
 }
 
 /// Reminders of the client quote earlier prompts.
@@ -134,6 +142,14 @@ mod tests {
     fn a_marker_quoted_in_a_reminder_does_not_count() {
         let quoted = "<system-reminder>SCRIPT:fail</system-reminder> SCRIPT:hello <system-reminder>SCRIPT:ask</system-reminder>";
         assert_eq!(chosen(vec![user(quoted)]), (Some("hello".into()), 0));
+    }
+
+    #[test]
+    fn what_tools_gave_is_what_the_model_was_told() {
+        let result = |content: Value| json!({"type": "tool_result", "tool_use_id": "t", "content": content});
+        let results = json!({"role": "user", "content": [result(json!("no")), result(json!([{"type": "text", "text": "ok"}]))]});
+        assert_eq!(told(&json!({"messages": [user("go"), assistant(), results]})), ["no", "ok"]);
+        assert!(told(&json!({"messages": [user("go")]})).is_empty());
     }
 
     #[test]

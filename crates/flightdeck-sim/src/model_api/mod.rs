@@ -38,6 +38,8 @@ pub struct Seen {
     pub model: String,
     pub tools: usize,
     pub messages: usize,
+    /// What the tools gave that were called last.
+    pub told: Vec<String>,
     /// The session that asked, by the client's own header.
     pub session_id: String,
 }
@@ -135,6 +137,7 @@ async fn answer(
         model: body["model"].as_str().unwrap_or_default().to_owned(),
         tools: body["tools"].as_array().map_or(0, Vec::len),
         messages: body["messages"].as_array().map_or(0, Vec::len),
+        told: choose::told(&body),
         session_id: session_id.to_owned(),
     };
     shared.seen.lock().unwrap_or_else(PoisonError::into_inner).push(seen);

@@ -92,6 +92,7 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
             ],
             "The command finished.",
         ),
+        "tag" => then(vec![bash("git tag -f made-by-git", "Tag the commit")], "Tagged."),
         "multi" => then(
             vec![
                 Block::Thinking("Let me think about this."),
@@ -128,6 +129,12 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
         "slow" => vec![slow()],
         "hang" => vec![Step::Hang(Duration::from_secs(60))],
         "ask" => then(vec![tool("AskUserQuestion", question())], "Thank you for the answer."),
+        "askmany" => then(vec![tool("AskUserQuestion", json!({"questions": [parts()]}))], "Noted."),
+        "asktwo" => then(
+            vec![tool("AskUserQuestion", json!({"questions": [question()["questions"][0], parts()]}))],
+            "Both noted.",
+        ),
+        "elicit" => then(vec![tool("mcp__lab__ask", json!({}))], "The server asked."),
         "plan" => vec![
             reply(vec![tool("Write", json!({"file_path": "@PLANFILE@", "content": PLAN}))]),
             reply(vec![tool("ExitPlanMode", json!({"plan": PLAN}))]),
@@ -204,6 +211,18 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
 fn slow() -> Step {
     let text = (1..200).map(|n| format!("Line {n:03} of a long streamed answer.\n")).collect();
     reply(vec![Block::Text { text, pause: Duration::from_millis(250) }])
+}
+
+/// Several may be picked, and one label holds a comma.
+fn parts() -> Value {
+    json!({
+        "question": "Which parts should it have?", "header": "Parts", "multiSelect": true,
+        "options": [
+            {"label": "Auth", "description": "Who is it"},
+            {"label": "Cache", "description": "Once is enough"},
+            {"label": "Logs, metrics", "description": "What happened"},
+        ],
+    })
 }
 
 fn question() -> Value {

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use flightdeck_core::ask::answer::Answer;
 use flightdeck_core::ask::card::{AskCard, ResolutionCard};
-use flightdeck_core::ask::verdict::{DoesNotFit, verdict};
+use flightdeck_core::ask::verdict::{DoesNotFit, check_sender, verdict};
 use flightdeck_core::ask::{Ask, Asked, Resolution, answered_record};
 use flightdeck_core::fleet::{Fleet, FoundAsk};
 use flightdeck_core::ledger::NeedKind;
@@ -107,7 +107,7 @@ impl Known {
                 agent_id: ask.agent_id.clone(),
                 opened_at: ask.opened_at,
                 expires_at: ask.expires_at,
-                resolution: ask.resolution,
+                resolution: ask.resolution.clone(),
                 answerable: ask.is_answerable(),
             },
             FoundAsk::Past(ask) => Self {
@@ -117,7 +117,7 @@ impl Known {
                 agent_id: None,
                 opened_at: ask.opened_at,
                 expires_at: None,
-                resolution: Some(ask.resolution),
+                resolution: Some(ask.resolution.clone()),
                 answerable: false,
             },
         })
@@ -125,8 +125,8 @@ impl Known {
 
     /// Its resolution, if it has one.
     fn open(&self) -> Result<(), AnswerError> {
-        match self.resolution {
-            Some(resolution) => Err(AnswerError::Over(resolution.into())),
+        match &self.resolution {
+            Some(resolution) => Err(AnswerError::Over(resolution.clone().into())),
             None => Ok(()),
         }
     }
@@ -134,6 +134,12 @@ impl Known {
 
 async fn known(app: &App, ask_id: &str) -> Result<Known, AnswerError> {
     app.engine.find_ask(ask_id).await?.ok_or_else(|| AnswerError::Unknown(ask_id.to_owned()))
+}
+
+/// An answer that somebody sends, as JSON.
+pub async fn answer_sent(app: &App, ask_id: &str, sent: Answer) -> Result<ResolutionCard, AnswerError> {
+    check_sender(&sent)?;
+    answer(app, ask_id, sent).await
 }
 
 /// The first answer wins. Where this one did, the hook has its verdict when this returns.
@@ -157,7 +163,7 @@ async fn decide(app: &App, ask_id: &str, answer: &Answer) -> Result<ResolutionCa
     let ours = app.engine.append(vec![record]).await?.first().map_or(0, |a| a.seq);
     let ended = known(app, ask_id).await?.resolution;
     match ended {
-        Some(resolution) if resolution.seq == ours => {
+        Some(resolution) if resolution.seq == ours && resolution.how.is_ours() => {
             if !app.holds.deliver(ask_id, Bytes::from(verdict.to_string())) {
                 tracing::warn!(ask = ask_id, "the hook was gone when its answer came");
             }
@@ -174,7 +180,9 @@ pub async fn ask_card(app: &App, ask_id: &str) -> Result<AskCard, AnswerError> {
     let record = app.store.event(ask.seq).await?;
     let asked = record.as_ref().and_then(Asked::whole).unwrap_or_default();
     let Known { session_id, seq, kind, agent_id, opened_at, expires_at, resolution, .. } = ask;
-    let ask = Ask { id: ask_id.to_owned(), seq, agent_id, kind, asked, opened_at, expires_at, resolution };
+    let (id, call_id) = (ask_id.to_owned(), None);
+    let ask =
+        Ask { id, seq, agent_id, kind, asked, opened_at, expires_at, resolution, call_id, taken: false };
     Ok(AskCard::new(&session_id, &ask))
 }
 
@@ -185,7 +193,7 @@ pub async fn post_answer(
 ) -> Result<Response, AnswerError> {
     known(&app, &id).await?;
     let given: Answer = serde_json::from_slice(&body).map_err(|e| AnswerError::Unreadable(e.to_string()))?;
-    Ok(axum::Json(answer(&app, &id, given).await?).into_response())
+    Ok(axum::Json(answer_sent(&app, &id, given).await?).into_response())
 }
 
 pub async fn get_ask(State(app): State<App>, Path(id): Path<String>) -> Result<Response, AnswerError> {

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use flightdeck_core::ask::{Gone, gone_record};
+use flightdeck_core::ask::card::AskCard;
+use flightdeck_core::ask::verdict::left_in_terminal;
+use flightdeck_core::ask::{Gone, How, gone_record};
 use flightdeck_core::record::Record;
 use flightdeck_core::wire::hook_name::HookName;
 use tokio::sync::oneshot;
@@ -23,7 +25,7 @@ pub const HOLD_ENDS_BEFORE: Duration = Duration::from_secs(5);
 /// What is held, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub struct HoldRules {
-    /// The timeout of the registered handler, less [`HOLD_ENDS_BEFORE`].
+    /// The timeout of the handler, less [`HOLD_ENDS_BEFORE`].
     pub hold: Duration,
     /// In `claude -p` too, which shows no prompt of its own.
     pub print: bool,
@@ -40,7 +42,17 @@ impl HoldRules {
         Self { hold, print: false, elicitation: false, agents: false }
     }
 
-    fn wants(&self, record: &Record) -> bool {
+    /// For a hook that says when the client is going to end it. One that does not say may be of an older version; but a
+    /// form is then brought by a handler that the client does not wait for, until it has read its settings anew.
+    #[must_use]
+    pub fn until_timeout(self, seconds: Option<u32>) -> Self {
+        match seconds {
+            Some(seconds) => Self { hold: Self::new(seconds).hold, ..self },
+            None => Self { elicitation: false, ..self },
+        }
+    }
+
+    pub fn wants(&self, record: &Record) -> bool {
         let kind = match HookName::parse(&record.name) {
             Some(HookName::PermissionRequest) => true,
             Some(HookName::Elicitation) => self.elicitation,
@@ -100,7 +112,17 @@ impl Holds {
         self.waiting().remove(ask_id).is_some_and(|hook| hook.send(verdict).is_ok())
     }
 
-    /// The ask ended elsewhere: its hook goes home without a verdict.
+    /// The ask ended elsewhere: its hook goes home, without a verdict unless the client would ask again.
+    pub fn ended_elsewhere(&self, ask: &AskCard) {
+        let refused = ask.resolution.as_ref().is_some_and(|r| r.how == How::RefusedInTerminal);
+        match left_in_terminal(ask.kind).filter(|_| refused) {
+            // Gone as well is as good.
+            Some(verdict) => drop(self.deliver(&ask.id, Bytes::from(verdict.to_string()))),
+            None => self.release(&ask.id),
+        }
+    }
+
+    /// Nobody waits for it: its hook goes home without a verdict.
     pub fn release(&self, ask_id: &str) {
         drop(self.waiting().remove(ask_id));
     }
@@ -133,6 +155,10 @@ pub struct Held {
 }
 
 impl Held {
+    pub fn ask_id(&self) -> &str {
+        &self.ask_id
+    }
+
     pub fn hold_ms(&self) -> u64 {
         u64::try_from(self.until.saturating_duration_since(Instant::now()).as_millis()).unwrap_or(u64::MAX)
     }

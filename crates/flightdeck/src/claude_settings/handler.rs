@@ -136,7 +136,9 @@ impl Registration {
         // A timeout of 0 makes the client ignore the whole file.
         let timeout = if held { self.hold_seconds.max(TIMEOUT_SECONDS) } else { TIMEOUT_SECONDS };
         // It is going to wait anyway: being acknowledged late must not cost the person the answer.
-        let patience = if held { format!(" --ack-ms {HELD_ACK_MS}") } else { String::new() };
+        // It says itself when the client is going to end it: a daemon that runs since before this was written would not know.
+        let patience =
+            if held { format!(" --ack-ms {HELD_ACK_MS} --hold-s {timeout}") } else { String::new() };
         Ok(command(self.shim_command(&patience)?, info.form == Form::Async && !held, timeout))
     }
 

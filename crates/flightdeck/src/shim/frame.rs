@@ -39,13 +39,13 @@ pub(super) struct Frame(Vec<u8>);
 
 impl Frame {
     /// `None` if stdin brings no event.
-    pub(super) fn from_stdin(stamp: &Stamp) -> Option<Self> {
+    pub(super) fn from_stdin(stamp: &Stamp, hold_s: Option<u32>) -> Option<Self> {
         let mut buffer = Vec::with_capacity(OPENING.len() + STDIN_CHUNK_BYTES);
         buffer.extend_from_slice(OPENING);
         let body = stdin::read_to_end(rustix::stdio::stdin(), &mut buffer, HOOK_BODY_BYTES_MAX);
         let mut frame = Self(buffer);
         frame.settle(body)?;
-        frame.add_environment(stamp)?;
+        frame.add_environment(stamp, hold_s)?;
         Some(frame)
     }
 
@@ -53,7 +53,7 @@ impl Frame {
     pub(super) fn of(cmd: &str, args: &[u8], stamp: &Stamp) -> Option<Self> {
         let mut frame = Self(format!(r#"{{"cmd":"{cmd}","args":"#).into_bytes());
         frame.0.extend_from_slice(args);
-        frame.add_environment(stamp)?;
+        frame.add_environment(stamp, None)?;
         Some(frame)
     }
 
@@ -81,7 +81,7 @@ impl Frame {
         (len > 0).then_some(())
     }
 
-    fn add_environment(&mut self, stamp: &Stamp) -> Option<()> {
+    fn add_environment(&mut self, stamp: &Stamp, hold_s: Option<u32>) -> Option<()> {
         let variables = client::variables(|name| std::env::var_os(name));
         let claude_pid = variables.iter().find(|(name, _)| *name == "CLAUDE_PID").map(|(_, v)| v.as_str());
         let client = client::process(claude_pid);
@@ -90,6 +90,9 @@ impl Frame {
         self.0.push(b'"');
         self.add("fired_at", &stamp.fired_at().to_string())?;
         self.add("fired_ns", &stamp.fired_ns.to_string())?;
+        if let Some(seconds) = hold_s {
+            self.0.extend_from_slice(format!(",\"hold_s\":{seconds}").as_bytes());
+        }
         if let Some((pid, stat)) = client {
             self.0.extend_from_slice(format!(",\"pid\":{pid}").as_bytes());
             process::namespace().map_or(Some(()), |ns| self.add("pid_ns", &ns))?;

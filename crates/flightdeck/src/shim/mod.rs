@@ -38,7 +38,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 fn pass_on(options: &Options) -> Option<()> {
     let stamp = Stamp::now();
     let paths = Paths::resolve(options.home.as_deref(), |name| std::env::var_os(name)).ok()?;
-    let frame = Frame::from_stdin(&stamp)?;
+    let frame = Frame::from_stdin(&stamp, options.hold_s)?;
     match socket::deliver(&paths.socket(), frame.as_bytes(), options.ack_within()) {
         Outcome::Taken { verdict: Some(verdict) } => print(verdict.get().as_bytes()),
         // A refusal is final: spooled, it would only be refused again.
@@ -61,10 +61,12 @@ struct Options {
     /// How long the daemon may take to acknowledge, instead of [`limits::ACK_WITHIN`]: for a hook that is going to be
     /// held anyway, where a late acknowledgement would cost the person the answer.
     ack_ms: Option<u64>,
+    /// When the client ends this hook, for one that may be held.
+    hold_s: Option<u32>,
 }
 
 impl Options {
-    /// `--home DIR`, `--ack-ms N`, or with `=`. Anything else is passed over: a handler written by another version still
+    /// `--home DIR`, `--ack-ms N`, `--hold-s N`, or with `=`. Anything else is passed over: a handler written by another version still
     /// delivers.
     fn of(mut args: impl Iterator<Item = OsString>) -> Self {
         let mut options = Self::default();
@@ -79,6 +81,9 @@ impl Options {
                 b"--home" => options.home = value.or_else(|| args.next()).map(PathBuf::from),
                 b"--ack-ms" => {
                     options.ack_ms = value.or_else(|| args.next()).and_then(|v| v.to_str()?.parse().ok())
+                }
+                b"--hold-s" => {
+                    options.hold_s = value.or_else(|| args.next()).and_then(|v| v.to_str()?.parse().ok())
                 }
                 _ => {}
             }
@@ -100,6 +105,7 @@ mod tests {
         let of = |args: &[&str]| Options::of(args.iter().map(OsString::from));
         assert_eq!(of(&["--home", "/h"]).home, Some("/h".into()));
         assert_eq!(of(&["--new", "x", "--home=/h=", "--ack-ms", "9"]).home, Some("/h=".into()));
+        assert_eq!(of(&["--ack-ms=9", "--hold-s", "600"]).hold_s, Some(600));
         assert_eq!(of(&["--home"]), Options::default());
         assert_eq!(of(&[]), Options::default());
     }

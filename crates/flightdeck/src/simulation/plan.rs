@@ -15,6 +15,8 @@ pub(super) const INPUTS_MIN: u64 = 500;
 /// Fewest faults of a seed.
 pub(super) const TROUBLES_MIN: u64 = 3;
 const TROUBLES_MAX: u64 = 7;
+/// Before that there is hardly anything to lose.
+const QUIET_START: u64 = 20;
 /// One seed in this many runs on a real SQLite file.
 const SQLITE_EVERY: u64 = 20;
 /// One seed in this many floods until the changes kept for viewers overflow.
@@ -156,7 +158,7 @@ impl Plan {
         let mut troubles = BTreeMap::new();
         let many = rng.between(TROUBLES_MIN, TROUBLES_MAX);
         while (troubles.len() as u64) < many {
-            troubles.insert(rng.between(1, inputs - 1), Trouble::draw(&mut rng));
+            troubles.insert(rng.between(QUIET_START, inputs - 1), Trouble::draw(&mut rng));
         }
         let config = FleetConfig {
             sessions: rng.between(3, 9) as usize,

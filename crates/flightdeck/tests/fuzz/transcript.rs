@@ -48,7 +48,7 @@ fn transcript() {
             assert_bounded(&known);
             let text = serde_json::to_string(&known).unwrap();
             assert_eq!(serde_json::from_str::<Enrichment>(&text).unwrap(), known);
-            drop(Summary::of(known, &prices));
+            drop(Summary::of(known, prices));
         }
         if lines % 4096 == 0 {
             session = Fold::default();

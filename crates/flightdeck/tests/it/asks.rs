@@ -11,21 +11,21 @@ use crate::http::{self, Answer, Request};
 use crate::socket::Socket;
 use crate::stage::{Stage, until};
 
-fn object(value: Value) -> Map {
+pub(crate) fn object(value: Value) -> Map {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),
     }
 }
 
-fn bash(session: &str, name: &str) -> Map {
+pub(crate) fn bash(session: &str, name: &str) -> Map {
     let suggestion = json!({"type": "addRules", "behavior": "allow", "destination": "session",
         "rules": [{"toolName": "Bash", "ruleContent": "make"}]});
     object(json!({"session_id": session, "hook_event_name": name, "tool_name": "Bash",
         "tool_input": {"command": "make"}, "permission_suggestions": [suggestion]}))
 }
 
-fn tell(deck: &Deck, payload: &Map) {
+pub(crate) fn tell(deck: &Deck, payload: &Map) {
     assert_eq!(deck.post(&Value::Object(payload.clone()).to_string()).status, 204);
 }
 
@@ -41,32 +41,36 @@ fn asked(deck: &Deck, session: &str) -> (Socket, String) {
     held(deck, &bash(session, "PermissionRequest"))
 }
 
-fn held(deck: &Deck, request: &Map) -> (Socket, String) {
+pub(crate) fn held(deck: &Deck, request: &Map) -> (Socket, String) {
+    held_with(deck, request, &Map::new())
+}
+
+fn held_with(deck: &Deck, request: &Map, env: &Map) -> (Socket, String) {
     let mut hook = deck.socket();
-    let first = hook.hook(request, &Map::new());
+    let first = hook.hook(request, env);
     assert!(first["data"]["hold_ms"].as_u64().unwrap() > 0, "{first}");
     let session = request["session_id"].as_str().unwrap();
     let asks = card(deck, session)["asks"].as_array().unwrap().clone();
     (hook, asks.last().unwrap()["id"].as_str().unwrap().to_owned())
 }
 
-fn card(deck: &Deck, session: &str) -> Value {
+pub(crate) fn card(deck: &Deck, session: &str) -> Value {
     deck.get(&format!("/api/sessions/{session}")).json()
 }
 
-fn state(deck: &Deck, session: &str) -> String {
+pub(crate) fn state(deck: &Deck, session: &str) -> String {
     card(deck, session)["agent_state"]["state"].as_str().unwrap().to_owned()
 }
 
-fn answer(deck: &Deck, ask: &str, body: Value) -> Answer {
+pub(crate) fn answer(deck: &Deck, ask: &str, body: Value) -> Answer {
     http::post(deck.addr, &format!("/api/asks/{ask}/answer"), &body.to_string())
 }
 
-fn how(deck: &Deck, ask: &str) -> Value {
+pub(crate) fn how(deck: &Deck, ask: &str) -> Value {
     deck.get(&format!("/api/asks/{ask}")).json()["resolution"]["how"].clone()
 }
 
-fn decision(frame: &Value) -> &Value {
+pub(crate) fn decision(frame: &Value) -> &Value {
     &frame["data"]["verdict"]["hookSpecificOutput"]["decision"]
 }
 
@@ -267,7 +271,7 @@ fn a_form_is_checked_before_it_is_passed_on() {
         "message": "Which?", "mode": "form",
         "requested_schema": {"type": "object", "required": ["key"], "properties": {"key": {"type": "string"}}}}),
     );
-    let (mut hook, ask) = held(&deck, &request);
+    let (mut hook, ask) = held_with(&deck, &request, &object(json!({"hold_s": 600})));
     assert_eq!(card(&deck, "s")["asks"][0]["requested_schema"]["required"], json!(["key"]));
     assert_eq!(answer(&deck, &ask, json!({"decision": "allow"})).status, 422);
     assert_eq!(answer(&deck, &ask, json!({"decision": "allow", "content": {"key": "API"}})).status, 200);
@@ -276,20 +280,60 @@ fn a_form_is_checked_before_it_is_passed_on() {
         output,
         json!({"hookEventName": "Elicitation", "action": "accept", "content": {"key": "API"}})
     );
+    // A handler from before `hold_elicitation`: the client does not wait for it.
+    let first = deck.socket().hook(&request, &Map::new());
+    assert_eq!(first["data"]["hold_ms"], 0, "{first}");
+}
+
+/// What 200 waiting people may add to the daemon. Most of it is the 200 sessions, which would be there anyway.
+const BYTES_FOR_200_MAX: u64 = 24 << 20;
+
+#[test]
+fn two_hundred_held_hooks_cost_no_thread_each_and_little_memory() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let hold = |n: usize| {
+        let mut hook = stage.socket();
+        let first = hook.hook(&bash(&format!("s{n}"), "PermissionRequest"), &Map::new());
+        assert!(first["data"]["hold_ms"].as_u64().unwrap() > 0, "{first}");
+        hook
+    };
+    let threads = || std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).map_or(0, Iterator::count);
+    // The first one brings pages and threads that stay.
+    let warm = hold(200);
+    let (threads_before, (before, _)) = (threads(), daemon.memory());
+    let hooks: Vec<Socket> = (0..200).map(hold).collect();
+    let (threads_after, (after, _)) = (threads(), daemon.memory());
+    let grown = after.saturating_sub(before);
+    println!(
+        "200 held hooks: {before} bytes and then {after}, {threads_before} threads and then {threads_after}"
+    );
+    assert!(threads_after < threads_before + 20, "{threads_before} threads and then {threads_after}");
+    assert!(grown < BYTES_FOR_200_MAX, "{before} bytes before, {after} with 200 hooks");
+    for (n, mut hook) in hooks.into_iter().enumerate() {
+        let ask = daemon.card(&format!("s{n}"))["asks"][0]["id"].as_str().unwrap().to_owned();
+        let said = daemon.post(&format!("/api/asks/{ask}/answer"), &json!({"decision": "allow"}).to_string());
+        assert_eq!(said.status, 200);
+        assert_eq!(decision(&hook.line().unwrap())["behavior"], "allow");
+    }
+    drop(warm);
 }
 
 #[test]
-fn two_hundred_held_hooks_cost_no_thread_each() {
+fn a_hook_that_says_when_the_client_ends_it_goes_home_before() {
     let deck = Deck::new();
-    let threads = || std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
-    let before = threads();
-    let hooks: Vec<(Socket, String)> =
-        (0..200).map(|n| held(&deck, &bash(&format!("s{n}"), "PermissionRequest"))).collect();
-    assert!(threads() < before + 20, "{} threads before, {} with 200 hooks", before, threads());
-    for (mut hook, ask) in hooks {
-        assert_eq!(answer(&deck, &ask, json!({"decision": "allow"})).status, 200);
-        assert_eq!(decision(&hook.line().unwrap())["behavior"], "allow");
-    }
+    let mut hook = deck.socket();
+    let env = object(json!({"hold_s": 6}));
+    let first = hook.hook(&bash("s", "PermissionRequest"), &env);
+    let hold_ms = first["data"]["hold_ms"].as_u64().unwrap();
+    assert!((1..=1000).contains(&hold_ms), "{first}");
+    assert_eq!(hook.line().unwrap()["data"]["verdict"], Value::Null);
+    let ask = card(&deck, "s")["asks"][0].clone();
+    assert_eq!(ask["resolution"]["how"], "timed_out");
+    assert_eq!(state(&deck, "s"), "needs_permission");
+    // Too short to be held at all.
+    let first = hook.hook(&bash("t", "PermissionRequest"), &object(json!({"hold_s": 5})));
+    assert_eq!(first["data"]["hold_ms"], 0);
 }
 
 #[test]

@@ -89,6 +89,7 @@ fn endless_headers_and_addresses_are_refused_and_cost_little() {
 fn json_nested_without_end_is_refused_over_http_and_taken_without_its_depths_from_a_hook() {
     let stage = Stage::new();
     let daemon = stage.daemon();
+    let before = daemon.memory().0;
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     let body = format!(r#"{{"session_id":"s","hook_event_name":"Stop","x":{deep}}}"#);
     assert_eq!(daemon.post("/api/live/hook", &body).status, 400);
@@ -109,6 +110,7 @@ fn json_nested_without_end_is_refused_over_http_and_taken_without_its_depths_fro
             "{event}"
         );
     }
+    assert!(daemon.memory().0 < before + 64 * 1024 * 1024);
 }
 
 /// A folder of the person's that must stay as it is.

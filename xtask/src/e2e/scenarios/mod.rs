@@ -1,5 +1,6 @@
 //! Everything a session can go through, as a person would do it at the terminal.
 
+mod answer;
 mod ask;
 mod context;
 mod end;
@@ -97,6 +98,23 @@ pub(super) static ALL: &[Scenario] = &[
             context::hooks_into_running,
         )
     },
+    acting(
+        "answer",
+        "yes, no and always from the board, and how soon",
+        answer::permission::permission_answered,
+    ),
+    acting("answer_question", "questions are answered on the board", answer::question::question_answered),
+    acting("answer_plan", "plans are sent back and approved on the board", answer::plan::plan_answered),
+    acting("answer_several", "two requests at once, and those of an agent", answer::agents::several),
+    acting("answer_terminal", "the terminal is first, or at the same moment", answer::race::terminal_first),
+    acting("answer_timeout", "nobody answers in time", answer::hold::timeout),
+    acting("answer_killed", "the daemon dies while somebody waits", answer::hold::daemon_killed),
+    acting("answer_print", "print mode, held only where wanted", answer::hold::print),
+    acting(
+        "answer_elicitation",
+        "a server's form is filled in on the board",
+        answer::elicitation::elicitation,
+    ),
     acting("send", "the daemon types prompts of all kinds", terminal::send),
     acting("send_command", "the daemon types what the client would run itself", terminal::send_command),
     acting("send_draft", "the daemon finds a draft, a menu, a question", terminal::send_draft),

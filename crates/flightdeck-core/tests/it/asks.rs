@@ -1,0 +1,82 @@
+//! An answer from here and one at the terminal in the same moment: the client does not tell which it took.
+
+use flightdeck_core::ask::answer::{Answer, Decision};
+use flightdeck_core::ask::{By, How, answered_record};
+use flightdeck_core::event::Event;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::record::EventId;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::wire::hook;
+
+use crate::registry::tell_all;
+use crate::story::{at, card, read};
+
+/// A session whose request for permission is answered from here at second 3.
+fn answered(decision: Decision, before: &str) -> Fleet {
+    let mut fleet = Fleet::new(Rules::default());
+    let asks = "0 UserPromptSubmit prompt=go
+        1 PreToolUse tool_name=Bash tool_input={\"command\":\"make\"} tool_use_id=t1
+        1 PermissionRequest tool_name=Bash tool_input={\"command\":\"make\"}
+        1.1 registry waiting:permission~prompt";
+    tell_all(&mut fleet, &format!("{asks}\n{before}").replace("\n\n", "\n"));
+    let ask = card(&fleet, "s").asks[0].id.clone();
+    let mut record = answered_record("s", &ask, &Answer::plain(decision, By::Web), EventId(99));
+    record.seq = fleet.last_seq() + 1;
+    hook::stamp(&mut record, at("3"), fleet.now());
+    let _ = fleet.apply(&Event::from_record(&record));
+    fleet
+}
+
+#[track_caller]
+fn ends(mut fleet: Fleet, after: &str, how: How, reads: &str) {
+    tell_all(&mut fleet, after);
+    let _ = fleet.tick(at("20"));
+    let card = card(&fleet, "s");
+    let end = card.asks[0].resolution.clone().unwrap();
+    assert_eq!((end.how, read(&card).as_str()), (how, reads));
+    assert_eq!(end.by, Some(if how.is_ours() { By::Web } else { By::Terminal }));
+}
+
+const RAN: &str = "4 PostToolUse tool_name=Bash tool_input={\"command\":\"make\"} tool_use_id=t1";
+const INTERRUPTED: &str = r#"needs_you interrupted "You interrupted Bash""#;
+
+#[test]
+fn a_call_that_ran_although_we_refused_it_was_allowed_in_the_terminal() {
+    let thinks = r#"running thinking "Thinking""#;
+    ends(answered(Decision::Deny, ""), RAN, How::AnsweredInTerminal, thinks);
+    ends(answered(Decision::Allow, ""), RAN, How::Allowed, thinks);
+    // Another call of the same tool says nothing.
+    let other = RAN.replace("t1", "t2");
+    ends(answered(Decision::Deny, ""), &other, How::Denied, thinks);
+}
+
+#[test]
+fn a_client_that_never_went_on_after_our_answer_was_refused_in_the_terminal() {
+    let idle = "3.05 registry idle";
+    ends(answered(Decision::Allow, ""), idle, How::RefusedInTerminal, INTERRUPTED);
+    ends(
+        answered(Decision::Deny, ""),
+        idle,
+        How::RefusedInTerminal,
+        r#"needs_you interrupted "You interrupted""#,
+    );
+}
+
+#[test]
+fn esc_before_our_answer_counts_though_it_is_heard_after() {
+    ends(answered(Decision::Allow, ""), "3.1@2.9 registry idle", How::RefusedInTerminal, INTERRUPTED);
+    ends(answered(Decision::Allow, "2.9 registry idle"), "", How::RefusedInTerminal, INTERRUPTED);
+}
+
+#[test]
+fn esc_while_the_allowed_call_runs_leaves_the_answer_as_it_was() {
+    let after = "3.1 registry busy\n9 registry idle";
+    ends(answered(Decision::Allow, ""), after, How::Allowed, INTERRUPTED);
+}
+
+#[test]
+fn a_word_from_before_the_request_says_nothing_about_the_answer() {
+    let runs = r#"running acting "Bash: make""#;
+    ends(answered(Decision::Allow, ""), "3.1@0.5 registry idle", How::Allowed, runs);
+    ends(answered(Decision::Allow, ""), "3.1@2.9 registry waiting:permission~prompt", How::Allowed, runs);
+}
