@@ -12,10 +12,15 @@ test.describe.configure({ mode: "serial" });
 
 const SECONDS = Number(process.env.LOAD_SECONDS ?? 12);
 const SESSIONS = 1000;
-/** A turn of six hooks is about eight and a half changes, because an ask opens and closes too: this makes 200 a second. */
-const HOOKS_PER_SECOND = 142;
+/** A turn of six hooks is about eight changes, because an ask opens and closes too: this makes 200 a second. */
+const HOOKS_PER_SECOND = 150;
 /** Far from what is promised: they only tell a page that stands still from one that moves. */
 const WORST = { taskMs: 600, frameMs: 150, paintMs: 4000, heapMb: 15 };
+
+/** The daemon keeps a settled ask for a minute: until then the fleet itself grows, and the page with it. */
+const FLEET_GROWS_MS = 65_000;
+/** The first seconds are those of a page that has just been opened. */
+const WARM_MS = process.env.LOAD_RESULT ? FLEET_GROWS_MS : 3_000;
 
 type Series = { name: string; unit: string; samples: number[] };
 
@@ -44,8 +49,7 @@ test("1,000 sessions at 200 changes a second: it stays smooth, and draws only wh
   await fleet.open();
   const stop = new AbortController();
   const playing = busy.play(HOOKS_PER_SECOND, stop.signal);
-  // The first seconds are those of a page that has just been opened.
-  await page.waitForTimeout(3000);
+  await page.waitForTimeout(WARM_MS);
   expect(await page.locator("[data-card]").count()).toBeLessThan(300);
   const heapBefore = await heap();
   const [changesBefore, began] = [(await fleet.board()).n, performance.now()];
