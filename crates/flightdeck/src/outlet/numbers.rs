@@ -73,11 +73,7 @@ fn of_status_lines(events: &[Record]) -> Vec<Point> {
     let lines = events.iter().filter(|event| event.name == STATUS_LINE);
     let points = lines.map(|line| {
         let says = statusline::says(&line.payload);
-        Point {
-            at: line.fired_at,
-            context_tokens: says.context_tokens,
-            usd_micros: says.client_usd_micros,
-        }
+        Point { at: line.fired_at, context_tokens: says.context_tokens, usd_micros: says.client_usd_micros }
     });
     points.filter(|p| p.context_tokens.is_some() || p.usd_micros.is_some()).collect()
 }
