@@ -162,6 +162,7 @@ async function api(req, res, path, url) {
   if (!action) return json(res, 200, s);
   if (action === "events") { const after = Number(url.searchParams.get("after") ?? 0); return json(res, 200, { events: logOf(s).filter((e) => e.seq > after), next_after: null, next_before: null }); }
   if (action === "explain") return json(res, 200, explain(s, logOf(s), Date.now()));
+  if (action === "numbers") return json(res, 200, { points: [] });
   if (action === "seen") { s.seen = true; publish("session_updated", { session: s }); return json(res, 202, {}); }
   if (!s.seat?.pane) return json(res, 409, { message: "this session has no tmux pane" });
   return json(res, 202, { confirmed: true, message: "sent" });

@@ -1,67 +1,106 @@
-//! A large fleet in full motion. With `LOAD_SECONDS=60` the promises of the board are checked, which needs a machine that is
-//! otherwise idle; without it a short run guards against the worst.
+//! A large fleet in full motion, on a real daemon. `cargo xtask bench page` runs this for a minute and judges what it wrote
+//! (`LOAD_RESULT`) against the promises, which needs a machine that is otherwise idle; without that a short run guards
+//! against the worst.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { Busy } from "./busy";
+import { servePage } from "./dist";
 import { expect, test } from "./fleet";
 
 // Tracing would be most of the load.
 test.use({ trace: "off", screenshot: "off" });
 test.describe.configure({ mode: "serial" });
 
-const strict = process.env.LOAD_SECONDS !== undefined;
 const SECONDS = Number(process.env.LOAD_SECONDS ?? 12);
-const LIMITS = strict ? { taskMs: 200, frameMs: 33.4, paintMs: 1000 } : { taskMs: 600, frameMs: 150, paintMs: 4000 };
+const SESSIONS = 1000;
+const RATE = 200;
+/** Far from what is promised: they only tell a page that stands still from one that moves. */
+const WORST = { taskMs: 600, frameMs: 150, paintMs: 4000, heapMb: 15 };
 
-type Measured = { frames: number[]; tasks: number[] };
+type Series = { name: string; unit: string; samples: number[] };
 
-test.describe("1,000 sessions at 200 changes a second", () => {
-  test.use({ ground: "mock", sessions: 1000, rate: 200 });
+function tell(series: Series[]): void {
+  for (const { name, unit, samples } of series) if (samples.length < 10) console.log(`${name}: ${samples.map((s) => s.toFixed(1)).join(", ")} ${unit}`);
+  const path = process.env.LOAD_RESULT;
+  if (!path) return;
+  const before = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as { series: Series[] }).series : [];
+  writeFileSync(path, JSON.stringify({ row: "page", series: [...before, ...series] }));
+}
 
-  test("stays smooth, and draws only what is near the view", async ({ fleet, page }) => {
-    test.setTimeout((SECONDS + 60) * 1000);
-    const cdp = await page.context().newCDPSession(page);
-    const heap = async () => {
-      await cdp.send("HeapProfiler.collectGarbage");
-      return ((await cdp.send("Runtime.getHeapUsage")) as { usedSize: number }).usedSize / 1e6;
-    };
-    await fleet.open();
-    await page.waitForTimeout(3000);
-    expect(await page.locator("[data-card]").count()).toBeLessThan(300);
-    const before = await heap();
-    const measured = await page.evaluate(async (ms) => {
-      const out: { frames: number[]; tasks: number[] } = { frames: [], tasks: [] };
-      new PerformanceObserver((list) => out.tasks.push(...list.getEntries().map((e) => e.duration))).observe({ type: "longtask" });
-      let last = performance.now();
-      const end = last + ms;
-      await new Promise<void>((done) => {
-        const frame = (at: number) => {
-          out.frames.push(at - last);
-          last = at;
-          if (at < end) requestAnimationFrame(frame);
-          else done();
-        };
-        requestAnimationFrame(frame);
-      });
-      return out;
-    }, SECONDS * 1000) as Measured;
-    const after = await heap();
-    const sorted = measured.frames.toSorted((a, b) => a - b);
-    const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
-    const longest = Math.max(0, ...measured.tasks);
-    console.log(`${SECONDS} s: p95 frame ${p95.toFixed(1)} ms, ${measured.tasks.length} long tasks, longest ${longest.toFixed(0)} ms, heap ${before.toFixed(1)} → ${after.toFixed(1)} MB, ${await page.locator("[data-card]").count()} cards drawn`);
-    expect(longest).toBeLessThan(LIMITS.taskMs);
-    expect(p95).toBeLessThan(LIMITS.frameMs);
-    expect(after - before).toBeLessThan(15);
-  });
+function percentile(samples: number[], part: number): number {
+  const sorted = samples.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) * part)] ?? 0;
+}
+
+test("1,000 sessions at 200 changes a second: it stays smooth, and draws only what is near the view", async ({ fleet, page }) => {
+  test.setTimeout((SECONDS + 180) * 1000);
+  const busy = new Busy(fleet.server.url, SESSIONS);
+  await busy.begin();
+  const cdp = await page.context().newCDPSession(page);
+  const heap = async () => {
+    await cdp.send("HeapProfiler.collectGarbage");
+    return ((await cdp.send("Runtime.getHeapUsage")) as { usedSize: number }).usedSize / 1e6;
+  };
+  await fleet.open();
+  const stop = new AbortController();
+  const playing = busy.play(RATE, stop.signal);
+  // The first seconds are those of a page that has just been opened.
+  await page.waitForTimeout(3000);
+  expect(await page.locator("[data-card]").count()).toBeLessThan(300);
+  const heapBefore = await heap();
+  const [changesBefore, began] = [(await fleet.board()).n, performance.now()];
+  const { frames, tasks } = await page.evaluate(async (ms) => {
+    const out: { frames: number[]; tasks: number[] } = { frames: [], tasks: [] };
+    new PerformanceObserver((list) => out.tasks.push(...list.getEntries().map((e) => e.duration))).observe({ type: "longtask" });
+    let last = performance.now();
+    const end = last + ms;
+    await new Promise<void>((done) => {
+      const frame = (at: number) => {
+        out.frames.push(at - last);
+        last = at;
+        if (at < end) requestAnimationFrame(frame);
+        else done();
+      };
+      requestAnimationFrame(frame);
+    });
+    return out;
+  }, SECONDS * 1000);
+  const changes = ((await fleet.board()).n - changesBefore) / ((performance.now() - began) / 1000);
+  const heapAfter = await heap();
+  stop.abort();
+  await playing;
+  const [longest, p95] = [Math.max(0, ...tasks), percentile(frames, 0.95)];
+  console.log(`${SECONDS} s: p95 frame ${p95.toFixed(1)} ms, ${tasks.length} long tasks, longest ${longest.toFixed(0)} ms, ${await page.locator("[data-card]").count()} cards drawn`);
+  tell([
+    { name: "changes", unit: "/s", samples: [changes] },
+    // None is what we want, and is a sample too.
+    { name: "long task", unit: "ms", samples: [0, ...tasks] },
+    { name: "frame", unit: "ms", samples: frames },
+    { name: "frame, longest", unit: "ms", samples: [Math.max(...frames)] },
+    { name: "heap before", unit: "MB", samples: [heapBefore] },
+    { name: "heap after", unit: "MB", samples: [heapAfter] },
+  ]);
+  expect(longest).toBeLessThan(WORST.taskMs);
+  expect(p95).toBeLessThan(WORST.frameMs);
+  expect(heapAfter - heapBefore).toBeLessThan(WORST.heapMb);
 });
 
 test.describe("first paint", () => {
   test.use({ ground: "resting" });
+  const ROUNDS = 5;
 
-  test("54 cards are on screen within a second", async ({ fleet, page }) => {
-    await page.goto(fleet.server.url);
-    await page.waitForSelector("[data-card]");
-    const ms = await page.evaluate(() => performance.now());
-    console.log(`54 cards after ${ms.toFixed(0)} ms`);
-    await expect(page.locator("[data-card]")).toHaveCount(54);
-    expect(ms).toBeLessThan(LIMITS.paintMs);
+  test("54 cards are on screen within a second", async ({ fleet, browser }) => {
+    const samples: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      // Nothing of an earlier visit helps.
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await servePage(page);
+      await page.goto(fleet.server.url);
+      await page.waitForFunction(() => document.querySelectorAll("[data-card]").length === 54);
+      samples.push(await page.evaluate(() => performance.now()));
+      await context.close();
+    }
+    tell([{ name: "54 cards", unit: "ms", samples }]);
+    expect(percentile(samples, 0.5)).toBeLessThan(WORST.paintMs);
   });
 });

@@ -1,6 +1,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test, wantedIn, type Fleet } from "./fleet";
 import { rest } from "./resting";
 
@@ -14,6 +15,32 @@ async function go(page: Page, key: string, arrives: Locator): Promise<void> {
 }
 
 test.describe("drawer", () => {
+  test("its charts begin with the first message, long before the page was opened", async ({ fleet, page }) => {
+    const id = "00000000-0000-4000-8000-00000000cafe";
+    const folder = join(fleet.daemon.claude, "projects", "-home-dev-api");
+    mkdirSync(folder, { recursive: true });
+    const began = Date.now() - 3_600_000;
+    const said = Array.from({ length: 30 }, (_, i) => JSON.stringify({
+      type: "assistant", requestId: `r${i}`, timestamp: new Date(began + i * 60_000).toISOString(), cwd: "/home/dev/api",
+      message: { id: `m${i}`, model: "claude-opus-5-5", content: [{ type: "text", text: "so far" }], usage: { input_tokens: 5, output_tokens: 400, cache_read_input_tokens: 4_000 * (i + 1) } },
+    }));
+    const transcript_path = join(folder, `${id}.jsonl`);
+    writeFileSync(transcript_path, `${said.join("\n")}\n`);
+    await fleet.hook(id, "SessionStart", { source: "resume", transcript_path });
+    await fleet.hook(id, "UserPromptSubmit", { prompt: "Go on", transcript_path });
+    await fleet.open(`#/session/${id}`);
+    const drawer = page.locator("[data-drawer]");
+    const first = new Date(began).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+    for (const name of [/^Context over time: 120k tokens now/, /^Cost over time: \$/]) {
+      await expect(drawer.getByRole("img", { name })).toContainText(first);
+    }
+    // One that nobody knows numbers of has no chart, and nothing broken in its place.
+    const plain = await fleet.start("No transcript here");
+    await fleet.open(`#/session/${plain}`);
+    await expect(drawer.getByRole("heading", { level: 2 })).toHaveText("No transcript here");
+    await expect(drawer.locator(".chart")).toHaveCount(0);
+  });
+
   test("tells why, when and what: timeline, conversation, agents, to-dos, files, raw payloads", async ({ fleet, page }) => {
     const id = await fleet.start("Tidy the store");
     const edit = { tool_name: "Edit", tool_input: { file_path: "/home/dev/api/src/store.rs", old_string: "a", new_string: "b" }, tool_use_id: "t1" };

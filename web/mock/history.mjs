@@ -59,6 +59,6 @@ export function explain(s, events, now) {
   return {
     state: s.agent_state.state, since: s.agent_state.since,
     because: { seq: last?.seq ?? null, name: last?.name ?? "SessionStart", rule: s.status.kind === "attention_needed" ? "A permission request blocks the session at once." : "The newest event of the main agent decides.", payload: last?.payload },
-    history: spans.map((span, i) => ({ at: span.from, from: spans[i - 1]?.state ?? null, to: span.state, because: null })),
+    history: spans.map((span, i) => ({ at: span.from, from: spans[i - 1]?.state ?? null, to: span.state, role: span.role, because: null })),
   };
 }

@@ -1,6 +1,6 @@
 //! Hook payloads to sessions, roughly as STATES says: enough for the page's tests to drive the mock exactly as they
 //! drive the daemon. The daemon's own table is the real one; nothing here is a reference.
-import { ask, blank, setState } from "./seed.mjs";
+import { ask, blank, caution, setState } from "./seed.mjs";
 
 const iso = (ms) => new Date(ms).toISOString();
 const summary = (input) => input?.command ?? input?.file_path ?? input?.pattern ?? "";
@@ -19,7 +19,7 @@ export function applyHook(fleet, payload, now) {
 }
 
 const close = (s, how, now) => {
-  for (const a of s.asks) a.resolution ??= { how, by: "terminal", at: iso(now) };
+  for (const a of s.asks) a.resolution ??= { how, by: "terminal", at: iso(now), rule: null };
 };
 const child = (s, p) => s.sub_agents.find((a) => a.id === p.agent_id);
 
@@ -38,7 +38,7 @@ const RULES = {
   },
   PermissionRequest(s, p, now) {
     const kind = p.tool_name === "AskUserQuestion" ? "question" : p.tool_name === "ExitPlanMode" ? "plan" : "permission";
-    const a = ask(s, { kind, tool_name: p.tool_name, tool_input: p.tool_input, questions: p.tool_input?.questions ?? null, suggestions: p.permission_suggestions ?? [], agent_id: p.agent_id ?? null }, now);
+    const a = ask(s, { kind, tool_name: p.tool_name, tool_input: p.tool_input, questions: p.tool_input?.questions ?? null, suggestions: p.permission_suggestions ?? [], caution: caution(p.tool_input?.command), agent_id: p.agent_id ?? null }, now);
     s.asks = [...s.asks.filter((old) => !old.resolution), a];
     if (kind === "permission") setState(s, "needs_permission", `Permission for ${p.tool_name}: ${summary(p.tool_input)}`, { reason: `Permission for ${p.tool_name}` });
     return a;
@@ -81,7 +81,7 @@ const RULES = {
 
 /** Our own answers, as STATES §1 ends. */
 export function applyAnswer(s, a, answer, now) {
-  a.resolution = { how: answer.decision === "allow" ? "allowed" : answer.decision === "deny" ? "denied" : "cancelled", by: answer.via ?? "api", at: iso(now) };
+  a.resolution = { how: answer.decision === "allow" ? "allowed" : answer.decision === "deny" ? "denied" : "cancelled", by: answer.via ?? "api", at: iso(now), rule: null };
   const open = s.asks.find((other) => !other.resolution);
   if (open) return;
   if (answer.interrupt) setState(s, "interrupted", `You interrupted ${a.tool_name}`);

@@ -135,10 +135,13 @@ export function place(s, state, now, rnd) {
   else setState(s, state, state === "compacting" ? "Compacting" : "Thinking", { since: now - Math.floor(rnd() * 90_000) });
 }
 
+/** One of the daemon's list: enough to see that it asks twice. */
+export const caution = (command) => (/git push.* (--force|-f)/.test(command ?? "") ? "Force push" : null);
+
 let askCount = 0;
 export function ask(s, fields, openedMs) {
   return {
-    id: `ask-${++askCount}`, session_id: s.id, agent_id: null, kind: "permission", tool_name: null, tool_input: null, questions: null, suggestions: [], message: null,
+    id: `ask-${++askCount}`, session_id: s.id, agent_id: null, kind: "permission", tool_name: null, tool_input: null, questions: null, suggestions: [], caution: null, message: null,
     requested_schema: null, url: null, mcp_server_name: null, opened_at: iso(openedMs), expires_at: iso(openedMs + 595_000), answerable: true, resolution: null, ...fields,
   };
 }
@@ -154,7 +157,7 @@ function permission(s, since, rnd) {
   const command = pick(rnd, COMMANDS);
   const rule = `${command.split(" ").slice(0, 2).join(" ")}:*`;
   const suggestions = [{ type: "addRules", rules: [{ toolName: "Bash", ruleContent: rule }], behavior: "allow", destination: "localSettings" }, { type: "addRules", rules: [{ toolName: "Bash", ruleContent: command }], behavior: "allow", destination: "session" }];
-  s.asks = [ask(s, { tool_name: "Bash", tool_input: { command, description: null }, suggestions }, opened)];
+  s.asks = [ask(s, { tool_name: "Bash", tool_input: { command, description: null }, suggestions, caution: caution(command) }, opened)];
   setState(s, "needs_permission", `Permission for Bash: ${command}`, { since: opened, reason: "Permission for Bash" });
 }
 

@@ -13,7 +13,6 @@ import { applyPrefs } from "./lib/prefs";
 import { startRouting } from "./lib/route";
 import { followHooks } from "./live/hooks";
 import { receive } from "./live/inbox";
-import { followSamples } from "./live/samples";
 import { Stream } from "./live/stream";
 import { followUsage } from "./live/usage";
 
@@ -26,7 +25,6 @@ startKeys();
 followTab();
 followAlerts();
 followPresence();
-followSamples();
 followHooks();
 followUsage();
 new Stream({ url: "/api/live/stream", onMessages: receive }).start();

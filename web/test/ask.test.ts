@@ -1,19 +1,9 @@
 import { expect, test } from "vitest";
-import { caution } from "../src/ask/caution";
 import { diffLines } from "../src/ask/diff";
 import { fitsCard, toolInput } from "../src/ask/input";
 import { suggestionText } from "../src/ask/suggestion";
 import { endedText } from "../src/ask/answers";
 import { parseBlocks } from "../src/ui/Markdown";
-
-test.each([
-  ["git push --force origin main", "Force push"], ["git push -f", "Force push"], ["git push --force-with-lease origin x", "Force push"], ["git push origin +main", "Force push"],
-  ["git reset --hard HEAD~1", "Hard reset"], ["rm -rf target", "Deletes recursively"], ["sudo rm -r --force /x", "Deletes recursively"], ["git clean -fdx", "Deletes untracked files"],
-  ["psql -c 'DROP TABLE users'", "Drops data"], ["terraform apply tfplan", "Changes infrastructure"], ["cargo publish", "Publishes a package"],
-])("%s asks twice", (command, why) => expect(caution(command)).toBe(why));
-
-test.each(["git push origin main", "rm notes.txt", "cargo test", "terraform plan", "grep -r form src", "git reset HEAD file", "ls -f", "npm run format"])("%s asks once", (command) =>
-  expect(caution(command)).toBeNull());
 
 test("an edit shows what stays, goes and comes", () => {
   expect(diffLines("a\nb\nc", "a\nB\nc").map((l) => l.sign + l.text)).toEqual([" a", "-b", "+B", " c"]);
@@ -42,6 +32,7 @@ test("a suggestion says what it will remember and where", () => {
 test("how an ask ended is said in words", () => {
   expect(endedText({ how: "allowed", by: "web" })).toBe("Allowed here");
   expect(endedText({ how: "answered_in_terminal", by: "terminal" })).toBe("Answered in terminal");
+  expect(endedText({ how: "allowed", by: "policy", rule: "Bash cargo test*" })).toBe("Allowed by policy: Bash cargo test*");
   expect(endedText({}, "Already answered")).toBe("Already answered");
 });
 

@@ -3,12 +3,12 @@ import { entersNeed } from "../src/alerts/enters";
 import { isQuiet, type AlertSettings } from "../src/alerts/settings";
 import { faviconUrl } from "../src/alerts/tab";
 import { headline } from "../src/card/headline";
-import { lookOf, lookOfState } from "../src/card/look";
+import { lookOf } from "../src/card/look";
+import type { Role } from "../src/generated/Role";
 import { saidIn } from "../src/drawer/Conversation";
 import { stepMs, stepsFrom } from "../src/drawer/steps";
-import type { HookStatus } from "../src/generated/HookStatus";
 import { hookTrouble } from "../src/live/trouble";
-import type { TimelineEvent } from "../src/generated/TimelineEvent";
+import type { FleetHistoryRow, HookStatus, TimelineEvent } from "../src/live/types";
 import { ago, duration, modelName, span, tokens, usd } from "../src/lib/format";
 import { extend } from "../src/overview/history";
 import { axisTicks, summarise, waitedMs } from "../src/overview/summary";
@@ -53,7 +53,7 @@ test("hooks: in order, not wanted, never registered, changed, unreadable are tol
 });
 
 test("a role the page does not know is drawn calmly", () => {
-  expect([lookOf("urgent"), lookOf("brandnew"), lookOfState("acting"), lookOfState("whatever", "red")]).toEqual(["blocked", "idle", "running", "failed"]);
+  expect([lookOf("urgent"), lookOf("brandnew" as Role)]).toEqual(["blocked", "idle"]);
 });
 
 test("only entering a need alerts, never a fresh session or a snapshot", () => {
@@ -98,7 +98,7 @@ test("the conversation is what was asked and how turns ended", () => {
 const at = (min: number) => new Date(Date.UTC(2026, 10, 15, 18, min)).toISOString();
 
 test("a live change ends the open span and begins the next", () => {
-  const row = { id: "s1", title: "Fix it", project: "api", spans: [{ from: at(0), to: null, group: "running" as const, state: "thinking", label: "Thinking" }] };
+  const row: FleetHistoryRow = { id: "s1", title: "Fix it", project: "api", spans: [{ from: at(0), to: null, group: "running", state: "thinking", role: "working", label: "Thinking" }] };
   const after = session({ group: "needs_you", state: "idle", role: "calm" });
   after.agent_state.since = at(5);
   const [changed] = extend([row], { before: null, after, discovered: false });
@@ -109,10 +109,10 @@ test("a live change ends the open span and begins the next", () => {
 
 test("time waited counts what stands still, inside the window only", () => {
   const window = { start: Date.parse(at(10)), end: Date.parse(at(40)) };
-  const row = { id: "a", title: null, project: "api", spans: [
-    { from: at(0), to: at(20), group: "needs_you" as const, state: "needs_permission", label: "" },
-    { from: at(20), to: at(30), group: "running" as const, state: "acting", label: "" },
-    { from: at(30), to: null, group: "needs_you" as const, state: "error", label: "" },
+  const row: FleetHistoryRow = { id: "a", title: null, project: "api", spans: [
+    { from: at(0), to: at(20), group: "needs_you", state: "needs_permission", role: "urgent", label: "" },
+    { from: at(20), to: at(30), group: "running", state: "acting", role: "working", label: "" },
+    { from: at(30), to: null, group: "needs_you", state: "error", role: "red", label: "" },
   ] };
   expect(waitedMs(row, window)).toBe(20 * 60_000);
   expect(summarise([row], window)).toEqual({ stopped: 0, finished: 0, failed: 1 });

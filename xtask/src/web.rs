@@ -1,5 +1,8 @@
 //! `cargo xtask web`: the page with hot reload, against a daemon that runs.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
@@ -13,17 +16,28 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<bool> {
+    let web = with_modules()?;
+    let status = npm(&web).args(["run", "dev"]).env("FLIGHTDECK_URL", &args.url).status();
+    Ok(status.context("cannot run npm run dev")?.success())
+}
+
+/// The folder of the page, with what it is built and tested with.
+pub(crate) fn with_modules() -> Result<PathBuf> {
     if !is_installed("npm") {
         bail!("npm is needed: install Node 20 or newer (on Debian: apt-get install nodejs npm)");
     }
     let web = root().join("web");
-    let npm = |words: &[&str]| {
-        let mut command = std::process::Command::new("npm");
-        command.args(words).current_dir(&web).env("FLIGHTDECK_URL", &args.url);
-        command.status().with_context(|| format!("cannot run npm {}", words.join(" ")))
-    };
-    if !web.join("node_modules").exists() && !npm(&["install", "--no-audit", "--no-fund"])?.success() {
-        bail!("npm install failed in {}", web.display());
+    if !web.join("node_modules").exists() {
+        let args = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
+        if !npm(&web).args(args).status().context("cannot run npm install")?.success() {
+            bail!("npm install failed in {}", web.display());
+        }
     }
-    Ok(npm(&["run", "dev"])?.success())
+    Ok(web)
+}
+
+fn npm(dir: &Path) -> Command {
+    let mut command = Command::new("npm");
+    command.current_dir(dir);
+    command
 }

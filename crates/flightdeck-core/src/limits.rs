@@ -89,6 +89,10 @@ pub const CACHE_LIVES_1H: Millis = Millis::hours(1);
 pub const ASK_INPUT_BYTES_MAX: usize = 64 * 1024;
 /// Longest text beside an ask: a description of a choice, the message of a form.
 pub const ASK_TEXT_CHARS_MAX: usize = 4_000;
+/// Longest pattern in a rule of the policy.
+pub const POLICY_TEXT_CHARS_MAX: usize = 1_000;
+/// Most of a rule's name that an answer carries: some long rules side by side.
+pub const RULE_NAME_CHARS_MAX: usize = 500;
 /// Most questions of one ask; the client's own dialog has four.
 pub const QUESTIONS_MAX: usize = 16;
 /// Longest answer to one question.

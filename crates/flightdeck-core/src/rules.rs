@@ -70,6 +70,8 @@ rules! {
     PermissionNotice "A notification says that a prompt is open, and no hook told which.";
     AllowedHere "The person answered from Flightdeck: the call goes on.";
     DeniedHere "The person refused from Flightdeck: Claude reads why.";
+    AllowedByPolicy "A rule of the person's policy allowed it: the call goes on.";
+    DeniedByPolicy "A rule of the person's policy refused it: Claude reads why.";
     RefusedHere "The person refused from Flightdeck and ended the turn.";
     RefusedInTerminal "The client ended the hook that waited for an answer: the person refused in the terminal.";
     NeedClosed "The call that waited for a person went on: its need is closed.";

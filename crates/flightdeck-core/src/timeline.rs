@@ -1,12 +1,15 @@
 //! One line about an event, for the timeline of a session.
 
+use serde_json::{Map, Value};
+
+use crate::ask::ANSWERED;
 use crate::event::{Prompter, prompter};
 use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
 use crate::record::{Record, Source};
 use crate::text::one_line;
 use crate::tool::ToolUse;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{list, str, text, whole};
+use crate::wire::lenient::{list, object, str, text, whole};
 use crate::wire::statusline::{self, STATUS_LINE};
 
 /// What the person did to a session's terminal from here, as it stands in the log.
@@ -23,7 +26,7 @@ pub fn summary(record: &Record) -> String {
         return format!("{chars} characters typed into the terminal from here");
     }
     if record.source != Source::Hook {
-        return String::new();
+        return if record.name == ANSWERED { answered(p) } else { String::new() };
     }
     let field = |name: &str| text(p, name).map(|t| one_line(&t, CARD_PROMPT_CHARS_MAX)).unwrap_or_default();
     use HookName as H;
@@ -61,6 +64,15 @@ pub fn summary(record: &Record) -> String {
         Some(H::TeammateIdle) => field("teammate_name"),
         Some(H::WorktreeCreate | H::WorktreeRemove | H::MessageDisplay) | None => String::new(),
     }
+}
+
+/// `allow (web)`, `deny (policy: Bash make*)`.
+fn answered(p: &Map<String, Value>) -> String {
+    let empty = Map::new();
+    let answer = object(p, "answer").unwrap_or(&empty);
+    let by = str(answer, "via").unwrap_or("api");
+    let by = str(answer, "rule").map_or(by.to_owned(), |rule| format!("{by}: {rule}"));
+    one_line(&format!("{} ({by})", str(answer, "decision").unwrap_or_default()), CARD_PROMPT_CHARS_MAX)
 }
 
 fn status_line(record: &Record) -> String {

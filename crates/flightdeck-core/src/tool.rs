@@ -35,17 +35,25 @@ impl ToolUse {
     }
 
     pub fn asks_question(&self) -> bool {
-        self.name == "AskUserQuestion"
+        asks_question(&self.name)
     }
 
     pub fn asks_approval(&self) -> bool {
-        self.name == "ExitPlanMode"
+        asks_approval(&self.name)
     }
 }
 
+pub(crate) fn asks_question(tool: &str) -> bool {
+    tool == "AskUserQuestion"
+}
+
+pub(crate) fn asks_approval(tool: &str) -> bool {
+    tool == "ExitPlanMode"
+}
+
 /// The one field of the input that a person would read first.
-fn summary(tool: &str, input: &Map<String, Value>) -> Option<String> {
-    let field = match tool {
+pub(crate) fn field(tool: &str) -> Option<&'static str> {
+    Some(match tool {
         "Bash" | "Monitor" => "command",
         "Read" | "Write" | "Edit" | "MultiEdit" => "file_path",
         "NotebookEdit" => "notebook_path",
@@ -57,12 +65,20 @@ fn summary(tool: &str, input: &Map<String, Value>) -> Option<String> {
         "TaskCreate" => "subject",
         "TaskUpdate" | "TaskOutput" | "TaskStop" => "taskId",
         "EnterWorktree" => "name",
-        "AskUserQuestion" => return question(input),
+        _ => return None,
+    })
+}
+
+fn summary(tool: &str, input: &Map<String, Value>) -> Option<String> {
+    match tool {
+        "AskUserQuestion" => question(input),
         // The plan itself is shown whole; its first line is most often only "# Plan".
-        "ExitPlanMode" => return None,
-        _ => return first_text(input),
-    };
-    text(input, field).map(|value| one_line(&value, TOOL_SUMMARY_CHARS_MAX))
+        "ExitPlanMode" => None,
+        tool => match field(tool) {
+            Some(field) => text(input, field).map(|value| one_line(&value, TOOL_SUMMARY_CHARS_MAX)),
+            None => first_text(input),
+        },
+    }
 }
 
 fn question(input: &Map<String, Value>) -> Option<String> {

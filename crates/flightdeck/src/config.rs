@@ -5,11 +5,13 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use flightdeck_core::ask::policy::Policy;
 use flightdeck_core::price::{DollarsPerMillion, PriceError, PriceTable};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Millis;
 use serde::Deserialize;
 
+use crate::asks::holds::HoldRules;
 use crate::claude_settings::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT};
 use crate::store::RetentionPolicy;
 use crate::terminal::focus::FocusCommand;
@@ -39,6 +41,8 @@ pub struct Config {
     pub keep: Keep,
     /// Dollars per million tokens by model, over the prices we ship.
     pub prices: BTreeMap<String, DollarsPerMillion>,
+    /// Rules that answer permission requests by themselves.
+    pub policy: Policy,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -99,6 +103,15 @@ impl Config {
 
     pub fn hold_seconds(&self) -> u32 {
         self.hold_seconds.unwrap_or(DEFAULT_HOLD_SECONDS)
+    }
+
+    pub fn hold_rules(&self, seconds: u32) -> HoldRules {
+        HoldRules {
+            print: self.hold_print,
+            elicitation: self.hold_elicitation,
+            agents: self.hold_agents,
+            ..HoldRules::new(seconds)
+        }
     }
 
     pub fn rules(&self, host: Option<String>) -> Rules {
@@ -162,6 +175,27 @@ mod tests {
     fn a_misspelt_setting_is_named_with_its_line() {
         let error = read("port = 1\nhold_sconds = 3\n").unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("hold_sconds"), "{error}");
+    }
+
+    #[test]
+    fn a_mistake_in_a_rule_is_named_with_its_line() {
+        let rule =
+            |rule: &str| read(&format!("port = 1\n[policy]\nenabled = true\n[[policy.rules]]\n{rule}\n"));
+        let right = rule("tool = \"Bash\"\nmatch = \"cargo test*\"\ndecision = \"allow\"").unwrap();
+        assert_eq!(
+            (right.policy.enabled, right.policy.rules[0].to_string()),
+            (true, "Bash cargo test*".into())
+        );
+        assert!(!read("[[policy.rules]]\ntool = \"*\"\ndecision = \"deny\"").unwrap().policy.enabled);
+        for (wrong, line, why) in [
+            ("tool = \"Bash\"\ndecision = \"ask\"", "line 6", "unknown variant `ask`"),
+            ("tool = \"Bash\"\ndecison = \"allow\"", "line 6", "unknown field `decison`"),
+            ("decision = \"allow\"", "line 4", "missing field `tool`"),
+            ("tool = \"Bash\"\ndecision = \"allow\"\nmessage = \"x\"", "line 4", "`message` goes with"),
+        ] {
+            let error = rule(wrong).unwrap_err().to_string();
+            assert!(error.contains(line) && error.contains(why), "{error}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::asks::holds::{HoldRules, Holds};
+use crate::asks::holds::Holds;
 use crate::claude_settings::{ClientVersion, Installed, Registration, SettingsFile, Via};
 use crate::clock::{self, Clock};
 use crate::config::Config;
@@ -126,12 +126,8 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
         history: Arc::default(),
         prices: Arc::clone(&prices),
         holds: Arc::clone(&holds),
-        hold_rules: HoldRules {
-            print: config.hold_print,
-            elicitation: config.hold_elicitation,
-            agents: config.hold_agents,
-            ..HoldRules::new(hold_seconds.unwrap_or(config.hold_seconds()))
-        },
+        hold_rules: config.hold_rules(hold_seconds.unwrap_or(config.hold_seconds())),
+        policy: Arc::new(config.policy.clone()),
         terminals: Arc::new(Terminals::new(config.focus_command.clone())),
     };
 

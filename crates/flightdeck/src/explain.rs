@@ -34,6 +34,8 @@ pub struct Step {
     pub at: Timestamp,
     pub from: StateName,
     pub to: StateName,
+    /// The colour of `to`.
+    pub role: Role,
     pub because: Reason,
 }
 
@@ -49,7 +51,7 @@ pub(crate) fn explain(session: &Session) -> Explanation {
         history: session
             .history
             .iter()
-            .map(|t| Step { at: t.at, from: t.from, to: t.to, because: reason(t.because) })
+            .map(|t| Step { at: t.at, from: t.from, to: t.to, role: t.to.role(), because: reason(t.because) })
             .collect(),
     }
 }

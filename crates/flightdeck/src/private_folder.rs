@@ -104,12 +104,19 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         for (loose, closed) in [(0o777, 0o755), (0o770, 0o750), (0o702, 0o700), (0o755, 0o755)] {
             std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(loose)).unwrap();
-            let link = home.path().with_extension("link");
-            symlink(home.path(), &link).unwrap();
-            open(&link).unwrap();
-            std::fs::remove_file(&link).unwrap();
+            open(home.path()).unwrap();
             assert_eq!(home.path().metadata().unwrap().permissions().mode() & 0o777, closed);
         }
+    }
+
+    #[test]
+    fn an_open_folder_behind_a_link_is_refused_and_left_as_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let around = tempfile::tempdir().unwrap();
+        symlink(home.path(), around.path().join("spool")).unwrap();
+        assert!(open(&around.path().join("spool")).is_err());
+        assert_eq!(home.path().metadata().unwrap().permissions().mode() & 0o777, 0o777);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
+use flightdeck_core::ask::policy::Policy;
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
 use flightdeck_core::price::PriceTable;
 
@@ -17,7 +18,7 @@ use crate::guard::{Guard, guard};
 use crate::health::Health;
 use crate::inlet::http;
 use crate::inlet::tail::history::History;
-use crate::outlet::{api, assets, observe, openapi, sse, terminal, usage};
+use crate::outlet::{api, assets, numbers, observe, openapi, sse, terminal, usage};
 use crate::registration::Registrar;
 use crate::store::Store;
 use crate::terminal::Terminals;
@@ -35,6 +36,8 @@ pub struct App {
     pub prices: Arc<PriceTable>,
     pub holds: Arc<Holds>,
     pub hold_rules: HoldRules,
+    /// As it was read at the start.
+    pub policy: Arc<Policy>,
     pub terminals: Arc<Terminals>,
 }
 
@@ -48,6 +51,7 @@ pub fn router(app: App, allowed: Arc<Guard>) -> Router {
         .route("/api/sessions/{id}", get(api::session))
         .route("/api/sessions/{id}/events", get(api::events))
         .route("/api/sessions/{id}/explain", get(api::explain))
+        .route("/api/sessions/{id}/numbers", get(numbers::numbers))
         .route("/api/sessions/{id}/seen", post(api::seen))
         .route("/api/asks/{id}", get(answer::get_ask))
         .route("/api/asks/{id}/answer", post(answer::post_answer))

@@ -7,7 +7,6 @@ import { TimeLeft } from "../ui/Meters";
 import { Menu, MenuItem } from "../ui/Menu";
 import { answer } from "./answers";
 import type { AskProps } from "./AskView";
-import { caution } from "./caution";
 import { Input } from "./Input";
 import { fitsCard, toolInput } from "./input";
 import { MessageBox } from "./MessageBox";
@@ -16,7 +15,7 @@ import { suggestionText, type Suggestion } from "./suggestion";
 export function PermissionAsk({ ask, whole }: AskProps) {
   const input = toolInput(ask);
   const fits = whole || fitsCard(input);
-  const warning = input.kind === "command" ? caution(input.command) : null;
+  const warning = ask.caution;
   const armed = useSignal(false);
   const writing = useSignal(false);
   const allow = () => {

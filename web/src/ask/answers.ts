@@ -60,8 +60,9 @@ function resolutionIn(body: unknown): Partial<Resolution> {
 
 const BY: Record<string, string> = { web: "here", cli: "from the command line", tui: "in the TUI", api: "through the API", terminal: "in the terminal" };
 
-export function endedText({ how, by }: Partial<Resolution>, otherwise = "Answered"): string {
+export function endedText({ how, by, rule }: Partial<Resolution>, otherwise = "Answered"): string {
   const what = how ? words(how) : otherwise;
+  if (by === "policy") return rule ? `${what} by policy: ${rule}` : `${what} by policy`;
   const where = by ? (BY[by] ?? `by ${by}`) : "";
   return where && !what.includes("terminal") ? `${what} ${where}` : what;
 }

@@ -8,7 +8,7 @@ const H = 74;
 const BASE = 60;
 const TOP = 6;
 
-export function Chart({ points, max, label, limit }: { points: Point[]; max: number; label: string; limit?: number }) {
+export function Chart({ points, max, label }: { points: Point[]; max: number; label: string }) {
   const first = points[0];
   const last = points.at(-1);
   if (!first || !last || points.length < 2) return null;
@@ -19,7 +19,6 @@ export function Chart({ points, max, label, limit }: { points: Point[]; max: num
   return (
     <svg class="chart" viewBox={`0 0 ${W} ${H}`} role="img" aria-label={label}>
       <path class="grid" d={`M0 ${BASE}H${W}`} />
-      {limit !== undefined && <path class="limit" d={`M0 ${y(limit)}H${W}`} />}
       <path class="area" d={`${line} L${x(last.at).toFixed(1)} ${BASE} L0 ${BASE}z`} />
       <path class="ink" d={line} />
       <circle class="at" cx={x(last.at)} cy={y(last.value)} r="2.5" />

@@ -1,5 +1,5 @@
 //! The tail of the conversation, as far as the events carried it: what the person asked and how each turn ended.
-import type { TimelineEvent } from "../generated/TimelineEvent";
+import type { TimelineEvent } from "../live/types";
 import { time } from "../lib/clock";
 import { clockTime } from "../lib/format";
 import { Markdown } from "../ui/Markdown";

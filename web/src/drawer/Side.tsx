@@ -1,70 +1,71 @@
 //! The measures of a session: context, cost, agents, to-dos, files.
 import { agentType } from "../card/headline";
-import type { Explanation } from "../generated/Explanation";
 import type { Session } from "../generated/Session";
 import type { SubAgent } from "../generated/SubAgent";
-import type { TimelineEvent } from "../generated/TimelineEvent";
 import { duration, modelName, plural, tokens, usd } from "../lib/format";
 import { time } from "../lib/clock";
-import { samplesOf } from "../live/samples";
+import type { Explanation, NumbersPoint, TimelineEvent } from "../live/types";
 import { Icon, WireIcon } from "../ui/Icon";
 import { Gauge, Pips } from "../ui/Meters";
 import { Elapsed } from "../ui/Timer";
 import { Chart, type Point } from "./Chart";
+import { useNumbers } from "./data";
 import { filesTouched } from "./files";
 import { StateStrip } from "./StateStrip";
 
 type SideProps = { session: Session; explanation: Explanation | null; events: TimelineEvent[] };
 
 export function Side({ session, explanation, events }: SideProps) {
+  const numbers = useNumbers(session);
   return (
     <div class="drawer-side" tabIndex={0} role="region" aria-label="Measures">
       <StateStrip session={session} explanation={explanation} />
-      <Context session={session} />
-      <Cost session={session} />
+      <Context session={session} numbers={numbers} />
+      <Cost session={session} numbers={numbers} />
       <Agents session={session} />
       <Todos session={session} />
-      <Files events={events} />
+      <Files session={session} events={events} />
     </div>
   );
 }
 
+type Measure = { session: Session; numbers: NumbersPoint[] };
+
 /** A line over less than this would be all noise. */
 const CHART_MIN_MS = 30_000;
 
-function points(session: Session, pick: "usdMicros" | "contextPercent"): Point[] {
-  const all = samplesOf(session.id).flatMap((s) => (s[pick] === null ? [] : [{ at: s.at, value: s[pick] }]));
+function pointsOf(numbers: NumbersPoint[], pick: "usd_micros" | "context_tokens"): Point[] {
+  const all = numbers.flatMap((n) => (n[pick] === null ? [] : [{ at: time(n.at), value: n[pick] }]));
   const [first, last] = [all[0], all.at(-1)];
   return first && last && last.at - first.at >= CHART_MIN_MS ? all : [];
 }
 
-/** The client compacts about here. */
-const COMPACTS_AT_PERCENT = 90;
+const highest = (points: Point[]) => points.reduce((most, p) => Math.max(most, p.value), 1);
 
-function Context({ session }: { session: Session }) {
+function Context({ session, numbers }: Measure) {
   const { context } = session;
   if (!context) return null;
   const { percent: exact, window } = context;
-  if (exact === null) return <h3 class="sect">Context<span class="aside">{tokens(context.tokens)} tokens</span></h3>;
-  const percent = Math.round(exact);
+  const percent = exact === null ? null : Math.round(exact);
+  const seen = pointsOf(numbers, "context_tokens");
   return (
     <>
-      <h3 class="sect">Context<span class="aside"><b>{percent}%</b>{tokens(context.tokens)}{window !== null && ` of ${tokens(window)}`} tokens</span></h3>
-      <div class={percent >= 80 ? "bar-line is-high" : "bar-line"}><Gauge percent={percent} /></div>
-      <Chart points={points(session, "contextPercent")} max={100} limit={COMPACTS_AT_PERCENT} label={`Context since this page opened: ${percent} percent now`} />
+      <h3 class="sect">Context<span class="aside">{percent !== null && <b>{percent}%</b>}{tokens(context.tokens)}{window !== null && ` of ${tokens(window)}`} tokens</span></h3>
+      {percent !== null && <div class={percent >= 80 ? "bar-line is-high" : "bar-line"}><Gauge percent={percent} /></div>}
+      <Chart points={seen} max={Math.max(window ?? 0, highest(seen) * 1.1)} label={`Context over time: ${tokens(context.tokens)} tokens now`} />
     </>
   );
 }
 
-function Cost({ session }: { session: Session }) {
+function Cost({ session, numbers }: Measure) {
   const { cost, tokens: used } = session;
   if (!cost) return null;
   const most = Math.max(1, ...cost.by_model.map((m) => m.usd_micros));
-  const seen = points(session, "usdMicros");
+  const seen = pointsOf(numbers, "usd_micros");
   return (
     <>
       <h3 class="sect">Cost<span class="aside"><b>{usd(cost.usd_micros)}</b>{cost.client_usd_micros !== null && `the client says ${usd(cost.client_usd_micros)}`}</span></h3>
-      <Chart points={seen} max={Math.max(...seen.map((p) => p.value), 1) * 1.1} label={`Cost since this page opened: ${usd(cost.usd_micros)} now`} />
+      <Chart points={seen} max={highest(seen) * 1.1} label={`Cost over time: ${usd(cost.usd_micros)} now`} />
       <ul class="mini">
         {cost.by_model.map((m) => <li key={m.model}><span>{modelName(m.model)}</span><Gauge percent={(m.usd_micros / most) * 100} /><span>{usd(m.usd_micros)}</span></li>)}
         {cost.unpriced_models.map((m) => <li key={m}><span>{modelName(m)}</span><span class="dim">price not known</span></li>)}
@@ -118,14 +119,17 @@ function Todos({ session: { progress_items: items } }: { session: Session }) {
 
 const FILES_MAX = 12;
 
-function Files({ events }: { events: TimelineEvent[] }) {
-  const files = filesTouched(events);
-  if (files.length === 0) return null;
+/** As the daemon counted them in the transcript; where it has none, from the calls in the timeline. */
+function Files({ session, events }: { session: Session; events: TimelineEvent[] }) {
+  const edited = filesTouched(events);
+  const paths = session.files_touched.length > 0 ? session.files_touched : edited.map((file) => file.path);
+  if (paths.length === 0) return null;
+  const times = new Map(edited.map((file) => [file.path, file.times]));
   return (
     <>
-      <h3 class="sect">Files touched<span class="aside">{files.length}</span></h3>
+      <h3 class="sect">Files touched<span class="aside">{Math.max(session.files_touched_total, paths.length)}</span></h3>
       <ul class="mini">
-        {files.slice(0, FILES_MAX).map((file) => <li key={file.path}><Icon name="file" small /><span class="clip path" title={file.path}><bdi>{file.path}</bdi></span><span class="dim">{plural(file.times, "edit")}</span></li>)}
+        {paths.slice(0, FILES_MAX).map((path) => <li key={path}><Icon name="file" small /><span class="clip path" title={path}><bdi>{path}</bdi></span>{times.has(path) && <span class="dim">{plural(times.get(path) ?? 0, "edit")}</span>}</li>)}
       </ul>
     </>
   );

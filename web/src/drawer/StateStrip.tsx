@@ -1,7 +1,7 @@
 //! The session's own strip of states, from its explanation's history: tall waits, half works, a line idles.
-import type { Explanation } from "../generated/Explanation";
+import type { Explanation } from "../live/types";
 import type { Session } from "../generated/Session";
-import { lookOfState } from "../card/look";
+import { lookOf } from "../card/look";
 import { now, time } from "../lib/clock";
 import { clockTime, words } from "../lib/format";
 import { Segment } from "../overview/Segment";
@@ -18,7 +18,7 @@ export function StateStrip({ session, explanation }: { session: Session; explana
       <div class="track" role="img" aria-label={`${steps.length} changes of state`}>
         {steps.map((step, i) => {
           const next = steps[i + 1];
-          return <Segment key={`${step.at}${i}`} look={lookOfState(step.to)} state={step.to} from={time(step.at)} to={next ? time(next.at) : to} start={from} end={to} title={words(step.to)} />;
+          return <Segment key={`${step.at}${i}`} look={lookOf(step.role)} state={step.to} from={time(step.at)} to={next ? time(next.at) : to} start={from} end={to} title={words(step.to)} />;
         })}
       </div>
     </>

@@ -1,10 +1,10 @@
-//! What the drawer asks for besides the session itself: its events, page by page, and why it is where it is.
+//! What the drawer asks for besides the session itself: its events, page by page, why it is where it is, and its numbers
+//! over time.
 import { useSignal, useSignalEffect, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Explanation } from "../generated/Explanation";
 import type { Session } from "../generated/Session";
-import type { TimelineEvent } from "../generated/TimelineEvent";
-import { getEvents, getExplanation, getSession, type EventPage } from "../live/api";
+import type { Explanation, NumbersPoint, TimelineEvent } from "../live/types";
+import { getEvents, getExplanation, getNumbers, getSession, type EventPage } from "../live/api";
 import { loaded, revision, sessionSignal } from "../live/store";
 
 const PAGE = 500;
@@ -73,6 +73,25 @@ async function eventsAfter(id: string, last: number): Promise<TimelineEvent[]> {
     after = page.next_after ?? null;
   }
   return found;
+}
+
+/** Read again when the card shows others than the last time, and at most this often. */
+const NUMBERS_MS = 2_000;
+
+/** Context and cost since its first message; nothing where nobody knows them. */
+export function useNumbers({ id, cost, context }: Session): NumbersPoint[] {
+  const points = useSignal<NumbersPoint[]>([]);
+  const readAt = useSignal(0);
+  useEffect(() => {
+    let gone = false;
+    const read = () => {
+      readAt.value = performance.now();
+      getNumbers(id).then((numbers) => { if (!gone) points.value = numbers.points; }, () => undefined);
+    };
+    const timer = setTimeout(read, readAt.peek() === 0 ? 0 : Math.max(0, readAt.peek() + NUMBERS_MS - performance.now()));
+    return () => { gone = true; clearTimeout(timer); };
+  }, [id, cost?.usd_micros, cost?.client_usd_micros, context?.tokens]);
+  return points.value;
 }
 
 /** The live session, or a stored one by its link; null while it is looked for, undefined if nobody knows it. */

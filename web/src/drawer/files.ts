@@ -1,4 +1,4 @@
-import type { TimelineEvent } from "../generated/TimelineEvent";
+import type { TimelineEvent } from "../live/types";
 
 export type TouchedFile = { path: string; times: number };
 

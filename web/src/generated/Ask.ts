@@ -11,6 +11,7 @@ export type Ask = {
   tool_input: Record<string, unknown> | null;
   questions: Array<Question> | null;
   suggestions: Array<Record<string, unknown>>;
+  caution: string | null;
   message: string | null;
   requested_schema: Record<string, unknown> | null;
   url: string | null;

@@ -1,12 +1,9 @@
 //! The daemon's HTTP interface, as far as the page uses it.
 import type { Answer } from "../generated/Answer";
 import type { Ask } from "../generated/Ask";
-import type { Explanation } from "../generated/Explanation";
-import type { FleetHistory } from "../generated/FleetHistory";
-import type { HookStatus } from "../generated/HookStatus";
 import type { Resolution } from "../generated/Resolution";
 import type { Session } from "../generated/Session";
-import type { TimelineEvent } from "../generated/TimelineEvent";
+import type { Explanation, FleetHistory, HookStatus, Numbers, TimelineEvent } from "./types";
 import type { Usage } from "./usage";
 
 /** What the daemon said instead of yes. `body` is its JSON, if it sent any. */
@@ -48,6 +45,7 @@ const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 
 export const getSession = (id: string) => request<Session>("GET", at(id));
 export const getExplanation = (id: string) => request<Explanation>("GET", `${at(id)}/explain`);
+export const getNumbers = (id: string) => request<Numbers>("GET", `${at(id)}/numbers`);
 export const getHookStatus = () => request<HookStatus>("GET", "/hook/status");
 export const getUsage = (sinceIso: string) => request<Usage>("GET", `/api/usage?by=hour&since=${encodeURIComponent(sinceIso)}`);
 export const getFleetHistory = (sinceIso: string) =>

@@ -1,4 +1,4 @@
-import type { FleetHistoryRow } from "../generated/FleetHistory";
+import type { FleetHistoryRow } from "../live/types";
 import { densityOf, type Window } from "./summary";
 
 const BUCKETS = 120;

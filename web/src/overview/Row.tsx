@@ -1,7 +1,7 @@
 import { useComputed, type Signal } from "@preact/signals";
 import type { CSSProperties } from "preact";
-import { lookOfState } from "../card/look";
-import type { FleetHistoryRow, FleetSpan } from "../generated/FleetHistory";
+import { lookOf } from "../card/look";
+import type { FleetHistoryRow, FleetSpan } from "../live/types";
 import { time } from "../lib/clock";
 import { clockTime, span as spanText, usd } from "../lib/format";
 import { openSession, sessionHref } from "../lib/route";
@@ -19,7 +19,7 @@ type RowProps = { row: FleetHistoryRow; window: Window; lit: Signal<Lit> };
 export function Row({ row, window, lit }: RowProps) {
   const session = sessionSignal(row.id)?.value;
   const last = row.spans.at(-1);
-  const look = last ? lookOfState(last.state, last.role) : "ended";
+  const look = last ? lookOf(last.role) : "ended";
   const waited = waitedMs(row, window);
   const over = (event: PointerEvent) => {
     const at = event.target instanceof HTMLElement ? event.target.dataset.span : undefined;
@@ -36,7 +36,7 @@ export function Row({ row, window, lit }: RowProps) {
       </a>
       <div class="track" onPointerMove={over} onPointerLeave={() => { lit.value = null; }} onClick={() => openSession(row.id)}>
         {row.spans.map((s, i) => (
-          <Segment key={i} index={i} look={lookOfState(s.state, s.role)} state={s.state} from={time(s.from)} to={s.to ? time(s.to) : window.end} start={window.start} end={window.end} />
+          <Segment key={i} index={i} look={lookOf(s.role)} state={s.state} from={time(s.from)} to={s.to ? time(s.to) : window.end} start={window.start} end={window.end} />
         ))}
         {row.spans[shown] && <HoverCard row={row} span={row.spans[shown]} window={window} />}
       </div>
@@ -51,7 +51,7 @@ function HoverCard({ row, span, window }: { row: FleetHistoryRow; span: FleetSpa
   const style: CSSProperties = middle > 0.6 ? { right: `${(1 - middle) * 100}%` } : { left: `${middle * 100}%` };
   const length = spanText(to - time(span.from));
   return (
-    <div class={`hover-card is-${lookOfState(span.state, span.role)}`} role="tooltip" style={style}>
+    <div class={`hover-card is-${lookOf(span.role)}`} role="tooltip" style={style}>
       <div class="card-head"><span class="state"><span class="clip">{span.label}</span></span><span class="since">{clockTime(time(span.from))} to {span.to ? clockTime(to) : "now"}</span></div>
       <p class="clip"><b>{row.title ?? "No prompt yet"}</b></p>
       <p class="said">{waits(span) ? (span.to ? `Waited ${length}.` : `Waits since ${length}.`) : `For ${length}.`}</p>

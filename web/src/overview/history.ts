@@ -1,6 +1,6 @@
 //! The strip's data: what the daemon remembers, and then what happens while the page looks on.
 import { signal } from "@preact/signals";
-import type { FleetHistoryRow, FleetSpan } from "../generated/FleetHistory";
+import type { FleetHistoryRow, FleetSpan } from "../live/types";
 import type { Session } from "../generated/Session";
 import { getFleetHistory } from "../live/api";
 import { allSessions, onMoves, type Move } from "../live/store";

@@ -1,6 +1,6 @@
 //! Sums over the strip: who waited how long, and how many worked or waited at each moment.
-import type { FleetHistoryRow, FleetSpan } from "../generated/FleetHistory";
-import { lookOfState, type Look } from "../card/look";
+import type { FleetHistoryRow, FleetSpan } from "../live/types";
+import { lookOf, type Look } from "../card/look";
 import { time } from "../lib/clock";
 
 export type Window = { start: number; end: number };
@@ -8,7 +8,7 @@ export type Window = { start: number; end: number };
 const within = (span: FleetSpan, { start, end }: Window): number =>
   Math.max(0, Math.min(span.to ? time(span.to) : end, end) - Math.max(time(span.from), start));
 
-const look = (span: FleetSpan): Look => lookOfState(span.state, span.role);
+const look = (span: FleetSpan): Look => lookOf(span.role);
 export const waits = (span: FleetSpan) => ["blocked", "asking", "failed"].includes(look(span));
 
 export const waitedMs = (row: FleetHistoryRow, window: Window): number =>

@@ -1,10 +1,12 @@
 //! `cargo xtask bench`: what we promise about speed, measured side by side with what it is compared to, in one table.
 //!
-//! The measuring itself is a release program, `crates/flightdeck/benches/promises`; here it is built, run and judged.
+//! The measuring itself is a release program, `crates/flightdeck/benches/promises`, and for the page a Playwright run; here
+//! both are built, run and judged.
 
 mod compared;
 mod count;
 pub(crate) mod machine;
+mod page;
 mod plot;
 mod promises;
 mod table;
@@ -71,6 +73,10 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         Some(binary) => binary.canonicalize().with_context(|| format!("no binary {}", binary.display()))?,
         None => build_binary()?,
     };
+    if !args.callgrind && args.rows.iter().all(|row| row == page::ROW) && !args.rows.is_empty() {
+        // The page is measured by the browser; nothing else has to be built.
+        return measure(args, Path::new(""), &binary);
+    }
     let program = build_program()?;
     if args.callgrind {
         return count::run(&program, &binary);
@@ -139,6 +145,9 @@ fn build_program() -> Result<PathBuf> {
 }
 
 fn sample(program: &Path, binary: &Path, row: &str, quick: bool) -> Result<Measured> {
+    if row == page::ROW {
+        return page::measure(binary);
+    }
     let mut command = Command::new(program);
     command.args([row, "--binary"]).arg(binary).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
     if quick {

@@ -106,8 +106,7 @@ fn against(line: Line, series: &Series, anchor: &Series, promise: Promise) -> Li
 }
 
 fn alone(line: Line, series: &Series, promise: Promise) -> Line {
-    let at = if matches!(promise, Promise::P99Max(_)) { 99.0 } else { 50.0 };
-    let value = percentile(&series.samples, at);
+    let value = percentile(&series.samples, promise.percentile());
     Line {
         value,
         p10: percentile(&series.samples, 10.0),

@@ -34,6 +34,10 @@ pub struct Answer {
     pub mode: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<By>,
+    /// Where the policy answers: by which rule. Nobody else may say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(skip))]
+    pub rule: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +68,7 @@ impl Answer {
             content: None,
             mode: None,
             via: Some(via),
+            rule: None,
         }
     }
 

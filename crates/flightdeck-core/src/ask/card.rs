@@ -24,6 +24,8 @@ pub struct AskCard {
     pub questions: Option<Vec<Question>>,
     #[cfg_attr(feature = "ts", ts(type = "Array<Record<string, unknown>>"))]
     pub suggestions: Vec<Value>,
+    /// In a few words why a person should look twice; allowing it is then asked again.
+    pub caution: Option<String>,
     pub message: Option<String>,
     #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]
     pub requested_schema: Option<Map<String, Value>>,
@@ -45,6 +47,8 @@ pub struct ResolutionCard {
     pub by: Option<By>,
     #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub at: Timestamp,
+    /// Where the policy answered: its rule, as `Bash cargo test*`.
+    pub rule: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,8 +70,8 @@ pub struct QuestionOption {
 }
 
 impl From<Resolution> for ResolutionCard {
-    fn from(Resolution { how, by, at, .. }: Resolution) -> Self {
-        Self { how, by, at }
+    fn from(Resolution { how, by, at, rule, .. }: Resolution) -> Self {
+        Self { how, by, at, rule }
     }
 }
 
@@ -84,6 +88,7 @@ impl AskCard {
             questions: (ask.kind == NeedKind::Question)
                 .then(|| questions(asked.tool_input.as_ref().unwrap_or(&Map::new()))),
             suggestions: asked.suggestions.clone(),
+            caution: asked.caution.clone(),
             message: asked.message.clone(),
             requested_schema: asked.requested_schema.clone(),
             url: asked.url.clone(),
@@ -91,7 +96,7 @@ impl AskCard {
             opened_at: ask.opened_at,
             expires_at: ask.expires_at,
             answerable: ask.is_answerable(),
-            resolution: ask.resolution.map(ResolutionCard::from),
+            resolution: ask.resolution.clone().map(ResolutionCard::from),
         }
     }
 }

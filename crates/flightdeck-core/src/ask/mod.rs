@@ -5,7 +5,9 @@
 
 pub mod answer;
 pub mod card;
+pub mod caution;
 pub mod form;
+pub mod policy;
 pub mod verdict;
 
 use serde::{Deserialize, Serialize};
@@ -55,6 +57,8 @@ pub struct Asked {
     /// Cut where it is very large; the log has it whole.
     pub tool_input: Option<Map<String, Value>>,
     pub suggestions: Vec<Value>,
+    /// Why it asks twice: see [`caution`].
+    pub caution: Option<String>,
     pub message: Option<String>,
     pub requested_schema: Option<Map<String, Value>>,
     pub url: Option<String>,
@@ -62,7 +66,7 @@ pub struct Asked {
 }
 
 /// How an ask ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
     pub how: How,
     /// `None` where nobody answered.
@@ -70,6 +74,8 @@ pub struct Resolution {
     pub at: Timestamp,
     /// The event that ended it.
     pub seq: u64,
+    /// Where a rule of the policy answered: which.
+    pub rule: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,6 +172,7 @@ impl Asked {
         Self {
             tool_name: text(p, "tool_name").map(|name| one_line(&name, NAME_CHARS_MAX)),
             tool_input: object(p, "tool_input").cloned(),
+            caution: object(p, "tool_input").and_then(caution::of_input).map(str::to_owned),
             suggestions: list(p, "permission_suggestions").to_vec(),
             ..Self::default()
         }
@@ -188,14 +195,15 @@ impl Ask {
     }
     /// Answered from here, and nothing has shown yet that the client took it: the terminal may have been first.
     pub(crate) fn is_unproven(&self) -> bool {
-        let ours = self.resolution.is_some_and(|r| r.how.is_ours() && r.how != How::DeniedAndInterrupted);
+        let ours =
+            self.resolution.as_ref().is_some_and(|r| r.how.is_ours() && r.how != How::DeniedAndInterrupted);
         ours && !self.taken && self.agent_id.is_none()
     }
     /// The terminal was first after all.
     pub(crate) fn was_decided_in_terminal(&mut self, how: How, at: Timestamp, seq: u64) {
         // It leaves the card when it would have left it.
-        let at = self.resolution.map_or(at, |r| r.at);
-        self.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq });
+        let at = self.resolution.as_ref().map_or(at, |r| r.at);
+        self.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq, rule: None });
     }
     /// Somebody waits for our answer.
     pub fn is_answerable(&self) -> bool {

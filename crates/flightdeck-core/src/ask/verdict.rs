@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Decision, OneOrMany};
 use super::card::{Question, questions};
-use super::form;
+use super::{By, form};
 use crate::ledger::NeedKind;
 use crate::limits::ANSWER_TEXT_BYTES_MAX;
 use crate::wire::lenient::{list, object, str};
@@ -34,6 +34,15 @@ pub fn verdict(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) ->
         Decision::Allow => allow(kind, payload, answer)?,
     };
     Ok(json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } }))
+}
+
+/// What only Flightdeck itself can say of an answer, nobody who sends one may.
+pub fn check_sender(answer: &Answer) -> Result<(), DoesNotFit> {
+    match (answer.by(), &answer.rule) {
+        (By::Policy | By::Terminal, _) => refuse("`via` is one of web, cli, tui and api"),
+        (_, Some(_)) => refuse("`rule` is for answers of the policy"),
+        _ => Ok(()),
+    }
 }
 
 /// What a held hook prints whose request the person left in the terminal. A form would open after all if its hook said

@@ -321,10 +321,13 @@ fn answers() -> Vec<Case> {
     let with = |decision: Value| json!({ "answer": decision });
     let gone = |why: &str| json!({ "why": why });
     let allow = || with(json!({"decision": "allow"}));
+    let ruled = |decision: &str| with(json!({"decision": decision, "via": "policy", "rule": "Bash cargo*"}));
     let deny = || with(json!({"decision": "deny"}));
     vec![
         case(ANSWERED, "allow", Permission, allow()),
         case(ANSWERED, "deny", Permission, deny()),
+        case(ANSWERED, "allow, via policy", Permission, ruled("allow")),
+        case(ANSWERED, "deny, via policy", Permission, ruled("deny")),
         case(
             ANSWERED,
             "deny and interrupt",

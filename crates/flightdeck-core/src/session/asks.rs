@@ -4,11 +4,12 @@ use super::registry::RegistryView;
 use super::{Cause, Session};
 use crate::agent::{Activity, AgentState, IdleReason};
 use crate::ask::answer::Answer;
-use crate::ask::{Ask, Gone, How, PastAsk, Resolution};
+use crate::ask::{Ask, By, Gone, How, PastAsk, Resolution};
 use crate::event::{Event, EventKind, Outcome};
 use crate::ledger::{Ledger, Need};
-use crate::limits::{ASK_STAYS, ASKS_MAX, PAST_ASKS_MAX};
+use crate::limits::{ASK_STAYS, ASKS_MAX, PAST_ASKS_MAX, RULE_NAME_CHARS_MAX};
 use crate::rules::Rule;
+use crate::text::one_line;
 use crate::time::{Millis, Timestamp};
 use crate::tool::ToolUse;
 use crate::wire::registry::Status;
@@ -50,7 +51,7 @@ impl Session {
             self.ledgers().flat_map(Ledger::needs).filter_map(|n| n.ask_id.clone()).collect();
         for ask in self.asks.iter_mut().filter(|ask| ask.is_open() && !waiting.contains(&ask.id)) {
             let at = cause.at.max(ask.opened_at);
-            ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: cause.seq });
+            ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: cause.seq, rule: None });
         }
     }
 
@@ -60,14 +61,15 @@ impl Session {
             return false;
         };
         let how = answer.how(ask.kind);
-        let at = event.fired_at;
+        let (at, by) = (event.fired_at, answer.by());
         let idle_since = self.registry.as_ref().filter(|word| word.status == Status::Idle);
         if ask.agent_id.is_none() && idle_since.is_some_and(|word| word.status_at > ask.opened_at) {
             // The person left in the terminal a moment ago; that word moves the session once it has settled.
             ask.was_decided_in_terminal(How::RefusedInTerminal, at, event.seq);
             return false;
         }
-        ask.resolution = Some(Resolution { how, by: Some(answer.by()), at, seq: event.seq });
+        let rule = answer.rule.as_deref().map(|rule| one_line(rule, RULE_NAME_CHARS_MAX));
+        ask.resolution = Some(Resolution { how, by: Some(by), at, seq: event.seq, rule });
         let agent_id = ask.agent_id.clone();
         let Some(need) = self.take_need(ask_id) else { return false };
         if let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == ask_id) {
@@ -91,8 +93,9 @@ impl Session {
             }
             (_, Some(tool)) if goes_on => (
                 AgentState::Working(Activity::Tool { name: tool.name.clone(), label: tool.label() }),
-                Rule::AllowedHere,
+                if by == By::Policy { Rule::AllowedByPolicy } else { Rule::AllowedHere },
             ),
+            _ if by == By::Policy => (self.after_refusal(), Rule::DeniedByPolicy),
             _ => (self.after_refusal(), Rule::DeniedHere),
         };
         self.main.move_to(to, rule, event.into());
@@ -109,7 +112,7 @@ impl Session {
         }
         for ask in self.asks.iter_mut().filter(|ask| ask.call_id.as_ref() == Some(id) && !ask.taken) {
             ask.taken = true;
-            if ask.resolution.is_some_and(|r| r.how.is_our_refusal()) {
+            if ask.resolution.as_ref().is_some_and(|r| r.how.is_our_refusal()) {
                 ask.was_decided_in_terminal(How::AnsweredInTerminal, event.fired_at, event.seq);
             }
         }
@@ -117,8 +120,9 @@ impl Session {
 
     /// The client is idle and was never busy since our answer: the person had refused in the terminal.
     pub(super) fn was_refused_before_our_answer(&mut self, view: &RegistryView) {
-        let in_vain =
-            |ask: &&mut Ask| ask.is_unproven() && ask.resolution.is_some_and(|r| view.busy_at <= r.at);
+        let in_vain = |ask: &&mut Ask| {
+            ask.is_unproven() && ask.resolution.as_ref().is_some_and(|r| view.busy_at <= r.at)
+        };
         for ask in self.asks.iter_mut().filter(in_vain) {
             ask.was_decided_in_terminal(How::RefusedInTerminal, view.status_at, view.seq);
         }
@@ -128,7 +132,7 @@ impl Session {
     pub(super) fn is_refusal_before_our_answer(&self, view: &RegistryView) -> bool {
         view.status == Status::Idle
             && self.asks.iter().filter(|ask| ask.is_unproven()).any(|ask| {
-                let answered_at = ask.resolution.map(|r| r.at);
+                let answered_at = ask.resolution.as_ref().map(|r| r.at);
                 ask.opened_at < view.status_at
                     && answered_at.is_some_and(|at| view.status_at <= at && self.hook_changed_at <= at)
             })
@@ -140,7 +144,7 @@ impl Session {
             return false;
         };
         let (how, at) = (gone.how(), event.fired_at);
-        ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: event.seq });
+        ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: event.seq, rule: None });
         // Timed out or let go by a daemon that ended: the terminal's own prompt is still there.
         if gone != Gone::Closed {
             return false;
@@ -159,7 +163,7 @@ impl Session {
 
     /// Asks that ended a while ago leave the card; how they ended is remembered. Says whether any left.
     pub(crate) fn asks_leave(&mut self, now: Timestamp) -> bool {
-        let over = |ask: &Ask| ask.resolution.is_some_and(|r| r.at + ASK_STAYS <= now);
+        let over = |ask: &Ask| ask.resolution.as_ref().is_some_and(|r| r.at + ASK_STAYS <= now);
         let (leave, stay): (Vec<Ask>, Vec<Ask>) = std::mem::take(&mut self.asks).into_iter().partition(over);
         self.asks = stay;
         let any = !leave.is_empty();

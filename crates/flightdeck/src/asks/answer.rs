@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use flightdeck_core::ask::answer::Answer;
 use flightdeck_core::ask::card::{AskCard, ResolutionCard};
-use flightdeck_core::ask::verdict::{DoesNotFit, verdict};
+use flightdeck_core::ask::verdict::{DoesNotFit, check_sender, verdict};
 use flightdeck_core::ask::{Ask, Asked, Resolution, answered_record};
 use flightdeck_core::fleet::{Fleet, FoundAsk};
 use flightdeck_core::ledger::NeedKind;
@@ -107,7 +107,7 @@ impl Known {
                 agent_id: ask.agent_id.clone(),
                 opened_at: ask.opened_at,
                 expires_at: ask.expires_at,
-                resolution: ask.resolution,
+                resolution: ask.resolution.clone(),
                 answerable: ask.is_answerable(),
             },
             FoundAsk::Past(ask) => Self {
@@ -117,7 +117,7 @@ impl Known {
                 agent_id: None,
                 opened_at: ask.opened_at,
                 expires_at: None,
-                resolution: Some(ask.resolution),
+                resolution: Some(ask.resolution.clone()),
                 answerable: false,
             },
         })
@@ -125,8 +125,8 @@ impl Known {
 
     /// Its resolution, if it has one.
     fn open(&self) -> Result<(), AnswerError> {
-        match self.resolution {
-            Some(resolution) => Err(AnswerError::Over(resolution.into())),
+        match &self.resolution {
+            Some(resolution) => Err(AnswerError::Over(resolution.clone().into())),
             None => Ok(()),
         }
     }
@@ -134,6 +134,12 @@ impl Known {
 
 async fn known(app: &App, ask_id: &str) -> Result<Known, AnswerError> {
     app.engine.find_ask(ask_id).await?.ok_or_else(|| AnswerError::Unknown(ask_id.to_owned()))
+}
+
+/// An answer that somebody sends, as JSON.
+pub async fn answer_sent(app: &App, ask_id: &str, sent: Answer) -> Result<ResolutionCard, AnswerError> {
+    check_sender(&sent)?;
+    answer(app, ask_id, sent).await
 }
 
 /// The first answer wins. Where this one did, the hook has its verdict when this returns.
@@ -187,7 +193,7 @@ pub async fn post_answer(
 ) -> Result<Response, AnswerError> {
     known(&app, &id).await?;
     let given: Answer = serde_json::from_slice(&body).map_err(|e| AnswerError::Unreadable(e.to_string()))?;
-    Ok(axum::Json(answer(&app, &id, given).await?).into_response())
+    Ok(axum::Json(answer_sent(&app, &id, given).await?).into_response())
 }
 
 pub async fn get_ask(State(app): State<App>, Path(id): Path<String>) -> Result<Response, AnswerError> {

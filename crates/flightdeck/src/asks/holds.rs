@@ -52,7 +52,7 @@ impl HoldRules {
         }
     }
 
-    fn wants(&self, record: &Record) -> bool {
+    pub fn wants(&self, record: &Record) -> bool {
         let kind = match HookName::parse(&record.name) {
             Some(HookName::PermissionRequest) => true,
             Some(HookName::Elicitation) => self.elicitation,
@@ -155,6 +155,10 @@ pub struct Held {
 }
 
 impl Held {
+    pub fn ask_id(&self) -> &str {
+        &self.ask_id
+    }
+
     pub fn hold_ms(&self) -> u64 {
         u64::try_from(self.until.saturating_duration_since(Instant::now()).as_millis()).unwrap_or(u64::MAX)
     }

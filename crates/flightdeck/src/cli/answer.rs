@@ -1,7 +1,7 @@
 //! `flightdeck answer`: decide what a session waits for, from any terminal.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{BufRead, IsTerminal, Write};
 
 use anyhow::{Context, bail};
 use flightdeck_core::ask::By;
@@ -45,6 +45,9 @@ pub(super) struct AnswerArgs {
     /// Approve a plan and go on in this mode: default or acceptEdits
     #[arg(long)]
     mode: Option<String>,
+    /// Allow even what cannot be undone, without being asked again
+    #[arg(long)]
+    yes: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -75,6 +78,9 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
         return Ok(0);
     }
     let answer = answer(args, ask)?;
+    if answer.decision == Decision::Allow && !args.yes {
+        confirm(ask, out)?;
+    }
     let resolution = daemon.ask("answer", json!({ "ask_id": ask.id, "answer": answer }))?;
     if args.json {
         out.json(&resolution)?;
@@ -83,6 +89,23 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
         writeln!(out, "{}: {how}", summary(ask))?;
     }
     Ok(0)
+}
+
+/// Nothing takes an answer back: what cannot be undone is said twice.
+fn confirm(ask: &AskCard, out: &mut Out) -> anyhow::Result<()> {
+    let Some(why) = &ask.caution else { return Ok(()) };
+    let input = std::io::stdin();
+    if !input.is_terminal() || !out.is_terminal() {
+        bail!("{} cannot be undone ({}): add --yes if you mean it", summary(ask), why.to_lowercase());
+    }
+    write!(out, "{}\n{}, and that cannot be undone. Allow it? [y/N] ", plain(&summary(ask)), why)?;
+    out.flush()?;
+    let mut said = String::new();
+    input.lock().read_line(&mut said)?;
+    if !matches!(said.trim(), "y" | "Y" | "yes") {
+        bail!("not answered: the request is still open");
+    }
+    Ok(())
 }
 
 fn open_asks(cards: &[Card]) -> impl Iterator<Item = (&Card, &AskCard)> {
@@ -163,6 +186,10 @@ fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
             text += &format!("{}\n", plain(&input));
             for (n, suggestion) in ask.suggestions.iter().enumerate() {
                 text += &format!("  --always {}  {}\n", n + 1, plain(&suggestion.to_string()));
+            }
+            if let Some(why) = &ask.caution {
+                text +=
+                    &format!("{}\n", draw::paint(out, "31;1", &format!("  {why}: this cannot be undone")));
             }
             text += "  allow | deny [--message WHY] [--interrupt]\n";
         }

@@ -10,6 +10,7 @@ pub mod hooks;
 mod ls;
 mod next;
 mod out;
+mod policy;
 mod replay;
 mod show;
 mod status;
@@ -60,6 +61,8 @@ enum Command {
     Next(next::NextArgs),
     /// Decide what a session waits for: allow, deny, pick an option, approve a plan
     Answer(answer::AnswerArgs),
+    /// Rules that answer by themselves: as they are understood, as a dry run, and what they answered
+    Policy(policy::PolicyArgs),
     /// Type the next prompt into a session's tmux pane
     Send(terminal::SendArgs),
     /// Bring a session's terminal to the front
@@ -147,6 +150,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Explain(args) => explain::run(&args, &paths, out),
         Command::Next(args) => next::run(&args, &paths, out),
         Command::Answer(args) => answer::run(&args, &paths, out),
+        Command::Policy(args) => policy::run(&args, &paths, out),
         Command::Send(args) => terminal::send(&args, &paths, out),
         Command::Focus(args) => terminal::focus(&args, &paths, out),
         Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),

@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use flightdeck_core::board::Tokens;
 use flightdeck_core::status_line::Limit;
 use flightdeck_core::text::one_line;
+use flightdeck_core::time::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
@@ -67,19 +68,20 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
 fn read_here(args: &UsageArgs, paths: &Paths) -> anyhow::Result<Report> {
     let projects = projects()?;
     let (zone, now) = (TimeZone::system(), clock::now());
-    let since = match &args.since {
-        Some(text) => match parse_since(text, now, &zone) {
-            Some(since) => Some(since),
-            None => bail!("--since {text} is not understood: try today, 7d, 2026-11-15 or an RFC 3339 time"),
-        },
-        None => None,
-    };
+    let since = args.since.as_deref().map(|text| since(text, now, &zone)).transpose()?;
     let prices = Config::read(&paths.config)?.prices()?;
     let (report, failed) = direct::report(&projects, &prices, zone, since, now);
     if failed > 0 {
         Out::note(&format!("{failed} transcripts could not be read"));
     }
     Ok(report)
+}
+
+/// What a person may write after `--since`.
+pub(super) fn since(text: &str, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Timestamp> {
+    parse_since(text, now, zone).with_context(|| {
+        format!("--since {text} is not understood: try today, 7d, 2026-11-15 or an RFC 3339 time")
+    })
 }
 
 fn projects() -> anyhow::Result<PathBuf> {

@@ -9,6 +9,7 @@ use flightdeck_core::wire::hook_name::HookName;
 use serde_json::{Map, json};
 
 use crate::asks::holds::Held;
+use crate::asks::policy;
 use crate::clock;
 use crate::inlet::frame::parse_body;
 use crate::server::App;
@@ -52,6 +53,7 @@ async fn take(app: App, event: Option<String>, headers: &HeaderMap, body: &[u8])
     };
     let wants_hold = headers.get(HOLD).is_some_and(|value| value == "1");
     let held = wants_hold.then(|| app.holds.open(&mut record, &app.hold_rules, &app.engine)).flatten();
+    let ruled = policy::consider(&app, &record, held.as_ref());
     let appended = match app.engine.append(vec![record]).await {
         Ok(appended) => appended,
         Err(error) => {
@@ -67,7 +69,10 @@ async fn take(app: App, event: Option<String>, headers: &HeaderMap, body: &[u8])
             None
         }
         // A client that hangs up drops this, and with it the hold.
-        Some(mut held) => held.verdict().await,
+        Some(mut held) => {
+            policy::say(&app, &held, ruled);
+            held.verdict().await
+        }
         None => None,
     };
     match verdict {

@@ -14,6 +14,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::asks::answer as asks;
 use crate::asks::holds::Held;
+use crate::asks::policy;
 use crate::clock;
 use crate::inlet::frame::{FRAME_BYTES_MAX, Frame};
 use crate::outlet::{api, terminal};
@@ -132,7 +133,7 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
             let id = ask_id_of(&frame.args)?;
             let given = serde_json::from_value(frame.args.get("answer").cloned().unwrap_or_default());
             let given = given.map_err(|e| Refusal::new("VALIDATION_ERROR", format!("`answer`: {e}")))?;
-            to_json(asks::answer(app, &id, given).await.map_err(not_answered)?)?
+            to_json(asks::answer_sent(app, &id, given).await.map_err(not_answered)?)?
         }
         "prompt" => {
             terminal::prompt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?
@@ -142,6 +143,7 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
         }
         "focus" => terminal::focus(app, &id_of(&frame.args)?).await.map_err(not_found)?,
         "usage" => crate::outlet::usage::usage_json(app, &frame.args).await.map_err(not_found)?,
+        "policy.history" => policy::history_json(app, &frame.args).await.map_err(not_read)?,
         "index" => {
             if let Some(pause) = frame.args.get("pause").and_then(Value::as_bool) {
                 app.history.pause(pause);
@@ -195,6 +197,7 @@ async fn take_hook(frame: Frame, bytes: usize, app: &App) -> Result<(u64, Option
         draft.into_record(clock::fresh_id()).map_err(|e| Refusal::new("VALIDATION_ERROR", e.to_string()))?;
     let rules = app.hold_rules.until_timeout(ends_after);
     let held = app.holds.open(&mut record, &rules, &app.engine);
+    let ruled = policy::consider(app, &record, held.as_ref());
     let appended = match app.engine.append(vec![record]).await {
         Ok(appended) => appended,
         Err(error) => {
@@ -207,7 +210,10 @@ async fn take_hook(frame: Frame, bytes: usize, app: &App) -> Result<(u64, Option
             held.forget();
             Ok((seq_of(&appended), None))
         }
-        (held, _) => Ok((seq_of(&appended), held)),
+        (held, _) => {
+            held.iter().for_each(|held| policy::say(app, held, ruled.clone()));
+            Ok((seq_of(&appended), held))
+        }
     }
 }
 
@@ -252,6 +258,10 @@ fn ask_id_of(args: &Map<String, Value>) -> Result<String, Refusal> {
 
 fn not_answered(error: asks::AnswerError) -> Refusal {
     Refusal::new(error.code(), error.to_string())
+}
+
+fn not_read(error: crate::store::StoreError) -> Refusal {
+    Refusal::new("HANDLER_ERROR", error.to_string())
 }
 
 fn stopping(error: crate::engine::Stopped) -> Refusal {

@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod assets;
+pub mod numbers;
 pub mod observe;
 pub mod openapi;
 pub mod sse;

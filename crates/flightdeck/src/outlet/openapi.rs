@@ -64,6 +64,12 @@ pub const ROUTES: &[Route] = &[
         &[(200, "Explanation"), (404, "No such session")],
     ),
     (
+        "get",
+        "/api/sessions/{id}/numbers",
+        "Its context and cost over time, oldest first, at most 240 points: at, context_tokens, usd_micros so far",
+        &[(200, "Points"), (404, "No such session")],
+    ),
+    (
         "post",
         "/api/sessions/{id}/seen",
         "The person opened the card",

@@ -78,6 +78,7 @@ impl Daemon {
             terminals: Arc::default(),
             holds: Arc::clone(&holds),
             hold_rules,
+            policy: Arc::default(),
         };
         drain::drain_at(&app, &world.spool(), world.now()).await;
         let (callers, calls) = mpsc::unbounded_channel();

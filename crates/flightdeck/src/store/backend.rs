@@ -6,8 +6,8 @@ use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
 
 use super::{
-    Appended, EventPage, EventsOf, FileRead, Oldest, RetentionPolicy, SessionCursor, SessionPage,
-    SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
+    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, RetentionPolicy, SessionCursor,
+    SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
 };
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -17,6 +17,8 @@ pub trait Backend: Send {
     fn append(&mut self, records: &[Record]) -> Result<Vec<Appended>>;
     fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage>;
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage>;
+    /// Looks at no more than [`super::SCAN_EVENTS_MAX`] events.
+    fn events_named(&mut self, wanted: EventsNamed) -> Result<EventPage>;
     fn event(&mut self, seq: u64) -> Result<Option<Record>>;
     fn last_seq(&mut self) -> Result<u64>;
     fn oldest(&mut self) -> Result<Option<Oldest>>;

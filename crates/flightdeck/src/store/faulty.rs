@@ -9,9 +9,9 @@ use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
 
 use super::{
-    Appended, Backend, EventPage, EventsOf, FileRead, Oldest, Result, RetainStep, RetentionPolicy,
-    SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession,
-    TranscriptBatch,
+    Appended, Backend, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Result, RetainStep,
+    RetentionPolicy, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
+    StoredSession, TranscriptBatch,
 };
 
 /// What goes wrong at one write.
@@ -198,6 +198,9 @@ impl Backend for Faulty {
     }
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
         self.alive()?.events_of(wanted)
+    }
+    fn events_named(&mut self, wanted: EventsNamed) -> Result<EventPage> {
+        self.alive()?.events_named(wanted)
     }
     fn event(&mut self, seq: u64) -> Result<Option<Record>> {
         self.alive()?.event(seq)

@@ -10,9 +10,9 @@ use serde_json::Map;
 
 use super::backend::{Backend, Counts, RetainStep};
 use super::{
-    Appended, EventPage, EventsOf, FileRead, Oldest, PageFrom, Result, RetentionPolicy, SLICE_EVENTS_MAX,
-    SNAPSHOTS_KEPT, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoredSession,
-    TranscriptBatch,
+    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, PAGE_ITEMS_MAX, PageFrom, Result,
+    RetentionPolicy, SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SessionCursor, SessionPage, SessionRead, SessionUsage,
+    Snapshot, StoredSession, TranscriptBatch,
 };
 
 /// What an event weighs beside its texts: a guess, so that retention by size means something here too.
@@ -142,6 +142,12 @@ impl Backend for Memory {
             page.records.iter_mut().for_each(|r| r.payload = Map::new());
         }
         Ok(page)
+    }
+
+    fn events_named(&mut self, wanted: EventsNamed) -> Result<EventPage> {
+        let data = self.data();
+        let later = data.log.range(wanted.after_seq.saturating_add(1)..).map(|(_, (r, _))| r);
+        Ok(page(later.filter(|r| wanted.names.contains(&r.name.as_str())), PAGE_ITEMS_MAX))
     }
 
     fn event(&mut self, seq: u64) -> Result<Option<Record>> {

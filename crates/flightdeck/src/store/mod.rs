@@ -30,9 +30,9 @@ pub use backend::{Backend, RetainStep};
 pub use error::StoreError;
 pub use memory::Memory;
 pub use types::{
-    Appended, EventPage, EventsOf, FileRead, Oldest, Opened, PageFrom, RetainReport, RetentionPolicy,
-    SessionCursor, SessionPage, SessionRead, SessionUsage, SetAside, Snapshot, StoredSession,
-    TranscriptBatch,
+    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Opened, PageFrom, RetainReport,
+    RetentionPolicy, SessionCursor, SessionPage, SessionRead, SessionUsage, SetAside, Snapshot,
+    StoredSession, TranscriptBatch,
 };
 
 use thread::{Command, Reply};
@@ -47,6 +47,8 @@ pub const REPLAY_CHUNK_EVENTS_MAX: usize = 1000;
 pub const PAGE_ITEMS_MAX: usize = 1000;
 /// Payload bytes read at a time; a single larger payload still comes, alone.
 pub const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Events looked at for their name in one go: some milliseconds, for which appends wait.
+pub const SCAN_EVENTS_MAX: u64 = 20_000;
 /// Events removed at a time: an append that comes meanwhile waits for one such slice, never for two.
 pub const SLICE_EVENTS_MAX: usize = 128;
 /// Snapshots kept: the latest, and one to fall back on if that is damaged.
@@ -117,6 +119,11 @@ impl Store {
     pub async fn events_of(&self, wanted: EventsOf) -> Result<EventPage> {
         let wanted = EventsOf { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
         self.ask(|reply| Command::EventsOf { wanted, reply }).await
+    }
+
+    /// A page may be empty and still have a next one: only so much of the log is looked at in one go.
+    pub async fn events_named(&self, wanted: EventsNamed) -> Result<EventPage> {
+        self.ask(|reply| Command::EventsNamed { wanted, reply }).await
     }
 
     pub async fn event(&self, seq: u64) -> Result<Option<Record>> {

@@ -107,6 +107,27 @@ fn a_session_is_read_page_by_page_through_a_long_log() {
 }
 
 #[test]
+fn events_are_found_by_name_page_by_page_through_a_long_log() {
+    over_every_backend(|open| {
+        block_on(async {
+            let store = open();
+            let named = |n: u64| Record { name: format!("name-{}", n % 1000), ..record(n) };
+            for from in (0..45_000).step_by(1000) {
+                store.append((from + 1..=from + 1000).map(named).collect::<Vec<_>>()).await.unwrap();
+            }
+            let (mut next, mut seqs) = (Some(0), Vec::new());
+            while let Some(after_seq) = next {
+                let wanted = EventsNamed { names: ["name-7", "name-9"], after_seq };
+                let page = store.events_named(wanted).await.unwrap();
+                seqs.extend(page.records.iter().map(|r| r.seq));
+                next = page.next;
+            }
+            assert_eq!(seqs, (1..=45_000).filter(|n| [7, 9].contains(&(n % 1000))).collect::<Vec<_>>());
+        });
+    });
+}
+
+#[test]
 fn appends_are_served_while_old_events_are_removed() {
     over_every_backend(|open| {
         block_on(async {

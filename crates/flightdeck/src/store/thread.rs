@@ -13,7 +13,7 @@ use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::oneshot;
 
 use super::{
-    Appended, Backend, EventPage, EventsOf, FileRead, Oldest, Result, RetainReport, RetainStep,
+    Appended, Backend, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Result, RetainReport, RetainStep,
     RetentionPolicy, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
     StoredSession, TranscriptBatch,
 };
@@ -30,6 +30,7 @@ pub(super) enum Command {
     Append { records: Arc<Vec<Record>>, reply: Reply<Vec<Appended>> },
     EventsAfter { after_seq: u64, limit: usize, reply: Reply<EventPage> },
     EventsOf { wanted: EventsOf, reply: Reply<EventPage> },
+    EventsNamed { wanted: EventsNamed, reply: Reply<EventPage> },
     Event { seq: u64, reply: Reply<Option<Record>> },
     LastSeq(Reply<u64>),
     Oldest(Reply<Option<Oldest>>),
@@ -160,6 +161,7 @@ impl Worker {
                 answer(reply, db.events_after(after_seq, limit))
             }
             Command::EventsOf { wanted, reply } => answer(reply, db.events_of(&wanted)),
+            Command::EventsNamed { wanted, reply } => answer(reply, db.events_named(wanted)),
             Command::Event { seq, reply } => answer(reply, db.event(seq)),
             Command::LastSeq(reply) => answer(reply, db.last_seq()),
             Command::Oldest(reply) => answer(reply, db.oldest()),

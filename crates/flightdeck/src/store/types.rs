@@ -37,6 +37,13 @@ pub struct EventsOf {
     pub with_payload: bool,
 }
 
+/// Events by name, of all sessions, with their payloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventsNamed {
+    pub names: [&'static str; 2],
+    pub after_seq: u64,
+}
+
 /// Where a page of a session's events begins. Either way it is told oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageFrom {

@@ -11,21 +11,21 @@ use crate::http::{self, Answer, Request};
 use crate::socket::Socket;
 use crate::stage::{Stage, until};
 
-fn object(value: Value) -> Map {
+pub(crate) fn object(value: Value) -> Map {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),
     }
 }
 
-fn bash(session: &str, name: &str) -> Map {
+pub(crate) fn bash(session: &str, name: &str) -> Map {
     let suggestion = json!({"type": "addRules", "behavior": "allow", "destination": "session",
         "rules": [{"toolName": "Bash", "ruleContent": "make"}]});
     object(json!({"session_id": session, "hook_event_name": name, "tool_name": "Bash",
         "tool_input": {"command": "make"}, "permission_suggestions": [suggestion]}))
 }
 
-fn tell(deck: &Deck, payload: &Map) {
+pub(crate) fn tell(deck: &Deck, payload: &Map) {
     assert_eq!(deck.post(&Value::Object(payload.clone()).to_string()).status, 204);
 }
 
@@ -41,7 +41,7 @@ fn asked(deck: &Deck, session: &str) -> (Socket, String) {
     held(deck, &bash(session, "PermissionRequest"))
 }
 
-fn held(deck: &Deck, request: &Map) -> (Socket, String) {
+pub(crate) fn held(deck: &Deck, request: &Map) -> (Socket, String) {
     held_with(deck, request, &Map::new())
 }
 
@@ -54,23 +54,23 @@ fn held_with(deck: &Deck, request: &Map, env: &Map) -> (Socket, String) {
     (hook, asks.last().unwrap()["id"].as_str().unwrap().to_owned())
 }
 
-fn card(deck: &Deck, session: &str) -> Value {
+pub(crate) fn card(deck: &Deck, session: &str) -> Value {
     deck.get(&format!("/api/sessions/{session}")).json()
 }
 
-fn state(deck: &Deck, session: &str) -> String {
+pub(crate) fn state(deck: &Deck, session: &str) -> String {
     card(deck, session)["agent_state"]["state"].as_str().unwrap().to_owned()
 }
 
-fn answer(deck: &Deck, ask: &str, body: Value) -> Answer {
+pub(crate) fn answer(deck: &Deck, ask: &str, body: Value) -> Answer {
     http::post(deck.addr, &format!("/api/asks/{ask}/answer"), &body.to_string())
 }
 
-fn how(deck: &Deck, ask: &str) -> Value {
+pub(crate) fn how(deck: &Deck, ask: &str) -> Value {
     deck.get(&format!("/api/asks/{ask}")).json()["resolution"]["how"].clone()
 }
 
-fn decision(frame: &Value) -> &Value {
+pub(crate) fn decision(frame: &Value) -> &Value {
     &frame["data"]["verdict"]["hookSpecificOutput"]["decision"]
 }
 

@@ -15,6 +15,7 @@ use flightdeck::registration::Registrar;
 use flightdeck::restore::{self, Keeper};
 use flightdeck::server::{App, router};
 use flightdeck::store::{Appended, RetentionPolicy, Store};
+use flightdeck_core::ask::policy::Policy;
 use flightdeck_core::record::Record;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
@@ -61,7 +62,24 @@ impl Deck {
         Self::build(Store::in_memory().unwrap(), noon(), Duration::from_secs(3600), rules)
     }
 
+    /// With these rules, as config.toml has them.
+    pub(crate) fn with_policy(toml: &str) -> Self {
+        let policy = toml::from_str::<flightdeck::config::Config>(toml).unwrap().policy;
+        let store = Store::in_memory().unwrap();
+        Self::build_with(store, noon(), Duration::from_secs(3600), HoldRules::new(605), policy)
+    }
+
     fn build(store: Store, now: Timestamp, heartbeat_every: Duration, hold_rules: HoldRules) -> Self {
+        Self::build_with(store, now, heartbeat_every, hold_rules, Policy::default())
+    }
+
+    fn build_with(
+        store: Store,
+        now: Timestamp,
+        heartbeat_every: Duration,
+        hold_rules: HoldRules,
+        policy: Policy,
+    ) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -102,6 +120,7 @@ impl Deck {
                 prices: Arc::new(flightdeck::config::Config::default().prices().unwrap()),
                 holds: Arc::clone(&holds),
                 hold_rules,
+                policy: Arc::new(policy),
             };
             let guard = Arc::new(Guard::new(addr, &[], None, Arc::clone(&health)));
             let hooks = UnixListener::bind(&socket).unwrap();

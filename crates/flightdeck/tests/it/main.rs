@@ -20,6 +20,7 @@ mod kill;
 mod large;
 mod liveness;
 mod openapi;
+mod policy;
 mod registration;
 mod replay;
 mod safety;

@@ -7,7 +7,10 @@ use flightdeck_core::time::Timestamp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Rows, ToSql, Transaction, TransactionBehavior, params};
 
-use super::super::{Appended, EventPage, EventsOf, Oldest, PAGE_BYTES_MAX, PageFrom, Result, StoreError};
+use super::super::{
+    Appended, EventPage, EventsNamed, EventsOf, Oldest, PAGE_BYTES_MAX, PAGE_ITEMS_MAX, PageFrom, Result,
+    SCAN_EVENTS_MAX, StoreError,
+};
 use super::{Sqlite, from_db, to_db};
 
 /// The index by session goes by stretches of this many bits of `seq`; the number is written out in its SQL too.
@@ -152,6 +155,21 @@ pub(super) fn of_session(conn: &Connection, wanted: &EventsOf, last_seq: u64) ->
         page.page.records.reverse();
     }
     Ok(page.page)
+}
+
+pub(super) fn named(conn: &Connection, wanted: EventsNamed, last_seq: u64) -> Result<EventPage> {
+    let mut select = conn.prepare_cached(select!(
+        "payload",
+        "WHERE seq > ?1 AND seq <= ?2 AND name IN (?3, ?4) ORDER BY seq"
+    ))?;
+    // Retention may have removed the start of the log.
+    let from = oldest(conn)?.map_or(0, |o| o.seq.saturating_sub(1)).max(wanted.after_seq);
+    let to = from.saturating_add(SCAN_EVENTS_MAX);
+    let [first, second] = wanted.names;
+    let mut page = Reading::new(PAGE_ITEMS_MAX);
+    page.read(select.query(params![to_db(from), to_db(to), first, second])?)?;
+    let rest = Some(to).filter(|to| *to < last_seq);
+    Ok(EventPage { next: page.page.next.or(rest), ..page.page })
 }
 
 pub(super) fn one(conn: &Connection, seq: u64) -> Result<Option<Record>> {

@@ -22,8 +22,8 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::backend::{Backend, Counts, RetainStep};
 use super::{
-    Appended, EventPage, EventsOf, FileRead, Oldest, Result, RetentionPolicy, SessionCursor, SessionPage,
-    SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
+    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Result, RetentionPolicy, SessionCursor,
+    SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
 };
 
 pub(super) use open::open;
@@ -104,6 +104,9 @@ impl Backend for Sqlite {
     }
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
         self.run(|db| events::of_session(&db.conn, wanted, db.last_seq))
+    }
+    fn events_named(&mut self, wanted: EventsNamed) -> Result<EventPage> {
+        self.run(|db| events::named(&db.conn, wanted, db.last_seq))
     }
     fn event(&mut self, seq: u64) -> Result<Option<Record>> {
         self.run(|db| events::one(&db.conn, seq))

@@ -1,0 +1,60 @@
+//! `*` stands for any text, slashes and spaces too; `?` for one character; all else for itself.
+
+use std::fmt;
+
+use regex::Regex;
+
+use crate::limits::POLICY_TEXT_CHARS_MAX;
+
+#[derive(Clone, Debug)]
+pub(super) struct Glob {
+    text: String,
+    regex: Regex,
+}
+
+impl Glob {
+    /// Says why not, as the end of a sentence.
+    pub(super) fn new(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("is empty: leave it out, or write \"*\" for anything".to_owned());
+        }
+        if text.chars().count() > POLICY_TEXT_CHARS_MAX {
+            return Err(format!("is over {POLICY_TEXT_CHARS_MAX} characters long"));
+        }
+        let mut pattern = String::from(r"(?s)\A");
+        for c in text.chars() {
+            match c {
+                '*' => pattern.push_str(".*"),
+                '?' => pattern.push('.'),
+                c => pattern.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+            }
+        }
+        let regex = Regex::new(&(pattern + r"\z")).map_err(|e| format!("is not understood: {e}"))?;
+        Ok(Self { text: text.to_owned(), regex })
+    }
+
+    pub(super) fn matches(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+
+    /// Nothing in it stands for anything else.
+    pub(super) fn is_exact(&self) -> bool {
+        !self.text.contains(['*', '?'])
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl PartialEq for Glob {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

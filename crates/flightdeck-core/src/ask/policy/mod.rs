@@ -1,0 +1,251 @@
+//! Rules a person wrote that answer permission requests by themselves. Off unless the person turned it on.
+//!
+//! To refuse, a guess is enough; to allow, everything must be certain. So a refusal wins over every permission, a command
+//! that cannot be undone is never allowed, and neither is one that only a shell could tell apart.
+
+mod glob;
+mod request;
+mod shell;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use serde::Deserialize;
+
+pub use self::request::Request;
+
+use self::glob::Glob;
+use super::By;
+use super::answer::{Answer, Decision};
+use super::caution::caution;
+use crate::record::Record;
+
+/// What the model reads where a rule that refuses gives no reason.
+const DENIED: &str = "A rule of the user's Flightdeck policy denies this.";
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    pub enabled: bool,
+    /// In the person's order: the first that fits answers.
+    pub rules: Vec<Rule>,
+}
+
+/// One rule, checked.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct Rule {
+    tool: Glob,
+    matches: Option<Glob>,
+    project: Option<Glob>,
+    verdict: Verdict,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Verdict {
+    Allow,
+    Deny { message: Option<String> },
+}
+
+/// As it stands in the configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    tool: String,
+    #[serde(rename = "match")]
+    matches: Option<String>,
+    project: Option<String>,
+    decision: Word,
+    message: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Word {
+    Allow,
+    Deny,
+}
+
+impl TryFrom<Written> for Rule {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { tool, matches, project, decision, message } = written;
+        let glob = |name: &str, text: &str| Glob::new(text).map_err(|why| format!("`{name}` {why}"));
+        let tool = glob("tool", &tool)?;
+        if matches.is_some() && tool.is_exact() && request::field(tool.as_str()).is_none() {
+            return Err(format!(
+                "`match` does not go with {tool}: nothing of its input says for certain what it does. Name the tool alone"
+            ));
+        }
+        let verdict = match (decision, message) {
+            (Word::Allow, Some(_)) => return Err("`message` goes with decision = \"deny\" only".to_owned()),
+            (Word::Allow, None) => Verdict::Allow,
+            (Word::Deny, message) => Verdict::Deny { message },
+        };
+        Ok(Self {
+            tool,
+            matches: matches.map(|text| glob("match", text.trim())).transpose()?,
+            project: project.map(|path| glob("project", folder(&path))).transpose()?,
+            verdict,
+        })
+    }
+}
+
+/// `/work/api/` is `/work/api`.
+fn folder(path: &str) -> &str {
+    if path.len() > 1 { path.trim_end_matches('/') } else { path }
+}
+
+impl Rule {
+    pub fn allows(&self) -> bool {
+        self.verdict == Verdict::Allow
+    }
+
+    pub fn message(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Deny { message } => message.as_deref(),
+            Verdict::Allow => None,
+        }
+    }
+
+    fn is_about(&self, request: &Request<'_>) -> bool {
+        self.tool.matches(request.tool) && self.project.as_ref().is_none_or(|project| holds(project, request))
+    }
+
+    fn fits(&self, text: Option<&str>) -> bool {
+        self.matches.as_ref().is_none_or(|glob| text.is_some_and(|text| glob.matches(text)))
+    }
+
+    fn fits_any(&self, texts: &[String]) -> bool {
+        texts.iter().any(|text| self.fits(Some(text)))
+    }
+
+    /// The person wrote down this very text.
+    fn is_this(&self, text: &str) -> bool {
+        self.matches.as_ref().is_some_and(|glob| glob.is_exact() && glob.as_str() == text.trim())
+    }
+}
+
+/// A project is its folder and all below it.
+fn holds(project: &Glob, request: &Request<'_>) -> bool {
+    let Some(path) = request.project.as_deref() else { return false };
+    let below = || path.strip_prefix(project.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    project.matches(path) || (project.is_exact() && below())
+}
+
+/// `Bash cargo test* in /work/api`.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.tool)?;
+        self.matches.as_ref().map_or(Ok(()), |glob| write!(f, " {glob}"))?;
+        self.project.as_ref().map_or(Ok(()), |glob| write!(f, " in {glob}"))
+    }
+}
+
+/// What the rules say to a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome<'a> {
+    /// By these rules: one for each command of a line.
+    Allow(Vec<&'a Rule>),
+    Deny(&'a Rule),
+    /// A rule would fit, but a person must look.
+    LeftAlone(Why),
+    NoRule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It cannot be undone.
+    Destructive(&'static str),
+    /// Several commands in one, of which not each has its rule; or what a shell makes of it is not certain.
+    NotPlain,
+    /// The request is not whole, or leaves the sandbox.
+    Unclear,
+}
+
+impl Why {
+    pub fn sentence(self) -> String {
+        match self {
+            Self::Destructive(why) => format!("cannot be undone: {}", why.to_lowercase()),
+            Self::NotPlain => "more than one plain command or path".to_owned(),
+            Self::Unclear => "not whole, or outside the sandbox".to_owned(),
+        }
+    }
+}
+
+impl Policy {
+    /// Whatever [`Policy::enabled`] says: a dry run asks too.
+    pub fn decide(&self, request: &Request<'_>) -> Outcome<'_> {
+        let about: Vec<&Rule> = self.rules.iter().filter(|rule| rule.is_about(request)).collect();
+        let guesses = match request.text {
+            Some(line) if request.is_command => shell::perhaps_commands(line),
+            text => text.map(ToOwned::to_owned).into_iter().collect(),
+        };
+        let fits = |rule: &&&Rule| rule.fits(request.text) || rule.fits_any(&guesses);
+        if let Some(rule) = about.iter().find(|rule| !rule.allows() && fits(rule)) {
+            return Outcome::Deny(rule);
+        }
+        let allows: Vec<&Rule> = about.into_iter().filter(|rule| rule.allows()).collect();
+        if !allows.iter().any(|rule| fits(&rule)) {
+            return Outcome::NoRule;
+        }
+        let why = match request.text.filter(|_| request.is_command).and_then(caution) {
+            Some(why) => Why::Destructive(why),
+            None if request.is_unclear => Why::Unclear,
+            None => match allowed_by(&allows, request) {
+                Some(rules) => return Outcome::Allow(rules),
+                None => Why::NotPlain,
+            },
+        };
+        Outcome::LeftAlone(why)
+    }
+
+    /// What the policy answers by itself.
+    pub fn answer(&self, record: &Record) -> Option<Answer> {
+        if !self.enabled {
+            return None;
+        }
+        let request = Request::from_record(record)?;
+        let outcome = self.decide(&request);
+        let rule = Some(outcome.rules()?);
+        match outcome {
+            Outcome::Deny(by) => {
+                let message = Some(by.message().unwrap_or(DENIED).to_owned());
+                Some(Answer { message, rule, ..Answer::plain(Decision::Deny, By::Policy) })
+            }
+            _ => Some(Answer { rule, ..Answer::plain(Decision::Allow, By::Policy) }),
+        }
+    }
+}
+
+impl Outcome<'_> {
+    /// Which rules answer, for the log and the card.
+    pub fn rules(&self) -> Option<String> {
+        match self {
+            Self::Allow(rules) => {
+                let mut names: Vec<String> = rules.iter().map(ToString::to_string).collect();
+                names.dedup();
+                Some(names.join(" + "))
+            }
+            Self::Deny(rule) => Some(rule.to_string()),
+            Self::LeftAlone(_) | Self::NoRule => None,
+        }
+    }
+}
+
+/// The first rule that fits, for every command there is.
+fn allowed_by<'a>(allows: &[&'a Rule], request: &Request<'_>) -> Option<Vec<&'a Rule>> {
+    let first = |text: Option<&str>| allows.iter().copied().find(|rule| rule.fits(text));
+    let Some(text) = request.text else { return first(None).map(|rule| vec![rule]) };
+    if let Some(exact) = allows.iter().copied().find(|rule| rule.is_this(text)) {
+        return Some(vec![exact]);
+    }
+    if request.is_command {
+        return shell::commands(text)?.iter().map(|command| first(Some(command))).collect();
+    }
+    // `/work/api/src/*` does not mean `/work/api/src/../../../.ssh/config`.
+    let climbs = request.is_path && text.split('/').any(|part| part == "..");
+    first(Some(text)).filter(|_| !climbs).map(|rule| vec![rule])
+}

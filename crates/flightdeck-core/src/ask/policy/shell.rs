@@ -1,0 +1,120 @@
+//! What commands a shell would run for a line, as far as that can be told for certain without being a shell.
+
+/// Redirects that hide output and touch no file.
+const HARMLESS: [&str; 5] = ["2>&1", ">/dev/null", "1>/dev/null", "2>/dev/null", "&>/dev/null"];
+
+/// The commands of a line, one after the other. `None` where it takes a shell to know: then nobody but a person allows it.
+///
+/// A line without anything special is one command, quotes and all. One with `&&`, `||`, `;` or `|` is taken apart only if
+/// it has no quotes, backslashes, expansions or redirects, so that each of these can mean only one thing.
+pub(super) fn commands(line: &str) -> Option<Vec<String>> {
+    let line = line.trim();
+    if line.is_empty() {
+        return None;
+    }
+    if !line.contains(is_special) {
+        return is_named(line).then(|| vec![line.to_owned()]);
+    }
+    if line.contains(['\'', '"', '\\', '\n', '\r']) {
+        return None;
+    }
+    let words: Vec<&str> = line.split(' ').filter(|word| !HARMLESS.contains(word)).collect();
+    let joined = words.join(" ").replace("&&", ";").replace("||", ";").replace('|', ";");
+    let parts: Vec<String> = joined.split(';').map(|part| part.trim().to_owned()).collect();
+    let certain = parts.iter().all(|part| is_named(part) && !part.contains(is_special));
+    certain.then_some(parts)
+}
+
+/// What runs is written out: `/bin/r? -rf x` would be whatever the shell finds.
+fn is_named(command: &str) -> bool {
+    command.split_whitespace().next().is_some_and(|name| !name.contains(['*', '?', '[', '~']))
+}
+
+fn is_special(c: char) -> bool {
+    matches!(c, ';' | '&' | '|' | '<' | '>' | '(' | ')' | '{' | '}' | '$' | '`')
+        || (c.is_control() && c != '\t')
+}
+
+/// Everything in a line that might be a command: to refuse one, a guess is enough.
+pub(super) fn perhaps_commands(line: &str) -> Vec<String> {
+    let plain: String =
+        line.replace("\\\n", "").chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    let whole = [line.trim().to_owned(), plain.trim().to_owned()];
+    let parts = plain.split(is_special).map(|part| part.trim().to_owned());
+    whole.into_iter().chain(parts).filter(|part| !part.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn a_line_is_taken_apart_only_where_that_is_certain() {
+        let lines = [
+            "cargo test",
+            "  cargo test 'a b'  ",
+            "cd api && cargo test | tail -5",
+            "a || b; c",
+            "cargo test 2>&1 | tail",
+            "cargo test >/dev/null 2>&1",
+            "cargo test > out.txt",
+            "cargo test >>/dev/null.txt",
+            "cargo test &",
+            "a & b",
+            "a |& b",
+            "a |||| b",
+            "a ;; b",
+            "a;",
+            "echo $(b)",
+            "echo `b`",
+            "echo ${B}",
+            "cat <(b)",
+            "(a)",
+            "a\nb",
+            "a \\\n b",
+            "echo 'a; b'",
+            "echo \"x\" && b",
+            "a\u{7}b",
+            "/bin/r? -f x",
+            "ls *.rs; /bin/r? x",
+            "",
+        ];
+        let said: Vec<_> = lines
+            .iter()
+            .map(|l| {
+                format!("{:<34} {}", format!("{l:?}"), commands(l).map_or("-".into(), |c| c.join(" / ")))
+            })
+            .collect();
+        expect![[r#"
+            "cargo test"                       cargo test
+            "  cargo test 'a b'  "             cargo test 'a b'
+            "cd api && cargo test | tail -5"   cd api / cargo test / tail -5
+            "a || b; c"                        a / b / c
+            "cargo test 2>&1 | tail"           cargo test / tail
+            "cargo test >/dev/null 2>&1"       cargo test
+            "cargo test > out.txt"             -
+            "cargo test >>/dev/null.txt"       -
+            "cargo test &"                     -
+            "a & b"                            -
+            "a |& b"                           -
+            "a |||| b"                         -
+            "a ;; b"                           -
+            "a;"                               -
+            "echo $(b)"                        -
+            "echo `b`"                         -
+            "echo ${B}"                        -
+            "cat <(b)"                         -
+            "(a)"                              -
+            "a\nb"                             -
+            "a \\\n b"                         -
+            "echo 'a; b'"                      -
+            "echo \"x\" && b"                  -
+            "a\u{7}b"                          -
+            "/bin/r? -f x"                     -
+            "ls *.rs; /bin/r? x"               -
+            ""                                 -
+        "#]]
+        .assert_eq(&(said.join("\n") + "\n"));
+    }
+}

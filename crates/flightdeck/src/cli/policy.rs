@@ -1,0 +1,299 @@
+//! `flightdeck policy`: the rules as they are understood, what they would have answered, and what they did answer.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use flightdeck_core::ask::answer::{Answer, Decision};
+use flightdeck_core::ask::policy::{Outcome, Policy, Request, Rule};
+use flightdeck_core::ask::{ANSWERED, By};
+use flightdeck_core::record::{EventId, Record, Source};
+use flightdeck_core::text::one_line;
+use flightdeck_core::time::Timestamp;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::ask::Daemon;
+use super::draw::{self, count, paint};
+use super::out::Out;
+use super::usage::since;
+use crate::asks::holds::HoldRules;
+use crate::clock;
+use crate::config::Config;
+use crate::paths::Paths;
+
+/// Different requests shown for each rule.
+const EXAMPLES_MAX: usize = 3;
+/// Longest request in a table.
+const EXAMPLE_CHARS_MAX: usize = 100;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct PolicyArgs {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// A dry run: what the rules of config.toml would have answered so far, on or off
+    Test(SinceArgs),
+    /// What the policy did answer
+    Log(SinceArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct SinceArgs {
+    /// Only from then on: `today`, `7d`, a date, or an RFC 3339 time
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+}
+
+impl SinceArgs {
+    fn since(&self) -> anyhow::Result<Option<Timestamp>> {
+        self.since.as_deref().map(|text| since(text, clock::now(), &TimeZone::system())).transpose()
+    }
+}
+
+pub(super) fn run(args: &PolicyArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let config = Config::read(&paths.config)?;
+    match &args.command {
+        None => rules(&config.policy, paths, args.json, out)?,
+        Some(Command::Test(wanted)) => {
+            let mut tally = Tally::new(&config);
+            each_event(paths, wanted.since()?, |event| tally.take(event))?;
+            if args.json { out.json(&tally.json())? } else { tally.draw(out)? }
+        }
+        Some(Command::Log(wanted)) => {
+            let mut log = Log::default();
+            each_event(paths, wanted.since()?, |event| log.take(event))?;
+            if args.json { out.json(&log.lines)? } else { log.draw(out)? }
+        }
+    }
+    Ok(0)
+}
+
+fn rules(policy: &Policy, paths: &Paths, json: bool, out: &mut Out) -> anyhow::Result<()> {
+    let word = |rule: &Rule| if rule.allows() { "allow" } else { "deny" };
+    if json {
+        let rule = |r: &Rule| json!({ "rule": r.to_string(), "decision": word(r), "message": r.message() });
+        let rules: Vec<Value> = policy.rules.iter().map(rule).collect();
+        return out.json(&json!({ "enabled": policy.enabled, "rules": rules }));
+    }
+    let file = paths.config.display();
+    let state = if policy.enabled { "on" } else { "off" };
+    writeln!(out, "The policy is {state}: `policy.enabled` in {file}, read when the daemon starts.")?;
+    for (n, rule) in policy.rules.iter().enumerate() {
+        let message = rule.message().map(|m| format!("  ({})", one_line(m, EXAMPLE_CHARS_MAX)));
+        writeln!(out, "{:>3}  {:<5}  {rule}{}", n + 1, word(rule), message.unwrap_or_default())?;
+    }
+    if policy.rules.is_empty() {
+        writeln!(out, "There are no rules: the README shows how to write one.")?;
+    } else {
+        writeln!(out, "A deny wins over every allow. What cannot be undone is never allowed by a rule.")?;
+    }
+    Ok(())
+}
+
+/// A request or an answer, as the daemon tells it.
+#[derive(Debug, Deserialize)]
+struct Told {
+    id: String,
+    received_at: Timestamp,
+    name: String,
+    session_id: String,
+    agent_id: Option<String>,
+    project_dir: Option<String>,
+    entrypoint: Option<String>,
+    payload: Map<String, Value>,
+}
+
+impl Told {
+    fn into_record(self) -> Record {
+        let id = EventId::parse(&self.id).unwrap_or_default();
+        let mut record = Record::ours(Source::Hook, &self.name, &self.session_id, self.payload, id);
+        record.received_at = self.received_at;
+        record.agent_id = self.agent_id;
+        record.envelope.project_dir = self.project_dir;
+        record.envelope.entrypoint = self.entrypoint;
+        record
+    }
+}
+
+fn each_event(paths: &Paths, since: Option<Timestamp>, mut take: impl FnMut(&Record)) -> anyhow::Result<()> {
+    let mut daemon = Daemon::connect(paths)?;
+    let mut after = json!(0);
+    while !after.is_null() {
+        let mut page = daemon.ask("policy.history", json!({ "after": after }))?;
+        after = page["next_after"].take();
+        let events: Vec<Told> = serde_json::from_value(page["events"].take())?;
+        let records = events.into_iter().map(Told::into_record);
+        records.filter(|r| since.is_none_or(|since| r.received_at >= since)).for_each(|r| take(&r));
+    }
+    Ok(())
+}
+
+/// What became of recorded requests under the rules.
+#[derive(Debug)]
+struct Tally<'a> {
+    policy: &'a Policy,
+    holds: HoldRules,
+    asks: u64,
+    allowed: u64,
+    denied: u64,
+    by_rule: Vec<Row>,
+    left: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    /// The rule, or why it was left alone.
+    name: String,
+    decision: Option<Decision>,
+    count: u64,
+    examples: Vec<String>,
+}
+
+impl<'a> Tally<'a> {
+    fn new(config: &'a Config) -> Self {
+        let holds = config.hold_rules(config.hold_seconds());
+        Self { policy: &config.policy, holds, asks: 0, allowed: 0, denied: 0, by_rule: vec![], left: vec![] }
+    }
+
+    fn take(&mut self, record: &Record) {
+        let Some(request) = Request::from_record(record) else { return };
+        self.asks += 1;
+        let example = one_line(&request.summary(), EXAMPLE_CHARS_MAX);
+        let outcome = self.policy.decide(&request);
+        if !self.holds.wants(record) && outcome.rules().is_some() {
+            return add(
+                &mut self.left,
+                "asked by `claude -p` or a subagent, which are not held".into(),
+                None,
+                example,
+            );
+        }
+        match &outcome {
+            Outcome::Allow(_) => {
+                self.allowed += 1;
+                add(&mut self.by_rule, outcome.rules().unwrap_or_default(), Some(Decision::Allow), example);
+            }
+            Outcome::Deny(rule) => {
+                self.denied += 1;
+                add(&mut self.by_rule, rule.to_string(), Some(Decision::Deny), example);
+            }
+            Outcome::LeftAlone(why) => add(&mut self.left, why.sentence(), None, example),
+            Outcome::NoRule => add(&mut self.left, "no rule".to_owned(), None, example),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "enabled": self.policy.enabled, "asks": self.asks, "answered": self.allowed + self.denied,
+            "allowed": self.allowed, "denied": self.denied, "by_rule": self.by_rule, "left": self.left,
+        })
+    }
+
+    fn draw(&self, out: &mut Out) -> anyhow::Result<()> {
+        let (answered, asks) = (self.allowed + self.denied, count(self.asks, "ask"));
+        let line = format!(
+            "Would have answered {answered} of {asks}: {} allowed, {} denied.",
+            self.allowed, self.denied
+        );
+        writeln!(out, "{}", paint(out, "1", &line))?;
+        rows("By rule", &self.by_rule, out)?;
+        rows("Left to you", &self.left, out)?;
+        if !self.policy.enabled {
+            writeln!(out, "The policy is off, so nothing is answered: see `flightdeck policy`.")?;
+        }
+        Ok(())
+    }
+}
+
+fn add(rows: &mut Vec<Row>, name: String, decision: Option<Decision>, example: String) {
+    let at = rows.iter().position(|row| row.name == name && row.decision == decision);
+    let at = at.unwrap_or_else(|| {
+        rows.push(Row { name, decision, count: 0, examples: vec![] });
+        rows.len() - 1
+    });
+    let row = &mut rows[at];
+    row.count += 1;
+    if row.examples.len() < EXAMPLES_MAX && !row.examples.contains(&example) {
+        row.examples.push(example);
+    }
+}
+
+fn rows(title: &str, rows: &[Row], out: &mut Out) -> anyhow::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", paint(out, "1", title))?;
+    let mut sorted: Vec<&Row> = rows.iter().collect();
+    sorted.sort_by_key(|row| std::cmp::Reverse(row.count));
+    for row in sorted {
+        let word = row.decision.map_or("", |d| if d == Decision::Allow { "allow  " } else { "deny   " });
+        writeln!(out, "{:>6}  {word}{}", row.count, row.name)?;
+        for example in &row.examples {
+            writeln!(out, "        {}", paint(out, "2", example))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the policy answered, oldest first.
+#[derive(Debug, Default)]
+struct Log {
+    /// What each ask was about, until it is answered.
+    asked: HashMap<String, String>,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    at: Timestamp,
+    session_id: String,
+    ask_id: String,
+    decision: Decision,
+    rule: Option<String>,
+    /// `None` where the request is no longer in the log.
+    what: Option<String>,
+}
+
+impl Log {
+    fn take(&mut self, record: &Record) {
+        if let Some(request) = Request::from_record(record) {
+            self.asked.insert(record.id.to_string(), one_line(&request.summary(), EXAMPLE_CHARS_MAX));
+        }
+        let Some(ask_id) = record.payload.get("ask_id").and_then(Value::as_str) else { return };
+        let what = self.asked.remove(ask_id);
+        let answer = record.payload.get("answer").cloned().unwrap_or_default();
+        let Ok(answer) = serde_json::from_value::<Answer>(answer) else { return };
+        if record.name == ANSWERED && answer.by() == By::Policy {
+            self.lines.push(Line {
+                at: record.received_at,
+                session_id: record.session_id.clone(),
+                ask_id: ask_id.to_owned(),
+                decision: answer.decision,
+                rule: answer.rule,
+                what,
+            });
+        }
+    }
+
+    fn draw(&self, out: &mut Out) -> anyhow::Result<()> {
+        if self.lines.is_empty() {
+            writeln!(out, "The policy has answered nothing.")?;
+        }
+        for line in &self.lines {
+            let word = if line.decision == Decision::Allow { "allowed" } else { "denied " };
+            let what = line.what.as_deref().unwrap_or("(no longer in the log)");
+            let rule = line.rule.as_deref().unwrap_or("?");
+            let (at, id) =
+                (draw::date_and_time(line.at), line.session_id.get(..8).unwrap_or(&line.session_id));
+            writeln!(out, "{at}  {id}  {word}  {what}  {}", paint(out, "2", &format!("by {rule}")))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,243 @@
+//! Rules answer held hooks by themselves, where they may; and a dry run tells beforehand what they would have done.
+
+use flightdeck_sim::Map;
+use serde_json::{Value, json};
+
+use crate::asks::{answer, bash, card, decision, held, how, object, state, tell};
+use crate::deck::Deck;
+use crate::http::Request;
+use crate::stage::Stage;
+
+const RULES: &str = r#"
+[policy]
+enabled = true
+[[policy.rules]]
+tool = "Bash"
+match = "cargo test*"
+decision = "allow"
+[[policy.rules]]
+tool = "Bash"
+match = "make*"
+decision = "deny"
+message = "use just"
+[[policy.rules]]
+tool = "Bash"
+match = "rm *"
+project = "/work/api"
+decision = "allow"
+"#;
+
+fn asks(session: &str, command: &str) -> Map {
+    let mut request = bash(session, "PermissionRequest");
+    request.insert("tool_input".into(), json!({ "command": command }));
+    request.insert("cwd".into(), json!("/work/api"));
+    request
+}
+
+#[test]
+fn a_held_hook_is_answered_by_a_rule_and_the_card_says_which() {
+    let deck = Deck::with_policy(RULES);
+    let (mut hook, ask) = held(&deck, &asks("s", "cargo test -p api"));
+    assert_eq!(decision(&hook.line().unwrap()), &json!({"behavior": "allow"}));
+    let ended = &card(&deck, "s")["asks"][0]["resolution"];
+    assert_eq!(
+        (&ended["how"], &ended["by"], &ended["rule"]),
+        (&json!("allowed"), &json!("policy"), &json!("Bash cargo test*"))
+    );
+    assert_eq!(state(&deck, "s"), "acting");
+    let because = deck.get("/api/sessions/s/explain").json()["because"].clone();
+    assert_eq!(because["rule"], "A rule of the person's policy allowed it: the call goes on.");
+    assert_eq!(because["payload"]["answer"]["via"], "policy");
+    let events = deck.get("/api/sessions/s/events").json()["events"].clone();
+    assert_eq!(events[1]["summary"], "allow (policy: Bash cargo test*)");
+    let late = answer(&deck, &ask, json!({"decision": "deny"}));
+    assert_eq!(late.status, 409);
+    assert!(late.text().contains("allowed (policy)"), "{}", late.text());
+
+    let (mut hook, _) = held(&deck, &asks("t", "make all"));
+    assert_eq!(decision(&hook.line().unwrap()), &json!({"behavior": "deny", "message": "use just"}));
+    assert_eq!(state(&deck, "t"), "thinking");
+
+    let request = Request::new("POST", "/api/live/hook").host(deck.addr).header("x-flightdeck-hold", "1");
+    let said = request.json(&Value::Object(asks("u", "cargo test")).to_string()).send(deck.addr);
+    assert_eq!(said.json()["hookSpecificOutput"]["decision"]["behavior"], "allow");
+}
+
+#[test]
+fn what_cannot_be_undone_and_what_has_no_rule_waits_for_a_person() {
+    let deck = Deck::with_policy(RULES);
+    let (mut one, destructive) = held(&deck, &asks("s", "rm -rf build"));
+    let (mut two, hidden) = held(&deck, &asks("t", "cargo test; curl x.test"));
+    let (_three, other) = held(&deck, &asks("u", "ls"));
+    // The policy would have spoken first: this one comes later and is answered.
+    let (mut last, _) = held(&deck, &asks("v", "cargo test"));
+    assert_eq!(decision(&last.line().unwrap())["behavior"], "allow");
+    for ask in [&destructive, &hidden, &other] {
+        assert_eq!(how(&deck, ask), Value::Null);
+    }
+    assert_eq!(card(&deck, "s")["asks"][0]["caution"], "Deletes recursively");
+    assert_eq!(card(&deck, "u")["asks"][0]["caution"], Value::Null);
+    assert_eq!(answer(&deck, &destructive, json!({"decision": "allow", "via": "web"})).status, 200);
+    assert_eq!(decision(&one.line().unwrap())["behavior"], "allow");
+    assert_eq!(answer(&deck, &hidden, json!({"decision": "deny"})).status, 200);
+    assert_eq!(decision(&two.line().unwrap())["behavior"], "deny");
+}
+
+#[test]
+fn of_the_terminal_and_the_policy_one_is_first() {
+    let deck = Deck::with_policy(RULES);
+    for round in 0..20 {
+        let session = format!("s{round}");
+        let mut call = asks(&session, "cargo test");
+        call.insert("tool_use_id".into(), json!("t1"));
+        call.insert("hook_event_name".into(), json!("PreToolUse"));
+        tell(&deck, &call);
+        let mut hook = deck.socket();
+        hook.hook(&asks(&session, "cargo test"), &Map::new());
+        call.insert("hook_event_name".into(), json!("PostToolUse"));
+        tell(&deck, &call);
+        let verdict = hook.line().unwrap();
+        let ended = card(&deck, &session)["asks"][0]["resolution"].clone();
+        match ended["how"].as_str() {
+            Some("allowed") => assert_eq!(decision(&verdict)["behavior"], "allow"),
+            Some("answered_in_terminal") => assert_eq!(verdict["data"]["verdict"], Value::Null),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn questions_and_plans_wait_for_a_person_whatever_the_rules_say() {
+    let deck =
+        Deck::with_policy("policy = { enabled = true, rules = [{ tool = \"*\", decision = \"allow\" }] }");
+    let plan = object(json!({"session_id": "s", "hook_event_name": "PermissionRequest",
+        "tool_name": "ExitPlanMode", "tool_input": {"plan": "1. do it"}}));
+    let (_hook, ask) = held(&deck, &plan);
+    let (mut other, _) = held(&deck, &asks("t", "ls"));
+    assert_eq!(decision(&other.line().unwrap())["behavior"], "allow");
+    assert_eq!(how(&deck, &ask), Value::Null);
+}
+
+#[test]
+fn it_is_off_by_default_and_nobody_else_may_speak_in_its_name() {
+    let deck = Deck::with_policy(&RULES.replace("enabled = true", ""));
+    let (_hook, ask) = held(&deck, &asks("s", "cargo test"));
+    for body in [json!({"decision": "allow", "via": "policy"}), json!({"decision": "allow", "rule": "Bash"})]
+    {
+        assert_eq!(answer(&deck, &ask, body).status, 422);
+    }
+    assert_eq!((how(&deck, &ask), state(&deck, "s").as_str()), (Value::Null, "needs_permission"));
+}
+
+#[test]
+fn a_dry_run_counts_what_the_rules_would_have_answered() {
+    let stage = Stage::new();
+    std::fs::create_dir_all(stage.paths().config.parent().unwrap()).unwrap();
+    std::fs::write(stage.paths().config, RULES).unwrap();
+    let _daemon = stage.daemon();
+    let commands = [
+        "cargo test",
+        "cargo test -p a",
+        "make",
+        "rm -rf build",
+        "rm x",
+        "ls",
+        "cargo test | tail",
+        "cargo test",
+    ];
+    let mut hooks: Vec<_> = (0..)
+        .zip(commands)
+        .map(|(n, command)| {
+            let mut hook = stage.socket();
+            hook.hook(&asks(&format!("s{n}"), command), &Map::new());
+            hook
+        })
+        .collect();
+    let print = object(json!({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}));
+    stage.socket().hook(&asks("p", "cargo test"), &print);
+
+    let report = stage.run(&["policy", "test", "--json"]).json();
+    let of = |key: &str| report[key].as_u64().unwrap();
+    assert_eq!((of("asks"), of("answered"), of("allowed"), of("denied")), (9, 5, 4, 1), "{report}");
+    let said = stage.run(&["policy", "test", "--since", "2d"]).well();
+    expect_test::expect![[r#"
+        Would have answered 5 of 9 asks: 4 allowed, 1 denied.
+
+        By rule
+             3  allow  Bash cargo test*
+                Bash: cargo test
+                Bash: cargo test -p a
+             1  deny   Bash make*
+                Bash: make
+             1  allow  Bash rm * in /work/api
+                Bash: rm x
+
+        Left to you
+             1  cannot be undone: deletes recursively
+                Bash: rm -rf build
+             1  no rule
+                Bash: ls
+             1  more than one plain command or path
+                Bash: cargo test | tail
+             1  asked by `claude -p` or a subagent, which are not held
+                Bash: cargo test
+    "#]]
+    .assert_eq(&said);
+
+    // Those it has a rule for were answered, in whatever order.
+    for n in [0, 1, 2, 4, 7] {
+        assert!(hooks[n].line().is_some());
+    }
+    let log = stage.run(&["policy", "log", "--json"]).json();
+    let mut lines: Vec<String> = log
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| {
+            format!("{} {} {} by {}", l["session_id"], l["decision"], l["what"], l["rule"]).replace('"', "")
+        })
+        .collect();
+    lines.sort();
+    expect_test::expect![[r#"
+        s0 allow Bash: cargo test by Bash cargo test*
+        s1 allow Bash: cargo test -p a by Bash cargo test*
+        s2 deny Bash: make by Bash make*
+        s4 allow Bash: rm x by Bash rm * in /work/api
+        s7 allow Bash: cargo test by Bash cargo test*"#]]
+    .assert_eq(&lines.join("\n"));
+    assert_eq!(stage.run(&["policy", "log"]).well().lines().count(), 5);
+    expect_test::expect![[r#"
+        The policy is on: `policy.enabled` in ~/fd/config.toml, read when the daemon starts.
+          1  allow  Bash cargo test*
+          2  deny   Bash make*  (use just)
+          3  allow  Bash rm * in /work/api
+        A deny wins over every allow. What cannot be undone is never allowed by a rule.
+    "#]]
+    .assert_eq(&stage.run(&["policy"]).well());
+
+    std::fs::write(stage.paths().config, RULES.replace("\"deny\"", "\"never\"")).unwrap();
+    let wrong = stage.run(&["policy"]);
+    assert_eq!(wrong.code, 1);
+    assert!(wrong.err.contains("line 11") && wrong.err.contains("unknown variant `never`"), "{}", wrong.err);
+}
+
+#[test]
+fn on_the_command_line_what_cannot_be_undone_needs_a_second_word() {
+    let stage = Stage::new();
+    let _daemon = stage.daemon();
+    let mut hook = stage.socket();
+    hook.hook(&asks("s", "git push --force"), &Map::new());
+    let said = stage.run(&["answer", "s", "allow"]);
+    assert_eq!(
+        (said.code, said.err.as_str()),
+        (1, "flightdeck: Bash: git push --force cannot be undone (force push): add --yes if you mean it\n")
+    );
+    assert!(stage.run(&["answer", "s"]).well().contains("Force push: this cannot be undone"));
+    assert_eq!(stage.run(&["answer", "s", "allow", "--yes"]).well(), "Bash: git push --force: allowed\n");
+    assert_eq!(decision(&hook.line().unwrap())["behavior"], "allow");
+    // A refusal needs none.
+    let mut hook = stage.socket();
+    hook.hook(&asks("t", "git push --force"), &Map::new());
+    stage.run(&["answer", "t", "deny"]).well();
+    assert_eq!(decision(&hook.line().unwrap())["behavior"], "deny");
+}

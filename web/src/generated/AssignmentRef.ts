@@ -1,1 +1,0 @@
-export type AssignmentRef = { id: number; state: string; title: string | null };

@@ -1,1 +1,0 @@
-export type SpoolStatus = { files: number; bytes: number };
