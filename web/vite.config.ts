@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-// `npm run dev` draws a running daemon (or the mock server) with hot reload.
+// `npm run dev` draws a running daemon with hot reload.
 const daemon = process.env.FLIGHTDECK_URL ?? "http://127.0.0.1:47892";
 const proxied = { target: daemon, changeOrigin: true, headers: { origin: daemon } };
 

@@ -25,10 +25,10 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     await fleet.block(blocked, "make");
     const running = await fleet.start("two");
     await expect(fleet.cardIn("Needs You", blocked)).toBeVisible();
-    await fleet.daemon.end(signal);
+    await fleet.server.end(signal);
     await expect(page.locator("[data-connection=lost]")).toContainText("Not connected");
     await expect(fleet.cardIn("Needs You", blocked)).toBeVisible();
-    await fleet.daemon.start();
+    await fleet.server.start();
     await expect(page.locator("[data-connection=live]")).toBeVisible({ timeout: 20_000 });
     await expect(fleet.cardIn("Needs You", blocked)).toHaveAttribute("data-state", "needs_permission");
     await fleet.hook(running, "Stop");
@@ -55,9 +55,9 @@ test("after a gap the snapshot that follows is the truth", async ({ fleet, page,
 });
 
 test("a card that leaves Done leaves the page", async ({ fleet, page }) => {
-  await fleet.daemon.end();
-  fleet.daemon.configure("done_minutes = 0");
-  await fleet.daemon.start();
+  await fleet.server.end();
+  fleet.server.configure("done_minutes = 0");
+  await fleet.server.start();
   await fleet.open();
   const id = await fleet.start("short");
   const other = await fleet.start("long");

@@ -12,10 +12,7 @@ export function binary(): string {
   throw new Error(`There is no daemon to test at ${BIN}: build it with \`cargo build -p flightdeck\`, or set FLIGHTDECK_BIN.`);
 }
 
-/** What a server under test can do, the daemon or the mock. */
-export type Server = { url: string; stop: () => Promise<void> };
-
-export async function firstUrl(child: ChildProcess): Promise<string> {
+async function firstUrl(child: ChildProcess): Promise<string> {
   const { stdout } = child;
   if (!stdout) throw new Error("the server has no stdout");
   // Its stdout stays open and read: a closed one would end the server at its next line.
@@ -37,7 +34,7 @@ export async function postHook(url: string, payload: Record<string, unknown>, he
   return response;
 }
 
-export class Daemon implements Server {
+export class Daemon {
   readonly home = mkdtempSync(join(tmpdir(), "fd-e2e-"));
   readonly claude = join(this.home, "claude");
   readonly settings = join(this.claude, "settings.json");

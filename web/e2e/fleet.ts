@@ -1,9 +1,7 @@
 //! A page, a server and the sessions in it. Sessions are driven by hook payloads, as Claude Code would send them.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import type { Session } from "../src/generated/Session";
-import { Daemon, demoDaemon, emptyDaemon, firstUrl, hookedDaemon, postHook, type Server } from "./daemon";
+import { demoDaemon, emptyDaemon, hookedDaemon, postHook, type Daemon } from "./daemon";
 import { servePage } from "./dist";
 import { Line } from "./line";
 import { rest } from "./resting";
@@ -13,20 +11,15 @@ export const GROUPS = { "Needs You": "needs_you", Running: "running", Done: "don
 
 /**
  * empty: a daemon without hooks and without sessions. hooked: one that registers itself. resting: 54 sessions that stand
- * still, shared by the stories of a worker. demo: the simulated fleet in motion. mock: what the daemon cannot show yet.
+ * still, shared by the stories of a worker. demo: the simulated fleet in motion.
  */
-export type Ground = "empty" | "hooked" | "resting" | "demo" | "mock";
+export type Ground = "empty" | "hooked" | "resting" | "demo";
 
 export type Verdict = { hookSpecificOutput: { decision: { behavior: string; message?: string; interrupt?: boolean; updatedInput?: Record<string, unknown>; updatedPermissions?: unknown[] } } };
 
 export class Fleet {
   private count = 0;
-  constructor(readonly server: Server, readonly page: Page) {}
-
-  get daemon(): Daemon {
-    if (this.server instanceof Daemon) return this.server;
-    throw new Error("this story needs a daemon");
-  }
+  constructor(readonly server: Daemon, readonly page: Page) {}
 
   async hook(id: string, hook_event_name: string, fields: Record<string, unknown> = {}): Promise<void> {
     await postHook(this.server.url, { session_id: id, hook_event_name, cwd: "/home/dev/api", transcript_path: `/home/dev/none/${id}.jsonl`, ...fields });
@@ -58,11 +51,6 @@ export class Fleet {
     // A test that never answers leaves the hook hanging until the server stops.
     verdict.catch(() => undefined);
     return verdict;
-  }
-
-  /** Orders only the mock understands. */
-  order(name: string, body: Record<string, unknown> = {}): Promise<Response> {
-    return fetch(`${this.server.url}__mock/${name}`, { method: "POST", body: JSON.stringify(body) });
   }
 
   async board(): Promise<{ boot: string; n: number; sessions: Session[] }> {
@@ -113,18 +101,12 @@ export function wantedIn(sessions: Session[], column: Column, sort: "default" | 
   return members.map((s) => `${s.id} ${s.agent_state.label}`);
 }
 
-async function mock(sessions: number, rate: number): Promise<Server> {
-  const child = spawn("node", ["mock-server.mjs", "--port", "0", "--sessions", String(sessions), "--rate", String(rate)], { stdio: ["ignore", "pipe", "inherit"] });
-  return { url: await firstUrl(child), stop: async () => { const ended = once(child, "exit"); child.kill(); await ended; } };
-}
-
-type Options = { ground: Ground; sessions: number; rate: number };
+type Options = { ground: Ground; sessions: number };
 type Own = { fleet: Fleet; errors: string[]; line: Line };
 
 export const test = base.extend<Options & Own, { resting: () => Promise<Daemon> }>({
   ground: ["empty", { option: true }],
   sessions: [0, { option: true }],
-  rate: [0, { option: true }],
   /** Started by the first story of a worker that wants it. */
   resting: [async ({}, use) => {
     let started: Promise<Daemon> | undefined;
@@ -139,11 +121,11 @@ export const test = base.extend<Options & Own, { resting: () => Promise<Daemon> 
     await use(errors);
     expect(errors).toEqual([]);
   },
-  fleet: async ({ page, ground, sessions, rate, errors, resting }, use) => {
+  fleet: async ({ page, ground, sessions, errors, resting }, use) => {
     void errors;
     await servePage(page);
     const shared = ground === "resting";
-    const server = shared ? await resting() : ground === "demo" ? await demoDaemon(sessions || 54) : ground === "hooked" ? await hookedDaemon() : ground === "mock" ? await mock(sessions, rate) : await emptyDaemon();
+    const server = shared ? await resting() : ground === "demo" ? await demoDaemon(sessions || 54) : ground === "hooked" ? await hookedDaemon() : await emptyDaemon();
     await use(new Fleet(server, page));
     if (!shared) await server.stop();
   },

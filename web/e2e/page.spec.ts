@@ -17,7 +17,7 @@ async function go(page: Page, key: string, arrives: Locator): Promise<void> {
 test.describe("drawer", () => {
   test("its charts begin with the first message, long before the page was opened", async ({ fleet, page }) => {
     const id = "00000000-0000-4000-8000-00000000cafe";
-    const folder = join(fleet.daemon.claude, "projects", "-home-dev-api");
+    const folder = join(fleet.server.claude, "projects", "-home-dev-api");
     mkdirSync(folder, { recursive: true });
     const began = Date.now() - 3_600_000;
     const said = Array.from({ length: 30 }, (_, i) => JSON.stringify({
@@ -174,20 +174,20 @@ test.describe("first run and hooks", () => {
   });
 
   test("hooks installed for good, then changed by another tool, are said with the daemon's own fix, which works", async ({ fleet, page }) => {
-    fleet.daemon.run("hooks", "install");
+    fleet.server.run("hooks", "install");
     await fleet.start();
     await fleet.open();
     await expect(page.locator("[data-hooks=ok]")).toContainText("In place");
     await expect(page.locator(".banner")).toHaveCount(0);
-    const installed = readFileSync(fleet.daemon.settings, "utf8");
+    const installed = readFileSync(fleet.server.settings, "utf8");
     const changed = JSON.parse(installed) as { hooks: Record<string, unknown> };
     delete changed.hooks.Stop;
-    writeFileSync(fleet.daemon.settings, JSON.stringify(changed, null, 2));
+    writeFileSync(fleet.server.settings, JSON.stringify(changed, null, 2));
     await page.reload();
     await expect(page.locator(".banner[data-trouble=drifted]")).toContainText("Another tool changed your Claude Code settings: one hook is missing or out of date (Stop)");
     await expect(page.locator(".banner code")).toHaveText("flightdeck hooks repair");
     await expect(page.locator("[data-hooks=drifted]")).toContainText("Changed by another tool");
-    fleet.daemon.run("hooks", "repair");
+    fleet.server.run("hooks", "repair");
     await page.reload();
     await expect(page.locator("[data-hooks=ok]")).toBeVisible();
     await expect(page.locator(".banner")).toHaveCount(0);
@@ -199,7 +199,7 @@ test.describe("first run and hooks", () => {
     test("hooks taken out are missed on the empty page and over the board", async ({ fleet, page }) => {
       await fleet.open();
       await expect(page.locator(".checks")).toContainText(/in your Claude Code settings, \d+ events/);
-      fleet.daemon.run("hooks", "uninstall");
+      fleet.server.run("hooks", "uninstall");
       await page.reload();
       await expect(page.getByRole("heading", { name: "The hooks are not in place" })).toBeVisible();
       await expect(page.locator(".cmdline").first()).toContainText("flightdeck hooks install");

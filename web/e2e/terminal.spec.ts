@@ -27,7 +27,7 @@ class Terminal {
 test.describe("the next prompt", () => {
   let terminal: Terminal;
   test.beforeEach(({ fleet }) => {
-    terminal = new Terminal(fleet.daemon);
+    terminal = new Terminal(fleet.server);
   });
   test.afterEach(({ errors }) => {
     terminal.tmux("kill-server");

@@ -27,10 +27,10 @@ type ItemProps = Omit<SlotProps, "sparse">;
 const Item = ({ id, row, inProject }: ItemProps) => (row ? <DoneRow id={id} inProject={inProject} /> : <Card id={id} inProject={inProject} />);
 
 const heights = new Map<string, number>();
-const seen = new WeakMap<Element, (near: boolean) => void>();
+const seen = new WeakMap<Element, (near: boolean, height: number) => void>();
 const observer = new IntersectionObserver(
   (entries) => {
-    for (const entry of entries) seen.get(entry.target)?.(entry.isIntersecting);
+    for (const { target, isIntersecting, boundingClientRect } of entries) seen.get(target)?.(isIntersecting, boundingClientRect.height);
   },
   // The lanes clip their cards, so it is their edge that must be widened, not the window's.
   { scrollMargin: `${NEAR_PX}px 0px`, delay: 100 } as IntersectionObserverInit,
@@ -43,17 +43,15 @@ function SparseSlot(item: ItemProps) {
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    if (near.value) {
-      element.style.removeProperty("height");
-      return () => void heights.set(id, element.offsetHeight);
-    }
-    element.style.height = `${heights.get(id) ?? GUESS_PX}px`;
-    return undefined;
+    if (near.value) element.style.removeProperty("height");
+    else element.style.height = `${heights.get(id) ?? GUESS_PX}px`;
   }, [near.value]);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    seen.set(element, (isNear) => {
+    seen.set(element, (isNear, height) => {
+      // The observer measured it already; to ask the element would lay out the page once per card.
+      if (near.peek() && !isNear) heights.set(id, height);
       near.value = isNear;
     });
     observer.observe(element);

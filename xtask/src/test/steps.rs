@@ -98,8 +98,6 @@ fn browser() -> Result<Outcome> {
     if !web.join("node_modules").exists() {
         run(npm(&web).args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]))?;
     }
-    // The stories that the daemon cannot tell yet are told by a stand-in that serves this.
-    run(npm(&web).args(["run", "build"]))?;
     run(cargo().args(["build", "--package", "flightdeck"]))?;
     let daemon = target().join("debug/flightdeck");
     run(npm(&web).args(["run", "e2e"]).env("CHROMIUM", chromium).env("FLIGHTDECK_BIN", daemon))
