@@ -100,8 +100,8 @@ fn allow_any(s: &Stage) -> Result<Value> {
     let open = || {
         let all = s.get("/api/sessions")?;
         let sessions = all["sessions"].as_array().context("no sessions")?;
-        let asks = sessions.iter().flat_map(|card| card["asks"].as_array().into_iter().flatten());
-        Ok(asks.filter(|ask| ask["resolution"].is_null()).next_back().cloned())
+        let mut asks = sessions.iter().flat_map(|card| card["asks"].as_array().into_iter().flatten());
+        Ok(asks.rfind(|ask| ask["resolution"].is_null()).cloned())
     };
     let ask = wait_for("an ask in print mode", DONE, open)?;
     answer(s, &ask, json!({"decision": "allow"}), "allowed")?;
