@@ -39,9 +39,13 @@ fn registry() {
         n += 1;
         assert!(record.session_id.len() <= SESSION_ID_BYTES_MAX);
         assert!(record.payload.keys().all(|key| NAMED.contains(&key.as_str())));
-        assert_eq!(word(&record.payload), word(&entry));
+        // Control characters are taken out on the way in: what then reads as a word is one.
+        let untouched = |key: &str| record.payload.get(key) == entry.get(key);
+        if untouched("status") && untouched("waitingFor") {
+            assert_eq!(word(&record.payload), word(&entry));
+        }
         let stored: Map<String, Value> = serde_json::from_slice(&bytes(&record.payload)).unwrap();
-        assert_eq!(word(&stored), word(&entry));
+        assert_eq!(word(&stored), word(&record.payload));
         stamp(&mut record, Timestamp::from_millis(1_794_744_000_000 + n as i64), fleet.now());
         fold(&mut fleet, &record);
     });
