@@ -84,13 +84,11 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(held)
 }
 
-/// Unoptimised, a seed takes ten times as long; with full optimisation, overflow goes unnoticed.
-const CHECKED_AND_QUICK: [&str; 2] = ["--config", "profile.dev.opt-level=1"];
-
 /// The fault simulation; two hands are busy with it.
 pub(crate) fn faults(seeds: u64) -> Command {
     let mut command = cargo();
-    command.args(["test", "--package", "flightdeck", "--lib"]).args(CHECKED_AND_QUICK);
+    // The whole workspace, as the stories are built: then nothing is built twice.
+    command.args(["test", "--workspace", "--lib"]);
     command.args(["simulation", "--", "--nocapture"]).env("SEEDS", seeds.to_string());
     command
 }
@@ -98,7 +96,7 @@ pub(crate) fn faults(seeds: u64) -> Command {
 /// Two targets at a time. A disk of memory makes the settings' many fsyncs cheap.
 pub(crate) fn fuzz(seconds: u64) -> Command {
     let mut command = cargo();
-    command.args(["test", "--package", "flightdeck", "--test", "fuzz"]).args(CHECKED_AND_QUICK);
+    command.args(["test", "--workspace", "--test", "fuzz"]);
     command.args(["--", "--nocapture", "--test-threads=2"]).env("FUZZ_SECONDS", seconds.to_string());
     if std::path::Path::new("/dev/shm").is_dir() {
         command.env("TMPDIR", "/dev/shm");

@@ -49,7 +49,9 @@ fn clippy() -> Result<Outcome> {
 
 /// The workspace as a whole: one set of features, so that what is shared is built once.
 fn rust() -> Result<Outcome> {
-    run(cargo().args(["test", "--workspace", "--no-fail-fast"]))
+    // The step after this plays all the seeds.
+    let seeds = ["--", "--skip", "simulation::seeds_lose_nothing"];
+    run(cargo().args(["test", "--workspace", "--no-fail-fast"]).args(seeds))
 }
 
 fn faults() -> Result<Outcome> {
