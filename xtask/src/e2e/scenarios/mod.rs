@@ -106,7 +106,11 @@ pub(super) static ALL: &[Scenario] = &[
     acting("answer_question", "questions are answered on the board", answer::question::question_answered),
     acting("answer_plan", "plans are sent back and approved on the board", answer::plan::plan_answered),
     acting("answer_several", "two requests at once, and those of an agent", answer::agents::several),
-    acting("answer_terminal", "the terminal is first, or at the same moment", answer::race::terminal_first),
+    acting("answer_terminal", "the terminal is first", answer::race::terminal_first),
+    Scenario {
+        slow: true,
+        ..acting("answer_race", "the terminal and the board at the same moment", answer::race::both_at_once)
+    },
     acting("answer_timeout", "nobody answers in time", answer::hold::timeout),
     acting("answer_killed", "the daemon dies while somebody waits", answer::hold::daemon_killed),
     acting("answer_print", "print mode, held only where wanted", answer::hold::print),
