@@ -4,6 +4,7 @@
 
 mod asks;
 mod child;
+mod data;
 mod growth;
 mod registry;
 mod seat;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::child::Child;
 use self::child::{agent_facts, newest_running};
+use self::data::keep;
 pub use self::registry::RegistryView;
 pub use self::seat::Seat;
 pub(crate) use self::show::Cause;
@@ -26,12 +28,12 @@ use crate::ask::{Ask, How, PastAsk};
 use crate::enrichment::Summary;
 use crate::event::{Background, EndReason, Event, EventKind, Notice, Outcome, Prompter, StartSource};
 use crate::ledger::{Ledger, Need, NeedKind};
-use crate::limits::{CHILDREN_MAX, DISORDER_MAX, TODOS_MAX};
+use crate::limits::DISORDER_MAX;
 use crate::project::Project;
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
-use crate::status_line::{Says, StatusLine};
-use crate::time::{Millis, Timestamp};
+use crate::status_line::StatusLine;
+use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -381,204 +383,6 @@ impl Session {
         self.children.values_mut().filter(|c| c.ended_at.is_none()).for_each(|c| c.end(at));
     }
 
-    fn apply_to_child(&mut self, agent_id: &str, event: &Event, before: Before, rules: &Rules) -> bool {
-        match event.kind {
-            EventKind::SubagentStopped => {
-                // Compaction's helper stops without ever having started, under an empty type.
-                if event.agent_type.as_deref().is_some_and(str::is_empty) {
-                    return false;
-                }
-                let Some(child) = self.children.get_mut(agent_id) else {
-                    self.remember_stopped(agent_id, event.fired_at);
-                    return false;
-                };
-                if child.ended_at.is_some() {
-                    return false;
-                }
-                child.end(event.fired_at);
-                self.background.agents = self.background.agents.saturating_sub(1);
-            }
-            _ if self.main.state.is_ended() => return false,
-            _ => {
-                let print_mode = self.print_mode();
-                let stopped = self.stopped_before(agent_id, event);
-                let child = self.child_for(agent_id, event);
-                if let Some(stopped) = stopped {
-                    // It was there, and is done: its stop overtook this.
-                    child.started_at = child.started_at.min(event.fired_at);
-                    child.end(stopped);
-                    return false;
-                }
-                child.apply(event, print_mode, rules);
-            }
-        }
-        self.move_main(event, before, rules)
-    }
-
-    /// A stop may overtake its own start, which then must not leave a subagent running for ever.
-    fn remember_stopped(&mut self, agent_id: &str, at: Timestamp) {
-        if self.stopped_agents.len() == CHILDREN_MAX {
-            self.stopped_agents.pop_front();
-        }
-        self.stopped_agents.push_back((agent_id.to_owned(), at));
-    }
-
-    fn stopped_before(&self, agent_id: &str, event: &Event) -> Option<Timestamp> {
-        let slack = if event.envelope.has_fired_at { Millis(0) } else { DISORDER_MAX };
-        let stop =
-            self.stopped_agents.iter().find(|(id, at)| id == agent_id && event.fired_at <= *at + slack);
-        stop.map(|(_, at)| *at)
-    }
-
-    fn child_for(&mut self, agent_id: &str, event: &Event) -> &mut Child {
-        if !self.children.contains_key(agent_id) {
-            self.make_room_for_child();
-        }
-        let agent_type =
-            event.agent_type.clone().filter(|t| !t.is_empty()).unwrap_or_else(|| "agent".to_owned());
-        self.children.entry(agent_id.to_owned()).or_insert_with(|| Child::new(agent_type, event.fired_at))
-    }
-
-    /// The longest finished goes first; if all run, the longest running.
-    fn make_room_for_child(&mut self) {
-        if self.children.len() < CHILDREN_MAX {
-            return;
-        }
-        let oldest =
-            self.children.iter().min_by_key(|(_, c)| (c.ended_at.is_none(), c.ended_at, c.started_at));
-        if let Some(id) = oldest.map(|(id, _)| id.clone()) {
-            self.children.remove(&id);
-        }
-    }
-
-    /// Data for the card, from late events too.
-    fn take_data(&mut self, event: &Event, before: Before) {
-        let Before { late, typed_ahead } = before;
-        let at = event.fired_at;
-        match &event.kind {
-            EventKind::SessionStarted { source, model } => {
-                if model.is_some() {
-                    self.model.clone_from(model);
-                    self.model_at = at;
-                }
-                if !late && *source != StartSource::Compact {
-                    self.began_at = at;
-                    self.ended_at = None;
-                    self.replaced_by = None;
-                    self.background = Background::default();
-                    self.last_failure = None;
-                }
-            }
-            EventKind::Prompted { text, by } if event.agent_id.is_none() => {
-                self.take_prompt(event, text, *by, typed_ahead)
-            }
-            EventKind::ToolEnded { tool, outcome: Outcome::Failed { error } } => {
-                let newest = self.last_failure.as_ref().map(|f| f.at).max(self.turn.started_at);
-                if newest.is_none_or(|t| t <= at) {
-                    self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
-                }
-            }
-            EventKind::Stopped { background } if !late => {
-                self.background = *background;
-                self.turn.stopped = Some(IdleReason::TurnEnded);
-                self.end_turn(at);
-            }
-            EventKind::StopFailed { cause } if !late => {
-                self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
-                self.end_turn(at);
-            }
-            // A real Esc fires no hook, and a lost Stop leaves only this: the turn's time ends with what ended the turn.
-            EventKind::ToolEnded { outcome: Outcome::Interrupted, .. }
-            | EventKind::Notified(Notice::IdlePrompt)
-                if self.main.moved_by == event.seq && matches!(self.main.state, AgentState::Idle(_)) =>
-            {
-                self.end_turn(at);
-            }
-            EventKind::ModelSwitched { to } => {
-                self.model = Some(to.clone());
-                self.model_at = at;
-            }
-            EventKind::CwdChanged { to } => self.cwd = Some(to.clone()),
-            EventKind::TodoCreated { id, title } => self.put_todo(id, Some(title), "pending"),
-            EventKind::TodoCompleted { id } => self.put_todo(id, None, "completed"),
-            EventKind::SessionEnded { .. } if !late => {
-                self.end_turn(at);
-                self.ended_at = Some(at);
-                self.background = Background::default();
-            }
-            EventKind::Seen => self.seen = true,
-            _ => {}
-        }
-    }
-
-    /// Not even a sign of life: with a `refreshInterval` it comes every second, whatever the session does.
-    fn take_status_line(&mut self, says: &Says, event: &Event) {
-        let newest = self.status_line.as_ref().is_none_or(|line| line.at <= event.fired_at);
-        if !newest && !event.envelope.clock_back {
-            return;
-        }
-        if let Some(model) = &says.model
-            && self.model_at <= event.fired_at
-        {
-            self.model = Some(model.clone());
-            self.model_at = event.fired_at;
-        }
-        keep(&mut self.transcript_path, event.facts.transcript_path.as_ref());
-        self.status_line = Some(StatusLine::new(event.fired_at, says.clone(), event.received_at));
-    }
-
-    fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, typed_ahead: bool) {
-        if by == Prompter::Person {
-            self.turn.count += 1;
-            if self.turn.started_at.is_none_or(|t| t <= event.fired_at) {
-                self.turn.started_at = Some(event.fired_at);
-                self.turn.open = true;
-                self.last_user_message = Some(text.to_owned());
-            }
-            if self.title.is_none() && !text.is_empty() {
-                self.title = Some(text.to_owned());
-            }
-            self.last_failure.take_if(|f| f.at < event.fired_at);
-        }
-        if event.fired_at >= self.main.changed_at {
-            self.turn.stopped = None;
-        }
-        if event.facts.prompt_id != self.turn.prompt_id
-            && !self.turn.has_ended(event.facts.prompt_id.as_deref())
-        {
-            let old = std::mem::replace(&mut self.turn.prompt_id, event.facts.prompt_id.clone());
-            if !typed_ahead {
-                self.turn.end_prompt(old);
-            }
-        }
-    }
-
-    fn end_turn(&mut self, at: Timestamp) {
-        if let Some(start) = self.turn.started_at
-            && self.turn.open
-        {
-            self.turn.last = Some(Millis((at - start).0.max(0)));
-            self.turn.open = false;
-        }
-        let current = self.turn.prompt_id.clone();
-        self.turn.end_prompt(current);
-    }
-
-    fn put_todo(&mut self, id: &str, title: Option<&str>, status: &str) {
-        if let Some(todo) = self.todos.iter_mut().find(|t| t.id == id) {
-            // A late "created" does not undo "completed".
-            if status != "pending" {
-                todo.status = status.to_owned();
-            }
-            if let Some(title) = title {
-                todo.title = title.to_owned();
-            }
-        } else if self.todos.len() < TODOS_MAX {
-            let title = title.unwrap_or_default().to_owned();
-            self.todos.push(Todo { id: id.to_owned(), title, status: status.to_owned() });
-        }
-    }
-
     /// Ends the session for a reason that no hook of its own told.
     pub(crate) fn end(&mut self, reason: EndReason, rule: Rule, cause: Cause) {
         self.main.ledger.clear(cause.at);
@@ -607,14 +411,6 @@ impl Session {
 /// Two hooks of one fact fire at most this far apart.
 pub(crate) fn within_a_moment(a: Timestamp, b: Timestamp) -> bool {
     (a - b).0.abs() <= DISORDER_MAX.0
-}
-
-fn keep(slot: &mut Option<String>, value: Option<&String>) {
-    if let Some(value) = value
-        && slot.as_ref() != Some(value)
-    {
-        *slot = Some(value.clone());
-    }
 }
 
 impl MainAgent {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::keep;
+use super::data::keep;
 use crate::event::Event;
 use crate::time::Timestamp;
 

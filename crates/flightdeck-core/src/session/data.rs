@@ -1,0 +1,147 @@
+//! Data for the card: what an event tells beside what it does to a state.
+
+use super::Before;
+use super::{Failure, Session, Todo};
+use crate::agent::{AgentState, IdleReason};
+use crate::event::{Background, Event, EventKind, Notice, Outcome, Prompter, StartSource};
+use crate::limits::TODOS_MAX;
+use crate::status_line::{Says, StatusLine};
+use crate::time::{Millis, Timestamp};
+
+impl Session {
+    /// Data for the card, from late events too.
+    pub(super) fn take_data(&mut self, event: &Event, before: Before) {
+        let Before { late, typed_ahead } = before;
+        let at = event.fired_at;
+        match &event.kind {
+            EventKind::SessionStarted { source, model } => {
+                if model.is_some() {
+                    self.model.clone_from(model);
+                    self.model_at = at;
+                }
+                if !late && *source != StartSource::Compact {
+                    self.began_at = at;
+                    self.ended_at = None;
+                    self.replaced_by = None;
+                    self.background = Background::default();
+                    self.last_failure = None;
+                }
+            }
+            EventKind::Prompted { text, by } if event.agent_id.is_none() => {
+                self.take_prompt(event, text, *by, typed_ahead)
+            }
+            EventKind::ToolEnded { tool, outcome: Outcome::Failed { error } } => {
+                let newest = self.last_failure.as_ref().map(|f| f.at).max(self.turn.started_at);
+                if newest.is_none_or(|t| t <= at) {
+                    self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
+                }
+            }
+            EventKind::Stopped { background } if !late => {
+                self.background = *background;
+                self.turn.stopped = Some(IdleReason::TurnEnded);
+                self.end_turn(at);
+            }
+            EventKind::StopFailed { cause } if !late => {
+                self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
+                self.end_turn(at);
+            }
+            // A real Esc fires no hook, and a lost Stop leaves only this: the turn's time ends with what ended the turn.
+            EventKind::ToolEnded { outcome: Outcome::Interrupted, .. }
+            | EventKind::Notified(Notice::IdlePrompt)
+                if self.main.moved_by == event.seq && matches!(self.main.state, AgentState::Idle(_)) =>
+            {
+                self.end_turn(at);
+            }
+            EventKind::ModelSwitched { to } => {
+                self.model = Some(to.clone());
+                self.model_at = at;
+            }
+            EventKind::CwdChanged { to } => self.cwd = Some(to.clone()),
+            EventKind::TodoCreated { id, title } => self.put_todo(id, Some(title), "pending"),
+            EventKind::TodoCompleted { id } => self.put_todo(id, None, "completed"),
+            EventKind::SessionEnded { .. } if !late => {
+                self.end_turn(at);
+                self.ended_at = Some(at);
+                self.background = Background::default();
+            }
+            EventKind::Seen => self.seen = true,
+            _ => {}
+        }
+    }
+
+    /// Not even a sign of life: with a `refreshInterval` it comes every second, whatever the session does.
+    pub(super) fn take_status_line(&mut self, says: &Says, event: &Event) {
+        let newest = self.status_line.as_ref().is_none_or(|line| line.at <= event.fired_at);
+        if !newest && !event.envelope.clock_back {
+            return;
+        }
+        if let Some(model) = &says.model
+            && self.model_at <= event.fired_at
+        {
+            self.model = Some(model.clone());
+            self.model_at = event.fired_at;
+        }
+        keep(&mut self.transcript_path, event.facts.transcript_path.as_ref());
+        self.status_line = Some(StatusLine::new(event.fired_at, says.clone(), event.received_at));
+    }
+
+    pub(super) fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, typed_ahead: bool) {
+        if by == Prompter::Person {
+            self.turn.count += 1;
+            if self.turn.started_at.is_none_or(|t| t <= event.fired_at) {
+                self.turn.started_at = Some(event.fired_at);
+                self.turn.open = true;
+                self.last_user_message = Some(text.to_owned());
+            }
+            if self.title.is_none() && !text.is_empty() {
+                self.title = Some(text.to_owned());
+            }
+            self.last_failure.take_if(|f| f.at < event.fired_at);
+        }
+        if event.fired_at >= self.main.changed_at {
+            self.turn.stopped = None;
+        }
+        if event.facts.prompt_id != self.turn.prompt_id
+            && !self.turn.has_ended(event.facts.prompt_id.as_deref())
+        {
+            let old = std::mem::replace(&mut self.turn.prompt_id, event.facts.prompt_id.clone());
+            if !typed_ahead {
+                self.turn.end_prompt(old);
+            }
+        }
+    }
+
+    pub(super) fn end_turn(&mut self, at: Timestamp) {
+        if let Some(start) = self.turn.started_at
+            && self.turn.open
+        {
+            self.turn.last = Some(Millis((at - start).0.max(0)));
+            self.turn.open = false;
+        }
+        let current = self.turn.prompt_id.clone();
+        self.turn.end_prompt(current);
+    }
+
+    pub(super) fn put_todo(&mut self, id: &str, title: Option<&str>, status: &str) {
+        if let Some(todo) = self.todos.iter_mut().find(|t| t.id == id) {
+            // A late "created" does not undo "completed".
+            if status != "pending" {
+                todo.status = status.to_owned();
+            }
+            if let Some(title) = title {
+                todo.title = title.to_owned();
+            }
+        } else if self.todos.len() < TODOS_MAX {
+            let title = title.unwrap_or_default().to_owned();
+            self.todos.push(Todo { id: id.to_owned(), title, status: status.to_owned() });
+        }
+    }
+}
+
+pub(super) fn keep(slot: &mut Option<String>, value: Option<&String>) {
+    if let Some(value) = value
+        && slot.as_ref() != Some(value)
+    {
+        *slot = Some(value.clone());
+    }
+}
