@@ -21,24 +21,19 @@ const INSERT: &str = "INSERT INTO events \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING";
 
 macro_rules! select {
-    ($payload:literal, $rest:literal) => {
+    ($payload:literal, $($rest:literal),+) => {
         concat!(
             "SELECT seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, ",
             $payload,
             " FROM events ",
-            $rest
+            $($rest),+
         )
     };
 }
 
 macro_rules! of_session {
     ($payload:literal, $rest:literal) => {
-        concat!(
-            "SELECT seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, ",
-            $payload,
-            " FROM events INDEXED BY events_by_session WHERE seq >> 7 = ?1 AND session_id = ?2 AND ",
-            $rest
-        )
+        select!($payload, "INDEXED BY events_by_session WHERE seq >> 7 = ?1 AND session_id = ?2 AND ", $rest)
     };
 }
 
