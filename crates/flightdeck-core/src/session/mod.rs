@@ -238,7 +238,8 @@ impl Session {
             // A word of its own beats the process table and the registry, however late it comes.
             event.fired_at < self.began_at
         } else if event.envelope.has_fired_at {
-            event.fired_at < self.main.changed_at && !self.main.knows_better(event)
+            (event.fired_at < self.main.changed_at && !self.main.knows_better(event))
+                || self.trails_an_esc(event)
         } else {
             self.is_of_an_ended_turn(event)
         }
