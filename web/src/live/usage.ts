@@ -1,15 +1,8 @@
 //! Spend and rate limits for the header. Where the daemon does not tell, the header says what it does know.
 import { effect, signal } from "@preact/signals";
+import type { Usage } from "../generated/Usage";
 import { can } from "./able";
 import { getUsage } from "./api";
-
-export type UsageRow = { key: string; usd_micros: number };
-export type RateLimit = { percent: number; resets_at: string | null };
-export type Usage = {
-  rows?: UsageRow[];
-  total?: { usd_micros: number };
-  rate_limits?: { five_hour?: RateLimit | null; seven_day?: RateLimit | null } | null;
-};
 
 export const usage = signal<Usage | null>(null);
 
