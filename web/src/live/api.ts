@@ -54,7 +54,9 @@ export const getSession = (id: string) => request<Session>("GET", at(id));
 export const getExplanation = (id: string) => request<Explanation>("GET", `${at(id)}/explain`);
 export const getNumbers = (id: string) => request<Numbers>("GET", `${at(id)}/numbers`);
 export const getHookStatus = () => request<HookStatus>("GET", "/hook/status");
-export const getUsage = (sinceIso: string) => request<Usage>("GET", `/api/usage?by=hour&since=${encodeURIComponent(sinceIso)}`);
+/** `since` as the daemon takes it: a time, a date, `7d`. */
+export const getUsageOf = (since: string) => request<Usage>("GET", `/api/usage?since=${encodeURIComponent(since)}`);
+export const getHours = (since: string) => request<Usage>("GET", `/api/usage?by=hour&since=${encodeURIComponent(since)}`);
 export const getFleetHistory = (sinceIso: string) =>
   request<FleetHistory>("GET", `/api/fleet/history?since=${encodeURIComponent(sinceIso)}`);
 
