@@ -158,3 +158,52 @@ test("with an ask the card's own words stand aside: kind, subject, input, and ho
   await expect(card.locator(".state .what")).toContainText("Bash");
   await expect(card.locator(".in-terminal")).toHaveCount(0);
 });
+
+test.describe("a policy", () => {
+  const rules = `[policy]
+enabled = true
+[[policy.rules]]
+tool = "Bash"
+match = "cargo test*"
+decision = "allow"
+[[policy.rules]]
+tool = "Bash"
+match = "make*"
+decision = "deny"
+message = "use just"
+`;
+
+  test.beforeEach(async ({ fleet }) => {
+    await fleet.server.end();
+    fleet.server.configure(rules);
+    await fleet.server.start();
+    await fleet.open();
+  });
+
+  test("answers by its rules; the card carries its mark, and the log names the rule", async ({ fleet, page }) => {
+    const allowed = await fleet.start("run the tests");
+    expect((await fleet.ask(allowed, "Bash", { command: "cargo test --all" })).hookSpecificOutput.decision.behavior).toBe("allow");
+    const denied = await fleet.start("build it");
+    const { decision } = (await fleet.ask(denied, "Bash", { command: "make all" })).hookSpecificOutput;
+    expect(decision).toMatchObject({ behavior: "deny", message: "use just" });
+
+    const mark = (id: string) => fleet.cardIn("Running", id).locator("[data-by=policy]");
+    await expect(mark(allowed)).toContainText("Allowed by policy: Bash cargo test*");
+    await expect(mark(denied)).toContainText("Denied by policy: Bash make*");
+    await expect(fleet.column("Needs You").locator("[data-card]")).toHaveCount(0);
+
+    await mark(allowed).getByRole("link", { name: /log/ }).click();
+    const drawer = page.locator(`[data-drawer="${allowed}"]`);
+    await expect(drawer.getByRole("region", { name: "Timeline" })).toContainText("allow (policy: Bash cargo test*)");
+    await expect(drawer).toContainText("A rule of the person's policy allowed it");
+  });
+
+  test("leaves to the person what no rule names, and a person's answer carries no mark", async ({ fleet }) => {
+    const id = await fleet.start();
+    const verdict = fleet.ask(id, "Bash", { command: "cargo run" });
+    await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).first().click();
+    expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+    await expect(fleet.card(id).locator(".outcome")).toContainText("Allowed here");
+    await expect(fleet.card(id).locator("[data-by=policy]")).toHaveCount(0);
+  });
+});

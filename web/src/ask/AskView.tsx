@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import { now, time } from "../lib/clock";
-import { openSession } from "../lib/route";
+import { openSession, sessionHref } from "../lib/route";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { goToTerminal } from "../card/actions";
@@ -19,6 +19,7 @@ export type AskProps = { ask: Ask; whole: boolean };
 export function AskView({ ask, whole }: AskProps) {
   const sent = sentOf(ask.id).value;
   const expired = useExpired(ask.expires_at);
+  if (ask.resolution?.by === "policy") return <ByPolicy session={ask.session_id} text={endedText(ask.resolution)} whole={whole} />;
   if (ask.resolution) return <Outcome text={endedText(ask.resolution)} />;
   if (sent.kind === "ended") return <Outcome text={sent.text} />;
   if (!ask.answerable || expired) return <InTerminal ask={ask} expired={expired} whole={whole} />;
@@ -60,6 +61,15 @@ function useExpired(until: string | null): boolean {
 
 const Outcome = ({ text }: { text: string }) => (
   <p class="outcome"><Icon name="check" small />{text}</p>
+);
+
+/** Nobody looked at it: it says so with a mark of its own, names the rule and leads to the log. */
+const ByPolicy = ({ session, text, whole }: { session: string; text: string; whole: boolean }) => (
+  <p class="outcome by-policy" data-by="policy">
+    <span class="mark"><Icon name="rule" small /></span>
+    <span class="clip" title={text}>{text}</span>
+    {!whole && <a href={sessionHref(session)} aria-label="What the policy answered, in the session's log">Log</a>}
+  </p>
 );
 
 /** It still waits, so it stays amber; only this page cannot answer it. */

@@ -59,7 +59,7 @@ function Body({ session, look, inProject }: { session: Session; look: Look; inPr
       {asks.map((ask) => <AskView key={ask.id} ask={ask} whole={false} />)}
       {elsewhere && <InTerminal session={session} />}
       <Notes session={session} />
-      {waiting && session.seat.pane && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
+      {session.takes === "prompt" && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
       <Dials session={session} />
     </>
   );

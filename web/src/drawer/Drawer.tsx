@@ -37,8 +37,6 @@ function Content({ session }: { session: Session }) {
   const there = session.asks.filter((ask) => ask.resolution === null && !ask.answerable);
   const asks = [...shownAsks(session), ...there];
   useEffect(() => markSeen(session.id), [session.id, session.agent_state.since]);
-  const waits = look === "idle" || look === "asking" || look === "failed";
-  const canPrompt = waits && session.seat.pane && can("prompt");
   return (
     <div class={`drawer is-${look}`} data-drawer={session.id}>
       <Head session={session} />
@@ -60,7 +58,7 @@ function Content({ session }: { session: Session }) {
       </div>
       <Side session={session} explanation={data.explanation.value} events={data.events.value} />
       <footer class="drawer-foot">
-        {canPrompt
+        {session.takes === "prompt" && can("prompt")
           ? <Composer id={session.id} placeholder="Next prompt" />
           : <Without session={session} />}
       </footer>
@@ -83,7 +81,7 @@ function Head({ session }: { session: Session }) {
         <StateLine session={session} look={lookOf(session.agent_state.role)} />
         <span class="tools">
           {session.seat.pane && can("focus") && <Button onClick={() => void goToTerminal(session.id)}><Icon name="jump" small />Go to terminal <kbd>t</kbd></Button>}
-          {session.status.kind !== "idle" && session.status.kind !== "ended" && session.seat.pane && can("interrupt") && <InterruptButton id={session.id} />}
+          {session.takes === "interrupt" && can("interrupt") && <InterruptButton id={session.id} />}
           <Button kind="ghost" square pressed={muted} label={muted ? "Unmute this session" : "Mute this session"} onClick={() => toggleMuteSession(session.id)}><Icon name={muted ? "mute" : "sound"} /></Button>
           <Button kind="ghost" square label="Copy link" onClick={() => void copy(location.href)}><Icon name="link" /></Button>
           <Button kind="ghost" square label="Close" onClick={closeSession}><Icon name="x" /></Button>

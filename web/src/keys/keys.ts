@@ -100,7 +100,7 @@ function onBoard(act: () => void): boolean {
 function afterG(key: string): boolean {
   const views: Record<string, () => void> = {
     b: () => goTo("board"), o: () => goTo("overview"), n: () => firstOf(["permissions", "replies"]),
-    r: () => firstOf(["running"]), d: () => firstOf(["done"]),
+    r: () => firstOf(["running"]), d: () => firstOf(["done"]), u: () => { overlay.value = "usage"; },
   };
   views[key]?.();
   return key in views;

@@ -112,7 +112,6 @@ pub struct MainAgent {
 pub struct Failure {
     pub tool: String,
     pub error: String,
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub at: Timestamp,
 }
 

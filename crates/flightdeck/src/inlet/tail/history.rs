@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use flightdeck_core::usage::Indexing;
 use tokio::sync::{Notify, watch};
 
 use super::direct::unknown;
@@ -59,14 +59,15 @@ impl History {
         self.paused.store(paused, Ordering::Relaxed);
     }
 
-    pub fn progress(&self) -> Value {
-        json!({
-            "files_total": self.files_total.load(Ordering::Relaxed),
-            "files_left": self.files_left.load(Ordering::Relaxed),
-            "bytes_left": self.bytes_left.load(Ordering::Relaxed),
-            "bytes_read": self.bytes_read.load(Ordering::Relaxed),
-            "paused": self.paused.load(Ordering::Relaxed),
-        })
+    pub fn progress(&self) -> Indexing {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Indexing {
+            files_total: read(&self.files_total),
+            files_left: read(&self.files_left),
+            bytes_left: read(&self.bytes_left),
+            bytes_read: read(&self.bytes_read),
+            paused: self.paused.load(Ordering::Relaxed),
+        }
     }
 
     pub fn files_left(&self) -> u64 {

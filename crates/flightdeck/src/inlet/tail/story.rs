@@ -301,10 +301,10 @@ fn a_paused_reader_says_what_is_left() {
         while history.files_left() == 0 && began.elapsed() < PATIENCE {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        assert_eq!(history.progress()["files_left"], 1);
+        assert_eq!(history.progress().files_left, 1);
         history.pause(false);
         history.refresh(PATIENCE).await;
-        assert_eq!(history.progress()["files_left"], 0);
+        assert_eq!(history.progress().files_left, 0);
         assert_eq!(store.transcript_files().await.unwrap().len(), 1);
         task.abort();
     });
