@@ -64,6 +64,55 @@ test("what cannot be undone asks twice", async ({ fleet }) => {
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
+test("a double click and a held key are one press: they arm, and nothing is sent", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Bash", { command: "git push --force origin main" });
+  let answers = 0;
+  await page.route("**/api/asks/*/answer", (route) => { answers++; return route.continue(); });
+  const card = fleet.cardIn("Needs You", id);
+  const confirm = card.getByRole("button", { name: /Confirm: force push/ });
+  await card.getByRole("button", { name: /Allow…/ }).dblclick();
+  await expect(confirm).toBeVisible();
+  await expect(page.locator("[data-drawer]")).toHaveCount(0);
+  await card.getByRole("button", { name: /^Cancel/ }).click();
+
+  // Right after cards moved, keys are not taken.
+  await page.waitForTimeout(500);
+  for (const key of ["y", "Enter"]) {
+    await card.getByRole("button", { name: /Allow…/ }).focus();
+    // Longer than the pause: every press after the first is the keyboard's own.
+    for (let held = 0; held < 8; held++) {
+      await page.keyboard.down(key);
+      await page.waitForTimeout(100);
+    }
+    await page.keyboard.up(key);
+    await expect(confirm).toBeEnabled();
+    await expect(confirm).toBeFocused();
+    await page.keyboard.press("n");
+  }
+  expect(answers).toBe(0);
+
+  await card.getByRole("button", { name: /Allow…/ }).focus();
+  await page.keyboard.press("y");
+  await expect(confirm).toBeEnabled();
+  await page.keyboard.press("y");
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("Enter held on a card goes into its ask and presses nothing there", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card).toBeVisible();
+  await page.keyboard.press("n");
+  for (let held = 0; held < 4; held++) await page.keyboard.down("Enter");
+  await page.keyboard.up("Enter");
+  await expect(card.getByRole("button", { name: /^Allow/ })).toBeFocused();
+  expect((await fleet.sessions())[0]?.asks[0]?.resolution).toBeNull();
+});
+
 test("an input too long for the card is reviewed first", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();

@@ -72,7 +72,9 @@ test.describe("the next prompt", () => {
     const box = drawer.getByRole("textbox", { name: "Next prompt" });
     await box.fill("work on it");
     await box.press("Enter");
-    await drawer.getByRole("button", { name: "Interrupt…" }).click();
+    await drawer.getByRole("button", { name: "Interrupt…" }).dblclick();
+    await expect(drawer.getByRole("button", { name: "Confirm interrupt" })).toBeEnabled();
+    expect((await fleet.sessions())[0]?.agent_state.state).not.toBe("idle");
     await drawer.getByRole("button", { name: "Confirm interrupt" }).click();
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await drawer.getByRole("button", { name: "Go to terminal" }).click();

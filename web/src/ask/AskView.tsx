@@ -7,6 +7,7 @@ import { now, time } from "../lib/clock";
 import { openSession, sessionHref } from "../lib/route";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
+import { isRepeatedClick } from "../ui/twice";
 import { goToTerminal } from "../card/actions";
 import { endedText, sentOf } from "./answers";
 import { ElicitationAsk } from "./ElicitationAsk";
@@ -24,7 +25,7 @@ export function AskView({ ask, whole }: AskProps) {
   if (sent.kind === "ended") return <Outcome text={sent.text} />;
   if (!ask.answerable || expired) return <InTerminal ask={ask} expired={expired} whole={whole} />;
   return (
-    <div class="ask" data-ask={ask.id} data-kind={ask.kind} aria-busy={sent.kind === "sending"}>
+    <div class="ask" data-ask={ask.id} data-kind={ask.kind} aria-busy={sent.kind === "sending"} onClickCapture={(event) => isRepeatedClick(event) && event.stopPropagation()}>
       <ByKind ask={ask} whole={whole} />
       {sent.kind === "failed" && <p class="ask-error" role="alert">{sent.text}</p>}
     </div>

@@ -1,5 +1,4 @@
 //! One session, whole: over the board, never instead of it.
-import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { AskView } from "../ask/AskView";
 import { mutedSessions, toggleMuteSession } from "../alerts/settings";
@@ -16,6 +15,7 @@ import { Modal } from "../overlay/Modal";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Elapsed, Remaining } from "../ui/Timer";
+import { useTwice } from "../ui/twice";
 import { Conversation } from "./Conversation";
 import { useDrawerData, useSession } from "./data";
 import { Side } from "./Side";
@@ -94,9 +94,9 @@ function Head({ session }: { session: Session }) {
 }
 
 function InterruptButton({ id }: { id: string }) {
-  const armed = useSignal(false);
-  if (!armed.value) return <Button onClick={() => { armed.value = true; }}><Icon name="stop" small />Interrupt…</Button>;
-  return <Button kind="danger" onClick={() => { armed.value = false; void interrupt(id); }}><Icon name="stop" small />Confirm interrupt</Button>;
+  const { armed, waiting, press } = useTwice(() => void interrupt(id));
+  if (!armed) return <Button onClick={press}><Icon name="stop" small />Interrupt…</Button>;
+  return <Button kind="danger" onClick={press} waiting={waiting}><Icon name="stop" small />Confirm interrupt</Button>;
 }
 
 function Facts({ session: s }: { session: Session }) {
