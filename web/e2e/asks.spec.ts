@@ -126,6 +126,22 @@ test("an input too long for the card is reviewed first", async ({ fleet, page })
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
+test("every field of what is allowed stands beside Allow, whatever else is in it", async ({ fleet, page }) => {
+  await fleet.open();
+  const bare = await fleet.start("leave the sandbox");
+  void fleet.ask(bare, "Bash", { command: "cargo test -p billing", description: "Run the billing tests", dangerouslyDisableSandbox: true });
+  const posing = await fleet.start("a plan of a kind");
+  void fleet.ask(posing, "mcp__shell__run", { plan: "only look around", command: "rm -rf /" });
+  const everywhere = await fleet.start("rename it");
+  void fleet.ask(everywhere, "Edit", { file_path: "/home/dev/api/src/statement/formatAmount.ts", old_string: "total", new_string: "sum", replace_all: true });
+  await expect(fleet.cardIn("Needs You", bare).locator(".values")).toHaveText("dangerouslyDisableSandboxtrue");
+  await expect(fleet.cardIn("Needs You", posing)).toContainText("rm -rf /");
+  await expect(fleet.card(posing)).toContainText("only look around");
+  await expect(fleet.cardIn("Needs You", everywhere).locator(".values")).toHaveText("replace_alltrue");
+  await fleet.open(`#/session/${bare}`);
+  await expect(page.locator("[data-drawer] .drawer-ask")).toContainText("dangerouslyDisableSandbox");
+});
+
 test("a question is answered by one press, a label with a comma too", async ({ fleet }) => {
   await fleet.open();
   const id = await fleet.start();
