@@ -126,6 +126,41 @@ test("an input too long for the card is reviewed first", async ({ fleet, page })
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
+/** Lines of text, and the last of them has a name. */
+const long = (bytes: number) => `${"a line of the report, one of many\n".repeat(bytes / 34)}the last line`;
+
+test("an input that the card carries cut is read whole in the drawer, and only then allowed", async ({ fleet, page, errors }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Write", { file_path: "/home/dev/api/report.md", content: long(70_000) });
+  let broken = true;
+  await page.route("**/api/asks/*", (route) => (broken ? route.fulfill({ status: 503, json: { message: "the log is busy" } }) : route.continue()));
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: "Review…" }).click();
+  const drawer = page.locator("[data-drawer] .drawer-ask");
+  await expect(drawer.getByRole("alert")).toContainText("the log is busy");
+  await expect(drawer.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
+  expect(errors.splice(0)).toEqual([expect.stringContaining("503")]);
+  broken = false;
+  await drawer.getByRole("button", { name: "Try again" }).click();
+  await expect(drawer).toContainText("the last line");
+  await expect(drawer).not.toContainText("bytes clipped");
+  await drawer.getByRole("button", { name: /^Allow/ }).click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("what even the log has not whole is not allowed here, only denied", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Write", { file_path: "/home/dev/api/report.md", content: long(300_000) });
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: "Review…" }).click();
+  const drawer = page.locator("[data-drawer] .drawer-ask");
+  await expect(drawer.getByRole("button", { name: "Answer in terminal" })).toBeVisible();
+  await expect(drawer).toContainText("bytes clipped");
+  await expect(drawer.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
+  await drawer.getByRole("button", { name: /^Deny/ }).first().click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("deny");
+});
+
 test("every field of what is allowed stands beside Allow, whatever else is in it", async ({ fleet, page }) => {
   await fleet.open();
   const bare = await fleet.start("leave the sandbox");

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { diffLines } from "../src/ask/diff";
 import { fitsCard, toolInput } from "../src/ask/input";
+import { isCut } from "../src/ask/whole";
 import { suggestionText } from "../src/ask/suggestion";
 import { endedText } from "../src/ask/answers";
 import { parseBlocks } from "../src/ui/Markdown";
@@ -38,6 +39,18 @@ test("Allow stands only beside the whole input", () => {
   expect(fitsCard(of({ command: "ls", description: "y".repeat(2000) }))).toBe(false);
   expect(fitsCard(of({ command: "ls", env: "y".repeat(2000) }))).toBe(false);
   expect(fitsCard(of({ file_path: "a", content: "x", note: "y\n".repeat(20) }))).toBe(false);
+});
+
+test("what the daemon cut is known by its marks, wherever they stand", () => {
+  const cut = (tool_input: Record<string, unknown> | null) => isCut({ kind: "permission", tool_input });
+  expect(cut({ content: "abc…[12 bytes clipped]" })).toBe(true);
+  expect(cut({ list: ["a", "…[3 more clipped]"] })).toBe(true);
+  expect(cut({ deep: { "…": "…[3 more clipped]" } })).toBe(true);
+  expect(cut({ deep: "…[nested too deep: clipped]" })).toBe(true);
+  expect(cut({ "long…[9 bytes clipped]": 1 })).toBe(true);
+  expect(cut(null)).toBe(true);
+  expect(cut({ command: "echo clipped]" })).toBe(false);
+  expect(isCut({ kind: "elicitation", tool_input: null })).toBe(false);
 });
 
 test("a suggestion says what it will remember and where", () => {
