@@ -21,6 +21,7 @@ import { useDrawerData, useSession } from "./data";
 import { Side } from "./Side";
 import { Timeline } from "./Timeline";
 import { Why } from "./Why";
+import { Without } from "./Without";
 
 export function Drawer({ id }: { id: string }) {
   const session = useSession(id);
@@ -66,12 +67,6 @@ function Content({ session }: { session: Session }) {
   );
 }
 
-/** What to do where no prompt can be sent from here. */
-function Without({ session: { id, agent_state, seat } }: { session: Session }) {
-  const resume = `claude --resume ${id}`;
-  if (agent_state.group !== "done") return <p>Prompts are typed in its terminal{(seat.name || seat.pane) && <>, <b>{[seat.name, seat.pane].filter(Boolean).join(" ")}</b></>}.</p>;
-  return <p>It ended. <code>{resume}</code> <Button kind="ghost" square label="Copy the resume command" onClick={() => void copy(resume)}><Icon name="copy" small /></Button></p>;
-}
 
 function Head({ session }: { session: Session }) {
   const muted = mutedSessions.value.includes(session.id);
