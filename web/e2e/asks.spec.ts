@@ -172,6 +172,9 @@ test("an input that the card carries cut is read whole in the drawer, and only t
   await drawer.getByRole("button", { name: "Try again" }).click();
   await expect(drawer).toContainText("the last line");
   await expect(drawer).not.toContainText("bytes clipped");
+  const printed = fleet.server.run("answer", id);
+  expect(printed).toContain("the last line");
+  expect(printed).not.toContain("bytes clipped");
   await drawer.getByRole("button", { name: /^Allow/ }).click();
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
@@ -185,6 +188,9 @@ test("what even the log has not whole is not allowed here, only denied", async (
   await expect(drawer.getByRole("button", { name: "Answer in terminal" })).toBeVisible();
   await expect(drawer).toContainText("bytes clipped");
   await expect(drawer.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
+  expect(fleet.server.run("answer", id)).toContain("Only a part of it is in the log");
+  expect(() => fleet.server.run("answer", id, "allow")).toThrow("is larger than the log keeps, read it in its terminal: add --yes if you mean it");
+  expect(() => fleet.server.run("answer", id, "--message", "no")).toThrow("neither allow nor deny was said");
   await drawer.getByRole("button", { name: /^Deny/ }).first().click();
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("deny");
 });
