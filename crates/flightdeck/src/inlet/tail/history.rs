@@ -172,7 +172,7 @@ fn what_is_new(files: Vec<Listed>, read: Vec<FileRead>, tail: &Tail) -> Vec<Work
             });
             let same =
                 known.is_some_and(|f| (f.dev, f.inode, f.read_to) == (file.dev, file.inode, file.bytes));
-            (!same && !tail.follows(&file.transcript.session_id)).then_some(Work { file, from })
+            (!same && !tail.follows_file(&file.transcript)).then_some(Work { file, from })
         })
         .collect();
     // Of about the same size, the newest first: that is what a person asks about.

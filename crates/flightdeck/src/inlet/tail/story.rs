@@ -111,7 +111,7 @@ impl Daemon {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
-    async fn report(&self) -> crate::usage::Report {
+    pub(super) async fn report(&self) -> crate::usage::Report {
         self.history.refresh(PATIENCE).await;
         let mut tally = Tally::new(PriceTable::shipped(), TimeZone::UTC, None, clock::now());
         for session in self.store.transcript_sessions(Default::default()).await.unwrap() {
