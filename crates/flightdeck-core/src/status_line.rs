@@ -45,12 +45,14 @@ pub struct Worktree {
 
 /// How much of the person's subscription is used up. The same for all their sessions, so the fleet keeps the newest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RateLimits {
     pub five_hour: Option<Limit>,
     pub seven_day: Option<Limit>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "RateLimit"))]
 pub struct Limit {
     pub percent: f64,
     pub resets_at: Option<Timestamp>,

@@ -3,8 +3,11 @@
 import { useSignal, useSignalEffect, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Session } from "../generated/Session";
-import type { Explanation, NumbersPoint, TimelineEvent } from "../live/types";
-import { getEvents, getExplanation, getNumbers, getSession, type EventPage } from "../live/api";
+import type { EventPage } from "../generated/EventPage";
+import type { Explanation } from "../generated/Explanation";
+import type { NumbersPoint } from "../generated/NumbersPoint";
+import type { TimelineEvent } from "../generated/TimelineEvent";
+import { getEvents, getExplanation, getNumbers, getSession } from "../live/api";
 import { loaded, revision, sessionSignal } from "../live/store";
 
 const PAGE = 500;

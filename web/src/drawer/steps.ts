@@ -1,5 +1,5 @@
 //! Events as a person reads them: a tool call and its end are one line with a duration, everything else is its summary.
-import type { TimelineEvent } from "../live/types";
+import type { TimelineEvent } from "../generated/TimelineEvent";
 import type { IconName } from "../ui/icons";
 import { time } from "../lib/clock";
 

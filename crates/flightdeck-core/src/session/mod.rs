@@ -112,7 +112,6 @@ pub struct MainAgent {
 pub struct Failure {
     pub tool: String,
     pub error: String,
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub at: Timestamp,
 }
 
@@ -218,7 +217,11 @@ impl Session {
         }
         self.take_data(event, before);
         self.open_ask(event);
-        self.close_asks(How::of_need_closed_by(&event.kind), event.into());
+        let by = match &event.kind {
+            EventKind::Answered { answer, .. } => Some(answer.by()),
+            _ => None,
+        };
+        self.close_asks(How::of_need_closed_by(&event.kind), by, event.into());
         self.see_whose_answer_it_was(event);
         self.show(event.into(), says);
     }
@@ -238,7 +241,8 @@ impl Session {
             // A word of its own beats the process table and the registry, however late it comes.
             event.fired_at < self.began_at
         } else if event.envelope.has_fired_at {
-            event.fired_at < self.main.changed_at && !self.main.knows_better(event)
+            (event.fired_at < self.main.changed_at && !self.main.knows_better(event))
+                || self.trails_an_esc(event)
         } else {
             self.is_of_an_ended_turn(event)
         }
@@ -391,7 +395,7 @@ impl Session {
         self.main.move_to(AgentState::Ended(reason), rule, cause);
         self.ended_at = Some(cause.at);
         self.background = Background::default();
-        self.close_asks(How::SessionEnded, cause);
+        self.close_asks(How::SessionEnded, None, cause);
         self.show(cause, true);
     }
 

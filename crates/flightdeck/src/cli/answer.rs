@@ -116,7 +116,8 @@ fn open_asks(cards: &[Card]) -> impl Iterator<Item = (&Card, &AskCard)> {
 
 /// An ask by its id, or the one open ask of a session.
 fn find<'a>(cards: &'a [Card], target: &str) -> anyhow::Result<&'a AskCard> {
-    if let Some((_, ask)) = open_asks(cards).find(|(_, ask)| ask.id == target) {
+    // One that has ended too: the daemon then tells how.
+    if let Some(ask) = cards.iter().flat_map(|card| &card.asks).find(|ask| ask.id == target) {
         return Ok(ask);
     }
     let of_session: Vec<_> = open_asks(cards).filter(|(card, _)| card.id.starts_with(target)).collect();

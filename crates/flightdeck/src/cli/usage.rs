@@ -124,10 +124,10 @@ fn draw(args: &UsageArgs, report: &Report, out: &mut Out) -> anyhow::Result<()> 
         writeln!(out, "rate limits: {}", known.collect::<Vec<_>>().join(", "))?;
     }
     if let Some(indexing) = &report.indexing
-        && indexing["files_left"].as_u64().unwrap_or(0) > 0
+        && indexing.files_left > 0
     {
-        let paused = if indexing["paused"] == json!(true) { ", paused" } else { "" };
-        writeln!(out, "still reading history: {} transcripts left{paused}", indexing["files_left"])?;
+        let paused = if indexing.paused { ", paused" } else { "" };
+        writeln!(out, "still reading history: {} transcripts left{paused}", indexing.files_left)?;
     }
     Ok(())
 }

@@ -48,7 +48,8 @@ pub const ROUTES: &[Route] = &[
     (
         "get",
         "/api/sessions/{id}",
-        "One session; replaced_by: the session that went on in its process; agent_state.role: the colour of its state",
+        "One session; replaced_by: the session that went on in its process; agent_state.role: the colour of its state; \
+         takes: what can be typed into its terminal now",
         &[(200, "Session"), (404, "No such session")],
     ),
     (
