@@ -64,6 +64,55 @@ test("what cannot be undone asks twice", async ({ fleet }) => {
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
+test("a double click and a held key are one press: they arm, and nothing is sent", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Bash", { command: "git push --force origin main" });
+  let answers = 0;
+  await page.route("**/api/asks/*/answer", (route) => { answers++; return route.continue(); });
+  const card = fleet.cardIn("Needs You", id);
+  const confirm = card.getByRole("button", { name: /Confirm: force push/ });
+  await card.getByRole("button", { name: /Allow…/ }).dblclick();
+  await expect(confirm).toBeVisible();
+  await expect(page.locator("[data-drawer]")).toHaveCount(0);
+  await card.getByRole("button", { name: /^Cancel/ }).click();
+
+  // Right after cards moved, keys are not taken.
+  await page.waitForTimeout(500);
+  for (const key of ["y", "Enter"]) {
+    await card.getByRole("button", { name: /Allow…/ }).focus();
+    // Longer than the pause: every press after the first is the keyboard's own.
+    for (let held = 0; held < 8; held++) {
+      await page.keyboard.down(key);
+      await page.waitForTimeout(100);
+    }
+    await page.keyboard.up(key);
+    await expect(confirm).toBeEnabled();
+    await expect(confirm).toBeFocused();
+    await page.keyboard.press("n");
+  }
+  expect(answers).toBe(0);
+
+  await card.getByRole("button", { name: /Allow…/ }).focus();
+  await page.keyboard.press("y");
+  await expect(confirm).toBeEnabled();
+  await page.keyboard.press("y");
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("Enter held on a card goes into its ask and presses nothing there", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card).toBeVisible();
+  await page.keyboard.press("n");
+  for (let held = 0; held < 4; held++) await page.keyboard.down("Enter");
+  await page.keyboard.up("Enter");
+  await expect(card.getByRole("button", { name: /^Allow/ })).toBeFocused();
+  expect((await fleet.sessions())[0]?.asks[0]?.resolution).toBeNull();
+});
+
 test("an input too long for the card is reviewed first", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
@@ -75,6 +124,57 @@ test("an input too long for the card is reviewed first", async ({ fleet, page })
   await expect(page.locator("[data-drawer]")).toContainText("echo line 39");
   await page.locator("[data-drawer]").getByRole("button", { name: /^Allow/ }).click();
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+/** Lines of text, and the last of them has a name. */
+const long = (bytes: number) => `${"a line of the report, one of many\n".repeat(bytes / 34)}the last line`;
+
+test("an input that the card carries cut is read whole in the drawer, and only then allowed", async ({ fleet, page, errors }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Write", { file_path: "/home/dev/api/report.md", content: long(70_000) });
+  let broken = true;
+  await page.route("**/api/asks/*", (route) => (broken ? route.fulfill({ status: 503, json: { message: "the log is busy" } }) : route.continue()));
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: "Review…" }).click();
+  const drawer = page.locator("[data-drawer] .drawer-ask");
+  await expect(drawer.getByRole("alert")).toContainText("the log is busy");
+  await expect(drawer.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
+  expect(errors.splice(0)).toEqual([expect.stringContaining("503")]);
+  broken = false;
+  await drawer.getByRole("button", { name: "Try again" }).click();
+  await expect(drawer).toContainText("the last line");
+  await expect(drawer).not.toContainText("bytes clipped");
+  await drawer.getByRole("button", { name: /^Allow/ }).click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("what even the log has not whole is not allowed here, only denied", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Write", { file_path: "/home/dev/api/report.md", content: long(300_000) });
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: "Review…" }).click();
+  const drawer = page.locator("[data-drawer] .drawer-ask");
+  await expect(drawer.getByRole("button", { name: "Answer in terminal" })).toBeVisible();
+  await expect(drawer).toContainText("bytes clipped");
+  await expect(drawer.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
+  await drawer.getByRole("button", { name: /^Deny/ }).first().click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("deny");
+});
+
+test("every field of what is allowed stands beside Allow, whatever else is in it", async ({ fleet, page }) => {
+  await fleet.open();
+  const bare = await fleet.start("leave the sandbox");
+  void fleet.ask(bare, "Bash", { command: "cargo test -p billing", description: "Run the billing tests", dangerouslyDisableSandbox: true });
+  const posing = await fleet.start("a plan of a kind");
+  void fleet.ask(posing, "mcp__shell__run", { plan: "only look around", command: "rm -rf /" });
+  const everywhere = await fleet.start("rename it");
+  void fleet.ask(everywhere, "Edit", { file_path: "/home/dev/api/src/statement/formatAmount.ts", old_string: "total", new_string: "sum", replace_all: true });
+  await expect(fleet.cardIn("Needs You", bare).locator(".values")).toHaveText("dangerouslyDisableSandboxtrue");
+  await expect(fleet.cardIn("Needs You", posing)).toContainText("rm -rf /");
+  await expect(fleet.card(posing)).toContainText("only look around");
+  await expect(fleet.cardIn("Needs You", everywhere).locator(".values")).toHaveText("replace_alltrue");
+  await fleet.open(`#/session/${bare}`);
+  await expect(page.locator("[data-drawer] .drawer-ask")).toContainText("dangerouslyDisableSandbox");
 });
 
 test("a question is answered by one press, a label with a comma too", async ({ fleet }) => {

@@ -1,19 +1,16 @@
 //! A form an MCP server asks for. Usually the terminal shows it; the board answers only when the daemon holds it.
 import { useSignal } from "@preact/signals";
+import type { Ask } from "../generated/Ask";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { answer } from "./answers";
-import type { AskProps } from "./AskView";
-import { Input } from "./Input";
-import { toolInput } from "./input";
 
 type Field = { type?: string; title?: string; description?: string; enum?: string[]; default?: unknown };
 
-export function ElicitationAsk({ ask }: AskProps) {
+export function ElicitationAsk({ ask }: { ask: Ask }) {
   const fields = Object.entries((ask.requested_schema?.properties ?? {}) as Record<string, Field>);
   const required = (ask.requested_schema?.required ?? []) as string[];
   const values = useSignal<Record<string, unknown>>({});
-  if (ask.kind !== "elicitation") return <Input input={toolInput(ask)} />;
   const set = (name: string, value: unknown) => {
     values.value = { ...values.value, [name]: value };
   };

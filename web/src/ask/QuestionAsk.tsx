@@ -1,16 +1,22 @@
 //! Questions with options. One single-choice question is answered by one press; several, or multi-select, are sent together.
 import { useSignal } from "@preact/signals";
 import { useContext } from "preact/hooks";
+import type { Ask } from "../generated/Ask";
 import type { Question } from "../generated/Question";
 import { Button, TabStop } from "../ui/Button";
 import { TimeLeft } from "../ui/Meters";
 import { answer } from "./answers";
 import type { AskProps } from "./AskView";
+import { BesideAll } from "./BesideAll";
 import { MessageBox } from "./MessageBox";
 
 type Chosen = Record<string, string[]>;
 
-export function QuestionAsk({ ask }: AskProps) {
+export function QuestionAsk(props: AskProps) {
+  return props.missing === null ? <Questions ask={props.ask} /> : <div class="answer"><BesideAll {...props} fits>{null}</BesideAll></div>;
+}
+
+function Questions({ ask }: { ask: Ask }) {
   const questions = ask.questions ?? [];
   const chosen = useSignal<Chosen>({});
   const other = useSignal<Question | null>(null);

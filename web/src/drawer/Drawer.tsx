@@ -1,5 +1,4 @@
 //! One session, whole: over the board, never instead of it.
-import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { AskView } from "../ask/AskView";
 import { mutedSessions, toggleMuteSession } from "../alerts/settings";
@@ -16,11 +15,13 @@ import { Modal } from "../overlay/Modal";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Elapsed, Remaining } from "../ui/Timer";
+import { useTwice } from "../ui/twice";
 import { Conversation } from "./Conversation";
 import { useDrawerData, useSession } from "./data";
 import { Side } from "./Side";
 import { Timeline } from "./Timeline";
 import { Why } from "./Why";
+import { Without } from "./Without";
 
 export function Drawer({ id }: { id: string }) {
   const session = useSession(id);
@@ -66,12 +67,6 @@ function Content({ session }: { session: Session }) {
   );
 }
 
-/** What to do where no prompt can be sent from here. */
-function Without({ session: { id, agent_state, seat } }: { session: Session }) {
-  const resume = `claude --resume ${id}`;
-  if (agent_state.group !== "done") return <p>Prompts are typed in its terminal{(seat.name || seat.pane) && <>, <b>{[seat.name, seat.pane].filter(Boolean).join(" ")}</b></>}.</p>;
-  return <p>It ended. <code>{resume}</code> <Button kind="ghost" square label="Copy the resume command" onClick={() => void copy(resume)}><Icon name="copy" small /></Button></p>;
-}
 
 function Head({ session }: { session: Session }) {
   const muted = mutedSessions.value.includes(session.id);
@@ -94,9 +89,9 @@ function Head({ session }: { session: Session }) {
 }
 
 function InterruptButton({ id }: { id: string }) {
-  const armed = useSignal(false);
-  if (!armed.value) return <Button onClick={() => { armed.value = true; }}><Icon name="stop" small />Interrupt…</Button>;
-  return <Button kind="danger" onClick={() => { armed.value = false; void interrupt(id); }}><Icon name="stop" small />Confirm interrupt</Button>;
+  const { armed, waiting, press } = useTwice(() => void interrupt(id));
+  if (!armed) return <Button onClick={press}><Icon name="stop" small />Interrupt…</Button>;
+  return <Button kind="danger" onClick={press} waiting={waiting}><Icon name="stop" small />Confirm interrupt</Button>;
 }
 
 function Facts({ session: s }: { session: Session }) {

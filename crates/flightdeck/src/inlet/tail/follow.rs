@@ -16,7 +16,7 @@ use tokio::sync::{Notify, mpsc};
 
 use super::file::Reader;
 use super::live::{Live, session_of};
-use super::names::main_of;
+use super::names::{Transcript, find_main, main_of, subagents_of};
 use super::strangers::{Strangers, at_work};
 use super::watches::Watches;
 use super::{repository, tasks};
@@ -54,13 +54,15 @@ struct News {
     /// Sessions something happened to, with where their transcript is.
     touched: BTreeMap<String, Touched>,
     forgotten: BTreeSet<String>,
-    /// Everything that is followed now, for the history reader to leave alone.
-    followed: BTreeSet<String>,
+    /// Everything that is followed now, with its main transcript, for the history reader to leave alone.
+    followed: BTreeMap<String, PathBuf>,
 }
 
 #[derive(Clone, Debug)]
 struct Touched {
     path: PathBuf,
+    /// Nobody said where it writes: the path is where a session of its folder usually does.
+    guessed: bool,
     /// Where it works, and when that was said.
     cwd: Option<PathBuf>,
     told_at: Timestamp,
@@ -77,19 +79,22 @@ impl Tail {
     pub fn touched(&self, session: &Session) {
         let told = session.transcript_path.as_deref();
         let told = told.filter(|p| p.ends_with(".jsonl") && p.starts_with('/')).map(PathBuf::from);
-        // The registry says where a session was started, not where it writes.
+        // The registry says where a session works, not where it writes; it may have gone into a worktree since it began.
+        let guessed = told.is_none();
         let usual =
             || main_of(self.shared.projects.as_deref()?, session.project.path.as_deref()?, &session.id);
         let Some(path) = told.or_else(usual) else { return };
         let touched = Touched {
             path,
+            guessed,
             cwd: session.cwd.as_ref().map(PathBuf::from),
             told_at: session.last_activity_at,
             ended: session.ended_at.is_some(),
         };
         let mut news = self.news();
-        if !news.followed.contains(&session.id) {
-            news.followed.insert(session.id.clone());
+        let known = news.followed.get(&session.id);
+        if known.is_none_or(|main| !guessed && *main != touched.path) {
+            news.followed.insert(session.id.clone(), touched.path.clone());
         }
         let first = news.touched.is_empty();
         news.touched.insert(session.id.clone(), touched);
@@ -110,7 +115,14 @@ impl Tail {
     }
 
     pub fn follows(&self, session_id: &str) -> bool {
-        self.news().followed.contains(session_id)
+        self.news().followed.contains_key(session_id)
+    }
+
+    /// Whether this very file is read for a card. Another one of the same session, in another folder, is not.
+    pub fn follows_file(&self, transcript: &Transcript) -> bool {
+        let news = self.news();
+        let main = news.followed.get(&transcript.session_id);
+        main.is_some_and(|m| transcript.path == *m || transcript.path.starts_with(subagents_of(m)))
     }
 
     fn news(&self) -> std::sync::MutexGuard<'_, News> {
@@ -167,6 +179,7 @@ struct Followed {
     /// Away while it is being read.
     live: Option<Live>,
     main: PathBuf,
+    guessed: bool,
     cwd: Option<PathBuf>,
     told_at: Timestamp,
     /// As it was last told.
@@ -179,6 +192,7 @@ impl Followed {
         Self {
             live: None,
             main: touched.path.clone(),
+            guessed: touched.guessed,
             cwd: touched.cwd.clone(),
             told_at: touched.told_at,
             around: Surroundings::default(),
@@ -227,7 +241,8 @@ impl Follower {
         }
         let now = Instant::now();
         for (id, touched) in touched {
-            let known = self.sessions.get(&id).is_some_and(|f| f.main == touched.path);
+            // A guess never moves what is followed: where its file is was looked up if the last guess was wrong.
+            let known = self.sessions.get(&id).is_some_and(|f| touched.guessed || f.main == touched.path);
             if !known && let Some(old) = self.sessions.insert(id.clone(), Followed::new(&touched)) {
                 self.watches.leave(&old.main);
             }
@@ -333,8 +348,25 @@ impl Follower {
         }
     }
 
+    /// Where a session writes that nobody told the place of: it is looked for while it is not where we thought.
+    async fn find(&mut self, id: &str) {
+        let Some(followed) = self.sessions.get_mut(id).filter(|f| f.guessed && !f.main.exists()) else {
+            return;
+        };
+        let Some(projects) = self.tail.shared.projects.clone() else { return };
+        let guess = followed.main.clone();
+        let found = tokio::task::spawn_blocking(move || find_main(&projects, &guess)).await;
+        if let Ok(Some(main)) = found {
+            self.watches.leave(&followed.main);
+            self.tail.news().followed.insert(id.to_owned(), main.clone());
+            followed.live = None;
+            followed.main = main;
+        }
+    }
+
     /// One step further; true if there is more to read.
     async fn read(&mut self, id: &str) -> anyhow::Result<bool> {
+        self.find(id).await;
         let Some(followed) = self.sessions.get_mut(id) else { return Ok(false) };
         let (cwd, told_at) = (followed.cwd.clone(), followed.told_at);
         let (mut live, new) = match followed.live.take() {
