@@ -186,6 +186,31 @@ test("a question is answered by one press, a label with a comma too", async ({ f
   expect(updatedInput).toEqual({ questions, answers: { "Which way?": '"Right, then left"' } });
 });
 
+test("a number presses the option that shows it, and none where none is shown", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "AskUserQuestion", { questions: [{ ...questions[0], multiSelect: true }] });
+  const card = fleet.cardIn("Needs You", id);
+  await card.getByRole("button", { name: /Something else/ }).click();
+  await page.getByLabel("Your own answer").fill("Straight on");
+  await page.keyboard.press("Enter");
+  await page.waitForTimeout(500);
+  await card.getByRole("button", { name: /^Left/ }).focus();
+  // The third number stands at "Something else…", after the own answer.
+  await page.keyboard.press("3");
+  await page.getByLabel("Your own answer").press("Escape");
+  await card.getByRole("button", { name: /Send answer/ }).click();
+  expect((await verdict).hookSpecificOutput.decision.updatedInput).toMatchObject({ answers: { "Which way?": "Straight on" } });
+  const two = await fleet.start("two");
+  void fleet.ask(two, "AskUserQuestion", { questions: [questions[0], { ...questions[0], question: "And then?" }] });
+  const both = fleet.cardIn("Needs You", two);
+  await expect(both).toBeVisible();
+  await page.waitForTimeout(500);
+  await both.getByRole("button", { name: /^Left/ }).first().focus();
+  await page.keyboard.press("1");
+  await expect(both.locator(".option[aria-pressed=true]")).toHaveCount(0);
+});
+
 test("several choices are sent together, with an own answer among them", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
@@ -224,6 +249,16 @@ test("an answer that came too late says how it ended", async ({ fleet, page, err
   await page.route("**/api/asks/*/answer", (route) => route.fulfill({ status: 409, json: { error: "ALREADY_ENDED", resolution: { how: "answered_in_terminal", by: "terminal", at: new Date().toISOString() } } }));
   await card.getByRole("button", { name: /^Allow/ }).click();
   await expect(card).toContainText("Answered in terminal");
+  expect(errors.splice(0)).toEqual([expect.stringContaining("409")]);
+});
+
+test("where nobody waits for the answer the card says what the daemon says", async ({ fleet, page, errors }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  await page.route("**/api/asks/*/answer", (route) => route.fulfill({ status: 409, json: { error: "ALREADY_ENDED", message: "nobody waits for this answer here: answer it in the terminal", resolution: null } }));
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).click();
+  await expect(fleet.card(id).getByRole("alert")).toHaveText("Nobody waits for this answer here: answer it in the terminal");
   expect(errors.splice(0)).toEqual([expect.stringContaining("409")]);
 });
 

@@ -62,7 +62,7 @@ test("how an ask ended is said in words", () => {
   expect(endedText({ how: "allowed", by: "web" })).toBe("Allowed here");
   expect(endedText({ how: "answered_in_terminal", by: "terminal" })).toBe("Answered in terminal");
   expect(endedText({ how: "allowed", by: "policy", rule: "Bash cargo test*" })).toBe("Allowed by policy: Bash cargo test*");
-  expect(endedText({}, "Already answered")).toBe("Already answered");
+  expect(endedText({})).toBe("Answered");
 });
 
 test("a plan's Markdown becomes blocks, never HTML", () => {

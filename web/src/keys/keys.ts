@@ -47,16 +47,11 @@ function inAsk(event: KeyboardEvent): boolean {
   }
   const moved = performance.now() - movedAt < AFTER_MOVE_MS && openId.value === null;
   if (moved || event.repeat) return /^[yn1-9]$/.test(event.key);
-  if (event.key === "y" || event.key === "n") {
+  if (/^[yn1-9]$/.test(event.key)) {
     const button = ask.querySelector<HTMLButtonElement>(`button[aria-keyshortcuts="${event.key}"]`);
     if (!button) return false;
     press(ask, button);
     return true;
-  }
-  if (/^[1-9]$/.test(event.key)) {
-    const option = ask.querySelectorAll<HTMLButtonElement>("button.option")[Number(event.key) - 1];
-    option?.click();
-    return option !== undefined;
   }
   return false;
 }
