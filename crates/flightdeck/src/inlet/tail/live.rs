@@ -9,8 +9,9 @@ use flightdeck_core::enrichment::{Counted, Enrichment, Fold, From};
 
 use super::direct::unknown;
 use super::file::{Found, Place, Reader};
+use super::gather::title;
 use super::names::{Transcript, born_at, subagents_of};
-use crate::store::{FileRead, SessionRead, TranscriptBatch};
+use crate::store::{FileRead, SessionRead, TitledBy, TranscriptBatch};
 
 /// Bytes read before what was found is stored: a large file is read in steps, in bounded memory.
 const STEP_BYTES: u64 = 32 * 1024 * 1024;
@@ -131,12 +132,16 @@ impl Live {
 
     fn batch(&self, changed: &[PathBuf], counted: Vec<Counted>) -> TranscriptBatch {
         let known = self.fold.known();
-        let title =
-            known.custom_title.clone().or_else(|| known.ai_title.clone()).or(known.first_prompt.clone());
+        let titles = [
+            (&known.custom_title, TitledBy::Person),
+            (&known.ai_title, TitledBy::Model),
+            (&known.first_prompt, TitledBy::FirstPrompt),
+        ];
+        let mut titles = titles.into_iter().filter_map(|(text, by)| Some(title(text.as_deref()?, by)));
         let nothing = unknown(&self.session_id);
         let session = SessionRead {
             cwd: known.cwd.clone(),
-            title,
+            title: titles.next(),
             // By its messages, as history counts: who began first owns what a fork copied.
             first_at: counted.iter().map(|c| c.at).min().unwrap_or(nothing.first_at),
             born_at: fs::metadata(&self.main).map_or(nothing.born_at, |m| born_at(&m)),
