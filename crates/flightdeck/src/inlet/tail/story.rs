@@ -72,7 +72,7 @@ impl Stage {
         let history = Arc::<History>::default();
         let tasks = vec![
             tokio::spawn(engine.run()),
-            tokio::spawn(follow(tail.clone(), store.clone(), handle.clone(), prices)),
+            tokio::spawn(follow(tail.clone(), store.clone(), handle.clone(), prices, Arc::clone(&history))),
             tokio::spawn(index(Arc::clone(&history), self.projects(), store.clone(), tail)),
         ];
         Daemon { engine: handle, store, history, tasks }
@@ -324,8 +324,37 @@ fn a_paused_reader_says_what_is_left() {
         history.pause(false);
         history.refresh(PATIENCE).await;
         assert_eq!(history.progress().files_left, 0);
-        assert_eq!(store.transcript_files().await.unwrap().len(), 2);
+        let files = async || store.transcript_files().await.unwrap().len();
+        assert_eq!(files().await, 2);
+        // A page that asks every minute does not list the disk for it, unless something was heard.
+        Stage::write(&stage.main("unheard"), &answer("c", 1, 5));
+        history.refresh_if_heard(PATIENCE).await;
+        assert_eq!(files().await, 2);
+        history.heard();
+        history.refresh_if_heard(PATIENCE).await;
+        assert_eq!(files().await, 3);
         task.abort();
+    });
+}
+
+#[test]
+fn a_transcript_that_nobody_follows_is_heard_when_it_grows() {
+    block_on(async {
+        let stage = Stage::new();
+        Stage::write(&stage.main("old"), &answer("a", 1, 5));
+        let daemon = stage.daemon().await;
+        // Its follower runs, so the folder is watched.
+        daemon.hook(&stage, "known", "SessionStart").await;
+        daemon.until("known", |c| !c.is_null()).await;
+        daemon.history.refresh(PATIENCE).await;
+        Stage::write(&stage.main("old"), &answer("b", 2, 5));
+        let began = Instant::now();
+        while daemon.store.usage_of(vec!["old".to_owned()]).await.unwrap()[0].counted.len() < 2 {
+            assert!(began.elapsed() < PATIENCE, "it was never heard");
+            daemon.history.refresh_if_heard(PATIENCE).await;
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        daemon.stop().await;
     });
 }
 
