@@ -70,7 +70,15 @@ impl Live {
                 more = true;
                 break;
             }
-            match self.read(reader, &path, &agent, from, budget, &mut counted)? {
+            let found = match self.read(reader, &path, &agent, from, budget, &mut counted) {
+                // One subagent's file must not stop the session's own.
+                Err(error) if path != self.main => {
+                    tracing::warn!(%error, path = %path.display(), "a subagent's transcript cannot be read now");
+                    continue;
+                }
+                found => found?,
+            };
+            match found {
                 // What was counted stays counted: the person paid for it.
                 Found::Gone => {}
                 Found::Replaced => return self.start_again(reader),
@@ -174,4 +182,28 @@ impl Live {
 /// Whether a hint about `path` is about a session's transcripts.
 pub fn session_of(path: &Path) -> Option<String> {
     Transcript::of(path).map(|t| t.session_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel lets nobody read it, not even root.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_unreadable_file_of_a_subagent_does_not_stop_the_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let main = folder.path().join("s.jsonl");
+        fs::write(&main, "{\"type\":\"ai-title\",\"aiTitle\":\"Mine\"}\n").unwrap();
+        let subagents = subagents_of(&main);
+        fs::create_dir_all(&subagents).unwrap();
+        let unreadable = Path::new("/sys/bus/platform/uevent");
+        assert!(unreadable.is_file() && fs::read(unreadable).is_err());
+        std::os::unix::fs::symlink(unreadable, subagents.join("agent-a.jsonl")).unwrap();
+        fs::write(subagents.join("agent-b.jsonl"), "{}\n").unwrap();
+        let mut live = Live::new("s", &main, None);
+        let step = live.step(&mut Reader::default()).unwrap().unwrap();
+        let read: Vec<_> = step.batch.files.iter().map(|f| f.agent.as_str()).collect();
+        assert_eq!((read, live.known().ai_title.as_deref()), (vec!["", "b"], Some("Mine")));
+    }
 }
