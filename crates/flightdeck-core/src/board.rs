@@ -257,7 +257,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
         tokens: known.map(|k| Tokens::of(k.usage.values())),
         cost: status_line::cost(line, told.map(|t| Cost::of(&t.bill))),
-        context: status_line::context(line, told.and_then(context)),
+        context: status_line::context(line, told.and_then(context), told.and_then(|t| t.known.model_at)),
         cache,
         sub_agents: sub_agents(session),
         progress_items: progress(session),

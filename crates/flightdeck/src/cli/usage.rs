@@ -52,7 +52,7 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
     }
     let report = match Daemon::connect(paths) {
         Ok(mut daemon) if !args.no_daemon => {
-            let answer = daemon.ask("usage", json!({ "since": args.since }))?;
+            let answer = daemon.ask("usage", json!({ "since": args.since, "refresh": true }))?;
             serde_json::from_value(answer).context("the daemon's report is not understood")?
         }
         _ => read_here(args, paths)?,

@@ -15,6 +15,7 @@ use flightdeck_core::wire::growth;
 use tokio::sync::{Notify, mpsc};
 
 use super::file::Reader;
+use super::history::History;
 use super::live::{Live, session_of};
 use super::names::{Transcript, find_main, main_of, subagents_of};
 use super::strangers::{Strangers, at_work};
@@ -139,7 +140,13 @@ impl Tail {
 }
 
 /// Follows until the daemon stops.
-pub async fn follow(tail: Tail, store: Store, engine: EngineHandle, prices: Arc<PriceTable>) {
+pub async fn follow(
+    tail: Tail,
+    store: Store,
+    engine: EngineHandle,
+    prices: Arc<PriceTable>,
+    history: Arc<History>,
+) {
     let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
     let lost = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let follower = Follower {
@@ -147,6 +154,7 @@ pub async fn follow(tail: Tail, store: Store, engine: EngineHandle, prices: Arc<
         store,
         engine,
         prices,
+        history,
         hints,
         watches: Watches::new(hint, Arc::clone(&lost)),
         lost,
@@ -163,6 +171,8 @@ struct Follower {
     store: Store,
     engine: EngineHandle,
     prices: Arc<PriceTable>,
+    /// Hears of what nobody follows.
+    history: Arc<History>,
     hints: mpsc::Receiver<PathBuf>,
     /// A hint did not fit: look at everything.
     lost: Arc<std::sync::atomic::AtomicBool>,
@@ -235,6 +245,7 @@ impl Follower {
         let (touched, forgotten) = self.tail.take_news();
         for id in forgotten {
             self.due.remove(&id);
+            self.history.heard();
             if let Some(followed) = self.sessions.remove(&id) {
                 self.watches.leave(&followed.main);
             }
@@ -258,10 +269,14 @@ impl Follower {
     fn hear_hint(&mut self, path: &Path) {
         let soon = Instant::now() + SETTLE;
         if self.lost.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            self.history.heard();
             self.look_at_those(soon, |_| true);
         }
         if let Some(mains) = self.watches.head_changed(path) {
             return self.look_at_those(soon, |f| mains.contains(&f.main));
+        }
+        if Transcript::of(path).is_some_and(|transcript| !self.tail.follows_file(&transcript)) {
+            self.history.heard();
         }
         match session_of(path) {
             Some(id) if self.sessions.contains_key(&id) => self.look_at(id, soon, None),
@@ -282,6 +297,7 @@ impl Follower {
             return;
         }
         for folder in self.watches.join_all(projects) {
+            self.history.heard();
             let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
             files.for_each(|file| self.strangers.heard(&file.path(), soon));
         }

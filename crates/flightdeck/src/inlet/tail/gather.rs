@@ -7,6 +7,8 @@ use flightdeck_core::text;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::transcript::{Line, LineKind, MessageKey, bought};
 
+use crate::store::{Title, TitledBy};
+
 /// A session is named by its first prompt; it stands near the beginning or nowhere.
 const PROMPT_WITHIN_LINES: u32 = 64;
 
@@ -20,9 +22,8 @@ pub struct Gathered {
     pub first_at: Option<Timestamp>,
     pub last_at: Option<Timestamp>,
     pub unreadable: u64,
-    title: Option<String>,
-    titled_by_person: bool,
-    prompt: Option<String>,
+    /// What the session is called, as far as this file says.
+    pub title: Option<Title>,
     lines: u32,
 }
 
@@ -35,11 +36,6 @@ pub struct Row {
 }
 
 impl Gathered {
-    /// What the session is called, as far as this file says.
-    pub fn title(&self) -> Option<&String> {
-        self.title.as_ref().or(self.prompt.as_ref())
-    }
-
     pub fn counted(&self, agent: &str) -> Vec<Counted> {
         let counted = |row: &Row| Counted {
             key: row.key,
@@ -57,7 +53,7 @@ impl Gathered {
 
     pub fn take(&mut self, line: &[u8]) {
         self.lines = self.lines.saturating_add(1);
-        if self.prompt.is_none() && self.lines <= PROMPT_WITHIN_LINES {
+        if self.title.is_none() && self.lines <= PROMPT_WITHIN_LINES {
             self.look_for_prompt(line);
         }
         if is_bookkeeping(line) {
@@ -84,7 +80,7 @@ impl Gathered {
 
     fn look_for_prompt(&mut self, line: &[u8]) {
         if let Ok(Line { kind: LineKind::Prompt(prompt), .. }) = Line::parse(line) {
-            self.prompt = Some(text::one_line(&prompt, CARD_PROMPT_CHARS_MAX));
+            self.title = Some(title(&prompt, TitledBy::FirstPrompt)).filter(|t| !t.text.is_empty());
         }
     }
 
@@ -92,17 +88,12 @@ impl Gathered {
         if !line.starts_with(b"{\"type\":\"ai-title\"") && !line.starts_with(b"{\"type\":\"custom-title\"") {
             return;
         }
-        // A person's own title stays, whatever Claude thinks of later.
-        match Line::parse(line).map(|l| l.kind) {
-            Ok(LineKind::CustomTitle(title)) => {
-                self.title = Some(text::one_line(&title, CARD_PROMPT_CHARS_MAX));
-                self.titled_by_person = true;
-            }
-            Ok(LineKind::AiTitle(title)) if !self.titled_by_person => {
-                self.title = Some(text::one_line(&title, CARD_PROMPT_CHARS_MAX));
-            }
-            _ => {}
-        }
+        let new = match Line::parse(line).map(|l| l.kind) {
+            Ok(LineKind::CustomTitle(text)) => Some(title(&text, TitledBy::Person)),
+            Ok(LineKind::AiTitle(text)) => Some(title(&text, TitledBy::Model)),
+            _ => None,
+        };
+        Title::keep(&mut self.title, new);
     }
 
     fn number(&mut self, model: &str) -> u32 {
@@ -112,6 +103,10 @@ impl Gathered {
         });
         place as u32
     }
+}
+
+pub(super) fn title(text: &str, by: TitledBy) -> Title {
+    Title { text: text::one_line(text, CARD_PROMPT_CHARS_MAX), by }
 }
 
 /// Short lines about the file itself begin with their type; the conversation's lines do not, or say which they are.

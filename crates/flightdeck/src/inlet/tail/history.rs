@@ -1,6 +1,6 @@
 //! Reads every transcript that no live session owns: in the background, the cheapest first, and remembers how far.
 //!
-//! One pass at start and one whenever somebody asks for usage; between them nothing runs and nothing is watched.
+//! One pass at start and one when somebody asks for usage after something was written; between them nothing runs.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -33,6 +33,8 @@ pub struct History {
     bytes_left: AtomicU64,
     bytes_read: AtomicU64,
     paused: AtomicBool,
+    /// Something may have been written that no pass has seen.
+    unread: AtomicBool,
     /// How often somebody asked for a look at the disk.
     asked: AtomicU64,
     wake: Notify,
@@ -48,6 +50,7 @@ impl Default for History {
             bytes_left: AtomicU64::default(),
             bytes_read: AtomicU64::default(),
             paused: AtomicBool::default(),
+            unread: AtomicBool::new(true),
             asked: AtomicU64::default(),
             wake: Notify::default(),
             answered: watch::channel(0).0,
@@ -79,6 +82,18 @@ impl History {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
+    /// A transcript changed that nobody follows.
+    pub fn heard(&self) {
+        self.unread.store(true, Ordering::Release);
+    }
+
+    /// As [`Self::refresh`], where something was heard: a page that asks every minute must not list the disk every minute.
+    pub async fn refresh_if_heard(&self, at_most: Duration) {
+        if self.unread.load(Ordering::Acquire) {
+            self.refresh(at_most).await;
+        }
+    }
+
     /// Looks at the disk again and reads what is new, for at most this long; the rest goes on in the background.
     pub async fn refresh(&self, at_most: Duration) {
         if self.paused.load(Ordering::Relaxed) {
@@ -101,6 +116,7 @@ impl History {
 pub async fn index(history: Arc<History>, projects: PathBuf, store: Store, tail: Tail) {
     loop {
         let asked = history.asked.load(Ordering::Acquire);
+        history.unread.store(false, Ordering::Release);
         if let Err(error) = pass(&history, &projects, &store, &tail).await {
             tracing::warn!(%error, "history could not be read to its end; it goes on at the next look");
         }
