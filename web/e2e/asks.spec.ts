@@ -1,4 +1,5 @@
 //! Answering: the hook that waits is a request held open, and what it gets to hear is what the client would.
+import { postHook } from "./daemon";
 import { expect, test } from "./fleet";
 
 const questions = [{ question: "Which way?", header: "Way", multiSelect: false, options: [{ label: "Left", description: "shorter" }, { label: "Right, then left", description: "safer" }] }];
@@ -15,12 +16,13 @@ test("Allow on the card lets the waiting hook go, and the card moves to Running"
   await expect(fleet.cardIn("Running", id)).toBeVisible();
 });
 
-test("Always sends the chosen suggestion along", async ({ fleet }) => {
+test("Always sends the chosen suggestion along, and in the drawer it says where that is remembered", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
   const permission_suggestions = [{ type: "addRules", rules: [{ toolName: "Bash", ruleContent: "cargo test:*" }], behavior: "allow", destination: "session" }];
   const verdict = fleet.ask(id, "Bash", { command: "cargo test" }, { permission_suggestions });
-  await fleet.card(id).getByRole("button", { name: /Always cargo test/ }).click();
+  await fleet.open(`#/session/${id}`);
+  await page.getByRole("button", { name: /Always cargo test:\* ?this session/ }).click();
   expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
 });
 
@@ -124,6 +126,32 @@ test("an input too long for the card is reviewed first", async ({ fleet, page })
   await expect(page.locator("[data-drawer]")).toContainText("echo line 39");
   await page.locator("[data-drawer]").getByRole("button", { name: /^Allow/ }).click();
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("a form is sent as it stands: defaults, an unticked box, a number among choices, several of a list", async ({ fleet }) => {
+  await fleet.server.end();
+  fleet.server.configure("hold_elicitation = true\n");
+  await fleet.server.start();
+  await fleet.open();
+  const id = await fleet.start();
+  const requested_schema = { type: "object", required: ["name", "fast", "size"], properties: {
+    name: { type: "string", title: "Name" }, fast: { type: "boolean", title: "Fast" }, size: { type: "integer", title: "Size", enum: [1, 2] }, colour: { type: "string", title: "Colour", enum: ["red", "blue"] },
+    tags: { type: "array", title: "Tags", items: { type: "string", enum: ["a", "b", "c"] } }, retries: { type: "integer", title: "Retries", default: 3 },
+  } };
+  const payload = { session_id: id, hook_event_name: "Elicitation", cwd: "/home/dev/api", mcp_server_name: "tracker", message: "Where shall it go?", mode: "form", requested_schema };
+  const verdict = postHook(fleet.server.url, payload, { "x-flightdeck-hold": "1" }).then((response) => response.json());
+  const card = fleet.cardIn("Needs You", id);
+  const send = card.getByRole("button", { name: "Send" });
+  await expect(send).toBeDisabled();
+  await expect(card.locator(".left")).toBeVisible();
+  await card.getByLabel("Name").fill("api");
+  await card.getByLabel("Size").selectOption("2");
+  await card.getByLabel("Colour").selectOption("red");
+  await card.getByLabel("Colour").selectOption("Choose");
+  await card.getByLabel("c", { exact: true }).check();
+  await card.getByLabel("a", { exact: true }).check();
+  await send.click();
+  expect((await verdict as { hookSpecificOutput: unknown }).hookSpecificOutput).toMatchObject({ action: "accept", content: { name: "api", fast: false, size: 2, tags: ["a", "c"], retries: 3 } });
 });
 
 /** Lines of text, and the last of them has a name. */

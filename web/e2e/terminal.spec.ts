@@ -48,7 +48,8 @@ test.describe("the next prompt", () => {
     terminal = new Terminal(fleet.server);
   });
   test.afterEach(({ errors }) => {
-    terminal.tmux("kill-server");
+    // A client that ended took its server with it.
+    try { terminal.tmux("kill-server"); } catch { /* gone */ }
     // A browser logs every 409, and here they are the story.
     errors.splice(0, errors.length, ...errors.filter((error) => !error.includes("409")));
   });
@@ -83,7 +84,7 @@ test.describe("the next prompt", () => {
     expect(terminal.prompts()).toEqual(["fix the build", " !and the docs"]);
   });
 
-  test("can be followed by an interrupt, which asks twice; focus says where nobody looks", async ({ fleet, page }) => {
+  test("can be followed by an interrupt, which asks twice; focus says where nobody looks; a stop ends the client", async ({ fleet, page }) => {
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await fleet.open(`#/session/${SESSION}`);
     const drawer = page.locator("[data-drawer]");
@@ -97,5 +98,12 @@ test.describe("the next prompt", () => {
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await drawer.getByRole("button", { name: "Go to terminal" }).click();
     await expect(page.getByRole("status").filter({ hasText: "No terminal shows that tmux server" })).toBeVisible();
+    await drawer.getByRole("button", { name: "Stop…" }).dblclick();
+    const stop = drawer.getByRole("button", { name: "Confirm: end the session" });
+    await expect(stop).toBeEnabled();
+    expect((await fleet.sessions())[0]?.ended_at).toBeNull();
+    await stop.click();
+    await expect(page.getByRole("status").filter({ hasText: "Told to end" })).toBeVisible();
+    await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.group).toBe("done");
   });
 });

@@ -45,7 +45,7 @@ export function PermissionAsk(props: AskProps) {
           </BesideAll>
         )}
         {twice.armed && <Button onClick={twice.disarm} keys="n">Cancel <kbd>n</kbd></Button>}
-        {!twice.armed && all && !warning && <Always askId={ask.id} suggestions={ask.suggestions} />}
+        {!twice.armed && all && !warning && <Always askId={ask.id} suggestions={ask.suggestions} whole={whole} />}
         {!twice.armed && <Button onClick={deny} keys="n">Deny <kbd>n</kbd></Button>}
         {warning && all && !twice.armed && <span class="chip fail"><Icon name="triangle" small /><span class="clip">{warning}: asks twice</span></span>}
         {!twice.armed && <DenyMore whole={whole} onMessage={() => { writing.value = true; }} onStop={() => void answer(ask.id, { decision: "deny", interrupt: true })} />}
@@ -76,17 +76,17 @@ function DenyMore({ whole, onMessage, onStop }: { whole: boolean; onMessage: () 
 }
 
 /** One press remembers the first suggestion; the arrow has the others. A phone has no room for that, so it lists them all. */
-function Always({ askId, suggestions }: { askId: string; suggestions: Suggestion[] }) {
+function Always({ askId, suggestions, whole }: { askId: string; suggestions: Suggestion[]; whole: boolean }) {
   const first = suggestions[0];
   if (!first) return null;
   const take = (chosen: Suggestion) => void answer(askId, { decision: "allow", updated_permissions: [chosen] });
   const choices = () => suggestions.map((s, i) => (
-    <MenuItem key={i} onClick={() => take(s)}><SuggestionLabel suggestion={s} /><span class="dim">{suggestionText(s).where}</span></MenuItem>
+    <MenuItem key={i} onClick={() => take(s)}><SuggestionLabel suggestion={s} /><Where suggestion={s} /></MenuItem>
   ));
   return (
     <>
       <span class="split">
-        <Button onClick={() => take(first)} title={title(first)}><SuggestionLabel suggestion={first} /></Button>
+        <Button onClick={() => take(first)} title={title(first)}><SuggestionLabel suggestion={first} />{whole && <Where suggestion={first} />}</Button>
         {suggestions.length > 1 && (
           <Menu label="Choose what to remember" button={(open, toggle) => (
             <Button onClick={toggle} expanded={open} label="Choose what to remember"><Icon name="down" small /></Button>
@@ -110,4 +110,10 @@ const title = (suggestion: Suggestion) => {
 function SuggestionLabel({ suggestion }: { suggestion: Suggestion }) {
   const { text, code } = suggestionText(suggestion);
   return <span class="clip">{text}{code && <> <code>{code}</code></>}</span>;
+}
+
+/** Where it will be remembered. A card has no room for it beside the rule itself. */
+function Where({ suggestion }: { suggestion: Suggestion }) {
+  const { where } = suggestionText(suggestion);
+  return where && <span class="dim">{where}</span>;
 }

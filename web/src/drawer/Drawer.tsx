@@ -76,7 +76,8 @@ function Head({ session }: { session: Session }) {
         <StateLine session={session} look={lookOf(session.agent_state.role)} />
         <span class="tools">
           {session.seat.pane && can("focus") && <Button onClick={() => void goToTerminal(session.id)}><Icon name="jump" small />Go to terminal <kbd>t</kbd></Button>}
-          {session.takes === "interrupt" && can("interrupt") && <InterruptButton id={session.id} />}
+          {session.takes === "interrupt" && can("interrupt") && <TwiceButton first="Interrupt…" second="Confirm interrupt" act={() => void interrupt(session.id)} />}
+          {session.seat.pid !== null && session.agent_state.group !== "done" && can("interrupt") && <TwiceButton first="Stop…" second="Confirm: end the session" act={() => void interrupt(session.id, true)} />}
           <Button kind="ghost" square pressed={muted} label={muted ? "Unmute this session" : "Mute this session"} onClick={() => toggleMuteSession(session.id)}><Icon name={muted ? "mute" : "sound"} /></Button>
           <Button kind="ghost" square label="Copy link" onClick={() => void copy(location.href)}><Icon name="link" /></Button>
           <Button kind="ghost" square label="Close" onClick={closeSession}><Icon name="x" /></Button>
@@ -88,10 +89,9 @@ function Head({ session }: { session: Session }) {
   );
 }
 
-function InterruptButton({ id }: { id: string }) {
-  const { armed, waiting, press } = useTwice(() => void interrupt(id));
-  if (!armed) return <Button onClick={press}><Icon name="stop" small />Interrupt…</Button>;
-  return <Button kind="danger" onClick={press} waiting={waiting}><Icon name="stop" small />Confirm interrupt</Button>;
+function TwiceButton({ first, second, act }: { first: string; second: string; act: () => void }) {
+  const { armed, waiting, press } = useTwice(act);
+  return <Button kind={armed ? "danger" : "plain"} onClick={press} waiting={waiting}><Icon name="stop" small />{armed ? second : first}</Button>;
 }
 
 function Facts({ session: s }: { session: Session }) {
