@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentState;
 use crate::ask::card::AskCard;
-use crate::enrichment::{Enrichment, Summary};
+use crate::enrichment::Summary;
 use crate::event::Background;
 use crate::fleet::Fleet;
 use crate::lens::{self, FleetStatus, Group, Role, StateName, StatusKind, Takes};
@@ -262,10 +262,10 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         sub_agents: sub_agents(session),
         progress_items: progress(session),
         background: session.background,
-        queued_prompts: known.map_or(0, Enrichment::queued_prompts),
+        queued_prompts: known.map_or(0, |k| k.queued_prompts(session.began_at)),
         last_failure: session.last_failure.clone(),
         files_touched: known.map(|k| k.files.iter().cloned().collect()).unwrap_or_default(),
-        files_touched_total: known.map_or(0, |k| k.files.len() as u32 + k.files_more),
+        files_touched_total: known.map_or(0, |k| k.files_total() as u32),
         lines_added: known.map_or(0, |k| k.lines_added),
         lines_removed: known.map_or(0, |k| k.lines_removed),
         compactions: known.map_or(0, |k| k.compactions),

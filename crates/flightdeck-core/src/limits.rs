@@ -78,6 +78,8 @@ pub const ID_CHARS_MAX: usize = 128;
 pub const CARD_ANSWER_CHARS_MAX: usize = 500;
 /// Most files named on a card as touched; all are counted.
 pub const FILES_TOUCHED_MAX: usize = 200;
+/// Most files beyond those that are counted, each by a mark of eight bytes.
+pub const FILES_COUNTED_MAX: usize = 5000;
 /// Most subagents whose own tokens are told apart; the session's totals hold those of all.
 pub const AGENTS_PRICED_MAX: usize = 512;
 /// Most prompts waiting in a session's queue that are told apart.

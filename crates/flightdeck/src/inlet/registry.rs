@@ -2,6 +2,7 @@
 //! beside each entry lies a key.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -173,10 +174,16 @@ fn is_entry(path: &Path) -> bool {
 }
 
 fn read(path: &Path) -> Option<Record> {
-    if std::fs::metadata(path).ok()?.len() > ENTRY_BYTES_MAX {
+    // A pipe would wait for ever at opening, and a device has no end.
+    if !std::fs::metadata(path).ok()?.is_file() {
         return None;
     }
-    let entry: Map<String, Value> = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(ENTRY_BYTES_MAX + 1).read_to_end(&mut bytes).ok()?;
+    if bytes.len() as u64 > ENTRY_BYTES_MAX {
+        return None;
+    }
+    let entry: Map<String, Value> = serde_json::from_slice(&bytes).ok()?;
     let mut record = is_alive(&entry, process::start_time, process::exists)
         .then(|| registry::record(&entry, clock::fresh_id()))??;
     // It is there by the numbers that we know.

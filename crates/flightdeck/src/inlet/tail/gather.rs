@@ -1,7 +1,7 @@
 //! The quick reading, for history: only what costs money, and what a session is called.
 
 use flightdeck_core::enrichment::Counted;
-use flightdeck_core::limits::CARD_PROMPT_CHARS_MAX;
+use flightdeck_core::limits::{CARD_PROMPT_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX};
 use flightdeck_core::price::Usage;
 use flightdeck_core::text;
 use flightdeck_core::time::Timestamp;
@@ -66,7 +66,7 @@ impl Gathered {
                 self.first_at = Some(self.first_at.map_or(at, |t| t.min(at)));
                 self.last_at = Some(self.last_at.map_or(at, |t| t.max(at)));
                 if self.cwd.is_none() {
-                    self.cwd = b.cwd.map(|cwd| String::from_utf8_lossy(cwd).into_owned());
+                    self.cwd = b.cwd().map(|cwd| text::one_line(&cwd, PATH_CHARS_MAX));
                 }
                 match self.rows.last_mut().filter(|last| last.key == row.key) {
                     Some(last) => *last = row,
@@ -97,9 +97,13 @@ impl Gathered {
     }
 
     fn number(&mut self, model: &str) -> u32 {
-        let place = self.models.iter().position(|m| m == model).unwrap_or_else(|| {
-            self.models.push(model.to_owned());
-            self.models.len() - 1
+        let number = |models: &[String], name: &str| models.iter().position(|m| m == name);
+        let place = number(&self.models, model).unwrap_or_else(|| {
+            let name = text::one_line(model, NAME_CHARS_MAX);
+            number(&self.models, &name).unwrap_or_else(|| {
+                self.models.push(name);
+                self.models.len() - 1
+            })
         });
         place as u32
     }
@@ -112,4 +116,28 @@ pub(super) fn title(text: &str, by: TitledBy) -> Title {
 /// Short lines about the file itself begin with their type; the conversation's lines do not, or say which they are.
 fn is_bookkeeping(line: &[u8]) -> bool {
     line.strip_prefix(b"{\"type\":\"").is_some_and(|kind| !kind.starts_with(b"assistant\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use flightdeck_core::enrichment::{Fold, From};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_quick_reading_names_folders_and_models_as_the_whole_one_does() {
+        for (cwd, model) in [("/w/a\"b\\c", "m"), (&"/x".repeat(10_000), &"m".repeat(10_000))] {
+            let line = json!({"type": "assistant", "cwd": cwd, "message": {"id": "a", "model": model,
+                "usage": {"output_tokens": 1}}});
+            let line = line.to_string();
+            let (mut quick, mut whole) = (Gathered::default(), Fold::default());
+            for _ in 0..2 {
+                quick.take(line.as_bytes());
+                whole.take(From::Main, line.as_bytes());
+            }
+            assert_eq!(quick.cwd, whole.known().cwd);
+            assert_eq!(quick.models, whole.known().usage.keys().cloned().collect::<Vec<_>>());
+        }
+    }
 }
