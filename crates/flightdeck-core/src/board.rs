@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentState;
 use crate::ask::card::AskCard;
-use crate::enrichment::{Enrichment, Summary};
+use crate::enrichment::Summary;
 use crate::event::Background;
 use crate::fleet::Fleet;
 use crate::lens::{self, FleetStatus, Group, Role, StateName, StatusKind, Takes};
@@ -257,15 +257,15 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
         tokens: known.map(|k| Tokens::of(k.usage.values())),
         cost: status_line::cost(line, told.map(|t| Cost::of(&t.bill))),
-        context: status_line::context(line, told.and_then(context)),
+        context: status_line::context(line, told.and_then(context), told.and_then(|t| t.known.model_at)),
         cache,
         sub_agents: sub_agents(session),
         progress_items: progress(session),
         background: session.background,
-        queued_prompts: known.map_or(0, Enrichment::queued_prompts),
+        queued_prompts: known.map_or(0, |k| k.queued_prompts(session.began_at)),
         last_failure: session.last_failure.clone(),
         files_touched: known.map(|k| k.files.iter().cloned().collect()).unwrap_or_default(),
-        files_touched_total: known.map_or(0, |k| k.files.len() as u32 + k.files_more),
+        files_touched_total: known.map_or(0, |k| k.files_total() as u32),
         lines_added: known.map_or(0, |k| k.lines_added),
         lines_removed: known.map_or(0, |k| k.lines_removed),
         compactions: known.map_or(0, |k| k.compactions),

@@ -359,3 +359,25 @@ fn a_file_read_between_the_goodbye_and_the_next_start_does_not_double_the_card()
         flightdeck_core::board::board(&fleet).into_iter().map(|c| (c.id, c.continues)).collect();
     assert_eq!(board, [("b".to_owned(), Some("a".to_owned()))]);
 }
+
+#[test]
+fn what_the_registry_repeats_at_a_start_is_no_sign_of_life() {
+    let mut fleet = Fleet::new(Rules::default());
+    let marks = |fleet: &Fleet| (card(fleet, "s").quiet_since.is_some(), card(fleet, "s").stale);
+    tell_all(&mut fleet, "0 UserPromptSubmit prompt=a\n 1 registry busy\n 28900 tick");
+    assert_eq!(marks(&fleet), (true, true));
+    tell_all(&mut fleet, "28901@1 registry busy");
+    assert_eq!(marks(&fleet), (true, true));
+    tell_all(&mut fleet, "28902 registry busy");
+    assert_eq!(marks(&fleet), (false, false));
+}
+
+#[test]
+fn a_word_that_does_not_know_the_start_of_the_process_is_of_the_same_process() {
+    let mut fleet = Fleet::new(Rules::default());
+    let start = |fleet: &Fleet| fleet.sessions().next().unwrap().seat.proc_start.clone();
+    tell_all(&mut fleet, "1 registry busy\n 2 registry busy procStart=null");
+    assert_eq!(start(&fleet).as_deref(), Some("1"));
+    tell_all(&mut fleet, "3 registry busy pid=8 procStart=null");
+    assert_eq!(start(&fleet), None);
+}

@@ -178,7 +178,7 @@ impl<'a> Tally<'a> {
         entry.1.add(&whole);
         let group = Group {
             key: session.session_id.clone(),
-            name: session.title.clone().unwrap_or_else(|| "–".to_owned()),
+            name: session.title.as_ref().map_or("–", |title| &title.text).to_owned(),
             project: Some(project.name().to_owned()),
             last_at: Some(session.last_at),
             spent: whole.spent(),
