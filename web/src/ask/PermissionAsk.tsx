@@ -37,13 +37,12 @@ export function PermissionAsk(props: AskProps) {
     <>
       <Input input={input} whole={whole} clipped={!whole && !all} />
       <div class="answer">
-        {twice.armed ? (
-          <Button kind="danger" onClick={twice.press} waiting={twice.waiting} class="grow" keys="y">Confirm: {warning?.toLowerCase()} <kbd>y</kbd></Button>
-        ) : (
-          <BesideAll {...props} fits={fits}>
-            <Button kind="primary" onClick={warning ? twice.press : allow} class="grow" keys="y">{warning ? "Allow…" : "Allow"} <kbd>y</kbd></Button>
-          </BesideAll>
-        )}
+        <BesideAll {...props} fits={fits}>
+          {/* One button for both presses: another one would not have the focus. */}
+          <Button kind={twice.armed ? "danger" : "primary"} onClick={warning ? twice.press : allow} waiting={twice.waiting} class="grow" keys="y">
+            {twice.armed ? `Confirm: ${warning?.toLowerCase()}` : warning ? "Allow…" : "Allow"} <kbd>y</kbd>
+          </Button>
+        </BesideAll>
         {twice.armed && <Button onClick={twice.disarm} keys="n">Cancel <kbd>n</kbd></Button>}
         {!twice.armed && all && !warning && <Always askId={ask.id} suggestions={ask.suggestions} whole={whole} />}
         {!twice.armed && <Button onClick={deny} keys="n">Deny <kbd>n</kbd></Button>}
