@@ -99,6 +99,8 @@ pub const RULE_NAME_CHARS_MAX: usize = 500;
 pub const QUESTIONS_MAX: usize = 16;
 /// Longest answer to one question.
 pub const ANSWER_TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Longest answer in all: it is an event like any other.
+pub const ANSWER_BYTES_MAX: usize = 256 * 1024;
 /// Most asks on one card; over it the oldest that ended leaves, else the oldest.
 pub const ASKS_MAX: usize = 64;
 /// An ask that ended stays on its card this long, so that a person sees how.

@@ -31,6 +31,8 @@ export function stepsFrom(events: TimelineEvent[]): Step[] {
   for (const event of events) {
     // That the person looked is no part of its story.
     if (event.source === "user" && event.name === "seen") continue;
+    // A sign of life; what was written is told by the other events.
+    if (event.source === "transcript") continue;
     // Its calls have lines of their own.
     if (event.name === "PostToolBatch") continue;
     const id = callId(event);

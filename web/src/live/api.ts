@@ -74,6 +74,6 @@ export const getAsk = (askId: string) => request<Ask>("GET", `/api/asks/${encode
 /** What the person said to a question of the daemon. */
 export type How = Omit<PromptBody, "text">;
 export const postPrompt = (id: string, text: string, how: How) => request<Pressed>("POST", `${at(id)}/prompt`, { text, ...how });
-export const postInterrupt = (id: string) => request<Pressed>("POST", `${at(id)}/interrupt`, { confirm: true });
+export const postInterrupt = (id: string, what: { confirm: boolean; stop?: boolean }) => request<Pressed>("POST", `${at(id)}/interrupt`, what);
 export const postFocus = (id: string) => request<Focused>("POST", `${at(id)}/focus`, {});
 export const postSeen = (id: string) => request<unknown>("POST", `${at(id)}/seen`, {});

@@ -217,7 +217,11 @@ impl Session {
         }
         self.take_data(event, before);
         self.open_ask(event);
-        self.close_asks(How::of_need_closed_by(&event.kind), event.into());
+        let by = match &event.kind {
+            EventKind::Answered { answer, .. } => Some(answer.by()),
+            _ => None,
+        };
+        self.close_asks(How::of_need_closed_by(&event.kind), by, event.into());
         self.see_whose_answer_it_was(event);
         self.show(event.into(), says);
     }
@@ -398,7 +402,7 @@ impl Session {
         self.main.move_to(AgentState::Ended(reason), rule, cause);
         self.ended_at = Some(cause.at);
         self.background = Background::default();
-        self.close_asks(How::SessionEnded, cause);
+        self.close_asks(How::SessionEnded, None, cause);
         self.show(cause, true);
     }
 

@@ -84,7 +84,7 @@ impl Session {
             return;
         }
         self.take_word(&view);
-        self.close_asks(How::of_registry(&view.status), cause(&view));
+        self.close_asks(How::of_registry(&view.status), None, cause(&view));
         self.show(cause(&view), self.says_the_same(&view));
     }
 

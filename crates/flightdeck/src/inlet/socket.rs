@@ -223,7 +223,7 @@ fn seq_of(appended: &[Appended]) -> u64 {
 }
 
 /// A verdict goes through as it was written.
-fn hook_reply(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Value {
+pub(crate) fn hook_reply(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Value {
     let verdict = verdict.and_then(|v| serde_json::from_slice::<Value>(v).ok());
     json!({ "ok": true, "data": { "seq": seq, "hold_ms": hold_ms, "verdict": verdict } })
 }

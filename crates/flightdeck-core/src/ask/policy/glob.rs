@@ -34,7 +34,8 @@ impl Glob {
         let regex = |before: &str| {
             Regex::new(&format!(r"(?s)\A{before}{pattern}\z")).map_err(|e| format!("is not understood: {e}"))
         };
-        Ok(Self { text: text.to_owned(), whole: regex("")?, tail: regex(r"(?:.*\s)?")? })
+        // The spaces of a shell: those of all scripts need tables that this build of `regex` does not carry.
+        Ok(Self { text: text.to_owned(), whole: regex("")?, tail: regex(r"(?:.*(?-u:\s))?")? })
     }
 
     pub(super) fn matches(&self, text: &str) -> bool {
