@@ -1,29 +1,30 @@
 //! Follows the transcripts of live sessions. A hook or a change on disk is a hint; a moment later what is new is read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flightdeck_core::enrichment::Summary;
 use flightdeck_core::limits::GROWTH_COUNTS_AFTER;
 use flightdeck_core::price::PriceTable;
-use flightdeck_core::session::Session;
 use flightdeck_core::surroundings::Surroundings;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::growth;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 
 use super::file::Reader;
 use super::history::History;
 use super::live::{Live, session_of};
-use super::names::{Transcript, find_main, main_of, subagents_of};
+use super::names::{Transcript, find_main};
 use super::strangers::{Strangers, at_work};
+pub use super::told::Tail;
+use super::told::Touched;
 use super::watches::Watches;
 use super::{repository, tasks};
 use crate::clock;
 use crate::engine::EngineHandle;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 
 /// The client buffers its lines for 100 ms; a hint is followed up after that.
 const SETTLE: Duration = Duration::from_millis(150);
@@ -31,113 +32,12 @@ const SETTLE: Duration = Duration::from_millis(150);
 const SECOND_LOOK: Duration = Duration::from_millis(700);
 /// Changed paths that may wait; beyond that every followed session is looked at.
 const HINTS_WAITING_MAX: usize = 1024;
+/// What the store refused is tried again after this: a disk that is full stays so for a while.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// Rest after reading, as a multiple of the time it took: small readings leave the processor to others.
 const REST_PER_WORK: u32 = 4;
 /// Longest rest: a new session must not wait for the large file of another.
 const REST_MAX: Duration = Duration::from_millis(200);
-
-/// What the engine wants followed. Cloning clones the handle.
-#[derive(Clone, Debug, Default)]
-pub struct Tail {
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    news: Mutex<News>,
-    wake: Notify,
-    /// Where transcripts are, for sessions that did not say where theirs is.
-    projects: Option<PathBuf>,
-}
-
-#[derive(Debug, Default)]
-struct News {
-    /// Sessions something happened to, with where their transcript is.
-    touched: BTreeMap<String, Touched>,
-    forgotten: BTreeSet<String>,
-    /// Everything that is followed now, with its main transcript, for the history reader to leave alone.
-    followed: BTreeMap<String, PathBuf>,
-}
-
-#[derive(Clone, Debug)]
-struct Touched {
-    path: PathBuf,
-    /// Nobody said where it writes: the path is where a session of its folder usually does.
-    guessed: bool,
-    /// Where it works, and when that was said.
-    cwd: Option<PathBuf>,
-    told_at: Timestamp,
-    /// It is over: read what is left and let go of it.
-    ended: bool,
-}
-
-impl Tail {
-    pub fn new(projects: Option<PathBuf>) -> Self {
-        Self { shared: Arc::new(Shared { projects, ..Shared::default() }) }
-    }
-
-    /// Something happened to a session. Never waits.
-    pub fn touched(&self, session: &Session) {
-        let told = session.transcript_path.as_deref();
-        let told = told.filter(|p| p.ends_with(".jsonl") && p.starts_with('/')).map(PathBuf::from);
-        // The registry says where a session works, not where it writes; it may have gone into a worktree since it began.
-        let guessed = told.is_none();
-        let usual =
-            || main_of(self.shared.projects.as_deref()?, session.project.path.as_deref()?, &session.id);
-        let Some(path) = told.or_else(usual) else { return };
-        let touched = Touched {
-            path,
-            guessed,
-            cwd: session.cwd.as_ref().map(PathBuf::from),
-            told_at: session.last_activity_at,
-            ended: session.ended_at.is_some(),
-        };
-        let mut news = self.news();
-        let known = news.followed.get(&session.id);
-        if known.is_none_or(|main| !guessed && *main != touched.path) {
-            news.followed.insert(session.id.clone(), touched.path.clone());
-        }
-        let first = news.touched.is_empty();
-        news.touched.insert(session.id.clone(), touched);
-        drop(news);
-        // Whoever was first has woken it, and it has not come yet.
-        if first {
-            self.shared.wake.notify_one();
-        }
-    }
-
-    /// The session left the board.
-    pub fn forget(&self, session_id: &str) {
-        let mut news = self.news();
-        news.touched.remove(session_id);
-        news.forgotten.insert(session_id.to_owned());
-        drop(news);
-        self.shared.wake.notify_one();
-    }
-
-    pub fn follows(&self, session_id: &str) -> bool {
-        self.news().followed.contains_key(session_id)
-    }
-
-    /// Whether this very file is read for a card. Another one of the same session, in another folder, is not.
-    pub fn follows_file(&self, transcript: &Transcript) -> bool {
-        let news = self.news();
-        let main = news.followed.get(&transcript.session_id);
-        main.is_some_and(|m| transcript.path == *m || transcript.path.starts_with(subagents_of(m)))
-    }
-
-    fn news(&self) -> std::sync::MutexGuard<'_, News> {
-        // Three maps, each whole after every statement.
-        self.shared.news.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn take_news(&self) -> (BTreeMap<String, Touched>, BTreeSet<String>) {
-        let mut news = self.news();
-        let forgotten = std::mem::take(&mut news.forgotten);
-        forgotten.iter().for_each(|id| _ = news.followed.remove(id));
-        (std::mem::take(&mut news.touched), forgotten)
-    }
-}
 
 /// Follows until the daemon stops.
 pub async fn follow(
@@ -219,14 +119,14 @@ impl Followed {
 
 impl Follower {
     async fn run(mut self) {
-        if let Some(projects) = self.tail.shared.projects.clone() {
+        if let Some(projects) = self.tail.projects().map(Path::to_owned) {
             self.watches.join_all(&projects);
         }
         loop {
             let next = self.due.values().map(|(at, _)| *at).chain(self.strangers.next()).min();
             let sleep = next.map(|at| at.saturating_duration_since(Instant::now()));
             tokio::select! {
-                () = self.tail.shared.wake.notified() => self.hear_news(),
+                () = self.tail.woken() => self.hear_news(),
                 hint = self.hints.recv() => match hint {
                     Some(path) => self.hear_hint(&path),
                     None => return,
@@ -292,7 +192,7 @@ impl Follower {
 
     /// A project's folder came or went. What is in a new one was written before it was watched.
     fn look_for_projects(&mut self, changed: &Path, soon: Instant) {
-        let Some(projects) = self.tail.shared.projects.as_deref() else { return };
+        let Some(projects) = self.tail.projects() else { return };
         if changed != projects && changed.parent() != Some(projects) {
             return;
         }
@@ -342,6 +242,10 @@ impl Follower {
             let again = self.due.remove(&id).and_then(|(_, again)| again).filter(|at| *at > now);
             let more = self.read(&id).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, session = id, "its transcripts cannot be read now");
+                // What the store refused is not lost: it is read again, whether or not another hook comes.
+                if error.is::<StoreError>() {
+                    self.look_at(id.clone(), Instant::now() + RETRY_AFTER, None);
+                }
                 false
             });
             if more {
@@ -369,12 +273,12 @@ impl Follower {
         let Some(followed) = self.sessions.get_mut(id).filter(|f| f.guessed && !f.main.exists()) else {
             return;
         };
-        let Some(projects) = self.tail.shared.projects.clone() else { return };
+        let Some(projects) = self.tail.projects().map(Path::to_owned) else { return };
         let guess = followed.main.clone();
         let found = tokio::task::spawn_blocking(move || find_main(&projects, &guess)).await;
         if let Ok(Some(main)) = found {
             self.watches.leave(&followed.main);
-            self.tail.news().followed.insert(id.to_owned(), main.clone());
+            self.tail.found(id, &main);
             followed.live = None;
             followed.main = main;
         }

@@ -10,6 +10,8 @@ pub mod file;
 pub mod follow;
 pub mod gather;
 pub mod history;
+#[cfg(test)]
+mod history_story;
 pub mod live;
 pub mod names;
 pub mod repository;
@@ -17,4 +19,5 @@ pub mod repository;
 mod story;
 mod strangers;
 pub mod tasks;
+mod told;
 mod watches;

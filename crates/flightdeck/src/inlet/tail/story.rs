@@ -19,28 +19,30 @@ use super::{direct, names};
 use crate::clock;
 use crate::engine::{Engine, EngineHandle};
 use crate::restore::Keeper;
-use crate::store::{Memory, SessionRead, Store, Title, TitledBy, TranscriptBatch};
+use crate::store::faulty::{Fault, Faulty, Switch};
+use crate::store::{Memory, Store};
 use crate::usage::Tally;
 
 /// Long enough for a busy machine; every wait ends as soon as the fact is there.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(super) struct Stage {
     pub(super) folder: tempfile::TempDir,
     memory: Memory,
+    disk: Switch,
 }
 
 /// A daemon without its doors.
 pub(super) struct Daemon {
     pub(super) engine: EngineHandle,
-    store: Store,
-    history: Arc<History>,
+    pub(super) store: Store,
+    pub(super) history: Arc<History>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
 impl Stage {
     pub(super) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), memory: Memory::default() }
+        Self { folder: tempfile::tempdir().unwrap(), memory: Memory::default(), disk: Switch::default() }
     }
     pub(super) fn projects(&self) -> PathBuf {
         self.folder.path().join("projects")
@@ -56,7 +58,8 @@ impl Stage {
         OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
     pub(super) async fn daemon(&self) -> Daemon {
-        let store = Store::with_backend(Box::new(self.memory.clone())).unwrap();
+        let backend = Faulty::reopened(Box::new(self.memory.clone()), self.disk.clone()).unwrap();
+        let store = Store::with_backend(Box::new(backend)).unwrap();
         let tail = Tail::new(Some(self.projects()));
         let keeper = Keeper::new(crate::store::RetentionPolicy::default());
         let (engine, handle) = Engine::new(
@@ -173,6 +176,24 @@ fn a_live_session_gets_its_numbers_and_every_line_that_follows() {
         daemon.until("s", |c| *out(c) == json!(112)).await;
         Stage::write(&stage.agent("s", "x"), &answer("d", 4, 100));
         daemon.until("s", |c| *out(c) == json!(212)).await;
+        daemon.stop().await;
+    });
+}
+
+#[test]
+fn what_the_store_refused_comes_without_another_hook() {
+    block_on(async {
+        let stage = Stage::new();
+        Stage::write(&stage.main("s"), &answer("a", 1, 5));
+        let daemon = stage.daemon().await;
+        daemon.hook(&stage, "s", "SessionStart").await;
+        daemon.until("s", |c| *out(c) == json!(5)).await;
+        // After the second look that every hook brings.
+        tokio::time::sleep(Duration::from_millis(1200)).await;
+        stage.disk.set(Fault::DiskFull, 1);
+        Stage::write(&stage.main("s"), &answer("b", 2, 7));
+        daemon.until("s", |c| *out(c) == json!(12)).await;
+        assert_eq!(stage.disk.fired(), 1);
         daemon.stop().await;
     });
 }
@@ -302,113 +323,4 @@ fn a_generated_history_is_counted_to_the_token() {
     assert_eq!((t.input, t.output), (written.input, written.output));
     assert_eq!((t.cache_read, t.cache_creation_5m), (written.cache_read, written.cache_write));
     assert!(report.total.unpriced_models.is_empty());
-}
-
-#[test]
-fn a_paused_reader_says_what_is_left() {
-    block_on(async {
-        let stage = Stage::new();
-        Stage::write(&stage.main("s"), &answer("a", 1, 5));
-        let store = Store::in_memory().unwrap();
-        let history = Arc::<History>::default();
-        history.pause(true);
-        let task =
-            tokio::spawn(index(Arc::clone(&history), stage.projects(), store.clone(), Tail::default()));
-        let began = Instant::now();
-        while history.files_left() == 0 && began.elapsed() < PATIENCE {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        assert_eq!(history.progress().files_left, 1);
-        // The pass that waits has listed the files already: whoever asks now waits for the next.
-        Stage::write(&stage.main("later"), &answer("b", 1, 5));
-        history.pause(false);
-        history.refresh(PATIENCE).await;
-        assert_eq!(history.progress().files_left, 0);
-        let files = async || store.transcript_files().await.unwrap().len();
-        assert_eq!(files().await, 2);
-        // A page that asks every minute does not list the disk for it, unless something was heard.
-        Stage::write(&stage.main("unheard"), &answer("c", 1, 5));
-        history.refresh_if_heard(PATIENCE).await;
-        assert_eq!(files().await, 2);
-        history.heard();
-        history.refresh_if_heard(PATIENCE).await;
-        assert_eq!(files().await, 3);
-        task.abort();
-    });
-}
-
-#[test]
-fn a_transcript_that_nobody_follows_is_heard_when_it_grows() {
-    block_on(async {
-        let stage = Stage::new();
-        Stage::write(&stage.main("old"), &answer("a", 1, 5));
-        let daemon = stage.daemon().await;
-        // Its follower runs, so the folder is watched.
-        daemon.hook(&stage, "known", "SessionStart").await;
-        daemon.until("known", |c| !c.is_null()).await;
-        daemon.history.refresh(PATIENCE).await;
-        Stage::write(&stage.main("old"), &answer("b", 2, 5));
-        let began = Instant::now();
-        while daemon.store.usage_of(vec!["old".to_owned()]).await.unwrap()[0].counted.len() < 2 {
-            assert!(began.elapsed() < PATIENCE, "it was never heard");
-            daemon.history.refresh_if_heard(PATIENCE).await;
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        daemon.stop().await;
-    });
-}
-
-#[test]
-fn every_backend_remembers_transcripts_alike() {
-    let folder = tempfile::tempdir().unwrap();
-    let stage = Stage::new();
-    Stage::write(&stage.main("s"), &(answer("a", 1, 5) + &answer("b", 2, 6)));
-    let mut told = Vec::new();
-    for store in
-        [Store::in_memory().unwrap(), Store::open(&folder.path().join("flightdeck.db")).unwrap().store]
-    {
-        block_on(async {
-            let mut live = super::live::Live::new("s", &stage.main("s"), None);
-            let mut reader = super::file::Reader::default();
-            let batch = live.step(&mut reader).unwrap().unwrap().batch;
-            assert!(batch.anew);
-            for _ in 0..2 {
-                store.put_transcripts(vec![batch.clone()]).await.unwrap();
-            }
-            let later = TranscriptBatch {
-                anew: false,
-                files: Vec::new(),
-                counted: batch.counted[..1].to_vec(),
-                ..batch.clone()
-            };
-            store.put_transcripts(vec![later.clone()]).await.unwrap();
-            let mut names = Vec::new();
-            for (text, by) in [
-                ("first", TitledBy::FirstPrompt),
-                ("second", TitledBy::FirstPrompt),
-                ("model", TitledBy::Model),
-                ("third", TitledBy::FirstPrompt),
-                ("model again", TitledBy::Model),
-                ("mine", TitledBy::Person),
-                ("model at last", TitledBy::Model),
-            ] {
-                let title = Some(Title { text: text.to_owned(), by });
-                let session = SessionRead { session_id: "named".to_owned(), title, ..SessionRead::default() };
-                store.put_transcripts(vec![TranscriptBatch { session, ..Default::default() }]).await.unwrap();
-                names.push(store.transcript("named").await.unwrap().unwrap().session.title.unwrap().text);
-            }
-            let expected = ["first", "first", "model", "model", "model again", "mine", "mine"];
-            assert_eq!(names, expected);
-            let mut back = store.transcript("s").await.unwrap().unwrap();
-            back.counted.sort_by_key(|c| c.key);
-            assert_eq!(back, TranscriptBatch { anew: false, ..batch });
-            assert_eq!(store.transcript("nobody").await.unwrap(), None);
-            told.push((
-                back,
-                store.transcript_files().await.unwrap(),
-                store.transcript_sessions(Default::default()).await.unwrap(),
-            ));
-        });
-    }
-    assert_eq!(told[0], told[1]);
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use super::super::testing::{all, large, record, records, start, stored};
-use super::super::{RetentionPolicy, SLICE_EVENTS_MAX, Snapshot, Store};
+use super::super::{RetentionPolicy, SLICE_EVENTS_MAX, Snapshot, Store, Title, TitledBy};
 use super::*;
 
 struct Home(tempfile::TempDir);
@@ -150,9 +150,25 @@ fn a_database_from_a_newer_version_is_refused_and_left_as_it_is() {
     let before = fs::read(home.db()).unwrap();
     let refusal = open(&home.db()).unwrap_err().to_string();
     assert!(refusal.ends_with(
-        "was written by a newer Flightdeck (schema 99, this one knows 4): update Flightdeck, or move the file away"
+        "was written by a newer Flightdeck (schema 99, this one knows 5): update Flightdeck, or move the file away"
     ));
     assert!(fs::read(home.db()).unwrap() == before, "it was written to");
+}
+
+#[test]
+fn a_title_from_before_it_was_known_who_gave_it_outlasts_a_later_prompt() {
+    let home = Home::new();
+    let old = Connection::open(home.db()).unwrap();
+    migrate::MIGRATIONS[..4].iter().for_each(|step| old.execute_batch(step).unwrap());
+    old.pragma_update(None, "user_version", 4).unwrap();
+    let row = "INSERT INTO transcript_sessions (session_id, title, first_at, born_at, last_at) VALUES ('s', 'Old', 1, 1, 1)";
+    old.execute_batch(row).unwrap();
+    drop(old);
+    let mut db = home.open();
+    let title = Some(Title { text: "now commit".to_owned(), by: TitledBy::FirstPrompt });
+    let session = SessionRead { session_id: "s".to_owned(), title, ..SessionRead::default() };
+    db.put_transcripts(&[TranscriptBatch { session, ..TranscriptBatch::default() }]).unwrap();
+    assert_eq!(db.transcript("s").unwrap().unwrap().session.title.unwrap().text, "Old");
 }
 
 #[test]
