@@ -1,4 +1,5 @@
 //! Answering: the hook that waits is a request held open, and what it gets to hear is what the client would.
+import { postHook } from "./daemon";
 import { expect, test } from "./fleet";
 
 const questions = [{ question: "Which way?", header: "Way", multiSelect: false, options: [{ label: "Left", description: "shorter" }, { label: "Right, then left", description: "safer" }] }];
@@ -15,12 +16,13 @@ test("Allow on the card lets the waiting hook go, and the card moves to Running"
   await expect(fleet.cardIn("Running", id)).toBeVisible();
 });
 
-test("Always sends the chosen suggestion along", async ({ fleet }) => {
+test("Always sends the chosen suggestion along, and in the drawer it says where that is remembered", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
   const permission_suggestions = [{ type: "addRules", rules: [{ toolName: "Bash", ruleContent: "cargo test:*" }], behavior: "allow", destination: "session" }];
   const verdict = fleet.ask(id, "Bash", { command: "cargo test" }, { permission_suggestions });
-  await fleet.card(id).getByRole("button", { name: /Always cargo test/ }).click();
+  await fleet.open(`#/session/${id}`);
+  await page.getByRole("button", { name: /Always cargo test:\* ?this session/ }).click();
   expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
 });
 
@@ -64,6 +66,55 @@ test("what cannot be undone asks twice", async ({ fleet }) => {
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
+test("a double click and a held key are one press: they arm, and nothing is sent", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Bash", { command: "git push --force origin main" });
+  let answers = 0;
+  await page.route("**/api/asks/*/answer", (route) => { answers++; return route.continue(); });
+  const card = fleet.cardIn("Needs You", id);
+  const confirm = card.getByRole("button", { name: /Confirm: force push/ });
+  await card.getByRole("button", { name: /Allow…/ }).dblclick();
+  await expect(confirm).toBeVisible();
+  await expect(page.locator("[data-drawer]")).toHaveCount(0);
+  await card.getByRole("button", { name: /^Cancel/ }).click();
+
+  // Right after cards moved, keys are not taken.
+  await page.waitForTimeout(500);
+  for (const key of ["y", "Enter"]) {
+    await card.getByRole("button", { name: /Allow…/ }).focus();
+    // Longer than the pause: every press after the first is the keyboard's own.
+    for (let held = 0; held < 8; held++) {
+      await page.keyboard.down(key);
+      await page.waitForTimeout(100);
+    }
+    await page.keyboard.up(key);
+    await expect(confirm).toBeEnabled();
+    await expect(confirm).toBeFocused();
+    await page.keyboard.press("n");
+  }
+  expect(answers).toBe(0);
+
+  await card.getByRole("button", { name: /Allow…/ }).focus();
+  await page.keyboard.press("y");
+  await expect(confirm).toBeEnabled();
+  await page.keyboard.press("y");
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("Enter held on a card goes into its ask and presses nothing there", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(card).toBeVisible();
+  await page.keyboard.press("n");
+  for (let held = 0; held < 4; held++) await page.keyboard.down("Enter");
+  await page.keyboard.up("Enter");
+  await expect(card.getByRole("button", { name: /^Allow/ })).toBeFocused();
+  expect((await fleet.sessions())[0]?.asks[0]?.resolution).toBeNull();
+});
+
 test("an input too long for the card is reviewed first", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
@@ -77,6 +128,89 @@ test("an input too long for the card is reviewed first", async ({ fleet, page })
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
+test("a form is sent as it stands: defaults, an unticked box, a number among choices, several of a list", async ({ fleet }) => {
+  await fleet.server.end();
+  fleet.server.configure("hold_elicitation = true\n");
+  await fleet.server.start();
+  await fleet.open();
+  const id = await fleet.start();
+  const requested_schema = { type: "object", required: ["name", "fast", "size"], properties: {
+    name: { type: "string", title: "Name" }, fast: { type: "boolean", title: "Fast" }, size: { type: "integer", title: "Size", enum: [1, 2] }, colour: { type: "string", title: "Colour", enum: ["red", "blue"] },
+    tags: { type: "array", title: "Tags", items: { type: "string", enum: ["a", "b", "c"] } }, retries: { type: "integer", title: "Retries", default: 3 },
+  } };
+  const payload = { session_id: id, hook_event_name: "Elicitation", cwd: "/home/dev/api", mcp_server_name: "tracker", message: "Where shall it go?", mode: "form", requested_schema };
+  const verdict = postHook(fleet.server.url, payload, { "x-flightdeck-hold": "1" }).then((response) => response.json());
+  const card = fleet.cardIn("Needs You", id);
+  const send = card.getByRole("button", { name: "Send" });
+  await expect(send).toBeDisabled();
+  await expect(card.locator(".left")).toBeVisible();
+  await card.getByLabel("Name").fill("api");
+  await card.getByLabel("Size").selectOption("2");
+  await card.getByLabel("Colour").selectOption("red");
+  await card.getByLabel("Colour").selectOption("Choose");
+  await card.getByLabel("c", { exact: true }).check();
+  await card.getByLabel("a", { exact: true }).check();
+  await send.click();
+  expect((await verdict as { hookSpecificOutput: unknown }).hookSpecificOutput).toMatchObject({ action: "accept", content: { name: "api", fast: false, size: 2, tags: ["a", "c"], retries: 3 } });
+});
+
+/** Lines of text, and the last of them has a name. */
+const long = (bytes: number) => `${"a line of the report, one of many\n".repeat(bytes / 34)}the last line`;
+
+test("an input that the card carries cut is read whole in the drawer, and only then allowed", async ({ fleet, page, errors }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Write", { file_path: "/home/dev/api/report.md", content: long(70_000) });
+  let broken = true;
+  await page.route("**/api/asks/*", (route) => (broken ? route.fulfill({ status: 503, json: { message: "the log is busy" } }) : route.continue()));
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: "Review…" }).click();
+  const drawer = page.locator("[data-drawer] .drawer-ask");
+  await expect(drawer.getByRole("alert")).toContainText("the log is busy");
+  await expect(drawer.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
+  expect(errors.splice(0)).toEqual([expect.stringContaining("503")]);
+  broken = false;
+  await drawer.getByRole("button", { name: "Try again" }).click();
+  await expect(drawer).toContainText("the last line");
+  await expect(drawer).not.toContainText("bytes clipped");
+  const printed = fleet.server.run("answer", id);
+  expect(printed).toContain("the last line");
+  expect(printed).not.toContain("bytes clipped");
+  await drawer.getByRole("button", { name: /^Allow/ }).click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("what even the log has not whole is not allowed here, only denied", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Write", { file_path: "/home/dev/api/report.md", content: long(300_000) });
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: "Review…" }).click();
+  const drawer = page.locator("[data-drawer] .drawer-ask");
+  await expect(drawer.getByRole("button", { name: "Answer in terminal" })).toBeVisible();
+  await expect(drawer).toContainText("bytes clipped");
+  await expect(drawer.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
+  expect(fleet.server.run("answer", id)).toContain("Only a part of it is in the log");
+  expect(() => fleet.server.run("answer", id, "allow")).toThrow("is larger than the log keeps, read it in its terminal: add --yes if you mean it");
+  expect(() => fleet.server.run("answer", id, "--message", "no")).toThrow("neither allow nor deny was said");
+  await drawer.getByRole("button", { name: /^Deny/ }).first().click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("deny");
+});
+
+test("every field of what is allowed stands beside Allow, whatever else is in it", async ({ fleet, page }) => {
+  await fleet.open();
+  const bare = await fleet.start("leave the sandbox");
+  void fleet.ask(bare, "Bash", { command: "cargo test -p billing", description: "Run the billing tests", dangerouslyDisableSandbox: true });
+  const posing = await fleet.start("a plan of a kind");
+  void fleet.ask(posing, "mcp__shell__run", { plan: "only look around", command: "rm -rf /" });
+  const everywhere = await fleet.start("rename it");
+  void fleet.ask(everywhere, "Edit", { file_path: "/home/dev/api/src/statement/formatAmount.ts", old_string: "total", new_string: "sum", replace_all: true });
+  await expect(fleet.cardIn("Needs You", bare).locator(".values")).toHaveText("dangerouslyDisableSandboxtrue");
+  await expect(fleet.cardIn("Needs You", posing)).toContainText("rm -rf /");
+  await expect(fleet.card(posing)).toContainText("only look around");
+  await expect(fleet.cardIn("Needs You", everywhere).locator(".values")).toHaveText("replace_alltrue");
+  await fleet.open(`#/session/${bare}`);
+  await expect(page.locator("[data-drawer] .drawer-ask")).toContainText("dangerouslyDisableSandbox");
+});
+
 test("a question is answered by one press, a label with a comma too", async ({ fleet }) => {
   await fleet.open();
   const id = await fleet.start();
@@ -84,6 +218,31 @@ test("a question is answered by one press, a label with a comma too", async ({ f
   await fleet.cardIn("Needs You", id).getByRole("button", { name: /Right, then left/ }).click();
   const { updatedInput } = (await verdict).hookSpecificOutput.decision;
   expect(updatedInput).toEqual({ questions, answers: { "Which way?": '"Right, then left"' } });
+});
+
+test("a number presses the option that shows it, and none where none is shown", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "AskUserQuestion", { questions: [{ ...questions[0], multiSelect: true }] });
+  const card = fleet.cardIn("Needs You", id);
+  await card.getByRole("button", { name: /Something else/ }).click();
+  await page.getByLabel("Your own answer").fill("Straight on");
+  await page.keyboard.press("Enter");
+  await page.waitForTimeout(500);
+  await card.getByRole("button", { name: /^Left/ }).focus();
+  // The third number stands at "Something else…", after the own answer.
+  await page.keyboard.press("3");
+  await page.getByLabel("Your own answer").press("Escape");
+  await card.getByRole("button", { name: /Send answer/ }).click();
+  expect((await verdict).hookSpecificOutput.decision.updatedInput).toMatchObject({ answers: { "Which way?": "Straight on" } });
+  const two = await fleet.start("two");
+  void fleet.ask(two, "AskUserQuestion", { questions: [questions[0], { ...questions[0], question: "And then?" }] });
+  const both = fleet.cardIn("Needs You", two);
+  await expect(both).toBeVisible();
+  await page.waitForTimeout(500);
+  await both.getByRole("button", { name: /^Left/ }).first().focus();
+  await page.keyboard.press("1");
+  await expect(both.locator(".option[aria-pressed=true]")).toHaveCount(0);
 });
 
 test("several choices are sent together, with an own answer among them", async ({ fleet, page }) => {
@@ -127,6 +286,16 @@ test("an answer that came too late says how it ended", async ({ fleet, page, err
   expect(errors.splice(0)).toEqual([expect.stringContaining("409")]);
 });
 
+test("where nobody waits for the answer the card says what the daemon says", async ({ fleet, page, errors }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  await page.route("**/api/asks/*/answer", (route) => route.fulfill({ status: 409, json: { error: "ALREADY_ENDED", message: "nobody waits for this answer here: answer it in the terminal", resolution: null } }));
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).click();
+  await expect(fleet.card(id).getByRole("alert")).toHaveText("Nobody waits for this answer here: answer it in the terminal");
+  expect(errors.splice(0)).toEqual([expect.stringContaining("409")]);
+});
+
 test("what the terminal answered first is told on the card, and the hook goes home", async ({ fleet }) => {
   await fleet.open();
   const id = await fleet.start();
@@ -157,4 +326,53 @@ test("with an ask the card's own words stand aside: kind, subject, input, and ho
   await expect(card.locator(".state")).toContainText("Permission");
   await expect(card.locator(".state .what")).toContainText("Bash");
   await expect(card.locator(".in-terminal")).toHaveCount(0);
+});
+
+test.describe("a policy", () => {
+  const rules = `[policy]
+enabled = true
+[[policy.rules]]
+tool = "Bash"
+match = "cargo test*"
+decision = "allow"
+[[policy.rules]]
+tool = "Bash"
+match = "make*"
+decision = "deny"
+message = "use just"
+`;
+
+  test.beforeEach(async ({ fleet }) => {
+    await fleet.server.end();
+    fleet.server.configure(rules);
+    await fleet.server.start();
+    await fleet.open();
+  });
+
+  test("answers by its rules; the card carries its mark, and the log names the rule", async ({ fleet, page }) => {
+    const allowed = await fleet.start("run the tests");
+    expect((await fleet.ask(allowed, "Bash", { command: "cargo test --all" })).hookSpecificOutput.decision.behavior).toBe("allow");
+    const denied = await fleet.start("build it");
+    const { decision } = (await fleet.ask(denied, "Bash", { command: "make all" })).hookSpecificOutput;
+    expect(decision).toMatchObject({ behavior: "deny", message: "use just" });
+
+    const mark = (id: string) => fleet.cardIn("Running", id).locator("[data-by=policy]");
+    await expect(mark(allowed)).toContainText("Allowed by policy: Bash cargo test*");
+    await expect(mark(denied)).toContainText("Denied by policy: Bash make*");
+    await expect(fleet.column("Needs You").locator("[data-card]")).toHaveCount(0);
+
+    await mark(allowed).getByRole("link", { name: /log/ }).click();
+    const drawer = page.locator(`[data-drawer="${allowed}"]`);
+    await expect(drawer.getByRole("region", { name: "Timeline" })).toContainText("allow (policy: Bash cargo test*)");
+    await expect(drawer).toContainText("A rule of the person's policy allowed it");
+  });
+
+  test("leaves to the person what no rule names, and a person's answer carries no mark", async ({ fleet }) => {
+    const id = await fleet.start();
+    const verdict = fleet.ask(id, "Bash", { command: "cargo run" });
+    await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).first().click();
+    expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+    await expect(fleet.card(id).locator(".outcome")).toContainText("Allowed here");
+    await expect(fleet.card(id).locator("[data-by=policy]")).toHaveCount(0);
+  });
 });

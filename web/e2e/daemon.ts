@@ -57,7 +57,12 @@ export class Daemon {
 
   /** Another command of the same person, as from a second terminal. */
   run(...args: string[]): string {
-    return execFileSync(binary(), args, { env: this.env, encoding: "utf8" });
+    return this.pipe("", ...args);
+  }
+
+  /** The same with something on its stdin. */
+  pipe(input: string, ...args: string[]): string {
+    return execFileSync(binary(), args, { env: this.env, encoding: "utf8", input });
   }
 
   /** A second start takes the port and the home of the first. */

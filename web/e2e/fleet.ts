@@ -1,6 +1,7 @@
 //! A page, a server and the sessions in it. Sessions are driven by hook payloads, as Claude Code would send them.
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import type { Session } from "../src/generated/Session";
+import type { Snapshot } from "../src/generated/Snapshot";
 import { demoDaemon, emptyDaemon, hookedDaemon, postHook, type Daemon } from "./daemon";
 import { servePage } from "./dist";
 import { Line } from "./line";
@@ -53,8 +54,8 @@ export class Fleet {
     return verdict;
   }
 
-  async board(): Promise<{ boot: string; n: number; sessions: Session[] }> {
-    return (await (await fetch(`${this.server.url}api/sessions`)).json()) as { boot: string; n: number; sessions: Session[] };
+  async board(): Promise<Snapshot> {
+    return (await (await fetch(`${this.server.url}api/sessions`)).json()) as Snapshot;
   }
 
   async sessions(): Promise<Session[]> {

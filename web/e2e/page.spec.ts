@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, wantedIn, type Fleet } from "./fleet";
 import { rest } from "./resting";
+import { limits, spend } from "./spent";
 
 /** g and a letter, which belong together only if they come quickly; a busy machine may need a second try. */
 async function go(page: Page, key: string, arrives: Locator): Promise<void> {
@@ -145,6 +146,25 @@ test.describe("keyboard", () => {
   });
 });
 
+test.describe("the demo", () => {
+  test.use({ ground: "demo", sessions: 24 });
+
+  test("its sessions have numbers: on the cards, in the header, and as charts in the drawer", async ({ fleet, page }) => {
+    const costly = async () => (await fleet.sessions()).find((s) => s.agent_state.group !== "done" && s.turn_count > 2 && (s.cost?.usd_micros ?? 0) > 100_000);
+    await expect.poll(costly).toBeTruthy();
+    const session = (await costly())!;
+    expect(session.cost!.unpriced_models).toEqual([]);
+    expect(session.git_branch).toBeTruthy();
+    await fleet.open(`#/session/${session.id}`);
+    const drawer = page.locator("[data-drawer]");
+    await expect(drawer.getByRole("img", { name: /^Context over time: .* tokens now/ })).toBeVisible();
+    await expect(drawer.getByRole("img", { name: /^Cost over time: \$/ })).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("button", { name: /Spend today/ })).toContainText(/\$\d/);
+    await expect(page.locator("section.column .dials .ctx").first()).toBeVisible();
+  });
+});
+
 test.describe("overview", () => {
   test.use({ ground: "demo", sessions: 24 });
 
@@ -279,7 +299,7 @@ test.describe("accessible", () => {
     test.describe(scheme, () => {
       test.use({ colorScheme: scheme });
 
-      test(`axe finds no serious violation: board, drawer, overview, palette, notifications (${scheme})`, async ({ fleet, page }) => {
+      test(`axe finds no serious violation: board, drawer, overview, palette, notifications, usage (${scheme})`, async ({ fleet, page }) => {
         test.setTimeout(120_000);
         // One in each state: axe takes seconds per card on a busy machine.
         await rest(fleet.server.url, 12);
@@ -297,6 +317,11 @@ test.describe("accessible", () => {
         await page.keyboard.press("Escape");
         await page.getByRole("button", { name: "Notifications" }).click();
         await check(fleet, "notifications");
+        await page.keyboard.press("Escape");
+        spend(fleet.server, "api", "s1", [[0, 2], [30, 3]]);
+        limits(fleet.server, session?.id ?? "", 72, 88);
+        await go(page, "u", page.getByRole("region", { name: "By project" }));
+        await check(fleet, "usage");
       });
     });
 

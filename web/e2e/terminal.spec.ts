@@ -24,13 +24,32 @@ class Terminal {
   }
 }
 
+test("where there is no pane the drawer has the daemon's command to resume it, folder and all", async ({ fleet, page, errors }) => {
+  await fleet.open();
+  const id = await fleet.start("fix it", { cwd: "/home/dev/my api" });
+  const wanted = `cd '/home/dev/my api' && claude --resume ${id}`;
+  await fleet.open(`#/session/${id}`);
+  const foot = page.locator("[data-drawer] footer");
+  await expect(foot).toContainText("Flightdeck knows no tmux pane of it");
+  await foot.getByRole("button", { name: "Closed it? Copy resume command" }).click();
+  await expect(foot.locator("code")).toHaveText(wanted);
+  await fleet.hook(id, "SessionEnd", { reason: "prompt_input_exit", cwd: "/home/dev/my api" });
+  await expect(foot).toContainText("It ended.");
+  await expect(foot.locator("code")).toHaveCount(0);
+  await foot.getByRole("button", { name: "Copy resume command" }).click();
+  await expect(foot.locator("code")).toHaveText(wanted);
+  // The daemon says it in a refusal, and a browser logs every 409.
+  expect(errors.splice(0)).toEqual([expect.stringContaining("409"), expect.stringContaining("409")]);
+});
+
 test.describe("the next prompt", () => {
   let terminal: Terminal;
   test.beforeEach(({ fleet }) => {
     terminal = new Terminal(fleet.server);
   });
   test.afterEach(({ errors }) => {
-    terminal.tmux("kill-server");
+    // A client that ended took its server with it.
+    try { terminal.tmux("kill-server"); } catch { /* gone */ }
     // A browser logs every 409, and here they are the story.
     errors.splice(0, errors.length, ...errors.filter((error) => !error.includes("409")));
   });
@@ -65,17 +84,26 @@ test.describe("the next prompt", () => {
     expect(terminal.prompts()).toEqual(["fix the build", " !and the docs"]);
   });
 
-  test("can be followed by an interrupt, which asks twice; focus says where nobody looks", async ({ fleet, page }) => {
+  test("can be followed by an interrupt, which asks twice; focus says where nobody looks; a stop ends the client", async ({ fleet, page }) => {
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await fleet.open(`#/session/${SESSION}`);
     const drawer = page.locator("[data-drawer]");
     const box = drawer.getByRole("textbox", { name: "Next prompt" });
     await box.fill("work on it");
     await box.press("Enter");
-    await drawer.getByRole("button", { name: "Interrupt…" }).click();
+    await drawer.getByRole("button", { name: "Interrupt…" }).dblclick();
+    await expect(drawer.getByRole("button", { name: "Confirm interrupt" })).toBeEnabled();
+    expect((await fleet.sessions())[0]?.agent_state.state).not.toBe("idle");
     await drawer.getByRole("button", { name: "Confirm interrupt" }).click();
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await drawer.getByRole("button", { name: "Go to terminal" }).click();
     await expect(page.getByRole("status").filter({ hasText: "No terminal shows that tmux server" })).toBeVisible();
+    await drawer.getByRole("button", { name: "Stop…" }).dblclick();
+    const stop = drawer.getByRole("button", { name: "Confirm: end the session" });
+    await expect(stop).toBeEnabled();
+    expect((await fleet.sessions())[0]?.ended_at).toBeNull();
+    await stop.click();
+    await expect(page.getByRole("status").filter({ hasText: "Told to end" })).toBeVisible();
+    await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.group).toBe("done");
   });
 });

@@ -16,6 +16,7 @@ import { Palette } from "./overlay/Palette";
 import { Overview } from "./overview/Overview";
 import { Sprite } from "./ui/Icon";
 import { Toasts } from "./ui/toast";
+import { UsageDialog } from "./usage/UsageDialog";
 
 export function App() {
   return (
@@ -31,6 +32,7 @@ export function App() {
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "help" && <Help />}
       {overlay.value === "alerts" && <AlertsDialog />}
+      {overlay.value === "usage" && <UsageDialog />}
       <Toasts />
     </>
   );

@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import { diffLines } from "../src/ask/diff";
 import { fitsCard, toolInput } from "../src/ask/input";
+import { isCut } from "../src/ask/whole";
 import { suggestionText } from "../src/ask/suggestion";
 import { endedText } from "../src/ask/answers";
 import { parseBlocks } from "../src/ui/Markdown";
+
+const of = (tool_input: Record<string, unknown>, kind: "permission" | "plan" = "permission") => toolInput({ tool_input, kind });
 
 test("an edit shows what stays, goes and comes", () => {
   expect(diffLines("a\nb\nc", "a\nB\nc").map((l) => l.sign + l.text)).toEqual([" a", "-b", "+B", " c"]);
@@ -11,17 +14,43 @@ test("an edit shows what stays, goes and comes", () => {
 });
 
 test("each tool's input gets the shape it is read in", () => {
-  const of = (tool_name: string, tool_input: Record<string, unknown>, kind: "permission" | "plan" = "permission") => toolInput({ tool_name, tool_input, kind });
-  expect(of("Bash", { command: "ls" }).kind).toBe("command");
-  expect(of("Write", { file_path: "a", content: "x" }).kind).toBe("edit");
-  expect(of("ExitPlanMode", { plan: "1. x" }, "plan").kind).toBe("plan");
-  expect(of("mcp__x__y", { deep: { a: 1 } })).toEqual({ kind: "values", values: [["deep", "{\n  \"a\": 1\n}"]] });
+  expect(of({ command: "ls" }).kind).toBe("command");
+  expect(of({ file_path: "a", content: "x" }).kind).toBe("edit");
+  expect(of({ plan: "1. x" }, "plan").kind).toBe("plan");
+  expect(of({ deep: { a: 1 } })).toEqual({ kind: "values", rest: [["deep", "{\n  \"a\": 1\n}"]] });
+});
+
+test("no field of an input is left out, whatever shape it is read in", () => {
+  expect(of({ command: "ls", description: "look", dangerouslyDisableSandbox: true }).rest).toEqual([["dangerouslyDisableSandbox", "true"]]);
+  expect(of({ command: "ls", description: ["x"] }).rest).toEqual([["description", "[\n  \"x\"\n]"]]);
+  expect(of({ plan: "x", command: "rm -rf /" })).toMatchObject({ kind: "command", command: "rm -rf /", rest: [["plan", "x"]] });
+  expect(of({ plan: "x", allowedPrompts: [] }, "plan").rest).toEqual([["allowedPrompts", "[]"]]);
+  expect(of({ file_path: "a", old_string: "x", new_string: "y", replace_all: true, content: "z" }).rest).toEqual([["replace_all", "true"], ["content", "z"]]);
+  expect(of({ file_path: "a", edits: [{ old_string: "x", new_string: "y" }, { old_string: "p", new_string: "q", replace_all: true }] }).rest).toEqual([["edit 2: replace_all", "true"]]);
+  expect(of({ file_path: "a", edits: [{ what: "else" }] }).kind).toBe("values");
+  expect(of({ file_path: "a", old_string: 1, new_string: "y" }).rest).toHaveLength(3);
+  expect(of({ nothing: null }).rest).toEqual([["nothing", "null"]]);
 });
 
 test("Allow stands only beside the whole input", () => {
-  expect(fitsCard({ kind: "command", command: "ls", description: null })).toBe(true);
-  expect(fitsCard({ kind: "command", command: "echo\n".repeat(30), description: null })).toBe(false);
-  expect(fitsCard({ kind: "command", command: "x".repeat(2000), description: null })).toBe(false);
+  expect(fitsCard(of({ command: "ls" }))).toBe(true);
+  expect(fitsCard(of({ command: "echo\n".repeat(30) }))).toBe(false);
+  expect(fitsCard(of({ command: "x".repeat(2000) }))).toBe(false);
+  expect(fitsCard(of({ command: "ls", description: "y".repeat(2000) }))).toBe(false);
+  expect(fitsCard(of({ command: "ls", env: "y".repeat(2000) }))).toBe(false);
+  expect(fitsCard(of({ file_path: "a", content: "x", note: "y\n".repeat(20) }))).toBe(false);
+});
+
+test("what the daemon cut is known by its marks, wherever they stand", () => {
+  const cut = (tool_input: Record<string, unknown> | null) => isCut({ kind: "permission", tool_input });
+  expect(cut({ content: "abc…[12 bytes clipped]" })).toBe(true);
+  expect(cut({ list: ["a", "…[3 more clipped]"] })).toBe(true);
+  expect(cut({ deep: { "…": "…[3 more clipped]" } })).toBe(true);
+  expect(cut({ deep: "…[nested too deep: clipped]" })).toBe(true);
+  expect(cut({ "long…[9 bytes clipped]": 1 })).toBe(true);
+  expect(cut(null)).toBe(true);
+  expect(cut({ command: "echo clipped]" })).toBe(false);
+  expect(isCut({ kind: "elicitation", tool_input: null })).toBe(false);
 });
 
 test("a suggestion says what it will remember and where", () => {
@@ -33,7 +62,7 @@ test("how an ask ended is said in words", () => {
   expect(endedText({ how: "allowed", by: "web" })).toBe("Allowed here");
   expect(endedText({ how: "answered_in_terminal", by: "terminal" })).toBe("Answered in terminal");
   expect(endedText({ how: "allowed", by: "policy", rule: "Bash cargo test*" })).toBe("Allowed by policy: Bash cargo test*");
-  expect(endedText({}, "Already answered")).toBe("Already answered");
+  expect(endedText({})).toBe("Answered");
 });
 
 test("a plan's Markdown becomes blocks, never HTML", () => {

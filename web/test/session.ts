@@ -11,6 +11,6 @@ export function session({ group = "running", state = "thinking", role = "working
     fleet_status: "working", rank: { default: key, urgency: key }, quiet_since: null, stale: false, seen: false, current_activity: null, started_at: "2026-11-15T17:00:00.000Z",
     last_activity_at: "2026-11-15T18:00:00.000Z", turn_count: 1, current_turn_started_at: null, last_turn_task_seconds: null, tokens: null, cost: null, context: null, cache: { status: "unknown", expires_at: null },
     sub_agents: [], progress_items: [], background: { agents: 0, shells: 0 }, queued_prompts: 0, last_failure: null,
-    files_touched: [], files_touched_total: 0, lines_added: 0, lines_removed: 0, compactions: 0, last_assistant_text: null, asks: [], assignment: null, effort: null, ...rest,
+    takes: null, files_touched: [], files_touched_total: 0, lines_added: 0, lines_removed: 0, compactions: 0, last_assistant_text: null, asks: [], assignment: null, effort: null, ...rest,
   };
 }

@@ -8,7 +8,9 @@ import type { Role } from "../src/generated/Role";
 import { saidIn } from "../src/drawer/Conversation";
 import { stepMs, stepsFrom } from "../src/drawer/steps";
 import { hookTrouble } from "../src/live/trouble";
-import type { FleetHistoryRow, HookStatus, TimelineEvent } from "../src/live/types";
+import type { FleetHistoryRow } from "../src/generated/FleetHistoryRow";
+import type { HookStatus } from "../src/generated/HookStatus";
+import type { TimelineEvent } from "../src/generated/TimelineEvent";
 import { ago, duration, modelName, span, tokens, usd } from "../src/lib/format";
 import { extend } from "../src/overview/history";
 import { axisTicks, summarise, waitedMs } from "../src/overview/summary";
@@ -40,7 +42,7 @@ test("a blocked card without an ask keeps its headline short and its question wh
   expect(blocked("awaiting_approval", "Plan ready", "ExitPlanMode")).toMatchObject({ state: "Plan ready", rest: null });
 });
 
-const hooks: HookStatus = { registered: ["Stop"], missing: [], stale: [], wanted: true, via: "shim", drift: false, problem: null, fix: null, last_event_at: null, events_total: 0, by_event: {}, spool: { files: 0, bytes: 0 } };
+const hooks: HookStatus = { registered: ["Stop"], missing: [], stale: [], wanted: true, via: "shim", drift: false, problem: null, fix: null, last_event_at: null, events_total: 0, by_event: {}, spool: { files: 0, bytes: 0, dropped: 0 } };
 
 test("hooks: in order, not wanted, never registered, changed, unreadable are told apart, with the daemon's fix", () => {
   const kind = (part: Partial<HookStatus>) => hookTrouble({ ...hooks, ...part })?.kind ?? null;
@@ -83,7 +85,7 @@ test("the tab icon lights only for blocked agents on a live line", () => {
   expect(faviconUrl(7, true)).not.toContain("F2B33D");
 });
 
-const event = (seq: number, name: string, at: number, payload: unknown = {}): TimelineEvent => ({ seq, id: `e${seq}`, fired_at: new Date(at).toISOString(), received_at: new Date(at).toISOString(), source: "hook", name, agent_id: null, by_person: name === "UserPromptSubmit", summary: name, payload });
+const event = (seq: number, name: string, at: number, payload: Record<string, unknown> = {}): TimelineEvent => ({ seq, id: `e${seq}`, fired_at: new Date(at).toISOString(), received_at: new Date(at).toISOString(), source: "hook", name, agent_id: null, by_person: name === "UserPromptSubmit", summary: name, payload });
 
 test("a tool call and its end are one step with a duration, newest first", () => {
   const steps = stepsFrom([event(1, "UserPromptSubmit", 0), event(2, "PreToolUse", 1000, { tool_use_id: "a" }), event(3, "PreToolUse", 2000, { tool_use_id: "b" }), event(4, "PostToolUseFailure", 32_400, { tool_use_id: "a" })]);

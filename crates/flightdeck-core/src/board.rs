@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentState;
 use crate::ask::card::AskCard;
-use crate::enrichment::{Enrichment, Summary};
+use crate::enrichment::Summary;
 use crate::event::Background;
 use crate::fleet::Fleet;
-use crate::lens::{self, FleetStatus, Group, Role, StateName, StatusKind};
+use crate::lens::{self, FleetStatus, Group, Role, StateName, StatusKind, Takes};
 use crate::price::{Bill, Usage};
 use crate::record::Source;
 use crate::rules::Rules;
@@ -23,7 +23,6 @@ pub struct Card {
     pub id: String,
     pub continues: Option<String>,
     pub replaced_by: Option<String>,
-    #[cfg_attr(feature = "ts", ts(type = "string | null"))]
     pub ended_at: Option<Timestamp>,
     pub end_reason: Option<String>,
     pub seat: SeatCard,
@@ -36,19 +35,18 @@ pub struct Card {
     pub permission_mode: Option<String>,
     pub agent_state: StateCard,
     pub status: StatusCard,
+    /// What can be typed into its terminal from here now; nothing where no terminal is known.
+    #[serde(default)]
+    pub takes: Option<Takes>,
     pub fleet_status: FleetStatus,
     pub rank: Rank,
-    #[cfg_attr(feature = "ts", ts(type = "string | null"))]
     pub quiet_since: Option<Timestamp>,
     pub stale: bool,
     pub seen: bool,
     pub current_activity: Option<String>,
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub started_at: Timestamp,
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub last_activity_at: Timestamp,
     pub turn_count: u32,
-    #[cfg_attr(feature = "ts", ts(type = "string | null"))]
     pub current_turn_started_at: Option<Timestamp>,
     pub last_turn_task_seconds: Option<f64>,
     pub tokens: Option<Tokens>,
@@ -65,10 +63,8 @@ pub struct Card {
     pub files_touched: Vec<String>,
     #[serde(default)]
     pub files_touched_total: u32,
-    #[cfg_attr(feature = "ts", ts(type = "number"))]
     #[serde(default)]
     pub lines_added: u64,
-    #[cfg_attr(feature = "ts", ts(type = "number"))]
     #[serde(default)]
     pub lines_removed: u64,
     #[serde(default)]
@@ -108,9 +104,7 @@ pub struct StateCard {
     pub label: String,
     pub icon: String,
     pub role: Role,
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub since: Timestamp,
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub source: Source,
 }
 
@@ -133,24 +127,17 @@ pub struct Rank {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Tokens {
-    #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub input: u64,
-    #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub output: u64,
-    #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub cache_read: u64,
-    #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub cache_creation_5m: u64,
-    #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub cache_creation_1h: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Cost {
-    #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub usd_micros: u64,
-    #[cfg_attr(feature = "ts", ts(type = "number | null"))]
     pub client_usd_micros: Option<u64>,
     pub unpriced_models: Vec<String>,
     pub by_model: Vec<ModelCost>,
@@ -160,16 +147,13 @@ pub struct Cost {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ModelCost {
     pub model: String,
-    #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub usd_micros: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Context {
-    #[cfg_attr(feature = "ts", ts(type = "number"))]
     pub tokens: u64,
-    #[cfg_attr(feature = "ts", ts(type = "number | null"))]
     pub window: Option<u64>,
     pub percent: Option<f64>,
 }
@@ -178,7 +162,6 @@ pub struct Context {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Cache {
     pub status: CacheStatus,
-    #[cfg_attr(feature = "ts", ts(type = "string | null"))]
     pub expires_at: Option<Timestamp>,
 }
 
@@ -200,9 +183,7 @@ pub struct SubAgentCard {
     pub agent_type: String,
     pub state: SubAgentState,
     pub label: String,
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub started_at: Timestamp,
-    #[cfg_attr(feature = "ts", ts(type = "string | null"))]
     pub ended_at: Option<Timestamp>,
     /// From its own transcript.
     #[serde(default)]
@@ -237,13 +218,15 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
     let known = told.map(|t| &t.known);
     let line = session.status_line.as_ref();
     let cache = status_line::cache(line, cache(session));
+    let seat = seat(session, rules);
     Card {
         id: session.id.clone(),
         continues: session.continues.clone(),
         replaced_by: session.replaced_by.clone(),
         ended_at: session.ended_at,
         end_reason: end_reason(session),
-        seat: seat(session, rules),
+        takes: state.takes().filter(|_| seat.pane.is_some() && seat.tmux_socket.is_some()),
+        seat,
         project: project(session),
         git_branch: git_branch(session),
         transcript_path: session.transcript_path.clone(),
@@ -274,15 +257,15 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
         tokens: known.map(|k| Tokens::of(k.usage.values())),
         cost: status_line::cost(line, told.map(|t| Cost::of(&t.bill))),
-        context: status_line::context(line, told.and_then(context)),
+        context: status_line::context(line, told.and_then(context), told.and_then(|t| t.known.model_at)),
         cache,
         sub_agents: sub_agents(session),
         progress_items: progress(session),
         background: session.background,
-        queued_prompts: known.map_or(0, Enrichment::queued_prompts),
+        queued_prompts: known.map_or(0, |k| k.queued_prompts(session.began_at)),
         last_failure: session.last_failure.clone(),
         files_touched: known.map(|k| k.files.iter().cloned().collect()).unwrap_or_default(),
-        files_touched_total: known.map_or(0, |k| k.files.len() as u32 + k.files_more),
+        files_touched_total: known.map_or(0, |k| k.files_total() as u32),
         lines_added: known.map_or(0, |k| k.lines_added),
         lines_removed: known.map_or(0, |k| k.lines_removed),
         compactions: known.map_or(0, |k| k.compactions),

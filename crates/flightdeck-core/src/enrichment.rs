@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{
     AGENTS_PRICED_MAX, CACHE_LIVES_1H, CACHE_LIVES_5M, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX,
-    FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, QUEUE_MAX, TODOS_MAX,
+    FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, QUEUE_MAX, TODOS_MAX,
 };
 use crate::price::{Bill, PriceTable, Usage};
 use crate::session::Todo;
@@ -63,16 +63,25 @@ pub struct Enrichment {
     pub last_prompt_at: Option<Timestamp>,
     pub last_answer: Option<String>,
     pub todos: Vec<Todo>,
-    /// What waits to be sent: a mark of its text, and whether a person typed it.
-    queue: VecDeque<(u64, bool)>,
+    queue: VecDeque<Queued>,
     pub files: BTreeSet<String>,
-    pub files_more: u32,
+    /// Marks of the files beyond those named.
+    more_files: BTreeSet<u64>,
     pub lines_added: u64,
     pub lines_removed: u64,
     pub first_at: Option<Timestamp>,
     pub last_at: Option<Timestamp>,
     /// Lines that were no JSON. They are skipped.
     pub unreadable: u64,
+}
+
+/// Something that waits to be sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Queued {
+    /// Of its text.
+    mark: u64,
+    by_person: bool,
+    at: Option<Timestamp>,
 }
 
 /// One message as it is counted, for the store.
@@ -229,9 +238,16 @@ impl Enrichment {
         known
     }
 
-    /// Prompts that a person typed ahead and that still wait.
-    pub fn queued_prompts(&self) -> u32 {
-        self.queue.iter().filter(|(_, person)| *person).count() as u32
+    /// Prompts that a person typed ahead and that still wait. What waited in a process that was killed waits no more,
+    /// and no line says so.
+    pub fn queued_prompts(&self, began_at: Timestamp) -> u32 {
+        let waits = |q: &&Queued| q.by_person && q.at.is_none_or(|at| at >= began_at);
+        self.queue.iter().filter(waits).count() as u32
+    }
+
+    /// Files that tools changed, each once.
+    pub fn files_total(&self) -> usize {
+        self.files.len() + self.more_files.len()
     }
 
     pub fn cache_expires_at(&self) -> Option<Timestamp> {
@@ -280,14 +296,17 @@ impl Enrichment {
             }
             LineKind::Enqueued(text) => {
                 if self.queue.len() < QUEUE_MAX {
-                    self.queue.push_back((mark(text), !text.trim_start().starts_with('<')));
+                    let by_person = !text.trim_start().starts_with('<');
+                    self.queue.push_back(Queued { mark: mark(text), by_person, at: line.at });
                 }
             }
             LineKind::Dequeued => drop(self.queue.pop_front()),
             LineKind::Unqueued(text) => {
-                let place = text.as_ref().map(|t| mark(t));
-                let place = place.and_then(|m| self.queue.iter().position(|(q, _)| *q == m)).unwrap_or(0);
-                self.queue.remove(place);
+                // One that is named and not there was taken out before.
+                let named = |text: &str| self.queue.iter().position(|q| q.mark == mark(text));
+                if let Some(place) = text.as_ref().map_or(Some(0), |t| named(t)) {
+                    self.queue.remove(place);
+                }
             }
             LineKind::Tool(_) | LineKind::Other => {}
         }
@@ -332,16 +351,19 @@ impl Enrichment {
                 self.todos = all.iter().take(TODOS_MAX).map(todo).collect();
             }
             Todos::Created { id, title } => {
+                let id = text::one_line(id, NAME_CHARS_MAX);
                 let title = text::one_line(title, CARD_PROMPT_CHARS_MAX);
-                if let Some(todo) = self.todos.iter_mut().find(|t| t.id == *id) {
+                if let Some(todo) = self.todos.iter_mut().find(|t| t.id == id) {
                     todo.title = title;
                 } else if self.todos.len() < TODOS_MAX {
-                    self.todos.push(Todo { id: id.clone(), title, status: "pending".to_owned() });
+                    self.todos.push(Todo { id, title, status: "pending".to_owned() });
                 }
             }
-            Todos::Moved { id, status } if status == "deleted" => self.todos.retain(|t| t.id != *id),
             Todos::Moved { id, status } => {
-                if let Some(todo) = self.todos.iter_mut().find(|t| t.id == *id) {
+                let id = text::one_line(id, NAME_CHARS_MAX);
+                if status == "deleted" {
+                    self.todos.retain(|t| t.id != id);
+                } else if let Some(todo) = self.todos.iter_mut().find(|t| t.id == id) {
                     todo.status = text::one_line(status, NAME_CHARS_MAX);
                 }
             }
@@ -351,15 +373,19 @@ impl Enrichment {
     fn take_edit(&mut self, edited: &Edited<'_>) {
         self.lines_added += edited.added;
         self.lines_removed += edited.removed;
+        let path = text::one_line(&edited.path, PATH_CHARS_MAX);
+        if self.files.contains(&path) {
+            return;
+        }
         if self.files.len() < FILES_TOUCHED_MAX {
-            self.files.insert(edited.path.to_string());
-        } else if !self.files.contains(edited.path.as_ref()) {
-            self.files_more += 1;
+            self.files.insert(path);
+        } else if self.more_files.len() < FILES_COUNTED_MAX {
+            self.more_files.insert(mark(&path));
         }
     }
 }
 
-/// Enough to know a queued prompt again.
+/// Enough to know a queued prompt or a path again.
 fn mark(text: &str) -> u64 {
     MessageKey::new(text.as_bytes(), b"").0 as u64
 }

@@ -135,6 +135,7 @@ fn the_clients_own_sum_differs_only_where_a_cause_is_known() {
             said += &format!("{}: {difference:?} tokens, {micros} µ$: {cause}\n", scenario.name);
         }
     }
+    assert!(!said.contains("UNEXPLAINED"), "{said}");
     expect![[r#"
         api_errors: [10, 2, 24000, 1600] tokens, 14080 µ$: attempts that broke off after the first bytes and were tried again have no line
         api_errors_tui: [10, 2, 24000, 1600] tokens, 14080 µ$: attempts that broke off after the first bytes and were tried again have no line
@@ -309,6 +310,7 @@ fn the_cache_lives_by_its_class_and_the_queue_empties() {
         ("enqueue", Some("one"), 1),
         ("enqueue", Some("<task-notification>x"), 1),
         ("enqueue", Some("two"), 2),
+        ("remove", Some("three"), 2),
         ("remove", Some("two"), 1),
         ("dequeue", None, 0),
         ("dequeue", None, 0),
@@ -316,8 +318,43 @@ fn the_cache_lives_by_its_class_and_the_queue_empties() {
     ] {
         let line = json!({"type": "queue-operation", "operation": operation, "content": content});
         fold.take(From::Main, line.to_string().as_bytes());
-        assert_eq!(fold.known().queued_prompts(), waiting, "{operation} {content:?}");
+        assert_eq!(fold.known().queued_prompts(Timestamp::default()), waiting, "{operation} {content:?}");
     }
+}
+
+#[test]
+fn what_waited_in_a_killed_process_waits_no_more_after_its_resume() {
+    let mut fold = Fold::default();
+    for second in ["01", "09"] {
+        let line = json!({"type": "queue-operation", "operation": "enqueue", "content": second,
+            "timestamp": format!("2026-11-15T10:00:{second}.000Z")});
+        fold.take(From::Main, line.to_string().as_bytes());
+    }
+    let began_at = |text: &str| Timestamp::parse(text).unwrap();
+    assert_eq!(fold.known().queued_prompts(began_at("2026-11-15T10:00:00.000Z")), 2);
+    assert_eq!(fold.known().queued_prompts(began_at("2026-11-15T10:00:05.000Z")), 1);
+}
+
+fn edits(path: &str) -> String {
+    json!({"type": "user", "message": {"content": []}, "toolUseResult": {"filePath": path, "structuredPatch": [],
+        "oldString": "a", "newString": "b"}})
+    .to_string()
+}
+
+#[test]
+fn a_file_is_counted_once_however_many_there_are_and_however_long_its_name() {
+    let mut fold = Fold::default();
+    for file in (0..FILES_TOUCHED_MAX + 2).chain([FILES_TOUCHED_MAX; 50]) {
+        fold.take(From::Main, edits(&format!("/w/{file}")).as_bytes());
+    }
+    assert_eq!((fold.known().files.len(), fold.known().files_total()), (FILES_TOUCHED_MAX, 202));
+    let mut fold = Fold::default();
+    fold.take(From::Main, edits(&"x".repeat(100_000)).as_bytes());
+    let todo = json!({"type": "user", "message": {"content": []},
+        "toolUseResult": {"task": {"id": "y".repeat(100_000), "subject": "z"}}});
+    fold.take(From::Main, todo.to_string().as_bytes());
+    assert_eq!((fold.known().files.len(), fold.known().todos.len()), (1, 1));
+    assert!(serde_json::to_string(fold.known()).unwrap().len() < 10_000);
 }
 
 proptest! {

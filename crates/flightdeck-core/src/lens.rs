@@ -67,6 +67,15 @@ pub enum FleetStatus {
     Done,
 }
 
+/// What a person may type into the terminal of a session, as its state goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Takes {
+    Prompt,
+    Interrupt,
+}
+
 impl StateName {
     pub const ALL: [Self; 12] = [
         Self::NeedsPermission,
@@ -101,6 +110,16 @@ impl StateName {
                 Activity::Background { .. } => Self::WaitingBackground,
             },
             AgentState::Ended(_) => Self::SessionEnded,
+        }
+    }
+
+    /// A prompt while the client waits for one, Esc while it is at work or blocked in the middle of it.
+    pub fn takes(self) -> Option<Takes> {
+        match self {
+            Self::Idle | Self::Interrupted | Self::Error => Some(Takes::Prompt),
+            // The agents in the background do not hear an Esc.
+            Self::WaitingBackground | Self::SessionEnded => None,
+            _ => Some(Takes::Interrupt),
         }
     }
 

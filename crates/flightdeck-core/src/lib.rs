@@ -4,16 +4,19 @@
 //! The way in is [`fleet::Fleet::apply`]; the way out is [`board`].
 
 mod agent;
+pub mod answers;
 pub mod ask;
 pub mod board;
 pub mod enrichment;
 pub mod event;
 pub mod events_doc;
+pub mod explain;
 pub mod fleet;
 pub mod fnv;
 pub mod ledger;
 pub mod lens;
 pub mod limits;
+pub mod numbers;
 pub mod price;
 pub mod project;
 pub mod record;
@@ -28,4 +31,5 @@ mod timers;
 pub mod tool;
 #[cfg(feature = "ts")]
 pub mod typescript;
+pub mod usage;
 pub mod wire;

@@ -78,6 +78,8 @@ pub const ID_CHARS_MAX: usize = 128;
 pub const CARD_ANSWER_CHARS_MAX: usize = 500;
 /// Most files named on a card as touched; all are counted.
 pub const FILES_TOUCHED_MAX: usize = 200;
+/// Most files beyond those that are counted, each by a mark of eight bytes.
+pub const FILES_COUNTED_MAX: usize = 5000;
 /// Most subagents whose own tokens are told apart; the session's totals hold those of all.
 pub const AGENTS_PRICED_MAX: usize = 512;
 /// Most prompts waiting in a session's queue that are told apart.
@@ -97,6 +99,8 @@ pub const RULE_NAME_CHARS_MAX: usize = 500;
 pub const QUESTIONS_MAX: usize = 16;
 /// Longest answer to one question.
 pub const ANSWER_TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Longest answer in all: it is an event like any other.
+pub const ANSWER_BYTES_MAX: usize = 256 * 1024;
 /// Most asks on one card; over it the oldest that ended leaves, else the oldest.
 pub const ASKS_MAX: usize = 64;
 /// An ask that ended stays on its card this long, so that a person sees how.

@@ -154,7 +154,10 @@ impl PriceTable {
 
     fn set_all(&mut self, models: &BTreeMap<String, DollarsPerMillion>) -> Result<(), PriceError> {
         for (model, dollars) in models {
-            self.models.insert(model.clone(), Price::of(model, dollars)?);
+            let mut price = Price::of(model, dollars)?;
+            // Who sets a price need not know the window.
+            price.context_window = price.context_window.or(self.price(model).and_then(|p| p.context_window));
+            self.models.insert(model.clone(), price);
         }
         Ok(())
     }
@@ -309,8 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_measured_status_line_cost_comes_out_to_the_micro_dollar() {
-        // Contract §13: 9 in, 21 out, 150,000 read, 2,400 written for five minutes, and two calls before it.
+    fn every_class_of_tokens_has_its_price_and_the_sum_is_rounded_once() {
         let usage = Usage {
             input: 5,
             output: 57,
@@ -327,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_person_may_set_prices_but_no_absurd_ones() {
-        let own = |input| {
+        let own = |model: &str, input| {
             let d = DollarsPerMillion {
                 input,
                 output: 1.0,
@@ -336,11 +338,14 @@ mod tests {
                 cache_write_1h: 0.0,
                 context_window: None,
             };
-            BTreeMap::from([("mine".to_owned(), d)])
+            BTreeMap::from([(model.to_owned(), d)])
         };
-        let table = PriceTable::shipped().with(&own(2.0)).unwrap();
+        let table = PriceTable::shipped().with(&own("mine", 2.0)).unwrap();
         assert_eq!(table.cost("mine", &Usage { input: 3, ..Usage::default() }), Some(Nanos(6000)));
-        assert!(PriceTable::shipped().with(&own(-1.0)).is_err());
-        assert!(PriceTable::shipped().with(&own(f64::NAN)).is_err());
+        assert!(PriceTable::shipped().with(&own("mine", -1.0)).is_err());
+        assert!(PriceTable::shipped().with(&own("mine", f64::NAN)).is_err());
+        let dear = PriceTable::shipped().with(&own("claude-opus-5-5", 2.0)).unwrap();
+        assert_eq!(dear.price("claude-opus-5-5").unwrap().input, 2000);
+        assert_eq!(dear.context_window("claude-opus-5-5"), Some(1_000_000));
     }
 }

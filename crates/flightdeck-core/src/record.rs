@@ -32,6 +32,7 @@ impl std::fmt::Display for EventId {
 /// Who told us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Source {
     Transcript,
     Registry,

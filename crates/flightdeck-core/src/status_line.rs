@@ -45,12 +45,14 @@ pub struct Worktree {
 
 /// How much of the person's subscription is used up. The same for all their sessions, so the fleet keeps the newest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RateLimits {
     pub five_hour: Option<Limit>,
     pub seven_day: Option<Limit>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "RateLimit"))]
 pub struct Limit {
     pub percent: f64,
     pub resets_at: Option<Timestamp>,
@@ -76,11 +78,19 @@ impl StatusLine {
     }
 }
 
-/// The context as the status line knows it; where it knows only the window, the transcript's tokens over that.
-pub fn context(line: Option<&StatusLine>, transcript: Option<Context>) -> Option<Context> {
-    let Some(says) = line.map(|line| &line.says) else { return transcript };
-    let tokens = says.context_tokens.or_else(|| transcript.as_ref().map(|t| t.tokens))?;
+/// The context as the status line knows it, unless an answer came after it; where it knows only the window, the
+/// transcript's tokens over that.
+pub fn context(
+    line: Option<&StatusLine>,
+    transcript: Option<Context>,
+    answered_at: Option<Timestamp>,
+) -> Option<Context> {
+    let Some(StatusLine { at, says, .. }) = line else { return transcript };
+    let newest = says.context_tokens.filter(|_| answered_at <= Some(*at));
+    let tokens = newest.or_else(|| transcript.as_ref().map(|t| t.tokens)).or(says.context_tokens)?;
     let window = says.context_window.or_else(|| transcript.as_ref()?.window);
+    // The context cannot be fuller than full: then the window is larger than we were told.
+    let window = window.map(|window| window.max(tokens));
     let percent = window.map(|window| (tokens as f64 * 1000.0 / window as f64).round() / 10.0);
     Some(Context { tokens, window, percent })
 }
@@ -128,6 +138,7 @@ mod tests {
     #[test]
     fn the_status_lines_context_wins_and_its_window_helps_out() {
         let transcript = || Some(Context { tokens: 50, window: Some(200), percent: Some(25.0) });
+        let context = |line, transcript| context(line, transcript, Some(Timestamp::from_millis(1)));
         assert_eq!(context(None, transcript()), transcript());
         let whole = line(Says { context_tokens: Some(30), context_window: Some(1000), ..Says::default() });
         let told = |tokens, percent| Some(Context { tokens, window: Some(1000), percent: Some(percent) });
@@ -135,6 +146,21 @@ mod tests {
         let window_only = line(Says { context_window: Some(1000), ..Says::default() });
         assert_eq!(context(Some(&window_only), transcript()), told(50, 5.0));
         assert_eq!(context(Some(&window_only), None), None);
+        let small = line(Says { context_window: Some(40), ..Says::default() });
+        let full = Some(Context { tokens: 50, window: Some(50), percent: Some(100.0) });
+        assert_eq!(context(Some(&small), transcript()), full);
+    }
+
+    #[test]
+    fn an_answer_that_came_after_the_status_line_knows_the_context_better() {
+        let told = line(Says { context_tokens: Some(30), context_window: Some(1000), ..Says::default() });
+        let transcript = || Some(Context { tokens: 50, window: Some(200), percent: Some(25.0) });
+        let tokens = |at, transcript| {
+            context(Some(&told), transcript, Some(Timestamp::from_millis(at))).map(|c| (c.tokens, c.window))
+        };
+        assert_eq!(tokens(1, transcript()), Some((30, Some(1000))));
+        assert_eq!(tokens(2, transcript()), Some((50, Some(1000))));
+        assert_eq!(tokens(2, None), Some((30, Some(1000))));
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! One line about an event, for the timeline of a session.
+//! The events of a session as its timeline shows them, each with one line about it.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ask::ANSWERED;
@@ -7,6 +8,7 @@ use crate::event::{Prompter, prompter};
 use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
 use crate::record::{Record, Source};
 use crate::text::one_line;
+use crate::time::Timestamp;
 use crate::tool::ToolUse;
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{list, object, str, text, whole};
@@ -17,6 +19,54 @@ pub const PROMPTED: &str = "prompted";
 pub const INTERRUPTED: &str = "interrupted";
 pub const STOPPED: &str = "stopped";
 pub const FOCUSED: &str = "focused";
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct TimelineEvent {
+    pub seq: u64,
+    pub id: String,
+    pub fired_at: Timestamp,
+    pub received_at: Timestamp,
+    pub source: Source,
+    pub name: String,
+    pub agent_id: Option<String>,
+    pub by_person: bool,
+    pub summary: String,
+    /// Where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "Record<string, unknown>"))]
+    pub payload: Option<Map<String, Value>>,
+}
+
+impl TimelineEvent {
+    pub fn of(record: Record, with_payload: bool) -> Self {
+        Self {
+            seq: record.seq,
+            id: record.id.to_string(),
+            fired_at: record.fired_at,
+            received_at: record.received_at,
+            source: record.source,
+            by_person: by_person(&record),
+            summary: summary(&record),
+            name: record.name,
+            agent_id: record.agent_id,
+            payload: with_payload.then_some(record.payload),
+        }
+    }
+}
+
+/// Oldest first. Where it was read from says how to go on; `null` at the end.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct EventPage {
+    pub events: Vec<TimelineEvent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "number | null"))]
+    pub next_after: Option<Option<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "number | null"))]
+    pub next_before: Option<Option<u64>>,
+}
 
 /// What a person would want to read of it; empty where the name says it all.
 pub fn summary(record: &Record) -> String {

@@ -2,6 +2,7 @@
 
 use ts_rs::{Config, TS};
 
+use crate::answers::{As, Draft, Focused, HookStatus, Pressed, PromptBody, Snapshot, SpoolStatus};
 use crate::ask::answer::{Answer, Decision, OneOrMany};
 use crate::ask::card::{AskCard, Question, QuestionOption, ResolutionCard};
 use crate::ask::{By, How};
@@ -10,8 +11,15 @@ use crate::board::{
     SubAgentCard, SubAgentState, Tokens,
 };
 use crate::event::Background;
-use crate::lens::{FleetStatus, Group, Role, StateName, StatusKind};
+use crate::explain::{Explanation, FleetHistory, Reason, Row, Span, Step};
+use crate::lens::{FleetStatus, Group, Role, StateName, StatusKind, Takes};
+use crate::numbers::{Numbers, Point};
+use crate::record::Source;
 use crate::session::{Failure, Todo};
+use crate::status_line::{Limit, RateLimits};
+use crate::time::Timestamp;
+use crate::timeline::{EventPage, TimelineEvent};
+use crate::usage;
 
 /// Begins every generated file; a file that begins so and is not generated any more is stale.
 pub const HEADER: &str = "// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.\n";
@@ -26,9 +34,10 @@ pub struct TypeFile {
     pub text: String,
 }
 
-/// Every type of the wire that the core knows in full.
+/// Every type of the wire that the page reads.
 pub fn files() -> Vec<TypeFile> {
-    let config = Config::new();
+    // Every number of ours is far below 2^53.
+    let config = Config::new().with_large_int("number");
     macro_rules! files {
         ($($shape:ty),* $(,)?) => { vec![$(file::<$shape>(&config)),*] };
     }
@@ -62,11 +71,49 @@ pub fn files() -> Vec<TypeFile> {
         StatusKind,
         SubAgentCard,
         SubAgentState,
+        Takes,
         Todo,
         Tokens,
+        Source,
+        Limit,
+        RateLimits,
+        Explanation,
+        Reason,
+        Step,
+        FleetHistory,
+        Row,
+        Span,
+        EventPage,
+        TimelineEvent,
+        Numbers,
+        Point,
+        Snapshot,
+        HookStatus,
+        SpoolStatus,
+        As,
+        Draft,
+        Focused,
+        PromptBody,
+        Pressed,
+        usage::Group,
+        usage::Indexing,
+        usage::Report,
+        usage::Spent,
     ];
     files.sort_by(|a, b| a.name.cmp(&b.name));
     files
+}
+
+/// On the wire a time is its text.
+impl TS for Timestamp {
+    type WithoutGenerics = Self;
+    type OptionInnerType = Self;
+    fn name(_: &Config) -> String {
+        "string".to_owned()
+    }
+    fn inline(config: &Config) -> String {
+        Self::name(config)
+    }
 }
 
 fn file<T: TS + 'static>(config: &Config) -> TypeFile {

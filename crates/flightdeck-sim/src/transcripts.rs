@@ -225,7 +225,7 @@ fn texts(rng: &mut Rng) -> Vec<String> {
 }
 
 /// RFC 3339 from milliseconds, without a clock or a library: days to a civil date.
-fn iso(ms: u64) -> String {
+pub(crate) fn iso(ms: u64) -> String {
     let (days, rest) = (ms / 86_400_000, ms % 86_400_000);
     let z = days + 719_468;
     let (era, day_of_era) = (z / 146_097, z % 146_097);

@@ -26,10 +26,21 @@ pub(crate) fn link_statically_if_possible(out: &Path) {
         return;
     }
     let Some(folder) = shadow_libraries(out) else { return };
-    let args = [format!("-L{}", folder.display()), "-static".to_owned(), "-no-pie".to_owned()];
-    if a_small_program_works(out, &args) {
-        args.iter().for_each(|arg| println!("cargo::rustc-link-arg-bins={arg}"));
+    let statically = vec![format!("-L{}", folder.display()), "-static".to_owned(), "-no-pie".to_owned()];
+    // Not every linker can be told what belongs together.
+    let in_order = [statically.clone(), together()].concat();
+    for args in [in_order, statically] {
+        if a_small_program_works(out, &args) {
+            return args.iter().for_each(|arg| println!("cargo::rustc-link-arg-bins={arg}"));
+        }
     }
+}
+
+/// What a hook runs is put together.
+fn together() -> Vec<String> {
+    println!("cargo::rerun-if-changed=build/hook.ld");
+    let script = var("CARGO_MANIFEST_DIR").map(|dir| Path::new(&dir).join("build/hook.ld"));
+    script.map(|script| format!("-T{}", script.display())).into_iter().collect()
 }
 
 /// Linker scripts under the names of the shared libraries, which name the archives.

@@ -27,6 +27,7 @@ pub struct Config {
     pub token: Option<String>,
     /// Other names this machine answers by: `name` gets our port, `name:443` has its own, `name:` has none.
     pub hosts: Vec<String>,
+    #[serde(deserialize_with = "up_to_a_day")]
     pub hold_seconds: Option<u32>,
     pub hold_print: bool,
     /// Answer the forms of MCP servers from here; the client's own dialog stays shut meanwhile.
@@ -43,6 +44,19 @@ pub struct Config {
     pub prices: BTreeMap<String, DollarsPerMillion>,
     /// Rules that answer permission requests by themselves.
     pub policy: Policy,
+}
+
+/// The hook itself waits no longer than that, and would be taken for one that was refused.
+pub const HOLD_SECONDS_MAX: u32 = 24 * 60 * 60;
+
+fn up_to_a_day<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    let seconds = u32::deserialize(from)?;
+    if seconds > HOLD_SECONDS_MAX {
+        return Err(serde::de::Error::custom(format!(
+            "a request is held for {HOLD_SECONDS_MAX} seconds at most"
+        )));
+    }
+    Ok(Some(seconds))
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -175,6 +189,13 @@ mod tests {
     fn a_misspelt_setting_is_named_with_its_line() {
         let error = read("port = 1\nhold_sconds = 3\n").unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("hold_sconds"), "{error}");
+    }
+
+    #[test]
+    fn a_hold_longer_than_the_hook_waits_is_refused() {
+        assert_eq!(read("hold_seconds = 86400").unwrap().hold_seconds(), HOLD_SECONDS_MAX);
+        let error = read("hold_seconds = 86401").unwrap_err().to_string();
+        assert!(error.contains("86400 seconds at most"), "{error}");
     }
 
     #[test]

@@ -132,7 +132,8 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     };
 
     let mut beside = take_in(&app, &options, news).await?;
-    beside.push(tokio::spawn(follow(tail.clone(), store.clone(), engine.0.clone(), prices)));
+    let history = Arc::clone(&app.history);
+    beside.push(tokio::spawn(follow(tail.clone(), store.clone(), engine.0.clone(), prices, history)));
     if let Some(config_dir) = &options.config_dir {
         let projects = config_dir.join("projects");
         beside.push(tokio::spawn(index(Arc::clone(&app.history), projects, store.clone(), tail)));

@@ -10,6 +10,8 @@ pub struct Stat {
     pub parent: u32,
     /// The controlling terminal: `/dev/pts/3`.
     pub tty: Option<String>,
+    /// Reads its terminal: no other program is in front of it there. True where it has no terminal.
+    pub in_front: bool,
     /// When it started, in the kernel's own unit: with the pid it names a process for as long as the machine is up.
     pub start_time: String,
 }
@@ -137,6 +139,8 @@ fn parse(line: &[u8]) -> Option<Stat> {
         comm: comm.to_owned(),
         parent: field(4)?.parse().ok()?,
         tty: tty_name(field(7)?.parse().ok()?),
+        // Its own group against the one that reads the terminal, −1 without one.
+        in_front: field(8)? == "-1" || field(5) == field(8),
         start_time: field(22)?.to_owned(),
     })
 }
@@ -166,9 +170,20 @@ mod tests {
             comm: "tmux: (s) x".into(),
             parent: 7,
             tty: Some("/dev/pts/3".into()),
+            in_front: true,
             start_time: "987654".into(),
         };
         assert_eq!(parse(line), Some(expected));
+    }
+
+    #[test]
+    fn a_process_behind_another_one_does_not_read_its_terminal() {
+        let in_front = |group: &str, reads: &str| {
+            let line = format!("42 (claude) T 7 {group} 42 34819 {reads} 1 1 0 0 0 1 2 3 4 20 0 1 0 9 1\n");
+            parse(line.as_bytes()).unwrap().in_front
+        };
+        assert!(in_front("42", "42") && in_front("42", "-1"));
+        assert!(!in_front("42", "50"));
     }
 
     #[test]

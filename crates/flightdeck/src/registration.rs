@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use flightdeck_core::answers::HookReport;
 
 use crate::claude_settings::{Keep, Outcome, Registration, SettingsError, SettingsFile, Status};
 use crate::inlet::spool::{self, SpoolStats};
@@ -15,23 +15,6 @@ pub struct Registrar {
     wanted: bool,
     spool: PathBuf,
     url: String,
-}
-
-/// For `/hook/status`.
-#[derive(Debug, Default, Serialize)]
-pub struct HookReport {
-    pub registered: Vec<String>,
-    pub missing: Vec<String>,
-    pub stale: Vec<String>,
-    /// Nobody wants them where nothing of ours is in the file and the daemon was told to leave it so.
-    pub wanted: bool,
-    pub via: Option<String>,
-    /// Some of ours are there and some are not as they should be: another tool changed the file.
-    pub drift: bool,
-    /// The file cannot be read as the client would read it.
-    pub problem: Option<String>,
-    /// The one command that puts it right.
-    pub fix: Option<String>,
 }
 
 impl Registrar {

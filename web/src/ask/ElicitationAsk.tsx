@@ -1,60 +1,90 @@
 //! A form an MCP server asks for. Usually the terminal shows it; the board answers only when the daemon holds it.
 import { useSignal } from "@preact/signals";
+import type { Ask } from "../generated/Ask";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
+import { TimeLeft } from "../ui/Meters";
 import { answer } from "./answers";
-import type { AskProps } from "./AskView";
-import { Input } from "./Input";
-import { toolInput } from "./input";
+import { content, fieldsOf, isComplete, untouched, type Field } from "./form";
 
-type Field = { type?: string; title?: string; description?: string; enum?: string[]; default?: unknown };
-
-export function ElicitationAsk({ ask }: AskProps) {
-  const fields = Object.entries((ask.requested_schema?.properties ?? {}) as Record<string, Field>);
-  const required = (ask.requested_schema?.required ?? []) as string[];
-  const values = useSignal<Record<string, unknown>>({});
-  if (ask.kind !== "elicitation") return <Input input={toolInput(ask)} />;
+export function ElicitationAsk({ ask }: { ask: Ask }) {
+  const fields = fieldsOf(ask.requested_schema);
+  const filled = useSignal(untouched(ask.requested_schema));
   const set = (name: string, value: unknown) => {
-    values.value = { ...values.value, [name]: value };
+    filled.value = { ...filled.value, [name]: value };
   };
-  const complete = required.every((name) => values.value[name] !== undefined && values.value[name] !== "");
+  const send = () => void answer(ask.id, { decision: "allow", content: content(filled.value) });
   return (
     <>
       {ask.message && <p class="said ask-text">{ask.message}</p>}
       {ask.url && <p class="said"><Icon name="link" small /> {ask.url}</p>}
-      {fields.map(([name, field]) => <FormField key={name} name={name} field={field} required={required.includes(name)} disabled={!ask.answerable} onSet={set} />)}
+      {fields.map((field) => <FormField key={field.name} field={field} value={filled.value[field.name]} disabled={!ask.answerable} onSet={(value) => set(field.name, value)} />)}
       {ask.answerable && (
         <div class="answer">
-          <Button kind="primary" disabled={!complete} onClick={() => void answer(ask.id, { decision: "allow", content: values.value })}>Send</Button>
+          <Button kind="primary" disabled={!isComplete(fields, filled.value)} onClick={send}>Send</Button>
           <Button onClick={() => void answer(ask.id, { decision: "deny" })}>Decline</Button>
           <Button kind="ghost" onClick={() => void answer(ask.id, { decision: "cancel" })}>Cancel</Button>
+          {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
         </div>
       )}
     </>
   );
 }
 
-type FormFieldProps = { name: string; field: Field; required: boolean; disabled: boolean; onSet: (name: string, value: unknown) => void };
+type FormFieldProps = { field: Field; value: unknown; disabled: boolean; onSet: (value: unknown) => void };
 
-function FormField({ name, field, required, disabled, onSet }: FormFieldProps) {
-  const label = `${field.title ?? name}${required ? "" : " (optional)"}`;
-  const text = (event: { currentTarget: { value: string } }) => event.currentTarget.value;
+function FormField({ field, value, disabled, onSet }: FormFieldProps) {
+  const label = `${field.label}${field.required ? "" : " (optional)"}`;
+  if (field.kind === "many") return <Several field={field} label={label} value={value} disabled={disabled} onSet={onSet} />;
   return (
     <label class="form-field">
       <span>{label}</span>
-      {field.enum ? (
-        <select disabled={disabled} onChange={(e) => onSet(name, text(e))}>
-          <option value="">Choose</option>
-          {field.enum.map((value) => <option key={value}>{value}</option>)}
-        </select>
-      ) : field.type === "boolean" ? (
-        <input type="checkbox" disabled={disabled} onChange={(e) => onSet(name, e.currentTarget.checked)} />
-      ) : field.type === "number" || field.type === "integer" ? (
-        <input type="number" disabled={disabled} onInput={(e) => onSet(name, text(e) === "" ? undefined : Number(text(e)))} />
-      ) : (
-        <input type="text" disabled={disabled} onInput={(e) => onSet(name, text(e))} />
-      )}
+      <Control field={field} value={value} disabled={disabled} onSet={onSet} />
       {field.description && <small>{field.description}</small>}
     </label>
+  );
+}
+
+function Control({ field, value, disabled, onSet }: FormFieldProps) {
+  const shown = typeof value === "string" || typeof value === "number" ? String(value) : "";
+  switch (field.kind) {
+    case "one": {
+      const chosen = field.choices.findIndex((choice) => choice.value === value);
+      return (
+        <select disabled={disabled} value={String(chosen)} onChange={(e) => onSet(field.choices[Number(e.currentTarget.value)]?.value)}>
+          <option value="-1">Choose</option>
+          {field.choices.map((choice, i) => <option key={i} value={String(i)}>{choice.label}</option>)}
+        </select>
+      );
+    }
+    case "truth":
+      return <input type="checkbox" disabled={disabled} checked={value === true} onChange={(e) => onSet(e.currentTarget.checked)} />;
+    case "number":
+      return <input type="number" step="any" disabled={disabled} value={shown} onInput={(e) => onSet(e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value))} />;
+    default:
+      return <input type="text" disabled={disabled} value={shown} onInput={(e) => onSet(e.currentTarget.value)} />;
+  }
+}
+
+/** Any of some choices; where the form names none, one to a line. */
+function Several({ field, label, value, disabled, onSet }: FormFieldProps & { label: string }) {
+  const chosen = Array.isArray(value) ? (value as unknown[]) : [];
+  const words = field.description && <small>{field.description}</small>;
+  if (field.choices.length === 0) return (
+    <label class="form-field">
+      <span>{label}, one to a line</span>
+      <textarea rows={2} disabled={disabled} onInput={(e) => onSet(e.currentTarget.value.split("\n").filter((line) => line.trim() !== ""))}>{chosen.join("\n")}</textarea>
+      {words}
+    </label>
+  );
+  const toggle = (one: unknown) => onSet(chosen.includes(one) ? chosen.filter((other) => other !== one) : field.choices.map((c) => c.value).filter((v) => v === one || chosen.includes(v)));
+  return (
+    <fieldset class="form-field several">
+      <legend>{label}</legend>
+      {field.choices.map((choice, i) => (
+        <label key={i}><input type="checkbox" disabled={disabled} checked={chosen.includes(choice.value)} onChange={() => toggle(choice.value)} />{choice.label}</label>
+      ))}
+      {words}
+    </fieldset>
   );
 }

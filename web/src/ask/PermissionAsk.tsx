@@ -1,31 +1,31 @@
 //! Allow, allow and remember, deny. What cannot be undone asks twice; what does not fit on the card is reviewed first.
 import { useSignal } from "@preact/signals";
-import { openSession } from "../lib/route";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
+import { useTwice } from "../ui/twice";
 import { TimeLeft } from "../ui/Meters";
 import { Menu, MenuItem } from "../ui/Menu";
 import { answer } from "./answers";
 import type { AskProps } from "./AskView";
+import { BesideAll } from "./BesideAll";
 import { Input } from "./Input";
 import { fitsCard, toolInput } from "./input";
 import { MessageBox } from "./MessageBox";
 import { suggestionText, type Suggestion } from "./suggestion";
 
-export function PermissionAsk({ ask, whole }: AskProps) {
+export function PermissionAsk(props: AskProps) {
+  const { ask, whole, missing } = props;
   const input = toolInput(ask);
-  const fits = whole || fitsCard(input);
+  const fits = fitsCard(input);
+  const all = missing === null && (whole || fits);
   const warning = ask.caution;
-  const armed = useSignal(false);
+  const allow = () => void answer(ask.id, { decision: "allow" });
+  const twice = useTwice(allow);
   const writing = useSignal(false);
-  const allow = () => {
-    if (warning && !armed.value) armed.value = true;
-    else void answer(ask.id, { decision: "allow" });
-  };
   const deny = () => void answer(ask.id, { decision: "deny" });
   if (writing.value) return (
     <>
-      <Input input={input} clipped={!fits} />
+      <Input input={input} whole={whole} clipped={!whole && !all} />
       <MessageBox
         label="Why not, and what instead" send="Deny"
         onSend={(message) => void answer(ask.id, { decision: "deny", message })}
@@ -35,20 +35,19 @@ export function PermissionAsk({ ask, whole }: AskProps) {
   );
   return (
     <>
-      <Input input={input} clipped={!fits} />
+      <Input input={input} whole={whole} clipped={!whole && !all} />
       <div class="answer">
-        {armed.value ? (
-          <Button kind="danger" onClick={allow} class="grow" keys="y">Confirm: {warning?.toLowerCase()} <kbd>y</kbd></Button>
-        ) : fits ? (
-          <Button kind="primary" onClick={allow} class="grow" keys="y">{warning ? "Allow…" : "Allow"} <kbd>y</kbd></Button>
-        ) : (
-          <Button kind="primary" onClick={() => openSession(ask.session_id)} class="grow">Review…</Button>
-        )}
-        {armed.value && <Button onClick={() => { armed.value = false; }} keys="n">Cancel <kbd>n</kbd></Button>}
-        {!armed.value && fits && !warning && <Always askId={ask.id} suggestions={ask.suggestions} />}
-        {!armed.value && <Button onClick={deny} keys="n">Deny <kbd>n</kbd></Button>}
-        {warning && !armed.value && <span class="chip fail"><Icon name="triangle" small /><span class="clip">{warning}: asks twice</span></span>}
-        {!armed.value && <DenyMore whole={whole} onMessage={() => { writing.value = true; }} onStop={() => void answer(ask.id, { decision: "deny", interrupt: true })} />}
+        <BesideAll {...props} fits={fits}>
+          {/* One button for both presses: another one would not have the focus. */}
+          <Button kind={twice.armed ? "danger" : "primary"} onClick={warning ? twice.press : allow} waiting={twice.waiting} class="grow" keys="y">
+            {twice.armed ? `Confirm: ${warning?.toLowerCase()}` : warning ? "Allow…" : "Allow"} <kbd>y</kbd>
+          </Button>
+        </BesideAll>
+        {twice.armed && <Button onClick={twice.disarm} keys="n">Cancel <kbd>n</kbd></Button>}
+        {!twice.armed && all && !warning && <Always askId={ask.id} suggestions={ask.suggestions} whole={whole} />}
+        {!twice.armed && <Button onClick={deny} keys="n">Deny <kbd>n</kbd></Button>}
+        {warning && all && !twice.armed && <span class="chip fail"><Icon name="triangle" small /><span class="clip">{warning}: asks twice</span></span>}
+        {!twice.armed && <DenyMore whole={whole} onMessage={() => { writing.value = true; }} onStop={() => void answer(ask.id, { decision: "deny", interrupt: true })} />}
         {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
       </div>
     </>
@@ -76,17 +75,17 @@ function DenyMore({ whole, onMessage, onStop }: { whole: boolean; onMessage: () 
 }
 
 /** One press remembers the first suggestion; the arrow has the others. A phone has no room for that, so it lists them all. */
-function Always({ askId, suggestions }: { askId: string; suggestions: Suggestion[] }) {
+function Always({ askId, suggestions, whole }: { askId: string; suggestions: Suggestion[]; whole: boolean }) {
   const first = suggestions[0];
   if (!first) return null;
   const take = (chosen: Suggestion) => void answer(askId, { decision: "allow", updated_permissions: [chosen] });
   const choices = () => suggestions.map((s, i) => (
-    <MenuItem key={i} onClick={() => take(s)}><SuggestionLabel suggestion={s} /><span class="dim">{suggestionText(s).where}</span></MenuItem>
+    <MenuItem key={i} onClick={() => take(s)}><SuggestionLabel suggestion={s} /><Where suggestion={s} /></MenuItem>
   ));
   return (
     <>
       <span class="split">
-        <Button onClick={() => take(first)} title={title(first)}><SuggestionLabel suggestion={first} /></Button>
+        <Button onClick={() => take(first)} title={title(first)}><SuggestionLabel suggestion={first} />{whole && <Where suggestion={first} />}</Button>
         {suggestions.length > 1 && (
           <Menu label="Choose what to remember" button={(open, toggle) => (
             <Button onClick={toggle} expanded={open} label="Choose what to remember"><Icon name="down" small /></Button>
@@ -110,4 +109,10 @@ const title = (suggestion: Suggestion) => {
 function SuggestionLabel({ suggestion }: { suggestion: Suggestion }) {
   const { text, code } = suggestionText(suggestion);
   return <span class="clip">{text}{code && <> <code>{code}</code></>}</span>;
+}
+
+/** Where it will be remembered. A card has no room for it beside the rule itself. */
+function Where({ suggestion }: { suggestion: Suggestion }) {
+  const { where } = suggestionText(suggestion);
+  return where && <span class="dim">{where}</span>;
 }

@@ -1,16 +1,22 @@
 //! Questions with options. One single-choice question is answered by one press; several, or multi-select, are sent together.
 import { useSignal } from "@preact/signals";
 import { useContext } from "preact/hooks";
+import type { Ask } from "../generated/Ask";
 import type { Question } from "../generated/Question";
 import { Button, TabStop } from "../ui/Button";
 import { TimeLeft } from "../ui/Meters";
 import { answer } from "./answers";
 import type { AskProps } from "./AskView";
+import { BesideAll } from "./BesideAll";
 import { MessageBox } from "./MessageBox";
 
 type Chosen = Record<string, string[]>;
 
-export function QuestionAsk({ ask }: AskProps) {
+export function QuestionAsk(props: AskProps) {
+  return props.missing === null ? <Questions ask={props.ask} /> : <div class="answer"><BesideAll {...props} fits>{null}</BesideAll></div>;
+}
+
+function Questions({ ask }: { ask: Ask }) {
   const questions = ask.questions ?? [];
   const chosen = useSignal<Chosen>({});
   const other = useSignal<Question | null>(null);
@@ -62,11 +68,13 @@ type OptionsProps = { question: Question; chosen: string[]; numbered: boolean; o
 function Options({ question, chosen, numbered, onPick, onOther }: OptionsProps) {
   const tab = useContext(TabStop);
   const own = chosen.filter((label) => !question.options.some((o) => o.label === label));
-  const key = (n: number) => (numbered && n < 10 ? <kbd>{n}</kbd> : null);
+  const shortcut = (n: number) => (numbered && n < 10 ? String(n) : undefined);
+  const key = (n: number) => shortcut(n) && <kbd>{n}</kbd>;
+  const other = question.options.length + 1;
   return (
     <div class="options">
       {question.options.map((option, i) => (
-        <button key={option.label} type="button" class="option" tabIndex={tab} aria-pressed={chosen.includes(option.label)} title={option.description ?? undefined} onClick={() => onPick(option.label)}>
+        <button key={option.label} type="button" class="option" tabIndex={tab} aria-pressed={chosen.includes(option.label)} aria-keyshortcuts={shortcut(i + 1)} title={option.description ?? undefined} onClick={() => onPick(option.label)}>
           {key(i + 1)}<span class="clip">{option.label}</span>
           {option.description && <small class="clip">{option.description}</small>}
         </button>
@@ -74,8 +82,8 @@ function Options({ question, chosen, numbered, onPick, onOther }: OptionsProps) 
       {own.map((label) => (
         <button key={label} type="button" class="option" tabIndex={tab} aria-pressed onClick={() => onPick(label)}><span class="clip">{label}</span></button>
       ))}
-      <button type="button" class="option" tabIndex={tab} onClick={onOther}>
-        {key(question.options.length + 1)}<span class="clip">Something else…</span><small class="clip">type your own answer</small>
+      <button type="button" class="option" tabIndex={tab} aria-keyshortcuts={shortcut(other)} onClick={onOther}>
+        {key(other)}<span class="clip">Something else…</span><small class="clip">type your own answer</small>
       </button>
     </div>
   );

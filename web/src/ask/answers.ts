@@ -4,7 +4,7 @@ import type { Answer } from "../generated/Answer";
 import type { Resolution } from "../generated/Resolution";
 import { words } from "../lib/format";
 import { postAnswer, Refusal } from "../live/api";
-import { say } from "../ui/toast";
+import { say, sentence } from "../ui/toast";
 
 export type Sent =
   | { kind: "open" }
@@ -47,9 +47,11 @@ function failure(error: unknown): Sent {
     return { kind: "failed", text: "Not sent: no connection to the daemon. The terminal prompt is still open." };
   }
   if (error.status === 404) return { kind: "ended", text: "This request is gone" };
-  if (error.status === 409) return { kind: "ended", text: endedText(resolutionIn(error.body), "Already answered") };
+  const first = resolutionIn(error.body);
+  // Without a resolution nobody answered: it cannot be answered here, and the daemon says why.
+  if (error.status === 409 && first.how) return { kind: "ended", text: endedText(first) };
   if (error.status === 422) return { kind: "failed", text: `The answer does not fit: ${error.message}` };
-  return { kind: "failed", text: error.message };
+  return { kind: "failed", text: sentence(error.message) };
 }
 
 /** The daemon sends `{how, by, at}` itself or inside `resolution`. */
@@ -60,8 +62,8 @@ function resolutionIn(body: unknown): Partial<Resolution> {
 
 const BY: Record<string, string> = { web: "here", cli: "from the command line", tui: "in the TUI", api: "through the API", terminal: "in the terminal" };
 
-export function endedText({ how, by, rule }: Partial<Resolution>, otherwise = "Answered"): string {
-  const what = how ? words(how) : otherwise;
+export function endedText({ how, by, rule }: Partial<Resolution>): string {
+  const what = how ? words(how) : "Answered";
   if (by === "policy") return rule ? `${what} by policy: ${rule}` : `${what} by policy`;
   const where = by ? (BY[by] ?? `by ${by}`) : "";
   return where && !what.includes("terminal") ? `${what} ${where}` : what;

@@ -1,53 +1,77 @@
-//! What a tool was asked to do, in the shape the card can show: a command, an edit, a plan, or named values.
+//! What a tool was asked to do, in the shape a person reads: a command, an edit, a plan, or named values. No field is ever
+//! left out: what a shape has no place of its own for is listed under it.
 import type { Ask } from "../generated/Ask";
 import { diffLines, type DiffLine } from "./diff";
 
-export type ToolInput =
+export type Values = [name: string, value: string][];
+
+type Shape =
   | { kind: "command"; command: string; description: string | null }
   | { kind: "edit"; path: string; lines: DiffLine[] }
   | { kind: "plan"; markdown: string }
-  | { kind: "values"; values: [string, string][] };
+  | { kind: "values" };
 
-export function toolInput({ tool_name, tool_input, kind }: Pick<Ask, "tool_name" | "tool_input" | "kind">): ToolInput {
+export type ToolInput = Shape & { rest: Values };
+
+type Fields = Record<string, unknown>;
+
+export function toolInput({ tool_input, kind }: Pick<Ask, "tool_input" | "kind">): ToolInput {
   const input = tool_input ?? {};
-  if (kind === "plan" || typeof input.plan === "string") return { kind: "plan", markdown: text(input.plan) };
-  if (typeof input.command === "string") return { kind: "command", command: input.command, description: textOrNull(input.description) };
-  if (typeof input.file_path === "string") {
-    const lines = editLines(tool_name, input);
-    if (lines) return { kind: "edit", path: input.file_path, lines };
+  if (kind === "plan") return { kind: "plan", markdown: text(input.plan), rest: restOf(input, ["plan"]) };
+  if (typeof input.command === "string") {
+    const { command, description } = input;
+    if (typeof description !== "string") return { kind: "command", command, description: null, rest: restOf(input, ["command"]) };
+    return { kind: "command", command, description, rest: restOf(input, ["command", "description"]) };
   }
-  return { kind: "values", values: Object.entries(input).map(([name, value]) => [name, text(value)]) };
+  return edit(input) ?? { kind: "values", rest: restOf(input, []) };
 }
 
-function editLines(tool: string | null, input: Record<string, unknown>): DiffLine[] | null {
-  if (typeof input.old_string === "string" || typeof input.new_string === "string") {
-    return diffLines(text(input.old_string), text(input.new_string));
+function edit(input: Fields): ToolInput | null {
+  const { file_path: path, old_string: before, new_string: after, edits, content } = input;
+  if (typeof path !== "string") return null;
+  if (typeof before === "string" && typeof after === "string") {
+    return { kind: "edit", path, lines: diffLines(before, after), rest: restOf(input, ["file_path", "old_string", "new_string"]) };
   }
-  if (Array.isArray(input.edits)) {
-    return input.edits.flatMap((edit: Record<string, unknown>) => diffLines(text(edit.old_string), text(edit.new_string)));
+  if (Array.isArray(edits) && edits.every(isEdit)) {
+    const lines = edits.flatMap((one) => diffLines(one.old_string, one.new_string));
+    const more = edits.flatMap((one, i) => restOf(one, ["old_string", "new_string"]).map(([name, value]): Values[number] => [`edit ${i + 1}: ${name}`, value]));
+    return { kind: "edit", path, lines, rest: [...restOf(input, ["file_path", "edits"]), ...more] };
   }
-  if (tool === "Write" || typeof input.content === "string") return diffLines("", text(input.content));
+  if (typeof content === "string") return { kind: "edit", path, lines: diffLines("", content), rest: restOf(input, ["file_path", "content"]) };
   return null;
 }
 
-const text = (value: unknown): string => (value == null ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
-const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
+const isEdit = (value: unknown): value is Fields & { old_string: string; new_string: string } => {
+  const { old_string, new_string } = (value ?? {}) as Fields;
+  return typeof old_string === "string" && typeof new_string === "string";
+};
+
+const restOf = (input: Fields, shown: string[]): Values =>
+  Object.entries(input).flatMap(([name, value]): Values => (shown.includes(name) ? [] : [[name, text(value)]]));
+
+const text = (value: unknown): string => (value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
 /** A card shows an input whole or not at all: Allow stands only beside all of it. */
 const CARD_LINES_MAX = 12;
 const CARD_CHARS_MAX = 700;
+const CARD_DIFF_CHARS_MAX = 160;
 
 export function fitsCard(input: ToolInput): boolean {
+  const rest = input.rest.map(([name, value]) => `${name}: ${value}`);
   switch (input.kind) {
     case "command":
-      return fitsText(input.command);
+      return fits([input.command, input.description ?? "", ...rest]);
     case "edit":
-      return input.lines.length <= CARD_LINES_MAX && input.lines.every((line) => line.text.length <= 160);
+      return fits(rest, input.lines.length) && input.lines.every((line) => line.text.length <= CARD_DIFF_CHARS_MAX);
     case "plan":
-      return fitsText(input.markdown);
+      return fits([input.markdown, ...rest]);
     case "values":
-      return fitsText(input.values.map(([name, value]) => `${name}: ${value}`).join("\n"));
+      return fits(rest);
   }
 }
 
-const fitsText = (body: string) => body.length <= CARD_CHARS_MAX && body.split("\n").length <= CARD_LINES_MAX;
+function fits(parts: string[], linesBefore = 0): boolean {
+  const body = parts.filter((part) => part !== "").join("\n");
+  const lines = body === "" ? 0 : body.split("\n").length;
+  return body.length <= CARD_CHARS_MAX && linesBefore + lines <= CARD_LINES_MAX;
+}

@@ -1,5 +1,5 @@
 //! The first minutes: what the page waits for, what is in place, and one command to try. Missing hooks come with the fix.
-import type { HookStatus } from "../live/types";
+import type { HookStatus } from "../generated/HookStatus";
 import { copy } from "../card/actions";
 import { plural } from "../lib/format";
 import { hookStatus } from "../live/hooks";

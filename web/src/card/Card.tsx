@@ -29,13 +29,15 @@ export function Card({ id, inProject }: { id: string; inProject: boolean }) {
       <article
         ref={element} class={`card is-${look}${session.seen ? " is-seen" : ""}`} data-card={id} data-state={session.agent_state.state}
         data-group={session.agent_state.group} tabIndex={tab} aria-current={current} aria-label={`${session.project.name}: ${session.agent_state.label}`}
-        onFocusIn={() => { cursor.value = id; }} onDblClick={() => openSession(id)}
+        onFocusIn={() => { cursor.value = id; }} onDblClick={(event) => { if (!isControl(event.target)) openSession(id); }}
       >
         <Body session={session} look={look} inProject={inProject} />
       </article>
     </TabStop.Provider>
   );
 }
+
+const isControl = (target: EventTarget | null) => target instanceof Element && target.closest("button, a, input, textarea, select") !== null;
 
 function Body({ session, look, inProject }: { session: Session; look: Look; inProject: boolean }) {
   const asks = shownAsks(session);
@@ -59,7 +61,7 @@ function Body({ session, look, inProject }: { session: Session; look: Look; inPr
       {asks.map((ask) => <AskView key={ask.id} ask={ask} whole={false} />)}
       {elsewhere && <InTerminal session={session} />}
       <Notes session={session} />
-      {waiting && session.seat.pane && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
+      {session.takes === "prompt" && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
       <Dials session={session} />
     </>
   );

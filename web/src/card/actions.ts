@@ -1,6 +1,6 @@
 //! What a person can do to a session besides answering. The daemon decides whether it can be done now and says why not.
 import { can } from "../live/able";
-import { postFocus, postInterrupt, postPrompt, postSeen, type How } from "../live/api";
+import { postFocus, postInterrupt, postPrompt, postSeen, Refusal, type How } from "../live/api";
 import { sessionSignal } from "../live/store";
 import { doubtIn, type Doubt } from "./doubt";
 import { say, sayError, sentence } from "../ui/toast";
@@ -15,13 +15,30 @@ export async function goToTerminal(id: string): Promise<void> {
   }
 }
 
-export async function interrupt(id: string): Promise<void> {
+/** Ends its turn, or with `stop` the client itself. */
+export async function interrupt(id: string, stop = false): Promise<void> {
   try {
-    const { confirmed, message } = await postInterrupt(id);
+    const { confirmed, message } = await postInterrupt(id, { confirm: true, stop });
     say(sentence(message), !confirmed);
   } catch (error) {
     sayError(error);
   }
+}
+
+/**
+ * What a person types to take a session up again. The daemon tells it to whoever wants to press keys where it has none to
+ * press; without a confirmation nothing is pressed either way.
+ */
+export async function resumeCommand(id: string): Promise<string | null> {
+  try {
+    await postInterrupt(id, { confirm: false });
+    say("It has a terminal again", true);
+  } catch (error) {
+    const { resume } = (error instanceof Refusal ? (error.body ?? {}) : {}) as { resume?: unknown };
+    if (typeof resume === "string") return resume;
+    sayError(error);
+  }
+  return null;
 }
 
 /** "sent", or why the text stays in its box: a question to the person, or a failure that was told. */
@@ -37,8 +54,6 @@ export async function sendPrompt(id: string, text: string, how: How): Promise<"s
     return "failed";
   }
 }
-
-
 
 export function markSeen(id: string): void {
   if (sessionSignal(id)?.peek().seen) return;

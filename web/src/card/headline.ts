@@ -49,9 +49,10 @@ export const openAsks = (session: Session): Ask[] => session.asks.filter((ask) =
 /** As long as the daemon keeps a resolved ask with its session. */
 const NEWS_MS = 60_000;
 
-/** The asks a card shows: the open ones, or how the last one ended while that is news. */
+/** The asks a card shows: the open ones, or how the last one ended while that is news and nothing new is wanted. */
 export function shownAsks(session: Session): Ask[] {
   const open = openAsks(session);
-  if (open.length > 0 || session.agent_state.group === "done") return open;
-  return session.asks.filter((ask) => ask.resolution && now.peek() - time(ask.resolution.at) < NEWS_MS).slice(-1);
+  const { status: { kind }, asks } = session;
+  if (open.length > 0 || kind === "ended" || kind === "attention_needed") return open;
+  return asks.filter(({ resolution }) => resolution && now.peek() - time(resolution.at) < NEWS_MS).slice(-1);
 }

@@ -1,5 +1,5 @@
 //! The tail of the conversation, as far as the events carried it: what the person asked and how each turn ended.
-import type { TimelineEvent } from "../live/types";
+import type { TimelineEvent } from "../generated/TimelineEvent";
 import { time } from "../lib/clock";
 import { clockTime } from "../lib/format";
 import { Markdown } from "../ui/Markdown";
@@ -10,7 +10,7 @@ const TAIL = 8;
 
 export function saidIn(events: TimelineEvent[]): Said[] {
   return events.flatMap((event) => {
-    const { prompt, last_assistant_message: answer } = (event.payload ?? {}) as Record<string, unknown>;
+    const { prompt, last_assistant_message: answer } = event.payload ?? {};
     const text = event.by_person ? prompt : /^Stop/.test(event.name) ? answer : null;
     if (typeof text !== "string" || text === "") return [];
     return [{ id: event.id, at: time(event.fired_at ?? event.received_at), you: event.by_person, text }];

@@ -1,5 +1,4 @@
 //! One session, whole: over the board, never instead of it.
-import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { AskView } from "../ask/AskView";
 import { mutedSessions, toggleMuteSession } from "../alerts/settings";
@@ -16,11 +15,13 @@ import { Modal } from "../overlay/Modal";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Elapsed, Remaining } from "../ui/Timer";
+import { useTwice } from "../ui/twice";
 import { Conversation } from "./Conversation";
 import { useDrawerData, useSession } from "./data";
 import { Side } from "./Side";
 import { Timeline } from "./Timeline";
 import { Why } from "./Why";
+import { Without } from "./Without";
 
 export function Drawer({ id }: { id: string }) {
   const session = useSession(id);
@@ -37,8 +38,6 @@ function Content({ session }: { session: Session }) {
   const there = session.asks.filter((ask) => ask.resolution === null && !ask.answerable);
   const asks = [...shownAsks(session), ...there];
   useEffect(() => markSeen(session.id), [session.id, session.agent_state.since]);
-  const waits = look === "idle" || look === "asking" || look === "failed";
-  const canPrompt = waits && session.seat.pane && can("prompt");
   return (
     <div class={`drawer is-${look}`} data-drawer={session.id}>
       <Head session={session} />
@@ -60,7 +59,7 @@ function Content({ session }: { session: Session }) {
       </div>
       <Side session={session} explanation={data.explanation.value} events={data.events.value} />
       <footer class="drawer-foot">
-        {canPrompt
+        {session.takes === "prompt" && can("prompt")
           ? <Composer id={session.id} placeholder="Next prompt" />
           : <Without session={session} />}
       </footer>
@@ -68,12 +67,6 @@ function Content({ session }: { session: Session }) {
   );
 }
 
-/** What to do where no prompt can be sent from here. */
-function Without({ session: { id, agent_state, seat } }: { session: Session }) {
-  const resume = `claude --resume ${id}`;
-  if (agent_state.group !== "done") return <p>Prompts are typed in its terminal{(seat.name || seat.pane) && <>, <b>{[seat.name, seat.pane].filter(Boolean).join(" ")}</b></>}.</p>;
-  return <p>It ended. <code>{resume}</code> <Button kind="ghost" square label="Copy the resume command" onClick={() => void copy(resume)}><Icon name="copy" small /></Button></p>;
-}
 
 function Head({ session }: { session: Session }) {
   const muted = mutedSessions.value.includes(session.id);
@@ -83,7 +76,8 @@ function Head({ session }: { session: Session }) {
         <StateLine session={session} look={lookOf(session.agent_state.role)} />
         <span class="tools">
           {session.seat.pane && can("focus") && <Button onClick={() => void goToTerminal(session.id)}><Icon name="jump" small />Go to terminal <kbd>t</kbd></Button>}
-          {session.status.kind !== "idle" && session.status.kind !== "ended" && session.seat.pane && can("interrupt") && <InterruptButton id={session.id} />}
+          {session.takes === "interrupt" && can("interrupt") && <TwiceButton first="Interrupt…" second="Confirm interrupt" act={() => void interrupt(session.id)} />}
+          {session.seat.pid !== null && session.agent_state.group !== "done" && can("interrupt") && <TwiceButton first="Stop…" second="Confirm: end the session" act={() => void interrupt(session.id, true)} />}
           <Button kind="ghost" square pressed={muted} label={muted ? "Unmute this session" : "Mute this session"} onClick={() => toggleMuteSession(session.id)}><Icon name={muted ? "mute" : "sound"} /></Button>
           <Button kind="ghost" square label="Copy link" onClick={() => void copy(location.href)}><Icon name="link" /></Button>
           <Button kind="ghost" square label="Close" onClick={closeSession}><Icon name="x" /></Button>
@@ -95,10 +89,9 @@ function Head({ session }: { session: Session }) {
   );
 }
 
-function InterruptButton({ id }: { id: string }) {
-  const armed = useSignal(false);
-  if (!armed.value) return <Button onClick={() => { armed.value = true; }}><Icon name="stop" small />Interrupt…</Button>;
-  return <Button kind="danger" onClick={() => { armed.value = false; void interrupt(id); }}><Icon name="stop" small />Confirm interrupt</Button>;
+function TwiceButton({ first, second, act }: { first: string; second: string; act: () => void }) {
+  const { armed, waiting, press } = useTwice(act);
+  return <Button kind={armed ? "danger" : "plain"} onClick={press} waiting={waiting}><Icon name="stop" small />{armed ? second : first}</Button>;
 }
 
 function Facts({ session: s }: { session: Session }) {

@@ -1,5 +1,5 @@
 //! The session's own strip of states, from its explanation's history: tall waits, half works, a line idles.
-import type { Explanation } from "../live/types";
+import type { Explanation } from "../generated/Explanation";
 import type { Session } from "../generated/Session";
 import { lookOf } from "../card/look";
 import { now, time } from "../lib/clock";

@@ -1,7 +1,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { agentType } from "../card/headline";
 import type { Session } from "../generated/Session";
-import type { TimelineEvent } from "../live/types";
+import type { TimelineEvent } from "../generated/TimelineEvent";
 import { clockTime, plural } from "../lib/format";
 import { Icon } from "../ui/Icon";
 import { stepMs, stepsFrom, type Step } from "./steps";

@@ -1,6 +1,6 @@
 //! "Why is it here": the event, the time, the rule, and the raw payload for those who doubt.
 import { useSignal } from "@preact/signals";
-import type { Explanation } from "../live/types";
+import type { Explanation } from "../generated/Explanation";
 import type { Session } from "../generated/Session";
 import { layout } from "../board/shown";
 import { time } from "../lib/clock";

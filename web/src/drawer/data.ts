@@ -1,10 +1,13 @@
 //! What the drawer asks for besides the session itself: its events, page by page, why it is where it is, and its numbers
 //! over time.
 import { useSignal, useSignalEffect, type Signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Session } from "../generated/Session";
-import type { Explanation, NumbersPoint, TimelineEvent } from "../live/types";
-import { getEvents, getExplanation, getNumbers, getSession, type EventPage } from "../live/api";
+import type { EventPage } from "../generated/EventPage";
+import type { Explanation } from "../generated/Explanation";
+import type { NumbersPoint } from "../generated/NumbersPoint";
+import type { TimelineEvent } from "../generated/TimelineEvent";
+import { getEvents, getExplanation, getNumbers, getSession } from "../live/api";
 import { loaded, revision, sessionSignal } from "../live/store";
 
 const PAGE = 500;
@@ -82,14 +85,16 @@ const NUMBERS_MS = 2_000;
 export function useNumbers({ id, cost, context }: Session): NumbersPoint[] {
   const points = useSignal<NumbersPoint[]>([]);
   const readAt = useSignal(0);
+  const shown = useRef(id);
+  shown.current = id;
   useEffect(() => {
-    let gone = false;
     const read = () => {
       readAt.value = performance.now();
-      getNumbers(id).then((numbers) => { if (!gone) points.value = numbers.points; }, () => undefined);
+      // A newer number on the card makes the answer older, not wrong: a busy session would never get one else.
+      getNumbers(id).then((numbers) => { if (shown.current === id) points.value = numbers.points; }, () => undefined);
     };
     const timer = setTimeout(read, readAt.peek() === 0 ? 0 : Math.max(0, readAt.peek() + NUMBERS_MS - performance.now()));
-    return () => { gone = true; clearTimeout(timer); };
+    return () => clearTimeout(timer);
   }, [id, cost?.usd_micros, cost?.client_usd_micros, context?.tokens]);
   return points.value;
 }

@@ -1,4 +1,4 @@
-import type { TimelineEvent } from "../live/types";
+import type { TimelineEvent } from "../generated/TimelineEvent";
 
 export type TouchedFile = { path: string; times: number };
 

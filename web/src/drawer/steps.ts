@@ -1,5 +1,5 @@
 //! Events as a person reads them: a tool call and its end are one line with a duration, everything else is its summary.
-import type { TimelineEvent } from "../live/types";
+import type { TimelineEvent } from "../generated/TimelineEvent";
 import type { IconName } from "../ui/icons";
 import { time } from "../lib/clock";
 
@@ -31,6 +31,8 @@ export function stepsFrom(events: TimelineEvent[]): Step[] {
   for (const event of events) {
     // That the person looked is no part of its story.
     if (event.source === "user" && event.name === "seen") continue;
+    // A sign of life; what was written is told by the other events.
+    if (event.source === "transcript") continue;
     // Its calls have lines of their own.
     if (event.name === "PostToolBatch") continue;
     const id = callId(event);

@@ -1,6 +1,7 @@
 // Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
 import type { Group } from "./Group";
 import type { Role } from "./Role";
+import type { Source } from "./Source";
 import type { StateName } from "./StateName";
 
 export type AgentState = {
@@ -10,5 +11,5 @@ export type AgentState = {
   icon: string;
   role: Role;
   since: string;
-  source: string;
+  source: Source;
 };

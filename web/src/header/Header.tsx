@@ -3,17 +3,15 @@ import { fleet } from "../live/fleet";
 import { hookStatus } from "../live/hooks";
 import { hookTrouble } from "../live/trouble";
 import { connection } from "../live/stream";
-import { usage, type RateLimit } from "../live/usage";
-import { clockTime, plural, usd } from "../lib/format";
-import { time } from "../lib/clock";
+import { plural } from "../lib/format";
 import { nextTheme } from "../lib/prefs";
 import { view, viewHref } from "../lib/route";
 import { notifyOn } from "../alerts/settings";
 import { overlay } from "../overlay/overlay";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
-import { Gauge } from "../ui/Meters";
 import { Ago, Elapsed, Remaining } from "../ui/Timer";
+import { Limits, Spend } from "../usage/Instruments";
 
 const MAC = navigator.platform.startsWith("Mac");
 
@@ -67,64 +65,6 @@ function Running() {
       <div><span class="k">Running</span><span class="v">{running}</span></div>
       {delegating + quiet > 0 && <span class="sub extra">{delegating > 0 && <>{delegating} delegating<br /></>}{quiet > 0 && <>{quiet} quiet</>}</span>}
     </div>
-  );
-}
-
-/** Today's spend where the daemon tells it, else the sum of the cards on the board, and it says which; else nothing. */
-function Spend() {
-  const today = usage.value?.total?.usd_micros;
-  const known = today ?? fleet.value.usdMicros;
-  if (!known) return null;
-  const rows = usage.value?.rows?.slice(-12) ?? [];
-  const lastHour = rows.at(-1)?.usd_micros;
-  return (
-    <div class="inst spend">
-      <div>
-        <span class="k">{today === undefined ? "Spend, these sessions" : "Spend today"}</span>
-        <span class="v">{usd(known)}</span>
-      </div>
-      {rows.length > 1 && <HourBars values={rows.map((r) => r.usd_micros)} />}
-      {lastHour !== undefined && rows.length > 1 && <span class="sub extra">{usd(lastHour)}<br />this hour</span>}
-    </div>
-  );
-}
-
-function HourBars({ values }: { values: number[] }) {
-  const most = Math.max(1, ...values);
-  const step = 64 / values.length;
-  return (
-    <svg class="spark" viewBox="0 0 64 24" role="img" aria-label={`Spend per hour, last ${values.length} hours`}>
-      {values.map((v, i) => {
-        const h = Math.max(1, (v / most) * 22);
-        return <rect key={i} x={i * step} y={24 - h} width={step * 0.66} height={h} rx="1" class={i === values.length - 1 ? "now" : undefined} />;
-      })}
-    </svg>
-  );
-}
-
-function Limits() {
-  const limits = usage.value?.rate_limits;
-  if (!limits?.five_hour && !limits?.seven_day) return null;
-  return (
-    <div class="inst">
-      <span class="sr">Rate limits</span>
-      <span class="limits">
-        {limits.five_hour && <Limit name="5 h" limit={limits.five_hour} />}
-        {limits.seven_day && <Limit name="Week" limit={limits.seven_day} />}
-      </span>
-    </div>
-  );
-}
-
-const DAY_MS = 86_400_000;
-
-function Limit({ name, limit }: { name: string; limit: RateLimit }) {
-  const at = limit.resets_at ? time(limit.resets_at) : null;
-  const when = at === null ? "" : at - Date.now() < DAY_MS ? clockTime(at) : new Date(at).toLocaleDateString("en-GB", { weekday: "short" });
-  return (
-    <>
-      <span>{name}</span><Gauge percent={limit.percent} /><b>{Math.round(limit.percent)}%</b><span>{when && `resets ${when}`}</span>
-    </>
   );
 }
 

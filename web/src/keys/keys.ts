@@ -22,6 +22,10 @@ export function startKeys(): void {
   layout.subscribe(() => {
     movedAt = performance.now();
   });
+  // A held Enter is one press: it would click the button that the first one led to, and the one after that.
+  addEventListener("keydown", (event) => {
+    if (event.repeat && event.key === "Enter" && !typing(event.target)) event.preventDefault();
+  }, { capture: true });
   addEventListener("keydown", (event) => {
     if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
       overlay.value = overlay.value === "palette" ? null : "palette";
@@ -41,17 +45,13 @@ function inAsk(event: KeyboardEvent): boolean {
     ask.closest<HTMLElement>("[data-card]")?.focus();
     return openId.value === null;
   }
-  if (performance.now() - movedAt < AFTER_MOVE_MS && openId.value === null) return /^[yn1-9]$/.test(event.key);
-  if (event.key === "y" || event.key === "n") {
+  const moved = performance.now() - movedAt < AFTER_MOVE_MS && openId.value === null;
+  if (moved || event.repeat) return /^[yn1-9]$/.test(event.key);
+  if (/^[yn1-9]$/.test(event.key)) {
     const button = ask.querySelector<HTMLButtonElement>(`button[aria-keyshortcuts="${event.key}"]`);
     if (!button) return false;
     press(ask, button);
     return true;
-  }
-  if (/^[1-9]$/.test(event.key)) {
-    const option = ask.querySelectorAll<HTMLButtonElement>("button.option")[Number(event.key) - 1];
-    option?.click();
-    return option !== undefined;
   }
   return false;
 }
@@ -100,7 +100,7 @@ function onBoard(act: () => void): boolean {
 function afterG(key: string): boolean {
   const views: Record<string, () => void> = {
     b: () => goTo("board"), o: () => goTo("overview"), n: () => firstOf(["permissions", "replies"]),
-    r: () => firstOf(["running"]), d: () => firstOf(["done"]),
+    r: () => firstOf(["running"]), d: () => firstOf(["done"]), u: () => { overlay.value = "usage"; },
   };
   views[key]?.();
   return key in views;

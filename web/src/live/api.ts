@@ -1,10 +1,17 @@
 //! The daemon's HTTP interface, as far as the page uses it.
 import type { Answer } from "../generated/Answer";
 import type { Ask } from "../generated/Ask";
+import type { EventPage } from "../generated/EventPage";
+import type { Explanation } from "../generated/Explanation";
+import type { FleetHistory } from "../generated/FleetHistory";
+import type { Focused } from "../generated/Focused";
+import type { HookStatus } from "../generated/HookStatus";
+import type { Numbers } from "../generated/Numbers";
+import type { Pressed } from "../generated/Pressed";
+import type { PromptBody } from "../generated/PromptBody";
 import type { Resolution } from "../generated/Resolution";
 import type { Session } from "../generated/Session";
-import type { Explanation, FleetHistory, HookStatus, Numbers, TimelineEvent } from "./types";
-import type { Usage } from "./usage";
+import type { Usage } from "../generated/Usage";
 
 /** What the daemon said instead of yes. `body` is its JSON, if it sent any. */
 export class Refusal extends Error {
@@ -47,12 +54,11 @@ export const getSession = (id: string) => request<Session>("GET", at(id));
 export const getExplanation = (id: string) => request<Explanation>("GET", `${at(id)}/explain`);
 export const getNumbers = (id: string) => request<Numbers>("GET", `${at(id)}/numbers`);
 export const getHookStatus = () => request<HookStatus>("GET", "/hook/status");
-export const getUsage = (sinceIso: string) => request<Usage>("GET", `/api/usage?by=hour&since=${encodeURIComponent(sinceIso)}`);
+/** `since` as the daemon takes it: a time, a date, `7d`. */
+export const getUsageOf = (since: string) => request<Usage>("GET", `/api/usage?since=${encodeURIComponent(since)}`);
+export const getHours = (since: string) => request<Usage>("GET", `/api/usage?by=hour&since=${encodeURIComponent(since)}`);
 export const getFleetHistory = (sinceIso: string) =>
   request<FleetHistory>("GET", `/api/fleet/history?since=${encodeURIComponent(sinceIso)}`);
-
-/** Oldest first. Where it was read from says how to go on; null at the end. */
-export type EventPage = { events: TimelineEvent[]; next_after?: number | null; next_before?: number | null };
 
 /** With their payloads: calls are paired by the id in it, and what was said is in it. */
 export const getEvents = (id: string, { limit, ...from }: { after?: number; before?: number; limit: number }) => {
@@ -65,11 +71,9 @@ export const postAnswer = (askId: string, answer: Answer) =>
   request<Resolution>("POST", `/api/asks/${encodeURIComponent(askId)}/answer`, { ...answer, via: "web" });
 export const getAsk = (askId: string) => request<Ask>("GET", `/api/asks/${encodeURIComponent(askId)}`);
 
-/** What was done at the session's terminal; `confirmed` says whether the client has taken it. */
-export type Done = { confirmed?: boolean; message: string };
 /** What the person said to a question of the daemon. */
-export type How = { as?: "command" | "text"; draft?: "keep" | "replace" };
-export const postPrompt = (id: string, text: string, how: How) => request<Done>("POST", `${at(id)}/prompt`, { text, ...how });
-export const postInterrupt = (id: string) => request<Done>("POST", `${at(id)}/interrupt`, { confirm: true });
-export const postFocus = (id: string) => request<Done>("POST", `${at(id)}/focus`, {});
+export type How = Omit<PromptBody, "text">;
+export const postPrompt = (id: string, text: string, how: How) => request<Pressed>("POST", `${at(id)}/prompt`, { text, ...how });
+export const postInterrupt = (id: string, what: { confirm: boolean; stop?: boolean }) => request<Pressed>("POST", `${at(id)}/interrupt`, what);
+export const postFocus = (id: string) => request<Focused>("POST", `${at(id)}/focus`, {});
 export const postSeen = (id: string) => request<unknown>("POST", `${at(id)}/seen`, {});

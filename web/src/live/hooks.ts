@@ -1,6 +1,6 @@
 //! Are our hooks still in place, and do events arrive? Asked now and then; the stream carries everything else.
 import { effect, signal } from "@preact/signals";
-import type { HookStatus } from "./types";
+import type { HookStatus } from "../generated/HookStatus";
 import { learnAbilities } from "./able";
 import { getHookStatus } from "./api";
 import { connection } from "./stream";

@@ -2,7 +2,7 @@
 //! fleet a few frames share one.
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
-import type { Snapshot } from "./types";
+import type { Snapshot } from "../generated/Snapshot";
 import type { SseMessage } from "./sse";
 import { applyChanges, isLarge, type Change } from "./store";
 

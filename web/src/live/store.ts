@@ -2,7 +2,7 @@
 import { batch, signal, type Signal } from "@preact/signals";
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
-import type { Snapshot } from "./types";
+import type { Snapshot } from "../generated/Snapshot";
 
 export type Change =
   | { kind: "snapshot"; snapshot: Snapshot }

@@ -1,5 +1,5 @@
 //! What is wrong with the hooks, in words. The fix is the daemon's own.
-import type { HookStatus } from "./types";
+import type { HookStatus } from "../generated/HookStatus";
 
 /** `wanted: false` means nobody asked for hooks here (the demo, `--no-hooks`): then nothing is wrong. */
 export type HookTrouble = { kind: "missing" | "drifted" | "broken"; short: string; text: string; fix: string | null };

@@ -1,27 +1,25 @@
 //! Spend and rate limits for the header. Where the daemon does not tell, the header says what it does know.
 import { effect, signal } from "@preact/signals";
+import type { Usage } from "../generated/Usage";
 import { can } from "./able";
-import { getUsage } from "./api";
-
-export type UsageRow = { key: string; usd_micros: number };
-export type RateLimit = { percent: number; resets_at: string | null };
-export type Usage = {
-  rows?: UsageRow[];
-  total?: { usd_micros: number };
-  rate_limits?: { five_hour?: RateLimit | null; seven_day?: RateLimit | null } | null;
-};
+import { getHours } from "./api";
 
 export const usage = signal<Usage | null>(null);
 
 const EVERY_MS = 60_000;
+const HOURS_MS = 11 * 3_600_000;
+
+/** Today, and at night the evening before: the bars of the last twelve hours do not begin anew at midnight. */
+function begin(): Date {
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  return new Date(Math.min(midnight, Date.now() - HOURS_MS));
+}
 
 export function followUsage(): void {
   const look = async () => {
     if (document.hidden || !can("usage")) return;
     try {
-      const midnight = new Date();
-      midnight.setHours(0, 0, 0, 0);
-      usage.value = await getUsage(midnight.toISOString());
+      usage.value = await getHours(begin().toISOString());
     } catch {
       // Not offered, or not reachable: the header falls back to the cards it has.
       usage.value = null;

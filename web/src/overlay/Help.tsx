@@ -4,7 +4,7 @@ import { closeOverlay } from "./overlay";
 const KEYS: [string, [string, string][]][] = [
   ["Move", [
     ["j k", "next and previous card"], ["h l", "column to the left and right"], ["n", "next that needs you"],
-    ["g n · g r · g d", "first card of Needs You, Running, Done"], ["g b · g o", "board, overview"],
+    ["g n · g r · g d", "first card of Needs You, Running, Done"], ["g b · g o · g u", "board, overview, usage"],
   ]],
   ["Act", [
     ["Enter", "into the ask, else open the session"], ["o", "open the session"], ["y n", "allow, deny (inside an ask)"],

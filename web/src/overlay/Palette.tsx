@@ -19,6 +19,7 @@ const COMMANDS: Entry[] = [
   { key: "density", text: "Switch density", hint: "", icon: "queue", run: () => { density.value = density.value === "compact" ? "comfortable" : "compact"; } },
   { key: "done", text: "Show or hide Done", hint: "", icon: "check", run: () => { showDone.value = !showDone.value; } },
   { key: "theme", text: "Switch between dark and light", hint: "", icon: "theme", run: nextTheme },
+  { key: "usage", text: "Usage: what was spent, and rate limits", hint: "g u", icon: "usage", run: () => { overlay.value = "usage"; } },
   { key: "alerts", text: "Notifications", hint: "", icon: "bell", run: () => { overlay.value = "alerts"; } },
   { key: "help", text: "Keyboard", hint: "?", icon: "form", run: () => { overlay.value = "help"; } },
 ];
@@ -55,7 +56,11 @@ export function Palette() {
       event.preventDefault();
       at.value = (at.value + by + entries.length) % Math.max(1, entries.length);
     }
-    if (event.key === "Enter" && !event.isComposing) run(entries[at.value]);
+    if (event.key === "Enter" && !event.isComposing) {
+      // Else the same press lands on the first button of the dialog it opens.
+      event.preventDefault();
+      run(entries[at.value]);
+    }
   };
   return (
     <Modal label="Commands" class="modal palette" onClose={closeOverlay}>

@@ -1,4 +1,4 @@
-import type { FleetHistoryRow } from "../live/types";
+import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
 import { densityOf, type Window } from "./summary";
 
 const BUCKETS = 120;

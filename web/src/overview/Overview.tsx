@@ -1,7 +1,7 @@
 //! The last hours at a glance: every session a row, coloured by state, so that a person back from lunch sees what happened.
 import { computed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { FleetHistoryRow } from "../live/types";
+import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
 import { filter } from "../board/filter";
 import { Search } from "../header/FilterBar";
 import { now } from "../lib/clock";

@@ -1,7 +1,8 @@
 import { useComputed, type Signal } from "@preact/signals";
 import type { CSSProperties } from "preact";
 import { lookOf } from "../card/look";
-import type { FleetHistoryRow, FleetSpan } from "../live/types";
+import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
+import type { FleetSpan } from "../generated/FleetSpan";
 import { time } from "../lib/clock";
 import { clockTime, span as spanText, usd } from "../lib/format";
 import { openSession, sessionHref } from "../lib/route";

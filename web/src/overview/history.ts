@@ -1,6 +1,7 @@
 //! The strip's data: what the daemon remembers, and then what happens while the page looks on.
 import { signal } from "@preact/signals";
-import type { FleetHistoryRow, FleetSpan } from "../live/types";
+import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
+import type { FleetSpan } from "../generated/FleetSpan";
 import type { Session } from "../generated/Session";
 import { getFleetHistory } from "../live/api";
 import { allSessions, onMoves, type Move } from "../live/store";

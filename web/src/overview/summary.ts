@@ -1,5 +1,6 @@
 //! Sums over the strip: who waited how long, and how many worked or waited at each moment.
-import type { FleetHistoryRow, FleetSpan } from "../live/types";
+import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
+import type { FleetSpan } from "../generated/FleetSpan";
 import { lookOf, type Look } from "../card/look";
 import { time } from "../lib/clock";
 

@@ -15,6 +15,8 @@ type ButtonProps = {
   title?: string;
   pressed?: boolean;
   disabled?: boolean;
+  /** Not to be pressed yet; it keeps the focus, which a disabled one would lose. */
+  waiting?: boolean;
   class?: string;
   expanded?: boolean;
   keys?: string;
@@ -27,7 +29,7 @@ export function Button(props: ButtonProps) {
   return (
     <button
       type="button" class={cls} onClick={props.onClick} aria-label={label} title={title ?? label} aria-pressed={pressed}
-      aria-expanded={expanded} disabled={disabled} tabIndex={tab} aria-keyshortcuts={props.keys}
+      aria-expanded={expanded} disabled={disabled} aria-disabled={props.waiting || undefined} tabIndex={tab} aria-keyshortcuts={props.keys}
     >
       {props.children}
     </button>

@@ -32,8 +32,8 @@ pub(super) trait Board {
     /// Registers its hooks in the lab's settings, keeping what is there.
     fn install_hooks(&self, lab: &Lab) -> Result<()>;
 
-    /// Runs `flightdeck hooks` with these words; one that does not judge has none.
-    fn hooks(&self, lab: &Lab, words: &[&str]) -> Result<()>;
+    /// Runs `flightdeck` with these words: what it printed. One that does not judge has no such command.
+    fn run(&self, lab: &Lab, words: &[&str]) -> Result<String>;
 
     /// The board now; `None` if this one does not judge.
     fn sessions(&self) -> Result<Option<Vec<SessionView>>>;
@@ -154,17 +154,17 @@ fn address_in(line: &str) -> Option<String> {
 
 impl Board for Daemon {
     fn install_hooks(&self, lab: &Lab) -> Result<()> {
-        self.hooks(lab, &["install"])
+        self.run(lab, &["hooks", "install"]).map(drop)
     }
 
-    fn hooks(&self, lab: &Lab, words: &[&str]) -> Result<()> {
+    fn run(&self, lab: &Lab, words: &[&str]) -> Result<String> {
         let env = lab.env(&[]);
         check(&env, lab.dir())?;
-        let output = Command::new(&self.binary).arg("hooks").args(words).env_clear().envs(env).output()?;
+        let output = Command::new(&self.binary).args(words).env_clear().envs(env).output()?;
         if !output.status.success() {
-            bail!("flightdeck hooks {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));
+            bail!("flightdeck {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));
         }
-        Ok(())
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     fn sessions(&self) -> Result<Option<Vec<SessionView>>> {
@@ -253,8 +253,8 @@ impl Board for Recorder {
         lab.write_settings(&settings)
     }
 
-    fn hooks(&self, _: &Lab, _: &[&str]) -> Result<()> {
-        Ok(())
+    fn run(&self, _: &Lab, _: &[&str]) -> Result<String> {
+        Ok(String::new())
     }
 
     fn sessions(&self) -> Result<Option<Vec<SessionView>>> {

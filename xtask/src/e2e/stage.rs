@@ -116,8 +116,9 @@ impl Stage {
         self.board.restart(&self.lab)
     }
 
-    pub(super) fn hooks(&self, words: &[&str]) -> Result<()> {
-        self.board.hooks(&self.lab, words)
+    /// The person types `flightdeck …` in some other terminal: what it prints.
+    pub(super) fn run(&self, words: &[&str]) -> Result<String> {
+        self.board.run(&self.lab, words)
     }
 
     /// An interactive client that asks before it acts.

@@ -31,9 +31,7 @@ pub struct AskCard {
     pub requested_schema: Option<Map<String, Value>>,
     pub url: Option<String>,
     pub mcp_server_name: Option<String>,
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub opened_at: Timestamp,
-    #[cfg_attr(feature = "ts", ts(type = "string | null"))]
     pub expires_at: Option<Timestamp>,
     /// False where only the terminal can answer.
     pub answerable: bool,
@@ -45,7 +43,6 @@ pub struct AskCard {
 pub struct ResolutionCard {
     pub how: How,
     pub by: Option<By>,
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub at: Timestamp,
     /// Where the policy answered: its rule, as `Bash cargo test*`.
     pub rule: Option<String>,

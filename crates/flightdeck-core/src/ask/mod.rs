@@ -234,6 +234,9 @@ impl How {
                 Self::RefusedInTerminal
             }
             K::RegistrySaid(word) => Self::of_registry(&word.status),
+            // One of several was refused together with the turn: the others went with it.
+            K::AskGone { .. } => Self::RefusedInTerminal,
+            K::Answered { .. } => Self::DeniedAndInterrupted,
             _ => Self::AnsweredInTerminal,
         }
     }

@@ -6,8 +6,9 @@ use super::answer::{Answer, Decision, OneOrMany};
 use super::card::{Question, questions};
 use super::{By, form};
 use crate::ledger::NeedKind;
-use crate::limits::ANSWER_TEXT_BYTES_MAX;
-use crate::wire::lenient::{list, object, str};
+use crate::limits::{ANSWER_BYTES_MAX, ANSWER_TEXT_BYTES_MAX};
+use crate::wire::clip;
+use crate::wire::lenient::{flag, list, object, str};
 
 /// Why an answer does not fit its ask: a sentence for the person.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,8 +37,12 @@ pub fn verdict(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) ->
     Ok(json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } }))
 }
 
-/// What only Flightdeck itself can say of an answer, nobody who sends one may.
+/// What only Flightdeck itself can say of an answer, nobody who sends one may; and nobody fills the log with one.
 pub fn check_sender(answer: &Answer) -> Result<(), DoesNotFit> {
+    let bytes = serde_json::to_vec(answer).map_or(usize::MAX, |json| json.len());
+    if bytes > ANSWER_BYTES_MAX {
+        return refuse(format!("an answer may be {ANSWER_BYTES_MAX} bytes long, and this one has {bytes}"));
+    }
     match (answer.by(), &answer.rule) {
         (By::Policy | By::Terminal, _) => refuse("`via` is one of web, cli, tui and api"),
         (_, Some(_)) => refuse("`rule` is for answers of the policy"),
@@ -98,6 +103,11 @@ fn deny(kind: NeedKind, answer: &Answer) -> Value {
 /// With `updatedInput` only where the client insists on it: it makes the client check its rules anew.
 fn allow(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) -> Result<Value, DoesNotFit> {
     let mut decision = json!({ "behavior": "allow" });
+    // The client would take our shortened text for the person's own.
+    let is_cut = payload.contains_key(clip::MARK) || flag(payload, "truncated");
+    if is_cut && matches!(kind, NeedKind::Question | NeedKind::Plan) {
+        return refuse("this is too long to be sent back whole from here: answer it in the terminal");
+    }
     let empty = Map::new();
     let input = object(payload, "tool_input").unwrap_or(&empty);
     match kind {

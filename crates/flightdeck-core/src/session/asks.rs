@@ -42,8 +42,8 @@ impl Session {
         });
     }
 
-    /// Whatever closed a need closed its ask.
-    pub(super) fn close_asks(&mut self, how: How, cause: Cause) {
+    /// Whatever closed a need closed its ask; who did is known where it was done from here.
+    pub(super) fn close_asks(&mut self, how: How, by: Option<By>, cause: Cause) {
         if self.asks.iter().all(|ask| !ask.is_open()) {
             return;
         }
@@ -51,7 +51,8 @@ impl Session {
             self.ledgers().flat_map(Ledger::needs).filter_map(|n| n.ask_id.clone()).collect();
         for ask in self.asks.iter_mut().filter(|ask| ask.is_open() && !waiting.contains(&ask.id)) {
             let at = cause.at.max(ask.opened_at);
-            ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: cause.seq, rule: None });
+            ask.resolution =
+                Some(Resolution { how, by: by.or(how.by_terminal()), at, seq: cause.seq, rule: None });
         }
     }
 
@@ -75,7 +76,7 @@ impl Session {
         if let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == ask_id) {
             ask.call_id = need.call_id.clone();
         }
-        let goes_on = matches!(how, How::Allowed | How::Answered | How::Approved);
+        let goes_on = matches!(how, How::Allowed | How::Answered | How::Approved | How::Accepted);
         if let Some(ledger) = self.ledger_of(agent_id.as_deref()) {
             ledger.answered(&need, goes_on, at);
         }
@@ -95,8 +96,10 @@ impl Session {
                 AgentState::Working(Activity::Tool { name: tool.name.clone(), label: tool.label() }),
                 if by == By::Policy { Rule::AllowedByPolicy } else { Rule::AllowedHere },
             ),
-            _ if by == By::Policy => (self.after_refusal(), Rule::DeniedByPolicy),
-            _ => (self.after_refusal(), Rule::DeniedHere),
+            // A form belongs to whatever call is running.
+            _ if goes_on => (self.what_goes_on(), Rule::AllowedHere),
+            _ if by == By::Policy => (self.what_goes_on(), Rule::DeniedByPolicy),
+            _ => (self.what_goes_on(), Rule::DeniedHere),
         };
         self.main.move_to(to, rule, event.into());
         true
@@ -203,7 +206,7 @@ impl Session {
     }
 
     /// Another call may still run; else Claude reads the refusal.
-    fn after_refusal(&self) -> AgentState {
+    fn what_goes_on(&self) -> AgentState {
         AgentState::Working(match self.main.ledger.newest_call() {
             Some(tool) => Activity::Tool { name: tool.name.clone(), label: tool.label() },
             None => Activity::Thinking { after_tool: true },

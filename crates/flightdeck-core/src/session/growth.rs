@@ -10,9 +10,7 @@ use crate::rules::Rule;
 impl Session {
     pub(super) fn transcript_grew(&mut self, event: &Event) {
         self.started_at = self.started_at.min(event.fired_at);
-        self.last_activity_at = self.last_activity_at.max(event.fired_at);
-        self.quiet_since = None;
-        self.stale = false;
+        self.show_life(event);
         if self.transcript_path.is_none() {
             self.transcript_path.clone_from(&event.facts.transcript_path);
         }

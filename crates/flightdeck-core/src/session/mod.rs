@@ -112,7 +112,6 @@ pub struct MainAgent {
 pub struct Failure {
     pub tool: String,
     pub error: String,
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub at: Timestamp,
 }
 
@@ -218,7 +217,11 @@ impl Session {
         }
         self.take_data(event, before);
         self.open_ask(event);
-        self.close_asks(How::of_need_closed_by(&event.kind), event.into());
+        let by = match &event.kind {
+            EventKind::Answered { answer, .. } => Some(answer.by()),
+            _ => None,
+        };
+        self.close_asks(How::of_need_closed_by(&event.kind), by, event.into());
         self.see_whose_answer_it_was(event);
         self.show(event.into(), says);
     }
@@ -238,7 +241,8 @@ impl Session {
             // A word of its own beats the process table and the registry, however late it comes.
             event.fired_at < self.began_at
         } else if event.envelope.has_fired_at {
-            event.fired_at < self.main.changed_at && !self.main.knows_better(event)
+            (event.fired_at < self.main.changed_at && !self.main.knows_better(event))
+                || self.trails_an_esc(event)
         } else {
             self.is_of_an_ended_turn(event)
         }
@@ -292,14 +296,21 @@ impl Session {
         }
     }
 
+    /// What is told again is no new sign of life: at every start the registry's entries are, with their old times.
+    fn show_life(&mut self, event: &Event) {
+        if event.fired_at > self.last_activity_at || event.envelope.clock_back {
+            self.quiet_since = None;
+            self.stale = false;
+        }
+        self.last_activity_at = self.last_activity_at.max(event.fired_at);
+    }
+
     fn take_common_facts(&mut self, event: &Event) {
         let facts = &event.facts;
         self.started_at = self.started_at.min(event.fired_at);
         // Looking at a card, answering it or letting go of its hook is no activity of its session.
         if event.source != Source::User && !matches!(event.kind, EventKind::AskGone { .. }) {
-            self.last_activity_at = self.last_activity_at.max(event.fired_at);
-            self.quiet_since = None;
-            self.stale = false;
+            self.show_life(event);
         }
         keep(&mut self.transcript_path, facts.transcript_path.as_ref());
         keep(&mut self.entrypoint, event.envelope.entrypoint.as_ref());
@@ -391,7 +402,7 @@ impl Session {
         self.main.move_to(AgentState::Ended(reason), rule, cause);
         self.ended_at = Some(cause.at);
         self.background = Background::default();
-        self.close_asks(How::SessionEnded, cause);
+        self.close_asks(How::SessionEnded, None, cause);
         self.show(cause, true);
     }
 

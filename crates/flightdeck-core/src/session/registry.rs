@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::{Cause, Session};
 use crate::agent::{Activity, AgentState, IdleReason};
 use crate::ask::How;
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 use crate::ledger::{Need, NeedKind};
-use crate::limits::{BUSY_AFTER_STOP, SETTLE};
+use crate::limits::{BUSY_AFTER_STOP, DISORDER_MAX, SETTLE};
 use crate::record::Source;
 use crate::rules::Rule;
 use crate::time::Timestamp;
@@ -77,17 +77,37 @@ impl Session {
     /// The settle timer fired: the last word counts if it still stands and no hook knew better since.
     pub(crate) fn settle(&mut self, due: Timestamp) {
         let Some(view) = self.registry.clone() else { return };
-        let is_older = view.status_at <= self.hook_changed_at && !self.is_refusal_before_our_answer(&view);
+        let is_older = view.status_at <= self.hook_changed_at
+            && !self.is_refusal_before_our_answer(&view)
+            && !self.is_trailed_by_the_end_of_a_call(&view);
         if due < view.heard_at + SETTLE || is_older {
             return;
         }
         self.take_word(&view);
-        self.close_asks(How::of_registry(&view.status), cause(&view));
+        self.close_asks(How::of_registry(&view.status), None, cause(&view));
         self.show(cause(&view), self.says_the_same(&view));
     }
 
+    /// The hook of a call is a process of its own and looks at the clock a moment after the call ended. An Esc in that moment
+    /// is written first; it ended this turn all the same.
+    fn is_trailed_by_the_end_of_a_call(&self, view: &RegistryView) -> bool {
+        matches!(view.status, Status::Idle | Status::Shell)
+            && matches!(
+                self.main.rule,
+                Rule::ToolEnded | Rule::OtherToolRuns | Rule::SubagentStopped | Rule::LastSubagentStopped
+            )
+            && self.turn.started_at.is_some_and(|began| began < view.status_at)
+            && self.hook_changed_at <= view.status_at + DISORDER_MAX
+    }
+
+    /// The same hook, heard only after the Esc had settled.
+    pub(super) fn trails_an_esc(&self, event: &Event) -> bool {
+        self.main.rule == Rule::RegistryInterrupted
+            && matches!(event.kind, EventKind::ToolEnded { .. } | EventKind::BatchEnded(_))
+            && event.fired_at <= self.main.changed_at + DISORDER_MAX
+    }
+
     /// One second after a Stop the client still says busy, and no background agent runs: a Stop hook sent Claude on.
-    /// The one case where an older word counts.
     pub(crate) fn settle_after_stop(&mut self, due: Timestamp) {
         let Some(view) = self.registry.clone() else { return };
         let stopped = self.main.rule == Rule::Stopped && self.main.changed_at + BUSY_AFTER_STOP <= due;

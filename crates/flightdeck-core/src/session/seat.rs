@@ -28,12 +28,15 @@ impl Seat {
             return;
         }
         if e.pid.is_some() {
-            if (self.pid, &self.proc_start) != (e.pid, &e.proc_start) {
+            // Where a start is not told, the number alone says who it is.
+            let another_start =
+                matches!((&self.proc_start, &e.proc_start), (Some(then), Some(now)) if then != now);
+            if self.pid != e.pid || another_start {
                 // Another process sits in another place: nothing of the old one is true of it.
                 *self = Self::default();
             }
             self.pid = e.pid;
-            self.proc_start.clone_from(&e.proc_start);
+            keep(&mut self.proc_start, e.proc_start.as_ref());
             self.told_at = event.fired_at;
         }
         keep(&mut self.pid_ns, e.pid_ns.as_ref());

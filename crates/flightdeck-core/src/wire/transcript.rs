@@ -54,6 +54,15 @@ impl<'a> Bought<'a> {
     pub fn charged_as(&self) -> Cow<'a, str> {
         if self.fast { Cow::Owned(format!("{}{FAST}", self.model)) } else { Cow::Borrowed(self.model) }
     }
+
+    /// Where it was said, as the file system spells it.
+    pub fn cwd(&self) -> Option<Cow<'a, str>> {
+        let raw = String::from_utf8_lossy(self.cwd?);
+        if !raw.contains('\\') {
+            return Some(raw);
+        }
+        serde_json::from_str(&format!("\"{raw}\"")).ok().map(Cow::Owned)
+    }
 }
 
 /// `Ok(None)`: nothing was bought here. `Err`: the line is not whole JSON.

@@ -1,7 +1,7 @@
 //! An answer from here and one at the terminal in the same moment: the client does not tell which it took.
 
 use flightdeck_core::ask::answer::{Answer, Decision};
-use flightdeck_core::ask::{By, How, answered_record};
+use flightdeck_core::ask::{By, Gone, How, answered_record, gone_record};
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::record::EventId;
@@ -79,4 +79,53 @@ fn a_word_from_before_the_request_says_nothing_about_the_answer() {
     let runs = r#"running acting "Bash: make""#;
     ends(answered(Decision::Allow, ""), "3.1@0.5 registry idle", How::Allowed, runs);
     ends(answered(Decision::Allow, ""), "3.1@2.9 registry waiting:permission~prompt", How::Allowed, runs);
+}
+
+/// Two requests at once; what became of the second once the first was refused together with the turn.
+fn the_other_of_two(end: impl Fn(&Fleet, &str) -> flightdeck_core::record::Record) -> (How, Option<By>) {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(
+        &mut fleet,
+        "0 UserPromptSubmit prompt=go
+        1 PreToolUse tool_name=Read tool_input={\"file_path\":\"/a\"} tool_use_id=t1
+        1 PreToolUse tool_name=Read tool_input={\"file_path\":\"/b\"} tool_use_id=t2
+        1 PermissionRequest tool_name=Read tool_input={\"file_path\":\"/a\"}
+        1 PermissionRequest tool_name=Read tool_input={\"file_path\":\"/b\"}",
+    );
+    let ask = card(&fleet, "s").asks[0].id.clone();
+    let mut record = end(&fleet, &ask);
+    record.seq = fleet.last_seq() + 1;
+    hook::stamp(&mut record, at("3"), fleet.now());
+    let _ = fleet.apply(&Event::from_record(&record));
+    let other =
+        card(&fleet, "s").asks.iter().find(|a| a.id != ask).and_then(|a| a.resolution.clone()).unwrap();
+    (other.how, other.by)
+}
+
+#[test]
+fn a_turn_refused_with_one_request_refuses_the_other() {
+    let here = the_other_of_two(|_, ask| {
+        let answer = Answer { interrupt: Some(true), ..Answer::plain(Decision::Deny, By::Web) };
+        answered_record("s", ask, &answer, EventId(99))
+    });
+    assert_eq!(here, (How::DeniedAndInterrupted, Some(By::Web)));
+    let there = the_other_of_two(|_, ask| gone_record("s", ask, Gone::Closed, EventId(99)));
+    assert_eq!(there, (How::RefusedInTerminal, Some(By::Terminal)));
+}
+
+#[test]
+fn a_form_that_was_filled_in_was_not_refused() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(
+        &mut fleet,
+        "0 UserPromptSubmit prompt=go
+        1 PreToolUse tool_name=mcp__lab__ask tool_input={} tool_use_id=t1
+        2 Elicitation mcp_server_name=lab message=Name?",
+    );
+    let ask = card(&fleet, "s").asks[0].id.clone();
+    let mut record = answered_record("s", &ask, &Answer::plain(Decision::Allow, By::Web), EventId(99));
+    record.seq = fleet.last_seq() + 1;
+    hook::stamp(&mut record, at("3"), fleet.now());
+    let _ = fleet.apply(&Event::from_record(&record));
+    assert_eq!(fleet.get("s").unwrap().shown.because.rule, flightdeck_core::rules::Rule::AllowedHere);
 }

@@ -140,6 +140,35 @@ fn an_older_word_never_overrules_a_hook() {
     check("6 UserPromptSubmit prompt=a\n 6.1@5.9 registry idle", expect![[r#"running thinking "Thinking""#]]);
 }
 
+/// A tool's hook is a process of its own: an Esc in the moment the tool ends may be written before that hook looks at the
+/// clock. Whichever of the two is heard first, the turn is over.
+#[test]
+fn an_esc_at_the_very_end_of_a_tool_is_not_hidden_by_the_hook_of_that_tool() {
+    let turn = "0 UserPromptSubmit prompt=a\n 1 registry busy\n 2 PreToolUse tool_name=Bash tool_use_id=t";
+    for end in [
+        "5.03@5 registry idle\n 5.05@5.02 PostToolUse tool_name=Bash tool_use_id=t",
+        "5.05@5.02 PostToolUse tool_name=Bash tool_use_id=t\n 5.06@5 registry idle",
+        "5.05@5.02 PostToolUse tool_name=Bash tool_use_id=t\n 5.9@5 registry idle",
+        "5.03@5 registry idle\n 5.4@5.02 PostToolUse tool_name=Bash tool_use_id=t",
+        "5.03@5 registry idle\n 5.05@5.02 PostToolUse tool_name=Bash tool_use_id=t\n 5.07@5.04 PostToolBatch",
+    ] {
+        let mut fleet = Fleet::new(Rules::default());
+        tell_all(&mut fleet, &format!("{turn}\n{end}\n 6.2 tick"));
+        // Which of the two was heard first decides whether the tool is named.
+        let card = read(&card(&fleet, "s"));
+        assert!(card.starts_with(r#"needs_you interrupted "You interrupted"#), "{end}: {card}");
+    }
+}
+
+#[test]
+fn an_idle_word_of_the_turn_before_never_ends_this_one() {
+    let before = "0 UserPromptSubmit prompt=a\n 1 registry busy\n 3 Stop\n 3.01 registry idle";
+    let tool = "3.3 UserPromptSubmit prompt=b\n 3.6 PreToolUse tool_name=Bash tool_use_id=t\n 9 tick";
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, &format!("{before}\n{tool}"));
+    expect![[r#"running acting "Bash""#]].assert_eq(&read(&card(&fleet, "s")));
+}
+
 #[test]
 fn a_turn_no_hook_told_of_ends_as_a_turn() {
     check(
@@ -329,4 +358,26 @@ fn a_file_read_between_the_goodbye_and_the_next_start_does_not_double_the_card()
     let board: Vec<_> =
         flightdeck_core::board::board(&fleet).into_iter().map(|c| (c.id, c.continues)).collect();
     assert_eq!(board, [("b".to_owned(), Some("a".to_owned()))]);
+}
+
+#[test]
+fn what_the_registry_repeats_at_a_start_is_no_sign_of_life() {
+    let mut fleet = Fleet::new(Rules::default());
+    let marks = |fleet: &Fleet| (card(fleet, "s").quiet_since.is_some(), card(fleet, "s").stale);
+    tell_all(&mut fleet, "0 UserPromptSubmit prompt=a\n 1 registry busy\n 28900 tick");
+    assert_eq!(marks(&fleet), (true, true));
+    tell_all(&mut fleet, "28901@1 registry busy");
+    assert_eq!(marks(&fleet), (true, true));
+    tell_all(&mut fleet, "28902 registry busy");
+    assert_eq!(marks(&fleet), (false, false));
+}
+
+#[test]
+fn a_word_that_does_not_know_the_start_of_the_process_is_of_the_same_process() {
+    let mut fleet = Fleet::new(Rules::default());
+    let start = |fleet: &Fleet| fleet.sessions().next().unwrap().seat.proc_start.clone();
+    tell_all(&mut fleet, "1 registry busy\n 2 registry busy procStart=null");
+    assert_eq!(start(&fleet).as_deref(), Some("1"));
+    tell_all(&mut fleet, "3 registry busy pid=8 procStart=null");
+    assert_eq!(start(&fleet), None);
 }

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod cut;
 mod library;
+mod scribe;
 mod seat;
 mod template;
 
@@ -15,6 +16,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::Map;
 use library::REPOS;
+pub use scribe::Scribe;
 use seat::Seat;
 use template::Template;
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use flightdeck_core::ask::answer::Answer;
 use flightdeck_core::ask::card::{AskCard, ResolutionCard};
 use flightdeck_core::ask::verdict::{DoesNotFit, check_sender, verdict};
-use flightdeck_core::ask::{Ask, Asked, Resolution, answered_record};
+use flightdeck_core::ask::{Ask, Asked, How, Resolution, answered_record};
 use flightdeck_core::fleet::{Fleet, FoundAsk};
 use flightdeck_core::ledger::NeedKind;
 use flightdeck_core::time::Timestamp;
@@ -167,11 +167,25 @@ async fn decide(app: &App, ask_id: &str, answer: &Answer) -> Result<ResolutionCa
             if !app.holds.deliver(ask_id, Bytes::from(verdict.to_string())) {
                 tracing::warn!(ask = ask_id, "the hook was gone when its answer came");
             }
+            if resolution.how == How::DeniedAndInterrupted {
+                release_others(app, &ask.session_id).await?;
+            }
             Ok(resolution.into())
         }
         Some(first) => Err(AnswerError::Over(first.into())),
         None => Err(AnswerError::Unknown(ask_id.to_owned())),
     }
+}
+
+/// A turn that was ended took its other requests along: their hooks go home without a verdict.
+async fn release_others(app: &App, session_id: &str) -> Result<(), Stopped> {
+    for id in app.holds.ask_ids() {
+        let known = app.engine.find_ask(&id).await?;
+        if known.is_some_and(|ask| ask.session_id == session_id && ask.resolution.is_some()) {
+            app.holds.release(&id);
+        }
+    }
+    Ok(())
 }
 
 /// The whole request, from the log: a card carries it shortened where it is large.

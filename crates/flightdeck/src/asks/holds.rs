@@ -22,6 +22,9 @@ pub const HOLDS_MAX: usize = 512;
 /// A hold ends this long before the client would kill its hook: an earlier end means that the person refused.
 pub const HOLD_ENDS_BEFORE: Duration = Duration::from_secs(5);
 
+/// From an answer that stands in the log to its delivery, at the longest.
+const LAST_WORD: Duration = Duration::from_secs(2);
+
 /// What is held, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub struct HoldRules {
@@ -122,6 +125,10 @@ impl Holds {
         }
     }
 
+    pub fn ask_ids(&self) -> Vec<String> {
+        self.waiting().keys().cloned().collect()
+    }
+
     /// Nobody waits for it: its hook goes home without a verdict.
     pub fn release(&self, ask_id: &str) {
         drop(self.waiting().remove(ask_id));
@@ -174,8 +181,9 @@ impl Held {
             Err(_) => {
                 self.gone = None;
                 self.tell(Gone::TimedOut).await;
-                // An answer may have been first all the same.
-                verdict.try_recv().ok()
+                // An answer may have been first all the same, and is then on its way. Nobody waits where none was: a
+                // hold that ended in time is released.
+                tokio::time::timeout(LAST_WORD, &mut verdict).await.ok()?.ok()
             }
         }
     }

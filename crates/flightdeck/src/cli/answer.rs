@@ -17,9 +17,6 @@ use super::{draw, out::Out};
 use crate::clock;
 use crate::paths::Paths;
 
-/// Most of a request that is printed.
-const REQUEST_CHARS_MAX: usize = 100_000;
-
 #[derive(Debug, clap::Args)]
 pub(super) struct AnswerArgs {
     /// The session (or the start of its id), or an ask's id. Without it: everything that can be answered
@@ -66,12 +63,13 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     let mut daemon = Daemon::connect(paths)?;
     let cards = daemon.cards()?;
     let Some(target) = &args.target else { return list(&cards, args.json, out) };
-    let ask = find(&cards, target)?;
-    let wants =
-        args.decision.is_some() || !args.pick.is_empty() || !args.field.is_empty() || args.always.is_some();
-    if !wants {
+    // A card carries a large request cut; the log has more of it.
+    let ask = daemon.ask("ask", json!({ "ask_id": find(&cards, target)?.id }))?;
+    let ask: AskCard = serde_json::from_value(ask).context("the daemon's request is not understood")?;
+    let ask = &ask;
+    if !args.decides()? {
         if args.json {
-            out.json(&ask)?;
+            out.json(ask)?;
         } else {
             write!(out, "{}", in_full(out, ask, clock::now()))?;
         }
@@ -91,14 +89,39 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     Ok(0)
 }
 
-/// Nothing takes an answer back: what cannot be undone is said twice.
+impl AnswerArgs {
+    /// Whether it answers, and does not only look.
+    fn decides(&self) -> anyhow::Result<bool> {
+        let answers = self.decision.is_some() || self.always.is_some();
+        if answers || !self.pick.is_empty() || !self.field.is_empty() {
+            return Ok(true);
+        }
+        if self.message.is_some() || self.interrupt || self.mode.is_some() {
+            bail!(
+                "not answered, for neither allow nor deny was said: --message and --interrupt go with deny, --mode with allow"
+            );
+        }
+        Ok(false)
+    }
+}
+
+/// Nothing takes an answer back: what cannot be undone, and what nobody could read here, is said twice.
 fn confirm(ask: &AskCard, out: &mut Out) -> anyhow::Result<()> {
-    let Some(why) = &ask.caution else { return Ok(()) };
+    let (why, more) = match &ask.caution {
+        Some(why) => (
+            format!("cannot be undone ({})", why.to_lowercase()),
+            format!("{why}, and that cannot be undone"),
+        ),
+        None if is_cut(ask) => {
+            ("is larger than the log keeps, read it in its terminal".to_owned(), PART_ONLY.to_owned())
+        }
+        None => return Ok(()),
+    };
     let input = std::io::stdin();
     if !input.is_terminal() || !out.is_terminal() {
-        bail!("{} cannot be undone ({}): add --yes if you mean it", summary(ask), why.to_lowercase());
+        bail!("{} {why}: add --yes if you mean it", summary(ask));
     }
-    write!(out, "{}\n{}, and that cannot be undone. Allow it? [y/N] ", plain(&summary(ask)), why)?;
+    write!(out, "{}\n{more}. Allow it? [y/N] ", plain(&summary(ask)))?;
     out.flush()?;
     let mut said = String::new();
     input.lock().read_line(&mut said)?;
@@ -106,6 +129,28 @@ fn confirm(ask: &AskCard, out: &mut Out) -> anyhow::Result<()> {
         bail!("not answered: the request is still open");
     }
     Ok(())
+}
+
+const PART_ONLY: &str = "Only a part of it is in the log; its terminal shows it whole";
+
+/// Whether even the log has not all of what would be allowed.
+fn is_cut(ask: &AskCard) -> bool {
+    let whole = ask.tool_input.as_ref().is_some_and(|input| !input.iter().any(|(k, v)| cut(k) || has_cut(v)));
+    ask.kind != NeedKind::Elicitation && !whole
+}
+
+fn has_cut(value: &Value) -> bool {
+    match value {
+        Value::String(text) => cut(text),
+        Value::Array(items) => items.iter().any(has_cut),
+        Value::Object(fields) => fields.iter().any(|(key, value)| cut(key) || has_cut(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// As the daemon marks where it cut. A text that says so itself is taken for cut: that costs one question.
+fn cut(text: &str) -> bool {
+    text.ends_with(" clipped]") && text.contains("…[")
 }
 
 fn open_asks(cards: &[Card]) -> impl Iterator<Item = (&Card, &AskCard)> {
@@ -116,7 +161,8 @@ fn open_asks(cards: &[Card]) -> impl Iterator<Item = (&Card, &AskCard)> {
 
 /// An ask by its id, or the one open ask of a session.
 fn find<'a>(cards: &'a [Card], target: &str) -> anyhow::Result<&'a AskCard> {
-    if let Some((_, ask)) = open_asks(cards).find(|(_, ask)| ask.id == target) {
+    // One that has ended too: the daemon then tells how.
+    if let Some(ask) = cards.iter().flat_map(|card| &card.asks).find(|ask| ask.id == target) {
         return Ok(ask);
     }
     let of_session: Vec<_> = open_asks(cards).filter(|(card, _)| card.id.starts_with(target)).collect();
@@ -174,7 +220,7 @@ fn first_line(text: &str) -> String {
 
 /// Whatever a prompt or a tool wrote, it must not move this terminal's cursor.
 fn plain(text: &str) -> String {
-    flightdeck_core::text::lines(text, REQUEST_CHARS_MAX)
+    flightdeck_core::text::plain(text)
 }
 
 /// The request as a person reads it, and what may be said to it.
@@ -212,6 +258,9 @@ fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
             let schema = serde_json::to_string_pretty(&ask.requested_schema).unwrap_or_default();
             text += &format!("{}\n  allow --field NAME=VALUE | deny | cancel\n", plain(&schema));
         }
+    }
+    if is_cut(ask) {
+        text += &format!("{}\n", draw::paint(out, "31;1", &format!("  {PART_ONLY}")));
     }
     match ask.expires_at {
         Some(until) if ask.answerable => text + &format!("  {} left\n", draw::duration(until - now)),
@@ -252,22 +301,32 @@ fn picks(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<BTreeMap<String, On
             args.pick.len()
         );
     }
-    let answers = questions.iter().zip(&args.pick).map(|(q, pick)| (q.question.clone(), chosen(q, pick)));
-    Ok(answers.collect())
+    let answers = questions.iter().zip(&args.pick);
+    answers.map(|(q, pick)| Ok((q.question.clone(), chosen(q, pick)?))).collect()
 }
 
 /// Numbers of options are their labels; anything else is the person's own words.
-fn chosen(question: &Question, pick: &str) -> OneOrMany {
-    let label = |n: &str| {
-        let at = n.trim().parse::<usize>().ok()?.checked_sub(1)?;
-        question.options.get(at).map(|o| o.label.clone())
+fn chosen(question: &Question, pick: &str) -> anyhow::Result<OneOrMany> {
+    let options = &question.options;
+    let numbers: Result<Vec<usize>, _> = pick.split(',').map(|n| n.trim().parse::<usize>()).collect();
+    let Some(numbers) = numbers.ok().filter(|_| !options.iter().any(|o| o.label == pick)) else {
+        return Ok(OneOrMany::One(pick.to_owned()));
     };
-    let labels: Option<Vec<String>> = pick.split(',').map(label).collect();
-    match labels {
-        Some(many) if many.len() > 1 => OneOrMany::Many(many),
-        Some(mut one) => OneOrMany::One(one.pop().unwrap_or_default()),
-        None => OneOrMany::One(pick.to_owned()),
-    }
+    let label = |n: usize| {
+        let option = n.checked_sub(1).and_then(|at| options.get(at)).map(|o| o.label.clone());
+        option.with_context(|| {
+            format!(
+                "there is no option {n} of {:?}, there are {}; to say the number itself, add a word to it",
+                question.question,
+                options.len()
+            )
+        })
+    };
+    let mut labels: Vec<String> = numbers.into_iter().map(label).collect::<anyhow::Result<_>>()?;
+    Ok(match labels.len() {
+        1 => OneOrMany::One(labels.remove(0)),
+        _ => OneOrMany::Many(labels),
+    })
 }
 
 /// A value is read as the form's own kind of field.
@@ -285,4 +344,44 @@ fn fields(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Map<String, Value>
         content.insert(name.to_owned(), value);
     }
     Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flightdeck_core::ask::card::QuestionOption;
+    use flightdeck_core::wire::clip;
+
+    fn question(labels: &[&str]) -> Question {
+        let option = |label: &&str| QuestionOption { label: (*label).to_owned(), description: None };
+        let options = labels.iter().map(option).collect();
+        Question { question: "Which?".to_owned(), header: None, options, multi_select: true }
+    }
+
+    #[test]
+    fn a_number_is_an_option_and_never_by_mistake_somebodys_words() {
+        let which = question(&["Left", "Right", "7"]);
+        let picked = |pick: &str| chosen(&which, pick).map_err(|e| e.to_string());
+        assert_eq!(picked("2"), Ok(OneOrMany::One("Right".into())));
+        assert_eq!(picked("1, 3"), Ok(OneOrMany::Many(vec!["Left".into(), "7".into()])));
+        assert_eq!(picked("7"), Ok(OneOrMany::One("7".into())));
+        assert_eq!(picked("straight on"), Ok(OneOrMany::One("straight on".into())));
+        for none in ["5", "0", "1,5"] {
+            assert!(picked(none).unwrap_err().starts_with("there is no option"), "{none}");
+        }
+    }
+
+    #[test]
+    fn what_the_daemon_cut_is_known_by_its_marks() {
+        let cut = |mut input: Value, bytes: usize| {
+            let map = input.as_object_mut().unwrap();
+            clip::shorten(map, bytes);
+            map.iter().any(|(key, value)| super::cut(key) || has_cut(value))
+        };
+        let many: Vec<u32> = (0..3000).collect();
+        assert!(!cut(json!({ "content": "short", "deep": { "list": [1, 2] } }), 1000));
+        assert!(cut(json!({ "content": "x".repeat(5000) }), 1000));
+        assert!(cut(json!({ "deep": { "list": many } }), 8000));
+        assert!(cut(json!({ "x".repeat(5000): 1 }), 1000));
+    }
 }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::hook::HookDraft;
-use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
+use flightdeck_sim::fleet::{Fleet, FleetConfig, Scribe, SimEvent};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
@@ -54,6 +54,7 @@ pub(super) fn run(args: &DemoArgs, out: &mut Out) -> anyhow::Result<u8> {
 async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow::Result<u8> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
+    let config_dir = home.join("claude");
     let running = daemon::start(Options {
         paths: Paths::below(home),
         config: Config::default(),
@@ -62,7 +63,7 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         token: None,
         hooks: false,
         settings: home.join("settings.json"),
-        config_dir: None,
+        config_dir: Some(config_dir.clone()),
         binary: std::env::current_exe()?,
         version: ClientVersion::assumed(),
     })
@@ -75,9 +76,10 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         history_ms: HISTORY.as_millis() as u64,
         ..FleetConfig::default()
     });
+    let mut scribe = Scribe::new(config_dir, events.places());
     let mut events = events.peekable();
-    catch_up(&running.engine, &mut events).await?;
-    let mut fleet = tokio::spawn(feed(socket_of(home), events));
+    catch_up(&running.engine, &mut events, &mut scribe).await?;
+    let mut fleet = tokio::spawn(feed(socket_of(home), events, scribe));
     writeln!(out, "A simulated fleet of {} sessions is at {}", args.sessions, running.url)?;
     writeln!(out, "Its home is {}; to look at it from another terminal:", home.display())?;
     writeln!(out, "  flightdeck --home {} ls --watch", home.display())?;
@@ -96,11 +98,15 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
 }
 
 /// What happened before the demo opened, all at once.
-async fn catch_up(engine: &EngineHandle, events: &mut Peekable<Fleet>) -> anyhow::Result<()> {
+async fn catch_up(
+    engine: &EngineHandle,
+    events: &mut Peekable<Fleet>,
+    scribe: &mut Scribe,
+) -> anyhow::Result<()> {
     let now = clock::now().as_millis();
     loop {
         let past = std::iter::from_fn(|| events.next_if(|e| e.at_ms <= now)).take(CATCH_UP_EVENTS);
-        let records = past.map(record).collect::<Result<Vec<_>, _>>()?;
+        let records = past.map(|event| record(event, scribe)).collect::<Result<Vec<_>, _>>()?;
         if records.is_empty() {
             return Ok(());
         }
@@ -108,7 +114,8 @@ async fn catch_up(engine: &EngineHandle, events: &mut Peekable<Fleet>) -> anyhow
     }
 }
 
-fn record(event: SimEvent) -> anyhow::Result<Record> {
+fn record(mut event: SimEvent, scribe: &mut Scribe) -> anyhow::Result<Record> {
+    scribe.write(&mut event)?;
     let env = stamped(event.env, event.fired_ms);
     Ok(HookDraft { name_in_path: None, payload: event.payload, env, bytes: 0 }
         .into_record(clock::fresh_id())?)
@@ -120,14 +127,15 @@ fn stamped(mut env: flightdeck_sim::Map, fired_ms: i64) -> flightdeck_sim::Map {
 }
 
 /// Sends each event over the socket when its time has come, as a hook would.
-async fn feed(socket: std::path::PathBuf, events: Peekable<Fleet>) -> anyhow::Result<()> {
+async fn feed(socket: std::path::PathBuf, events: Peekable<Fleet>, mut scribe: Scribe) -> anyhow::Result<()> {
     let mut stream = BufReader::new(UnixStream::connect(socket).await?);
     let mut answer = String::new();
-    for event in events {
+    for mut event in events {
         let wait = event.at_ms - clock::now().as_millis();
         if wait > 0 {
             tokio::time::sleep(Duration::from_millis(wait as u64)).await;
         }
+        scribe.write(&mut event)?;
         stream.get_mut().write_all(&frame(event)?).await?;
         answer.clear();
         stream.read_line(&mut answer).await?;

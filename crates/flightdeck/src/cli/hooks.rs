@@ -11,7 +11,7 @@ use crate::claude_settings::{
     self as settings, BaseUrl, ClientVersion, DEFAULT_PORT, Installed, Keep, Registration, Scope,
     SettingsFile, Via,
 };
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, HOLD_SECONDS_MAX};
 use crate::paths::Paths;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -52,7 +52,7 @@ pub struct Options {
     #[arg(long)]
     pub token: bool,
     /// How long a permission may wait for the board, in seconds [default: 600]
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(..=i64::from(HOLD_SECONDS_MAX)))]
     pub hold_seconds: Option<u32>,
     /// Also go around the status line: context, cost and rate limits as the client itself knows them
     #[arg(long)]

@@ -110,11 +110,13 @@ fn word(choice: Option<impl ValueEnum>) -> Option<String> {
     choice?.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
-/// What to add to the command line.
+/// What to add to the command line. After the text it would be a part of it.
 fn hint(refused: &Refused) -> Option<&'static str> {
     match refused.details["error"].as_str()? {
-        "command" => Some("--as command, or --as text"),
-        "draft" if refused.details["choices"].is_array() => Some("--draft keep, or --draft replace"),
+        "command" => Some("say --as command or --as text, before the text"),
+        "draft" if refused.details["choices"].is_array() => {
+            Some("say --draft keep or --draft replace, before the text")
+        }
         "confirm" => Some("--yes"),
         _ => None,
     }

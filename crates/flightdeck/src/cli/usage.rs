@@ -50,12 +50,19 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
         let state = Daemon::connect(paths)?.ask("index", json!({ "pause": wish == "pause" }))?;
         return out.json(&state).map(|()| 0);
     }
-    let report = match Daemon::connect(paths) {
+    let mut report: Report = match Daemon::connect(paths) {
         Ok(mut daemon) if !args.no_daemon => {
-            let answer = daemon.ask("usage", json!({ "since": args.since }))?;
+            let answer = daemon.ask("usage", json!({ "since": args.since, "refresh": true }))?;
             serde_json::from_value(answer).context("the daemon's report is not understood")?
         }
         _ => read_here(args, paths)?,
+    };
+    report.rows = match args.by.as_deref() {
+        Some("day") => Some(report.by_day.clone()),
+        Some("project") => Some(report.by_project.clone()),
+        Some("model") => Some(report.by_model.clone()),
+        Some("session") => Some(report.by_session.clone()),
+        _ => None,
     };
     if args.json {
         out.json(&report)?;
@@ -124,10 +131,10 @@ fn draw(args: &UsageArgs, report: &Report, out: &mut Out) -> anyhow::Result<()> 
         writeln!(out, "rate limits: {}", known.collect::<Vec<_>>().join(", "))?;
     }
     if let Some(indexing) = &report.indexing
-        && indexing["files_left"].as_u64().unwrap_or(0) > 0
+        && indexing.files_left > 0
     {
-        let paused = if indexing["paused"] == json!(true) { ", paused" } else { "" };
-        writeln!(out, "still reading history: {} transcripts left{paused}", indexing["files_left"])?;
+        let paused = if indexing.paused { ", paused" } else { "" };
+        writeln!(out, "still reading history: {} transcripts left{paused}", indexing.files_left)?;
     }
     Ok(())
 }

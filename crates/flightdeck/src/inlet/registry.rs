@@ -2,6 +2,7 @@
 //! beside each entry lies a key.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -173,23 +174,34 @@ fn is_entry(path: &Path) -> bool {
 }
 
 fn read(path: &Path) -> Option<Record> {
-    if std::fs::metadata(path).ok()?.len() > ENTRY_BYTES_MAX {
+    // A pipe would wait for ever at opening, and a device has no end.
+    if !std::fs::metadata(path).ok()?.is_file() {
         return None;
     }
-    let entry: Map<String, Value> = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-    let mut record = is_alive(&entry).then(|| registry::record(&entry, clock::fresh_id()))??;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(ENTRY_BYTES_MAX + 1).read_to_end(&mut bytes).ok()?;
+    if bytes.len() as u64 > ENTRY_BYTES_MAX {
+        return None;
+    }
+    let entry: Map<String, Value> = serde_json::from_slice(&bytes).ok()?;
+    let mut record = is_alive(&entry, process::start_time, process::exists)
+        .then(|| registry::record(&entry, clock::fresh_id()))??;
     // It is there by the numbers that we know.
     record.envelope.pid_ns = process::namespace();
     Some(record)
 }
 
 /// A leftover of the dead says nothing: pid *and* start must match. Where starts are unknown, the pid alone decides.
-fn is_alive(entry: &Map<String, Value>) -> bool {
+fn is_alive(
+    entry: &Map<String, Value>,
+    start_time: impl Fn(u32) -> Option<String>,
+    exists: impl Fn(u32) -> bool,
+) -> bool {
     let Some(pid) = whole(entry, "pid").and_then(|pid| u32::try_from(pid).ok()) else { return false };
-    match (process::start_time(pid), text(entry, "procStart")) {
+    match (start_time(pid), text(entry, "procStart")) {
         (Some(now), Some(then)) => now == then,
-        (None, _) if cfg!(target_os = "linux") => false,
-        _ => true,
+        (Some(_), None) => true,
+        (None, _) => exists(pid),
     }
 }
 
@@ -218,8 +230,13 @@ mod tests {
         let entry = |pid: u32, start: &str| {
             Map::from_iter([("pid".into(), pid.into()), ("procStart".into(), start.into())])
         };
-        assert!(is_alive(&entry(own, &start)));
-        assert!(!is_alive(&entry(own, "1")));
-        assert!(!is_alive(&Map::new()));
+        let alive = |entry: &Map<String, Value>| is_alive(entry, process::start_time, process::exists);
+        assert!(alive(&entry(own, &start)));
+        assert!(!alive(&entry(own, "1")));
+        assert!(!alive(&Map::new()));
+        // Where no start is ever known.
+        for there in [true, false] {
+            assert_eq!(is_alive(&entry(own, "1"), |_| None, |_| there), there);
+        }
     }
 }

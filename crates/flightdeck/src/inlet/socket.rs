@@ -135,20 +135,21 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
             let given = given.map_err(|e| Refusal::new("VALIDATION_ERROR", format!("`answer`: {e}")))?;
             to_json(asks::answer_sent(app, &id, given).await.map_err(not_answered)?)?
         }
-        "prompt" => {
-            terminal::prompt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?
-        }
+        "prompt" => to_json(
+            terminal::prompt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?,
+        )?,
         "interrupt" => {
-            terminal::interrupt(app, &id_of(&frame.args)?, &body(&frame.args)).await.map_err(not_found)?
+            let id = id_of(&frame.args)?;
+            to_json(terminal::interrupt(app, &id, &body(&frame.args)).await.map_err(not_found)?)?
         }
-        "focus" => terminal::focus(app, &id_of(&frame.args)?).await.map_err(not_found)?,
+        "focus" => to_json(terminal::focus(app, &id_of(&frame.args)?).await.map_err(not_found)?)?,
         "usage" => crate::outlet::usage::usage_json(app, &frame.args).await.map_err(not_found)?,
         "policy.history" => policy::history_json(app, &frame.args).await.map_err(not_read)?,
         "index" => {
             if let Some(pause) = frame.args.get("pause").and_then(Value::as_bool) {
                 app.history.pause(pause);
             }
-            app.history.progress()
+            to_json(app.history.progress())?
         }
         "status" => crate::outlet::observe::status_json(app).await,
         other => return Err(Refusal::new("UNKNOWN_COMMAND", format!("there is no command {other:?}"))),
@@ -222,7 +223,7 @@ fn seq_of(appended: &[Appended]) -> u64 {
 }
 
 /// A verdict goes through as it was written.
-fn hook_reply(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Value {
+pub(crate) fn hook_reply(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Value {
     let verdict = verdict.and_then(|v| serde_json::from_slice::<Value>(v).ok());
     json!({ "ok": true, "data": { "seq": seq, "hold_ms": hold_ms, "verdict": verdict } })
 }

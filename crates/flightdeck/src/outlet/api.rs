@@ -9,7 +9,7 @@ use bytes::Bytes;
 use flightdeck_core::event::SEEN;
 use flightdeck_core::record::{Record, Source};
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_core::timeline;
+use flightdeck_core::timeline::{EventPage, TimelineEvent};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -168,7 +168,7 @@ pub async fn events_json(app: &App, id: &str, args: &Map<String, Value>) -> Resu
         limit: number("limit").map_or(PAGE_ROWS, |n| n as usize).min(PAGE_ROWS_MAX),
         with_payload: args.get("payload").and_then(Value::as_bool).unwrap_or(false),
     };
-    event_page(app, wanted).await
+    Ok(serde_json::to_value(event_page(app, wanted).await?)?)
 }
 
 /// `before` reads from the end: a drawer wants the newest first.
@@ -176,34 +176,16 @@ fn page_from(after: Option<u64>, before: Option<u64>) -> PageFrom {
     before.map_or(PageFrom::After(after.unwrap_or(0)), PageFrom::Before)
 }
 
-async fn event_page(app: &App, wanted: EventsOf) -> Result<Value, ApiError> {
+async fn event_page(app: &App, wanted: EventsOf) -> Result<EventPage, ApiError> {
     let (with_payload, from) = (wanted.with_payload, wanted.from);
     // The summary is made from the payload, so it is read in any case and left out of the answer.
     let page = app.store.events_of(EventsOf { with_payload: true, ..wanted }).await?;
-    let events: Vec<Value> = page.records.iter().map(|r| event_json(r, with_payload)).collect();
-    let next = match from {
-        PageFrom::After(_) => "next_after",
-        PageFrom::Before(_) => "next_before",
+    let (next_after, next_before) = match from {
+        PageFrom::After(_) => (Some(page.next), None),
+        PageFrom::Before(_) => (None, Some(page.next)),
     };
-    Ok(json!({ "events": events, next: page.next }))
-}
-
-fn event_json(record: &Record, with_payload: bool) -> Value {
-    let mut event = json!({
-        "seq": record.seq,
-        "id": record.id.to_string(),
-        "fired_at": record.fired_at,
-        "received_at": record.received_at,
-        "source": record.source,
-        "name": record.name,
-        "agent_id": record.agent_id,
-        "by_person": timeline::by_person(record),
-        "summary": timeline::summary(record),
-    });
-    if with_payload {
-        event["payload"] = Value::Object(record.payload.clone());
-    }
-    event
+    let events = page.records.into_iter().map(|r| TimelineEvent::of(r, with_payload)).collect();
+    Ok(EventPage { events, next_after, next_before })
 }
 
 pub async fn explain(State(app): State<App>, Path(id): Path<String>) -> Answer {

@@ -1,31 +1,13 @@
-//! `GET /api/sessions/{id}/numbers`: its context and cost over time, back to its first message, for a small chart.
+//! `GET /api/sessions/{id}/numbers`: its context and cost over time, back to its first message.
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use flightdeck_core::enrichment::Counted;
-use flightdeck_core::price::{Nanos, PriceTable};
+use flightdeck_core::numbers::{Numbers, of_messages, of_status_lines, thinned};
 use flightdeck_core::record::Record;
-use flightdeck_core::time::Timestamp;
-use flightdeck_core::wire::statusline::{self, STATUS_LINE};
-use serde::Serialize;
-use serde_json::json;
 
 use super::api::{self, ApiError, PAGE_ROWS_MAX};
 use crate::server::App;
 use crate::store::{EventsOf, PageFrom};
-
-/// Most points of an answer: more than a chart has pixels helps nobody.
-pub const POINTS_MAX: usize = 240;
-
-/// As it stood after one message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Point {
-    at: Timestamp,
-    /// Of the main agent. `None` before its first message.
-    context_tokens: Option<u64>,
-    /// So far, subagents too. `None` while no model with a known price was used.
-    usd_micros: Option<u64>,
-}
 
 pub async fn numbers(State(app): State<App>, Path(id): Path<String>) -> Result<Response, ApiError> {
     let usage = app.store.usage_of(vec![id.clone()]).await?;
@@ -36,101 +18,11 @@ pub async fn numbers(State(app): State<App>, Path(id): Path<String>) -> Result<R
         api::session_json(&app, &id).await?;
         points = of_status_lines(&newest_events(&app, id).await?);
     }
-    Ok(axum::Json(json!({ "points": thinned(points) })).into_response())
+    Ok(axum::Json(Numbers { points: thinned(points) }).into_response())
 }
 
 async fn newest_events(app: &App, session_id: String) -> Result<Vec<Record>, ApiError> {
     let from = PageFrom::Before(u64::MAX);
     let wanted = EventsOf { session_id, from, limit: PAGE_ROWS_MAX, with_payload: true };
     Ok(app.store.events_of(wanted).await?.records)
-}
-
-fn of_messages(mut counted: Vec<Counted>, prices: &PriceTable) -> Vec<Point> {
-    counted.sort_by_key(|message| (message.at, message.key));
-    let (mut context_tokens, mut spent) = (None, None);
-    let mut points = Vec::new();
-    for message in counted {
-        if message.agent.is_empty() {
-            context_tokens = Some(message.usage.context_tokens());
-        }
-        if let Some(Nanos(cost)) = prices.cost(&message.model, &message.usage) {
-            spent = Some(cost.saturating_add(spent.unwrap_or(0)));
-        }
-        // A line without a time is paid for all the same; it has no place on a chart.
-        if message.at > Timestamp::default() {
-            points.push(Point {
-                at: message.at,
-                context_tokens,
-                usd_micros: spent.map(|nanos| Nanos(nanos).micros()),
-            });
-        }
-    }
-    points
-}
-
-/// Where the transcript is out of reach, on another machine for one: as the client itself told.
-fn of_status_lines(events: &[Record]) -> Vec<Point> {
-    let lines = events.iter().filter(|event| event.name == STATUS_LINE);
-    let points = lines.map(|line| {
-        let says = statusline::says(&line.payload);
-        Point { at: line.fired_at, context_tokens: says.context_tokens, usd_micros: says.client_usd_micros }
-    });
-    points.filter(|p| p.context_tokens.is_some() || p.usd_micros.is_some()).collect()
-}
-
-/// The first, and then the last of as many equal runs as there may be points.
-fn thinned(points: Vec<Point>) -> Vec<Point> {
-    if points.len() <= POINTS_MAX {
-        return points;
-    }
-    let run = points.len().div_ceil(POINTS_MAX - 1);
-    let ends = points.chunks(run).filter_map(|run| run.last());
-    points.first().into_iter().chain(ends).copied().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use flightdeck_core::price::Usage;
-    use flightdeck_core::wire::transcript::MessageKey;
-
-    fn message(n: u128, at: i64, agent: &str, model: &str, output: u64) -> Counted {
-        Counted {
-            key: MessageKey(n),
-            model: model.to_owned(),
-            agent: agent.to_owned(),
-            at: Timestamp::from_millis(at),
-            usage: Usage { output, ..Usage::default() },
-        }
-    }
-
-    #[test]
-    fn cost_adds_up_over_all_agents_and_context_is_that_of_the_main_one() {
-        let opus = "claude-opus-5-5";
-        let counted = vec![
-            message(3, 30, "", opus, 500),
-            message(1, 10, "", "nobody-knows", 100),
-            message(2, 20, "explore", opus, 1000),
-            message(4, 0, "", opus, 1),
-        ];
-        let points = of_messages(counted, PriceTable::shipped());
-        let told: Vec<_> =
-            points.iter().map(|p| (p.at.as_millis(), p.context_tokens, p.usd_micros)).collect();
-        assert_eq!(
-            told,
-            [(10, Some(100), Some(20)), (20, Some(100), Some(20_020)), (30, Some(500), Some(30_020))]
-        );
-        let unpriced = of_messages(vec![message(1, 10, "x", "nobody-knows", 1)], PriceTable::shipped());
-        assert_eq!((unpriced[0].context_tokens, unpriced[0].usd_micros), (None, None));
-    }
-
-    #[test]
-    fn a_long_session_keeps_its_ends_and_no_more_points_than_a_chart_takes() {
-        let point = |n| Point { at: Timestamp::from_millis(n), context_tokens: None, usd_micros: None };
-        for len in [1, POINTS_MAX, POINTS_MAX + 1, 100_000] {
-            let thin = thinned((1..=len as i64).map(point).collect());
-            assert!(thin.len() <= POINTS_MAX, "{len}: {}", thin.len());
-            assert_eq!((thin[0], thin[thin.len() - 1]), (point(1), point(len as i64)));
-        }
-    }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use flightdeck_core::answers::{HookStatus, SpoolStatus};
 use serde_json::{Value, json};
 
 use crate::server::App;
@@ -22,28 +23,21 @@ pub async fn healthz(State(app): State<App>) -> Response {
 
 /// Whether our hooks are in place, and what came through them.
 pub async fn hook_status(State(app): State<App>) -> Response {
-    axum::Json(hook_status_json(&app).await).into_response()
+    axum::Json(hook_status_now(&app).await).into_response()
 }
 
-async fn hook_status_json(app: &App) -> Value {
+async fn hook_status_now(app: &App) -> HookStatus {
     let registrar = app.registrar.clone();
     let looked = tokio::task::spawn_blocking(move || (registrar.status(), registrar.spool()));
     let (hooks, spool) = looked.await.unwrap_or_default();
     let by_event = app.store.counts_by_name().await.unwrap_or_default();
-    json!({
-        "registered": hooks.registered,
-        "missing": hooks.missing,
-        "stale": hooks.stale,
-        "wanted": hooks.wanted,
-        "via": hooks.via,
-        "drift": hooks.drift,
-        "problem": hooks.problem,
-        "fix": hooks.fix,
-        "last_event_at": app.health.metrics.last_event_at(),
-        "events_total": by_event.values().sum::<u64>(),
-        "by_event": by_event,
-        "spool": { "files": spool.files, "bytes": spool.bytes, "dropped": spool.dropped },
-    })
+    HookStatus {
+        hooks,
+        last_event_at: app.health.metrics.last_event_at(),
+        events_total: by_event.values().sum(),
+        by_event,
+        spool: SpoolStatus { files: spool.files, bytes: spool.bytes, dropped: spool.dropped },
+    }
 }
 
 pub async fn status_json(app: &App) -> Value {
@@ -59,7 +53,7 @@ pub async fn status_json(app: &App) -> Value {
         "viewers": health.metrics.viewers.load(Ordering::Relaxed),
         "store_bytes": app.store.size_bytes().await.unwrap_or(0),
         "history": app.history.progress(),
-        "hooks": hook_status_json(app).await,
+        "hooks": hook_status_now(app).await,
     })
 }
 

@@ -48,7 +48,8 @@ pub const ROUTES: &[Route] = &[
     (
         "get",
         "/api/sessions/{id}",
-        "One session; replaced_by: the session that went on in its process; agent_state.role: the colour of its state",
+        "One session; replaced_by: the session that went on in its process; agent_state.role: the colour of its state; \
+         takes: what can be typed into its terminal now",
         &[(200, "Session"), (404, "No such session")],
     ),
     (
@@ -125,7 +126,7 @@ pub const ROUTES: &[Route] = &[
     (
         "get",
         "/api/usage",
-        "What was spent, and the rate limits where known; since=today, 7d, a date or a time; by=hour, day, project, model or session gives rows, with offset and limit",
+        "What was spent, and the rate limits where known; since=today, 7d, a date or a time; by=hour, day, project, model or session gives rows, with offset and limit; refresh=true looks at the disk first",
         &[(200, "Report"), (400, "since or by is not understood")],
     ),
     ("get", "/healthz", "Whether events can be stored", &[(200, "ok"), (503, "degraded")]),

@@ -4,10 +4,12 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use flightdeck_core::answers::{Focused, Pressed, PromptBody};
 use flightdeck_core::board::Card;
+use flightdeck_core::lens::Takes;
 use flightdeck_core::timeline::{FOCUSED, INTERRUPTED, PROMPTED, STOPPED};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::api::{ApiError, by_person};
@@ -15,20 +17,12 @@ use crate::changes::Subscription;
 use crate::process;
 use crate::server::App;
 use crate::terminal::focus::{self, Values};
-use crate::terminal::keys::{self, Draft, Now, Watch};
-use crate::terminal::words::{self, As};
+use crate::terminal::keys::{self, Now, Watch};
+use crate::terminal::words;
 use crate::terminal::{Place, Refused};
 
 /// Longest prompt that is typed. 20 KB are measured; a file is better named than pasted.
 pub const PROMPT_BYTES_MAX: usize = 256 << 10;
-
-#[derive(Debug, Deserialize)]
-struct PromptBody {
-    text: String,
-    #[serde(rename = "as")]
-    meant: Option<As>,
-    draft: Option<Draft>,
-}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -52,11 +46,11 @@ pub async fn post_focus(State(app): State<App>, Path(id): Path<String>) -> Answe
     accepted(focus(&app, &id).await?)
 }
 
-fn accepted(answer: Value) -> Answer {
+fn accepted(answer: impl Serialize) -> Answer {
     Ok((StatusCode::ACCEPTED, axum::Json(answer)).into_response())
 }
 
-pub async fn prompt(app: &App, id: &str, body: &[u8]) -> Result<Value, ApiError> {
+pub async fn prompt(app: &App, id: &str, body: &[u8]) -> Result<Pressed, ApiError> {
     let card = card(app, id).await?;
     let PromptBody { text, meant, draft } = parse(body)?;
     if text.len() > PROMPT_BYTES_MAX {
@@ -80,10 +74,10 @@ pub async fn prompt(app: &App, id: &str, body: &[u8]) -> Result<Value, ApiError>
             "typed and Enter pressed, but the client has not confirmed it yet: look at the terminal"
         }
     };
-    Ok(json!({ "confirmed": confirmed, "message": message }))
+    Ok(Pressed { confirmed, message: message.to_owned() })
 }
 
-pub async fn interrupt(app: &App, id: &str, body: &[u8]) -> Result<Value, ApiError> {
+pub async fn interrupt(app: &App, id: &str, body: &[u8]) -> Result<Pressed, ApiError> {
     let card = card(app, id).await?;
     let InterruptBody { confirm, stop } = if body.is_empty() { Default::default() } else { parse(body)? };
     if stop {
@@ -91,7 +85,7 @@ pub async fn interrupt(app: &App, id: &str, body: &[u8]) -> Result<Value, ApiErr
     }
     let place = place(app, &card).await?;
     let label = card.agent_state.label.clone();
-    if !keys::is_working(card.agent_state.state) {
+    if card.agent_state.state.takes() != Some(Takes::Interrupt) {
         return Err(Refused::NotWorking { label }.into());
     }
     if !confirm {
@@ -105,11 +99,11 @@ pub async fn interrupt(app: &App, id: &str, body: &[u8]) -> Result<Value, ApiErr
         true => "interrupted",
         false => "Esc was pressed, but the session does not say yet that it stopped: look at the terminal",
     };
-    Ok(json!({ "confirmed": confirmed, "message": message }))
+    Ok(Pressed { confirmed, message: message.to_owned() })
 }
 
 /// Asks the client's process to end, as closing its terminal would: it says goodbye by its own hooks.
-async fn end(app: &App, card: &Card, confirm: bool) -> Result<Value, ApiError> {
+async fn end(app: &App, card: &Card, confirm: bool) -> Result<Pressed, ApiError> {
     let (pid, start) = occupied(app, card).await?;
     if !confirm {
         return Err(Refused::ConfirmStop.into());
@@ -118,21 +112,22 @@ async fn end(app: &App, card: &Card, confirm: bool) -> Result<Value, ApiError> {
         return Err(Refused::ProcessGone { pid }.into());
     }
     by_person(app, &card.id, STOPPED, Map::new()).await?;
-    Ok(json!({ "confirmed": true, "message": "told to end" }))
+    Ok(Pressed { confirmed: true, message: "told to end".to_owned() })
 }
 
-pub async fn focus(app: &App, id: &str) -> Result<Value, ApiError> {
+pub async fn focus(app: &App, id: &str) -> Result<Focused, ApiError> {
     let card = card(app, id).await?;
     let (place, command) = (place(app, &card).await, &app.terminals.focus_command);
     let (tty, shown) = match (place, command) {
         (Ok(place), _) => {
             let tty = focus::focus(&app.terminals.tmux, &place).await?;
-            (Some(tty.clone()), json!({ "client": tty, "message": "its pane is in front" }))
+            let message = "its pane is in front".to_owned();
+            (Some(tty.clone()), Focused { client: Some(tty), message })
         }
         (Err(ApiError::Refused(refused @ Refused::NoPane { .. })), None) => return Err(refused.into()),
         (Err(ApiError::Refused(Refused::NoPane { .. })), Some(_)) => (
             card.seat.pid.and_then(process::tty),
-            json!({ "client": null, "message": "its terminal was asked for" }),
+            Focused { client: None, message: "its terminal was asked for".to_owned() },
         ),
         (Err(other), _) => return Err(other),
     };

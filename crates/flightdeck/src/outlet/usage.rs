@@ -27,6 +27,9 @@ pub struct UsageQuery {
     /// A page of the rows.
     offset: Option<usize>,
     limit: Option<usize>,
+    /// Look at the disk first, even where nothing was heard of a change.
+    #[serde(default)]
+    refresh: bool,
 }
 
 pub async fn usage(State(app): State<App>, Query(query): Query<UsageQuery>) -> Result<Response, ApiError> {
@@ -56,7 +59,11 @@ async fn report(app: &App, query: &UsageQuery) -> Result<Report, ApiError> {
         ),
         None => None,
     };
-    app.history.refresh(REFRESH_MAX).await;
+    if query.refresh {
+        app.history.refresh(REFRESH_MAX).await;
+    } else {
+        app.history.refresh_if_heard(REFRESH_MAX).await;
+    }
     let mut tally = Tally::new(&app.prices, zone, since, now).by(by);
     let sessions = app.store.transcript_sessions(since.unwrap_or_default()).await?;
     for some in sessions.chunks(SESSIONS_AT_ONCE) {

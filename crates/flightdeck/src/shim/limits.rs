@@ -27,6 +27,8 @@ pub(super) const HOLD_GRACE: Duration = Duration::from_secs(2);
 pub(super) const HOLD_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longest reply: a verdict may carry a changed tool input, which is at most as large as a payload.
 pub(super) const REPLY_BYTES_MAX: usize = flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
+/// Room for the next piece of a reply; nearly every one is shorter than this, and it grows by doubling.
+pub(super) const REPLY_ROOM_BYTES_MIN: usize = 256;
 /// Longest variable that travels: a path is at most this long.
 pub(super) const VARIABLE_BYTES_MAX: usize = 4096;
 /// Longest text picked out of a payload that was too large.

@@ -12,7 +12,7 @@ use super::backend::{Backend, Counts, RetainStep};
 use super::{
     Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, PAGE_ITEMS_MAX, PageFrom, Result,
     RetentionPolicy, SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SessionCursor, SessionPage, SessionRead, SessionUsage,
-    Snapshot, StoredSession, TranscriptBatch,
+    Snapshot, StoredSession, Title, TranscriptBatch,
 };
 
 /// What an event weighs beside its texts: a guess, so that retention by size means something here too.
@@ -74,7 +74,7 @@ impl Data {
             return;
         };
         old.session.cwd = old.session.cwd.take().or_else(|| new.session.cwd.clone());
-        old.session.title = new.session.title.clone().or_else(|| old.session.title.take());
+        Title::keep(&mut old.session.title, new.session.title.clone());
         old.session.first_at = old.session.first_at.min(new.session.first_at);
         old.session.born_at = old.session.born_at.min(new.session.born_at);
         old.session.last_at = old.session.last_at.max(new.session.last_at);

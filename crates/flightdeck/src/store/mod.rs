@@ -32,7 +32,7 @@ pub use memory::Memory;
 pub use types::{
     Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Opened, PageFrom, RetainReport,
     RetentionPolicy, SessionCursor, SessionPage, SessionRead, SessionUsage, SetAside, Snapshot,
-    StoredSession, TranscriptBatch,
+    StoredSession, Title, TitledBy, TranscriptBatch,
 };
 
 use thread::{Command, Reply};

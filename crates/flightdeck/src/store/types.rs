@@ -201,11 +201,36 @@ pub struct FileRead {
 pub struct SessionRead {
     pub session_id: String,
     pub cwd: Option<String>,
-    pub title: Option<String>,
+    pub title: Option<Title>,
     pub first_at: Timestamp,
     /// When its first file was made.
     pub born_at: Timestamp,
     pub last_at: Timestamp,
+}
+
+/// What a session is called, and who said so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Title {
+    pub text: String,
+    pub by: TitledBy,
+}
+
+/// The later stands above the earlier. The numbers are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TitledBy {
+    FirstPrompt = 1,
+    Model = 2,
+    Person = 3,
+}
+
+impl Title {
+    /// A later reading found another title. Of prompts the first counts, of titles the last.
+    pub fn keep(kept: &mut Option<Self>, new: Option<Self>) {
+        let by = |title: &Option<Self>| title.as_ref().map(|t| t.by);
+        if by(&new) > by(kept) || (by(&new) == by(kept) && by(kept) > Some(TitledBy::FirstPrompt)) {
+            *kept = new;
+        }
+    }
 }
 
 /// What a reading of one session's transcripts found, with where it stopped: stored together or not at all.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use flightdeck_core::lens::StateName;
-use serde::Deserialize;
+use flightdeck_core::answers::Draft;
+use flightdeck_core::lens::{StateName, Takes};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::pane::{self, Place};
@@ -25,16 +25,6 @@ const CLEAR_ROWS_MAX: usize = 200;
 const HEAD_LETTERS: usize = 16;
 /// How the box stands for a paste of many lines or of very long ones.
 const FOLDED: [&str; 2] = ["[Pasted text #", "[...Truncated"];
-
-/// What to do with a draft that is in the box already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Draft {
-    /// Set aside; the client puts it back after ours was sent.
-    Keep,
-    /// Taken away; Ctrl+Y in the box brings it back.
-    Replace,
-}
 
 /// The session as the daemon knows it at this moment.
 #[derive(Clone, Debug)]
@@ -95,30 +85,19 @@ pub async fn interrupt(
         working(session).await?;
     }
     press(tmux, place, &["Escape"]).await?;
-    Ok(until(session, |now| !is_working(now.state)).await)
-}
-
-/// The states in which the client waits for a prompt.
-pub fn is_idle(state: StateName) -> bool {
-    matches!(state, StateName::Idle | StateName::Interrupted | StateName::Error)
-}
-
-/// At work, or blocked in the middle of it.
-pub fn is_working(state: StateName) -> bool {
-    use StateName as S;
-    !is_idle(state) && !matches!(state, S::WaitingBackground | S::SessionEnded)
+    Ok(until(session, |now| now.state.takes() != Some(Takes::Interrupt)).await)
 }
 
 async fn idle(session: &mut impl Watch) -> Result<Now, Refused> {
     match session.now().await {
-        Some(now) if is_idle(now.state) => Ok(now),
+        Some(now) if now.state.takes() == Some(Takes::Prompt) => Ok(now),
         now => Err(Refused::NotIdle { label: label(now) }),
     }
 }
 
 async fn working(session: &mut impl Watch) -> Result<(), Refused> {
     match session.now().await {
-        Some(now) if is_working(now.state) => Ok(()),
+        Some(now) if now.state.takes() == Some(Takes::Interrupt) => Ok(()),
         now => Err(Refused::NotWorking { label: label(now) }),
     }
 }

@@ -16,6 +16,7 @@ pub mod words;
 mod fake;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use focus::FocusCommand;
@@ -29,7 +30,7 @@ pub struct Terminals {
     pub tmux: Program,
     pub focus_command: Option<FocusCommand>,
     /// Panes somebody types into at this moment: two prompts must not mix.
-    busy: Mutex<BTreeSet<Place>>,
+    busy: Mutex<BTreeSet<(PathBuf, String)>>,
 }
 
 impl Terminals {
@@ -40,8 +41,9 @@ impl Terminals {
     /// The keyboard of a pane, until it is dropped.
     pub fn take_keyboard(&self, place: &Place) -> Result<Keyboard<'_>, Refused> {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
-        match busy.insert(place.clone()) {
-            true => Ok(Keyboard { terminals: self, place: place.clone() }),
+        let pane = (place.server.clone(), place.pane.clone());
+        match busy.insert(pane.clone()) {
+            true => Ok(Keyboard { terminals: self, pane }),
             false => Err(Refused::Busy),
         }
     }
@@ -50,12 +52,12 @@ impl Terminals {
 #[derive(Debug)]
 pub struct Keyboard<'a> {
     terminals: &'a Terminals,
-    place: Place,
+    pane: (PathBuf, String),
 }
 
 impl Drop for Keyboard<'_> {
     fn drop(&mut self) {
-        self.terminals.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.place);
+        self.terminals.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.pane);
     }
 }
 
@@ -68,7 +70,8 @@ mod tests {
         let terminals = Terminals::default();
         let place = |pane: &str| Place { server: "/s".into(), pane: pane.into(), pid: 1, proc_start: None };
         let first = terminals.take_keyboard(&place("%1")).unwrap();
-        assert_eq!(terminals.take_keyboard(&place("%1")).unwrap_err().code(), "busy");
+        let other = Place { pid: 2, ..place("%1") };
+        assert_eq!(terminals.take_keyboard(&other).unwrap_err().code(), "busy");
         assert!(terminals.take_keyboard(&place("%2")).is_ok());
         drop(first);
         assert!(terminals.take_keyboard(&place("%1")).is_ok());

@@ -42,6 +42,10 @@ pub async fn find(tmux: &impl Tmux, place: &Place) -> Result<Pane, Refused> {
 pub async fn find_free(tmux: &impl Tmux, place: &Place) -> Result<Pane, Refused> {
     let (pane, says) = look(tmux, place).await?;
     let name = || place.pane.clone();
+    // Suspended (Ctrl-Z), or behind an editor: its pane belongs to somebody else for now.
+    if process::stat(place.pid).is_some_and(|client| !client.in_front) {
+        return Err(Refused::Suspended { pane: name() });
+    }
     match says {
         Says { in_mode: true, .. } => Err(Refused::PaneInMode { pane: name() }),
         Says { input_off: true, .. } => Err(Refused::PaneDeaf { pane: name() }),

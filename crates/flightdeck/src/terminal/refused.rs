@@ -54,6 +54,10 @@ pub enum Refused {
     PaneSynchronized { pane: String },
     #[error("pane {pane} does not hold the session's process {pid}: the session moved or ended")]
     NotInPane { pane: String, pid: u32 },
+    #[error(
+        "another program is in front of the session in pane {pane}, an editor or the shell: bring it back there first (fg)"
+    )]
+    Suspended { pane: String },
     #[error("the session's process {pid} is gone")]
     ProcessGone { pid: u32 },
     #[error("another prompt is being typed into that pane right now: try again in a moment")]
@@ -88,9 +92,10 @@ impl Refused {
             Self::ShellMode => "shell_mode",
             Self::NoBox { .. } => "no_prompt_box",
             Self::PaneGone { .. } | Self::PaneDead { .. } => "pane_gone",
-            Self::PaneInMode { .. } | Self::PaneDeaf { .. } | Self::PaneSynchronized { .. } => {
-                "pane_not_free"
-            }
+            Self::PaneInMode { .. }
+            | Self::PaneDeaf { .. }
+            | Self::PaneSynchronized { .. }
+            | Self::Suspended { .. } => "pane_not_free",
             Self::NotInPane { .. } | Self::ProcessGone { .. } => "not_in_pane",
             Self::Busy => "busy",
             Self::NotSent { .. } => "not_sent",

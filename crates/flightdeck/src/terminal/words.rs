@@ -1,17 +1,9 @@
 //! What the client would make of a text: a prompt, or something it runs itself.
 
+use flightdeck_core::answers::As;
 use flightdeck_core::text;
-use serde::Deserialize;
 
 use super::refused::Refused;
-
-/// How the person means a text that the client could take for a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum As {
-    Command,
-    Text,
-}
 
 /// What is put into the prompt box.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,11 +8,11 @@ use std::hash::{BuildHasherDefault, Hasher};
 use flightdeck_core::board::Tokens;
 use flightdeck_core::price::{Nanos, PriceTable, Usage};
 use flightdeck_core::project::Project;
-use flightdeck_core::status_line::RateLimits;
 use flightdeck_core::time::{Millis, Timestamp};
+pub use flightdeck_core::usage::{Group, Report, Spent};
 use flightdeck_core::wire::transcript::MessageKey;
 use jiff::tz::TimeZone;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use self::stretch::Stretch;
 pub use self::stretch::{parse_since, start_of_today};
@@ -34,56 +34,6 @@ pub enum By {
     Project,
     Model,
     Session,
-}
-
-/// Tokens and money of a group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
-    pub messages: u64,
-    pub tokens: Tokens,
-    pub usd_micros: u64,
-    /// Models that were used and whose price nobody knows: the sum above lacks them.
-    pub unpriced_models: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Group {
-    /// A time, a date, a project's path, a model, a session's id.
-    pub key: String,
-    /// As a person calls it.
-    pub name: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub project: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub last_at: Option<Timestamp>,
-    #[serde(flatten)]
-    pub spent: Spent,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
-    pub since: Option<Timestamp>,
-    pub time_zone: Option<String>,
-    /// Where the prices are from.
-    pub prices: String,
-    pub total: Spent,
-    pub today: Spent,
-    /// Oldest first.
-    pub by_day: Vec<Group>,
-    /// The dearest first.
-    pub by_project: Vec<Group>,
-    pub by_model: Vec<Group>,
-    pub by_session: Vec<Group>,
-    pub sessions_total: u64,
-    /// What was asked for with `by`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub rows: Option<Vec<Group>>,
-    /// Of the subscription, where a status line told them.
-    #[serde(default)]
-    pub rate_limits: Option<RateLimits>,
-    /// How far the reading of history is; absent when everything was read for this report.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub indexing: Option<serde_json::Value>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -228,7 +178,7 @@ impl<'a> Tally<'a> {
         entry.1.add(&whole);
         let group = Group {
             key: session.session_id.clone(),
-            name: session.title.clone().unwrap_or_else(|| "–".to_owned()),
+            name: session.title.as_ref().map_or("–", |title| &title.text).to_owned(),
             project: Some(project.name().to_owned()),
             last_at: Some(session.last_at),
             spent: whole.spent(),

@@ -3,6 +3,7 @@
 use flightdeck_core::enrichment::{Enrichment, Fold, From, Summary};
 use flightdeck_core::limits::{CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, QUEUE_MAX, TODOS_MAX};
 use flightdeck_core::price::PriceTable;
+use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::transcript::{Line, LineKind, bought};
 use flightdeck_sim::corpus;
 use serde_json::Value;
@@ -24,7 +25,7 @@ fn assert_bounded(known: &Enrichment) {
     assert!(chars(&known.last_answer) <= CARD_ANSWER_CHARS_MAX + 1);
     assert!(chars(&known.last_prompt) <= CARD_PROMPT_CHARS_MAX + 1);
     assert!(known.todos.len() <= TODOS_MAX);
-    assert!(known.queued_prompts() as usize <= QUEUE_MAX);
+    assert!(known.queued_prompts(Timestamp::default()) as usize <= QUEUE_MAX);
 }
 
 #[test]

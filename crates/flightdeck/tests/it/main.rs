@@ -22,6 +22,7 @@ mod liveness;
 mod openapi;
 mod policy;
 mod registration;
+mod registry;
 mod replay;
 mod safety;
 mod shim;

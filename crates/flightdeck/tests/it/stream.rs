@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use flightdeck::changes::REPLAY_CHANGES_MAX;
 use flightdeck::store::Store;
+use flightdeck_core::answers::Snapshot;
 use flightdeck_core::record::{EventId, Record};
 use flightdeck_core::time::Millis;
 use flightdeck_core::wire::hook::HookDraft;
@@ -134,6 +135,9 @@ fn a_viewer_gets_the_board_and_then_each_change_with_its_number() {
     let snapshot = viewer.next().unwrap();
     assert_eq!((snapshot.says().as_str(), &snapshot.boot), ("snapshot 1", &deck.health.boot));
     assert_eq!(snapshot.data, deck.get("/api/sessions").json());
+    // Put together from cards that are written already; the page reads it as this type.
+    let typed: Snapshot = serde_json::from_value(snapshot.data.clone()).unwrap();
+    assert_eq!(snapshot.data, json!(typed));
 
     deck.post(&prompt("a", "hello"));
     deck.post(&hook(

@@ -29,6 +29,24 @@ pub(super) fn clear(s: &mut Stage) -> Result<()> {
     s.see(&t, "answered there", idle())
 }
 
+/// The client asks first whether the cached context is worth losing.
+pub(super) fn model(s: &mut Stage) -> Result<()> {
+    let t = s.open_with("a", &["--permission-mode", "default", "--model", "opus"], &[])?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    s.see(&t, "answered", idle())?;
+    s.see_card(&t, "the first model", |card| card["model"].as_str().is_some_and(|m| m.contains("opus")))?;
+    t.tui.submit("/model sonnet")?;
+    t.tui.wait_text("Switch model", SWITCH)?;
+    s.answer(&t, &["Enter"])?;
+    s.see_card(&t, "the other model", |card| card["model"].as_str().is_some_and(|m| m.contains("sonnet")))?;
+    s.see(&t, "still at its prompt", idle())?;
+    s.prompt(&t, "SCRIPT:hello two")?;
+    s.see(&t, "answered by the other", idle())?;
+    s.see_card(&t, "still the other model", |card| {
+        card["model"].as_str().is_some_and(|m| m.contains("sonnet"))
+    })
+}
+
 pub(super) fn compact(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     for prompt in ["SCRIPT:hello one", "SCRIPT:hello two", "SCRIPT:hello three"] {

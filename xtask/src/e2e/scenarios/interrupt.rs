@@ -1,11 +1,12 @@
-//! Esc in every phase. No hook fires for any of these: the screen is checked today, the board with the registry.
+//! Esc in every phase. No hook fires for any of these: the board learns of them from the registry.
 
 use std::time::Duration;
 
 use anyhow::Result;
+use serde_json::json;
 
 use crate::e2e::expect::{idle, interrupted, plan as plan_ready, question as asks, working};
-use crate::e2e::stage::Stage;
+use crate::e2e::stage::{Seat, Stage};
 
 /// The screen shows only the prompt, back in its box; the board knows more.
 const BACK_IN_THE_BOX: &[&str] = &["interrupted"];
@@ -76,4 +77,34 @@ pub(super) fn foreground_agent(s: &mut Stage) -> Result<()> {
     s.see(&t, "an agent works", working().board(&["delegating", "acting"]))?;
     t.tui.press(&["Escape"])?;
     s.see(&t, "interrupted", interrupted())
+}
+
+/// A hook of the person's own keeps the client waiting; ours for the same event has come and gone.
+pub(super) fn pre_tool_hook(s: &mut Stage) -> Result<()> {
+    let t = open_with_a_slow_hook(s, "PreToolUse")?;
+    s.prompt(&t, "SCRIPT:bash one")?;
+    t.tui.wait_text("PreToolUse", Duration::from_secs(20))?;
+    s.see(&t, "the hook runs", working().board(&["acting"]))?;
+    t.tui.press(&["Escape"])?;
+    s.see(&t, "interrupted", interrupted())
+}
+
+/// Claude has answered, so the turn was not cut short; it was only not over yet.
+pub(super) fn stop_hook(s: &mut Stage) -> Result<()> {
+    let t = open_with_a_slow_hook(s, "Stop")?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    // Our own Stop hook came at once; a second later the client is still busy.
+    s.see_card(&t, "Claude has answered", |card| card["agent_state"]["state"] == "idle")?;
+    s.see(&t, "the hook runs", working().board(&["thinking"]))?;
+    t.tui.press(&["Escape"])?;
+    s.see(&t, "the hook is ended", interrupted().board(&["idle"]))
+}
+
+fn open_with_a_slow_hook(s: &Stage, event: &str) -> Result<Seat> {
+    let mut settings = s.lab.settings()?;
+    settings["permissions"] = json!({"allow": ["Bash"]});
+    settings["hooks"][event] = json!([{"hooks": [{"type": "command", "command": "sleep 30"}]}]);
+    s.lab.write_settings(&settings)?;
+    s.install_hooks()?;
+    s.open("a")
 }

@@ -70,6 +70,22 @@ pub(super) static ALL: &[Scenario] = &[
     asking("esc_plan", "Esc on a plan", interrupt::plan),
     asking("esc_retry", "Esc while the client waits to retry", interrupt::retry),
     free("esc_foreground_agent", "Esc while a foreground agent works", interrupt::foreground_agent),
+    Scenario {
+        hooks_first: false,
+        ..asking(
+            "esc_pre_tool_hook",
+            "Esc while a hook of the person's own holds a tool up",
+            interrupt::pre_tool_hook,
+        )
+    },
+    Scenario {
+        hooks_first: false,
+        ..asking(
+            "esc_stop_hook",
+            "Esc while a hook of the person's own holds the end up",
+            interrupt::stop_hook,
+        )
+    },
     free("background_agent", "an agent works on after the turn", many::background_agent),
     free("foreground_agent", "the turn waits for its agent", many::foreground_agent),
     asking("agent_permission", "a background agent asks for permission", many::agent_permission),
@@ -85,6 +101,7 @@ pub(super) static ALL: &[Scenario] = &[
         ..asking("twenty_at_once", "twenty terminals in four states", many::twenty_at_once)
     },
     asking("clear", "/clear puts a new session in the old one's place", context::clear),
+    asking("model", "/model goes on with another model", context::model),
     asking("compact", "/compact", context::compact),
     asking("auto_compact", "the context is full", context::auto_compact),
     asking("resume", "a session is resumed by id", context::resume),
@@ -107,10 +124,8 @@ pub(super) static ALL: &[Scenario] = &[
     acting("answer_plan", "plans are sent back and approved on the board", answer::plan::plan_answered),
     acting("answer_several", "two requests at once, and those of an agent", answer::agents::several),
     acting("answer_terminal", "the terminal is first", answer::race::terminal_first),
-    Scenario {
-        slow: true,
-        ..acting("answer_race", "the terminal and the board at the same moment", answer::race::both_at_once)
-    },
+    acting("answer_race", "the terminal and the board at the same moment", answer::race::both_at_once),
+    acting("answer_cli", "answers and a prompt by the command line", answer::cli::answered),
     acting("answer_timeout", "nobody answers in time", answer::hold::timeout),
     acting("answer_killed", "the daemon dies while somebody waits", answer::hold::daemon_killed),
     acting("answer_print", "print mode, held only where wanted", answer::hold::print),

@@ -21,7 +21,7 @@ pub(super) fn status_line(s: &mut Stage) -> Result<()> {
     let mut settings = s.lab.settings()?;
     settings["statusLine"] = json!({"type": "command", "command": "wc -l | sed 's/.*/my own line/'"});
     s.lab.write_settings(&settings)?;
-    s.hooks(&["install", "--statusline"])?;
+    s.run(&["hooks", "install", "--statusline"])?;
     let t = s.open("a")?;
     t.tui.wait_text("my own line", DRAWN)?;
     s.prompt(&t, "SCRIPT:hello one")?;
@@ -33,7 +33,7 @@ pub(super) fn status_line(s: &mut Stage) -> Result<()> {
     s.see_card(&t, "tokens by the transcript, branch by the repository", |card| {
         card["tokens"]["output"].as_u64() > Some(0) && card["git_branch"] == "trunk"
     })?;
-    s.hooks(&["uninstall"])?;
+    s.run(&["hooks", "uninstall"])?;
     // The client writes settings of its own into the file.
     let after = s.lab.settings()?;
     let given_back = after["statusLine"] == settings["statusLine"] && after["hooks"] == settings["hooks"];

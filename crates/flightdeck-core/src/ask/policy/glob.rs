@@ -9,7 +9,9 @@ use crate::limits::POLICY_TEXT_CHARS_MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Glob {
     text: String,
-    regex: Regex,
+    whole: Regex,
+    /// The same, with any words before it.
+    tail: Regex,
 }
 
 impl Glob {
@@ -21,7 +23,7 @@ impl Glob {
         if text.chars().count() > POLICY_TEXT_CHARS_MAX {
             return Err(format!("is over {POLICY_TEXT_CHARS_MAX} characters long"));
         }
-        let mut pattern = String::from(r"(?s)\A");
+        let mut pattern = String::new();
         for c in text.chars() {
             match c {
                 '*' => pattern.push_str(".*"),
@@ -29,12 +31,20 @@ impl Glob {
                 c => pattern.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
             }
         }
-        let regex = Regex::new(&(pattern + r"\z")).map_err(|e| format!("is not understood: {e}"))?;
-        Ok(Self { text: text.to_owned(), regex })
+        let regex = |before: &str| {
+            Regex::new(&format!(r"(?s)\A{before}{pattern}\z")).map_err(|e| format!("is not understood: {e}"))
+        };
+        // The spaces of a shell: those of all scripts need tables that this build of `regex` does not carry.
+        Ok(Self { text: text.to_owned(), whole: regex("")?, tail: regex(r"(?:.*(?-u:\s))?")? })
     }
 
     pub(super) fn matches(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+        self.whole.is_match(text)
+    }
+
+    /// From one of its words on: `sudo make` is `make` with something before it.
+    pub(super) fn matches_from_a_word(&self, text: &str) -> bool {
+        self.tail.is_match(text)
     }
 
     /// Nothing in it stands for anything else.

@@ -18,7 +18,6 @@ pub use self::request::Request;
 use self::glob::Glob;
 use super::By;
 use super::answer::{Answer, Decision};
-use super::caution::caution;
 use crate::record::Record;
 
 /// What the model reads where a rule that refuses gives no reason.
@@ -74,7 +73,9 @@ impl TryFrom<Written> for Rule {
         let Written { tool, matches, project, decision, message } = written;
         let glob = |name: &str, text: &str| Glob::new(text).map_err(|why| format!("`{name}` {why}"));
         let tool = glob("tool", &tool)?;
-        if matches.is_some() && tool.is_exact() && request::field(tool.as_str()).is_none() {
+        let never_fits = tool.as_str().starts_with("mcp__")
+            || (tool.is_exact() && request::field(tool.as_str()).is_none());
+        if matches.is_some() && never_fits {
             return Err(format!(
                 "`match` does not go with {tool}: nothing of its input says for certain what it does. Name the tool alone"
             ));
@@ -120,6 +121,11 @@ impl Rule {
 
     fn fits_any(&self, texts: &[String]) -> bool {
         texts.iter().any(|text| self.fits(Some(text)))
+    }
+
+    /// Something in one of these might be what it is about.
+    fn may_fit(&self, texts: &[String]) -> bool {
+        self.matches.as_ref().is_some_and(|glob| texts.iter().any(|text| glob.matches_from_a_word(text)))
     }
 
     /// The person wrote down this very text.
@@ -181,17 +187,19 @@ impl Policy {
         let about: Vec<&Rule> = self.rules.iter().filter(|rule| rule.is_about(request)).collect();
         let guesses = match request.text {
             Some(line) if request.is_command => shell::perhaps_commands(line),
+            Some(path) if request.is_path => vec![straight(path)],
             text => text.map(ToOwned::to_owned).into_iter().collect(),
         };
-        let fits = |rule: &&&Rule| rule.fits(request.text) || rule.fits_any(&guesses);
-        if let Some(rule) = about.iter().find(|rule| !rule.allows() && fits(rule)) {
+        let fits = |rule: &&Rule| rule.fits(request.text) || rule.fits_any(&guesses);
+        let refuses = |rule: &&Rule| !rule.allows() && (fits(rule) || rule.may_fit(&guesses));
+        if let Some(rule) = about.iter().copied().find(refuses) {
             return Outcome::Deny(rule);
         }
         let allows: Vec<&Rule> = about.into_iter().filter(|rule| rule.allows()).collect();
-        if !allows.iter().any(|rule| fits(&rule)) {
+        if !allows.iter().any(fits) {
             return Outcome::NoRule;
         }
-        let why = match request.text.filter(|_| request.is_command).and_then(caution) {
+        let why = match request.caution {
             Some(why) => Why::Destructive(why),
             None if request.is_unclear => Why::Unclear,
             None => match allowed_by(&allows, request) {
@@ -246,6 +254,20 @@ fn allowed_by<'a>(allows: &[&'a Rule], request: &Request<'_>) -> Option<Vec<&'a 
         return shell::commands(text)?.iter().map(|command| first(Some(command))).collect();
     }
     // `/work/api/src/*` does not mean `/work/api/src/../../../.ssh/config`.
-    let climbs = request.is_path && text.split('/').any(|part| part == "..");
-    first(Some(text)).filter(|_| !climbs).map(|rule| vec![rule])
+    let detours = request.is_path && text != straight(text);
+    first(Some(text)).filter(|_| !detours).map(|rule| vec![rule])
+}
+
+/// A path without `//`, `/./` and `/../`, as far as its text tells.
+fn straight(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::ask::caution;
 use crate::project::Project;
 use crate::record::Record;
 use crate::tool;
@@ -24,6 +25,8 @@ pub struct Request<'a> {
     pub text: Option<&'a str>,
     /// Where the session was started; a worktree of the client counts as its project.
     pub project: Option<String>,
+    /// Why it cannot be undone, if it runs a command, whatever the tool.
+    pub(super) caution: Option<&'static str>,
     pub(super) is_command: bool,
     pub(super) is_path: bool,
     /// Part of it is missing, or it asks for more than its text says.
@@ -49,6 +52,7 @@ impl<'a> Request<'a> {
             tool,
             text,
             project: project(record),
+            caution: input.and_then(caution::of_input),
             is_command: field == Some("command"),
             is_path: matches!(field, Some("file_path" | "notebook_path")),
             is_unclear: payload.contains_key(clip::MARK)

@@ -35,13 +35,20 @@ fn is_special(c: char) -> bool {
         || (c.is_control() && c != '\t')
 }
 
-/// Everything in a line that might be a command: to refuse one, a guess is enough.
+/// Everything in a line that might be a command: to refuse one, a guess is enough. White space is single, quotes are gone,
+/// and each piece comes again with its programs named without their folders.
 pub(super) fn perhaps_commands(line: &str) -> Vec<String> {
     let plain: String =
         line.replace("\\\n", "").chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
-    let whole = [line.trim().to_owned(), plain.trim().to_owned()];
-    let parts = plain.split(is_special).map(|part| part.trim().to_owned());
-    whole.into_iter().chain(parts).filter(|part| !part.is_empty()).collect()
+    let pieces = std::iter::once(plain.as_str()).chain(plain.split(is_special));
+    let words = |piece: &str| piece.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>();
+    let mut guesses = vec![line.trim().to_owned()];
+    for piece in pieces.map(words).filter(|words| !words.is_empty()) {
+        let bare: Vec<&str> = piece.iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
+        guesses.extend([piece.join(" "), bare.join(" ")]);
+    }
+    guesses.dedup();
+    guesses
 }
 
 #[cfg(test)]

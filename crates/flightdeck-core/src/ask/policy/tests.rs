@@ -87,14 +87,37 @@ fn what_cannot_be_undone_is_never_allowed() {
     ]));
     bash(
         &policy,
-        &["ls", "rm -rf build", "git -C x push -f", "r\"m\" -rf /"],
+        &["ls", "rm -rf build", "git -C x push -f", "r\"m\" -rf /", "rm 2>&1 -rf build"],
         expect![[r#"
-        ls                                   allow by *
-        rm -rf build                         left: cannot be undone: deletes recursively
-        git -C x push -f                     left: cannot be undone: force push
-        r"m" -rf /                           left: cannot be undone: deletes recursively
-    "#]],
+            ls                                   allow by *
+            rm -rf build                         left: cannot be undone: deletes recursively
+            git -C x push -f                     left: cannot be undone: force push
+            r"m" -rf /                           left: cannot be undone: deletes recursively
+            rm 2>&1 -rf build                    left: cannot be undone: deletes recursively
+        "#]],
     );
+}
+
+#[test]
+fn a_tool_of_a_server_that_runs_commands_is_no_way_around_that() {
+    let policy = policy(json!([{"tool": "mcp__shell__*", "decision": "allow"}]));
+    let told = |command: &str| said(&policy, &asked("mcp__shell__run", json!({ "command": command })));
+    assert_eq!(told("ls"), "allow by mcp__shell__*");
+    assert_eq!(told("rm -rf /"), "left: cannot be undone: deletes recursively");
+}
+
+#[test]
+fn a_detour_in_a_path_goes_around_no_refusal() {
+    let policy = policy(json!([
+        {"tool": "Edit", "match": "/work/api/*", "decision": "allow"},
+        {"tool": "Edit", "match": "/work/api/secrets/*", "decision": "deny"},
+    ]));
+    let told = |path: &str| said(&policy, &asked("Edit", json!({ "file_path": path })));
+    assert_eq!(told("/work/api/src/a.rs"), "allow by Edit /work/api/*");
+    for path in ["/work/api//secrets/k", "/work/api/./secrets/k", "/work/api/src/../secrets/k"] {
+        assert_eq!(told(path), "deny by Edit /work/api/secrets/*", "{path}");
+    }
+    assert_eq!(told("/work/api//src/a.rs"), "left: more than one plain command or path");
 }
 
 #[test]
@@ -114,6 +137,12 @@ fn a_refusal_wins_wherever_it_stands_and_needs_only_a_guess() {
             "cd x && git push",
             "echo $(git push)",
             "'git' push",
+            "git  push",
+            "git\tpush",
+            "if true; then git push; fi",
+            "sudo git push",
+            "bash -c \"git push\"",
+            "/usr/bin/git push",
             "rm -rf /x",
         ],
         expect![[r#"
@@ -123,6 +152,12 @@ fn a_refusal_wins_wherever_it_stands_and_needs_only_a_guess() {
             cd x && git push                     deny by Bash git push*
             echo $(git push)                     deny by Bash git push*
             'git' push                           deny by Bash git push*
+            git  push                            deny by Bash git push*
+            git	push                             deny by Bash git push*
+            if true; then git push; fi           deny by Bash git push*
+            sudo git push                        deny by Bash git push*
+            bash -c "git push"                   deny by Bash git push*
+            /usr/bin/git push                    deny by Bash git push*
             rm -rf /x                            deny by Bash rm -rf /*
         "#]],
     );
@@ -215,6 +250,10 @@ fn a_rule_that_cannot_be_meant_is_refused_with_a_sentence() {
         .assert_eq(&refused(json!({"tool": " ", "decision": "allow"})));
     expect!["`match` does not go with mcp__x: nothing of its input says for certain what it does. Name the tool alone"]
         .assert_eq(&refused(json!({"tool": "mcp__x", "match": "a*", "decision": "allow"})));
+    assert!(
+        refused(json!({"tool": "mcp__x__*", "match": "a*", "decision": "deny"}))
+            .starts_with("`match` does not go")
+    );
     assert!(refused(json!({"tool": "Bash", "decision": "ask"})).contains("unknown variant `ask`"));
     assert!(refused(json!({"tool": "Bash", "decison": "allow"})).contains("unknown field `decison`"));
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use flightdeck_core::wire::registry;
 use serde_json::{Value, json};
 
-use super::story::{Stage, answer, block_on, out};
+use super::story::{Daemon, Stage, answer, block_on, out};
 use crate::clock;
 
 fn put(path: &Path, text: &str) {
@@ -83,18 +83,59 @@ fn the_clients_own_task_list_is_on_the_card() {
     });
 }
 
+async fn registry_says(daemon: &Daemon, session: &str, cwd: &str) {
+    let now = clock::now().as_millis();
+    let entry = json!({"pid": 1, "procStart": "1", "sessionId": session, "cwd": cwd, "startedAt": now,
+        "status": "busy", "statusUpdatedAt": now});
+    let record = registry::record(entry.as_object().unwrap(), clock::fresh_id()).unwrap();
+    daemon.engine.append(vec![record]).await.unwrap();
+}
+
 #[test]
 fn a_session_that_only_the_registry_knows_gets_its_numbers_too() {
     block_on(async {
         let stage = Stage::new();
         Stage::write(&stage.main("s"), &answer("a", 1, 5));
         let daemon = stage.daemon().await;
-        let now = clock::now().as_millis();
-        let entry = json!({"pid": 1, "procStart": "1", "sessionId": "s", "cwd": "/w/api", "startedAt": now,
-            "status": "busy", "statusUpdatedAt": now});
-        let record = registry::record(entry.as_object().unwrap(), clock::fresh_id()).unwrap();
-        daemon.engine.append(vec![record]).await.unwrap();
+        registry_says(&daemon, "s", "/w/api").await;
         daemon.until("s", |c| *out(c) == json!(5)).await;
+        daemon.stop().await;
+    });
+}
+
+#[test]
+fn a_session_that_went_into_a_worktree_before_anybody_told_of_it_gets_its_numbers_too() {
+    block_on(async {
+        let stage = Stage::new();
+        Stage::write(&stage.main("s"), &answer("a", 1, 5));
+        let daemon = stage.daemon().await;
+        let worktree = "/w/api/.claude/worktrees/lab";
+        registry_says(&daemon, "s", worktree).await;
+        daemon.until("s", |c| *out(c) == json!(5)).await;
+        // The same again: a guess must not lead away from what was found.
+        registry_says(&daemon, "s", worktree).await;
+        Stage::write(&stage.main("s"), &answer("b", 2, 7));
+        daemon.until("s", |c| *out(c) == json!(12)).await;
+        // One whose file comes only after its entry.
+        registry_says(&daemon, "later", worktree).await;
+        daemon.until("later", |c| !c.is_null()).await;
+        tokio::time::sleep(std::time::Duration::from_millis(1000)).await;
+        Stage::write(&stage.main("later"), &answer("c", 3, 9));
+        daemon.until("later", |c| *out(c) == json!(9)).await;
+        daemon.stop().await;
+    });
+}
+
+#[test]
+fn a_copy_of_a_followed_session_in_another_folder_is_history() {
+    block_on(async {
+        let stage = Stage::new();
+        Stage::write(&stage.main("s"), &answer("a", 1, 5));
+        Stage::write(&stage.projects().join("-w-web/s.jsonl"), &answer("b", 2, 7));
+        let daemon = stage.daemon().await;
+        daemon.hook(&stage, "s", "SessionStart").await;
+        daemon.until("s", |c| *out(c) == json!(5)).await;
+        assert_eq!(daemon.report().await.total.tokens.output, 12);
         daemon.stop().await;
     });
 }

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use super::file::{Place, Reader};
 use super::gather::Gathered;
 use super::names::{Listed, list};
-use crate::store::SessionRead;
+use crate::store::{SessionRead, Title};
 use crate::usage::{Report, Tally};
 
 /// Everything below `projects`. Files that cannot be read are passed over and counted in the second part.
@@ -97,7 +97,7 @@ impl SessionRead {
             self.cwd = found.cwd.clone().or(self.cwd.take());
         }
         if main {
-            self.title = found.title().cloned().or(self.title.take());
+            Title::keep(&mut self.title, found.title.clone());
         }
     }
 }

@@ -15,8 +15,9 @@ use flightdeck_core::wire::growth;
 use tokio::sync::{Notify, mpsc};
 
 use super::file::Reader;
+use super::history::History;
 use super::live::{Live, session_of};
-use super::names::main_of;
+use super::names::{Transcript, find_main, main_of, subagents_of};
 use super::strangers::{Strangers, at_work};
 use super::watches::Watches;
 use super::{repository, tasks};
@@ -54,13 +55,15 @@ struct News {
     /// Sessions something happened to, with where their transcript is.
     touched: BTreeMap<String, Touched>,
     forgotten: BTreeSet<String>,
-    /// Everything that is followed now, for the history reader to leave alone.
-    followed: BTreeSet<String>,
+    /// Everything that is followed now, with its main transcript, for the history reader to leave alone.
+    followed: BTreeMap<String, PathBuf>,
 }
 
 #[derive(Clone, Debug)]
 struct Touched {
     path: PathBuf,
+    /// Nobody said where it writes: the path is where a session of its folder usually does.
+    guessed: bool,
     /// Where it works, and when that was said.
     cwd: Option<PathBuf>,
     told_at: Timestamp,
@@ -77,19 +80,22 @@ impl Tail {
     pub fn touched(&self, session: &Session) {
         let told = session.transcript_path.as_deref();
         let told = told.filter(|p| p.ends_with(".jsonl") && p.starts_with('/')).map(PathBuf::from);
-        // The registry says where a session was started, not where it writes.
+        // The registry says where a session works, not where it writes; it may have gone into a worktree since it began.
+        let guessed = told.is_none();
         let usual =
             || main_of(self.shared.projects.as_deref()?, session.project.path.as_deref()?, &session.id);
         let Some(path) = told.or_else(usual) else { return };
         let touched = Touched {
             path,
+            guessed,
             cwd: session.cwd.as_ref().map(PathBuf::from),
             told_at: session.last_activity_at,
             ended: session.ended_at.is_some(),
         };
         let mut news = self.news();
-        if !news.followed.contains(&session.id) {
-            news.followed.insert(session.id.clone());
+        let known = news.followed.get(&session.id);
+        if known.is_none_or(|main| !guessed && *main != touched.path) {
+            news.followed.insert(session.id.clone(), touched.path.clone());
         }
         let first = news.touched.is_empty();
         news.touched.insert(session.id.clone(), touched);
@@ -110,7 +116,14 @@ impl Tail {
     }
 
     pub fn follows(&self, session_id: &str) -> bool {
-        self.news().followed.contains(session_id)
+        self.news().followed.contains_key(session_id)
+    }
+
+    /// Whether this very file is read for a card. Another one of the same session, in another folder, is not.
+    pub fn follows_file(&self, transcript: &Transcript) -> bool {
+        let news = self.news();
+        let main = news.followed.get(&transcript.session_id);
+        main.is_some_and(|m| transcript.path == *m || transcript.path.starts_with(subagents_of(m)))
     }
 
     fn news(&self) -> std::sync::MutexGuard<'_, News> {
@@ -127,7 +140,13 @@ impl Tail {
 }
 
 /// Follows until the daemon stops.
-pub async fn follow(tail: Tail, store: Store, engine: EngineHandle, prices: Arc<PriceTable>) {
+pub async fn follow(
+    tail: Tail,
+    store: Store,
+    engine: EngineHandle,
+    prices: Arc<PriceTable>,
+    history: Arc<History>,
+) {
     let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
     let lost = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let follower = Follower {
@@ -135,6 +154,7 @@ pub async fn follow(tail: Tail, store: Store, engine: EngineHandle, prices: Arc<
         store,
         engine,
         prices,
+        history,
         hints,
         watches: Watches::new(hint, Arc::clone(&lost)),
         lost,
@@ -151,6 +171,8 @@ struct Follower {
     store: Store,
     engine: EngineHandle,
     prices: Arc<PriceTable>,
+    /// Hears of what nobody follows.
+    history: Arc<History>,
     hints: mpsc::Receiver<PathBuf>,
     /// A hint did not fit: look at everything.
     lost: Arc<std::sync::atomic::AtomicBool>,
@@ -167,6 +189,7 @@ struct Followed {
     /// Away while it is being read.
     live: Option<Live>,
     main: PathBuf,
+    guessed: bool,
     cwd: Option<PathBuf>,
     told_at: Timestamp,
     /// As it was last told.
@@ -179,6 +202,7 @@ impl Followed {
         Self {
             live: None,
             main: touched.path.clone(),
+            guessed: touched.guessed,
             cwd: touched.cwd.clone(),
             told_at: touched.told_at,
             around: Surroundings::default(),
@@ -221,13 +245,15 @@ impl Follower {
         let (touched, forgotten) = self.tail.take_news();
         for id in forgotten {
             self.due.remove(&id);
+            self.history.heard();
             if let Some(followed) = self.sessions.remove(&id) {
                 self.watches.leave(&followed.main);
             }
         }
         let now = Instant::now();
         for (id, touched) in touched {
-            let known = self.sessions.get(&id).is_some_and(|f| f.main == touched.path);
+            // A guess never moves what is followed: where its file is was looked up if the last guess was wrong.
+            let known = self.sessions.get(&id).is_some_and(|f| touched.guessed || f.main == touched.path);
             if !known && let Some(old) = self.sessions.insert(id.clone(), Followed::new(&touched)) {
                 self.watches.leave(&old.main);
             }
@@ -243,10 +269,14 @@ impl Follower {
     fn hear_hint(&mut self, path: &Path) {
         let soon = Instant::now() + SETTLE;
         if self.lost.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            self.history.heard();
             self.look_at_those(soon, |_| true);
         }
         if let Some(mains) = self.watches.head_changed(path) {
             return self.look_at_those(soon, |f| mains.contains(&f.main));
+        }
+        if Transcript::of(path).is_some_and(|transcript| !self.tail.follows_file(&transcript)) {
+            self.history.heard();
         }
         match session_of(path) {
             Some(id) if self.sessions.contains_key(&id) => self.look_at(id, soon, None),
@@ -267,6 +297,7 @@ impl Follower {
             return;
         }
         for folder in self.watches.join_all(projects) {
+            self.history.heard();
             let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
             files.for_each(|file| self.strangers.heard(&file.path(), soon));
         }
@@ -333,8 +364,25 @@ impl Follower {
         }
     }
 
+    /// Where a session writes that nobody told the place of: it is looked for while it is not where we thought.
+    async fn find(&mut self, id: &str) {
+        let Some(followed) = self.sessions.get_mut(id).filter(|f| f.guessed && !f.main.exists()) else {
+            return;
+        };
+        let Some(projects) = self.tail.shared.projects.clone() else { return };
+        let guess = followed.main.clone();
+        let found = tokio::task::spawn_blocking(move || find_main(&projects, &guess)).await;
+        if let Ok(Some(main)) = found {
+            self.watches.leave(&followed.main);
+            self.tail.news().followed.insert(id.to_owned(), main.clone());
+            followed.live = None;
+            followed.main = main;
+        }
+    }
+
     /// One step further; true if there is more to read.
     async fn read(&mut self, id: &str) -> anyhow::Result<bool> {
+        self.find(id).await;
         let Some(followed) = self.sessions.get_mut(id) else { return Ok(false) };
         let (cwd, told_at) = (followed.cwd.clone(), followed.told_at);
         let (mut live, new) = match followed.live.take() {

@@ -1,11 +1,13 @@
 //! The quick reading, for history: only what costs money, and what a session is called.
 
 use flightdeck_core::enrichment::Counted;
-use flightdeck_core::limits::CARD_PROMPT_CHARS_MAX;
+use flightdeck_core::limits::{CARD_PROMPT_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX};
 use flightdeck_core::price::Usage;
 use flightdeck_core::text;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::transcript::{Line, LineKind, MessageKey, bought};
+
+use crate::store::{Title, TitledBy};
 
 /// A session is named by its first prompt; it stands near the beginning or nowhere.
 const PROMPT_WITHIN_LINES: u32 = 64;
@@ -20,9 +22,8 @@ pub struct Gathered {
     pub first_at: Option<Timestamp>,
     pub last_at: Option<Timestamp>,
     pub unreadable: u64,
-    title: Option<String>,
-    titled_by_person: bool,
-    prompt: Option<String>,
+    /// What the session is called, as far as this file says.
+    pub title: Option<Title>,
     lines: u32,
 }
 
@@ -35,11 +36,6 @@ pub struct Row {
 }
 
 impl Gathered {
-    /// What the session is called, as far as this file says.
-    pub fn title(&self) -> Option<&String> {
-        self.title.as_ref().or(self.prompt.as_ref())
-    }
-
     pub fn counted(&self, agent: &str) -> Vec<Counted> {
         let counted = |row: &Row| Counted {
             key: row.key,
@@ -57,7 +53,7 @@ impl Gathered {
 
     pub fn take(&mut self, line: &[u8]) {
         self.lines = self.lines.saturating_add(1);
-        if self.prompt.is_none() && self.lines <= PROMPT_WITHIN_LINES {
+        if self.title.is_none() && self.lines <= PROMPT_WITHIN_LINES {
             self.look_for_prompt(line);
         }
         if is_bookkeeping(line) {
@@ -70,7 +66,7 @@ impl Gathered {
                 self.first_at = Some(self.first_at.map_or(at, |t| t.min(at)));
                 self.last_at = Some(self.last_at.map_or(at, |t| t.max(at)));
                 if self.cwd.is_none() {
-                    self.cwd = b.cwd.map(|cwd| String::from_utf8_lossy(cwd).into_owned());
+                    self.cwd = b.cwd().map(|cwd| text::one_line(&cwd, PATH_CHARS_MAX));
                 }
                 match self.rows.last_mut().filter(|last| last.key == row.key) {
                     Some(last) => *last = row,
@@ -84,7 +80,7 @@ impl Gathered {
 
     fn look_for_prompt(&mut self, line: &[u8]) {
         if let Ok(Line { kind: LineKind::Prompt(prompt), .. }) = Line::parse(line) {
-            self.prompt = Some(text::one_line(&prompt, CARD_PROMPT_CHARS_MAX));
+            self.title = Some(title(&prompt, TitledBy::FirstPrompt)).filter(|t| !t.text.is_empty());
         }
     }
 
@@ -92,29 +88,56 @@ impl Gathered {
         if !line.starts_with(b"{\"type\":\"ai-title\"") && !line.starts_with(b"{\"type\":\"custom-title\"") {
             return;
         }
-        // A person's own title stays, whatever Claude thinks of later.
-        match Line::parse(line).map(|l| l.kind) {
-            Ok(LineKind::CustomTitle(title)) => {
-                self.title = Some(text::one_line(&title, CARD_PROMPT_CHARS_MAX));
-                self.titled_by_person = true;
-            }
-            Ok(LineKind::AiTitle(title)) if !self.titled_by_person => {
-                self.title = Some(text::one_line(&title, CARD_PROMPT_CHARS_MAX));
-            }
-            _ => {}
-        }
+        let new = match Line::parse(line).map(|l| l.kind) {
+            Ok(LineKind::CustomTitle(text)) => Some(title(&text, TitledBy::Person)),
+            Ok(LineKind::AiTitle(text)) => Some(title(&text, TitledBy::Model)),
+            _ => None,
+        };
+        Title::keep(&mut self.title, new);
     }
 
     fn number(&mut self, model: &str) -> u32 {
-        let place = self.models.iter().position(|m| m == model).unwrap_or_else(|| {
-            self.models.push(model.to_owned());
-            self.models.len() - 1
+        let number = |models: &[String], name: &str| models.iter().position(|m| m == name);
+        let place = number(&self.models, model).unwrap_or_else(|| {
+            let name = text::one_line(model, NAME_CHARS_MAX);
+            number(&self.models, &name).unwrap_or_else(|| {
+                self.models.push(name);
+                self.models.len() - 1
+            })
         });
         place as u32
     }
 }
 
+pub(super) fn title(text: &str, by: TitledBy) -> Title {
+    Title { text: text::one_line(text, CARD_PROMPT_CHARS_MAX), by }
+}
+
 /// Short lines about the file itself begin with their type; the conversation's lines do not, or say which they are.
 fn is_bookkeeping(line: &[u8]) -> bool {
     line.strip_prefix(b"{\"type\":\"").is_some_and(|kind| !kind.starts_with(b"assistant\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use flightdeck_core::enrichment::{Fold, From};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_quick_reading_names_folders_and_models_as_the_whole_one_does() {
+        for (cwd, model) in [("/w/a\"b\\c", "m"), (&"/x".repeat(10_000), &"m".repeat(10_000))] {
+            let line = json!({"type": "assistant", "cwd": cwd, "message": {"id": "a", "model": model,
+                "usage": {"output_tokens": 1}}});
+            let line = line.to_string();
+            let (mut quick, mut whole) = (Gathered::default(), Fold::default());
+            for _ in 0..2 {
+                quick.take(line.as_bytes());
+                whole.take(From::Main, line.as_bytes());
+            }
+            assert_eq!(quick.cwd, whole.known().cwd);
+            assert_eq!(quick.models, whole.known().usage.keys().cloned().collect::<Vec<_>>());
+        }
+    }
 }

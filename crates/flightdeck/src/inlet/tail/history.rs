@@ -1,6 +1,6 @@
 //! Reads every transcript that no live session owns: in the background, the cheapest first, and remembers how far.
 //!
-//! One pass at start and one whenever somebody asks for usage; between them nothing runs and nothing is watched.
+//! One pass at start and one when somebody asks for usage after something was written; between them nothing runs.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use flightdeck_core::usage::Indexing;
 use tokio::sync::{Notify, watch};
 
 use super::direct::unknown;
@@ -33,10 +33,13 @@ pub struct History {
     bytes_left: AtomicU64,
     bytes_read: AtomicU64,
     paused: AtomicBool,
-    /// Somebody waits for it: no rest between chunks.
-    hurried: AtomicBool,
+    /// Something may have been written that no pass has seen.
+    unread: AtomicBool,
+    /// How often somebody asked for a look at the disk.
+    asked: AtomicU64,
     wake: Notify,
-    passes: watch::Sender<u64>,
+    /// Everybody up to this one has been answered: by a look that began after they asked.
+    answered: watch::Sender<u64>,
 }
 
 impl Default for History {
@@ -47,9 +50,10 @@ impl Default for History {
             bytes_left: AtomicU64::default(),
             bytes_read: AtomicU64::default(),
             paused: AtomicBool::default(),
-            hurried: AtomicBool::default(),
+            unread: AtomicBool::new(true),
+            asked: AtomicU64::default(),
             wake: Notify::default(),
-            passes: watch::channel(0).0,
+            answered: watch::channel(0).0,
         }
     }
 }
@@ -59,14 +63,15 @@ impl History {
         self.paused.store(paused, Ordering::Relaxed);
     }
 
-    pub fn progress(&self) -> Value {
-        json!({
-            "files_total": self.files_total.load(Ordering::Relaxed),
-            "files_left": self.files_left.load(Ordering::Relaxed),
-            "bytes_left": self.bytes_left.load(Ordering::Relaxed),
-            "bytes_read": self.bytes_read.load(Ordering::Relaxed),
-            "paused": self.paused.load(Ordering::Relaxed),
-        })
+    pub fn progress(&self) -> Indexing {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Indexing {
+            files_total: read(&self.files_total),
+            files_left: read(&self.files_left),
+            bytes_left: read(&self.bytes_left),
+            bytes_read: read(&self.bytes_read),
+            paused: self.paused.load(Ordering::Relaxed),
+        }
     }
 
     pub fn files_left(&self) -> u64 {
@@ -77,27 +82,45 @@ impl History {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
+    /// A transcript changed that nobody follows.
+    pub fn heard(&self) {
+        self.unread.store(true, Ordering::Release);
+    }
+
+    /// As [`Self::refresh`], where something was heard: a page that asks every minute must not list the disk every minute.
+    pub async fn refresh_if_heard(&self, at_most: Duration) {
+        if self.unread.load(Ordering::Acquire) {
+            self.refresh(at_most).await;
+        }
+    }
+
     /// Looks at the disk again and reads what is new, for at most this long; the rest goes on in the background.
     pub async fn refresh(&self, at_most: Duration) {
         if self.paused.load(Ordering::Relaxed) {
             return;
         }
-        let mut passes = self.passes.subscribe();
-        self.hurried.store(true, Ordering::Relaxed);
+        let mut answered = self.answered.subscribe();
+        let mine = self.asked.fetch_add(1, Ordering::AcqRel) + 1;
         self.wake.notify_one();
         // Late is fine: the report says how much is missing.
-        let _ = tokio::time::timeout(at_most, passes.changed()).await;
+        let _ = tokio::time::timeout(at_most, answered.wait_for(|upto| *upto >= mine)).await;
+    }
+
+    /// Somebody waits: no rest between chunks.
+    fn is_hurried(&self) -> bool {
+        self.asked.load(Ordering::Acquire) > *self.answered.borrow()
     }
 }
 
 /// Reads until the daemon stops.
 pub async fn index(history: Arc<History>, projects: PathBuf, store: Store, tail: Tail) {
     loop {
+        let asked = history.asked.load(Ordering::Acquire);
+        history.unread.store(false, Ordering::Release);
         if let Err(error) = pass(&history, &projects, &store, &tail).await {
             tracing::warn!(%error, "history could not be read to its end; it goes on at the next look");
         }
-        history.hurried.store(false, Ordering::Relaxed);
-        history.passes.send_modify(|n| *n += 1);
+        history.answered.send_replace(asked);
         history.wake.notified().await;
     }
 }
@@ -135,7 +158,7 @@ async fn pass(history: &History, projects: &Path, store: &Store, tail: &Tail) ->
         work = rest;
         history.bytes_read.fetch_add(bytes, Ordering::Relaxed);
         put(store, batches).await?;
-        if !history.hurried.load(Ordering::Relaxed) {
+        if !history.is_hurried() {
             // At most half of one processor.
             tokio::time::sleep(began.elapsed()).await;
         }
@@ -171,7 +194,7 @@ fn what_is_new(files: Vec<Listed>, read: Vec<FileRead>, tail: &Tail) -> Vec<Work
             });
             let same =
                 known.is_some_and(|f| (f.dev, f.inode, f.read_to) == (file.dev, file.inode, file.bytes));
-            (!same && !tail.follows(&file.transcript.session_id)).then_some(Work { file, from })
+            (!same && !tail.follows_file(&file.transcript)).then_some(Work { file, from })
         })
         .collect();
     // Of about the same size, the newest first: that is what a person asks about.
@@ -190,11 +213,9 @@ fn read_chunk(mut work: VecDeque<Work>) -> (VecDeque<Work>, Vec<TranscriptBatch>
         }
         let Some(next) = work.pop_front() else { break };
         match read_file(&mut reader, &next) {
-            Ok(Some((batch, place))) => {
+            Ok(Some(Read { batch, place, more })) => {
                 bytes += place.read_to.saturating_sub(if batch.anew { 0 } else { next.from.read_to });
-                let stopped_early =
-                    batch.files.len() == 1 && next.file.bytes.saturating_sub(place.read_to) > CHUNK_BYTES / 4;
-                if stopped_early && place.read_to > next.from.read_to {
+                if more {
                     work.push_front(Work { from: place, ..next });
                 }
                 batches.push(batch);
@@ -209,7 +230,15 @@ fn read_chunk(mut work: VecDeque<Work>) -> (VecDeque<Work>, Vec<TranscriptBatch>
     (work, batches, bytes)
 }
 
-fn read_file(reader: &mut Reader, work: &Work) -> std::io::Result<Option<(TranscriptBatch, Place)>> {
+/// What a step in one file found.
+struct Read {
+    batch: TranscriptBatch,
+    place: Place,
+    /// It stopped because it was enough for once.
+    more: bool,
+}
+
+fn read_file(reader: &mut Reader, work: &Work) -> std::io::Result<Option<Read>> {
     let mut found = Gathered::default();
     let lines = std::cell::Cell::new(0_u64);
     let each = |line: &[u8]| {
@@ -221,19 +250,22 @@ fn read_file(reader: &mut Reader, work: &Work) -> std::io::Result<Option<(Transc
         Found::Gone => Ok(None),
         Found::Replaced => read_session_again(reader, work),
         Found::Read(place) if place == work.from => Ok(None),
-        Found::Read(place) => Ok(Some((batch(&work.file, &found, place, false), place))),
+        Found::Read(place) => {
+            let batch = batch(&work.file, &found, place, false);
+            Ok(Some(Read { batch, place, more: lines.get() >= CHUNK_BYTES }))
+        }
     }
 }
 
 /// A file was written anew: what its session counted goes, and all its files are read from their beginning.
-fn read_session_again(reader: &mut Reader, work: &Work) -> std::io::Result<Option<(TranscriptBatch, Place)>> {
+fn read_session_again(reader: &mut Reader, work: &Work) -> std::io::Result<Option<Read>> {
     let transcript = &work.file.transcript;
     let slug =
         transcript.path.ancestors().find(|a| a.join(format!("{}.jsonl", transcript.session_id)).exists());
     let siblings = slug.map(|slug| slug.join(format!("{}.jsonl", transcript.session_id)));
     let main = siblings.as_deref().map(super::names::look).transpose()?.flatten();
     let agents = siblings.as_deref().map(|m| list(&super::names::subagents_of(m))).unwrap_or_default();
-    let mut all: Option<(TranscriptBatch, Place)> = None;
+    let mut all: Option<Read> = None;
     let mut files: Vec<_> = main.into_iter().chain(agents).collect();
     if files.iter().all(|f| f.transcript.path != transcript.path) {
         files.push(work.file.clone());
@@ -244,8 +276,8 @@ fn read_session_again(reader: &mut Reader, work: &Work) -> std::io::Result<Optio
         let Found::Read(place) = read else { continue };
         let new = batch(&file, &found, place, true);
         match &mut all {
-            None => all = Some((new, place)),
-            Some((all, _)) => {
+            None => all = Some(Read { batch: new, place, more: false }),
+            Some(Read { batch: all, .. }) => {
                 all.session.merge(&found, file.born_at, file.transcript.agent.is_empty());
                 all.files.extend(new.files);
                 all.counted.extend(new.counted);
@@ -273,5 +305,25 @@ fn batch(file: &Listed, found: &Gathered, place: Place, anew: bool) -> Transcrip
         }],
         known: None,
         counted: found.counted(&t.agent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_file_is_read_to_its_end_in_the_same_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let line = "x".repeat(256 * 1024) + "\n";
+        std::fs::write(&path, line.repeat(CHUNK_BYTES as usize / line.len() + 2)).unwrap();
+        let file = super::super::names::look(&path).unwrap().unwrap();
+        let size = file.bytes;
+        let work = VecDeque::from([Work { file, from: Place::default() }]);
+        let (rest, _, first) = read_chunk(work);
+        assert_eq!(rest.len(), 1, "{first} of {size} bytes were read");
+        let (rest, _, second) = read_chunk(rest);
+        assert_eq!((rest.len(), first + second), (0, size));
     }
 }

@@ -9,8 +9,9 @@ use flightdeck_core::enrichment::{Counted, Enrichment, Fold, From};
 
 use super::direct::unknown;
 use super::file::{Found, Place, Reader};
+use super::gather::title;
 use super::names::{Transcript, born_at, subagents_of};
-use crate::store::{FileRead, SessionRead, TranscriptBatch};
+use crate::store::{FileRead, SessionRead, TitledBy, TranscriptBatch};
 
 /// Bytes read before what was found is stored: a large file is read in steps, in bounded memory.
 const STEP_BYTES: u64 = 32 * 1024 * 1024;
@@ -69,7 +70,15 @@ impl Live {
                 more = true;
                 break;
             }
-            match self.read(reader, &path, &agent, from, budget, &mut counted)? {
+            let found = match self.read(reader, &path, &agent, from, budget, &mut counted) {
+                // One subagent's file must not stop the session's own.
+                Err(error) if path != self.main => {
+                    tracing::warn!(%error, path = %path.display(), "a subagent's transcript cannot be read now");
+                    continue;
+                }
+                found => found?,
+            };
+            match found {
                 // What was counted stays counted: the person paid for it.
                 Found::Gone => {}
                 Found::Replaced => return self.start_again(reader),
@@ -131,12 +140,16 @@ impl Live {
 
     fn batch(&self, changed: &[PathBuf], counted: Vec<Counted>) -> TranscriptBatch {
         let known = self.fold.known();
-        let title =
-            known.custom_title.clone().or_else(|| known.ai_title.clone()).or(known.first_prompt.clone());
+        let titles = [
+            (&known.custom_title, TitledBy::Person),
+            (&known.ai_title, TitledBy::Model),
+            (&known.first_prompt, TitledBy::FirstPrompt),
+        ];
+        let mut titles = titles.into_iter().filter_map(|(text, by)| Some(title(text.as_deref()?, by)));
         let nothing = unknown(&self.session_id);
         let session = SessionRead {
             cwd: known.cwd.clone(),
-            title,
+            title: titles.next(),
             // By its messages, as history counts: who began first owns what a fork copied.
             first_at: counted.iter().map(|c| c.at).min().unwrap_or(nothing.first_at),
             born_at: fs::metadata(&self.main).map_or(nothing.born_at, |m| born_at(&m)),
@@ -169,4 +182,28 @@ impl Live {
 /// Whether a hint about `path` is about a session's transcripts.
 pub fn session_of(path: &Path) -> Option<String> {
     Transcript::of(path).map(|t| t.session_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel lets nobody read it, not even root.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_unreadable_file_of_a_subagent_does_not_stop_the_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let main = folder.path().join("s.jsonl");
+        fs::write(&main, "{\"type\":\"ai-title\",\"aiTitle\":\"Mine\"}\n").unwrap();
+        let subagents = subagents_of(&main);
+        fs::create_dir_all(&subagents).unwrap();
+        let unreadable = Path::new("/sys/bus/platform/uevent");
+        assert!(unreadable.is_file() && fs::read(unreadable).is_err());
+        std::os::unix::fs::symlink(unreadable, subagents.join("agent-a.jsonl")).unwrap();
+        fs::write(subagents.join("agent-b.jsonl"), "{}\n").unwrap();
+        let mut live = Live::new("s", &main, None);
+        let step = live.step(&mut Reader::default()).unwrap().unwrap();
+        let read: Vec<_> = step.batch.files.iter().map(|f| f.agent.as_str()).collect();
+        assert_eq!((read, live.known().ai_title.as_deref()), (vec!["", "b"], Some("Mine")));
+    }
 }

@@ -56,6 +56,14 @@ pub fn main_of(projects: &Path, started_in: &str, session_id: &str) -> Option<Pa
     (plain && !session_id.is_empty()).then(|| projects.join(slug).join(format!("{session_id}.jsonl")))
 }
 
+/// The main transcript of that name in whatever project's folder it is; the newest, if it was copied.
+pub fn find_main(projects: &Path, guess: &Path) -> Option<PathBuf> {
+    let name = guess.file_name()?;
+    let folders = fs::read_dir(projects).ok()?.flatten();
+    let found = folders.filter_map(|folder| look(&folder.path().join(name)).ok().flatten());
+    found.max_by_key(|listed| listed.changed_at).map(|listed| listed.transcript.path)
+}
+
 /// Where the subagents of a main transcript write.
 pub fn subagents_of(main: &Path) -> PathBuf {
     main.with_extension("").join("subagents")

@@ -19,7 +19,7 @@ use super::{direct, names};
 use crate::clock;
 use crate::engine::{Engine, EngineHandle};
 use crate::restore::Keeper;
-use crate::store::{Memory, Store};
+use crate::store::{Memory, SessionRead, Store, Title, TitledBy, TranscriptBatch};
 use crate::usage::Tally;
 
 /// Long enough for a busy machine; every wait ends as soon as the fact is there.
@@ -72,7 +72,7 @@ impl Stage {
         let history = Arc::<History>::default();
         let tasks = vec![
             tokio::spawn(engine.run()),
-            tokio::spawn(follow(tail.clone(), store.clone(), handle.clone(), prices)),
+            tokio::spawn(follow(tail.clone(), store.clone(), handle.clone(), prices, Arc::clone(&history))),
             tokio::spawn(index(Arc::clone(&history), self.projects(), store.clone(), tail)),
         ];
         Daemon { engine: handle, store, history, tasks }
@@ -111,7 +111,7 @@ impl Daemon {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
-    async fn report(&self) -> crate::usage::Report {
+    pub(super) async fn report(&self) -> crate::usage::Report {
         self.history.refresh(PATIENCE).await;
         let mut tally = Tally::new(PriceTable::shipped(), TimeZone::UTC, None, clock::now());
         for session in self.store.transcript_sessions(Default::default()).await.unwrap() {
@@ -259,12 +259,29 @@ fn history_is_counted_once_across_forks_and_the_daemons_report_is_the_direct_one
         sessions.sort_unstable();
         assert_eq!(sessions, [("first", 2), ("fork", 1), ("other", 2)]);
         assert_eq!(report, stage.report());
-        Stage::write(&stage.main("other"), &answer("f", 10, 10));
-        assert_eq!(daemon.report().await, stage.report());
+        let prompt = |text: &str| {
+            json!({"type": "user", "timestamp": "2026-11-15T09:00:00.000Z", "cwd": "/w/api",
+            "message": {"content": text}})
+            .to_string()
+                + "\n"
+        };
+        let grow = async |session: &str, lines: &str, name: &str| {
+            Stage::write(&stage.main(session), lines);
+            let report = daemon.report().await;
+            let found = report.by_session.iter().find(|g| g.key == session).map(|g| g.name.as_str());
+            assert_eq!(found, Some(name));
+            assert_eq!(report, stage.report());
+        };
+        // What is read later is read alone, and counts for what it is.
+        grow("other", &(prompt("build it") + &answer("f", 10, 10)), "build it").await;
+        grow("other", &prompt("now commit"), "build it").await;
+        grow("other", "{\"type\":\"ai-title\",\"aiTitle\":\"Building\"}\n", "Building").await;
+        grow("other", "{\"type\":\"custom-title\",\"customTitle\":\"Mine\"}\n", "Mine").await;
+        grow("other", &prompt("and push"), "Mine").await;
+        grow("other", "{\"type\":\"ai-title\",\"aiTitle\":\"Pushing\"}\n", "Mine").await;
+        grow("other", "{\"type\":\"custom-title\",\"customTitle\":\"Still mine\"}\n", "Still mine").await;
         // A fork that is live is read in another way, and counted in the same.
-        let prompt = json!({"type": "user", "timestamp": "2026-11-15T09:00:00.000Z", "cwd": "/w/api",
-            "message": {"content": "go on"}});
-        Stage::write(&stage.main("fork"), &format!("{prompt}\n"));
+        Stage::write(&stage.main("fork"), &prompt("go on\nwith it"));
         daemon.hook(&stage, "fork", "SessionStart").await;
         daemon.until("fork", |c| *out(c) == json!(30)).await;
         assert_eq!(daemon.report().await, stage.report());
@@ -301,12 +318,43 @@ fn a_paused_reader_says_what_is_left() {
         while history.files_left() == 0 && began.elapsed() < PATIENCE {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        assert_eq!(history.progress()["files_left"], 1);
+        assert_eq!(history.progress().files_left, 1);
+        // The pass that waits has listed the files already: whoever asks now waits for the next.
+        Stage::write(&stage.main("later"), &answer("b", 1, 5));
         history.pause(false);
         history.refresh(PATIENCE).await;
-        assert_eq!(history.progress()["files_left"], 0);
-        assert_eq!(store.transcript_files().await.unwrap().len(), 1);
+        assert_eq!(history.progress().files_left, 0);
+        let files = async || store.transcript_files().await.unwrap().len();
+        assert_eq!(files().await, 2);
+        // A page that asks every minute does not list the disk for it, unless something was heard.
+        Stage::write(&stage.main("unheard"), &answer("c", 1, 5));
+        history.refresh_if_heard(PATIENCE).await;
+        assert_eq!(files().await, 2);
+        history.heard();
+        history.refresh_if_heard(PATIENCE).await;
+        assert_eq!(files().await, 3);
         task.abort();
+    });
+}
+
+#[test]
+fn a_transcript_that_nobody_follows_is_heard_when_it_grows() {
+    block_on(async {
+        let stage = Stage::new();
+        Stage::write(&stage.main("old"), &answer("a", 1, 5));
+        let daemon = stage.daemon().await;
+        // Its follower runs, so the folder is watched.
+        daemon.hook(&stage, "known", "SessionStart").await;
+        daemon.until("known", |c| !c.is_null()).await;
+        daemon.history.refresh(PATIENCE).await;
+        Stage::write(&stage.main("old"), &answer("b", 2, 5));
+        let began = Instant::now();
+        while daemon.store.usage_of(vec!["old".to_owned()]).await.unwrap()[0].counted.len() < 2 {
+            assert!(began.elapsed() < PATIENCE, "it was never heard");
+            daemon.history.refresh_if_heard(PATIENCE).await;
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        daemon.stop().await;
     });
 }
 
@@ -327,16 +375,33 @@ fn every_backend_remembers_transcripts_alike() {
             for _ in 0..2 {
                 store.put_transcripts(vec![batch.clone()]).await.unwrap();
             }
-            let later = crate::store::TranscriptBatch {
+            let later = TranscriptBatch {
                 anew: false,
                 files: Vec::new(),
                 counted: batch.counted[..1].to_vec(),
                 ..batch.clone()
             };
-            store.put_transcripts(vec![later]).await.unwrap();
+            store.put_transcripts(vec![later.clone()]).await.unwrap();
+            let mut names = Vec::new();
+            for (text, by) in [
+                ("first", TitledBy::FirstPrompt),
+                ("second", TitledBy::FirstPrompt),
+                ("model", TitledBy::Model),
+                ("third", TitledBy::FirstPrompt),
+                ("model again", TitledBy::Model),
+                ("mine", TitledBy::Person),
+                ("model at last", TitledBy::Model),
+            ] {
+                let title = Some(Title { text: text.to_owned(), by });
+                let session = SessionRead { session_id: "named".to_owned(), title, ..SessionRead::default() };
+                store.put_transcripts(vec![TranscriptBatch { session, ..Default::default() }]).await.unwrap();
+                names.push(store.transcript("named").await.unwrap().unwrap().session.title.unwrap().text);
+            }
+            let expected = ["first", "first", "model", "model", "model again", "mine", "mine"];
+            assert_eq!(names, expected);
             let mut back = store.transcript("s").await.unwrap().unwrap();
             back.counted.sort_by_key(|c| c.key);
-            assert_eq!(back, crate::store::TranscriptBatch { anew: false, ..batch });
+            assert_eq!(back, TranscriptBatch { anew: false, ..batch });
             assert_eq!(store.transcript("nobody").await.unwrap(), None);
             told.push((
                 back,

@@ -24,9 +24,10 @@ pub(super) struct Strangers {
 }
 
 impl Strangers {
-    /// A transcript that nobody follows changed. Only a main one tells of a session.
+    /// A transcript that nobody follows changed. Only a main one tells of a session; older clients wrote a subagent's beside it.
     pub(super) fn heard(&mut self, path: &Path, at: Instant) {
-        let main = Transcript::of(path).is_some_and(|t| t.agent.is_empty());
+        let main =
+            Transcript::of(path).is_some_and(|t| t.agent.is_empty() && !t.session_id.starts_with("agent-"));
         if main && self.due.len() < WAITING_MAX {
             self.due.entry(path.to_owned()).or_insert(at);
         }
@@ -71,6 +72,18 @@ fn newest(path: &Path) -> io::Result<Option<Timestamp>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_subagents_file_is_no_session_wherever_it_lies() {
+        let mut strangers = Strangers::default();
+        let now = Instant::now();
+        for path in ["/p/-w/agent-a7.jsonl", "/p/-w/s/subagents/agent-a7.jsonl"] {
+            strangers.heard(Path::new(path), now);
+            assert_eq!(strangers.next(), None, "{path}");
+        }
+        strangers.heard(Path::new("/p/-w/s.jsonl"), now);
+        assert_eq!(strangers.next(), Some(now));
+    }
 
     #[test]
     fn only_a_file_with_a_line_of_the_last_minute_is_somebody_at_work() {

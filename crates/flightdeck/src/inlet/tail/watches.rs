@@ -105,6 +105,16 @@ impl Watches {
         }
     }
 
+    /// A folder that was removed and made again has lost its watch, and we may have seen neither.
+    fn renew(&mut self, folder: &Path) {
+        if self.folders.contains_key(folder)
+            && let Some(watcher) = &mut self.watcher
+        {
+            // Gone again: whoever wants it looks for it once more when it comes back.
+            let _ = watcher.watch(folder, RecursiveMode::NonRecursive);
+        }
+    }
+
     fn remove(&mut self, folder: &Path) {
         let Some(count) = self.folders.get_mut(folder) else { return };
         *count -= 1;
@@ -130,6 +140,7 @@ impl Watches {
 
     /// Transcripts that may be watched better now that something happened at `path`. Gives their folders.
     pub(super) fn folder_changed(&mut self, path: &Path) -> Vec<PathBuf> {
+        self.renew(path);
         let concerned: Vec<_> = self
             .of
             .keys()
@@ -146,5 +157,36 @@ impl Watches {
             self.join(main, git_dir.as_deref());
         }
         concerned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_was_removed_and_made_again_is_watched_again() {
+        let projects = tempfile::tempdir().unwrap();
+        let folder = projects.path().join("-w");
+        std::fs::create_dir(&folder).unwrap();
+        let (hint, mut hints) = mpsc::channel(1024);
+        let mut watches = Watches::new(hint, Arc::default());
+        watches.join_all(projects.path());
+        std::fs::remove_dir(&folder).unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        // Both hints are handled only now.
+        watches.folder_changed(&folder);
+        let file = folder.join("s.jsonl");
+        std::fs::write(&file, "x").unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let heard = async {
+            while let Some(path) = hints.recv().await {
+                if path == file {
+                    return;
+                }
+            }
+        };
+        let patience = std::time::Duration::from_secs(20);
+        runtime.block_on(async { tokio::time::timeout(patience, heard).await }).unwrap();
     }
 }

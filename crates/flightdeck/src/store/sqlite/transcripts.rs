@@ -6,12 +6,17 @@ use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::transcript::MessageKey;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::super::{FileRead, Result, SessionRead, SessionUsage, TranscriptBatch};
+use super::super::{FileRead, Result, SessionRead, SessionUsage, Title, TitledBy, TranscriptBatch};
 use super::{from_db, to_db};
 
-const PUT_SESSION: &str = "INSERT INTO transcript_sessions (session_id, cwd, title, first_at, born_at, last_at, known) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (session_id) DO UPDATE SET \
-     cwd = coalesce(cwd, excluded.cwd), title = coalesce(excluded.title, title), \
+/// The title as in [`Title::keep`].
+const PUT_SESSION: &str = "INSERT INTO transcript_sessions \
+     (session_id, cwd, title, title_by, first_at, born_at, last_at, known) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (session_id) DO UPDATE SET \
+     cwd = coalesce(cwd, excluded.cwd), \
+     title = iif(excluded.title_by > title_by OR (excluded.title_by = title_by AND title_by > 1), \
+         excluded.title, title), \
+     title_by = max(title_by, excluded.title_by), \
      first_at = min(first_at, excluded.first_at), born_at = min(born_at, excluded.born_at), \
      last_at = max(last_at, excluded.last_at), known = excluded.known RETURNING id";
 
@@ -47,7 +52,8 @@ fn put_one(tx: &Transaction<'_>, batch: &TranscriptBatch) -> Result<()> {
         params![
             s.session_id,
             s.cwd,
-            s.title,
+            s.title.as_ref().map(|title| &title.text),
+            s.title.as_ref().map_or(0, |title| title.by as i64),
             s.first_at.as_millis(),
             s.born_at.as_millis(),
             s.last_at.as_millis(),
@@ -98,10 +104,11 @@ pub(super) fn files(conn: &Connection) -> Result<Vec<FileRead>> {
 }
 
 pub(super) fn one(conn: &Connection, session_id: &str) -> Result<Option<TranscriptBatch>> {
-    let query = "SELECT id, session_id, cwd, title, first_at, born_at, last_at, known FROM transcript_sessions \
+    let query = "SELECT id, session_id, cwd, title, title_by, first_at, born_at, last_at, known \
+                 FROM transcript_sessions \
                  WHERE session_id = ?1";
     let found = conn.prepare_cached(query)?.query_row([session_id], |row| {
-        Ok((row.get::<_, i64>(0)?, session(row)?, row.get::<_, Option<String>>(7)?))
+        Ok((row.get::<_, i64>(0)?, session(row)?, row.get::<_, Option<String>>(8)?))
     });
     let Some((id, session, known)) = found.optional()? else { return Ok(None) };
     let mut select = conn.prepare_cached(&format!("{FILE} WHERE session_id = ?1"))?;
@@ -111,7 +118,7 @@ pub(super) fn one(conn: &Connection, session_id: &str) -> Result<Option<Transcri
 }
 
 pub(super) fn sessions(conn: &Connection, since: Timestamp) -> Result<Vec<SessionRead>> {
-    let query = "SELECT id, session_id, cwd, title, first_at, born_at, last_at FROM transcript_sessions \
+    let query = "SELECT id, session_id, cwd, title, title_by, first_at, born_at, last_at FROM transcript_sessions \
                  WHERE last_at >= ?1 ORDER BY first_at, born_at, session_id";
     let mut select = conn.prepare_cached(query)?;
     Ok(select.query_map([since.as_millis()], session)?.collect::<Result<_, _>>()?)
@@ -153,13 +160,18 @@ fn counted(row: &Row<'_>) -> rusqlite::Result<Counted> {
 
 fn session(row: &Row<'_>) -> rusqlite::Result<SessionRead> {
     let at = |column| row.get(column).map(Timestamp::from_millis);
+    let by = match row.get(4)? {
+        3 => TitledBy::Person,
+        2 => TitledBy::Model,
+        _ => TitledBy::FirstPrompt,
+    };
     Ok(SessionRead {
         session_id: row.get(1)?,
         cwd: row.get(2)?,
-        title: row.get(3)?,
-        first_at: at(4)?,
-        born_at: at(5)?,
-        last_at: at(6)?,
+        title: row.get::<_, Option<String>>(3)?.map(|text| Title { text, by }),
+        first_at: at(5)?,
+        born_at: at(6)?,
+        last_at: at(7)?,
     })
 }
 

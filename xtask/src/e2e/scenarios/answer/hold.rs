@@ -15,7 +15,7 @@ const HOLD_SECONDS: &str = "8";
 
 pub(in super::super) fn timeout(s: &mut Stage) -> Result<()> {
     // The daemon runs already: it must learn of the new time nevertheless.
-    s.hooks(&["install", "--hold-seconds", HOLD_SECONDS])?;
+    s.run(&["hooks", "install", "--hold-seconds", HOLD_SECONDS])?;
     let t = s.open("a")?;
     let ask = bash(s, &t)?;
     s.see(&t, "asks", permission("Bash"))?;

@@ -1,6 +1,7 @@
 //! The person answers on the board. Judged by what the client then did, and by what the ask says of its end.
 
 pub(super) mod agents;
+pub(super) mod cli;
 pub(super) mod elicitation;
 pub(super) mod hold;
 pub(super) mod permission;

@@ -33,8 +33,6 @@ pub(in super::super) fn terminal_first(s: &mut Stage) -> Result<()> {
     asked_all(s, &t, 0).map(drop)
 }
 
-/// Apart from the others: an Esc within milliseconds of a tool's end may be stamped before that tool's own hook, and the
-/// board then shows "thinking" until the next event.
 pub(in super::super) fn both_at_once(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     race(s, &t)

@@ -1,0 +1,28 @@
+//! A person who has worked for some days: transcripts with what was spent, and a status line that told of the limits.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Daemon } from "./daemon";
+
+const HOUR_MS = 3_600_000;
+/** Tokens that cost one dollar of Opus 5.5. */
+const DOLLAR = 50_000;
+
+/** A session that answered some hours ago, each time for that many dollars. */
+export function spend(server: Daemon, project: string, session: string, spent: [hoursAgo: number, dollars: number][]): void {
+  const folder = join(server.claude, "projects", `-home-dev-${project}`);
+  mkdirSync(folder, { recursive: true });
+  const lines = spent.map(([hoursAgo, dollars], i) => JSON.stringify({
+    type: "assistant", requestId: `r${session}${i}`, timestamp: new Date(Date.now() - hoursAgo * HOUR_MS).toISOString(), cwd: `/home/dev/${project}`, sessionId: session,
+    message: { id: `m${session}${i}`, model: "claude-opus-5-5", content: [{ type: "text", text: "done" }], usage: { input_tokens: 5, output_tokens: Math.round(dollars * DOLLAR) } },
+  }));
+  writeFileSync(join(folder, `${session}.jsonl`), `${lines.join("\n")}\n`);
+}
+
+/** As the client's status line tells it. */
+export function limits(server: Daemon, session: string, fiveHour: number, week: number): void {
+  const inHours = (n: number) => Math.floor((Date.now() + n * HOUR_MS) / 1000);
+  server.pipe(JSON.stringify({
+    session_id: session,
+    rate_limits: { five_hour: { used_percentage: fiveHour, resets_at: inHours(2) }, seven_day: { used_percentage: week, resets_at: inHours(75) } },
+  }), "statusline");
+}

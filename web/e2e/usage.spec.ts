@@ -1,0 +1,58 @@
+//! Spend and rate limits: in the header at a glance, in the dialog by hour, day, project and model.
+import { expect, test, type Fleet } from "./fleet";
+import { limits, spend } from "./spent";
+
+async function worked(fleet: Fleet): Promise<void> {
+  spend(fleet.server, "api", "s1", [[0, 2], [3, 1], [30, 3]]);
+  spend(fleet.server, "web", "s2", [[1, 1], [100, 13]]);
+  limits(fleet.server, await fleet.start(), 72, 88);
+}
+
+test("at 1400 pixels the header has room for all: hour bars and limits, up to the connection", async ({ fleet, page }) => {
+  await page.setViewportSize({ width: 1400, height: 900 });
+  await worked(fleet);
+  await fleet.open();
+  const header = page.getByRole("group", { name: "Fleet" });
+  const bars = header.getByRole("img", { name: "Spend per hour, last 12 hours" });
+  await expect(bars).toBeVisible();
+  await expect(bars.locator("rect")).toHaveCount(12);
+  await expect(header).toContainText(/Spend today\$\d/);
+  await expect(header.getByRole("button", { name: /Rate limits/ })).toContainText(/5 h72%resets \d\d:\d\d.*Week88%resets \w{3}/);
+  const [all, last, spark] = await Promise.all([header, header.locator("[data-connection]"), bars].map((part) => part.boundingBox()));
+  expect(spark!.width).toBeGreaterThanOrEqual(28);
+  expect(last!.x + last!.width).toBeLessThanOrEqual(all!.x + all!.width);
+});
+
+test("a press on the spend tells by hour, by day, and on what", async ({ fleet, page }) => {
+  await worked(fleet);
+  await fleet.open();
+  await page.getByRole("button", { name: /Spend today/ }).click();
+  const dialog = page.getByRole("dialog", { name: "Usage" });
+  await expect(dialog.getByRole("region", { name: "Rate limits" })).toContainText("88%");
+  const hours = dialog.getByRole("region", { name: "Today" }).getByRole("listitem");
+  expect(await hours.count()).toBeGreaterThanOrEqual(12);
+  await expect(hours.last()).toContainText("$2.00");
+  const week = dialog.getByRole("region", { name: "Last 7 days" });
+  await expect(week).toContainText("$20.00");
+  await expect(week.getByRole("listitem")).toHaveCount(7);
+  await expect(dialog.getByRole("region", { name: "By project" })).toContainText(/web70%\$14\.00.*api30%\$6\.00/);
+  await expect(dialog.getByRole("region", { name: "By model" })).toContainText("Opus 5.5100%$20.00");
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
+});
+
+test("a phone finds it by name", async ({ fleet, page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await worked(fleet);
+  await fleet.open();
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByRole("combobox").fill("usage");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Usage" });
+  await expect(dialog).toContainText("$20.00");
+  const { x, width } = (await dialog.boundingBox())!;
+  expect(x).toBeGreaterThanOrEqual(0);
+  expect(x + width).toBeLessThanOrEqual(390);
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await expect(dialog).toHaveCount(0);
+});

@@ -1,0 +1,15 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { Because } from "./Because";
+import type { Group } from "./Group";
+import type { HistoryStep } from "./HistoryStep";
+import type { StateName } from "./StateName";
+
+export type Explanation = {
+  id: string;
+  state: StateName;
+  group: Group;
+  label: string;
+  since: string;
+  because: Because;
+  history: Array<HistoryStep>;
+};

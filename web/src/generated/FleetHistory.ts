@@ -1,0 +1,7 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { FleetHistoryRow } from "./FleetHistoryRow";
+
+/**
+ * The last hours of every session on the board.
+ */
+export type FleetHistory = { sessions: Array<FleetHistoryRow> };

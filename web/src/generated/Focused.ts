@@ -1,0 +1,5 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+/**
+ * A session's terminal is in front.
+ */
+export type Focused = { client: string | null; message: string };

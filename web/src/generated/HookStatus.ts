@@ -1,0 +1,20 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { SpoolStatus } from "./SpoolStatus";
+
+/**
+ * And what came through them.
+ */
+export type HookStatus = {
+  last_event_at: string | null;
+  events_total: number;
+  by_event: Record<string, number>;
+  spool: SpoolStatus;
+  registered: Array<string>;
+  missing: Array<string>;
+  stale: Array<string>;
+  wanted: boolean;
+  via: string | null;
+  drift: boolean;
+  problem: string | null;
+  fix: string | null;
+};

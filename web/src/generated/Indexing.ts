@@ -1,0 +1,8 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+export type Indexing = {
+  files_total: number;
+  files_left: number;
+  bytes_left: number;
+  bytes_read: number;
+  paused: boolean;
+};

@@ -1,0 +1,7 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+import type { NumbersPoint } from "./NumbersPoint";
+
+/**
+ * Oldest first.
+ */
+export type Numbers = { points: Array<NumbersPoint> };

@@ -1,0 +1,5 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+/**
+ * What to do with a draft that is in the box already.
+ */
+export type PromptDraft = "keep" | "replace";

@@ -1,0 +1,5 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+/**
+ * Who told us.
+ */
+export type Source = "transcript" | "registry" | "process" | "user" | "hook";

@@ -1,0 +1,5 @@
+// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+/**
+ * What waits on disk for a daemon.
+ */
+export type SpoolStatus = { files: number; bytes: number; dropped: number };

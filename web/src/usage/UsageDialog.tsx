@@ -1,0 +1,91 @@
+//! What was spent: by hour, by day, and on what. The daemon counts; this draws.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Usage } from "../generated/Usage";
+import type { UsageRow } from "../generated/UsageRow";
+import { time } from "../lib/clock";
+import { modelName, plural, usd } from "../lib/format";
+import { getUsageOf } from "../live/api";
+import { usage } from "../live/usage";
+import { Modal } from "../overlay/Modal";
+import { closeOverlay } from "../overlay/overlay";
+import { Bars, type Bar } from "../ui/Bars";
+import { Button } from "../ui/Button";
+import { Icon } from "../ui/Icon";
+import { LimitRows } from "./Instruments";
+
+const DAYS = 7;
+const ROWS_MAX = 5;
+
+export function UsageDialog() {
+  const week = useSignal<Usage | null>(null);
+  const failed = useSignal<string | null>(null);
+  useEffect(() => {
+    getUsageOf(`${DAYS}d`).then((told) => { week.value = told; }, (error: unknown) => { failed.value = String(error); });
+  }, []);
+  const told = week.value;
+  const hours = usage.value?.rows ?? [];
+  return (
+    <Modal label="Usage" class="modal usage" onClose={closeOverlay}>
+      <header class="usage-head"><h2>Usage</h2><Button kind="ghost" square label="Close" onClick={closeOverlay}><Icon name="x" /></Button></header>
+      {failed.value && <p class="ask-error" role="alert">{failed.value}</p>}
+      {usage.value?.rate_limits && <section aria-label="Rate limits"><h3>Rate limits</h3><LimitRows /></section>}
+      {hours.length > 1 && <Spent title="Today" micros={usage.value?.today.usd_micros ?? 0} aside={`hour by hour, the last ${hours.length}`} bars={hours.map(hourBar)} />}
+      {told && <Spent title={`Last ${DAYS} days`} micros={told.total.usd_micros} aside={plural(told.sessions_total, "session")} bars={days(told.by_day)} />}
+      {told && (
+        <div class="usage-lists">
+          <Dearest title="By project" rows={told.by_project} of={told.total.usd_micros} />
+          <Dearest title="By model" rows={told.by_model} of={told.total.usd_micros} name={modelName} />
+        </div>
+      )}
+      {told && told.total.unpriced_models.length > 0 && <p class="dim">Price unknown, so not in the sums: {told.total.unpriced_models.join(", ")}</p>}
+      {told?.indexing && told.indexing.files_left > 0 && <p class="dim">Still reading history: {plural(told.indexing.files_left, "transcript")} left</p>}
+    </Modal>
+  );
+}
+
+function Spent({ title, micros, aside, bars }: { title: string; micros: number; aside: string; bars: Bar[] }) {
+  return (
+    <section aria-label={title}>
+      <h3>{title} <b>{usd(micros)}</b><span class="aside">{aside}</span></h3>
+      <Bars bars={bars} />
+    </section>
+  );
+}
+
+function hourBar({ key, usd_micros }: UsageRow, i: number, all: UsageRow[]): Bar {
+  const hour = new Date(time(key)).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  const last = i === all.length - 1;
+  return { key, value: usd_micros, text: `${hour}: ${usd(usd_micros)}`, label: (all.length - 1 - i) % 3 === 0 ? hour.slice(0, 2) : "", now: last };
+}
+
+const DAY_MS = 86_400_000;
+
+/** A day without work has no row; it has its place all the same. */
+function days(rows: UsageRow[]): Bar[] {
+  const spent = new Map(rows.map((row) => [row.key, row.usd_micros]));
+  const today = new Date();
+  const end = Date.UTC(today.getFullYear(), today.getMonth(), today.getDate());
+  return Array.from({ length: DAYS }, (_, i) => {
+    const day = new Date(end - (DAYS - 1 - i) * DAY_MS);
+    const key = day.toISOString().slice(0, 10);
+    const value = spent.get(key) ?? 0;
+    const name = day.toLocaleDateString("en-GB", { weekday: "short", timeZone: "UTC" });
+    return { key, value, text: `${name} ${key}: ${usd(value)}`, label: name, now: i === DAYS - 1 };
+  });
+}
+
+function Dearest({ title, rows, of, name = (text) => text }: { title: string; rows: UsageRow[]; of: number; name?: (text: string) => string }) {
+  const shown = rows.slice(0, ROWS_MAX);
+  const rest = rows.slice(ROWS_MAX).reduce((sum, row) => sum + row.usd_micros, 0);
+  const share = (micros: number) => (of > 0 ? `${Math.round((micros / of) * 100)}%` : "");
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      <dl>
+        {shown.map((row) => <div key={row.key}><dt class="clip" title={row.key}>{name(row.name)}</dt><dd class="dim">{share(row.usd_micros)}</dd><dd>{usd(row.usd_micros)}</dd></div>)}
+        {rows.length > ROWS_MAX && <div><dt class="dim">{rows.length - ROWS_MAX} more</dt><dd class="dim">{share(rest)}</dd><dd>{usd(rest)}</dd></div>}
+      </dl>
+    </section>
+  );
+}
