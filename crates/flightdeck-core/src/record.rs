@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::limits::CLIP_PAYLOAD_FROM_BYTES;
 use crate::time::Timestamp;
 
 /// 128 bits that name one event for ever. The shim makes it, the store keeps it unique, so a resend is harmless.
@@ -72,8 +73,30 @@ pub struct Record {
     pub agent_id: Option<String>,
     /// The payload as it was written, clipped if it was large.
     pub payload: Map<String, Value>,
+    pub verbatim: Verbatim,
     /// What the shim added: see [`Envelope`].
     pub envelope: Envelope,
+}
+
+/// The JSON that the payload was read from, where nothing in it was changed: the log then keeps these bytes, and nobody has
+/// to write the payload anew. It says nothing that the payload does not say, so it makes no two records different.
+#[derive(Clone, Debug, Default)]
+pub struct Verbatim(Option<Box<[u8]>>);
+
+impl Verbatim {
+    /// Only of a payload that is never cut: see [`CLIP_PAYLOAD_FROM_BYTES`].
+    pub fn of(json: &[u8]) -> Self {
+        Self((json.len() < CLIP_PAYLOAD_FROM_BYTES).then(|| json.into()))
+    }
+    pub fn json(&self) -> Option<&[u8]> {
+        self.0.as_deref()
+    }
+}
+
+impl PartialEq for Verbatim {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Record {
@@ -95,6 +118,7 @@ impl Record {
             session_id: session_id.to_owned(),
             agent_id: None,
             payload,
+            verbatim: Verbatim::default(),
             envelope: Envelope::default(),
         }
     }

@@ -37,6 +37,7 @@ fn record(n: u64) -> Record {
         session_id: format!("9bc34ae7-600a-4b20-a9ed-{:012}", n.wrapping_mul(7919) % SESSIONS),
         agent_id: None,
         payload: payload.as_object().unwrap().clone(),
+        verbatim: Default::default(),
         envelope: Envelope { pid: Some(4242), pane: Some("%5".to_owned()), ..Envelope::default() },
     }
 }

@@ -37,7 +37,7 @@ use crate::port::{self, Wish};
 use crate::private_folder;
 use crate::registration::Registrar;
 use crate::restore::{self, Keeper};
-use crate::server::{App, router};
+use crate::server::{App, front};
 use crate::store::Store;
 use crate::terminal::Terminals;
 
@@ -440,7 +440,7 @@ async fn serve(
             tracing::debug!(%error, "TCP_NODELAY was refused");
         }
     });
-    axum::serve(Bounded::new(listener, CONNECTIONS_MAX), router(app, guard))
+    axum::serve(Bounded::new(listener, CONNECTIONS_MAX), front(app, guard))
         .with_graceful_shutdown(async move {
             // The sender is gone: the daemon is ending anyway.
             let _ = leaving.wait_for(|left| *left).await;

@@ -1,8 +1,15 @@
 //! The one loop that owns the fleet. Read this first: it is the whole way of an event.
 //!
 //! Inputs come in through one bounded channel. The engine takes a batch, stamps it, appends it to the store in one
-//! transaction, applies it to the fleet, tells the viewers, and only then answers whoever sent it. If the store fails,
-//! nothing is applied and nobody is told that it worked.
+//! transaction, acknowledges whoever sent it, applies it to the fleet and tells the viewers, while the store writes what
+//! came meanwhile (`commit.rs`). If the store fails, nothing is applied and nobody is told that it worked. Questions are
+//! answered once everything that was acknowledged before them is applied.
+
+mod commit;
+mod handle;
+mod publish;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,15 +18,17 @@ use bytes::Bytes;
 use flightdeck_core::board;
 use flightdeck_core::enrichment::Summary;
 use flightdeck_core::event::Event;
-use flightdeck_core::fleet::{Effect, Fleet, Occupant};
+use flightdeck_core::fleet::{Fleet, Occupant};
 use flightdeck_core::record::Record;
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_core::wire::hook::stamp;
 use tokio::sync::{mpsc, oneshot};
 
+use self::commit::{Batch, Events};
+pub use self::handle::{EngineHandle, NotStored, Stopped};
+use self::publish::{card_json, replaced};
 use crate::asks::answer::Known;
 use crate::asks::holds::Holds;
-use crate::changes::{ASK_CLOSED, ASK_OPENED, Changes, Subscription};
+use crate::changes::{Changes, Subscription};
 use crate::clock::{Clock, Steady};
 use crate::explain::{self, Explanation};
 use crate::fleet_overview::{self, Overview};
@@ -41,7 +50,7 @@ pub const BATCH_INPUTS_MAX: usize = 256;
 /// Everything the engine ever hears.
 #[derive(Debug)]
 pub enum Input {
-    /// Events that happened together, oldest first. Answered when they are durable and applied.
+    /// Events that happened together, oldest first. Answered when they are durable.
     Events {
         records: Vec<Record>,
         reply: Reply,
@@ -91,79 +100,6 @@ pub enum Input {
 
 pub type Reply = oneshot::Sender<Result<Vec<Appended>, NotStored>>;
 
-/// The store refused: nothing happened, send it again later (a hook spools it).
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("the event could not be stored: {0}")]
-pub struct NotStored(pub String);
-
-/// A handle for everyone who has something to tell or ask.
-#[derive(Clone, Debug)]
-pub struct EngineHandle {
-    inputs: mpsc::Sender<Input>,
-}
-
-/// The engine is gone: the daemon is stopping.
-#[derive(Debug, thiserror::Error)]
-#[error("the daemon is stopping")]
-pub struct Stopped;
-
-impl EngineHandle {
-    pub async fn append(&self, records: Vec<Record>) -> Result<Vec<Appended>, NotStored> {
-        let answer = self.ask(|reply| Input::Events { records, reply }).await;
-        answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
-    }
-    /// Empty if the fleet knew it already.
-    pub async fn append_if_news(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
-        let answer = self.ask(|reply| Input::IfNews { record: Box::new(record), reply }).await;
-        answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
-    }
-    pub async fn overview(&self) -> Result<Overview, Stopped> {
-        self.ask(Input::Overview).await
-    }
-    pub async fn board(&self) -> Result<Bytes, Stopped> {
-        self.ask(Input::Board).await
-    }
-    pub async fn everyone(&self) -> Result<(Bytes, Vec<Bytes>), Stopped> {
-        self.ask(Input::Everyone).await
-    }
-    pub async fn card(&self, id: &str) -> Result<Option<Bytes>, Stopped> {
-        self.ask(|reply| Input::Card { id: id.to_owned(), reply }).await
-    }
-    pub async fn explain(&self, id: &str) -> Result<Option<Explanation>, Stopped> {
-        self.ask(|reply| Input::Explain { id: id.to_owned(), reply }).await
-    }
-    pub async fn history(&self, since: Timestamp) -> Result<Bytes, Stopped> {
-        self.ask(|reply| Input::History { since, reply }).await
-    }
-    pub async fn subscribe(&self, last_event_id: Option<String>) -> Result<Subscription, Stopped> {
-        self.ask(|reply| Input::Subscribe { last_event_id, reply }).await
-    }
-    /// Data for a card; nobody waits for an answer.
-    pub async fn enrich(&self, id: &str, summary: Summary) -> Result<(), Stopped> {
-        let input = Input::Enriched { id: id.to_owned(), summary: Box::new(summary) };
-        self.inputs.send(input).await.map_err(|_| Stopped)
-    }
-    /// Who sits in which process.
-    pub async fn occupants(&self) -> Result<Vec<Occupant>, Stopped> {
-        self.ask(Input::Occupants).await
-    }
-    pub async fn find_ask(&self, id: &str) -> Result<Option<Known>, Stopped> {
-        self.ask(|reply| Input::FindAsk { id: id.to_owned(), reply }).await
-    }
-    pub fn is_stopped(&self) -> bool {
-        self.inputs.is_closed()
-    }
-    pub async fn stop(&self) {
-        // Already stopped is as good as stopped.
-        let _ = self.ask(Input::Stop).await;
-    }
-    async fn ask<T>(&self, input: impl FnOnce(oneshot::Sender<T>) -> Input) -> Result<T, Stopped> {
-        let (reply, answer) = oneshot::channel();
-        self.inputs.send(input(reply)).await.map_err(|_| Stopped)?;
-        answer.await.map_err(|_| Stopped)
-    }
-}
-
 #[derive(Debug)]
 pub struct Engine {
     fleet: Fleet,
@@ -176,6 +112,8 @@ pub struct Engine {
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
     clock: Steady,
+    /// The newest `received_at` given: that event may not have been applied yet.
+    stamped: Timestamp,
     keeper: restore::Keeper,
     /// Who sits in which process, for whoever watches over them.
     seats: mpsc::Sender<Occupant>,
@@ -213,6 +151,7 @@ impl Engine {
                 health,
                 inputs,
                 clock,
+                stamped: Timestamp::default(),
                 keeper,
                 seats,
                 tail,
@@ -252,19 +191,19 @@ impl Engine {
                     self.publish(effects).await;
                 }
             }
-            self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
-            self.keeper.look_after(&self.fleet, &self.store);
+            self.look_after();
         }
+    }
+
+    fn look_after(&mut self) {
+        self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
+        self.keeper.look_after(&self.fleet, &self.store);
     }
 
     /// Lets everybody who is about to send do so: a commit costs nearly the same for one event as for twenty.
     async fn gather(&mut self, batch: &mut Vec<Input>) {
         tokio::task::yield_now().await;
-        while batch.len() < BATCH_INPUTS_MAX
-            && let Ok(input) = self.inputs.try_recv()
-        {
-            batch.push(input);
-        }
+        self.take_waiting(batch);
     }
 
     /// An hour where no timer runs: a sleeping engine costs nothing.
@@ -274,27 +213,10 @@ impl Engine {
         std::time::Duration::from_millis(due.0.max(0) as u64)
     }
 
-    /// One batch: store, apply, tell, answer. Questions are answered last, so that they see all of it.
-    async fn take(&mut self, batch: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
-        let mut records = Vec::new();
-        let mut waiting = Vec::new();
-        let mut lines = Vec::new();
-        let mut questions = Vec::new();
-        let mut enriched = Vec::new();
-        for input in batch.drain(..) {
-            match input {
-                Input::IfNews { record, reply } => lines.push((*record, reply)),
-                Input::Events { records: mut new, reply } => {
-                    waiting.push((new.len(), reply));
-                    records.append(&mut new);
-                }
-                Input::Enriched { id, summary } => enriched.push((id, summary)),
-                question => questions.push(question),
-            }
-        }
-        if !records.is_empty() {
-            self.commit(records, waiting).await;
-        }
+    /// What waits, and the events that come while it is stored. Questions are answered last, so that they see all of it.
+    async fn take(&mut self, inputs: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
+        let batch = Batch::of(inputs);
+        let Batch { enriched, lines, questions, .. } = self.commit_all(inputs, batch).await;
         if !enriched.is_empty() {
             self.enrich(enriched).await;
         }
@@ -305,51 +227,16 @@ impl Engine {
     /// After the batch's events, so that the first line of a session finds it. With a `refreshInterval` a client says the
     /// same every second: that is not worth a write.
     async fn commit_news(&mut self, lines: Vec<(Record, Reply)>) {
-        let (mut records, mut waiting) = (Vec::new(), Vec::new());
+        let mut news = Events::default();
         for (record, reply) in lines {
             if self.fleet.is_news(&Event::from_record(&record)) {
-                records.push(record);
-                waiting.push((1, reply));
+                news.push(vec![record], reply);
             } else {
                 // The command does not wait for the answer.
                 let _ = reply.send(Ok(Vec::new()));
             }
         }
-        if !records.is_empty() {
-            self.commit(records, waiting).await;
-        }
-    }
-
-    async fn commit(&mut self, mut records: Vec<Record>, waiting: Vec<(usize, Reply)>) {
-        #[cfg(test)]
-        if let Some(bug) = planted::in_commit() {
-            return self.commit_wrongly(bug, records, waiting).await;
-        }
-        // With the wall clock beside it: whether that was set back is noted on each event.
-        let mut last = match self.fleet.now() {
-            reached if self.clock.wall() < reached => self.clock.now(reached),
-            reached => reached,
-        };
-        for record in &mut records {
-            stamp(record, self.clock.wall(), last);
-            last = record.received_at;
-        }
-        let records = Arc::new(records);
-        match self.store.append(Arc::clone(&records)).await {
-            Ok(appended) => {
-                self.health.stored();
-                let effects = self.apply(&records, &appended);
-                self.publish(effects).await;
-                answer_all(waiting, appended);
-            }
-            Err(error) => {
-                tracing::error!(%error, events = records.len(), "events could not be stored");
-                self.health.not_stored(&error);
-                let refusal = NotStored(error.to_string());
-                // A sender that went away spools the event itself.
-                waiting.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refusal.clone()))));
-            }
-        }
+        self.commit(news).await;
     }
 
     /// Transcripts are no events: they are kept beside the log and read again after a restart.
@@ -359,82 +246,6 @@ impl Engine {
             effects.append(&mut self.fleet.enrich(&id, *summary));
         }
         self.publish(effects).await;
-    }
-
-    /// A resend is acknowledged, not applied.
-    fn apply(&mut self, records: &[Record], appended: &[Appended]) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        let mut heard_of = BTreeSet::new();
-        for (record, place) in records.iter().zip(appended) {
-            self.health.metrics.received(record, place.duplicate);
-            if !place.duplicate {
-                let mut event = Event::from_record(record);
-                event.seq = place.seq;
-                effects.append(&mut self.fleet.apply(&event));
-                // Too late, or in print mode: nobody was asked, so nobody will answer.
-                if event.envelope.hold_ms.is_some() && self.fleet.find_ask(&event.id.to_string()).is_none() {
-                    self.holds.release(&event.id.to_string());
-                }
-                heard_of.insert(record.session_id.as_str());
-            }
-        }
-        heard_of.iter().filter_map(|id| self.fleet.get(id)).for_each(|session| self.tail.touched(session));
-        self.keeper.applied(appended.len());
-        effects
-    }
-
-    /// Tells viewers what reads differently now: each card once, however many events touched it.
-    async fn publish(&mut self, effects: Vec<Effect>) {
-        let mut changed = BTreeSet::new();
-        let mut completed = Vec::new();
-        let mut forgotten = Vec::new();
-        let mut asks = Vec::new();
-        for effect in effects {
-            match effect {
-                Effect::Discovered(id) | Effect::Changed(id) => drop(changed.insert(id)),
-                Effect::Completed(id) => completed.push(id),
-                // Nobody watches processes (a replay, a test): then nobody is told.
-                Effect::Seated(occupant) => drop(self.seats.try_send(occupant)),
-                Effect::AskOpened(ask) => asks.push((ASK_OPENED, ask)),
-                Effect::AskClosed(ask) => {
-                    let ours = ask.resolution.as_ref().is_some_and(|r| r.how.is_ours());
-                    if !ours {
-                        self.holds.ended_elsewhere(&ask);
-                    }
-                    asks.push((ASK_CLOSED, ask));
-                }
-                Effect::Forgotten(session) => forgotten.push(session),
-            }
-        }
-        self.unseen.append(&mut changed);
-        if self.watched || !completed.is_empty() {
-            self.catch_up();
-        }
-        for (event, ask) in asks {
-            self.changes.ask(event, &ask);
-        }
-        completed.iter().for_each(|id| self.changes.complete(id));
-        for session in &forgotten {
-            self.unseen.remove(&session.id);
-            self.changes.remove(&session.id);
-            self.tail.forget(&session.id);
-        }
-        if !forgotten.is_empty() {
-            restore::keep_for_ever(&self.store, &forgotten, self.fleet.rules()).await;
-        }
-    }
-
-    /// Writes the cards that changed, each once, and tells whoever watches.
-    fn catch_up(&mut self) {
-        for id in std::mem::take(&mut self.unseen) {
-            let Some(session) = self.fleet.get(&id) else { continue };
-            let card = card_json(&self.fleet, &id).unwrap_or_default();
-            if board::on_board(session) {
-                self.changes.put(&id, card);
-            } else {
-                self.changes.replace(&id, card);
-            }
-        }
     }
 
     fn answer(&mut self, question: Input) -> Option<oneshot::Sender<()>> {
@@ -461,30 +272,5 @@ impl Engine {
             Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } => {}
         }
         None
-    }
-}
-
-fn answer_all(waiting: Vec<(usize, Reply)>, appended: Vec<Appended>) {
-    let mut appended = appended.into_iter();
-    for (count, reply) in waiting {
-        // The sender went away after its event was stored: nothing is lost.
-        let _ = reply.send(Ok(appended.by_ref().take(count).collect()));
-    }
-}
-
-fn replaced(fleet: &Fleet) -> Vec<Bytes> {
-    let gone = fleet.sessions().filter(|session| !board::on_board(session));
-    gone.filter_map(|session| card_json(fleet, &session.id)).collect()
-}
-
-/// `None` if there is no such session.
-fn card_json(fleet: &Fleet, id: &str) -> Option<Bytes> {
-    let card = board::card(fleet.get(id)?, fleet.rules());
-    match serde_json::to_vec(&card) {
-        Ok(json) => Some(json.into()),
-        Err(error) => {
-            tracing::error!(%error, session = id, "a card could not be written as JSON");
-            None
-        }
     }
 }

@@ -1,19 +1,18 @@
-//! Who may speak to the daemon over HTTP. Checked on every route, streams included, before anything is read.
+//! Who may speak to the daemon over HTTP. Checked for every request, streams included, before anything is read.
 //!
 //! A page on another site can make this machine's browser send requests to loopback. It cannot fake `Host`, `Origin` or
 //! `Sec-Fetch-Site`, so these decide; whoever is not a browser sends none of the last two and is let in by `Host`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{
-    AUTHORIZATION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderName, ORIGIN, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, AsHeaderName, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderName, ORIGIN,
+    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::health::Health;
@@ -30,6 +29,11 @@ static HARDENING: [(HeaderName, HeaderValue); 5] = [
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
 ];
+
+static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+static SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+/// The most headers that an answer has beside these: room for all of them is made at once.
+const OWN_HEADERS: usize = 3;
 
 const TOKEN_COOKIE: &str = "flightdeck_token";
 
@@ -54,11 +58,23 @@ impl Guard {
         Self { hosts, token, health }
     }
 
+    /// The answer to whoever may not speak.
+    pub fn refusal(&self, request: &Request) -> Option<Response> {
+        let (status, why) = self.check(request).err()?;
+        self.health.metrics.refused.fetch_add(1, Ordering::Relaxed);
+        Some(harden((status, axum::Json(serde_json::json!({ "error": why }))).into_response()))
+    }
+
+    /// For a page that was opened with the token in its address: what it has to send from now on.
+    pub fn cookie(&self, request: &Request) -> Option<HeaderValue> {
+        let token = self.token.as_ref().filter(|_| token_in_query(request).is_some())?;
+        HeaderValue::from_str(&format!("{TOKEN_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/")).ok()
+    }
+
     fn check(&self, request: &Request) -> Result<(), (StatusCode, String)> {
         let headers = request.headers();
-        let host = text(headers, HOST.as_str()).map(str::to_ascii_lowercase);
-        if headers.get_all(HOST).iter().count() > 1 || !host.as_ref().is_some_and(|h| self.hosts.contains(h))
-        {
+        let ours = |host: &str| self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
+        if headers.get_all(HOST).iter().count() > 1 || !text(headers, HOST).is_some_and(ours) {
             let known = self.hosts.join(", ");
             let why =
                 format!("this daemon answers only as {known}; add other names to `hosts` in config.toml");
@@ -85,10 +101,10 @@ impl Guard {
         if headers.get_all(ORIGIN).iter().any(|o| !self.is_own_origin(o)) {
             return foreign("another site may not speak to this daemon");
         }
-        match text(headers, "sec-fetch-site") {
+        match text(headers, &SEC_FETCH_SITE) {
             None | Some("same-origin" | "none") => Ok(()),
             // Another port of this machine may link here, but not read or post.
-            Some("same-site") if text(headers, "sec-fetch-mode") == Some("navigate") => Ok(()),
+            Some("same-site") if text(headers, &SEC_FETCH_MODE) == Some("navigate") => Ok(()),
             Some(_) => foreign("another site may not speak to this daemon"),
         }
     }
@@ -115,19 +131,19 @@ fn host(name: &str, port: u16) -> String {
     }
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+fn text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let kind = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
+    let kind = text(headers, CONTENT_TYPE).unwrap_or_default();
     kind.split(';').next().is_some_and(|k| k.trim().eq_ignore_ascii_case("application/json"))
 }
 
 fn has_token(request: &Request, token: &str) -> bool {
     let headers = request.headers();
-    let bearer = text(headers, AUTHORIZATION.as_str()).and_then(|a| a.strip_prefix("Bearer "));
-    let cookies = text(headers, COOKIE.as_str()).unwrap_or_default();
+    let bearer = text(headers, AUTHORIZATION).and_then(|a| a.strip_prefix("Bearer "));
+    let cookies = text(headers, COOKIE).unwrap_or_default();
     let cookie = cookies.split(';').find_map(|c| c.trim().strip_prefix(TOKEN_COOKIE)?.strip_prefix('='));
     [bearer, cookie, token_in_query(request)].into_iter().flatten().any(|given| same(given, token))
 }
@@ -142,27 +158,18 @@ fn same(given: &str, token: &str) -> bool {
     given.len() == token.len() && differ == 0
 }
 
-pub async fn guard(State(guard): State<Arc<Guard>>, request: Request<Body>, next: Next) -> Response {
-    if let Err((status, why)) = guard.check(&request) {
-        guard.health.metrics.refused.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        return harden((status, axum::Json(serde_json::json!({ "error": why }))).into_response());
-    }
-    let cookie = guard.token.as_ref().filter(|_| token_in_query(&request).is_some()).map(|token| {
-        HeaderValue::from_str(&format!("{TOKEN_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"))
-    });
-    let mut response = harden(next.run(request).await);
-    if let Some(Ok(cookie)) = cookie {
-        response.headers_mut().insert("set-cookie", cookie);
-    }
-    response
-}
-
-fn harden(mut response: Response) -> Response {
+/// What every answer carries.
+pub fn harden(mut response: Response) -> Response {
     let headers = response.headers_mut();
+    headers.reserve(HARDENING.len() + OWN_HEADERS);
     for (name, value) in &HARDENING {
         headers.insert(name, value.clone());
     }
     response
+}
+
+pub fn set_cookie(response: &mut Response, cookie: HeaderValue) {
+    response.headers_mut().insert(SET_COOKIE, cookie);
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
 
 use crate::clock;
-use crate::store::StoreError;
+use crate::store::{Appended, StoreError};
 
 #[derive(Debug)]
 pub struct Health {
@@ -36,10 +36,14 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    pub fn received(&self, record: &Record, duplicate: bool) {
-        let counter = if duplicate { &self.duplicates } else { &self.events };
-        counter.fetch_add(1, Ordering::Relaxed);
-        self.last_event_at.fetch_max(record.received_at.as_millis(), Ordering::Relaxed);
+    pub fn received(&self, records: &[Record], appended: &[Appended]) {
+        let duplicates = appended.iter().filter(|place| place.duplicate).count();
+        self.duplicates.fetch_add(duplicates as u64, Ordering::Relaxed);
+        self.events.fetch_add((appended.len() - duplicates) as u64, Ordering::Relaxed);
+        // Stamps never go back.
+        if let Some(last) = records.last() {
+            self.last_event_at.fetch_max(last.received_at.as_millis(), Ordering::Relaxed);
+        }
     }
 
     pub fn fleet(&self, sessions: usize, viewers: usize) {

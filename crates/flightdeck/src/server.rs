@@ -1,20 +1,26 @@
 //! The HTTP side: which route leads where. Bodies are bounded, every route is guarded.
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
-use axum::middleware;
-use axum::routing::{get, post};
+use axum::body::HttpBody;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::Method;
+use axum::response::Response;
+use axum::routing::{IntoMakeService, get, post};
 use flightdeck_core::ask::policy::Policy;
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
 use flightdeck_core::price::PriceTable;
+use tower_service::Service;
 
 use crate::asks::answer;
 use crate::asks::holds::{HoldRules, Holds};
 use crate::engine::EngineHandle;
-use crate::guard::{Guard, guard};
+use crate::guard::{Guard, harden, set_cookie};
 use crate::health::Health;
 use crate::inlet::http;
 use crate::inlet::tail::history::History;
@@ -41,7 +47,63 @@ pub struct App {
     pub terminals: Arc<Terminals>,
 }
 
-pub fn router(app: App, allowed: Arc<Guard>) -> Router {
+/// Where hooks come in, and one of the routes below.
+const HOOK_PATH: &str = "/api/live/hook";
+
+/// What every connection speaks to: the guard, and behind it the routes.
+#[derive(Clone, Debug)]
+pub struct Front(Arc<Inside>);
+
+#[derive(Debug)]
+struct Inside {
+    guard: Arc<Guard>,
+    app: App,
+    routes: Router,
+}
+
+pub fn front(app: App, guard: Arc<Guard>) -> IntoMakeService<Front> {
+    let routes = routes(app.clone());
+    axum::ServiceExt::<Request>::into_make_service(Front(Arc::new(Inside { guard, app, routes })))
+}
+
+impl Service<Request> for Front {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let inside = Arc::clone(&self.0);
+        if let Some(refusal) = inside.guard.refusal(&request) {
+            return Box::pin(async { Ok(refusal) });
+        }
+        let cookie = inside.guard.cookie(&request);
+        if cookie.is_none() && is_plain_hook(&request) {
+            return Box::pin(async move { Ok(harden(http::plain_hook(&inside.app, request).await)) });
+        }
+        Box::pin(async move {
+            let mut response = harden(inside.routes.clone().call(request).await?);
+            if let Some(cookie) = cookie {
+                set_cookie(&mut response, cookie);
+            }
+            Ok(response)
+        })
+    }
+}
+
+/// A thousand of these come for each other request, so they go past the routes, which lead to the same. One that is too
+/// large, or does not say how large it is, goes through them and is told there.
+fn is_plain_hook(request: &Request) -> bool {
+    let bytes = request.body().size_hint().exact();
+    request.method() == Method::POST
+        && request.uri().path() == HOOK_PATH
+        && bytes.is_some_and(|bytes| bytes <= HOOK_BODY_BYTES_MAX as u64)
+}
+
+fn routes(app: App) -> Router {
     Router::new()
         .route("/api/live/hook", post(http::live_hook))
         .route("/hook/{event}", post(http::named_hook))
@@ -66,6 +128,5 @@ pub fn router(app: App, allowed: Arc<Guard>) -> Router {
         .route("/api/openapi.json", get(openapi::document))
         .fallback(get(assets::asset))
         .with_state(app)
-        // In one layer, the guard outermost: each layer of its own would cost every hook an allocation more.
-        .layer((middleware::from_fn_with_state(allowed, guard), DefaultBodyLimit::max(HOOK_BODY_BYTES_MAX)))
+        .layer(DefaultBodyLimit::max(HOOK_BODY_BYTES_MAX))
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, SESSION_ID_BYTES_MAX};
-use crate::record::{Envelope, EventId, Record, Source};
+use crate::record::{Envelope, EventId, Record, Source, Verbatim};
 use crate::text::one_line;
 use crate::time::{Millis, Timestamp};
 use crate::wire::clip;
@@ -63,6 +63,7 @@ impl HookDraft {
             agent_id: line(&self.payload, "agent_id", ID_CHARS_MAX),
             envelope: Envelope { has_fired_at: fired_at.is_some(), ..envelope(&self.env) },
             payload: self.payload,
+            verbatim: Verbatim::default(),
         })
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::limits::{NAME_CHARS_MAX, PATH_CHARS_MAX, SESSION_ID_BYTES_MAX};
-use crate::record::{Envelope, EventId, Record, Source};
+use crate::record::{Envelope, EventId, Record, Source, Verbatim};
 use crate::text::one_line;
 use crate::time::Timestamp;
 use crate::wire::lenient::{text, whole};
@@ -100,6 +100,7 @@ pub fn record(entry: &Map<String, Value>, id: EventId) -> Option<Record> {
             ..Envelope::default()
         },
         payload,
+        verbatim: Verbatim::default(),
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use flightdeck_core::board::{self, Card};
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::{EventId, Record};
+use flightdeck_core::record::{EventId, Record, Verbatim};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::{self, HookDraft};
@@ -153,6 +153,7 @@ fn read_back(line: &str) -> Record {
         agent_id: serde_json::from_value(take("agent_id")).unwrap(),
         envelope: serde_json::from_value(take("envelope")).unwrap(),
         payload,
+        verbatim: Verbatim::default(),
     }
 }
 

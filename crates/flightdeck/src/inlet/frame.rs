@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
+use flightdeck_core::record::Verbatim;
 use flightdeck_core::wire::clip::MARK;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -78,10 +79,18 @@ fn without_depth(json: Option<&RawValue>) -> Option<Map<String, Value>> {
 
 /// A hook body as HTTP brings it, read with the same leniency as a frame.
 pub fn parse_body(body: &[u8]) -> Result<Map<String, Value>, serde_json::Error> {
-    serde_json::from_slice(body).or_else(|error| match repaired(body) {
-        Some(body) => serde_json::from_slice(&body),
-        None => Err(error),
-    })
+    parse_verbatim(body).map(|(payload, _)| payload)
+}
+
+/// The same, and its bytes where no leniency was needed.
+pub fn parse_verbatim(body: &[u8]) -> Result<(Map<String, Value>, Verbatim), serde_json::Error> {
+    match serde_json::from_slice(body) {
+        Ok(payload) => Ok((payload, Verbatim::of(body))),
+        Err(error) => {
+            let body = repaired(body).ok_or(error)?;
+            Ok((serde_json::from_slice(&body)?, Verbatim::default()))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use flightdeck_core::event::Event;
 use flightdeck_core::record::Record;
 use flightdeck_core::wire::hook::stamp;
 
-use super::{Engine, NotStored, Reply, answer_all};
+use super::commit::acknowledge;
+use super::{Engine, NotStored, Reply};
 use crate::inlet::spool::{self, SpoolFile};
 use crate::store::Appended;
 
@@ -58,7 +59,8 @@ impl Engine {
         if bug == Bug::AcknowledgedBeforeAppend {
             let after = self.fleet.last_seq();
             let guessed = (1..).map(|n| Appended { seq: after + n, duplicate: false });
-            answer_all(std::mem::take(&mut waiting), guessed.take(records.len()).collect());
+            let guessed: Vec<_> = guessed.take(records.len()).collect();
+            acknowledge(std::mem::take(&mut waiting), &guessed);
         }
         let mut effects = Vec::new();
         if bug == Bug::AppliedBeforeCommit {
@@ -75,7 +77,7 @@ impl Engine {
                     effects = self.apply(&records, &appended);
                 }
                 self.publish(effects).await;
-                answer_all(waiting, appended);
+                acknowledge(waiting, &appended);
             }
             Err(error) => {
                 tracing::error!(%error, events = records.len(), "events could not be stored");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flightdeck_core::enrichment::Counted;
-use flightdeck_core::record::{EventId, Record};
+use flightdeck_core::record::{EventId, Record, Verbatim};
 use flightdeck_core::time::Timestamp;
 use serde_json::Map;
 
@@ -49,7 +49,9 @@ impl Data {
         let bytes = weight(record);
         self.bytes += bytes;
         self.ids.insert(record.id, self.last_seq);
-        self.log.insert(self.last_seq, (Record { seq: self.last_seq, ..record.clone() }, bytes));
+        let mut record = Record { seq: self.last_seq, ..record.clone() };
+        record.verbatim = Verbatim::default();
+        self.log.insert(self.last_seq, (record, bytes));
         Appended { seq: self.last_seq, duplicate: false }
     }
 

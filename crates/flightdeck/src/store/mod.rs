@@ -100,13 +100,16 @@ impl Store {
     /// already (or twice in the batch) is not stored again. On an error nothing is stored, unless the store stopped
     /// ([`StoreError::Closed`]). Pass an `Arc` to have the records back: the store lets go of it before it answers.
     pub async fn append(&self, records: impl Into<Arc<Vec<Record>>>) -> Result<Vec<Appended>> {
+        self.send_append(records).await.committed().await
+    }
+
+    /// The same in two steps: once it is sent, it is stored before everything that is sent later.
+    pub async fn send_append(&self, records: impl Into<Arc<Vec<Record>>>) -> Pending {
         let (records, begun) = (records.into(), Instant::now());
-        let appended = self.ask(|reply| Command::Append { records, reply }).await;
-        let took = begun.elapsed();
-        if took >= SLOW_APPEND {
-            tracing::warn!(took_ms = took.as_millis() as u64, "the disk is slow: events waited for it");
-        }
-        appended
+        let (reply, answer) = oneshot::channel();
+        // A closed store lets go of the reply, and the answer is that it is closed.
+        let _ = self.commands.send(Command::Append { records, reply }).await;
+        Pending { answer, begun }
     }
 
     /// The log after `after_seq`, in chunks; the next is read while the last is used.
@@ -227,6 +230,24 @@ impl Store {
 
 fn after(after_seq: u64, reply: Reply<EventPage>) -> Command {
     Command::EventsAfter { after_seq, limit: REPLAY_CHUNK_EVENTS_MAX, reply }
+}
+
+/// An append that the store has not answered yet.
+#[derive(Debug)]
+pub struct Pending {
+    answer: oneshot::Receiver<Result<Vec<Appended>>>,
+    begun: Instant,
+}
+
+impl Pending {
+    pub async fn committed(self) -> Result<Vec<Appended>> {
+        let appended = self.answer.await.map_err(|_| StoreError::Closed)?;
+        let took = self.begun.elapsed();
+        if took >= SLOW_APPEND {
+            tracing::warn!(took_ms = took.as_millis() as u64, "the disk is slow: events waited for it");
+        }
+        appended
+    }
 }
 
 /// A reading of the log, one chunk at a time.

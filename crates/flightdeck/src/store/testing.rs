@@ -1,6 +1,6 @@
 //! Records to test with.
 
-use flightdeck_core::record::{Envelope, EventId, Record, Source};
+use flightdeck_core::record::{Envelope, EventId, Record, Source, Verbatim};
 use flightdeck_core::time::{Millis, Timestamp};
 use proptest::collection::{hash_map, vec};
 use proptest::option;
@@ -27,6 +27,7 @@ pub(super) fn record(n: u64) -> Record {
         session_id: format!("session-{}", n % 3),
         agent_id: n.is_multiple_of(5).then(|| "agent".to_owned()),
         payload: payload.as_object().cloned().unwrap_or_default(),
+        verbatim: Verbatim::default(),
         envelope: Envelope { pid: Some(42), pane: Some("%5".to_owned()), ..Envelope::default() },
     }
 }
@@ -104,6 +105,11 @@ pub(super) fn any_record() -> impl Strategy<Value = Record> {
             name,
             session_id,
             agent_id,
+            // As somebody else would have written it.
+            verbatim: match id % 2 {
+                0 => serde_json::to_vec_pretty(&payload).map(|json| Verbatim::of(&json)).unwrap_or_default(),
+                _ => Verbatim::default(),
+            },
             payload,
             envelope,
         },

@@ -13,7 +13,7 @@ use flightdeck::guard::Guard;
 use flightdeck::health::Health;
 use flightdeck::registration::Registrar;
 use flightdeck::restore::{self, Keeper};
-use flightdeck::server::{App, router};
+use flightdeck::server::{App, front};
 use flightdeck::store::{Appended, RetentionPolicy, Store};
 use flightdeck_core::ask::policy::Policy;
 use flightdeck_core::record::Record;
@@ -125,7 +125,7 @@ impl Deck {
             let guard = Arc::new(Guard::new(addr, &[], None, Arc::clone(&health)));
             let hooks = UnixListener::bind(&socket).unwrap();
             tokio::spawn(flightdeck::inlet::socket::serve(hooks, app.clone()));
-            tokio::spawn(async move { axum::serve(listener, router(app, guard)).await });
+            tokio::spawn(async move { axum::serve(listener, front(app, guard)).await });
             (addr, handle)
         });
         Self { runtime, addr, health, engine, clock, socket, _folder: folder }
@@ -146,8 +146,14 @@ impl Deck {
     pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
+    /// Stored, applied, and the viewers told: a question is answered only then.
     pub(crate) fn append(&self, records: Vec<Record>) -> Result<Vec<Appended>, NotStored> {
-        self.block_on(self.engine.append(records))
+        self.block_on(async {
+            let appended = self.engine.append(records).await;
+            // A stopped engine has nobody to tell.
+            let _ = self.engine.overview().await;
+            appended
+        })
     }
     pub(crate) fn board(&self) -> Value {
         serde_json::from_slice(&self.block_on(self.engine.board()).unwrap()).unwrap()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flightdeck_core::record::{EventId, Record, Source};
+use flightdeck_core::record::{EventId, Record, Source, Verbatim};
 use flightdeck_core::time::Timestamp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Rows, ToSql, Transaction, TransactionBehavior, params};
@@ -57,7 +57,7 @@ fn insert_all(tx: &Transaction<'_>, records: &[Record], mut last_seq: u64) -> Re
     let mut texts = Texts::default();
     let mut appended = Vec::with_capacity(records.len());
     for record in records {
-        texts.write(record)?;
+        let (envelope, payload) = texts.write(record)?;
         let id = record.id.0.to_be_bytes();
         let inserted = insert.execute(params![
             to_db(last_seq + 1),
@@ -68,8 +68,8 @@ fn insert_all(tx: &Transaction<'_>, records: &[Record], mut last_seq: u64) -> Re
             record.name,
             record.session_id,
             record.agent_id,
-            Json(&texts.envelope),
-            Json(&texts.payload),
+            envelope,
+            payload,
         ])?;
         last_seq += inserted as u64;
         let seq = if inserted == 1 { last_seq } else { from_db(find.query_row([id], |row| row.get(0))?) };
@@ -97,12 +97,17 @@ struct Texts {
 }
 
 impl Texts {
-    fn write(&mut self, record: &Record) -> Result<()> {
+    /// The envelope and the payload as they are stored.
+    fn write<'a>(&'a mut self, record: &'a Record) -> Result<(Json<'a>, Json<'a>)> {
         let unwritable = |source| StoreError::Unwritable { name: record.name.clone(), source };
         self.envelope.clear();
-        self.payload.clear();
         serde_json::to_writer(&mut self.envelope, &record.envelope).map_err(unwritable)?;
-        serde_json::to_writer(&mut self.payload, &record.payload).map_err(unwritable)
+        if let Some(payload) = record.verbatim.json() {
+            return Ok((Json(&self.envelope), Json(payload)));
+        }
+        self.payload.clear();
+        serde_json::to_writer(&mut self.payload, &record.payload).map_err(unwritable)?;
+        Ok((Json(&self.envelope), Json(&self.payload)))
     }
 }
 
@@ -254,6 +259,7 @@ fn record(row: &Row<'_>) -> Result<Record, BadRow> {
         agent_id: row.get(7)?,
         envelope: serde_json::from_slice(text(row, 8)?)?,
         payload: serde_json::from_slice(text(row, 9)?)?,
+        verbatim: Verbatim::default(),
     })
 }
 

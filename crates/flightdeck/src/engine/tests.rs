@@ -1,0 +1,118 @@
+#![allow(clippy::unwrap_used)]
+
+use std::pin::pin;
+
+use flightdeck_core::rules::Rules;
+use flightdeck_core::wire::hook::HookDraft;
+use futures_util::FutureExt;
+use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::*;
+use crate::clock;
+use crate::restore::Keeper;
+use crate::store::faulty::{Fault, Faulty, Switch};
+use crate::store::{Memory, RetentionPolicy};
+
+fn hook(session: &str, name: &str) -> Record {
+    let payload = json!({"session_id": session, "hook_event_name": name, "prompt": "do it"});
+    let payload = payload.as_object().unwrap().clone();
+    let draft = HookDraft { name_in_path: None, payload, env: Default::default(), bytes: 100 };
+    draft.into_record(clock::fresh_id()).unwrap()
+}
+
+/// An engine whose store does one command for each permit.
+struct Stage {
+    engine: EngineHandle,
+    store: Store,
+    permits: Arc<Semaphore>,
+    switch: Switch,
+    _tasks: JoinSet<()>,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let (switch, permits) = (Switch::default(), Arc::new(Semaphore::new(0)));
+        let backend = Faulty::reopened(Box::new(Memory::default()), switch.clone()).unwrap();
+        let gate = Arc::clone(&permits);
+        let pace = async move || gate.acquire().await.unwrap().forget();
+        let (store, work) = Store::as_task(Box::new(backend), pace);
+        let (fleet, keeper) = (Fleet::new(Rules::default()), Keeper::new(RetentionPolicy::default()));
+        let (tail, seats) = (Tail::default(), mpsc::channel(1).0);
+        let (engine, handle) =
+            Engine::new(fleet, store.clone(), Arc::default(), keeper, tail, clock::now, seats);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(work);
+        tasks.spawn(engine.run());
+        Self { engine: handle, store, permits, switch, _tasks: tasks }
+    }
+
+    /// Everybody does what they can do without another permit.
+    async fn settle(&self) {
+        for _ in 0..50 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn whoever_was_acknowledged_and_then_asks_sees_it() {
+    let stage = Stage::new();
+    stage.permits.add_permits(10_000);
+    let mut senders = JoinSet::new();
+    for sender in 0..8 {
+        let engine = stage.engine.clone();
+        senders.spawn(async move {
+            for n in 0..50 {
+                let session = format!("s{sender}-{n}");
+                engine.append(vec![hook(&session, "UserPromptSubmit")]).await.unwrap();
+                assert!(engine.card(&session).await.unwrap().is_some(), "{session}");
+            }
+        });
+    }
+    senders.join_all().await;
+}
+
+#[tokio::test]
+async fn events_that_come_while_others_are_written_are_written_next_and_acknowledged_by_their_own_commit() {
+    let stage = Stage::new();
+    let mut first = pin!(stage.engine.append(vec![hook("a", "UserPromptSubmit")]));
+    assert!(first.as_mut().now_or_never().is_none());
+    stage.settle().await;
+    let mut second = pin!(stage.engine.append(vec![hook("a", "Stop")]));
+    let mut asked = pin!(stage.engine.card("a"));
+    assert!(second.as_mut().now_or_never().is_none());
+    stage.settle().await;
+    assert!(first.as_mut().now_or_never().is_none(), "acknowledged before it was durable");
+
+    stage.permits.add_permits(1);
+    stage.settle().await;
+    assert_eq!(first.now_or_never().unwrap().unwrap()[0].seq, 1);
+    assert!(second.as_mut().now_or_never().is_none(), "acknowledged by the commit of another");
+    assert!(asked.as_mut().now_or_never().is_none(), "answered before what was under way");
+
+    stage.permits.add_permits(1);
+    stage.settle().await;
+    assert_eq!(second.now_or_never().unwrap().unwrap()[0].seq, 2);
+    stage.settle().await;
+    let card: serde_json::Value = serde_json::from_slice(&asked.await.unwrap().unwrap()).unwrap();
+    assert_eq!(card["agent_state"]["state"], "idle", "{card:#}");
+}
+
+#[tokio::test]
+async fn a_batch_that_fails_takes_nothing_with_it() {
+    let stage = Stage::new();
+    stage.switch.set(Fault::DiskFull, 1);
+    let mut first = pin!(stage.engine.append(vec![hook("a", "UserPromptSubmit")]));
+    assert!(first.as_mut().now_or_never().is_none());
+    stage.settle().await;
+    let mut second = pin!(stage.engine.append(vec![hook("b", "UserPromptSubmit")]));
+    assert!(second.as_mut().now_or_never().is_none());
+    stage.permits.add_permits(100);
+    assert!(first.await.is_err());
+    assert_eq!(second.await.unwrap()[0].seq, 1);
+    assert!(stage.engine.card("a").await.unwrap().is_none());
+    assert!(stage.engine.card("b").await.unwrap().is_some());
+    assert_eq!(stage.store.last_seq().await.unwrap(), 1);
+}
