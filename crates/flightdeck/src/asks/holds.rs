@@ -224,3 +224,46 @@ impl Drop for Held {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flightdeck_core::record::{EventId, Source};
+    use serde_json::Map;
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::engine::Input;
+
+    /// A hold whose time is up, and what the engine hears of it.
+    async fn at_the_deadline(holds: &Arc<Holds>) -> (String, tokio::task::JoinHandle<Option<Bytes>>) {
+        let (inputs, mut heard) = mpsc::channel(4);
+        let mut record = Record::ours(Source::Hook, "PermissionRequest", "s", Map::new(), EventId(1));
+        let mut held = holds.open(&mut record, &HoldRules::new(60), &EngineHandle::to(inputs)).unwrap();
+        let ask_id = held.ask_id().to_owned();
+        let verdict = tokio::spawn(async move { held.verdict().await });
+        let Some(Input::Events { reply, .. }) = heard.recv().await else { panic!("nothing was told") };
+        reply.send(Ok(Vec::new())).unwrap();
+        (ask_id, verdict)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_was_first_at_the_deadline_still_arrives() {
+        let holds = Arc::new(Holds::default());
+        let (ask_id, verdict) = at_the_deadline(&holds).await;
+        // Its answer stands in the log already; only the way to the hook takes a moment.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(holds.deliver(&ask_id, Bytes::from_static(b"yes")));
+        assert_eq!(verdict.await.unwrap().as_deref(), Some(&b"yes"[..]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_hold_that_ended_in_time_waits_no_longer() {
+        let holds = Arc::new(Holds::default());
+        let (ask_id, verdict) = at_the_deadline(&holds).await;
+        let released = Instant::now();
+        holds.release(&ask_id);
+        assert_eq!(verdict.await.unwrap(), None);
+        assert_eq!(released.elapsed(), Duration::ZERO);
+        assert!(holds.is_empty());
+    }
+}

@@ -31,6 +31,11 @@ pub struct EngineHandle {
 pub struct Stopped;
 
 impl EngineHandle {
+    /// To whoever hears these, in place of an engine.
+    #[cfg(test)]
+    pub(crate) fn to(inputs: mpsc::Sender<Input>) -> Self {
+        Self { inputs }
+    }
     pub async fn append(&self, records: Vec<Record>) -> Result<Vec<Appended>, NotStored> {
         let answer = self.ask(|reply| Input::Events { records, reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
