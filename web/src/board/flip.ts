@@ -2,6 +2,8 @@
 //! Only what is on screen is measured. The held card is put back under the pointer by scrolling.
 
 const MOVE_MS = 220;
+/** Nobody reads what came under their pointer in less: until then its asks take no click. */
+const UNREAD_MS = 400;
 const EASE = "cubic-bezier(.2, .7, .2, 1)";
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
@@ -42,20 +44,24 @@ export function afterMove(): void {
     const rect = card.getBoundingClientRect();
     if (!onScreen(rect)) continue;
     const from = old.get(card.dataset.card ?? "");
-    if (from) glide(card, from.left - rect.left, from.top - rect.top);
-    else if (old.size > 0) appear(card);
+    const [dx, dy] = from ? [from.left - rect.left, from.top - rect.top] : [0, 0];
+    const moved = from ? Math.abs(dx) >= 1 || Math.abs(dy) >= 1 : old.size > 0;
+    if (!moved) continue;
+    markMoved(card);
+    if (from && !reduced.matches) glide(card, dx, dy);
+    else appear(card);
   }
 }
 
-function glide(card: HTMLElement, dx: number, dy: number): void {
-  if (Math.abs(dx) < 1 && Math.abs(dy) < 1) return;
-  if (reduced.matches) {
-    appear(card);
-    return;
-  }
-  // Only the transform: anything else would be laid out again in every frame.
-  card.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "none" }], { duration: MOVE_MS, easing: EASE });
+function markMoved(card: HTMLElement): void {
+  const mark = String(performance.now());
+  card.dataset.moved = mark;
+  setTimeout(() => { if (card.dataset.moved === mark) delete card.dataset.moved; }, UNREAD_MS);
 }
+
+// Only the transform: anything else would be laid out again in every frame.
+const glide = (card: HTMLElement, dx: number, dy: number) =>
+  card.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "none" }], { duration: MOVE_MS, easing: EASE });
 
 const appear = (card: HTMLElement) => card.animate([{ opacity: 0.2 }, { opacity: 1 }], { duration: MOVE_MS, easing: EASE });
 
