@@ -40,8 +40,8 @@ export function afterMove(): void {
   if (old) keepHeld();
   if (anchored) anchor(anchored.id);
   if (!old) return;
-  for (const card of cards()) {
-    const rect = card.getBoundingClientRect();
+  // All are measured before the first is touched: to measure after would lay out the page once per card.
+  for (const [card, rect] of Array.from(cards(), (card) => [card, card.getBoundingClientRect()] as const)) {
     if (!onScreen(rect)) continue;
     const from = old.get(card.dataset.card ?? "");
     const [dx, dy] = from ? [from.left - rect.left, from.top - rect.top] : [0, 0];
