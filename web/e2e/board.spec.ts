@@ -100,6 +100,25 @@ test.describe("a fleet at rest", () => {
     await expect(page.getByText("No card matches the filter").first()).toBeVisible();
   });
 
+  test("on a narrow screen branch, model and density fold into More, and a filter in it says that it is on", async ({ fleet, page }) => {
+    await page.setViewportSize({ width: 1366, height: 768 });
+    await fleet.open();
+    await expect(page.getByRole("button", { name: /^Model/ })).toBeHidden();
+    await page.getByRole("button", { name: /^More/ }).click();
+    const more = page.getByRole("group", { name: "More filters" });
+    await more.getByRole("group", { name: "Model" }).getByRole("button", { name: /Haiku/i }).click();
+    await more.getByRole("button", { name: "Compact" }).click();
+    await expect(page.locator("html")).toHaveAttribute("data-density", "compact");
+    await page.keyboard.press("Escape");
+    const haiku = (await fleet.sessions()).filter((s) => s.model === "claude-haiku-5").length;
+    await expect(page.locator("[data-card]")).toHaveCount(haiku);
+    await expect(page.locator(".facet.on", { hasText: "More" })).toHaveText("More1 chosen");
+    expect(await page.locator(".bar").evaluate((bar) => bar.scrollWidth - bar.clientWidth)).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1500, height: 768 });
+    await expect(page.getByRole("button", { name: /^More/ })).toBeHidden();
+    await expect(page.locator(".facet.on", { hasText: "Model" })).toBeVisible();
+  });
+
   test("columns scroll apart; compact folds what is not yours to do; Done can be hidden", async ({ fleet, page }) => {
     await page.setViewportSize({ width: 1500, height: 600 });
     await fleet.open();
