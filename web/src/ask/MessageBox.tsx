@@ -8,8 +8,9 @@ type MessageBoxProps = { draft: Signal<string>; label: string; send: string; onS
 export function MessageBox({ draft, label, send, onSend, onCancel }: MessageBoxProps) {
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    // The button that opened it is gone and left the focus to nobody. A box that was only drawn anew takes it from nobody.
-    if (document.activeElement === document.body) box.current?.focus();
+    // The button that opened it left the focus to nobody, or to its ask. A box that was only drawn anew takes it from nobody else.
+    const focus = document.activeElement;
+    if (focus === document.body || box.current?.closest("[data-ask]")?.contains(focus)) box.current?.focus();
   }, []);
   const submit = () => {
     const text = draft.value.trim();

@@ -24,6 +24,14 @@ function look(): void {
   hold(cardIfIn(focus, WRITING) ?? cardIfIn(under, "[data-ask]") ?? (active ? (cardOf(under) ?? cardOf(focus)) : null));
 }
 
+let soon = 0;
+
+/** When what changed is drawn. A hidden page draws nothing, so one call waits there, not all. */
+function lookSoon(): void {
+  cancelAnimationFrame(soon);
+  soon = requestAnimationFrame(look);
+}
+
 function hold(next: string | null): void {
   const before = held.peek();
   if (before === next) return;
@@ -59,7 +67,7 @@ export function startHolding(): void {
     look();
   });
   // Where the focus goes on to something, focusin follows; in between nothing would be held.
-  document.addEventListener("focusout", (event) => event.relatedTarget === null && requestAnimationFrame(look));
+  document.addEventListener("focusout", (event) => event.relatedTarget === null && lookSoon());
   document.addEventListener("keydown", () => {
     if (!cardOf(document.activeElement)) return;
     stir();
@@ -68,6 +76,6 @@ export function startHolding(): void {
   // An answered ask takes the button with the focus away.
   effect(() => {
     void revision.value;
-    if (held.peek() !== null) requestAnimationFrame(look);
+    if (held.peek() !== null) lookSoon();
   });
 }
