@@ -1,5 +1,5 @@
 import AxeBuilder from "@axe-core/playwright";
-import type { Locator, Page } from "@playwright/test";
+import type { BrowserContext, Locator, Page } from "@playwright/test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, wantedIn, type Fleet } from "./fleet";
@@ -230,7 +230,8 @@ test.describe("first run and hooks", () => {
 });
 
 test.describe("notifications", () => {
-  test("entering a need is told once it settled; a fresh session is not, nor what is over at once, nor what is on screen", async ({ fleet, page, context }) => {
+  /** The person looks elsewhere, and wants a note of everything. */
+  async function elsewhere(page: Page, context: BrowserContext): Promise<() => Promise<string[]>> {
     await context.grantPermissions(["notifications"]);
     await page.addInitScript(() => {
       const notes: string[] = [];
@@ -242,12 +243,15 @@ test.describe("notifications", () => {
         close() { /* nothing to close */ }
       }
       Object.assign(window, { Notification: Note });
-      // The person looks elsewhere.
       document.hasFocus = () => Boolean((window as unknown as { here?: boolean }).here);
       localStorage.setItem("flightdeck.alerts", JSON.stringify({ on: true, blocked: "note", failed: "note", waiting: "note", quiet: false }));
     });
+    return () => page.evaluate(() => (window as unknown as { notes: string[] }).notes);
+  }
+
+  test("entering a need is told once it settled; a fresh session is not, nor what is over at once, nor what is on screen", async ({ fleet, page, context }) => {
+    const notes = await elsewhere(page, context);
     await fleet.open();
-    const notes = () => page.evaluate(() => (window as unknown as { notes: string[] }).notes);
     // Fresh: it came to Needs You, but nothing happened to it.
     const fresh = "00000000-0000-4000-8000-00000000f4e5";
     await fleet.hook(fresh, "SessionStart", { source: "startup" });
@@ -268,6 +272,37 @@ test.describe("notifications", () => {
     await fleet.block(seen, "ls");
     await expect(page.locator("p[aria-live=polite]")).toContainText("Permission for Bash: ls");
     expect(await notes()).toHaveLength(1);
+  });
+
+  test("a session muted with m and a project muted in the drawer say so and send no note, until they are unmuted", async ({ fleet, page, context }) => {
+    const notes = await elsewhere(page, context);
+    await fleet.open();
+    const announced = page.locator("p[aria-live=polite]");
+    const said = (text: string) => expect(page.getByRole("status").filter({ hasText: text })).toBeVisible();
+    const quiet = await fleet.start("quiet");
+    const hushed = await fleet.start("hushed", { cwd: "/home/dev/infra" });
+    await fleet.card(quiet).focus();
+    await page.keyboard.press("m");
+    await said("This session is muted");
+    await expect(fleet.card(quiet).getByTitle("Muted: no notifications")).toBeVisible();
+    await fleet.open(`#/session/${hushed}`);
+    await page.getByRole("button", { name: "Mute project" }).click();
+    await said("infra is muted");
+    await page.keyboard.press("Escape");
+    await expect(fleet.card(hushed).getByTitle("Its project is muted: no notifications")).toBeVisible();
+    await fleet.block(quiet, "make one");
+    await expect(announced).toContainText("make one");
+    await fleet.block(hushed, "make two");
+    await expect(announced).toContainText("make two");
+
+    await page.getByRole("button", { name: "Notifications" }).click();
+    await page.locator(".muted-list").getByRole("button", { name: "infra" }).click();
+    await page.keyboard.press("Escape");
+    await expect(fleet.card(hushed).getByTitle(/muted/)).toHaveCount(0);
+    const loud = await fleet.start("loud", { cwd: "/home/dev/infra" });
+    await expect(fleet.cardIn("Running", loud)).toBeVisible();
+    await fleet.block(loud, "make three");
+    await expect.poll(notes).toEqual(["Permission for Bash: make three"]);
   });
 });
 
