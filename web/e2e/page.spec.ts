@@ -42,6 +42,27 @@ test.describe("drawer", () => {
     await expect(drawer.locator(".chart")).toHaveCount(0);
   });
 
+  test("each agent in the tree tells what it spent, as far as its transcript does", async ({ fleet, page }) => {
+    const transcript_path = join(fleet.server.claude, "projects", "-home-dev-api", "00000000-0000-4000-8000-000000000001.jsonl");
+    mkdirSync(join(transcript_path.replace(".jsonl", ""), "subagents"), { recursive: true });
+    const said = (model: string, output_tokens: number, agent?: object) => `${JSON.stringify({
+      type: "assistant", requestId: `r-${model}`, timestamp: new Date().toISOString(), cwd: "/home/dev/api", ...agent,
+      message: { id: `m-${model}`, model, content: [{ type: "text", text: "so far" }], usage: { input_tokens: 5, output_tokens } },
+    })}\n`;
+    writeFileSync(transcript_path, said("claude-opus-5-5", 400));
+    const id = await fleet.start("Look around", { transcript_path });
+    for (const [agent_id, agent_type, model] of [["a1", "Explore", "claude-opus-5-5"], ["a2", "Plan", "a-model-without-price"], ["a3", "Review", null]] as const) {
+      await fleet.hook(id, "SubagentStart", { agent_id, agent_type, transcript_path });
+      const file = join(transcript_path.replace(".jsonl", ""), "subagents", `agent-${agent_id}.jsonl`);
+      if (model) writeFileSync(file, said(model, 50_000, { isSidechain: true, agentId: agent_id, sessionId: id }));
+    }
+    await fleet.open(`#/session/${id}`);
+    const agent = (name: string) => page.locator("[data-drawer] .tree .sub", { hasText: name }).locator(".cost");
+    await expect(agent("Explore")).toHaveText("$1.00");
+    await expect(agent("Plan")).toHaveText("no price");
+    await expect(agent("Review")).toHaveText("");
+  });
+
   test("tells why, when and what: timeline, conversation, agents, to-dos, files, raw payloads", async ({ fleet, page }) => {
     const id = await fleet.start("Tidy the store");
     const edit = { tool_name: "Edit", tool_input: { file_path: "/home/dev/api/src/store.rs", old_string: "a", new_string: "b" }, tool_use_id: "t1" };
