@@ -39,15 +39,15 @@ test("within a frame only the last word about a session is kept, unless it chang
   expect(latestOnly([update(running), update(asking), update(running)])).toHaveLength(3);
 });
 
-test("a snapshot replaces the fleet and reports no moves; a change reports what it was before", () => {
+test("a snapshot replaces the fleet; it and a change report what a session was before, if the page knew it", () => {
   const moves: string[] = [];
   const stop = onMoves((all) => moves.push(...all.map((m) => `${m.before?.agent_state.group ?? "none"}→${m.after.agent_state.group}`)));
   applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 1, sessions: [session({ id: "a" }), session({ id: "gone" })] } }]);
-  applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 2, sessions: [session({ id: "a" })] } }]);
-  expect([...allSessions()].map((s) => s.peek().id)).toEqual(["a"]);
-  applyChanges([update(session({ id: "a", group: "needs_you" }))]);
+  applyChanges([{ kind: "snapshot", snapshot: { boot: "c", n: 2, sessions: [session({ id: "a", group: "needs_you" }), session({ id: "late" })] } }]);
+  expect([...allSessions()].map((s) => s.peek().id)).toEqual(["a", "late"]);
+  applyChanges([update(session({ id: "a", group: "done" }))]);
   applyChanges([{ kind: "session", session: session({ id: "new", continues: "a" }), discovered: true }]);
-  expect(moves).toEqual(["running→needs_you", "none→running"]);
+  expect(moves).toEqual(["none→running", "none→running", "running→needs_you", "none→running", "needs_you→done", "none→running"]);
   expect(sessionSignal("a")).toBeUndefined();
   stop();
 });

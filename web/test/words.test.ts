@@ -58,7 +58,7 @@ test("a role the page does not know is drawn calmly", () => {
   expect([lookOf("urgent"), lookOf("brandnew" as Role)]).toEqual(["blocked", "idle"]);
 });
 
-test("only entering a need alerts, never a fresh session or a snapshot", () => {
+test("only entering a need alerts, never a fresh session or the first snapshot", () => {
   const working = session();
   const asks = session({ group: "needs_you", state: "needs_permission", kind: "attention_needed" });
   const idle = session({ group: "needs_you", state: "idle", kind: "idle" });
