@@ -250,48 +250,6 @@ test.describe("first run and hooks", () => {
   });
 });
 
-test.describe("notifications", () => {
-  test("entering a need is told once it settled; a fresh session is not, nor what is over at once, nor what is on screen", async ({ fleet, page, context }) => {
-    await context.grantPermissions(["notifications"]);
-    await page.addInitScript(() => {
-      const notes: string[] = [];
-      Object.assign(window, { notes });
-      class Note {
-        static permission = "granted";
-        static requestPermission = async () => "granted";
-        constructor(title: string) { notes.push(title); }
-        close() { /* nothing to close */ }
-      }
-      Object.assign(window, { Notification: Note });
-      // The person looks elsewhere.
-      document.hasFocus = () => Boolean((window as unknown as { here?: boolean }).here);
-      localStorage.setItem("flightdeck.alerts", JSON.stringify({ on: true, blocked: "note", failed: "note", waiting: "note", quiet: false }));
-    });
-    await fleet.open();
-    const notes = () => page.evaluate(() => (window as unknown as { notes: string[] }).notes);
-    // Fresh: it came to Needs You, but nothing happened to it.
-    const fresh = "00000000-0000-4000-8000-00000000f4e5";
-    await fleet.hook(fresh, "SessionStart", { source: "startup" });
-    await expect(fleet.cardIn("Needs You", fresh)).toBeVisible();
-    // Over before it settled: a wake-up follows Stop at once.
-    const brief = await fleet.start("brief");
-    await expect(fleet.cardIn("Running", brief)).toBeVisible();
-    await fleet.hook(brief, "Stop");
-    await fleet.hook(brief, "UserPromptSubmit", { prompt: "go on" });
-    const id = await fleet.start();
-    await expect(fleet.cardIn("Running", id)).toBeVisible();
-    await fleet.block(id, "make");
-    await expect.poll(notes).toEqual(["Permission for Bash: make"]);
-    await expect(page.locator("p[aria-live=polite]")).toContainText("needs you");
-    // In front of the person: announced for a screen reader, but no note.
-    const seen = await fleet.start("two");
-    await page.evaluate(() => Object.assign(window, { here: true }));
-    await fleet.block(seen, "ls");
-    await expect(page.locator("p[aria-live=polite]")).toContainText("Permission for Bash: ls");
-    expect(await notes()).toHaveLength(1);
-  });
-});
-
 test.describe("phone", () => {
   test.use({ viewport: { width: 390, height: 844 }, ground: "resting" });
 
