@@ -107,6 +107,24 @@ test.describe("drawer", () => {
     await expect.poll(async () => (await fleet.sessions())[0]?.seen).toBe(true);
   });
 
+  test("follows a session that never pauses", async ({ fleet, page }) => {
+    const id = await fleet.start("Busy");
+    await fleet.open(`#/session/${id}`);
+    const timeline = page.locator("[data-drawer]").getByRole("region", { name: "Timeline" });
+    await expect(timeline.locator(".ev").first()).toBeVisible();
+    let seen = false;
+    const busy = async () => {
+      for (let i = 0; !seen; i++) {
+        const call = { tool_name: "Bash", tool_input: { command: `step ${i} of many` }, tool_use_id: `t${i}` };
+        await fleet.hook(id, "PreToolUse", call);
+        await fleet.hook(id, "PostToolUse", { ...call, tool_response: {} });
+        await page.waitForTimeout(80);
+      }
+    };
+    // It is looked at while the calls go on; a pause would be the end of the story.
+    await Promise.all([busy(), expect(timeline).toContainText("step 5 of many").finally(() => { seen = true; })]);
+  });
+
   test("an unknown link says so", async ({ fleet, page, errors }) => {
     await fleet.open("#/session/nobody");
     await expect(page.getByRole("dialog")).toContainText("No session by this link");
