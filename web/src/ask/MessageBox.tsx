@@ -12,7 +12,6 @@ export function MessageBox({ label, send, onSend, onCancel, placeholder }: Messa
     if (text) onSend(text);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    event.stopPropagation();
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       submit();
