@@ -86,6 +86,36 @@ test("what blocked behind a gap is told, all of it at once, and the overview sho
   await expect(page.locator(".row-name.blocked")).toHaveCount(2);
 });
 
+test("a session muted with m and a project muted in the drawer say so and send no note, until they are unmuted", async ({ fleet, page }) => {
+  await listen(page);
+  await fleet.open();
+  const said = (text: string) => expect(page.getByRole("status").filter({ hasText: text })).toBeVisible();
+  const quiet = await fleet.start("quiet");
+  const hushed = await fleet.start("hushed", { cwd: "/home/dev/infra" });
+  await fleet.card(quiet).focus();
+  await page.keyboard.press("m");
+  await said("This session is muted");
+  await expect(fleet.card(quiet).getByTitle("Muted: no notifications")).toBeVisible();
+  await fleet.open(`#/session/${hushed}`);
+  await page.getByRole("button", { name: "Mute project" }).click();
+  await said("infra is muted");
+  await page.keyboard.press("Escape");
+  await expect(fleet.card(hushed).getByTitle("Its project is muted: no notifications")).toBeVisible();
+  await fleet.block(quiet, "make one");
+  await expect(heard(page)).toContainText("make one");
+  await fleet.block(hushed, "make two");
+  await expect(heard(page)).toContainText("make two");
+
+  await page.getByRole("button", { name: "Notifications" }).click();
+  await page.locator(".muted-list").getByRole("button", { name: "infra" }).click();
+  await page.keyboard.press("Escape");
+  await expect(fleet.card(hushed).getByTitle(/muted/)).toHaveCount(0);
+  const loud = await fleet.start("loud", { cwd: "/home/dev/infra" });
+  await expect(fleet.cardIn("Running", loud)).toBeVisible();
+  await fleet.block(loud, "make three");
+  await expect.poll(() => notes(page)).toEqual(["Permission for Bash: make three"]);
+});
+
 test("the same need again is told again", async ({ fleet, page }) => {
   await listen(page);
   await fleet.open();

@@ -42,6 +42,7 @@ test("Deny with a message carries the words; y and n act only inside the ask", a
   await page.keyboard.press("Control+k");
   await expect(page.getByPlaceholder("Command or session")).toBeFocused();
   await page.keyboard.press("Escape");
+  await expect(page.getByLabel("Why not, and what instead")).toBeFocused();
   await page.keyboard.press("d");
   await page.keyboard.press("Enter");
   expect((await verdict).hookSpecificOutput.decision).toMatchObject({ behavior: "deny", message: "use just instead" });

@@ -1,5 +1,5 @@
 import { COLUMNS, expect, test, wantedIn, type Fleet } from "./fleet";
-import { RESTING } from "./resting";
+import { RESTING, rest } from "./resting";
 
 async function ungroup(fleet: Fleet): Promise<void> {
   await fleet.page.getByRole("button", { name: "Grouped by project" }).click();
@@ -51,7 +51,7 @@ test("cards appear, move, sort and finish as the API says", async ({ fleet, page
 test.describe("a fleet at rest", () => {
   test.use({ ground: "resting" });
 
-  test("up to 200 cards are all in the DOM, and two lanes keep the daemon's order", async ({ fleet, page }) => {
+  test("every card is in the DOM, and two lanes keep the daemon's order", async ({ fleet, page }) => {
     await fleet.open();
     await expect(page.locator("[data-card]")).toHaveCount(RESTING);
     const needs = wantedIn(await fleet.sessions(), "Needs You").map((line) => line.split(" ")[0]);
@@ -100,6 +100,25 @@ test.describe("a fleet at rest", () => {
     await expect(page.getByText("No card matches the filter").first()).toBeVisible();
   });
 
+  test("on a narrow screen branch, model and density fold into More, and a filter in it says that it is on", async ({ fleet, page }) => {
+    await page.setViewportSize({ width: 1366, height: 768 });
+    await fleet.open();
+    await expect(page.getByRole("button", { name: /^Model/ })).toBeHidden();
+    await page.getByRole("button", { name: /^More/ }).click();
+    const more = page.getByRole("group", { name: "More filters" });
+    await more.getByRole("group", { name: "Model" }).getByRole("button", { name: /Haiku/i }).click();
+    await more.getByRole("button", { name: "Compact" }).click();
+    await expect(page.locator("html")).toHaveAttribute("data-density", "compact");
+    await page.keyboard.press("Escape");
+    const haiku = (await fleet.sessions()).filter((s) => s.model === "claude-haiku-5").length;
+    await expect(page.locator("[data-card]")).toHaveCount(haiku);
+    await expect(page.locator(".facet.on", { hasText: "More" })).toHaveText("More1 chosen");
+    expect(await page.locator(".bar").evaluate((bar) => bar.scrollWidth - bar.clientWidth)).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1500, height: 768 });
+    await expect(page.getByRole("button", { name: /^More/ })).toBeHidden();
+    await expect(page.locator(".facet.on", { hasText: "Model" })).toBeVisible();
+  });
+
   test("columns scroll apart; compact folds what is not yours to do; Done can be hidden", async ({ fleet, page }) => {
     await page.setViewportSize({ width: 1500, height: 600 });
     await fleet.open();
@@ -113,6 +132,18 @@ test.describe("a fleet at rest", () => {
     await page.getByRole("button", { name: "Done", exact: true }).click();
     await expect(fleet.column("Done")).toHaveCount(0);
   });
+});
+
+test("200 cards are all in the DOM; with the 201st only those near the view are", async ({ fleet, page }) => {
+  await rest(fleet.server.url, 198);
+  for (const prompt of ["the 199th", "the 200th"]) await fleet.start(prompt);
+  await fleet.open();
+  await expect(page.locator("[data-card]")).toHaveCount(200);
+  await expect(page.locator("[data-slot]")).toHaveCount(0);
+  await fleet.start("the 201st");
+  await expect(page.locator("[data-slot]")).toHaveCount(201);
+  await expect.poll(() => page.locator("[data-card]").count()).toBeLessThan(150);
+  await expect(page.locator("[data-card]").first()).toBeVisible();
 });
 
 test("the title and the icon count what is blocked; timers tick without the server", async ({ fleet, page, context }) => {

@@ -87,6 +87,19 @@ test.describe("the next prompt", () => {
     expect(terminal.prompts()).toEqual(["fix the build", " !and the docs"]);
   });
 
+  test("typed and not sent waits on the card and in the drawer, also while the card was gone", async ({ fleet, page }) => {
+    await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
+    await fleet.open(`#/session/${SESSION}`);
+    await page.locator("[data-drawer]").getByRole("textbox", { name: "Next prompt" }).fill("half a prompt");
+    await page.getByRole("button", { name: "Close" }).click();
+    const box = fleet.card(SESSION).getByRole("textbox", { name: "Next prompt" });
+    await expect(box).toHaveValue("half a prompt");
+    await page.locator("#search").fill("nowhere to be found");
+    await expect(box).toHaveCount(0);
+    await page.locator("#search").fill("");
+    await expect(box).toHaveValue("half a prompt");
+  });
+
   test("can be followed by an interrupt, which asks twice; focus says where nobody looks; a stop ends the client", async ({ fleet, page }) => {
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await fleet.open(`#/session/${SESSION}`);

@@ -56,6 +56,15 @@ test("a held card that is alone in its group keeps the group", () => {
   expect(after.lanes.find((l) => l.name === "running")?.ids).toEqual([]);
 });
 
+test("a held card whose cache goes cold keeps its tier, and the tier keeps its place", () => {
+  const tiered = (id: string, key: string, status: "warm" | "cold") => session({ id, key, group: "needs_you", cache: { status, expires_at: null } });
+  const before = layOut([tiered("a", "1", "warm"), tiered("b", "2", "cold")], choices);
+  const next = layOut([tiered("a", "3", "cold"), tiered("b", "2", "cold")], choices);
+  const sections = (id: string | null) => holdInPlace(next, before, id).lanes[0]?.sections.map((s) => `${s.key} ${s.ids}`);
+  expect(sections("a")).toEqual(before.lanes[0]?.sections.map((s) => `${s.key} ${s.ids}`));
+  expect(sections(null)).toEqual(["tier:cold:0 b,a"]);
+});
+
 test("the same arrangement is recognised, so nothing is drawn twice", () => {
   expect(sameLayout(layOut(fleet, choices), layOut([...fleet].reverse(), choices))).toBe(true);
   expect(sameLayout(layOut(fleet, choices), layOut(fleet.slice(1), choices))).toBe(false);

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::board::on_board;
 use crate::fleet::Fleet;
 use crate::lens::{self, Group, Role, StateName};
 use crate::session::{Because, Session};
+use crate::strip::{Past, Strip};
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, Serialize)]
@@ -64,7 +64,7 @@ fn reason(because: Because) -> Reason {
     Reason { seq: because.seq, name: None, rule: because.rule.sentence(), payload: None }
 }
 
-/// The last hours of every session on the board.
+/// The last hours of every session.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FleetHistory {
@@ -94,28 +94,46 @@ pub struct Span {
     pub label: String,
 }
 
+/// Every session that was there since then, also those that left the board or were replaced.
 pub fn history(fleet: &Fleet, since: Timestamp) -> FleetHistory {
-    FleetHistory { sessions: fleet.sessions().filter(|s| on_board(s)).map(|s| row(s, since)).collect() }
+    let here = fleet.sessions().map(row);
+    let left = fleet.past().filter(|past| fleet.get(&past.id).is_none()).map(past_row);
+    let mut sessions: Vec<Row> = here.chain(left).collect();
+    for row in &mut sessions {
+        row.spans.retain(|s| s.to.is_none_or(|to| to >= since));
+    }
+    sessions.retain(|row| !row.spans.is_empty());
+    FleetHistory { sessions }
 }
 
-fn row(session: &Session, since: Timestamp) -> Row {
-    let mut spans = Vec::new();
-    let mut begin = (session.started_at, session.history.front().map(|t| t.from));
-    for step in &session.history {
-        if let (from, Some(state)) = begin {
-            spans.push(span(from, Some(step.at), state, state.title().to_owned()));
-        }
-        begin = (step.at, Some(step.to));
-    }
+fn row(session: &Session) -> Row {
+    let mut spans = spans(&session.strip, session.started_at);
+    // The last stretch is what the card says now.
+    let began = spans.pop().map_or(session.started_at, |last| last.from);
     let now = StateName::of(&session.shown.state);
-    spans.push(span(begin.0, session.ended_at, now, lens::label(&session.shown.state)));
-    spans.retain(|s| s.to.is_none_or(|to| to >= since));
+    spans.push(span(began, session.ended_at, now, lens::label(&session.shown.state)));
     Row {
         id: session.id.clone(),
         title: session.title.clone(),
         project: session.project.name().to_owned(),
         spans,
     }
+}
+
+fn past_row(past: &Past) -> Row {
+    let mut spans = spans(&past.strip, past.started_at);
+    if let Some(last) = spans.last_mut() {
+        last.to = Some(past.ended_at);
+    }
+    Row { id: past.id.clone(), title: past.title.clone(), project: past.project.clone(), spans }
+}
+
+fn spans(strip: &Strip, started_at: Timestamp) -> Vec<Span> {
+    let label = |state: StateName| match state.group() {
+        Group::Running => "Working".to_owned(),
+        _ => state.title().to_owned(),
+    };
+    strip.stretches(started_at).map(|(from, to, state)| span(from, to, state, label(state))).collect()
 }
 
 fn span(from: Timestamp, to: Option<Timestamp>, state: StateName, label: String) -> Span {

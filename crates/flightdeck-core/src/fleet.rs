@@ -1,6 +1,6 @@
 //! Every session this daemon knows: a pure fold over the log. One engine owns it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +10,13 @@ use crate::enrichment::Summary;
 use crate::event::{EndReason, Event, EventKind, StartSource};
 use crate::limits::{
     ASK_STAYS, BUSY_AFTER_STOP, COMPLETED_AFTER, ENDED_IDS_MAX, FLEET_SESSIONS_MAX, GROWTH_COUNTS_AFTER,
-    QUIET_AFTER, SETTLE, STALE_AFTER,
+    PAST_SESSIONS_MAX, QUIET_AFTER, SETTLE, STALE_AFTER,
 };
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
 use crate::session::Session;
 use crate::status_line::{RateLimits, Says, StatusLine};
+use crate::strip::Past;
 use crate::time::Timestamp;
 use crate::timers::{Timer, Timers};
 
@@ -62,6 +63,9 @@ pub struct Fleet {
     sessions: BTreeMap<String, Session>,
     /// Sessions that ended and left, by id: a late hook must not bring them back as ghosts.
     ended: BTreeMap<String, Timestamp>,
+    /// What stays of them in the overview, oldest first.
+    #[serde(default)]
+    past: VecDeque<Past>,
     /// Who sits in which process now.
     by_process: BTreeMap<String, String>,
     timers: Timers,
@@ -80,6 +84,7 @@ impl Fleet {
             rules,
             sessions: BTreeMap::new(),
             ended: BTreeMap::new(),
+            past: VecDeque::new(),
             by_process: BTreeMap::new(),
             timers: Timers::default(),
             rate_limits: None,
@@ -105,6 +110,10 @@ impl Fleet {
     }
     pub fn get(&self, id: &str) -> Option<&Session> {
         self.sessions.get(id)
+    }
+    /// Sessions that ended and left the board.
+    pub fn past(&self) -> impl Iterator<Item = &Past> {
+        self.past.iter()
     }
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.sessions.values()
@@ -394,6 +403,12 @@ impl Fleet {
         effects.extend(session.open_asks().map(|ask| Effect::AskClosed(Box::new(AskCard::new(id, ask)))));
         // Also the processes it had before it was resumed in another.
         self.by_process.retain(|_, who| who != id);
+        if let Some(past) = Past::of(&session) {
+            if self.past.len() == PAST_SESSIONS_MAX {
+                self.past.pop_front();
+            }
+            self.past.push_back(past);
+        }
         // One that only had to make room may speak again, and is then a session like any other.
         if let Some(ended) = session.ended_at {
             if self.ended.len() == ENDED_IDS_MAX

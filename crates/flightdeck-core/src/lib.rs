@@ -23,6 +23,7 @@ pub mod record;
 pub mod rules;
 pub mod session;
 pub mod status_line;
+pub mod strip;
 pub mod surroundings;
 pub mod text;
 pub mod time;

@@ -48,7 +48,11 @@ pub const ENDED_TURNS_MAX: usize = 8;
 pub const CHILDREN_MAX: usize = 64;
 /// Most to-dos on a card.
 pub const TODOS_MAX: usize = 100;
-/// State changes remembered per session, for "why is it here" and the overview: an hour or more of a busy session.
+/// Stretches of one session in the overview: some hundred turns.
+pub const STRIP_MAX: usize = 256;
+/// Sessions that left the board and are still in the overview: a day of many short ones.
+pub const PAST_SESSIONS_MAX: usize = 500;
+/// State changes remembered per session, for "why is it here": an hour or more of a busy session.
 pub const HISTORY_MAX: usize = 128;
 /// Most sessions in the fleet; over it the longest silent one is dropped from the board (never from the store).
 pub const FLEET_SESSIONS_MAX: usize = 20_000;

@@ -1,27 +1,30 @@
 //! A form an MCP server asks for. Usually the terminal shows it; the board answers only when the daemon holds it.
-import { useSignal } from "@preact/signals";
 import type { Ask } from "../generated/Ask";
+import { kept } from "../lib/kept";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { TimeLeft } from "../ui/Meters";
 import { answer } from "./answers";
-import { content, fieldsOf, isComplete, untouched, type Field } from "./form";
+import { content, fieldsOf, isComplete, untouched, type Field, type Filled } from "./form";
+
+const filledOf = kept<Filled | null>(null);
 
 export function ElicitationAsk({ ask }: { ask: Ask }) {
   const fields = fieldsOf(ask.requested_schema);
-  const filled = useSignal(untouched(ask.requested_schema));
+  const touched = filledOf(ask.id);
+  const filled = touched.value ?? untouched(ask.requested_schema);
   const set = (name: string, value: unknown) => {
-    filled.value = { ...filled.value, [name]: value };
+    touched.value = { ...(touched.value ?? filled), [name]: value };
   };
-  const send = () => void answer(ask.id, { decision: "allow", content: content(filled.value) });
+  const send = () => void answer(ask.id, { decision: "allow", content: content(filled) });
   return (
     <>
       {ask.message && <p class="said ask-text">{ask.message}</p>}
       {ask.url && <p class="said"><Icon name="link" small /> {ask.url}</p>}
-      {fields.map((field) => <FormField key={field.name} field={field} value={filled.value[field.name]} disabled={!ask.answerable} onSet={(value) => set(field.name, value)} />)}
+      {fields.map((field) => <FormField key={field.name} field={field} value={filled[field.name]} disabled={!ask.answerable} onSet={(value) => set(field.name, value)} />)}
       {ask.answerable && (
         <div class="answer">
-          <Button kind="primary" disabled={!isComplete(fields, filled.value)} onClick={send}>Send</Button>
+          <Button kind="primary" disabled={!isComplete(fields, filled)} onClick={send}>Send</Button>
           <Button onClick={() => void answer(ask.id, { decision: "deny" })}>Decline</Button>
           <Button kind="ghost" onClick={() => void answer(ask.id, { decision: "cancel" })}>Cancel</Button>
           {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}

@@ -1,5 +1,5 @@
 //! Allow, allow and remember, deny. What cannot be undone asks twice; what does not fit on the card is reviewed first.
-import { useSignal } from "@preact/signals";
+import { draftOf, kept } from "../lib/kept";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { useTwice } from "../ui/twice";
@@ -13,6 +13,8 @@ import { fitsCard, toolInput } from "./input";
 import { MessageBox } from "./MessageBox";
 import { suggestionText, type Suggestion } from "./suggestion";
 
+const writingOf = kept(false);
+
 export function PermissionAsk(props: AskProps) {
   const { ask, whole, missing } = props;
   const input = toolInput(ask);
@@ -21,13 +23,13 @@ export function PermissionAsk(props: AskProps) {
   const warning = ask.caution;
   const allow = () => void answer(ask.id, { decision: "allow" });
   const twice = useTwice(allow);
-  const writing = useSignal(false);
+  const writing = writingOf(ask.id);
   const deny = () => void answer(ask.id, { decision: "deny" });
   if (writing.value) return (
     <>
       <Input input={input} whole={whole} clipped={!whole && !all} />
       <MessageBox
-        label="Why not, and what instead" send="Deny"
+        draft={draftOf(ask.id)} label="Why not, and what instead" send="Deny"
         onSend={(message) => void answer(ask.id, { decision: "deny", message })}
         onCancel={() => { writing.value = false; }}
       />

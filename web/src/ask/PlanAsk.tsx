@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { draftOf, kept } from "../lib/kept";
 import { Button } from "../ui/Button";
 import { TimeLeft } from "../ui/Meters";
 import { answer } from "./answers";
@@ -8,17 +8,19 @@ import { Input } from "./Input";
 import { fitsCard, toolInput } from "./input";
 import { MessageBox } from "./MessageBox";
 
+const rejectingOf = kept(false);
+
 /** A plan: approve and choose how edits are asked for, or send it back with words. */
 export function PlanAsk(props: AskProps) {
   const { ask, whole, missing } = props;
   const input = toolInput(ask);
   const fits = missing === null && fitsCard(input);
-  const rejecting = useSignal(false);
+  const rejecting = rejectingOf(ask.id);
   if (rejecting.value) return (
     <>
       <Input input={input} whole={whole} clipped={!whole && !fits} />
       <MessageBox
-        label="What should change" send="Reject"
+        draft={draftOf(ask.id)} label="What should change" send="Reject"
         onSend={(message) => void answer(ask.id, { decision: "deny", message })}
         onCancel={() => { rejecting.value = false; }}
       />

@@ -1,8 +1,8 @@
 //! Questions with options. One single-choice question is answered by one press; several, or multi-select, are sent together.
-import { useSignal } from "@preact/signals";
 import { useContext } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import type { Question } from "../generated/Question";
+import { draftOf, kept } from "../lib/kept";
 import { Button, TabStop } from "../ui/Button";
 import { TimeLeft } from "../ui/Meters";
 import { answer } from "./answers";
@@ -11,6 +11,9 @@ import { BesideAll } from "./BesideAll";
 import { MessageBox } from "./MessageBox";
 
 type Chosen = Record<string, string[]>;
+const chosenOf = kept<Chosen>({});
+/** The question that is answered in own words. */
+const otherOf = kept<string | null>(null);
 
 export function QuestionAsk(props: AskProps) {
   return props.missing === null ? <Questions ask={props.ask} /> : <div class="answer"><BesideAll {...props} fits>{null}</BesideAll></div>;
@@ -18,8 +21,8 @@ export function QuestionAsk(props: AskProps) {
 
 function Questions({ ask }: { ask: Ask }) {
   const questions = ask.questions ?? [];
-  const chosen = useSignal<Chosen>({});
-  const other = useSignal<Question | null>(null);
+  const chosen = chosenOf(ask.id);
+  const other = otherOf(ask.id);
   const oneShot = questions.length === 1 && !questions[0]?.multiSelect;
   const send = (picks: Chosen) => {
     const answers = Object.fromEntries(questions.map((q) => {
@@ -43,13 +46,13 @@ function Questions({ ask }: { ask: Ask }) {
             <legend class="q">{q.question}{q.multiSelect && <span class="dim"> choose any</span>}</legend>
             {i === 0 && ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
           </div>
-          {other.value === q ? (
+          {other.value === q.question ? (
             <MessageBox
-              label="Your own answer" send={oneShot ? "Answer" : "Add"}
-              onSend={(text) => { other.value = null; pick(q, text); }} onCancel={() => { other.value = null; }}
+              draft={draftOf(`${ask.id} ${q.question}`)} label="Your own answer" send={oneShot ? "Answer" : "Add"}
+              onSend={(text) => { other.value = null; draftOf(`${ask.id} ${q.question}`).value = ""; pick(q, text); }} onCancel={() => { other.value = null; }}
             />
           ) : (
-            <Options question={q} chosen={chosen.value[q.question] ?? []} numbered={questions.length === 1} onPick={(label) => pick(q, label)} onOther={() => { other.value = q; }} />
+            <Options question={q} chosen={chosen.value[q.question] ?? []} numbered={questions.length === 1} onPick={(label) => pick(q, label)} onOther={() => { other.value = q.question; }} />
           )}
         </fieldset>
       ))}

@@ -1,8 +1,8 @@
 //! Sends an answer and remembers, per ask, what became of it: the page never assumes it won.
-import { signal, type Signal } from "@preact/signals";
 import type { Answer } from "../generated/Answer";
 import type { Resolution } from "../generated/Resolution";
 import { words } from "../lib/format";
+import { kept } from "../lib/kept";
 import { postAnswer, Refusal } from "../live/api";
 import { say, sentence } from "../ui/toast";
 
@@ -12,21 +12,7 @@ export type Sent =
   | { kind: "ended"; text: string }
   | { kind: "failed"; text: string };
 
-/** A day of asks passes through one page; only those a card can still show matter. */
-const REMEMBERED_MAX = 500;
-
-const sent = new Map<string, Signal<Sent>>();
-
-export function sentOf(askId: string): Signal<Sent> {
-  let state = sent.get(askId);
-  if (!state) {
-    state = signal<Sent>({ kind: "open" });
-    sent.set(askId, state);
-    const oldest = sent.keys().next().value;
-    if (sent.size > REMEMBERED_MAX && oldest !== undefined) sent.delete(oldest);
-  }
-  return state;
-}
+export const sentOf = kept<Sent>({ kind: "open" });
 
 export async function answer(askId: string, body: Answer): Promise<void> {
   const state = sentOf(askId);

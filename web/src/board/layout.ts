@@ -66,7 +66,8 @@ function byTier(members: Session[]): Section[] {
     const tier = session.cache?.status ?? "unknown";
     const last = sections.at(-1);
     if (last?.tier === tier) last.ids.push(session.id);
-    else sections.push({ key: `tier:${tier}:${sections.length}`, project: null, tier, ids: [session.id] });
+    // By how many of its tier stand above, not by its place: a section that comes or goes must not draw the others anew.
+    else sections.push({ key: `tier:${tier}:${sections.filter((s) => s.tier === tier).length}`, project: null, tier, ids: [session.id] });
   }
   return sections;
 }
@@ -84,7 +85,7 @@ export function holdInPlace(next: Layout, shown: Layout, id: string | null): Lay
     const same = to.sections.find((s) => s.ids.includes(id));
     if (same?.key === section.key && same.ids.indexOf(id) === index) return next;
   }
-  const lanes = next.lanes.map((lane) => without(lane, id)).map((lane) => (lane.name === from.name ? withHeld(lane, section, index, id) : lane));
+  const lanes = next.lanes.map((lane) => without(lane, id)).map((lane) => (lane.name === from.name ? withHeld(lane, section, from.sections.indexOf(section), index, id) : lane));
   return { ...next, lanes };
 }
 
@@ -94,12 +95,12 @@ function without(lane: Lane, id: string): Lane {
   return { ...lane, sections, ids: sections.flatMap((s) => s.ids) };
 }
 
-function withHeld(lane: Lane, held: Section, index: number, id: string): Lane {
+function withHeld(lane: Lane, held: Section, at: number, index: number, id: string): Lane {
   const place = lane.sections.findIndex((s) => s.key === held.key);
   const sections = [...lane.sections];
   const target = sections[place];
   if (target) sections[place] = { ...target, ids: target.ids.toSpliced(Math.min(index, target.ids.length), 0, id) };
-  else sections.push({ ...held, ids: [id] });
+  else sections.splice(at, 0, { ...held, ids: [id] });
   return { ...lane, sections, ids: sections.flatMap((s) => s.ids) };
 }
 

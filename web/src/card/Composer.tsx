@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useContext } from "preact/hooks";
+import { draftOf } from "../lib/kept";
 import type { How } from "../live/api";
 import { Button, TabStop } from "../ui/Button";
 import { Icon } from "../ui/Icon";
@@ -8,7 +9,7 @@ import type { Doubt } from "./doubt";
 
 /** The next prompt, typed into the session's own terminal by the daemon. */
 export function Composer({ id, placeholder }: { id: string; placeholder: string }) {
-  const text = useSignal("");
+  const text = draftOf(id);
   const busy = useSignal(false);
   const doubt = useSignal<Doubt | null>(null);
   /** What was answered so far: a command may meet a draft too. */

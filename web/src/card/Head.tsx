@@ -1,4 +1,5 @@
 //! The upper lines of a card: state and how long, where it is, what it is about.
+import { mutedProjects, mutedSessions } from "../alerts/settings";
 import type { Session } from "../generated/Session";
 import { can } from "../live/able";
 import { Icon, WireIcon } from "../ui/Icon";
@@ -23,9 +24,15 @@ export function StateLine({ session, look }: { session: Session; look: Look }) {
         <Elapsed since={since} />
         {session.quiet_since && <span class="quiet" title="No sign of life: no hook, no registry change, no transcript"><Icon name="quiet" small />quiet <Elapsed since={session.quiet_since} /></span>}
         {session.stale && <span class="quiet" title="No activity for hours"><Icon name="quiet" small />stale</span>}
+        <MutedMark session={session} />
       </span>
     </>
   );
+}
+
+function MutedMark({ session: { id, project } }: { session: Session }) {
+  const what = mutedSessions.value.includes(id) ? "Muted" : mutedProjects.value.includes(project.name) ? "Its project is muted" : null;
+  return what && <span class="quiet" title={`${what}: no notifications`}><Icon name="mute" small /><span class="sr">{what}</span></span>;
 }
 
 export function Where({ session, withProject }: { session: Session; withProject: boolean }) {

@@ -1,4 +1,5 @@
 //! What a person can do to a session besides answering. The daemon decides whether it can be done now and says why not.
+import { mutedProjects, mutedSessions, toggleMuteProject, toggleMuteSession } from "../alerts/settings";
 import { can } from "../live/able";
 import { postFocus, postInterrupt, postPrompt, postSeen, Refusal, type How } from "../live/api";
 import { sessionSignal } from "../live/store";
@@ -59,6 +60,17 @@ export function markSeen(id: string): void {
   if (sessionSignal(id)?.peek().seen) return;
   // A mark that does not arrive only leaves the dot on the card.
   postSeen(id).catch(() => undefined);
+}
+
+/** No sound and no note from it, until it is pressed again. */
+export function mute(id: string): void {
+  toggleMuteSession(id);
+  say(mutedSessions.value.includes(id) ? "This session is muted: it sends no notifications" : "This session may notify you again");
+}
+
+export function muteProject(name: string): void {
+  toggleMuteProject(name);
+  say(mutedProjects.value.includes(name) ? `${name} is muted: none of its sessions sends notifications` : `Sessions of ${name} may notify you again`);
 }
 
 export async function copy(text: string): Promise<void> {

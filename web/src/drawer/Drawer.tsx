@@ -1,8 +1,8 @@
 //! One session, whole: over the board, never instead of it.
 import { useEffect } from "preact/hooks";
 import { AskView } from "../ask/AskView";
-import { mutedSessions, toggleMuteSession } from "../alerts/settings";
-import { copy, goToTerminal, interrupt, markSeen } from "../card/actions";
+import { mutedProjects, mutedSessions } from "../alerts/settings";
+import { copy, goToTerminal, interrupt, markSeen, mute, muteProject } from "../card/actions";
 import { Composer } from "../card/Composer";
 import { agentType, shownAsks } from "../card/headline";
 import { StateLine } from "../card/Head";
@@ -70,6 +70,8 @@ function Content({ session }: { session: Session }) {
 
 function Head({ session }: { session: Session }) {
   const muted = mutedSessions.value.includes(session.id);
+  const { name } = session.project;
+  const projectMuted = mutedProjects.value.includes(name);
   return (
     <header class="drawer-head">
       <div class="line">
@@ -78,7 +80,8 @@ function Head({ session }: { session: Session }) {
           {session.seat.pane && can("focus") && <Button onClick={() => void goToTerminal(session.id)}><Icon name="jump" small />Go to terminal <kbd>t</kbd></Button>}
           {session.takes === "interrupt" && can("interrupt") && <TwiceButton first="Interrupt…" second="Confirm interrupt" act={() => void interrupt(session.id)} />}
           {session.seat.pid !== null && session.agent_state.group !== "done" && can("interrupt") && <TwiceButton first="Stop…" second="Confirm: end the session" act={() => void interrupt(session.id, true)} />}
-          <Button kind="ghost" square pressed={muted} label={muted ? "Unmute this session" : "Mute this session"} onClick={() => toggleMuteSession(session.id)}><Icon name={muted ? "mute" : "sound"} /></Button>
+          <Button kind="ghost" square pressed={muted} label={muted ? "Unmute this session" : "Mute this session"} onClick={() => mute(session.id)}><Icon name={muted ? "mute" : "sound"} /></Button>
+          <Button kind="ghost" pressed={projectMuted} title={`${projectMuted ? "Unmute" : "Mute"} every session of ${name}`} onClick={() => muteProject(name)}><Icon name={projectMuted ? "mute" : "sound"} small />{projectMuted ? "Unmute project" : "Mute project"}</Button>
           <Button kind="ghost" square label="Copy link" onClick={() => void copy(location.href)}><Icon name="link" /></Button>
           <Button kind="ghost" square label="Close" onClick={closeSession}><Icon name="x" /></Button>
         </span>

@@ -2,6 +2,6 @@
 import type { FleetHistoryRow } from "./FleetHistoryRow";
 
 /**
- * The last hours of every session on the board.
+ * The last hours of every session.
  */
 export type FleetHistory = { sessions: Array<FleetHistoryRow> };

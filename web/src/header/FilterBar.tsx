@@ -1,8 +1,9 @@
 //! Search, facets, and how the board is arranged.
+import type { ComponentChildren } from "preact";
 import { FACETS, clearFilter, facetOf, filter, filtering, toggleFacet, type Facet } from "../board/filter";
 import { layout } from "../board/shown";
 import { modelName, words } from "../lib/format";
-import { density, grouping, showDone, sort, type Grouping } from "../lib/prefs";
+import { density, grouping, showDone, sort, type Density, type Grouping } from "../lib/prefs";
 import { allSessions, revision } from "../live/store";
 import { Segmented } from "../ui/Button";
 import { Icon } from "../ui/Icon";
@@ -31,6 +32,7 @@ export function FilterBar() {
     <div class="bar" role="search">
       <Search />
       {FACETS.map((facet) => <FacetMenu key={facet} facet={facet} />)}
+      <MoreMenu />
       {filtering.value && (
         <span class="found" role="status">{layout.value.shown} of {layout.value.known}<button type="button" class="btn ghost" onClick={clearFilter}>Clear</button></span>
       )}
@@ -45,7 +47,7 @@ export function FilterBar() {
       />
       <Segmented
         name="Density" class="hide-m" value={density.value} onChange={(value) => { density.value = value; }}
-        choices={[{ value: "comfortable", label: "Comfortable" }, { value: "compact", label: "Compact" }]}
+        choices={DENSITIES}
       />
       <button type="button" class={showDone.value ? "facet on" : "facet"} aria-pressed={showDone.value} onClick={() => { showDone.value = !showDone.value; }}>
         <Icon name="check" small />Done
@@ -54,13 +56,44 @@ export function FilterBar() {
   );
 }
 
+const DENSITIES: { value: Density; label: string }[] = [{ value: "comfortable", label: "Comfortable" }, { value: "compact", label: "Compact" }];
+/** Where the bar is narrow these stand in More. */
+const FOLDED: Facet[] = ["branch", "model"];
+
+function MoreMenu() {
+  const chosen = FOLDED.reduce((n, facet) => n + filter.value[facet].length, 0);
+  return (
+    <Menu
+      label="More filters" class="only-m"
+      button={(open, toggle) => (
+        <button type="button" class={chosen ? "facet on" : "facet"} aria-expanded={open} onClick={toggle}>
+          More{chosen > 0 && <b>{chosen} chosen</b>}<Icon name="down" small />
+        </button>
+      )}
+    >
+      {() => (
+        <>
+          {FOLDED.map((facet) => <MenuGroup key={facet} title={words(facet)}><FacetChoices facet={facet} /></MenuGroup>)}
+          <MenuGroup title="Density">
+            {DENSITIES.map(({ value, label }) => <MenuItem key={value} chosen={density.value === value} onClick={() => { density.value = value; }}>{label}</MenuItem>)}
+          </MenuGroup>
+        </>
+      )}
+    </Menu>
+  );
+}
+
+const MenuGroup = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <div class="menu-group" role="group" aria-label={title}><p class="menu-title">{title}</p>{children}</div>
+);
+
 function FacetMenu({ facet }: { facet: Facet }) {
   const chosen = filter.value[facet];
   return (
     <Menu
       label={`Filter by ${facet}`}
       button={(open, toggle) => (
-        <button type="button" class={`facet${chosen.length ? " on" : ""}${facet === "branch" || facet === "model" ? " hide-m" : ""}`} aria-expanded={open} onClick={toggle}>
+        <button type="button" class={`facet${chosen.length ? " on" : ""}${FOLDED.includes(facet) ? " hide-m" : ""}`} aria-expanded={open} onClick={toggle}>
           {words(facet)} <b class="clip">{chosen.length === 0 ? "Any" : chosen.length === 1 ? facetText(facet, chosen[0] ?? "") : `${chosen.length} chosen`}</b>
           <Icon name="down" small />
         </button>

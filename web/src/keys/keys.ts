@@ -1,7 +1,6 @@
 //! The keyboard. On the board, letters move and act; inside an ask, y, n and digits answer; in a text field nothing is taken.
-import { goToTerminal } from "../card/actions";
+import { goToTerminal, mute } from "../card/actions";
 import { openAsks } from "../card/headline";
-import { toggleMuteSession } from "../alerts/settings";
 import { layout } from "../board/shown";
 import { closeSession, goTo, openId, openSession, view } from "../lib/route";
 import { sessionSignal } from "../live/store";
@@ -85,7 +84,7 @@ function onPage(event: KeyboardEvent): boolean {
     case "Enter": return enter(event);
     case "o": return id !== null && openId.value === null && (openSession(id), true);
     case "t": return id !== null && (void goToTerminal(id), true);
-    case "m": return id !== null && (toggleMuteSession(id), true);
+    case "m": return id !== null && (mute(id), true);
     case "Escape": return escape();
     default: return false;
   }

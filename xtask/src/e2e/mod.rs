@@ -5,6 +5,7 @@ mod board;
 mod expect;
 mod install;
 mod scenarios;
+mod side_by_side;
 mod stage;
 
 use std::path::{Path, PathBuf};
@@ -35,6 +36,12 @@ pub(crate) struct Args {
     /// Another client than the pinned one: a path to its `claude` binary
     #[arg(long)]
     client: Option<PathBuf>,
+    /// Scenarios at a time: a client mostly waits
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// Our own binary, if it is built already
+    #[arg(long, hide = true)]
+    flightdeck: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -57,7 +64,11 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     chosen.retain(|scenario| !scenario.acts || args.board == BoardKind::Daemon);
     let ci = std::env::var("CI").is_ok_and(|v| v == "true");
     let tools = install::tools(args.client.as_deref()).and_then(|client| {
-        let flightdeck = if args.board == BoardKind::Daemon { Some(install::flightdeck()?) } else { None };
+        let flightdeck = match (args.board, &args.flightdeck) {
+            (BoardKind::Recorder, _) => None,
+            (BoardKind::Daemon, Some(built)) => Some(built.clone()),
+            (BoardKind::Daemon, None) => Some(install::flightdeck()?),
+        };
         Ok((client, flightdeck))
     });
     let (client, flightdeck) = match tools {
@@ -67,10 +78,23 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
             return Ok(!ci);
         }
     };
+    let left_out = scenarios::ALL.len() - chosen.len();
+    let held = if chosen.len() > 1 && args.jobs > 1 {
+        side_by_side::run(&chosen, args, &client, flightdeck.as_deref())?
+    } else {
+        one_by_one(&chosen, args, &client, flightdeck.as_deref())
+    };
+    if args.scenarios.is_empty() && left_out > 0 {
+        println!("SKIPPED {left_out} slow scenarios: run them with --slow");
+    }
+    Ok(held)
+}
+
+fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, flightdeck: Option<&Path>) -> bool {
     let mut total = Tally::default();
     let mut again = Vec::new();
-    for scenario in &chosen {
-        let play = || perform(scenario, args, &client, flightdeck.as_deref());
+    for scenario in chosen {
+        let play = || perform(scenario, args, client, flightdeck);
         let first = play();
         if first.failed == 0 {
             total.add(&first);
@@ -82,15 +106,13 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         again.push(scenario.name);
     }
     if !again.is_empty() {
-        println!("\nFAILED ONCE, a place to look: {}", again.join(", "));
+        println!("\n{FAILED_ONCE}{}", again.join(", "));
     }
-    let left_out = scenarios::ALL.len() - chosen.len();
     println!("\n{total}");
-    if args.scenarios.is_empty() && left_out > 0 {
-        println!("SKIPPED {left_out} slow scenarios: run them with --slow");
-    }
-    Ok(total.failed == 0)
+    total.failed == 0
 }
+
+const FAILED_ONCE: &str = "FAILED ONCE, a place to look: ";
 
 /// Every scenario's name and what happens in it.
 pub(crate) fn about() -> impl Iterator<Item = (&'static str, &'static str)> {

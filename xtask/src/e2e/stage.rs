@@ -43,6 +43,22 @@ impl Tally {
     }
 }
 
+impl Tally {
+    /// What another process printed of its own.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let line = text.lines().rev().find(|line| line.contains("scenarios passed"))?;
+        let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+        let mut number = || numbers.next();
+        Some(Self {
+            passed: number()?,
+            failed: number()?,
+            screens: number()?,
+            boards: number()?,
+            unjudged: 0,
+        })
+    }
+}
+
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} scenarios passed, {} failed; ", self.passed, self.failed)?;
@@ -300,5 +316,18 @@ impl Stage {
             fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
         }
         played.map(|()| Tally { passed: 1, ..tally })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_is_read_as_it_is_printed() {
+        let tally = Tally { passed: 3, failed: 1, screens: 12, boards: 9, unjudged: 0 };
+        let read = Tally::read(&format!("  it passed in 9 s\n\n{tally}\n")).unwrap();
+        assert_eq!((read.passed, read.failed, read.screens, read.boards), (3, 1, 12, 9));
+        assert!(Tally::read("it broke").is_none());
     }
 }

@@ -33,6 +33,7 @@ use crate::project::Project;
 use crate::record::Source;
 use crate::rules::{Rule, Rules};
 use crate::status_line::StatusLine;
+use crate::strip::Strip;
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +65,8 @@ pub struct Session {
     /// When the hook fired that last changed the main agent or a child: an older word of the registry is stale.
     pub hook_changed_at: Timestamp,
     pub history: VecDeque<Transition>,
+    /// The same for the overview, coarser and longer.
+    pub strip: Strip,
     pub started_at: Timestamp,
     /// When it last began: an end from before that is of an earlier process.
     pub began_at: Timestamp,
@@ -162,6 +165,7 @@ impl Session {
             registry: None,
             hook_changed_at: Timestamp::default(),
             history: VecDeque::new(),
+            strip: Strip::default(),
             started_at: event.fired_at,
             began_at: Timestamp::default(),
             last_activity_at: event.fired_at,

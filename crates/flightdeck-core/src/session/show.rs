@@ -10,6 +10,7 @@ use crate::lens::StateName;
 use crate::limits::HISTORY_MAX;
 use crate::record::Source;
 use crate::rules::Rule;
+use crate::strip::Strip;
 use crate::time::Timestamp;
 
 /// What the card shows, since when, and why.
@@ -84,6 +85,10 @@ impl Session {
         }
         let because = Because { seq: cause.seq, rule: self.rule_for(&state, cause.seq) };
         let (from, to) = (StateName::of(&self.shown.state), StateName::of(&state));
+        if self.strip == Strip::default() {
+            self.strip.turn_to(from, self.shown.since);
+        }
+        self.strip.turn_to(to, cause.at);
         if from != to {
             if self.history.len() == HISTORY_MAX {
                 self.history.pop_front();

@@ -10,6 +10,7 @@ use flightdeck_core::enrichment::Summary;
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Effect;
 use flightdeck_core::record::Record;
+use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::hook::stamp;
 
 use super::{BATCH_INPUTS_MAX, Engine, Input, NotStored, Reply};
@@ -72,21 +73,23 @@ impl Engine {
     pub(super) async fn commit_all(&mut self, inputs: &mut Vec<Input>, mut batch: Batch) -> Batch {
         let mut under_way = self.send_off(std::mem::take(&mut batch.events)).await;
         while let Some(UnderWay { records, waiting, pending }) = under_way.take() {
-            let committed = pending.committed().await;
+            let appended = self.tell_senders(&records, waiting, pending.committed().await);
             if batch.is_only_events() {
                 self.take_waiting(inputs);
                 batch = Batch::of(inputs);
                 under_way = self.send_off(std::mem::take(&mut batch.events)).await;
             }
-            self.settle(&records, waiting, committed).await;
+            self.settle(&records, appended).await;
         }
+        self.stamped = Timestamp::default();
         batch
     }
 
     pub(super) async fn commit(&mut self, events: Events) {
         if let Some(UnderWay { records, waiting, pending }) = self.send_off(events).await {
-            let committed = pending.committed().await;
-            self.settle(&records, waiting, committed).await;
+            let appended = self.tell_senders(&records, waiting, pending.committed().await);
+            self.settle(&records, appended).await;
+            self.stamped = Timestamp::default();
         }
     }
 
@@ -121,21 +124,19 @@ impl Engine {
         Some(UnderWay { records, waiting, pending })
     }
 
-    /// The store has answered: acknowledges, then applies and tells the viewers.
-    async fn settle(
+    /// The store has answered, and so does the engine: durable, or nothing happened.
+    fn tell_senders(
         &mut self,
         records: &[Record],
         waiting: Vec<(usize, Reply)>,
         committed: Result<Vec<Appended>, StoreError>,
-    ) {
+    ) -> Vec<Appended> {
         match committed {
             Ok(appended) => {
                 self.health.stored();
                 self.health.metrics.received(records, &appended);
                 acknowledge(waiting, &appended);
-                let effects = self.apply(records, &appended);
-                self.publish(effects).await;
-                self.look_after();
+                appended
             }
             Err(error) => {
                 tracing::error!(%error, events = records.len(), "events could not be stored");
@@ -143,8 +144,19 @@ impl Engine {
                 let refusal = NotStored(error.to_string());
                 // A sender that went away spools the event itself.
                 waiting.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refusal.clone()))));
+                Vec::new()
             }
         }
+    }
+
+    /// Applies what was stored and tells the viewers.
+    async fn settle(&mut self, records: &[Record], appended: Vec<Appended>) {
+        if appended.is_empty() {
+            return;
+        }
+        let effects = self.apply(records, &appended);
+        self.publish(effects).await;
+        self.look_after();
     }
 
     /// A resend is acknowledged, not applied.

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::pin::pin;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use flightdeck_core::rules::Rules;
 use flightdeck_core::wire::hook::HookDraft;
@@ -33,6 +34,10 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
+        Self::with_clock(clock::now)
+    }
+
+    fn with_clock(clock: fn() -> Timestamp) -> Self {
         let (switch, permits) = (Switch::default(), Arc::new(Semaphore::new(0)));
         let backend = Faulty::reopened(Box::new(Memory::default()), switch.clone()).unwrap();
         let gate = Arc::clone(&permits);
@@ -40,8 +45,7 @@ impl Stage {
         let (store, work) = Store::as_task(Box::new(backend), pace);
         let (fleet, keeper) = (Fleet::new(Rules::default()), Keeper::new(RetentionPolicy::default()));
         let (tail, seats) = (Tail::default(), mpsc::channel(1).0);
-        let (engine, handle) =
-            Engine::new(fleet, store.clone(), Arc::default(), keeper, tail, clock::now, seats);
+        let (engine, handle) = Engine::new(fleet, store.clone(), Arc::default(), keeper, tail, clock, seats);
         let mut tasks = JoinSet::new();
         tasks.spawn(work);
         tasks.spawn(engine.run());
@@ -56,7 +60,7 @@ impl Stage {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_was_acknowledged_and_then_asks_sees_it() {
     let stage = Stage::new();
     stage.permits.add_permits(10_000);
@@ -83,6 +87,7 @@ async fn events_that_come_while_others_are_written_are_written_next_and_acknowle
     let mut second = pin!(stage.engine.append(vec![hook("a", "Stop")]));
     let mut asked = pin!(stage.engine.card("a"));
     assert!(second.as_mut().now_or_never().is_none());
+    assert!(asked.as_mut().now_or_never().is_none());
     stage.settle().await;
     assert!(first.as_mut().now_or_never().is_none(), "acknowledged before it was durable");
 
@@ -98,6 +103,22 @@ async fn events_that_come_while_others_are_written_are_written_next_and_acknowle
     stage.settle().await;
     let card: serde_json::Value = serde_json::from_slice(&asked.await.unwrap().unwrap()).unwrap();
     assert_eq!(card["agent_state"]["state"], "idle", "{card:#}");
+}
+
+/// A refused event leaves no trace: not even the time that it would have been stamped with.
+#[tokio::test]
+async fn a_clock_that_was_wrong_only_while_the_disk_was_full_moves_nothing() {
+    static NOW: AtomicI64 = AtomicI64::new(0);
+    let stage = Stage::with_clock(|| Timestamp::from_millis(NOW.load(Ordering::Relaxed)));
+    stage.switch.set(Fault::DiskFull, 1);
+    stage.permits.add_permits(100);
+    NOW.store(2_000_000_000_000, Ordering::Relaxed);
+    assert!(stage.engine.append(vec![hook("a", "UserPromptSubmit")]).await.is_err());
+    NOW.store(1_900_000_000_000, Ordering::Relaxed);
+    stage.engine.append(vec![hook("a", "UserPromptSubmit")]).await.unwrap();
+    let event = stage.store.event(1).await.unwrap().unwrap();
+    assert_eq!(event.received_at.as_millis(), 1_900_000_000_000);
+    assert!(!event.envelope.clock_back);
 }
 
 #[tokio::test]

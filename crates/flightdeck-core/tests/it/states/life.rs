@@ -4,7 +4,7 @@ use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::rules::Rules;
 
-use crate::story::{card, check, tell};
+use crate::story::{at, card, check, tell};
 
 #[test]
 fn an_ended_session_is_done_at_once_and_only_a_start_brings_it_back() {
@@ -117,4 +117,23 @@ fn a_session_that_gave_a_sign_of_life_can_go_quiet_and_stale_again() {
 fn after_eight_hours_a_session_is_stale_and_nothing_more() {
     check("0 Stop\n 28799 tick", expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
     check("0 Stop\n 28801 tick", expect![[r#"needs_you idle "Waiting for your next prompt" · stale"#]]);
+}
+
+#[test]
+fn the_overview_tells_of_sessions_that_left_the_board_and_nothing_of_what_was_forgotten() {
+    let mut fleet = Fleet::new(Rules::default());
+    crate::registry::tell_all(
+        &mut fleet,
+        "0 UserPromptSubmit prompt=a
+        10 Stop
+        20 SessionEnd reason=exit",
+    );
+    let _ = fleet.tick(at("20") + Rules::default().done_keeps);
+    assert!(fleet.get("s").is_none());
+    let rows = flightdeck_core::explain::history(&fleet, at("5")).sessions;
+    let spans: Vec<_> = rows[0].spans.iter().map(|s| (s.from, s.to, s.label.as_str())).collect();
+    assert_eq!(spans[0], (at("0"), Some(at("10")), "Working"));
+    assert_eq!(spans.last().unwrap().1, Some(at("20")));
+    // A look at a later stretch leaves it out.
+    assert!(flightdeck_core::explain::history(&fleet, at("21")).sessions.is_empty());
 }

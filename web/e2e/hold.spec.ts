@@ -1,0 +1,116 @@
+//! What a person is about to press or is writing in stays where it is, whatever the fleet does meanwhile.
+import type { Locator } from "@playwright/test";
+import { expect, test, type Fleet } from "./fleet";
+
+test.use({ viewport: { width: 1300, height: 900 } });
+
+const allow = (card: Locator) => card.getByRole("button", { name: /^Allow/ });
+const top = async (card: Locator) => (await card.boundingBox())?.y ?? Number.NaN;
+
+/** Two permissions, one above the other: the newer first. */
+async function two(fleet: Fleet) {
+  await fleet.open();
+  const below = await fleet.start("below");
+  const verdict = fleet.ask(below, "Bash", { command: "make below" });
+  await expect(allow(fleet.cardIn("Needs You", below))).toBeVisible();
+  const above = await fleet.start("above");
+  void fleet.ask(above, "Bash", { command: "make above" });
+  await expect(allow(fleet.cardIn("Needs You", above))).toBeVisible();
+  await fleet.still();
+  expect(await top(fleet.card(above))).toBeLessThan(await top(fleet.card(below)));
+  return { above, below, verdict };
+}
+
+/** The client tells of a warm prompt cache: the card belongs to another stretch of its lane. */
+const warm = (fleet: Fleet, session_id: string) =>
+  fleet.server.pipe(JSON.stringify({ session_id, prompt_cache: { warm: true, ttl: "1h", expires_at: Math.floor(Date.now() / 1000) + 3_000, hit_ratio: 0.9 } }), "statusline");
+
+test("words and focus stay while the pointer rests on another card and the cache tier changes; later the words move along", async ({ fleet, page }) => {
+  const { above, below, verdict } = await two(fleet);
+  const card = fleet.card(below);
+  await card.getByRole("button", { name: "More ways to deny" }).click();
+  await page.getByRole("button", { name: "Deny with message…" }).click();
+  const box = card.getByLabel("Why not, and what instead");
+  await expect(box).toBeFocused();
+  await page.keyboard.type("use just");
+  await fleet.card(above).locator(".card-head").hover();
+  warm(fleet, below);
+  await expect.poll(async () => (await fleet.sessions()).find((s) => s.id === below)?.cache.status).toBe("warm");
+  // The newest on the board was told after the tier: once it is drawn, the tier was too.
+  const newest = await fleet.start("newest");
+  await expect(fleet.cardIn("Running", newest)).toBeVisible();
+  await page.keyboard.type(" instead");
+  await expect(box).toBeFocused();
+  await expect(box).toHaveValue("use just instead");
+  expect(await top(card)).toBeGreaterThan(await top(fleet.card(above)));
+
+  // Nobody writes in it any more: it goes to its tier, and what was written goes with it.
+  await page.locator("#search").focus();
+  await page.mouse.move(5, 5);
+  await expect.poll(async () => (await top(card)) < (await top(fleet.card(above)))).toBe(true);
+  await expect(box).toHaveValue("use just instead");
+  await box.press("Enter");
+  expect((await verdict).hookSpecificOutput.decision).toMatchObject({ behavior: "deny", message: "use just instead" });
+});
+
+test("the button under the pointer stays there while a card above it grows and shrinks", async ({ fleet, page }) => {
+  const { above, below, verdict } = await two(fleet);
+  const card = fleet.card(below);
+  await allow(card).hover();
+  const place = await top(card);
+  const height = async () => (await fleet.card(above).boundingBox())?.height ?? 0;
+  const before = await height();
+  await fleet.hook(above, "SubagentStart", { agent_id: "a1", agent_type: "Explore" });
+  await expect(fleet.card(above).locator(".pill")).toBeVisible();
+  expect(await height()).toBeGreaterThan(before + 5);
+  expect(Math.abs((await top(card)) - place)).toBeLessThan(2);
+  await fleet.hook(above, "SubagentStop", { agent_id: "a1", agent_type: "Explore" });
+  await expect(fleet.card(above).locator(".pill")).toHaveCount(0);
+  expect(Math.abs((await top(card)) - place)).toBeLessThan(2);
+  await page.mouse.down();
+  await page.mouse.up();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("a pointer parked on an ask holds it for as long as it takes to read", async ({ fleet, page }) => {
+  await page.clock.install();
+  const { above, below, verdict } = await two(fleet);
+  const card = fleet.card(below);
+  await allow(card).hover();
+  const place = await top(card);
+  await page.clock.fastForward(20_000);
+  await fleet.hook(above, "SessionEnd", { reason: "other" });
+  await expect(fleet.cardIn("Done", above)).toBeVisible();
+  await fleet.still();
+  expect(Math.abs((await top(card)) - place)).toBeLessThan(2);
+  await page.mouse.down();
+  await page.mouse.up();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});
+
+test("a card that came under a resting pointer a moment ago takes no click; soon after it does", async ({ fleet, page }) => {
+  await page.clock.install();
+  await fleet.open();
+  const first = await fleet.start("first");
+  void fleet.ask(first, "Bash", { command: "make it" });
+  const box = await allow(fleet.cardIn("Needs You", first)).boundingBox();
+  await fleet.hook(first, "SessionEnd", { reason: "other" });
+  await expect(fleet.cardIn("Done", first)).toBeVisible();
+  await page.mouse.move((box?.x ?? 0) + 8, (box?.y ?? 0) + 8);
+
+  const second = await fleet.start("second");
+  await expect(fleet.cardIn("Running", second)).toBeVisible();
+  // From here on time stands still, but for the frames that draw.
+  await page.clock.pauseAt(Date.now() + 5_000);
+  const verdict = fleet.ask(second, "Bash", { command: "make it" });
+  const card = fleet.cardIn("Needs You", second);
+  await expect.poll(async () => { await page.clock.runFor(20); return allow(card).count(); }).toBe(1);
+  await page.mouse.down();
+  await page.mouse.up();
+  expect((await fleet.sessions()).find((s) => s.id === second)?.asks[0]?.resolution).toBeNull();
+  await expect(allow(card)).toBeVisible();
+  await page.clock.runFor(500);
+  await page.mouse.down();
+  await page.mouse.up();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+});

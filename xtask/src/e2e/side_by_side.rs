@@ -1,0 +1,67 @@
+//! Several scenarios at a time, each in a process of its own, so that what they print does not mix. A client mostly waits,
+//! for the model or for a screen to be drawn.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+
+use super::scenarios::Scenario;
+use super::stage::Tally;
+use super::{Args, BoardKind, FAILED_ONCE};
+
+pub(super) fn run(
+    chosen: &[&Scenario],
+    args: &Args,
+    client: &Path,
+    flightdeck: Option<&Path>,
+) -> Result<bool> {
+    let program = std::env::current_exe().context("cannot find myself")?;
+    let waiting = Mutex::new(chosen.iter());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let told = Mutex::new((Tally::default(), Vec::new()));
+    let play = |scenario: &Scenario| -> Result<()> {
+        let mut command = Command::new(&program);
+        command.args(["e2e", scenario.name, "--jobs", "1", "--client"]).arg(client);
+        match flightdeck {
+            Some(binary) => command.arg("--flightdeck").arg(binary),
+            None => command.args(["--board", "recorder"]),
+        };
+        if args.keep {
+            command.arg("--keep");
+        }
+        debug_assert!(flightdeck.is_some() == (args.board == BoardKind::Daemon));
+        let output = command.output().with_context(|| format!("cannot play {}", scenario.name))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        print!("{text}{}", String::from_utf8_lossy(&output.stderr));
+        // A process that did not come to its last line failed, whatever it printed.
+        let failed = Tally { failed: 1, ..Tally::default() };
+        told.0.add(
+            &Tally::read(&text).filter(|t| (t.failed == 0) == output.status.success()).unwrap_or(failed),
+        );
+        told.1.extend(text.lines().filter_map(|line| line.strip_prefix(FAILED_ONCE)).map(str::to_owned));
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let hands = (0..args.jobs).map(|_| {
+            scope.spawn(|| -> Result<()> {
+                while let Some(scenario) = next() {
+                    play(scenario)?;
+                }
+                Ok(())
+            })
+        });
+        let hands: Vec<_> = hands.collect();
+        hands
+            .into_iter()
+            .try_for_each(|hand| hand.join().unwrap_or_else(|_| anyhow::bail!("a scenario panicked")))
+    })?;
+    let (total, again) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if !again.is_empty() {
+        println!("\n{FAILED_ONCE}{}", again.join(", "));
+    }
+    println!("\nALL TOGETHER: {total}");
+    Ok(total.failed == 0)
+}
