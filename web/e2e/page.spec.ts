@@ -45,9 +45,9 @@ test.describe("drawer", () => {
   test("each agent in the tree tells what it spent, as far as its transcript does", async ({ fleet, page }) => {
     const transcript_path = join(fleet.server.claude, "projects", "-home-dev-api", "00000000-0000-4000-8000-000000000001.jsonl");
     mkdirSync(join(transcript_path.replace(".jsonl", ""), "subagents"), { recursive: true });
-    const said = (model: string, output_tokens: number, agent?: object) => `${JSON.stringify({
-      type: "assistant", requestId: `r-${model}`, timestamp: new Date().toISOString(), cwd: "/home/dev/api", ...agent,
-      message: { id: `m-${model}`, model, content: [{ type: "text", text: "so far" }], usage: { input_tokens: 5, output_tokens } },
+    const said = (model: string, output_tokens: number, agent?: { agentId: string; isSidechain: true; sessionId: string }) => `${JSON.stringify({
+      type: "assistant", requestId: `r-${agent?.agentId}`, timestamp: new Date().toISOString(), cwd: "/home/dev/api", ...agent,
+      message: { id: `m-${agent?.agentId}`, model, content: [{ type: "text", text: "so far" }], usage: { input_tokens: 5, output_tokens } },
     })}\n`;
     writeFileSync(transcript_path, said("claude-opus-5-5", 400));
     const id = await fleet.start("Look around", { transcript_path });
