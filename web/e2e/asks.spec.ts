@@ -37,7 +37,13 @@ test("Deny with a message carries the words; y and n act only inside the ask", a
   await expect(card).toHaveAttribute("data-state", "needs_permission");
   await card.getByRole("button", { name: "More ways to deny" }).click();
   await page.getByRole("button", { name: "Deny with message…" }).click();
-  await page.getByLabel("Why not, and what instead").fill("use just instead");
+  await page.getByLabel("Why not, and what instead").fill("use just instea");
+  // Here letters are only letters, but the commands are a chord away.
+  await page.keyboard.press("Control+k");
+  await expect(page.getByPlaceholder("Command or session")).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(page.getByLabel("Why not, and what instead")).toBeFocused();
+  await page.keyboard.press("d");
   await page.keyboard.press("Enter");
   expect((await verdict).hookSpecificOutput.decision).toMatchObject({ behavior: "deny", message: "use just instead" });
 });

@@ -7,6 +7,8 @@ test("a dropped line resumes by id and misses nothing", async ({ fleet, page, li
   await expect(fleet.card(id)).toBeVisible();
   line.cut();
   await expect(page.locator("[data-connection=lost]")).toContainText(/Not connected, trying again in \d:\d\d/);
+  // The countdown is for the eye: a screen reader would read it every second.
+  await expect(page.locator("[data-connection=lost] [role=status] [aria-hidden=true] time")).toBeAttached();
   await expect(page).toHaveTitle(/not connected/);
   await fleet.hook(id, "Stop");
   const missed = await fleet.start("came meanwhile");

@@ -1,5 +1,5 @@
 import AxeBuilder from "@axe-core/playwright";
-import type { BrowserContext, Locator, Page } from "@playwright/test";
+import type { Locator, Page } from "@playwright/test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, wantedIn, type Fleet } from "./fleet";
@@ -40,6 +40,27 @@ test.describe("drawer", () => {
     await fleet.open(`#/session/${plain}`);
     await expect(drawer.getByRole("heading", { level: 2 })).toHaveText("No transcript here");
     await expect(drawer.locator(".chart")).toHaveCount(0);
+  });
+
+  test("each agent in the tree tells what it spent, as far as its transcript does", async ({ fleet, page }) => {
+    const transcript_path = join(fleet.server.claude, "projects", "-home-dev-api", "00000000-0000-4000-8000-000000000001.jsonl");
+    mkdirSync(join(transcript_path.replace(".jsonl", ""), "subagents"), { recursive: true });
+    const said = (model: string, output_tokens: number, agent?: { agentId: string; isSidechain: true; sessionId: string }) => `${JSON.stringify({
+      type: "assistant", requestId: `r-${agent?.agentId}`, timestamp: new Date().toISOString(), cwd: "/home/dev/api", ...agent,
+      message: { id: `m-${agent?.agentId}`, model, content: [{ type: "text", text: "so far" }], usage: { input_tokens: 5, output_tokens } },
+    })}\n`;
+    writeFileSync(transcript_path, said("claude-opus-5-5", 400));
+    const id = await fleet.start("Look around", { transcript_path });
+    for (const [agent_id, agent_type, model] of [["a1", "Explore", "claude-opus-5-5"], ["a2", "Plan", "a-model-without-price"], ["a3", "Review", null]] as const) {
+      await fleet.hook(id, "SubagentStart", { agent_id, agent_type, transcript_path });
+      const file = join(transcript_path.replace(".jsonl", ""), "subagents", `agent-${agent_id}.jsonl`);
+      if (model) writeFileSync(file, said(model, 50_000, { isSidechain: true, agentId: agent_id, sessionId: id }));
+    }
+    await fleet.open(`#/session/${id}`);
+    const agent = (name: string) => page.locator("[data-drawer] .tree .sub", { hasText: name }).locator(".cost");
+    await expect(agent("Explore")).toHaveText("$1.00");
+    await expect(agent("Plan")).toHaveText("no price");
+    await expect(agent("Review")).toHaveText("");
   });
 
   test("tells why, when and what: timeline, conversation, agents, to-dos, files, raw payloads", async ({ fleet, page }) => {
@@ -84,6 +105,24 @@ test.describe("drawer", () => {
     await expect(drawer).toHaveCount(0);
     await expect(page).toHaveURL(/#\/$/);
     await expect.poll(async () => (await fleet.sessions())[0]?.seen).toBe(true);
+  });
+
+  test("follows a session that never pauses", async ({ fleet, page }) => {
+    const id = await fleet.start("Busy");
+    await fleet.open(`#/session/${id}`);
+    const timeline = page.locator("[data-drawer]").getByRole("region", { name: "Timeline" });
+    await expect(timeline.locator(".ev").first()).toBeVisible();
+    let seen = false;
+    const busy = async () => {
+      for (let i = 0; !seen; i++) {
+        const call = { tool_name: "Bash", tool_input: { command: `step ${i} of many` }, tool_use_id: `t${i}` };
+        await fleet.hook(id, "PreToolUse", call);
+        await fleet.hook(id, "PostToolUse", { ...call, tool_response: {} });
+        await page.waitForTimeout(80);
+      }
+    };
+    // It is looked at while the calls go on; a pause would be the end of the story.
+    await Promise.all([busy(), expect(timeline).toContainText("step 5 of many").finally(() => { seen = true; })]);
   });
 
   test("an unknown link says so", async ({ fleet, page, errors }) => {
@@ -226,83 +265,6 @@ test.describe("first run and hooks", () => {
       await fleet.start();
       await expect(page.locator(".banner[data-trouble=missing] code")).toHaveText("flightdeck hooks install");
     });
-  });
-});
-
-test.describe("notifications", () => {
-  /** The person looks elsewhere, and wants a note of everything. */
-  async function elsewhere(page: Page, context: BrowserContext): Promise<() => Promise<string[]>> {
-    await context.grantPermissions(["notifications"]);
-    await page.addInitScript(() => {
-      const notes: string[] = [];
-      Object.assign(window, { notes });
-      class Note {
-        static permission = "granted";
-        static requestPermission = async () => "granted";
-        constructor(title: string) { notes.push(title); }
-        close() { /* nothing to close */ }
-      }
-      Object.assign(window, { Notification: Note });
-      document.hasFocus = () => Boolean((window as unknown as { here?: boolean }).here);
-      localStorage.setItem("flightdeck.alerts", JSON.stringify({ on: true, blocked: "note", failed: "note", waiting: "note", quiet: false }));
-    });
-    return () => page.evaluate(() => (window as unknown as { notes: string[] }).notes);
-  }
-
-  test("entering a need is told once it settled; a fresh session is not, nor what is over at once, nor what is on screen", async ({ fleet, page, context }) => {
-    const notes = await elsewhere(page, context);
-    await fleet.open();
-    // Fresh: it came to Needs You, but nothing happened to it.
-    const fresh = "00000000-0000-4000-8000-00000000f4e5";
-    await fleet.hook(fresh, "SessionStart", { source: "startup" });
-    await expect(fleet.cardIn("Needs You", fresh)).toBeVisible();
-    // Over before it settled: a wake-up follows Stop at once.
-    const brief = await fleet.start("brief");
-    await expect(fleet.cardIn("Running", brief)).toBeVisible();
-    await fleet.hook(brief, "Stop");
-    await fleet.hook(brief, "UserPromptSubmit", { prompt: "go on" });
-    const id = await fleet.start();
-    await expect(fleet.cardIn("Running", id)).toBeVisible();
-    await fleet.block(id, "make");
-    await expect.poll(notes).toEqual(["Permission for Bash: make"]);
-    await expect(page.locator("p[aria-live=polite]")).toContainText("needs you");
-    // In front of the person: announced for a screen reader, but no note.
-    const seen = await fleet.start("two");
-    await page.evaluate(() => Object.assign(window, { here: true }));
-    await fleet.block(seen, "ls");
-    await expect(page.locator("p[aria-live=polite]")).toContainText("Permission for Bash: ls");
-    expect(await notes()).toHaveLength(1);
-  });
-
-  test("a session muted with m and a project muted in the drawer say so and send no note, until they are unmuted", async ({ fleet, page, context }) => {
-    const notes = await elsewhere(page, context);
-    await fleet.open();
-    const announced = page.locator("p[aria-live=polite]");
-    const said = (text: string) => expect(page.getByRole("status").filter({ hasText: text })).toBeVisible();
-    const quiet = await fleet.start("quiet");
-    const hushed = await fleet.start("hushed", { cwd: "/home/dev/infra" });
-    await fleet.card(quiet).focus();
-    await page.keyboard.press("m");
-    await said("This session is muted");
-    await expect(fleet.card(quiet).getByTitle("Muted: no notifications")).toBeVisible();
-    await fleet.open(`#/session/${hushed}`);
-    await page.getByRole("button", { name: "Mute project" }).click();
-    await said("infra is muted");
-    await page.keyboard.press("Escape");
-    await expect(fleet.card(hushed).getByTitle("Its project is muted: no notifications")).toBeVisible();
-    await fleet.block(quiet, "make one");
-    await expect(announced).toContainText("make one");
-    await fleet.block(hushed, "make two");
-    await expect(announced).toContainText("make two");
-
-    await page.getByRole("button", { name: "Notifications" }).click();
-    await page.locator(".muted-list").getByRole("button", { name: "infra" }).click();
-    await page.keyboard.press("Escape");
-    await expect(fleet.card(hushed).getByTitle(/muted/)).toHaveCount(0);
-    const loud = await fleet.start("loud", { cwd: "/home/dev/infra" });
-    await expect(fleet.cardIn("Running", loud)).toBeVisible();
-    await fleet.block(loud, "make three");
-    await expect.poll(notes).toEqual(["Permission for Bash: make three"]);
   });
 });
 

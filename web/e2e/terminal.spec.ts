@@ -60,6 +60,9 @@ test.describe("the next prompt", () => {
     const drawer = page.locator("[data-drawer]");
     const box = drawer.getByRole("textbox", { name: "Next prompt" });
     await box.fill("fix the build");
+    await box.press("Control+k");
+    await expect(page.getByPlaceholder("Command or session")).toBeFocused();
+    await page.keyboard.press("Escape");
     await box.press("Enter");
     await expect(page.getByRole("status").filter({ hasText: "Prompt sent" })).toBeVisible();
     await expect(box).toHaveValue("");

@@ -22,7 +22,7 @@ export function App() {
   return (
     <>
       <Sprite />
-      <p class="sr" aria-live="polite">{announcement.value}</p>
+      <p class="sr" aria-live="polite"><span key={announcement.value.count}>{announcement.value.text}</span></p>
       <div class="app" data-view={view.value}>
         <Header />
         <Page />

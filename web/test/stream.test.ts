@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { changeFrom, latestOnly } from "../src/live/inbox";
 import { SseParser } from "../src/live/sse";
 import { applyChanges, allSessions, onMoves, sessionSignal, type Change } from "../src/live/store";
+import { connection, Stream } from "../src/live/stream";
 import { session } from "./session";
 
 test("a message may arrive in any number of pieces", () => {
@@ -39,15 +40,15 @@ test("within a frame only the last word about a session is kept, unless it chang
   expect(latestOnly([update(running), update(asking), update(running)])).toHaveLength(3);
 });
 
-test("a snapshot replaces the fleet and reports no moves; a change reports what it was before", () => {
+test("a snapshot replaces the fleet; it and a change report what a session was before, if the page knew it", () => {
   const moves: string[] = [];
   const stop = onMoves((all) => moves.push(...all.map((m) => `${m.before?.agent_state.group ?? "none"}→${m.after.agent_state.group}`)));
   applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 1, sessions: [session({ id: "a" }), session({ id: "gone" })] } }]);
-  applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 2, sessions: [session({ id: "a" })] } }]);
-  expect([...allSessions()].map((s) => s.peek().id)).toEqual(["a"]);
-  applyChanges([update(session({ id: "a", group: "needs_you" }))]);
+  applyChanges([{ kind: "snapshot", snapshot: { boot: "c", n: 2, sessions: [session({ id: "a", group: "needs_you" }), session({ id: "late" })] } }]);
+  expect([...allSessions()].map((s) => s.peek().id)).toEqual(["a", "late"]);
+  applyChanges([update(session({ id: "a", group: "done" }))]);
   applyChanges([{ kind: "session", session: session({ id: "new", continues: "a" }), discovered: true }]);
-  expect(moves).toEqual(["running→needs_you", "none→running"]);
+  expect(moves).toEqual(["none→running", "none→running", "running→needs_you", "none→running", "needs_you→done", "none→running"]);
   expect(sessionSignal("a")).toBeUndefined();
   stop();
 });
@@ -67,4 +68,45 @@ test("a card leaves when the daemon says so, or when another took its place", ()
   if (removed) applyChanges(latestOnly([update(session({ id: "a" })), removed]));
   applyChanges([update(session({ id: "b", replaced_by: "d", group: "done" }))]);
   expect([...allSessions()].map((s) => s.peek().id)).toEqual(["c"]);
+});
+
+/** A daemon whose streams are ours to write; the page of the test is open and has no browser. */
+function daemon(): ReadableStreamDefaultController<Uint8Array>[] {
+  const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
+  vi.useFakeTimers();
+  vi.stubGlobal("addEventListener", () => undefined);
+  vi.stubGlobal("document", { addEventListener: () => undefined });
+  vi.stubGlobal("fetch", async () => new Response(new ReadableStream<Uint8Array>({ start: (stream) => void streams.push(stream) })));
+  return streams;
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+test("catching up ends with the first pause, and on a fleet that never pauses after a few seconds", async () => {
+  const streams = daemon();
+  const send = async (event: string, id: number) => {
+    streams.at(-1)?.enqueue(new TextEncoder().encode(`event: ${event}\nid: b-${id}\ndata: {}\n\n`));
+    await vi.advanceTimersByTimeAsync(100);
+  };
+  const reconnect = async () => {
+    streams.at(-1)?.close();
+    await vi.advanceTimersByTimeAsync(600);
+  };
+  new Stream({ url: "/stream", onMessages: () => undefined }).start();
+  await vi.advanceTimersByTimeAsync(0);
+  await send("snapshot", 1);
+  expect(connection.peek().kind).toBe("live");
+  await reconnect();
+  await send("session_updated", 2);
+  expect(connection.peek().kind).toBe("catching_up");
+  await vi.advanceTimersByTimeAsync(250);
+  expect(connection.peek().kind).toBe("live");
+  await reconnect();
+  await send("session_updated", 3);
+  expect(connection.peek()).toMatchObject({ kind: "catching_up" });
+  for (let id = 4; id < 40; id++) await send("session_updated", id);
+  expect(connection.peek().kind).toBe("live");
 });

@@ -12,7 +12,7 @@ import type { FleetHistoryRow } from "../src/generated/FleetHistoryRow";
 import type { HookStatus } from "../src/generated/HookStatus";
 import type { TimelineEvent } from "../src/generated/TimelineEvent";
 import { ago, duration, modelName, span, tokens, usd } from "../src/lib/format";
-import { extend } from "../src/overview/history";
+import { extend, prune } from "../src/overview/history";
 import { axisTicks, summarise, waitedMs } from "../src/overview/summary";
 import { session } from "./session";
 
@@ -58,7 +58,7 @@ test("a role the page does not know is drawn calmly", () => {
   expect([lookOf("urgent"), lookOf("brandnew" as Role)]).toEqual(["blocked", "idle"]);
 });
 
-test("only entering a need alerts, never a fresh session or a snapshot", () => {
+test("only entering a need alerts, never a fresh session or the first snapshot", () => {
   const working = session();
   const asks = session({ group: "needs_you", state: "needs_permission", kind: "attention_needed" });
   const idle = session({ group: "needs_you", state: "idle", kind: "idle" });
@@ -107,6 +107,15 @@ test("a live change ends the open span and begins the next", () => {
   expect(changed?.spans.map((s) => [s.state, s.from, s.to])).toEqual([["thinking", at(0), at(5)], ["idle", at(5), null]]);
   const rows = changed ? [changed] : [];
   expect(extend(rows, { before: null, after, discovered: false })).toBe(rows);
+});
+
+test("stretches that ended before the window are let go, and rows that have no other", () => {
+  const span = (from: number, to: number | null) => ({ from: at(from), to: to === null ? null : at(to), group: "running" as const, state: "thinking" as const, role: "working" as const, label: "" });
+  const row = (id: string, spans: FleetHistoryRow["spans"]): FleetHistoryRow => ({ id, title: null, project: "api", spans });
+  const lasting = row("lasting", [span(0, null)]);
+  const kept = prune([row("busy", [span(0, 5), span(5, 20), span(20, null)]), row("over", [span(0, 9)]), lasting], Date.parse(at(10)));
+  expect(kept.map((r) => [r.id, r.spans.map((s) => s.from)])).toEqual([["busy", [at(5), at(20)]], ["lasting", [at(0)]]]);
+  expect(kept[1]).toBe(lasting);
 });
 
 test("time waited counts what stands still, inside the window only", () => {

@@ -12,8 +12,10 @@ import { chime } from "./sound";
 
 const SETTLE_MS = 1_000;
 
-/** What a screen reader hears, politely. */
-export const announcement = signal("");
+/** What a screen reader hears, politely. Every one counts anew: the same words may be news again. */
+export const announcement = signal({ count: 0, text: "" });
+/** More sentences than this at once nobody listens to; the rest is a number. */
+const ANNOUNCED_MAX = 5;
 
 /** Sessions whose alert settles, with the state it is about and when it is due. */
 const settling = new Map<string, { state: string; due: number }>();
@@ -36,16 +38,25 @@ function settle(id: string, state: string): void {
 }
 
 function tellDue(): void {
+  const told: Session[] = [];
   for (const [id, { state, due }] of settling) {
     if (due > Date.now()) continue;
     settling.delete(id);
     const session = sessionSignal(id)?.peek();
-    if (session?.agent_state.state === state) tell(session);
+    if (session?.agent_state.state === state) told.push(session);
   }
+  if (told.length === 0) return;
+  announce(told);
+  for (const session of told) tell(session);
+}
+
+function announce(told: Session[]): void {
+  const sentences = told.slice(0, ANNOUNCED_MAX).map((s) => `${s.project.name} needs you: ${s.agent_state.label}.`);
+  if (told.length > ANNOUNCED_MAX) sentences.push(`And ${told.length - ANNOUNCED_MAX} more.`);
+  announcement.value = { count: announcement.peek().count + 1, text: sentences.join(" ") };
 }
 
 function tell(session: Session): void {
-  announcement.value = `${session.project.name} needs you: ${session.agent_state.label}`;
   const chosen = settings.peek();
   const loudness = chosen[urgencyOf(session.agent_state.role)];
   const muted = mutedSessions.peek().includes(session.id) || mutedProjects.peek().includes(session.project.name);
@@ -57,23 +68,35 @@ function tell(session: Session): void {
 function inFrontOfThePerson(id: string): boolean {
   if (document.hidden || !document.hasFocus()) return false;
   if (openId.peek() === id) return true;
-  const rect = cardElement(id)?.getBoundingClientRect();
-  return rect !== undefined && rect.width > 0 && rect.bottom > 0 && rect.top < innerHeight;
+  const card = cardElement(id);
+  if (!card) return false;
+  // What lies at its middle: a drawer, a dialog or the header may cover it.
+  const { left, top, width, height } = card.getBoundingClientRect();
+  return document.elementFromPoint(left + width / 2, top + height / 2)?.closest("[data-card]") === card;
 }
+
+/** `renotify`: a second need of the same session takes the note's place, and is told all the same. */
+type NoteOptions = NotificationOptions & { renotify: boolean };
 
 function notify(session: Session): void {
   if (!("Notification" in window) || Notification.permission !== "granted") return;
-  const note = new Notification(session.agent_state.label, {
+  const options: NoteOptions = {
     body: [session.title, [session.project.name, session.git_branch].filter(Boolean).join(" · ")].filter(Boolean).join("\n"),
     tag: session.id,
+    renotify: true,
     icon: "/icon-192.png",
     silent: true,
-  });
-  note.onclick = () => {
-    window.focus();
-    openSession(session.id);
-    note.close();
   };
+  try {
+    const note = new Notification(session.agent_state.label, options);
+    note.onclick = () => {
+      window.focus();
+      openSession(session.id);
+      note.close();
+    };
+  } catch {
+    // Chrome on Android has the name but allows notes to service workers only; sound and title still tell.
+  }
 }
 
 /** Asks the browser; true if notes may be shown. */

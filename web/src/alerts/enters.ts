@@ -1,6 +1,6 @@
 import type { Move } from "../live/store";
 
-/** Did this change bring the session to the person? Something fresh, or known only from a snapshot, never does. */
+/** Did this change bring the session to the person? Something fresh, or first seen in a snapshot, never does. */
 export function entersNeed({ before, after, discovered }: Move): boolean {
   if (discovered || before === null || after.turn_count === 0) return false;
   if (after.agent_state.group !== "needs_you") return false;

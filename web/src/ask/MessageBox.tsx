@@ -21,7 +21,6 @@ export function MessageBox({ draft, label, send, onSend, onCancel }: MessageBoxP
     onCancel();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    event.stopPropagation();
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       submit();

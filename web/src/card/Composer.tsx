@@ -30,7 +30,6 @@ export function Composer({ id, placeholder }: { id: string; placeholder: string 
     busy.value = false;
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    event.stopPropagation();
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       if (!doubt.value) void send();

@@ -1,4 +1,5 @@
 //! The numbers of a session, in the same place on every card of a lane. What is not known is left out.
+import type { Cost } from "../generated/Cost";
 import type { Session } from "../generated/Session";
 import { modelName, tokens, usd } from "../lib/format";
 import { Icon } from "../ui/Icon";
@@ -15,7 +16,7 @@ export function Dials({ session }: { session: Session }) {
     <footer class={few ? "dials few" : "dials"}>
       <span class="clip" title={session.model ?? undefined}>{session.model && modelName(session.model)}</span>
       <ContextDial session={session} />
-      <CostDial session={session} />
+      <CostDial cost={session.cost} of="this session" />
       <CacheDial session={session} />
       <TurnDial session={session} />
       <TodoDial session={session} />
@@ -39,12 +40,12 @@ function ContextDial({ session: { context } }: { session: Session }) {
 
 const used = ({ tokens: n, window }: NonNullable<Session["context"]>) => (window === null ? `${tokens(n)} tokens` : `${tokens(n)} of ${tokens(window)} tokens`);
 
-function CostDial({ session: { cost } }: { session: Session }) {
+export function CostDial({ cost, of }: { cost: Cost | null; of: string }) {
   if (!cost) return <span class="cost" />;
   const unknown = cost.unpriced_models.length > 0;
   if (unknown && cost.usd_micros === 0) return <span class="cost dim" title={`No price known for ${cost.unpriced_models.join(", ")}`}>no price</span>;
   return (
-    <span class="cost" title={unknown ? `Without ${cost.unpriced_models.join(", ")}, whose price is not known` : "Cost of this session"}>
+    <span class="cost" title={unknown ? `Without ${cost.unpriced_models.join(", ")}, whose price is not known` : `Cost of ${of}`}>
       {usd(cost.usd_micros)}{unknown && "+"}
     </span>
   );

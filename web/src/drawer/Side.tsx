@@ -1,4 +1,5 @@
 //! The measures of a session: context, cost, agents, to-dos, files.
+import { CostDial } from "../card/Dials";
 import { agentType } from "../card/headline";
 import type { Session } from "../generated/Session";
 import type { SubAgent } from "../generated/SubAgent";
@@ -98,6 +99,7 @@ function Agent({ agent, name }: { agent: SubAgent; name: string }) {
     <li class={`sub ${agent.state}`}>
       <span class="n"><Icon name={icon} small /><b>{name}</b><em class="clip">{agent.label}</em></span>
       <span class="c">{took ?? (agent.started_at && <Elapsed since={agent.started_at} />)}</span>
+      <CostDial cost={agent.cost} of="this agent" />
     </li>
   );
 }

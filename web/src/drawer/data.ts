@@ -1,12 +1,13 @@
 //! What the drawer asks for besides the session itself: its events, page by page, why it is where it is, and its numbers
 //! over time.
-import { useSignal, useSignalEffect, type Signal } from "@preact/signals";
+import { effect, useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Session } from "../generated/Session";
 import type { EventPage } from "../generated/EventPage";
 import type { Explanation } from "../generated/Explanation";
 import type { NumbersPoint } from "../generated/NumbersPoint";
 import type { TimelineEvent } from "../generated/TimelineEvent";
+import { paced } from "../lib/paced";
 import { getEvents, getExplanation, getNumbers, getSession } from "../live/api";
 import { loaded, revision, sessionSignal } from "../live/store";
 
@@ -18,35 +19,34 @@ const FOLLOW_MS = 400;
 
 export type DrawerData = { events: Signal<TimelineEvent[]>; explanation: Signal<Explanation | null>; error: Signal<string | null> };
 
+/** Of one session for good: a drawer of another is another drawer. */
 export function useDrawerData(id: string): DrawerData {
   const events = useSignal<TimelineEvent[]>([]);
   const explanation = useSignal<Explanation | null>(null);
   const error = useSignal<string | null>(null);
-  const wanted = useSignal(0);
-  useSignalEffect(() => {
-    // A deep link opens the drawer before the board is known: look again once it is.
-    void loaded.value;
-    void sessionSignal(id)?.value;
-    const timer = setTimeout(() => { wanted.value++; }, wanted.peek() === 0 ? 0 : FOLLOW_MS);
-    return () => clearTimeout(timer);
-  });
   useEffect(() => {
-    if (wanted.value === 0) return;
-    let gone = false;
     const load = async () => {
       try {
         const [more, why] = await Promise.all([newEvents(id, events.peek()), getExplanation(id).catch(() => null)]);
-        if (gone) return;
         if (more.length > 0) events.value = [...events.peek(), ...more].slice(-EVENTS_MAX);
         explanation.value = why;
         error.value = null;
       } catch (cause) {
-        if (!gone) error.value = cause instanceof Error ? cause.message : String(cause);
+        error.value = cause instanceof Error ? cause.message : String(cause);
       }
     };
-    void load();
-    return () => { gone = true; };
-  }, [wanted.value]);
+    const { want, stop } = paced(load, FOLLOW_MS);
+    const unfollow = effect(() => {
+      // A deep link opens the drawer before the board is known: look again once it is.
+      void loaded.value;
+      void sessionSignal(id)?.value;
+      want();
+    });
+    return () => {
+      unfollow();
+      stop();
+    };
+  }, []);
   return { events, explanation, error };
 }
 

@@ -85,6 +85,7 @@ function Hooks() {
   );
 }
 
+/** A screen reader hears each new state, not each second and each event of it. */
 function Link() {
   const state = connection.value;
   return (
@@ -94,8 +95,8 @@ function Link() {
         <span class="sub link" role="status">
           {state.kind === "live" && <><i class="dot" /><b>Live</b></>}
           {state.kind === "connecting" && <><i class="dot off" /><b>Connecting</b></>}
-          {state.kind === "catching_up" && <><i class="dot off" /><b>Catching up</b>{state.events > 0 && `, ${plural(state.events, "event")}`}</>}
-          {state.kind === "lost" && <><i class="dot bad" /><span class="bad"><b>Not connected</b>, trying again in <Remaining until={new Date(state.retryAt + 999).toISOString()} /></span></>}
+          {state.kind === "catching_up" && <><i class="dot off" /><b>Catching up</b>{state.events > 0 && <span aria-hidden="true">, {plural(state.events, "event")}</span>}</>}
+          {state.kind === "lost" && <><i class="dot bad" /><span class="bad"><b>Not connected</b>, trying again<span aria-hidden="true"> in <Remaining until={new Date(state.retryAt + 999).toISOString()} /></span></span></>}
         </span>
       </div>
     </div>

@@ -10,7 +10,7 @@ export type Change =
   | { kind: "removed"; id: string }
   | { kind: "ask"; ask: Ask };
 
-/** `before` is null for a session the page did not know. A snapshot reports no moves: nothing in it is news. */
+/** `before` is null for a session the page did not know, as every one is in the first snapshot. */
 export type Move = { before: Session | null; after: Session; discovered: boolean };
 
 const sessions = new Map<string, Signal<Session>>();
@@ -36,7 +36,7 @@ export function applyChanges(changes: Change[]): void {
   const moves: Move[] = [];
   batch(() => {
     for (const change of changes) {
-      if (change.kind === "snapshot") replaceAll(change.snapshot);
+      if (change.kind === "snapshot") replaceAll(change.snapshot, moves);
       else if (change.kind === "session") put(change.session, change.discovered, moves);
       else if (change.kind === "removed") sessions.delete(change.id);
       else putAsk(change.ask, moves);
@@ -46,10 +46,14 @@ export function applyChanges(changes: Change[]): void {
   if (moves.length > 0) for (const watch of watchers) watch(moves);
 }
 
-function replaceAll(snapshot: Snapshot): void {
+/** One that follows a gap or a restart is news too: what a session came to meanwhile was never told by itself. */
+function replaceAll(snapshot: Snapshot, moves: Move[]): void {
   const kept = new Set(snapshot.sessions.map((s) => s.id));
   for (const id of [...sessions.keys()]) if (!kept.has(id)) sessions.delete(id);
-  for (const session of snapshot.sessions) write(session);
+  for (const session of snapshot.sessions) {
+    moves.push({ before: sessions.get(session.id)?.peek() ?? null, after: session, discovered: false });
+    write(session);
+  }
   boot.value = snapshot.boot;
   loaded.value = true;
 }

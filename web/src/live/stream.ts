@@ -14,6 +14,8 @@ export const connection = signal<Connection>({ kind: "connecting" });
 const SILENCE_MAX_MS = 40_000;
 /** A pause this long in a replay means it is over. */
 const REPLAY_PAUSE_MS = 250;
+/** A busy fleet never pauses; by now what comes is news, for a replay is as fast as the line. */
+const REPLAY_MAX_MS = 3_000;
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
@@ -23,6 +25,7 @@ export class Stream {
   private lastId: string | null = null;
   private retryMs = RETRY_FIRST_MS;
   private retry: ReturnType<typeof setTimeout> | undefined;
+  private replayEnds = 0;
   private settle: ReturnType<typeof setTimeout> | undefined;
   private silence: ReturnType<typeof setTimeout> | undefined;
   private abort: AbortController | null = null;
@@ -64,7 +67,7 @@ export class Stream {
     const reader = body.getReader();
     const decoder = new TextDecoder();
     const parser = new SseParser();
-    this.settleSoon();
+    this.replayBegins();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
@@ -80,7 +83,7 @@ export class Stream {
     const state = connection.peek();
     if (messages.some((m) => m.event === "gap")) {
       connection.value = { kind: "catching_up", events: 0 };
-      this.settleSoon();
+      this.replayBegins();
     } else if (state.kind === "catching_up") {
       connection.value = { kind: "catching_up", events: state.events + messages.length };
       this.settleSoon();
@@ -89,8 +92,14 @@ export class Stream {
     if (messages.some((m) => m.event === "snapshot")) this.live();
   }
 
+  private replayBegins(): void {
+    this.replayEnds = performance.now() + REPLAY_MAX_MS;
+    this.settleSoon();
+  }
+
   private settleSoon(): void {
     clearTimeout(this.settle);
+    if (performance.now() >= this.replayEnds) return this.live();
     this.settle = setTimeout(() => connection.peek().kind === "catching_up" && this.live(), REPLAY_PAUSE_MS);
   }
 

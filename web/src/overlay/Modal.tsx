@@ -8,9 +8,15 @@ export function Modal({ label, class: cls, onClose, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const shown = dialog.current;
+    const before = document.activeElement;
+    const field = before instanceof HTMLTextAreaElement || before instanceof HTMLInputElement ? before : null;
+    const caret = field?.selectionEnd ?? null;
     shown?.showModal();
-    // Closing before it leaves the page gives the focus back to where it was.
-    return () => shown?.close();
+    return () => {
+      // Closing before it leaves the page gives the focus back to where it was, but not the caret: Chromium would type nowhere.
+      shown?.close();
+      if (caret !== null && document.activeElement === field) field?.setSelectionRange(caret, caret);
+    };
   }, []);
   return (
     <dialog

@@ -25,12 +25,16 @@ const order = remembered<"project" | "waited">("overview-order", "project");
 /** The strip moves on every few seconds, not every second: a pixel is longer than that. */
 const STEP_MS = 5_000;
 
+const startOf = (chosen: string, end: number) => (chosen === "today" ? new Date(end).setHours(0, 0, 0, 0) : end - Number(chosen) * HOUR);
+/** Four hours at least, for what the range is by itself follows from them. */
+const keptSince = (end: number) => Math.min(startOf(range.peek(), end), end - 4 * HOUR);
+
 export function Overview() {
   const end = Math.ceil(now.value / STEP_MS) * STEP_MS;
-  const start = range.value === "today" ? new Date(end).setHours(0, 0, 0, 0) : end - Number(range.value) * HOUR;
+  const start = startOf(range.value, end);
   const window: Window = { start, end };
-  useEffect(() => void loadHistory(Math.min(start, end - 4 * HOUR)), [range.value]);
-  useEffect(followHistory, []);
+  useEffect(() => void loadHistory(keptSince(end)), [range.value]);
+  useEffect(() => followHistory(() => keptSince(Date.now())), []);
   const shown = rows.value.filter((row) => inWindow(row, window) && fits(row, filter.value.text));
   return (
     <>

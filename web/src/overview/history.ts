@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
 import type { FleetSpan } from "../generated/FleetSpan";
 import type { Session } from "../generated/Session";
+import { time } from "../lib/clock";
 import { getFleetHistory } from "../live/api";
 import { allSessions, onMoves, type Move } from "../live/store";
 
@@ -33,13 +34,14 @@ export function withLive(history: FleetHistoryRow[], live: Session[]): FleetHist
 /** The strip is drawn anew at most this often, however busy the fleet is. */
 const FOLLOW_MS = 1_000;
 
-export function followHistory(): () => void {
+/** `since`: what ended before it is not drawn, and let go. */
+export function followHistory(since: () => number): () => void {
   let waiting: Move[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = onMoves((moves) => {
     waiting.push(...moves);
     timer ??= setTimeout(() => {
-      rows.value = waiting.reduce(extend, rows.peek());
+      rows.value = prune(waiting.reduce(extend, rows.peek()), since());
       waiting = [];
       timer = undefined;
     }, FOLLOW_MS);
@@ -61,4 +63,14 @@ export function extend(all: FleetHistoryRow[], { after }: Move): FleetHistoryRow
   const sameState = last?.to === null && last.state === next.state;
   const spans = sameState ? row.spans : [...row.spans.slice(0, -1), ...(last ? [{ ...last, to: last.to ?? next.from }] : []), next];
   return all.with(at, { ...row, title: after.title, spans });
+}
+
+/** A page that stays open would keep every stretch it ever saw. */
+export function prune(all: FleetHistoryRow[], since: number): FleetHistoryRow[] {
+  const recent = (span: FleetSpan) => span.to === null || time(span.to) >= since;
+  return all.flatMap((row) => {
+    if (row.spans.every(recent)) return [row];
+    const spans = row.spans.filter(recent);
+    return spans.length > 0 ? [{ ...row, spans }] : [];
+  });
 }
