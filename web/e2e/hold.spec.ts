@@ -93,7 +93,9 @@ test("a card that came under a resting pointer a moment ago takes no click; soon
   await fleet.open();
   const first = await fleet.start("first");
   void fleet.ask(first, "Bash", { command: "make it" });
-  const box = await allow(fleet.cardIn("Needs You", first)).boundingBox();
+  await expect(allow(fleet.cardIn("Needs You", first))).toBeVisible();
+  await fleet.still();
+  const box = await allow(fleet.card(first)).boundingBox();
   await fleet.hook(first, "SessionEnd", { reason: "other" });
   await expect(fleet.cardIn("Done", first)).toBeVisible();
   await page.mouse.move((box?.x ?? 0) + 8, (box?.y ?? 0) + 8);
@@ -105,10 +107,13 @@ test("a card that came under a resting pointer a moment ago takes no click; soon
   const verdict = fleet.ask(second, "Bash", { command: "make it" });
   const card = fleet.cardIn("Needs You", second);
   await expect.poll(async () => { await page.clock.runFor(20); return allow(card).count(); }).toBe(1);
+  // It glides by the browser's own clock.
+  await fleet.still();
   await page.mouse.down();
   await page.mouse.up();
+  // It went to the card, not to the button in it.
+  await expect(card).toBeFocused();
   expect((await fleet.sessions()).find((s) => s.id === second)?.asks[0]?.resolution).toBeNull();
-  await expect(allow(card)).toBeVisible();
   await page.clock.runFor(500);
   await page.mouse.down();
   await page.mouse.up();

@@ -1,6 +1,7 @@
 //! Who talks to the daemon: hooks that wait for a word and spool without one, and those who behave badly.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -77,10 +78,12 @@ impl Sent {
 
 /// As the shim does it: its own connection, a moment's wait, else the spool.
 pub(super) async fn hook(world: World, sent: Sent) {
+    world.waiting.fetch_add(1, Ordering::SeqCst);
     let answer = match Door::connect(&world) {
         Some(mut stream) => timeout(ACK_WITHIN, ask(&mut stream, &sent.line)).await.ok().flatten(),
         None => None,
     };
+    world.waiting.fetch_sub(1, Ordering::SeqCst);
     if !sent.take_answer(&world, answer) {
         sent.spool(&world);
     }

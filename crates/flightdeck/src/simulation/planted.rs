@@ -1,10 +1,10 @@
 //! Three mistakes, each planted on wish: a simulation that does not find them would not find ours either.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use flightdeck_core::event::Event;
-use flightdeck_core::record::Record;
+use flightdeck_core::record::{EventId, Record};
 use flightdeck_core::wire::hook::stamp;
 
 use super::commit::acknowledge;
@@ -27,10 +27,27 @@ impl Bug {
 thread_local! {
     /// A simulation lives on one thread, so a mistake stays within its own.
     static PLANTED: Cell<Option<Bug>> = const { Cell::new(None) };
+    /// What is in the log, with its place: a resend alone must not give the mistake away.
+    static STORED: RefCell<BTreeMap<EventId, u64>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 pub(crate) fn plant(bug: Option<Bug>) {
     PLANTED.set(bug);
+    STORED.take();
+}
+
+/// Where the store will put them if nothing goes wrong.
+fn guessed(after: u64, records: &[Record]) -> Vec<Appended> {
+    let (mut last, mut known) = (after, STORED.with_borrow(Clone::clone));
+    let place = |record: &Record| {
+        if let Some(seq) = known.get(&record.id) {
+            return Appended { seq: *seq, duplicate: true };
+        }
+        last += 1;
+        known.insert(record.id, last);
+        Appended { seq: last, duplicate: false }
+    };
+    records.iter().map(place).collect()
 }
 
 pub(super) fn in_commit() -> Option<Bug> {
@@ -56,23 +73,19 @@ impl Engine {
             stamp(record, self.clock.wall(), last);
             last = record.received_at;
         }
-        if bug == Bug::AcknowledgedBeforeAppend {
-            let after = self.fleet.last_seq();
-            let guessed = (1..).map(|n| Appended { seq: after + n, duplicate: false });
-            let guessed: Vec<_> = guessed.take(records.len()).collect();
-            acknowledge(std::mem::take(&mut waiting), &guessed);
-        }
+        let guessed = guessed(self.fleet.last_seq(), &records);
         let mut effects = Vec::new();
-        if bug == Bug::AppliedBeforeCommit {
-            for (n, record) in (1..).zip(&records) {
-                let event = Event { seq: self.fleet.last_seq() + n, ..Event::from_record(record) };
-                effects.append(&mut self.fleet.apply(&event));
-            }
+        match bug {
+            Bug::AcknowledgedBeforeAppend => acknowledge(std::mem::take(&mut waiting), &guessed),
+            Bug::AppliedBeforeCommit => effects = self.apply(&records, &guessed),
+            Bug::SpoolRemovedBeforeCommit => {}
         }
         let records = Arc::new(records);
         match self.store.append(Arc::clone(&records)).await {
             Ok(appended) => {
                 self.health.stored();
+                let places = records.iter().zip(&appended).map(|(record, place)| (record.id, place.seq));
+                STORED.with_borrow_mut(|stored| stored.extend(places));
                 if bug == Bug::AcknowledgedBeforeAppend {
                     effects = self.apply(&records, &appended);
                 }

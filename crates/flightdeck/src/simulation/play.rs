@@ -1,5 +1,6 @@
 //! One seed from start to end.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -27,8 +28,18 @@ pub(super) struct Played {
     pub(super) troubles: Vec<&'static str>,
     /// Retention had something to do.
     pub(super) removed: bool,
+    /// How many hooks waited when the disk met a fault, and how often.
+    pub(super) crowds: BTreeMap<usize, u64>,
     /// Of everything on the board at the end.
     pub(super) board: String,
+}
+
+/// How a seed went wrong.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) why: String,
+    /// Faults of the disk since all was last seen to be right.
+    pub(super) faults: u64,
 }
 
 /// A dead daemon is started again after this.
@@ -41,10 +52,12 @@ const SETTLED_WITHIN: Duration = Duration::from_secs(300);
 const PAUSE_MS_MAX: u64 = 30_000;
 /// Hooks under way at once.
 const HOOKS_AT_ONCE: usize = 8;
+/// A disk that takes this long has the next events wait while it writes the last ones.
+const BUSY_MS: (u64, u64) = (5, 50);
 
 static PRICES: LazyLock<Arc<PriceTable>> = LazyLock::new(|| Arc::new(Config::default().prices().unwrap()));
 
-pub(super) fn play(seed: u64) -> Result<Played, String> {
+pub(super) fn play(seed: u64) -> Result<Played, Broken> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {
@@ -58,11 +71,13 @@ pub(super) fn play(seed: u64) -> Result<Played, String> {
             .with_writer(move || log.clone())
             .finish();
         let _logging = tracing::subscriber::set_default(subscriber);
-        let played = Play::new(plan, Arc::clone(&world)).run().await;
+        let mut play = Play::new(plan, Arc::clone(&world));
+        let played = play.run().await;
+        let faults = world.switch.fired() - play.fired_before;
         if super::wish("SEED").is_some() {
             eprintln!("{}", world.log.text());
         }
-        played
+        played.map_err(|why| Broken { why, faults })
     })
 }
 
@@ -74,6 +89,8 @@ struct Play {
     viewer: Viewer,
     hooks: JoinSet<()>,
     played: Played,
+    /// Faults of the disk until all was last seen to be right.
+    fired_before: u64,
 }
 
 impl Play {
@@ -81,10 +98,10 @@ impl Play {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let truth = Truth::new(Config::default().rules(Some(host)));
         let (viewer, hooks, played) = (Viewer::default(), JoinSet::new(), Played::default());
-        Self { plan, world, daemon: None, truth, viewer, hooks, played }
+        Self { plan, world, daemon: None, truth, viewer, hooks, played, fired_before: 0 }
     }
 
-    async fn run(mut self) -> Result<Played, String> {
+    async fn run(&mut self) -> Result<Played, String> {
         self.start().await;
         let watching = tokio::spawn(self.viewer.clone().watch(Arc::clone(&self.world)));
         while self.played.inputs < self.plan.inputs || !self.plan.troubles.is_empty() {
@@ -190,6 +207,10 @@ impl Play {
                 return matches!(other, Trouble::KilledWhileDraining(_) | Trouble::DiskFullWhileDraining);
             }
         }
+        if self.plan.rng.percent(50) {
+            self.crowd().await;
+            return true;
+        }
         for _ in 0..5 {
             if let Some(sent) = self.next().await {
                 self.send(sent).await;
@@ -197,6 +218,20 @@ impl Play {
         }
         self.wait_for_hooks().await;
         true
+    }
+
+    /// Many hooks on a busy disk: one batch is written while the next ones gather.
+    async fn crowd(&mut self) {
+        let busy_ms = self.plan.rng.between(BUSY_MS.0, BUSY_MS.1);
+        self.world.slow_disk(Duration::from_millis(busy_ms));
+        let count = self.plan.rng.between(4, 12) as usize;
+        for sent in self.many(count).await {
+            self.hooks.spawn(clients::hook(Arc::clone(&self.world), sent));
+            let pause = self.plan.rng.between(0, busy_ms / 2);
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+        }
+        self.wait_for_hooks().await;
+        self.world.slow_disk(Duration::ZERO);
     }
 
     async fn cause_elsewhere(&mut self, trouble: &Trouble) {
@@ -315,6 +350,7 @@ impl Play {
         self.truth.check_facts(&self.world)?;
         self.truth.check_board(&board)?;
         self.played.board = format!("{:x}", fingerprint(&board));
+        self.fired_before = self.world.switch.fired();
         self.start().await;
         Ok(())
     }
@@ -339,7 +375,7 @@ impl Play {
         Ok(())
     }
 
-    async fn end(mut self) -> Result<Played, String> {
+    async fn end(&mut self) -> Result<Played, String> {
         if let Some(daemon) = self.daemon.take() {
             daemon.stop(&self.world).await;
         }
@@ -350,7 +386,8 @@ impl Play {
         work.abort();
         self.played.removed = self.world.log.says("old events were removed", 0);
         self.played.stored = self.truth.stored();
-        Ok(self.played)
+        self.played.crowds = self.world.take_crowds();
+        Ok(std::mem::take(&mut self.played))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -29,6 +29,9 @@ pub(super) struct Inside {
     pub(super) spooled: Notify,
     /// What the store waits before each command.
     slow_ms: AtomicU64,
+    /// Hooks that wait for the daemon's word.
+    pub(super) waiting: AtomicUsize,
+    crowds: Mutex<Crowds>,
     began: Instant,
     /// The wall clock, without the time that passes by itself.
     wall_ms: AtomicI64,
@@ -43,6 +46,15 @@ pub(super) struct Inside {
 enum Disk {
     Memory(Memory),
     Sqlite { path: PathBuf, deaths: u32 },
+}
+
+/// How many hooks waited when the disk met a fault.
+#[derive(Debug, Default)]
+struct Crowds {
+    fired: u64,
+    /// When the store began its last command.
+    waited: usize,
+    met: BTreeMap<usize, u64>,
 }
 
 /// What the clients know.
@@ -71,6 +83,8 @@ impl Inside {
             log: Log::default(),
             spooled: Notify::new(),
             slow_ms: AtomicU64::new(0),
+            waiting: AtomicUsize::new(0),
+            crowds: Mutex::default(),
             began: Instant::now(),
             wall_ms: AtomicI64::new(start_ms),
             disk: Mutex::new(disk),
@@ -99,11 +113,28 @@ impl Inside {
     pub(super) fn slow_disk(&self, each: Duration) {
         self.slow_ms.store(each.as_millis() as u64, Ordering::SeqCst);
     }
+    /// Before each command of the store.
     pub(super) async fn pace(&self) {
         let slow = self.slow_ms.load(Ordering::SeqCst);
         if slow > 0 {
             tokio::time::sleep(Duration::from_millis(slow)).await;
         }
+        self.look_around();
+    }
+
+    fn look_around(&self) {
+        let (mut crowds, fired) = (self.crowds.lock().unwrap(), self.switch.fired());
+        if fired > crowds.fired {
+            let waited = crowds.waited;
+            *crowds.met.entry(waited).or_default() += 1;
+        }
+        crowds.fired = fired;
+        crowds.waited = self.waiting.load(Ordering::SeqCst);
+    }
+
+    pub(super) fn take_crowds(&self) -> BTreeMap<usize, u64> {
+        self.look_around();
+        std::mem::take(&mut self.crowds.lock().unwrap().met)
     }
 
     /// As the next process finds it.
