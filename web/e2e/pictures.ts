@@ -25,9 +25,12 @@ for (const { name, scheme = "dark", size: [width, height] = [1600, 1000], scale 
     test.use({ ground: "demo", viewport: { width, height }, deviceScaleFactor: scale, colorScheme: scheme });
 
     test(name, async ({ fleet, page }) => {
+      await page.emulateMedia({ reducedMotion: "reduce" });
       await fleet.open(hash?.(await fleet.sessions()) ?? "");
       await expect(page.locator(shows).first()).toBeVisible();
       await page.waitForTimeout(2_000);
+      // No card half on its way.
+      await fleet.still();
       const path = `${out}${name}.png`;
       await page.screenshot({ path });
       try {
