@@ -35,6 +35,12 @@ pub(crate) struct Args {
     /// Count instructions of the hook and of the reducer instead (needs valgrind)
     #[arg(long)]
     callgrind: bool,
+    /// Count in a dev build, and fail where it takes more than was recorded
+    #[arg(long, requires = "callgrind")]
+    dev: bool,
+    /// Write the counts of the dev build as the new record instead
+    #[arg(long, requires = "dev")]
+    record: bool,
     /// Print the rows and end
     #[arg(long)]
     list: bool,
@@ -69,6 +75,10 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
             bail!("no row {name}: see cargo xtask bench --list");
         }
     }
+    if args.dev {
+        let then = if args.record { count::Then::Record } else { count::Then::Judge };
+        return count::run(&build_program(&DEV)?, &build_dev_binary()?, then);
+    }
     let binary = match &args.binary {
         Some(binary) => binary.canonicalize().with_context(|| format!("no binary {}", binary.display()))?,
         None => build_binary()?,
@@ -77,9 +87,9 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         // The page is measured by the browser; nothing else has to be built.
         return measure(args, Path::new(""), &binary);
     }
-    let program = build_program()?;
+    let program = build_program(&RELEASE)?;
     if args.callgrind {
-        return count::run(&program, &binary);
+        return count::run(&program, &binary, count::Then::Print);
     }
     measure(args, &program, &binary)
 }
@@ -129,10 +139,21 @@ fn build_binary() -> Result<PathBuf> {
     Ok(target().join("release/flightdeck").canonicalize()?)
 }
 
+/// As every other step of `cargo xtask test` builds it: then there is little left to build.
+fn build_dev_binary() -> Result<PathBuf> {
+    if !cargo().args(["build", "--quiet", "--package", "flightdeck"]).status()?.success() {
+        bail!("flightdeck does not build");
+    }
+    Ok(target().join("debug/flightdeck").canonicalize()?)
+}
+
+const RELEASE: [&str; 6] = ["bench", "--no-run", "--package", "flightdeck", "--bench", "promises"];
+/// The whole workspace, as the stories are built: then nothing it needs is built twice.
+const DEV: [&str; 5] = ["test", "--no-run", "--workspace", "--bench", "promises"];
+
 /// The program that measures. Cargo says where it put it.
-fn build_program() -> Result<PathBuf> {
+fn build_program(args: &[&str]) -> Result<PathBuf> {
     println!("building the benches");
-    let args = ["bench", "--no-run", "--package", "flightdeck", "--bench", "promises"];
     let output = cargo().args(args).arg("--message-format=json").stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
         bail!("the benches do not build");

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use flightdeck_sim::client::PINNED;
 
-use crate::e2e;
+use crate::e2e::{self, Recorded};
 use shape::Shape;
 
 #[derive(Parser, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// The `claude` binary to check; the pinned one if left out
     #[arg(long)]
     client: Option<PathBuf>,
-    /// Write what was seen as the new contract instead of comparing
+    /// Write what was seen as the new contract instead of comparing; named scenarios go into the one that is there
     #[arg(long)]
     record: bool,
 }
@@ -33,25 +33,58 @@ fn recorded() -> PathBuf {
 /// True if nothing changed.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let mut seen = Shape::default();
-    for lab in e2e::record(&args.scenarios, args.client.as_deref())? {
-        let (scenario, lab) = lab?;
-        seen.learn(&scenario, &lab)?;
-        std::fs::remove_dir_all(&lab)?;
+    let mut changes = Vec::new();
+    for Recorded { scenario, lab, played } in e2e::record(&args.scenarios, args.client.as_deref())? {
+        // As far as it came: a scenario that breaks off is where a new client differs most.
+        let learned = lab.as_ref().map_or(Ok(()), |lab| seen.learn(scenario, lab));
+        match (played.and(learned), lab) {
+            (Ok(()), Some(lab)) => std::fs::remove_dir_all(lab)?,
+            (Ok(()), None) => {}
+            (Err(error), _) => changes.push(format!("scenario {scenario} could not be played: {error:#}")),
+        }
     }
     if args.record {
-        std::fs::create_dir_all(recorded().parent().unwrap_or(Path::new(".")))?;
-        std::fs::write(recorded(), serde_json::to_string_pretty(&seen)? + "\n")?;
-        println!("recorded {}", recorded().display());
-        return Ok(true);
+        return record(args, seen, &changes);
     }
-    let text =
-        std::fs::read(recorded()).with_context(|| format!("no contract at {}", recorded().display()))?;
-    let mut contract: Shape = serde_json::from_slice(&text)?;
+    let mut contract = contract()?;
     contract.keep_scenarios(&args.scenarios);
-    let changes = contract.changes(&seen, args.scenarios.is_empty());
+    changes.extend(contract.changes(&seen, args.scenarios.is_empty()));
     for change in &changes {
         println!("{change}");
     }
     println!("{} changes against the contract of {PINNED}", changes.len());
     Ok(changes.is_empty())
+}
+
+fn contract() -> Result<Shape> {
+    let text =
+        std::fs::read(recorded()).with_context(|| format!("no contract at {}", recorded().display()))?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+fn record(args: &Args, seen: Shape, broken: &[String]) -> Result<bool> {
+    if !broken.is_empty() {
+        broken.iter().for_each(|one| println!("{one}"));
+        println!("nothing was recorded");
+        return Ok(false);
+    }
+    let mut shape = if args.scenarios.is_empty() { Shape::default() } else { contract()? };
+    shape.add(seen);
+    std::fs::create_dir_all(recorded().parent().unwrap_or(Path::new(".")))?;
+    std::fs::write(recorded(), serde_json::to_string_pretty(&shape)? + "\n")?;
+    println!("recorded {}", recorded().display());
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_that_is_played_is_in_the_contract() {
+        let contract = contract().unwrap();
+        let missing: Vec<_> = e2e::recordable().filter(|name| !contract.has(name)).collect();
+        let again = format!("cargo xtask contract --record {}", missing.join(" "));
+        assert!(missing.is_empty(), "not recorded: {again}");
+    }
 }

@@ -26,6 +26,8 @@ pub(super) struct Shape {
 impl Shape {
     /// Reads what a recorded lab left behind.
     pub(super) fn learn(&mut self, scenario: &str, lab: &Path) -> Result<()> {
+        // One in which no event fired was played all the same.
+        self.counts.entry(scenario.to_owned()).or_default();
         for payload in documents(&lab.join("hooks"))? {
             self.learn_hook(scenario, &payload);
         }
@@ -59,6 +61,26 @@ impl Shape {
                 learn(&mut self.events, &format!("{name} {} {part}", word("tool_name")), fields);
             }
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn has(&self, scenario: &str) -> bool {
+        self.counts.contains_key(scenario)
+    }
+
+    /// Everything that `more` has, beside what is known; its scenarios in place of older ones of their name.
+    pub(super) fn add(&mut self, more: Self) {
+        let Self { events, lines, registry, counts } = more;
+        let parts = [(&mut self.events, events), (&mut self.lines, lines), (&mut self.registry, registry)];
+        for (known, more) in parts {
+            for (name, fields) in more {
+                let known = known.entry(name).or_default();
+                for (field, types) in fields {
+                    known.entry(field).or_default().extend(types);
+                }
+            }
+        }
+        self.counts.extend(counts);
     }
 
     /// For a run of some scenarios only.
@@ -178,5 +200,15 @@ mod tests {
         ];
         assert_eq!(told, expected);
         assert!(old.changes(&old, true).is_empty());
+    }
+
+    #[test]
+    fn a_scenario_recorded_later_goes_beside_the_others() {
+        let mut known = shape(&[json!({"hook_event_name": "Stop", "n": 1})]);
+        let mut more = Shape::default();
+        more.learn_hook("menu", json!({"hook_event_name": "Stop", "n": "1"}).as_object().unwrap());
+        known.add(more);
+        assert!(known.has("turn") && known.has("menu"));
+        assert_eq!(known.events["Stop"]["n"].len(), 2);
     }
 }

@@ -247,8 +247,12 @@ impl Board for Recorder {
         );
         let mut settings = lab.settings()?;
         for event in EVENTS {
-            settings["hooks"][event] =
-                json!([{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]);
+            let ours = json!({"hooks": [{"type": "command", "command": command, "timeout": 10}]});
+            // Beside the person's own.
+            match settings["hooks"][event].as_array_mut() {
+                Some(groups) => groups.push(ours),
+                None => settings["hooks"][event] = json!([ours]),
+            }
         }
         lab.write_settings(&settings)
     }

@@ -119,21 +119,35 @@ pub(crate) fn about() -> impl Iterator<Item = (&'static str, &'static str)> {
     scenarios::ALL.iter().map(|s| (s.name, s.about))
 }
 
-/// Plays scenarios with a recorder and gives back each one's name and what it left behind, one after the other.
-pub(crate) fn record(
-    names: &[String],
-    client: Option<&Path>,
-) -> Result<impl Iterator<Item = Result<(String, PathBuf)>>> {
+/// What was recorded of a scenario.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) scenario: &'static str,
+    /// Where it lies, as far as it came; `None` if it could not even begin.
+    pub(crate) lab: Option<PathBuf>,
+    pub(crate) played: Result<()>,
+}
+
+/// What can be played with a recorder, and is not too slow for it.
+#[cfg(test)]
+pub(crate) fn recordable() -> impl Iterator<Item = &'static str> {
+    scenarios::ALL.iter().filter(|s| !s.acts && !s.slow).map(|s| s.name)
+}
+
+/// Plays scenarios with a recorder, one after the other, and gives back what each left behind.
+pub(crate) fn record(names: &[String], client: Option<&Path>) -> Result<impl Iterator<Item = Recorded>> {
     let mut chosen = choose(names, false)?;
     chosen.retain(|scenario| !scenario.acts);
     let client = install::tools(client)?;
     Ok(chosen.into_iter().map(move |scenario| {
         println!("{} — {}", scenario.name, scenario.about);
-        let mut stage = Stage::new(scenario, &Options { keep: true }, &client, None)?;
-        let dir = stage.lab.dir().to_owned();
+        let mut stage = match Stage::new(scenario, &Options { keep: true }, &client, None) {
+            Ok(stage) => stage,
+            Err(error) => return Recorded { scenario: scenario.name, lab: None, played: Err(error) },
+        };
+        let lab = Some(stage.lab.dir().to_owned());
         let played = (scenario.run)(&mut stage);
-        stage.close(played)?;
-        Ok((scenario.name.to_owned(), dir))
+        Recorded { scenario: scenario.name, lab, played: stage.close(played).map(drop) }
     }))
 }
 

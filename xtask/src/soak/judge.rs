@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::load::{Load, Sample};
+use super::load::{ByTheWay, Load, Sample};
 
 pub(super) fn percentile(all: &mut [f64], percent: usize) -> f64 {
     all.sort_by(f64::total_cmp);
@@ -47,7 +47,7 @@ pub(super) struct Verdict {
 }
 
 /// The database may grow until retention has something to remove, but each event takes what the first ones took.
-pub(super) fn judge(load: &Load, samples: &[Sample]) -> Vec<Verdict> {
+pub(super) fn judge(load: &Load, samples: &[Sample], by_the_way: ByTheWay) -> Vec<Verdict> {
     let third = samples.len() / 3;
     if third == 0 {
         return vec![Verdict { name: "too few samples", figures: String::new(), flat: false }];
@@ -57,6 +57,15 @@ pub(super) fn judge(load: &Load, samples: &[Sample]) -> Vec<Verdict> {
     let rate = samples.last().map_or(0.0, |s| s.events as f64 / s.at);
     let figures = format!("{rate:.0} of {}", load.rate);
     verdicts.push(Verdict { name: "events a second", figures, flat: rate >= load.rate as f64 * 0.98 });
+    // A viewer that saw nothing saw it in no time.
+    let sights = samples.iter().map(|s| s.sights).min().unwrap_or(0);
+    let figures = format!("at least {sights} in each sample");
+    verdicts.push(Verdict { name: "marks seen by a viewer", figures, flat: sights > 0 });
+    let figures = format!("{} times", by_the_way.removed);
+    verdicts.push(Verdict { name: "old events removed", figures, flat: by_the_way.removed > 0 });
+    // Allowed, and told: a viewer that is too slow gets the board anew.
+    let figures = format!("{} among {} viewers", by_the_way.gaps, load.viewers);
+    verdicts.push(Verdict { name: "gaps", figures, flat: true });
     verdicts
 }
 
@@ -74,4 +83,31 @@ pub(super) fn say(verdicts: &[Verdict]) -> bool {
         println!("{} {name:<24} {figures}", if *flat { "flat    " } else { "NOT FLAT" });
     }
     verdicts.iter().all(|verdict| verdict.flat)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOAD: Load = Load { sessions: 1, rate: 100, viewers: 1, seconds: 45, keep_megabytes: 1 };
+
+    fn samples() -> Vec<Sample> {
+        let one = |n: u64| Sample { at: n as f64 * 5.0, events: n * 500, sights: 50, ..Sample::default() };
+        (1..=9).map(one).collect()
+    }
+
+    fn not_flat(samples: &[Sample], removed: usize) -> Vec<&'static str> {
+        let verdicts = judge(&LOAD, samples, ByTheWay { removed, gaps: 3 });
+        verdicts.iter().filter(|verdict| !verdict.flat).map(|verdict| verdict.name).collect()
+    }
+
+    #[test]
+    fn a_run_that_proves_nothing_is_no_good_run() {
+        assert!(not_flat(&samples(), 1).is_empty());
+        assert_eq!(not_flat(&samples(), 0), ["old events removed"]);
+        let mut blind = samples();
+        blind[4].sights = 0;
+        assert_eq!(not_flat(&blind, 1), ["marks seen by a viewer"]);
+        assert_eq!(not_flat(&[], 1), ["too few samples"]);
+    }
 }

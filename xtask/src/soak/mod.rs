@@ -67,7 +67,9 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
             None => build(&["build", "--release", "--package", "flightdeck"], "release")?,
         };
         let &Args { sessions, rate, viewers, seconds, .. } = args;
-        held &= load::run(&Load { sessions, rate, viewers, seconds, keep_megabytes: 256 }, &binary, true)?;
+        // The daemon looks for old events half a minute after its start, and then only every ten minutes: there must be
+        // more than this by then.
+        held &= load::run(&Load { sessions, rate, viewers, seconds, keep_megabytes: 16 }, &binary, true)?;
     }
     if wanted(Part::Faults) {
         held &= succeeds(faults(args.seeds))?;

@@ -24,6 +24,11 @@ pub(super) static STEPS: &[Step] = &[
     Step { name: "fuzz", about: "every parser under damaged input, 30 s each", run: fuzz },
     Step { name: "load", about: "a small load on a running daemon, judged without a clock", run: load },
     Step {
+        name: "counts",
+        about: "instructions of the hook and of the reducer, without a clock",
+        run: counts,
+    },
+    Step {
         name: "pageless",
         about: "the program builds without the page, which needs no Node",
         run: pageless,
@@ -64,6 +69,14 @@ fn fuzz() -> Result<Outcome> {
 
 fn load() -> Result<Outcome> {
     ourselves(&["soak", "--smoke"])
+}
+
+fn counts() -> Result<Outcome> {
+    if !is_installed("valgrind") && !install("valgrind")? {
+        let why = "valgrind is not installed, and only root may install it (apt-get install valgrind)";
+        return Ok(Outcome::LeftOut(why.to_owned()));
+    }
+    ourselves(&["bench", "--callgrind", "--dev"])
 }
 
 /// Checked, not built: the binary beside it, with the page, is what the browser and the real client are shown.
@@ -125,14 +138,21 @@ fn chromium() -> Result<Option<PathBuf>> {
     if let Some(found) = known() {
         return Ok(Some(found));
     }
-    if is_root() && is_installed("apt-get") {
-        println!("installing chromium");
-        let output = apt_install("chromium")?;
-        if !output.status.success() {
-            bail!("apt-get install chromium: {}", String::from_utf8_lossy(&output.stderr).trim());
-        }
-    }
+    install("chromium")?;
     Ok(known())
+}
+
+/// True if it was; false where nobody here may.
+fn install(package: &str) -> Result<bool> {
+    if !(is_root() && is_installed("apt-get")) {
+        return Ok(false);
+    }
+    println!("installing {package}");
+    let output = apt_install(package)?;
+    if !output.status.success() {
+        bail!("apt-get install {package}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(true)
 }
 
 fn need_node() -> Result<()> {

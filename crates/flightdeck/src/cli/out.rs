@@ -40,6 +40,11 @@ impl Out {
     pub(super) fn json(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
         Ok(writeln!(self, "{}", inert(&serde_json::to_string_pretty(value)?))?)
     }
+
+    /// One of many, each on its line.
+    pub(super) fn json_line(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
+        Ok(writeln!(self, "{}", inert(&serde_json::to_string(value)?))?)
+    }
 }
 
 /// JSON escapes the controls of ASCII. The others, and what turns a line around, steer a terminal as well; outside of

@@ -75,7 +75,7 @@ fn apply(fleet: &mut Fleet, mut object: Map<String, Value>, seq: u64, bytes: usi
 fn print(fleet: &Fleet, told: &Told, json: bool, out: &mut Out) -> anyhow::Result<()> {
     let card = fleet.get(&told.session_id).map(|s| board::card(s, fleet.rules()));
     if json {
-        return Ok(writeln!(out, "{}", json!({ "event": told.name, "at": told.at, "session": card }))?);
+        return out.json_line(&json!({ "event": told.name, "at": told.at, "session": card }));
     }
     let clock = told.at.to_string().get(11..23).unwrap_or_default().to_owned();
     let id: String = told.session_id.chars().take(8).collect();

@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use flightdeck::inlet::frame::parse_body;
+use flightdeck::inlet::frame::parse_verbatim;
 use flightdeck::store::Store;
 use flightdeck_core::board;
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::limits::{NAME_CHARS_MAX, SESSION_ID_BYTES_MAX};
-use flightdeck_core::record::{EventId, Record};
+use flightdeck_core::record::{EventId, Record, Verbatim};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::clip::MARK;
@@ -16,7 +16,7 @@ use flightdeck_core::wire::hook::{HookDraft, stamp};
 use flightdeck_sim::corpus::{Scenario, scenarios};
 use serde_json::{Map, Value};
 
-use crate::fuzz;
+use crate::{check, fuzz, together};
 
 /// Longest card: every text on it has a bound, and so has every list.
 const CARD_BYTES_MAX: usize = 256 * 1024;
@@ -47,7 +47,7 @@ pub(crate) fn fold(fleet: &mut Fleet, record: &Record) {
 struct Shelf {
     runtime: tokio::runtime::Runtime,
     store: Store,
-    waiting: Vec<Record>,
+    waiting: Vec<(Vec<u8>, Record)>,
     _folder: tempfile::TempDir,
 }
 
@@ -59,13 +59,26 @@ impl Shelf {
         Self { runtime, store, waiting: Vec::new(), _folder: folder }
     }
 
-    /// Into SQLite and back.
-    fn put(&mut self, record: Record) {
-        self.waiting.push(record);
-        if self.waiting.len() < STORED_AT_ONCE {
-            return;
+    fn put(&mut self, input: &[u8], record: Record) {
+        self.waiting.push((input.to_vec(), record));
+        if self.waiting.len() >= STORED_AT_ONCE {
+            self.store_all();
         }
-        let sent = std::mem::take(&mut self.waiting);
+    }
+
+    fn store_all(&mut self) {
+        // In one transaction: alone they would take most of the time.
+        let lot = std::mem::take(&mut self.waiting);
+        let records = lot.iter().map(|(_, record)| record.clone()).collect();
+        together(
+            &lot,
+            || self.there_and_back(records),
+            |_, one| Self::new().there_and_back(vec![one.clone()]),
+        );
+    }
+
+    /// Into SQLite and back.
+    fn there_and_back(&self, sent: Vec<Record>) {
         self.runtime.block_on(async {
             let after = self.store.last_seq().await.unwrap();
             self.store.append(sent.clone()).await.unwrap();
@@ -99,7 +112,7 @@ fn hook() {
     let mut fleet = Fleet::new(Rules::default());
     let mut n = 0;
     fuzz("hook", captured, |input| {
-        let Ok(payload) = parse_body(input) else { return };
+        let Ok((payload, verbatim)) = parse_verbatim(input) else { return };
         n += 1;
         let has = |key: &str| payload.get(key).and_then(Value::as_str).is_some_and(|t| !t.trim().is_empty());
         let keys: Vec<_> = payload.keys().cloned().collect();
@@ -120,6 +133,9 @@ fn hook() {
             assert!(!must_stay || record.payload.contains_key(&key), "{key} was lost");
         }
         fold(&mut fleet, &record);
-        shelf.put(record);
+        // As it came over HTTP, and now and then as the socket brings it.
+        let verbatim = if n % 4 == 0 { Verbatim::default() } else { verbatim };
+        shelf.put(input, Record { verbatim, ..record });
     });
+    check("hook", &[], || shelf.store_all());
 }

@@ -22,7 +22,8 @@ mod transcript;
 #[allow(dead_code, reason = "shared with the stories of the settings file")]
 mod world;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -40,32 +41,62 @@ fn kept(target: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
+/// A target may take one input after the other in another way; one that is played again is taken in all of them.
+const WAYS: usize = 4;
+
+thread_local! {
+    /// The input that broke something, where that is not the last one.
+    static BLAMED: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+}
+
+/// A property of many inputs at once. If it does not hold, the one that breaks it `alone` is to blame.
+pub(crate) fn together<T>(lot: &[(Vec<u8>, T)], whole: impl FnOnce(), mut alone: impl FnMut(&[u8], &T)) {
+    let Err(panic) = catch_unwind(AssertUnwindSafe(whole)) else { return };
+    match lot.iter().find(|(input, one)| catch_unwind(AssertUnwindSafe(|| alone(input, one))).is_err()) {
+        Some((input, _)) => BLAMED.set(Some(input.clone())),
+        None => eprintln!("none of the last {} inputs breaks it alone", lot.len()),
+    }
+    resume_unwind(panic);
+}
+
+/// Holds a property; an input that breaks it is written to a file.
+pub(crate) fn check(target: &str, input: &[u8], property: impl FnOnce()) {
+    let Err(panic) = catch_unwind(AssertUnwindSafe(property)) else { return };
+    let input = BLAMED.take().unwrap_or_else(|| input.to_vec());
+    let path = std::env::temp_dir().join(format!("fuzz-{target}-{}.bin", std::process::id()));
+    std::fs::write(&path, input).unwrap();
+    eprintln!(
+        "{target} broke on {0}\n  again: FUZZ_INPUT={0} cargo test -p flightdeck --test fuzz {target}\n  \
+         once mended, keep it in crates/flightdeck/tests/fuzz/corpus/{target}/",
+        path.display()
+    );
+    resume_unwind(panic);
+}
+
 /// Plays the corpus as it is, then damaged, until the time is over.
 pub(crate) fn fuzz(target: &str, captured: Vec<Vec<u8>>, mut property: impl FnMut(&[u8])) {
     if let Some(path) = std::env::var_os("FUZZ_INPUT") {
-        return property(&std::fs::read(path).unwrap());
+        let input = std::fs::read(path).unwrap();
+        return (0..WAYS).for_each(|_| property(&input));
     }
     let samples = [kept(target), captured].concat();
     assert!(samples.len() > 3, "{target} has no corpus");
-    let mut check = |input: &[u8]| {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| property(input))) {
-            let path = std::env::temp_dir().join(format!("fuzz-{target}-{}.bin", std::process::id()));
-            std::fs::write(&path, input).unwrap();
-            eprintln!(
-                "{target} broke on {0}\n  again: FUZZ_INPUT={0} cargo test -p flightdeck --test fuzz {target}\n  \
-                 once mended, keep it in crates/flightdeck/tests/fuzz/corpus/{target}/",
-                path.display()
-            );
-            std::panic::resume_unwind(panic);
-        }
-    };
-    samples.iter().for_each(|sample| check(sample));
+    samples.iter().for_each(|sample| check(target, sample, || property(sample)));
     let end = Instant::now() + Duration::from_secs(wish("FUZZ_SECONDS").unwrap_or(1));
     let first = wish("FUZZ_SEED").unwrap_or(1);
     let mut cases = 0;
     while Instant::now() < end {
-        check(&mutate::damaged(&samples, &mut Rng::new(first + cases)));
+        let input = mutate::damaged(&samples, &mut Rng::new(first + cases));
+        check(target, &input, || property(&input));
         cases += 1;
     }
     eprintln!("{target}: {} samples, {cases} damaged inputs from seed {first}", samples.len());
+}
+
+#[test]
+fn of_many_the_one_that_breaks_alone_is_blamed() {
+    let lot = [1, 2, 3].map(|n: u8| (vec![n], n));
+    let broken = catch_unwind(|| together(&lot, || panic!("on purpose"), |_, n| assert_ne!(*n, 2)));
+    assert!(broken.is_err());
+    assert_eq!(BLAMED.take(), Some(vec![2]));
 }

@@ -8,8 +8,11 @@ use flightdeck_core::wire::transcript::{Line, LineKind, bought};
 use flightdeck_sim::corpus;
 use serde_json::Value;
 
-use crate::fuzz;
 use crate::hook::CAPTURES;
+use crate::{check, fuzz, together};
+
+/// Lines between two looks at the card.
+const LOOKED_AT_EVERY: usize = 64;
 
 fn captured() -> Vec<Vec<u8>> {
     let files = CAPTURES.iter().flat_map(|s| s.transcripts.iter());
@@ -28,11 +31,29 @@ fn assert_bounded(known: &Enrichment) {
     assert!(known.queued_prompts(Timestamp::default()) as usize <= QUEUE_MAX);
 }
 
+/// A card is made and put away, as a restart does.
+fn assert_survives(session: &Fold) {
+    let known = session.known().clone();
+    assert_bounded(&known);
+    let text = serde_json::to_string(&known).unwrap();
+    assert_eq!(serde_json::from_str::<Enrichment>(&text).unwrap(), known);
+    drop(Summary::of(known, PriceTable::shipped()));
+}
+
+fn assert_all_survive(session: &Fold, lot: &mut Vec<(Vec<u8>, From<'static>)>) {
+    let alone = |line: &[u8], from: &From<'_>| {
+        let mut session = Fold::default();
+        session.take(*from, line);
+        assert_survives(&session);
+    };
+    together(&std::mem::take(lot), || assert_survives(session), alone);
+}
+
 #[test]
 fn transcript() {
-    let prices = PriceTable::shipped();
     let mut session = Fold::default();
     let mut lines = 0;
+    let mut lot = Vec::new();
     fuzz("transcript", captured(), |line| {
         let (paid, read) = (bought(line), Line::parse(line));
         if serde_json::from_slice::<Value>(line).is_ok_and(|v| v.is_object()) {
@@ -41,18 +62,16 @@ fn transcript() {
         if let Ok(Line { kind: LineKind::Assistant { bought: Some(one), .. }, .. }) = &read {
             assert_eq!(paid.unwrap().as_ref(), Some(one));
         }
-        session.take(if lines % 3 == 0 { From::Agent("a1") } else { From::Main }, line);
+        let from = if lines % 3 == 0 { From::Agent("a1") } else { From::Main };
+        session.take(from, line);
         lines += 1;
-        // A card is made and put away now and then, as a restart does.
-        if lines % 64 == 0 {
-            let known = session.known().clone();
-            assert_bounded(&known);
-            let text = serde_json::to_string(&known).unwrap();
-            assert_eq!(serde_json::from_str::<Enrichment>(&text).unwrap(), known);
-            drop(Summary::of(known, prices));
+        lot.push((line.to_vec(), from));
+        if lot.len() == LOOKED_AT_EVERY {
+            assert_all_survive(&session, &mut lot);
         }
         if lines % 4096 == 0 {
             session = Fold::default();
         }
     });
+    check("transcript", &[], || assert_all_survive(&session, &mut lot));
 }

@@ -240,9 +240,11 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
     command.env("FLIGHTDECK_LOG", "trace");
     let daemon = Daemon::start(command, &stage);
     let mut base = json!({"session_id": "s1", "cwd": format!("/w/{HOSTILE}"), "transcript_path": HOSTILE, "permission_mode": HOSTILE});
+    let mut sent = String::new();
     let mut send = |more: Value| {
         base.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         daemon.post("/api/live/hook", &base.to_string());
+        sent += &format!("{base}\n");
     };
     send(
         json!({"hook_event_name": "SessionStart", "source": HOSTILE, "model": HOSTILE, "session_title": HOSTILE}),
@@ -269,9 +271,26 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
     fs::write(stage.paths().spool().join(spool::file_name(1, EventId(1))), format!("{{\"{HOSTILE}")).unwrap();
     until("the spool is empty", || spool::list(&stage.paths().spool()).unwrap().is_empty().then_some(()));
 
+    let recording = stage.paths().home.join("recording.jsonl");
+    fs::write(&recording, sent).unwrap();
+    let recording = recording.to_str().unwrap();
+    // So that the dry run has something to show.
+    fs::write(stage.paths().config, "[[policy.rules]]\ntool = \"*\"\ndecision = \"deny\"\n").unwrap();
     for args in [
         &["ls"][..],
         &["ls", "--json"],
+        &["replay", recording],
+        &["replay", recording, "--json"],
+        &["answer"],
+        &["answer", "--json"],
+        &["answer", "s1"],
+        &["answer", "s1", "--json"],
+        &["answer", "s1", "allow"],
+        &["policy"],
+        &["policy", "--json"],
+        &["policy", "test"],
+        &["policy", "test", "--json"],
+        &["policy", "log"],
         &["show", "s1"],
         &["explain", "s1"],
         &["next"],
@@ -284,7 +303,9 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
         let said = stage.run(args);
         assert!(is_tame(&said.out) && is_tame(&said.err), "{args:?}: {:?}", said.out + &said.err);
         assert!(
-            !said.out.contains("pwned") || args.contains(&"--json") || args[0] == "explain",
+            !said.out.contains("pwned")
+                || args.contains(&"--json")
+                || ["explain", "answer"].contains(&args[0]),
             "{args:?}: {}",
             said.out
         );

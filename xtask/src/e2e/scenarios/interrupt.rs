@@ -93,10 +93,11 @@ pub(super) fn pre_tool_hook(s: &mut Stage) -> Result<()> {
 pub(super) fn stop_hook(s: &mut Stage) -> Result<()> {
     let t = open_with_a_slow_hook(s, "Stop")?;
     s.prompt(&t, "SCRIPT:hello one")?;
+    t.tui.wait_text("Hello from the stub model", Duration::from_secs(20))?;
     // Our own Stop hook came at once; a second later the client is still busy.
     s.see_card(&t, "Claude has answered", |card| card["agent_state"]["state"] == "idle")?;
     s.see(&t, "the hook runs", working().board(&["thinking"]))?;
-    t.tui.press(&["Escape"])?;
+    s.answer(&t, &["Escape"])?;
     s.see(&t, "the hook is ended", interrupted().board(&["idle"]))
 }
 
