@@ -24,11 +24,6 @@ pub(super) static STEPS: &[Step] = &[
     Step { name: "fuzz", about: "every parser under damaged input, 30 s each", run: fuzz },
     Step { name: "load", about: "a small load on a running daemon, judged without a clock", run: load },
     Step {
-        name: "counts",
-        about: "instructions of the hook and of the reducer, without a clock",
-        run: counts,
-    },
-    Step {
         name: "pageless",
         about: "the program builds without the page, which needs no Node",
         run: pageless,
@@ -69,14 +64,6 @@ fn fuzz() -> Result<Outcome> {
 
 fn load() -> Result<Outcome> {
     ourselves(&["soak", "--smoke"])
-}
-
-fn counts() -> Result<Outcome> {
-    if !is_installed("valgrind") && !install("valgrind")? {
-        let why = "valgrind is not installed, and only root may install it (apt-get install valgrind)";
-        return Ok(Outcome::LeftOut(why.to_owned()));
-    }
-    ourselves(&["bench", "--callgrind", "--dev"])
 }
 
 /// Checked, not built: the binary beside it, with the page, is what the browser and the real client are shown.
