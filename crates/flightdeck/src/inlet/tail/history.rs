@@ -35,6 +35,8 @@ pub struct History {
     paused: AtomicBool,
     /// Something may have been written that no pass has seen.
     unread: AtomicBool,
+    /// The first look at the disk is over.
+    looked: AtomicBool,
     /// How often somebody asked for a look at the disk.
     asked: AtomicU64,
     wake: Notify,
@@ -51,6 +53,7 @@ impl Default for History {
             bytes_read: AtomicU64::default(),
             paused: AtomicBool::default(),
             unread: AtomicBool::new(true),
+            looked: AtomicBool::new(false),
             asked: AtomicU64::default(),
             wake: Notify::default(),
             answered: watch::channel(0).0,
@@ -89,7 +92,8 @@ impl History {
 
     /// As [`Self::refresh`], where something was heard: a page that asks every minute must not list the disk every minute.
     pub async fn refresh_if_heard(&self, at_most: Duration) {
-        if self.unread.load(Ordering::Acquire) {
+        // Before the first look is over nobody knows how much there is.
+        if self.unread.load(Ordering::Acquire) || !self.looked.load(Ordering::Acquire) {
             self.refresh(at_most).await;
         }
     }
@@ -120,6 +124,7 @@ pub async fn index(history: Arc<History>, projects: PathBuf, store: Store, tail:
         if let Err(error) = pass(&history, &projects, &store, &tail).await {
             tracing::warn!(%error, "history could not be read to its end; it goes on at the next look");
         }
+        history.looked.store(true, Ordering::Release);
         history.answered.send_replace(asked);
         history.wake.notified().await;
     }
