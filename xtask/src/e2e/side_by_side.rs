@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::scenarios::Scenario;
 use super::stage::Tally;
-use super::{Args, BoardKind, FAILED_ONCE};
+use super::{Args, FAILED_ONCE};
 
 pub(super) fn run(
     chosen: &[&Scenario],
@@ -31,7 +31,6 @@ pub(super) fn run(
         if args.keep {
             command.arg("--keep");
         }
-        debug_assert!(flightdeck.is_some() == (args.board == BoardKind::Daemon));
         let output = command.output().with_context(|| format!("cannot play {}", scenario.name))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
