@@ -63,15 +63,24 @@ pub async fn restore_priced(
     replay(store, fleet, from_snapshot, prices).await
 }
 
-/// What never expires: sessions that ended before the log begins must not come back as ghosts.
+/// What never expires: sessions whose beginning the log no longer has, and that ended, must not come back as ghosts. The
+/// others are told by the log itself, in the order it was lived.
 async fn from_nothing(store: &Store, rules: Rules) -> Result<Fleet, StoreError> {
     let mut fleet = Fleet::new(rules);
+    let log_begins = match store.oldest().await? {
+        Some(oldest) if oldest.seq == 1 => return Ok(fleet),
+        oldest => oldest.map(|o| o.received_at),
+    };
     let (mut before, mut known) = (None, 0);
     while known < ENDED_IDS_MAX {
         let page = store.stored_sessions(before, ENDED_IDS_MAX - known).await?;
         known += page.sessions.len();
         for session in page.sessions {
-            fleet.remember_ended(&session.id, session.ended_at.unwrap_or(session.last_activity_at));
+            if let Some(ended) = session.ended_at
+                && log_begins.is_none_or(|begins| session.started_at < begins)
+            {
+                fleet.remember_ended(&session.id, ended);
+            }
         }
         before = page.next_before;
         if before.is_none() {
@@ -257,6 +266,7 @@ mod tests {
     use crate::store::{PAGE_ITEMS_MAX, SessionRead, TranscriptBatch};
     use flightdeck_core::enrichment::Counted;
     use flightdeck_core::price::Usage;
+    use flightdeck_core::record::Record;
     use flightdeck_core::time::Millis;
     use flightdeck_core::wire::hook::{HookDraft, stamp};
     use flightdeck_core::wire::transcript::MessageKey;
@@ -270,9 +280,18 @@ mod tests {
             title: None,
             started_at: at,
             last_activity_at: at,
-            ended_at: None,
+            ended_at: Some(at),
             card,
         }
+    }
+
+    fn hook(name: &str, ms: i64) -> Record {
+        let payload = serde_json::json!({"session_id": "s", "hook_event_name": name, "prompt": "x"});
+        let payload = payload.as_object().unwrap().clone();
+        let draft = HookDraft { name_in_path: None, payload, env: Default::default(), bytes: 1 };
+        let mut record = draft.into_record(crate::clock::fresh_id()).unwrap();
+        stamp(&mut record, Timestamp::from_millis(ms), Timestamp::default());
+        record
     }
 
     #[tokio::test]
@@ -285,16 +304,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn of_a_log_that_lost_its_beginning_only_what_it_cannot_tell_is_remembered() {
+        let store = Store::in_memory().unwrap();
+        let hour = Millis::hours(1).0;
+        store.append(vec![hook("UserPromptSubmit", 0), hook("UserPromptSubmit", 10 * hour)]).await.unwrap();
+        let sessions = [
+            StoredSession { id: "before".to_owned(), ..stored(0) },
+            StoredSession { id: "made room".to_owned(), ended_at: None, ..stored(0) },
+            StoredSession { id: "in the log".to_owned(), ..stored(11 * hour as usize) },
+        ];
+        store.put_sessions(sessions.into()).await.unwrap();
+        let remembered = async || {
+            let fleet = from_nothing(&store, Rules::default()).await.unwrap();
+            let fleet = serde_json::to_value(fleet).unwrap();
+            fleet["ended"].as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(remembered().await, Vec::<String>::new(), "the log is whole");
+        let policy =
+            RetentionPolicy { max_age: Millis(hour), keep_after_seq: 1, ..RetentionPolicy::default() };
+        store.retain(Timestamp::from_millis(10 * hour), policy).await.unwrap();
+        assert_eq!(store.oldest().await.unwrap().unwrap().seq, 2);
+        assert_eq!(remembered().await, ["before"]);
+    }
+
+    #[tokio::test]
     async fn a_last_word_that_is_written_during_a_replay_has_its_numbers() {
         let store = Store::in_memory().unwrap();
-        let hook = |name: &str, ms: i64| {
-            let payload = serde_json::json!({"session_id": "s", "hook_event_name": name, "prompt": "x"});
-            let payload = payload.as_object().unwrap().clone();
-            let draft = HookDraft { name_in_path: None, payload, env: Default::default(), bytes: 1 };
-            let mut record = draft.into_record(crate::clock::fresh_id()).unwrap();
-            stamp(&mut record, Timestamp::from_millis(ms), Timestamp::default());
-            record
-        };
         let later = Rules::default().done_keeps.0 + 60_000;
         let records = vec![hook("UserPromptSubmit", 1), hook("SessionEnd", 2), hook("SessionStart", later)];
         let records: Vec<_> = records

@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: what takes too long for every day. Load for ten minutes, 10,000 seeds of the fault simulation, the
-//! fuzz targets for longer, twenty real clients at once.
+//! `cargo xtask soak`: what takes too long for every day. Load for ten minutes, 10,000 seeds of the fault simulation, new
+//! cases for every property, the fuzz targets for longer, twenty real clients at once.
 
 mod daemon;
 mod judge;
@@ -38,6 +38,9 @@ pub(crate) struct Args {
     /// Seeds of the fault simulation
     #[arg(long, default_value_t = 10_000)]
     seeds: u64,
+    /// Rounds of the properties, each with other cases
+    #[arg(long, default_value_t = 20)]
+    property_rounds: u64,
     /// Seconds for each fuzz target
     #[arg(long, default_value_t = 300)]
     fuzz_seconds: u64,
@@ -46,10 +49,26 @@ pub(crate) struct Args {
     binary: Option<PathBuf>,
 }
 
+/// Where the properties are.
+const PROPERTIES: [&str; 11] = [
+    "replay::",
+    "properties::",
+    "any::",
+    "clip",
+    "enrichment::",
+    "statusline::",
+    "status_line::",
+    "frame::",
+    "pick::",
+    "repair::",
+    "tail::file",
+];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
     Load,
     Faults,
+    Properties,
     Fuzz,
     Clients,
 }
@@ -74,9 +93,15 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     if wanted(Part::Faults) {
         held &= succeeds(faults(args.seeds))?;
     }
+    // Another stretch of seeds every day; the number is printed.
+    let today = std::time::UNIX_EPOCH.elapsed()?.as_secs() / 86_400 * 1_000_000;
+    if wanted(Part::Properties) {
+        for seed in today..today + args.property_rounds {
+            println!("properties: PROPTEST_RNG_SEED={seed}");
+            held &= succeeds(properties(seed))?;
+        }
+    }
     if wanted(Part::Fuzz) {
-        // Another stretch of seeds every day; the number is printed.
-        let today = std::time::UNIX_EPOCH.elapsed()?.as_secs() / 86_400 * 1_000_000;
         held &= succeeds(fuzz(args.fuzz_seconds).env("FUZZ_SEED", today.to_string()))?;
     }
     if wanted(Part::Clients) {
@@ -92,6 +117,14 @@ pub(crate) fn faults(seeds: u64) -> Command {
     // The whole workspace, as the stories are built: then nothing is built twice.
     command.args(["test", "--workspace", "--lib"]);
     command.args(["simulation", "--", "--nocapture"]).env("SEEDS", seeds.to_string());
+    command
+}
+
+/// Every story of the modules that have properties, by their names.
+fn properties(seed: u64) -> Command {
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--quiet", "--"]).args(PROPERTIES);
+    command.env("PROPTEST_RNG_SEED", seed.to_string());
     command
 }
 

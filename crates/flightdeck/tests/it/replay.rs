@@ -120,7 +120,7 @@ fn check(store: &Store, seed: u64, stretches: &[Stretch]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_replay_of_any_day_is_the_fleet_that_lived_it(seed in any::<u64>(), stretches in stretches()) {
@@ -134,4 +134,12 @@ fn a_replay_from_disk_is_the_fleet_that_lived_it() {
     let store = Store::open(&folder.path().join("flightdeck.db")).unwrap().store;
     let day = |events, batch| Stretch { events, batch, twice_every: 3, silence: Millis(61_000) };
     check(&store, 7, &[day(700, 16), day(400, 1), day(1100, 64)]);
+}
+
+/// Found by the property above: a session's first event came before its start, and the session has left since.
+#[test]
+fn a_session_that_left_is_replayed_from_its_first_event() {
+    let first = Stretch { events: 69, batch: 1, twice_every: 2, silence: Millis(1_800_010) };
+    let second = Stretch { events: 115, batch: 2, twice_every: 4, silence: Millis(68_380) };
+    check(&Store::in_memory().unwrap(), 3275878682649255682, &[first, second]);
 }
