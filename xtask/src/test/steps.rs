@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::Outcome;
 use crate::soak;
@@ -65,7 +65,15 @@ fn fuzz() -> Result<Outcome> {
 }
 
 fn load() -> Result<Outcome> {
-    ourselves(&["soak", "--smoke"])
+    ourselves(&["soak", "--smoke", "--binary", &daemon()?])
+}
+
+/// The binary as the stories are built, with the features of the whole workspace: built alone, nearly every crate would
+/// have others and be built a second time. What a person gets is the release build, which `bench` and `soak` measure.
+fn daemon() -> Result<String> {
+    run(cargo().args(["test", "--workspace", "--no-run", "--quiet"]))?;
+    let binary = target().join("debug/flightdeck").canonicalize()?;
+    binary.into_os_string().into_string().map_err(|path| anyhow!("{} is no text", path.display()))
 }
 
 /// Checked, not built: the binary beside it, with the page, is what the browser and the real client are shown.
@@ -103,13 +111,11 @@ fn browser() -> Result<Outcome> {
     if !web.join("node_modules").exists() {
         run(npm(&web).args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]))?;
     }
-    run(cargo().args(["build", "--package", "flightdeck"]))?;
-    let daemon = target().join("debug/flightdeck");
-    run(npm(&web).args(["run", "e2e"]).env("CHROMIUM", chromium).env("FLIGHTDECK_BIN", daemon))
+    run(npm(&web).args(["run", "e2e"]).env("CHROMIUM", chromium).env("FLIGHTDECK_BIN", daemon()?))
 }
 
 fn e2e() -> Result<Outcome> {
-    ourselves(&["e2e"])
+    ourselves(&["e2e", "--flightdeck", &daemon()?])
 }
 
 fn page() -> Option<PathBuf> {
