@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
 /// The folder of the page, with what it is built and tested with.
 pub(crate) fn with_modules() -> Result<PathBuf> {
     if !is_installed("npm") {
-        bail!("npm is needed: install Node 20 or newer (on Debian: apt-get install nodejs npm)");
+        bail!("npm is needed: install Node 20.19 or newer (Debian 13 has it: apt-get install nodejs npm)");
     }
     let web = root().join("web");
     if !web.join("node_modules").exists() {

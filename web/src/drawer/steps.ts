@@ -11,7 +11,7 @@ const ICON_BY_NAME: [RegExp, IconName][] = [
   [/^PostModelSwitch/, "model"], [/^Notification/, "bell"], [/ToolUse/, "tool"], [/[Aa]nswer/, "rule"], [/^registry|^Registry/, "pane"], [/[Dd]ied/, "died"], [/^Task/, "plan"],
 ];
 
-export const iconFor = (name: string): IconName => ICON_BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? "queue";
+const iconFor = (name: string): IconName => ICON_BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? "queue";
 
 const toolIcon = (event: TimelineEvent): IconName | null => {
   const tool = (event.payload as { tool_name?: string } | undefined)?.tool_name ?? "";

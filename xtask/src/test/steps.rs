@@ -154,7 +154,7 @@ fn need_node() -> Result<()> {
     if is_installed("npm") {
         return Ok(());
     }
-    bail!("npm is missing: install Node 20 or newer with npm")
+    bail!("npm is missing: install Node 20.19 or newer with npm")
 }
 
 fn npm(dir: &Path) -> Command {

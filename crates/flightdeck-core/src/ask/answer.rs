@@ -1,4 +1,4 @@
-//! What a person answers (API §2), as it comes over the wire and as it stands in the log.
+//! What a person answers, as it comes over the wire and as it stands in the log.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! An answer in the client's own words: what a hook prints, as contract §7 and §19 measured it.
+//! An answer in the client's own words: what a hook prints, as the real client was seen to take it
+//! (captures `permhook`, `ask_hook`, `plan_hook`; `cargo xtask e2e answer`).
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! The asks of a session: opened with a need, closed with it, and what our own answers do (STATES.md §1).
+//! The asks of a session: opened with a need, closed with it, and what our own answers do.
 
 use super::registry::RegistryView;
 use super::{Cause, Session};

@@ -1,4 +1,4 @@
-//! STATES.md §2: what the client's registry does, row by row, and when its word counts.
+//! What the client's registry does, status by status and state by state, and when its word counts.
 
 use expect_test::{Expect, expect};
 use flightdeck_core::event::Event;

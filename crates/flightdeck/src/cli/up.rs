@@ -16,7 +16,7 @@ use crate::process;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct UpArgs {
-    /// This port and no other [default: 47892, or the next free one]
+    /// This port and no other [default: `port` of config.toml, else 47892 or the next free one]
     #[arg(long, env = "FLIGHTDECK_PORT")]
     port: Option<u16>,
     /// Listen on this address; anything but loopback needs a token

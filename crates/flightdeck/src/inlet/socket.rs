@@ -23,6 +23,8 @@ use crate::store::Appended;
 
 /// Connections served at once. A hook holds one for a few milliseconds; beyond this they wait in the backlog.
 pub const CONNECTIONS_MAX: usize = 1024;
+/// Room for a line that a connection keeps between two: most fit, and a 20 MB hook leaves nothing behind on one that stays.
+const LINE_BYTES_KEPT_MAX: usize = 64 * 1024;
 
 /// A refusal as it goes over the wire.
 #[derive(Debug)]
@@ -99,9 +101,8 @@ pub(crate) async fn converse(stream: UnixStream, app: App) -> std::io::Result<()
                 send(&mut write, &Refusal::new("VALIDATION_ERROR", error.to_string()).json()).await?;
             }
         }
-        // A 20 MB hook must not leave its buffer behind on a connection that stays.
         line.clear();
-        line.shrink_to(64 * 1024);
+        line.shrink_to(LINE_BYTES_KEPT_MAX);
     }
     Ok(())
 }
