@@ -358,4 +358,10 @@ fn a_daemon_that_restarts_leaves_the_terminal_to_answer() {
     let card = daemon.get("/api/sessions/t").json();
     assert_eq!(card["asks"][0]["resolution"]["how"], "answer_in_terminal");
     assert_eq!(card["agent_state"]["state"], "needs_permission");
+    // Once somebody has answered there, the card says that.
+    stage.socket().hook(&bash("t", "PostToolUse"), &Map::new());
+    let card = daemon.get("/api/sessions/t").json();
+    let resolution = &card["asks"][0]["resolution"];
+    assert_eq!((&resolution["how"], &resolution["by"]), (&json!("answered_in_terminal"), &json!("terminal")));
+    assert_eq!(card["agent_state"]["state"], "thinking");
 }
