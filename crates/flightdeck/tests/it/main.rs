@@ -10,6 +10,7 @@
 )]
 
 mod asks;
+mod back;
 mod board;
 mod cli;
 mod corpus;
