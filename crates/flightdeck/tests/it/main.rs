@@ -15,6 +15,7 @@ mod board;
 mod cli;
 mod corpus;
 mod deck;
+mod deep;
 mod http;
 mod intruders;
 mod kill;
