@@ -311,7 +311,9 @@ impl Fleet {
             };
             let asked = open_asks(old);
             old.end(reason, Rule::Replaced, event.into());
-            tell_asks(old, &asked, effects);
+            if tell_asks(old, &asked, effects) {
+                self.timers.set(event.received_at + ASK_STAYS, &old_id, Timer::AskLeaves);
+            }
             self.timers.set(event.received_at + COMPLETED_AFTER, &old_id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, &old_id, Timer::Forget);
         }
