@@ -76,7 +76,7 @@ export class Fleet {
 
   /** No card has moved for so long that keys answer again. */
   async listens(): Promise<void> {
-    await expect(this.page.locator("html[data-moved]")).toHaveCount(0);
+    await expect(this.page.locator("html[data-settling]")).toHaveCount(0);
   }
 
   card(id: string): Locator {

@@ -10,7 +10,7 @@ import { cardElement, cursor, firstOf, focusCard, nextNeed, stepInLane, stepLane
 /** No answer within this time after cards moved: the key was meant for what stood here before. */
 const AFTER_MOVE_MS = 400;
 /** On the document for as long as that is. */
-const MOVED = "data-moved";
+const SETTLING = "data-settling";
 const PREFIX_MS = 1_500;
 
 let settled: ReturnType<typeof setTimeout> | undefined;
@@ -22,9 +22,9 @@ const typing = (target: EventTarget | null) =>
 export function startKeys(): void {
   const page = document.documentElement;
   layout.subscribe(() => {
-    page.setAttribute(MOVED, "");
+    page.setAttribute(SETTLING, "");
     clearTimeout(settled);
-    settled = setTimeout(() => page.removeAttribute(MOVED), AFTER_MOVE_MS);
+    settled = setTimeout(() => page.removeAttribute(SETTLING), AFTER_MOVE_MS);
   });
   // A held Enter is one press: it would click the button that the first one led to, and the one after that.
   addEventListener("keydown", (event) => {
@@ -49,7 +49,7 @@ function inAsk(event: KeyboardEvent): boolean {
     ask.closest<HTMLElement>("[data-card]")?.focus();
     return openId.value === null;
   }
-  const moved = document.documentElement.hasAttribute(MOVED) && openId.value === null;
+  const moved = document.documentElement.hasAttribute(SETTLING) && openId.value === null;
   if (moved || event.repeat) return /^[yn1-9]$/.test(event.key);
   if (/^[yn1-9]$/.test(event.key)) {
     const button = ask.querySelector<HTMLButtonElement>(`button[aria-keyshortcuts="${event.key}"]`);
