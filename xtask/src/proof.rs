@@ -151,8 +151,10 @@ fn load(path: &Path) -> Result<String> {
 }
 
 fn scenarios() -> String {
-    let rows: String = e2e::about().map(|(name, about)| format!("| `{name}` | {about} |\n")).collect();
-    format!("| scenario | what happens |\n|---|---|\n{rows}")
+    let row = |(name, about, slow): (&str, &str, bool)| {
+        format!("| `{name}` | {about}{} |\n", if slow { " (not every day)" } else { "" })
+    };
+    format!("| scenario | what happens |\n|---|---|\n{}", e2e::about().map(row).collect::<String>())
 }
 
 #[cfg(test)]

@@ -133,9 +133,9 @@ fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, flightdeck: Opti
 
 const FAILED_ONCE: &str = "FAILED ONCE, a place to look: ";
 
-/// Every scenario's name and what happens in it.
-pub(crate) fn about() -> impl Iterator<Item = (&'static str, &'static str)> {
-    scenarios::ALL.iter().map(|s| (s.name, s.about))
+/// Every scenario's name, what happens in it, and whether it is too slow for every day.
+pub(crate) fn about() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+    scenarios::ALL.iter().map(|s| (s.name, s.about, s.slow))
 }
 
 /// What was recorded of a scenario.
