@@ -198,12 +198,16 @@ fn a_second_home_leaves_the_hooks_of_the_first_alone() {
 
 #[test]
 fn a_stop_leaves_hooks_that_another_home_took_over() {
-    let stage = with_settings(THEIRS);
-    let first = stage.up(&[]);
-    let mut install = stage.flightdeck(&["hooks", "install"]);
-    assert!(install.env("FLIGHTDECK_HOME", stage.path().join("second")).output().unwrap().status.success());
-    let taken = settings(&stage);
-    assert!(taken.contains("second"));
-    first.stop();
-    assert_eq!(settings(&stage), taken);
+    for more in [&[][..], &["--statusline"]] {
+        let stage = with_settings(THEIRS);
+        let first = stage.up(&[]);
+        let mut install = stage.flightdeck(&["hooks", "install"]);
+        install.args(more).env("FLIGHTDECK_HOME", stage.path().join("second"));
+        assert!(install.output().unwrap().status.success());
+        let taken = settings(&stage);
+        assert!(taken.contains("second"));
+        assert_eq!(taken.contains("# flightdeck-statusline"), !more.is_empty());
+        first.stop();
+        assert_eq!(settings(&stage), taken);
+    }
 }
