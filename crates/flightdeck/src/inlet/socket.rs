@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use flightdeck_core::ask::answer::Answer;
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_core::wire::statusline;
 use serde_json::{Map, Value, json};
@@ -131,7 +132,7 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
         "ask" => to_json(asks::ask_card(app, &ask_id_of(&frame.args)?).await.map_err(not_answered)?)?,
         "answer" => {
             let id = ask_id_of(&frame.args)?;
-            let given = serde_json::from_value(frame.args.get("answer").cloned().unwrap_or_default());
+            let given = Answer::sent(frame.args.get("answer").cloned().unwrap_or_default());
             let given = given.map_err(|e| Refusal::new("VALIDATION_ERROR", format!("`answer`: {e}")))?;
             to_json(asks::answer_sent(app, &id, given).await.map_err(not_answered)?)?
         }

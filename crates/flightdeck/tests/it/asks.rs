@@ -130,6 +130,8 @@ fn an_answer_that_does_not_fit_changes_nothing() {
             "`answers` does not go with this request and decision",
         ),
         (json!({"decision": "perhaps"}), "unknown variant `perhaps`"),
+        (json!({"decision": "deny", "reason": "no"}), "an answer has no field `reason`"),
+        (json!({"decision": "allow", "updatedPermission": []}), "an answer has no field `updatedPermission`"),
     ] {
         let said = answer(&deck, &ask, body);
         assert_eq!(said.status, 422);
