@@ -35,3 +35,4 @@ mod status_line;
 mod stream;
 mod terminal;
 mod trouble;
+mod viewers;
