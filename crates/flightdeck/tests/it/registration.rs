@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
+use flightdeck::process;
 use rustix::process::Signal;
 
 use crate::stage::{Daemon, Stage, until};
@@ -25,11 +26,23 @@ fn ours(stage: &Stage) -> usize {
     settings(stage).matches("# flightdeck-hook").count()
 }
 
+/// `up` that a closed terminal ends, also where the stories themselves run under nohup.
+fn hearing_of_its_terminal(stage: &Stage) -> Command {
+    let up = stage.flightdeck(&["up", "--port", "0"]);
+    if !(cfg!(target_os = "linux") && process::outlives_its_terminal()) {
+        return up;
+    }
+    let mut command = stage.bare(Path::new("/usr/bin/env"));
+    command.arg("--default-signal=HUP").arg(up.get_program()).args(up.get_args());
+    command.env("FLIGHTDECK_HOME", stage.paths().home);
+    command
+}
+
 #[test]
 fn a_stop_and_a_closed_terminal_take_out_exactly_what_up_put_in() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let stage = with_settings(THEIRS);
-        let daemon = stage.up(&[]);
+        let daemon = Daemon::start(hearing_of_its_terminal(&stage), &stage);
         assert!(ours(&stage) > 20);
         let status = daemon.get("/hook/status").json();
         assert_eq!((&status["missing"], &status["drift"]), (&serde_json::json!([]), &false.into()));
@@ -51,15 +64,6 @@ fn a_daemon_under_nohup_outlives_its_terminal() {
     (0..50).for_each(|_| assert_eq!(daemon.get("/healthz").status, 200));
     assert!(ours(&stage) > 20);
     assert!(daemon.stop().success());
-}
-
-#[test]
-fn where_there_was_no_file_there_is_none_again() {
-    let stage = Stage::new();
-    let daemon = stage.up(&[]);
-    assert!(ours(&stage) > 20);
-    daemon.stop();
-    assert!(!stage.settings().exists());
 }
 
 /// Ends by itself; says how, and what it complained of.
@@ -86,6 +90,15 @@ fn one_who_cannot_say_where_it_is_takes_out_what_it_put_in() {
         assert!(!well && complaint.contains("cannot say where the board is"), "{complaint}");
         assert_eq!(settings(&stage), THEIRS);
     }
+}
+
+#[test]
+fn where_there_was_no_file_there_is_none_again() {
+    let stage = Stage::new();
+    let daemon = stage.up(&[]);
+    assert!(ours(&stage) > 20);
+    daemon.stop();
+    assert!(!stage.settings().exists());
 }
 
 #[test]
