@@ -80,8 +80,8 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 fn npm(dir: &Path, args: &[&str]) -> Result<()> {
     let run = Command::new("npm").args(args).current_dir(dir).output();
-    let help = "To build the page, install Node 20 or newer with npm (on Debian: apt-get install nodejs npm). \
-                To build without it: cargo build --no-default-features";
+    let help = "To build the page, install Node 20.19 or newer with npm (Debian 13 has it: apt-get install nodejs \
+                npm). To build without it: cargo build --no-default-features";
     match run {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {

@@ -33,7 +33,7 @@ pub(crate) fn with_fresh_modules() -> Result<PathBuf> {
 
 fn modules(fresh: bool) -> Result<PathBuf> {
     if !is_installed("npm") {
-        bail!("npm is needed: install Node 20 or newer (on Debian: apt-get install nodejs npm)");
+        bail!("npm is needed: install Node 20.19 or newer (Debian 13 has it: apt-get install nodejs npm)");
     }
     let web = root().join("web");
     if fresh || !web.join("node_modules").exists() {

@@ -116,7 +116,7 @@ pub(crate) fn next(state: &AgentState, kind: &EventKind, around: Around<'_>) -> 
         (_, K::PermissionAsked(_)) if around.print_mode && !rules.hold_print => return None,
         (_, K::PermissionAsked(tool)) if !ledger.is_asked(tool) => return None,
         (_, K::PermissionAsked(tool)) => (using(tool), Rule::PermissionAsked),
-        // Seen only in the client's schema: a real Esc fires no hook at all (contract §8).
+        // Seen only in the client's schema: a real Esc fires no hook at all (capture `esc_tool`).
         (_, K::ToolEnded { outcome: Outcome::Interrupted, tool }) => {
             (Idle(Interrupted { tool: Some(tool.name.clone()) }), Rule::ToolInterrupted)
         }

@@ -1,4 +1,4 @@
-//! The card of a session as it goes over the wire (API §1), and the order of cards on the board.
+//! The card of a session as it goes over the wire, and the order of cards on the board.
 
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,8 @@ pub struct Card {
     pub background: Background,
     pub queued_prompts: u32,
     pub last_failure: Option<Failure>,
-    /// Paths that tools changed, at most two hundred; `files_touched_total` counts all.
+    /// Paths that tools changed, at most [`FILES_TOUCHED_MAX`](crate::limits::FILES_TOUCHED_MAX); `files_touched_total`
+    /// counts all.
     #[serde(default)]
     pub files_touched: Vec<String>,
     #[serde(default)]
@@ -72,6 +73,7 @@ pub struct Card {
     #[serde(default)]
     pub last_assistant_text: Option<String>,
     pub asks: Vec<AskCard>,
+    /// Reserved, as `effort` is: `None` until Flightdeck follows a request over its turns (decision 0012).
     #[cfg_attr(feature = "ts", ts(type = "{ id: number; state: string; title: string | null } | null"))]
     pub assignment: Option<serde_json::Value>,
     #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]

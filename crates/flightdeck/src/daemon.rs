@@ -247,6 +247,7 @@ impl Running {
         self.beside.iter().for_each(JoinHandle::abort);
         self.engine.stop().await;
         if let Some(engine) = self.engine_task {
+            // A panic in there was logged; what follows must still be closed.
             let _ = engine.await;
         }
         // Streams end with the engine; whoever still downloads has a moment.
@@ -257,6 +258,7 @@ impl Running {
         if let Err(error) = self.store.close().await {
             tracing::error!(%error, "the store did not close cleanly");
         }
+        // Missing is fine here too, and one that stays is removed by the next start.
         let _ = fs::remove_file(self.paths.daemon_file());
         tracing::info!("stopped");
     }
@@ -286,6 +288,18 @@ fn make_private(dir: &Path) -> anyhow::Result<()> {
     made.with_context(|| format!("cannot make the folder {}", dir.display()))
 }
 
+/// An old link goes, or a folder from a time without a runtime folder with what a daemon left there, and nothing else.
+fn clear_old_run(run: &Path) {
+    // Most of it is usually not there. What stays is in the way of the new link, whose error says so.
+    if run.is_symlink() {
+        let _ = fs::remove_file(run);
+        return;
+    }
+    let _ = fs::remove_file(run.join("daemon.sock"));
+    let _ = fs::remove_file(run.join("daemon.json"));
+    let _ = fs::remove_dir(run);
+}
+
 fn make_folders(paths: &Paths) -> anyhow::Result<()> {
     make_private(&paths.logs)?;
     make_private(&paths.spool())?;
@@ -296,10 +310,9 @@ fn make_folders(paths: &Paths) -> anyhow::Result<()> {
     }
     make_private(&paths.runtime)?;
     if run != paths.runtime && fs::read_link(&run).ok().as_ref() != Some(&paths.runtime) {
-        // An old link, or a folder from a time without a runtime folder.
-        let _ = fs::remove_file(&run);
-        let _ = fs::remove_dir_all(&run);
-        symlink(&paths.runtime, &run).with_context(|| format!("cannot link {}", run.display()))?;
+        clear_old_run(&run);
+        symlink(&paths.runtime, &run)
+            .with_context(|| format!("cannot link {}: move what is there out of the way", run.display()))?;
     }
     let socket = paths.socket();
     let folder = socket.parent().unwrap_or(&paths.home);
@@ -399,6 +412,10 @@ pub(crate) async fn start_engine(
         took_ms = started.elapsed().as_millis() as u64,
         "the fleet is back"
     );
+    // Only told to whoever asks: one that cannot be read is as good as none.
+    if let Ok(Some(last)) = store.event(store.last_seq().await?).await {
+        health.metrics.heard_at(last.received_at);
+    }
     let released: Vec<Record> = restored.fleet.held_asks().map(released).collect();
     let keeper = Keeper::new(config.retention());
     let (engine, handle) =

@@ -34,4 +34,4 @@ const DESTINATIONS: Record<string, string> = {
 const destination = (value: unknown) => (typeof value === "string" ? (DESTINATIONS[value] ?? value) : null);
 
 const MODES: Record<string, string> = { acceptEdits: "accept edits", default: "ask each time", plan: "plan first", bypassPermissions: "skip all prompts" };
-export const modeName = (mode: string) => MODES[mode] ?? mode;
+const modeName = (mode: string) => MODES[mode] ?? mode;

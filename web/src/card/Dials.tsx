@@ -3,12 +3,9 @@ import type { Cost } from "../generated/Cost";
 import type { Session } from "../generated/Session";
 import { modelName, tokens, usd } from "../lib/format";
 import { Icon } from "../ui/Icon";
-import { Gauge, Pips } from "../ui/Meters";
+import { Gauge, Pips, isHigh } from "../ui/Meters";
 import { Elapsed, Remaining } from "../ui/Timer";
 import { duration } from "../lib/format";
-
-/** From here a context counts as full: bold and bright, never another colour. */
-const CONTEXT_HIGH_PERCENT = 80;
 
 export function Dials({ session }: { session: Session }) {
   const few = !session.context && !session.cost && session.cache.status === "unknown";
@@ -30,7 +27,7 @@ function ContextDial({ session: { context } }: { session: Session }) {
   const percent = Math.round(context.percent);
   return (
     <span
-      class={percent >= CONTEXT_HIGH_PERCENT ? "ctx is-high" : "ctx"} role="meter" aria-label="Context" aria-valuenow={percent}
+      class={isHigh(percent) ? "ctx is-high" : "ctx"} role="meter" aria-label="Context" aria-valuenow={percent}
       aria-valuemin={0} aria-valuemax={100} title={`Context: ${used(context)}`}
     >
       <Gauge percent={percent} />{percent}%

@@ -9,7 +9,7 @@ import type { Explanation } from "../generated/Explanation";
 import type { NumbersPoint } from "../generated/NumbersPoint";
 import type { TimelineEvent } from "../generated/TimelineEvent";
 import { Icon, WireIcon } from "../ui/Icon";
-import { Gauge, Pips } from "../ui/Meters";
+import { Gauge, Pips, isHigh } from "../ui/Meters";
 import { Elapsed } from "../ui/Timer";
 import { Chart, type Point } from "./Chart";
 import { useNumbers } from "./data";
@@ -54,7 +54,7 @@ function Context({ session, numbers }: Measure) {
   return (
     <>
       <h3 class="sect">Context<span class="aside">{percent !== null && <b>{percent}%</b>}{tokens(context.tokens)}{window !== null && ` of ${tokens(window)}`} tokens</span></h3>
-      {percent !== null && <div class={percent >= 80 ? "bar-line is-high" : "bar-line"}><Gauge percent={percent} /></div>}
+      {percent !== null && <div class={isHigh(percent) ? "bar-line is-high" : "bar-line"}><Gauge percent={percent} /></div>}
       <Chart points={seen} max={Math.max(window ?? 0, highest(seen) * 1.1)} label={`Context over time: ${tokens(context.tokens)} tokens now`} />
     </>
   );

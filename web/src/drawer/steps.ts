@@ -8,10 +8,10 @@ export type Step = { event: TimelineEvent; end: TimelineEvent | null; at: number
 const ICON_BY_NAME: [RegExp, IconName][] = [
   [/^UserPromptSubmit/, "you"], [/^PermissionRequest|^PermissionDenied/, "shield"], [/^Elicitation/, "form"], [/^PreCompact|^PostCompact/, "fold"],
   [/^Subagent/, "branch"], [/^StopFailure/, "triangle"], [/^Stop/, "finished"], [/^SessionStart|^Setup/, "fresh"], [/^SessionEnd/, "check"],
-  [/^PostModelSwitch/, "model"], [/^Notification/, "bell"], [/ToolUse/, "tool"], [/[Aa]nswer/, "rule"], [/^registry|^Registry/, "pane"], [/[Dd]ied/, "died"], [/^Task/, "plan"],
+  [/^PostModelSwitch/, "model"], [/^Notification/, "bell"], [/ToolUse/, "tool"], [/[Aa]nswer/, "rule"], [/^ask_gone/, "pane"], [/^registry|^Registry/, "pane"], [/^process_gone/, "died"], [/^Task/, "plan"],
 ];
 
-export const iconFor = (name: string): IconName => ICON_BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? "queue";
+const iconFor = (name: string): IconName => ICON_BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? "queue";
 
 const toolIcon = (event: TimelineEvent): IconName | null => {
   const tool = (event.payload as { tool_name?: string } | undefined)?.tool_name ?? "";

@@ -8,7 +8,7 @@ import { sessionSignal } from "../live/store";
 export const cursor = signal<string | null>(null);
 
 /** The cards of a lane a person can see: a folded project has none. */
-export function visibleIds(lane: Lane): string[] {
+function visibleIds(lane: Lane): string[] {
   const closed = new Set(folded.value);
   return lane.sections.filter((s) => !(s.project !== null && closed.has(`${lane.name}/${s.project}`))).flatMap((s) => s.ids);
 }

@@ -25,7 +25,7 @@ export async function loadHistory(sinceMs: number): Promise<void> {
 const spanOf = ({ agent_state: a }: Session): FleetSpan => ({ from: a.since, to: null, group: a.group, state: a.state, label: a.label, role: a.role });
 
 /** A live session the history does not have yet gets a row with the state it is in. */
-export function withLive(history: FleetHistoryRow[], live: Session[]): FleetHistoryRow[] {
+function withLive(history: FleetHistoryRow[], live: Session[]): FleetHistoryRow[] {
   const known = new Set(history.map((row) => row.id));
   const missing = live.filter((s) => !known.has(s.id)).map((s) => ({ id: s.id, title: s.title, project: s.project.name, spans: [spanOf(s)] }));
   return [...history, ...missing];

@@ -6,6 +6,10 @@ import { now, time } from "../lib/clock";
 type Vars = CSSProperties & Record<`--${string}`, string | number>;
 const vars = (values: Vars): CSSProperties => values;
 
+/** From here little is left of a context or a limit: its gauge is bright and its number bold, never another colour. */
+const HIGH_PERCENT = 80;
+export const isHigh = (percent: number): boolean => percent >= HIGH_PERCENT;
+
 export function Gauge({ percent }: { percent: number }) {
   return <i class="gauge" style={vars({ "--v": `${Math.min(100, Math.max(0, percent))}%` })} />;
 }

@@ -5,7 +5,7 @@ import type { RateLimit } from "../generated/RateLimit";
 import { clockTime, usd } from "../lib/format";
 import { time } from "../lib/clock";
 import { overlay } from "../overlay/overlay";
-import { Gauge } from "../ui/Meters";
+import { Gauge, isHigh } from "../ui/Meters";
 
 const HOURS = 12;
 const open = () => { overlay.value = "usage"; };
@@ -66,8 +66,6 @@ export function LimitRows() {
 }
 
 const DAY_MS = 86_400_000;
-/** From here it is bright: soon there is nothing left. */
-const HIGH_PERCENT = 80;
 
 function Limit({ name, limit }: { name: string; limit: RateLimit }) {
   const at = limit.resets_at ? time(limit.resets_at) : null;
@@ -75,7 +73,7 @@ function Limit({ name, limit }: { name: string; limit: RateLimit }) {
   return (
     <>
       <span>{name}</span>
-      <span class={limit.percent >= HIGH_PERCENT ? "is-high" : undefined}><Gauge percent={limit.percent} /></span>
+      <span class={isHigh(limit.percent) ? "is-high" : undefined}><Gauge percent={limit.percent} /></span>
       <b>{Math.round(limit.percent)}%</b><span>{when && `resets ${when}`}</span>
     </>
   );

@@ -1,4 +1,4 @@
-//! The rows of the table: what is compared with what, and what we promised (DESIGN §9).
+//! The rows of the table: what is compared with what, and what we promise.
 
 pub(super) struct Row {
     pub(super) name: &'static str,

@@ -130,6 +130,7 @@ impl Drop for Daemon {
         // Both fail only if it is gone already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // What stays lies in the system's folder for temporary files.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

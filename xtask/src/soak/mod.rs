@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Seconds for each fuzz target
     #[arg(long, default_value_t = 300)]
     fuzz_seconds: u64,
-    /// Load this binary instead of a fresh release build
+    /// Load this binary instead of a fresh build
     #[arg(long)]
     binary: Option<PathBuf>,
 }
@@ -76,7 +76,11 @@ enum Part {
 pub(crate) fn run(args: &Args) -> Result<bool> {
     if args.smoke {
         let load = Load { sessions: 200, rate: 300, viewers: 5, seconds: 10, keep_megabytes: 1 };
-        return load::run(&load, &build(&["build", "--package", "flightdeck"], "debug")?, false);
+        let binary = match &args.binary {
+            Some(binary) => binary.clone(),
+            None => build(&["build", "--package", "flightdeck"], "debug")?,
+        };
+        return load::run(&load, &binary, false);
     }
     let wanted = |part| args.only.is_empty() || args.only.contains(&part);
     let mut held = true;

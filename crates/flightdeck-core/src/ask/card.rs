@@ -1,4 +1,4 @@
-//! An ask as it goes over the wire (API §2).
+//! An ask as it goes over the wire, on the card and under `/api/asks/{id}`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! The form of an elicitation. The client passes an answer on unchecked (contract §19.2), so we check it here.
+//! The form of an elicitation. The client passes a hook's answer on to the server unchecked (measured), so we check it here.
 //!
 //! MCP keeps these forms flat: an object of texts, numbers, truth values and choices.
 

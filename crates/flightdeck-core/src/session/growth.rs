@@ -1,4 +1,4 @@
-//! A transcript that grows (STATES.md §2): the weakest word. It discovers a session that neither hook nor registry told
+//! A transcript that grows: the weakest word. It discovers a session that neither hook nor registry told
 //! of, as working; to any other it is a sign of life and nothing else.
 
 use super::{Because, MainAgent, Session, Shown};

@@ -1,4 +1,4 @@
-//! The client's own word about its state (STATES.md §2), and when it counts.
+//! The client's own word about its state, and when it counts (decision 0007).
 //!
 //! Hooks and registry may disagree for a moment. A word counts if the client wrote it after the last hook that changed
 //! something, and only once it has stood for [`SETTLE`]: both are tested when that timer fires.

@@ -62,7 +62,7 @@ macro_rules! hook_events {
 
 use Form::{Async, Held, Never, Sync};
 
-// Sources for `since`: the client's public changelog; 2.1.325 where it is silent (contract §17).
+// Sources for `since`: the client's public changelog; where it is silent 2.1.325, the version they were first seen in.
 hook_events! {
     SessionStart        "session-start"         since (1, 0, 62)   Sync, http false;
     Setup               "setup"                 since (2, 1, 10)   Async, http false;

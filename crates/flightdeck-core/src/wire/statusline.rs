@@ -1,4 +1,4 @@
-//! The door for the JSON that the client hands to a status line command (contract §13).
+//! The door for the JSON that the client hands to a status line command (capture `statusline`).
 //!
 //! It is the only source of the context window's size, the rate limits and the client's own cost.
 

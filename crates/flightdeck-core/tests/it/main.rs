@@ -1,4 +1,4 @@
-//! Stories about the core: each row of STATES.md, each captured scenario, and properties that hold in any order.
+//! Stories about the core: each event in each state that matters, each captured scenario, and properties that hold in any order.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a story stops where it goes wrong")]
 
 mod asks;

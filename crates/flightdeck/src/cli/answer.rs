@@ -17,6 +17,9 @@ use super::{draw, out::Out};
 use crate::clock;
 use crate::paths::Paths;
 
+/// Longest line that stands for a request in the list of them.
+const SUMMARY_CHARS_MAX: usize = 100;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct AnswerArgs {
     /// The session (or the start of its id), or an ask's id. Without it: everything that can be answered
@@ -215,7 +218,7 @@ fn summary(ask: &AskCard) -> String {
 }
 
 fn first_line(text: &str) -> String {
-    flightdeck_core::text::one_line(text.lines().next().unwrap_or_default(), 100)
+    flightdeck_core::text::one_line(text.lines().next().unwrap_or_default(), SUMMARY_CHARS_MAX)
 }
 
 /// Whatever a prompt or a tool wrote, it must not move this terminal's cursor.

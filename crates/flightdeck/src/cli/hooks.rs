@@ -8,8 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::claude_settings::{
-    self as settings, BaseUrl, ClientVersion, DEFAULT_PORT, Installed, Keep, Registration, Scope,
-    SettingsFile, Via,
+    self as settings, BaseUrl, ClientVersion, Installed, Keep, Registration, Scope, SettingsFile, Via,
 };
 use crate::config::{Config, ConfigError, HOLD_SECONDS_MAX};
 use crate::paths::Paths;
@@ -42,7 +41,8 @@ pub struct Options {
     /// Which settings.json
     #[arg(long, value_enum, default_value_t)]
     pub scope: Scope,
-    /// The daemon's port, for http and curl [default: 47892]
+    /// The daemon's port, for http and curl [default: as registered (status, repair), FLIGHTDECK_PORT, `port` of
+    /// config.toml, 47892]
     #[arg(long)]
     pub port: Option<u16>,
     /// A daemon elsewhere (http://HOST:PORT), for http and curl: in a container, on another machine
@@ -51,7 +51,8 @@ pub struct Options {
     /// That daemon asks for a token: send what FLIGHTDECK_TOKEN holds when a hook runs [default: if one is set here]
     #[arg(long)]
     pub token: bool,
-    /// How long a permission may wait for the board, in seconds [default: 600]
+    /// How long a permission may wait for the board, in seconds [default: as registered (status, repair), `hold_seconds`
+    /// of config.toml, 600]
     #[arg(long, value_parser = clap::value_parser!(u32).range(..=i64::from(HOLD_SECONDS_MAX)))]
     pub hold_seconds: Option<u32>,
     /// Also go around the status line: context, cost and rate limits as the client itself knows them
@@ -115,7 +116,7 @@ fn can_be_heard(wanted: Registration) -> anyhow::Result<Registration> {
     }
 }
 
-/// A flag wins, then what is registered already, then the default.
+/// A flag wins, then what is registered already, then variable, config.toml and default.
 fn register(
     options: &Options,
     installed: Option<Installed>,
@@ -130,7 +131,8 @@ fn register(
     // A project file needs no config folder; without one there is no registry to look into either.
     let config = settings::config_dir(env).unwrap_or_default();
     let ours = Config::read(&paths.config)?;
-    let port = || env("FLIGHTDECK_PORT").and_then(|port| port.to_str()?.parse().ok());
+    let from_env = || env("FLIGHTDECK_PORT").and_then(|port| port.to_str()?.parse::<u16>().ok());
+    let port = || from_env().unwrap_or(ours.default_port());
     let installed = installed.as_ref();
     // A port asked for is one of this machine.
     let url = options.url.clone().or_else(|| installed?.url.clone().filter(|_| options.port.is_none()));
@@ -139,7 +141,7 @@ fn register(
         binary: std::path::absolute(cwd.join(binary))?,
         home: std::path::absolute(cwd.join(&paths.home))?,
         via: options.via.or_else(|| Some(installed?.via)).unwrap_or_default(),
-        port: options.port.or_else(|| url.as_ref()?.local_port()).or_else(port).unwrap_or(DEFAULT_PORT),
+        port: options.port.or_else(|| url.as_ref()?.local_port()).unwrap_or_else(port),
         url: url.filter(|url| url.local_port().is_none()),
         token: options.token || installed.is_some_and(|i| i.token) || has_token()?,
         hold_seconds: options.hold_seconds.or_else(|| installed?.hold_seconds).unwrap_or(ours.hold_seconds()),
@@ -249,6 +251,17 @@ mod tests {
         }
         assert!(home.run("install").ends_with("exit 0\n"));
         assert!(!settings_of(&home).contains("FLIGHTDECK_TOKEN"));
+    }
+
+    #[test]
+    fn hooks_send_to_the_port_that_config_toml_gives_the_daemon() {
+        let home = Home::with_claude("2.1.325");
+        fs::create_dir(home.0.path().join("fd")).unwrap();
+        fs::write(home.0.path().join("fd/config.toml"), "port = 4000").unwrap();
+        home.run("install --via curl");
+        assert_eq!(settings_of(&home).matches("'http://127.0.0.1:4000/api/live/hook'").count(), 30);
+        home.run("install --via curl --port 5000");
+        assert!(home.run("status").ends_with("exit 0\n"), "what is registered wins");
     }
 
     #[test]

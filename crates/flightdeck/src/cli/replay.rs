@@ -68,6 +68,7 @@ fn apply(fleet: &mut Fleet, mut object: Map<String, Value>, seq: u64, bytes: usi
     let wall = if t_ms.is_none() && record.envelope.has_fired_at { record.fired_at } else { wall };
     stamp(&mut record, wall, fleet.now());
     record.seq = seq;
+    // Effects are for a daemon to act on; here only the state is looked at.
     let _ = fleet.apply(&Event::from_record(&record));
     Ok(Told { name: record.name, session_id: record.session_id, at: record.received_at })
 }

@@ -76,6 +76,7 @@ impl Engine {
             let appended = self.tell_senders(&records, waiting, pending.committed().await);
             if batch.is_only_events() {
                 self.take_waiting(inputs);
+                self.gather(inputs).await;
                 batch = Batch::of(inputs);
                 under_way = self.send_off(std::mem::take(&mut batch.events)).await;
             }

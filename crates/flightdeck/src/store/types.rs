@@ -143,6 +143,11 @@ impl SessionPage {
     }
 }
 
+/// How long events are kept unless `keep.days` says otherwise: a month of "why was that" and of dry runs of a policy.
+const KEPT_FOR: Millis = Millis::hours(24 * 30);
+/// How much room they may take unless `keep.megabytes` says otherwise: a disk of today hardly notices.
+const EVENTS_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+
 /// How long events are kept. Sessions are kept for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetentionPolicy {
@@ -155,7 +160,7 @@ pub struct RetentionPolicy {
 impl Default for RetentionPolicy {
     /// Keeps everything until `keep_after_seq` says what a snapshot holds.
     fn default() -> Self {
-        Self { max_age: Millis::hours(24 * 30), max_bytes: 2 * 1024 * 1024 * 1024, keep_after_seq: 0 }
+        Self { max_age: KEPT_FOR, max_bytes: EVENTS_BYTES_MAX, keep_after_seq: 0 }
     }
 }
 

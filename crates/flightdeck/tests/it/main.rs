@@ -10,10 +10,12 @@
 )]
 
 mod asks;
+mod back;
 mod board;
 mod cli;
 mod corpus;
 mod deck;
+mod deep;
 mod http;
 mod intruders;
 mod kill;
@@ -33,3 +35,4 @@ mod status_line;
 mod stream;
 mod terminal;
 mod trouble;
+mod viewers;

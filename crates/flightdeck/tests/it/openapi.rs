@@ -72,7 +72,7 @@ fn an_unknown_session_is_404_as_documented() {
     }
 }
 
-/// What we send beyond the agreed shapes is in the document, and what the document names is sent.
+/// What was added to the interface (decision 0012) is in the document, and what the document names is sent.
 #[test]
 fn what_was_added_to_the_interface_is_documented_and_there() {
     let deck = Deck::new();

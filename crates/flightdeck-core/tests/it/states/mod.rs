@@ -1,4 +1,4 @@
-//! STATES.md §1 and §3, a row a test.
+//! What each hook does to a session, a row a test. `docs/events.md` tells the same as a table.
 
 mod card;
 mod life;

@@ -1,4 +1,4 @@
-//! Time, order and identity: STATES.md §3.
+//! Time, order and identity: late events, clocks set back, sources that find the same session.
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;

@@ -46,7 +46,7 @@ pub(in super::super) fn daemon_killed(s: &mut Stage) -> Result<()> {
     t.tui.wait_text("The command finished", DONE)?;
     s.restart()?;
     s.see(&t, "answered while no daemon ran", idle())?;
-    ended(s, &ask, "answer_in_terminal", None)?;
+    ended(s, &ask, "answered_in_terminal", Some("terminal"))?;
 
     let ask = bash(s, &t)?;
     s.see(&t, "asks", permission("Bash"))?;
@@ -60,6 +60,7 @@ pub(in super::super) fn daemon_killed(s: &mut Stage) -> Result<()> {
     s.answer(&t, &["Enter"])?;
     ran(s)?;
     s.see(&t, "yes in the terminal", idle())?;
+    ended(s, &ask, "answered_in_terminal", Some("terminal"))?;
 
     let ask = bash(s, &t)?;
     answer(s, &ask, json!({"decision": "allow"}), "allowed")?;
