@@ -7,7 +7,7 @@ use flightdeck_sim::client::wait_for;
 use serde_json::{Value, json};
 
 use super::{DONE, Heard, answer, asked};
-use crate::e2e::expect::{idle, interrupted, permission, plan as plan_ready};
+use crate::e2e::expect::{idle, permission, plan as plan_ready};
 use crate::e2e::stage::{Seat, Stage};
 
 pub(in super::super) fn plan_answered(s: &mut Stage) -> Result<()> {
@@ -29,7 +29,8 @@ pub(in super::super) fn plan_answered(s: &mut Stage) -> Result<()> {
     s.see(&t, "asks before it writes", permission("Write"))?;
     ensure!(mode(s, &t)? == "default", "the mode is {}", mode(s, &t)?);
     answer(s, &ask, json!({"decision": "deny", "interrupt": true}), "denied_and_interrupted")?;
-    s.see(&t, "denied, and the turn is over", interrupted())?;
+    // The screen shows a write that was refused, and no word of an interruption.
+    s.see(&t, "denied, and the turn is over", idle().board(&["interrupted"]))?;
     ensure!(!s.lab.cwd().join("notes.txt").exists(), "it was written");
 
     s.prompt(&t, "SCRIPT:enterplan again")?;
