@@ -226,6 +226,7 @@ mod tests {
             Cannot be answered here; the terminal asks
             Its process is gone
             The client says waiting: input needed
-            Esc sent to the terminal from here"#]].assert_eq(&said.join("\n"));
+            Esc sent to the terminal from here"#]]
+        .assert_eq(&said.join("\n"));
     }
 }

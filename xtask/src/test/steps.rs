@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use clap::Parser as _;
 use serde_json::Value;
 
@@ -70,15 +70,14 @@ fn fuzz() -> Result<Outcome> {
 }
 
 fn load() -> Result<Outcome> {
-    ourselves(&["soak", "--smoke", "--binary", &daemon()?])
+    run(myself(&["soak", "--smoke", "--binary"])?.arg(daemon()?))
 }
 
 /// The binary as the stories are built, with the features of the whole workspace: built alone, nearly every crate would
 /// have others and be built a second time. What a person gets is the release build, which `bench` and `soak` measure.
-fn daemon() -> Result<String> {
+fn daemon() -> Result<PathBuf> {
     run(cargo().args(["test", "--workspace", "--no-run", "--quiet"]))?;
-    let binary = target().join("debug/flightdeck").canonicalize()?;
-    binary.into_os_string().into_string().map_err(|path| anyhow!("{} is no text", path.display()))
+    Ok(target().join("debug/flightdeck").canonicalize()?)
 }
 
 /// Checked, not built: the binary beside it, with the page, is what the browser and the real client are shown.
@@ -116,8 +115,9 @@ fn browser() -> Result<Outcome> {
     let Some(chromium) = chromium()? else {
         return skipped("there is no chromium, and only root may install it (apt-get install chromium)");
     };
+    let daemon = daemon()?;
     let told = target().join("e2e/browser.json");
-    let env = [("CHROMIUM", chromium), ("FLIGHTDECK_BIN", daemon()?.into()), ("E2E_RESULT", told.clone())];
+    let env = [("CHROMIUM", &chromium), ("FLIGHTDECK_BIN", &daemon), ("E2E_RESULT", &told)];
     run(npm(&web).args(["run", "e2e"]).envs(env))?;
     let told = fs::read(&told).with_context(|| format!("the browser run wrote no {}", told.display()))?;
     let flaky = flaky(&serde_json::from_slice(&told)?);
@@ -134,9 +134,9 @@ fn flaky(suite: &Value) -> Vec<String> {
 }
 
 fn e2e() -> Result<Outcome> {
-    let args = crate::e2e::Args::parse_from(["e2e", "--flightdeck", &daemon()?]);
     println!("$ xtask e2e");
-    match crate::e2e::run(&args)? {
+    let daemon = daemon()?.into_os_string();
+    match crate::e2e::run(&crate::e2e::Args::parse_from(["e2e".into(), "--flightdeck".into(), daemon]))? {
         Played::Held { again } => Ok(needed_again(again.len(), ["scenario", "scenarios"], &again.join(", "))),
         Played::Failed => bail!("a scenario failed twice: see above"),
         Played::Skipped(why) => Ok(Outcome::Skipped(why)),
@@ -171,8 +171,13 @@ fn chromium() -> Result<Option<PathBuf>> {
 
 /// Another subcommand of this program.
 fn ourselves(args: &[&str]) -> Result<Outcome> {
-    let program = std::env::current_exe().context("cannot find myself")?;
-    run(Command::new(program).args(args).current_dir(root()))
+    run(&mut myself(args)?)
+}
+
+fn myself(args: &[&str]) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe().context("cannot find myself")?);
+    command.args(args).current_dir(root());
+    Ok(command)
 }
 
 fn run(command: &mut Command) -> Result<Outcome> {
