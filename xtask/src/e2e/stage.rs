@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use flightdeck_sim::client::{Lab, Tui, wait_for};
+use flightdeck_sim::screen::Screen;
 use serde_json::{Value, json};
 
 use super::board::{Board, Daemon, Recorder, SessionView};
@@ -167,6 +168,10 @@ impl Stage {
 
     /// Sends a prompt and waits until the model has been asked, so that what comes after is of this turn.
     pub(super) fn prompt(&self, seat: &Seat, text: &str) -> Result<()> {
+        // What is typed into a dialog that is about to close is lost.
+        let has_box =
+            |s: &Screen| matches!(s, Screen::Idle | Screen::Interrupted | Screen::Error | Screen::Background);
+        seat.tui.wait_screen("the prompt box", DRAWN, has_box)?;
         let before = self.requests();
         seat.tui.submit(text)?;
         wait_for(&format!("a request for {text:?}"), REQUEST, || Ok((self.requests() > before).then_some(())))
@@ -221,25 +226,30 @@ impl Stage {
         }
         let fits = |view: &SessionView| expect.states().contains(&view.state.as_str());
         let begun = Instant::now();
-        let agreed = wait_for("the board", AGREE, || Ok(self.view(id)?.filter(fits)));
-        let took = begun.elapsed().as_millis();
-        let Ok(view) = agreed else {
-            bail!(
-                "{step}: the board says {:?}, the screen {:?} allows {:?}",
-                self.view(id)?,
-                expect.screen,
-                expect.states()
-            );
+        let (view, took) = loop {
+            let agreed = wait_for("the board", AGREE, || Ok(self.view(id)?.filter(fits)));
+            let took = begun.elapsed();
+            let Ok(view) = agreed else {
+                bail!(
+                    "{step}: the board says {:?}, the screen {:?} allows {:?}",
+                    self.view(id)?,
+                    expect.screen,
+                    expect.states()
+                );
+            };
+            std::thread::sleep(STAY);
+            let later = self.view(id)?;
+            if later.as_ref().is_some_and(fits) {
+                break (view, took.as_millis());
+            }
+            if !expect.behind || took > AGREE {
+                bail!(
+                    "{step}: the board said {} and then {later:?}, the screen allows {:?}",
+                    view.state,
+                    expect.states()
+                );
+            }
         };
-        std::thread::sleep(STAY);
-        let later = self.view(id)?;
-        if !later.as_ref().is_some_and(fits) {
-            bail!(
-                "{step}: the board said {} and then {later:?}, the screen allows {:?}",
-                view.state,
-                expect.states()
-            );
-        }
         self.no_ghosts(step)?;
         self.tally.boards += 1;
         Ok(format!("board {} · {} ({}) after {took} ms", view.group, view.state, view.label))

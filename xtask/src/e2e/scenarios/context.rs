@@ -123,7 +123,7 @@ pub(super) fn in_app_resume(s: &mut Stage) -> Result<()> {
 pub(super) fn hooks_into_running(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:hello one")?;
-    s.see(&t, "nobody knows it yet", idle())?;
+    s.see(&t, "no hook tells of it yet", idle().by_registry())?;
     s.install_hooks()?;
     for _ in 0..RELOAD_TURNS_MAX {
         std::thread::sleep(SETTINGS_RELOAD);
