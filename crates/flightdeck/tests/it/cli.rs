@@ -174,7 +174,7 @@ fn show_tells_everything_about_one_session() {
           id         5f1c0000-asks
 
         Last events
-          <time>  SessionStart         startup
+          <time>  SessionStart         The session started
           <time>  UserPromptSubmit     Fix the login page and test it
           <time>  PreToolUse           Bash: cargo test
           <time>  PermissionRequest    Bash: cargo test
