@@ -22,9 +22,8 @@ fn day() -> Fleet {
 /// A fleet up to a request, and the same fleet once more, in which nobody answers.
 fn asked(tool: &str, script: Script) -> (Fleet, SimEvent, Fleet) {
     let (mut fleet, mut twin) = (day(), day());
-    let is_it = |e: &SimEvent| {
-        e.text("tool_name") == tool && e.request.as_ref().is_some_and(|r| r.script == script)
-    };
+    let is_it =
+        |e: &SimEvent| e.text("tool_name") == tool && e.request.as_ref().is_some_and(|r| r.script == script);
     let ask = fleet.find(is_it).unwrap();
     assert_eq!(twin.find(is_it).as_ref(), Some(&ask));
     (fleet, ask, twin)
@@ -125,7 +124,8 @@ fn a_question_is_told_what_was_picked() {
     let text = questions[0]["question"].as_str().unwrap();
     let label = questions[0]["options"][1]["label"].as_str().unwrap();
     assert!(!fleet.answer(&ask, &yes(), ask.at_ms + 1), "a bare yes is ignored");
-    let decision = json!({"behavior": "allow", "updatedInput": {"questions": questions, "answers": {text: label}}});
+    let decision =
+        json!({"behavior": "allow", "updatedInput": {"questions": questions, "answers": {text: label}}});
     let printed = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}});
     assert!(fleet.answer(&ask, &Verdict::printed(&printed).unwrap(), ask.at_ms + QUICK_MS));
     let got = next(fleet, &ask, 2);

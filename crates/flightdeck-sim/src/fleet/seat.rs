@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use super::library::{JOBS, Job};
 use super::answer::Request;
+use super::library::{JOBS, Job};
 use super::template::{Facts, Role, Step, Template, Wait};
 use super::{FleetConfig, Place, SimEvent, place};
 use crate::Map;
@@ -292,15 +292,8 @@ impl Seat {
 }
 
 /// One step at its time; the clock goes on by what passed before it.
-fn fire(
-    step: &Step,
-    facts: &mut Facts<'_>,
-    clock_ms: &mut f64,
-    env: &Map,
-    config: &FleetConfig,
-) -> SimEvent {
-    let gap =
-        range_of(step.wait).map_or(step.gap_ms, |range| facts.rng.skewed(*range.start(), *range.end()));
+fn fire(step: &Step, facts: &mut Facts<'_>, clock_ms: &mut f64, env: &Map, config: &FleetConfig) -> SimEvent {
+    let gap = range_of(step.wait).map_or(step.gap_ms, |range| facts.rng.skewed(*range.start(), *range.end()));
     *clock_ms += gap as f64 / config.speed;
     let payload = facts.fill(&step.payload);
     let sync = SYNC.iter().any(|name| payload.get("hook_event_name").is_some_and(|n| n == name));
@@ -313,14 +306,7 @@ fn fire(
     let session_id = payload.get("session_id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut env = env.clone();
     env.insert("CLAUDE_CODE_SESSION_ID".into(), session_id.clone().into());
-    SimEvent {
-        at_ms: arrival as i64,
-        fired_ms: *clock_ms as i64,
-        session_id,
-        payload,
-        env,
-        request: None,
-    }
+    SimEvent { at_ms: arrival as i64, fired_ms: *clock_ms as i64, session_id, payload, env, request: None }
 }
 
 /// How often a piece is chosen among those that fit.

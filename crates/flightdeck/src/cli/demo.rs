@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::daemon::{self, Options};
 use crate::paths::{Paths, socket_of};
 
-/// The fleet has been at work for this long when the demo opens.
+/// The fleet has been at work for this long when the demo opens; a busier one has done as much in less.
 const HISTORY: Duration = Duration::from_secs(20 * 60);
 
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         seed: args.seed,
         speed: args.speed,
         start_ms: clock::now().as_millis(),
-        history_ms: HISTORY.as_millis() as u64,
+        history_ms: HISTORY.div_f64(args.speed.max(1.0)).as_millis() as u64,
         ..FleetConfig::default()
     });
     let mut player = Player::new(events, &config_dir, socket_of(home)).await?;
@@ -75,7 +75,10 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
     writeln!(out, "A simulated fleet of {} sessions is at {}", args.sessions, running.url)?;
     writeln!(out, "Its home is {}; to look at it from another terminal:", home.display())?;
     writeln!(out, "  flightdeck --home {} ls --watch", home.display())?;
-    writeln!(out, "What it asks can be answered on the board; what nobody answers is answered in its own terminal.")?;
+    writeln!(
+        out,
+        "What it asks can be answered on the board; what nobody answers is answered in its own terminal."
+    )?;
     writeln!(out, "Ctrl-C ends it and leaves nothing behind.")?;
     out.flush()?;
     let limit = Duration::from_secs(args.stop_after.unwrap_or(u64::MAX / 1_000_000_000));

@@ -14,6 +14,7 @@ mod board;
 mod cli;
 mod corpus;
 mod deck;
+mod demo;
 mod http;
 mod intruders;
 mod kill;
