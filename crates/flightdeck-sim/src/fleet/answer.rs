@@ -35,7 +35,7 @@ impl Verdict {
                 let input = decision.get("updatedInput").and_then(Value::as_object).cloned();
                 let granted = decision.get("updatedPermissions").and_then(Value::as_array);
                 let set = granted.into_iter().flatten().filter(|p| p["type"] == "setMode");
-                let mode = set.filter_map(|p| MODES.into_iter().find(|m| p["mode"] == *m)).last();
+                let mode = set.filter_map(|p| MODES.into_iter().find(|m| p["mode"] == *m)).next_back();
                 Some(Self::Allow { input, mode })
             }
             "deny" => {

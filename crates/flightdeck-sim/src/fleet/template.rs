@@ -85,7 +85,8 @@ impl Template {
         let of_tool = |s: &&Step| s.payload.get("tool_name") == request.get("tool_name");
         let calls = self.steps[..step].iter().filter(|s| s.is("PreToolUse")).filter(of_tool);
         let same = |s: &&Step| s.payload.get("tool_input") == request.get("tool_input");
-        let call = calls.clone().find(same).or_else(|| calls.clone().last())?.payload.get("tool_use_id")?;
+        let call =
+            calls.clone().find(same).or_else(|| calls.clone().next_back())?.payload.get("tool_use_id")?;
         let ran = |s: &Step| s.is("PostToolUse") && s.payload.get("tool_use_id") == Some(call);
         let script = match self.role {
             Role::Cut => Script::Cut,
