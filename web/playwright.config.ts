@@ -12,6 +12,7 @@ export default defineConfig({
   // A second try is listed as flaky: a place to look, on a machine that may be building something beside us.
   retries: process.env.CI ? 1 : 0,
   fullyParallel: true,
-  reporter: [["list"]],
+  // `E2E_RESULT` is where `cargo xtask test` looks for stories that needed a second try.
+  reporter: [["list"], ...(process.env.E2E_RESULT ? [["json", { outputFile: process.env.E2E_RESULT }] as const] : [])],
   use: { viewport: { width: 1600, height: 1000 }, colorScheme: "dark", launchOptions: { executablePath, args }, trace: process.env.TRACE ? "retain-on-failure" : "off", screenshot: "only-on-failure" },
 });

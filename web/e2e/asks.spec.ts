@@ -1,6 +1,9 @@
 //! Answering: the hook that waits is a request held open, and what it gets to hear is what the client would.
+import type { Locator } from "@playwright/test";
 import { postHook } from "./daemon";
 import { expect, test } from "./fleet";
+
+const allow = (card: Locator) => card.getByRole("button", { name: /^Allow/ });
 
 const questions = [{ question: "Which way?", header: "Way", multiSelect: false, options: [{ label: "Left", description: "shorter" }, { label: "Right, then left", description: "safer" }] }];
 
@@ -31,8 +34,8 @@ test("Deny with a message carries the words; y and n act only inside the ask", a
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Bash", { command: "make" });
   const card = fleet.cardIn("Needs You", id);
-  await expect(card).toBeVisible();
-  await page.waitForTimeout(500);
+  await expect(allow(card)).toBeVisible();
+  await fleet.listens();
   await page.keyboard.press("y");
   await expect(card).toHaveAttribute("data-state", "needs_permission");
   await card.getByRole("button", { name: "More ways to deny" }).click();
@@ -52,8 +55,8 @@ test("n goes to the next need, Enter into its ask, y allows it", async ({ fleet,
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Bash", { command: "make" });
-  await expect(fleet.cardIn("Needs You", id)).toBeVisible();
-  await page.waitForTimeout(500);
+  await expect(allow(fleet.cardIn("Needs You", id))).toBeVisible();
+  await fleet.listens();
   await page.keyboard.press("n");
   await expect(fleet.card(id)).toBeFocused();
   await page.keyboard.press("Enter");
@@ -86,7 +89,7 @@ test("a double click and a held key are one press: they arm, and nothing is sent
   await card.getByRole("button", { name: /^Cancel/ }).click();
 
   // Right after cards moved, keys are not taken.
-  await page.waitForTimeout(500);
+  await fleet.listens();
   for (const key of ["y", "Enter"]) {
     await card.getByRole("button", { name: /Allow…/ }).focus();
     // Longer than the pause: every press after the first is the keyboard's own.
@@ -113,8 +116,9 @@ test("Enter held on a card goes into its ask and presses nothing there", async (
   const id = await fleet.start();
   void fleet.ask(id, "Bash", { command: "make" });
   const card = fleet.cardIn("Needs You", id);
-  await expect(card).toBeVisible();
+  await expect(allow(card)).toBeVisible();
   await page.keyboard.press("n");
+  await expect(card).toBeFocused();
   for (let held = 0; held < 4; held++) await page.keyboard.down("Enter");
   await page.keyboard.up("Enter");
   await expect(card.getByRole("button", { name: /^Allow/ })).toBeFocused();
@@ -234,7 +238,7 @@ test("a number presses the option that shows it, and none where none is shown", 
   await card.getByRole("button", { name: /Something else/ }).click();
   await page.getByLabel("Your own answer").fill("Straight on");
   await page.keyboard.press("Enter");
-  await page.waitForTimeout(500);
+  await fleet.listens();
   await card.getByRole("button", { name: /^Left/ }).focus();
   // The third number stands at "Something else…", after the own answer.
   await page.keyboard.press("3");
@@ -244,8 +248,8 @@ test("a number presses the option that shows it, and none where none is shown", 
   const two = await fleet.start("two");
   void fleet.ask(two, "AskUserQuestion", { questions: [questions[0], { ...questions[0], question: "And then?" }] });
   const both = fleet.cardIn("Needs You", two);
-  await expect(both).toBeVisible();
-  await page.waitForTimeout(500);
+  await expect(both.locator(".option").first()).toBeVisible();
+  await fleet.listens();
   await both.getByRole("button", { name: /^Left/ }).first().focus();
   await page.keyboard.press("1");
   await expect(both.locator(".option[aria-pressed=true]")).toHaveCount(0);

@@ -74,6 +74,11 @@ export class Fleet {
     await expect.poll(moving).toBe(0);
   }
 
+  /** No card has moved for so long that keys answer again. */
+  async listens(): Promise<void> {
+    await expect(this.page.locator("html[data-settling]")).toHaveCount(0);
+  }
+
   card(id: string): Locator {
     return this.page.locator(`[data-card="${id}"]`);
   }

@@ -42,6 +42,7 @@ test("words and focus stay while the pointer rests on another card and the cache
   await page.keyboard.type(" instead");
   await expect(box).toBeFocused();
   await expect(box).toHaveValue("use just instead");
+  await fleet.still();
   expect(await top(card)).toBeGreaterThan(await top(fleet.card(above)));
 
   // Nobody writes in it any more: it goes to its tier, and what was written goes with it.
@@ -58,15 +59,17 @@ test("the button under the pointer stays there while a card above it grows and s
   const card = fleet.card(below);
   await allow(card).hover();
   const place = await top(card);
+  const moved = async () => Math.abs((await top(card)) - place);
   const height = async () => (await fleet.card(above).boundingBox())?.height ?? 0;
   const before = await height();
   await fleet.hook(above, "SubagentStart", { agent_id: "a1", agent_type: "Explore" });
   await expect(fleet.card(above).locator(".pill")).toBeVisible();
-  expect(await height()).toBeGreaterThan(before + 5);
-  expect(Math.abs((await top(card)) - place)).toBeLessThan(2);
+  await expect.poll(height).toBeGreaterThan(before + 5);
+  await expect.poll(moved).toBeLessThan(2);
   await fleet.hook(above, "SubagentStop", { agent_id: "a1", agent_type: "Explore" });
   await expect(fleet.card(above).locator(".pill")).toHaveCount(0);
-  expect(Math.abs((await top(card)) - place)).toBeLessThan(2);
+  await expect.poll(height).toBeLessThan(before + 2);
+  await expect.poll(moved).toBeLessThan(2);
   await page.mouse.down();
   await page.mouse.up();
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");

@@ -1,4 +1,5 @@
-//! A line between the page and the daemon that can be cut, and that can forget what the page had read.
+//! A line between the page and the daemon that can be cut, that can forget what the page had read, and that can hold what
+//! comes after a moment back.
 import { once } from "node:events";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -9,6 +10,11 @@ export class Line {
   readonly resumed: string[] = [];
   /** Sent instead of the page's own id. */
   pretend: string | null = null;
+  /** The number of the last change that came, and of the last that the page was told. */
+  came = 0;
+  told = 0;
+  private upTo = Number.POSITIVE_INFINITY;
+  private waiting: { n: number; text: string; to: ServerResponse }[] = [];
   private whole = true;
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((req, res) => this.pass(req, res));
@@ -37,6 +43,16 @@ export class Line {
     this.whole = true;
   }
 
+  /** The page is told of changes up to this number; later ones wait here. */
+  holdAfter(n: number): void {
+    this.upTo = n;
+    this.tell();
+  }
+
+  flow(): void {
+    this.holdAfter(Number.POSITIVE_INFINITY);
+  }
+
   close(): void {
     this.cut();
     this.server.close();
@@ -46,18 +62,44 @@ export class Line {
     const { host, origin } = new URL(this.daemon);
     const headers: Record<string, string | string[] | undefined> = { ...req.headers, host };
     if (headers.origin) headers.origin = origin;
-    if (req.url === "/api/live/stream") {
+    const isStream = req.url === "/api/live/stream";
+    if (isStream) {
       if (this.pretend && headers["last-event-id"]) headers["last-event-id"] = this.pretend;
       this.resumed.push(String(headers["last-event-id"] ?? ""));
     }
     const onward = request({ ...urlParts(this.daemon), path: req.url, method: req.method, headers }, (answer) => {
       res.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(res);
+      if (isStream) this.listen(answer, res);
+      else answer.pipe(res);
       answer.on("error", () => res.destroy());
     });
     onward.on("error", () => res.destroy());
     res.on("close", () => onward.destroy());
     req.pipe(onward);
+  }
+
+  private listen(from: IncomingMessage, to: ServerResponse): void {
+    let rest = "";
+    from.setEncoding("utf8").on("data", (piece: string) => {
+      const whole = (rest + piece).split("\n\n");
+      rest = whole.pop() ?? "";
+      for (const text of whole) {
+        // A heartbeat has no number; it goes with what came before it.
+        this.came = Number(/^id: ?.*-(\d+)$/m.exec(text)?.[1] ?? this.came);
+        this.waiting.push({ n: this.came, text: `${text}\n\n`, to });
+      }
+      this.tell();
+    });
+    from.on("end", () => to.end());
+  }
+
+  private tell(): void {
+    const ready = this.waiting.filter(({ n }) => n <= this.upTo);
+    this.waiting = this.waiting.slice(ready.length);
+    for (const { n, text, to } of ready) {
+      if (!to.destroyed) to.write(text);
+      this.told = n;
+    }
   }
 }
 

@@ -1,10 +1,10 @@
-//! A large fleet in full motion, on a real daemon. `cargo xtask bench page` runs this for a minute and judges what it wrote
-//! (`LOAD_RESULT`) against the promises, which needs a machine that is otherwise idle; without that a short run guards
-//! against the worst.
+//! A large fleet in full motion, on a real daemon. `cargo xtask bench page` runs this for a minute and judges the times it
+//! wrote (`LOAD_RESULT`) against the promises, which needs a machine that is otherwise idle; a short run every day judges
+//! what no clock is needed for.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Busy } from "./busy";
 import { servePage } from "./dist";
-import { expect, test } from "./fleet";
+import { COLUMNS, expect, test, wantedIn } from "./fleet";
 
 // Tracing would be most of the load.
 test.use({ trace: "off", screenshot: "off" });
@@ -12,10 +12,12 @@ test.describe.configure({ mode: "serial" });
 
 const SECONDS = Number(process.env.LOAD_SECONDS ?? 12);
 const SESSIONS = 1000;
+/** Of them in the DOM at a time. */
+const DRAWN_MAX = 300;
 /** A turn of six hooks is about eight changes, because an ask opens and closes too: this makes 200 a second. */
 const HOOKS_PER_SECOND = 150;
-/** Far from what is promised: they only tell a page that stands still from one that moves. */
-const WORST = { taskMs: 600, frameMs: 150, paintMs: 4000, heapMb: 15 };
+/** Far from what is promised: more means that something is kept which nobody looks at any more. */
+const HEAP_GROWS_MAX_MB = 15;
 
 /** The daemon keeps a settled ask for a minute: until then the fleet itself grows, and the page with it. */
 const FLEET_GROWS_MS = 65_000;
@@ -37,7 +39,7 @@ function percentile(samples: number[], part: number): number {
   return sorted[Math.floor((sorted.length - 1) * part)] ?? 0;
 }
 
-test("1,000 sessions at 200 changes a second: it stays smooth, and draws only what is near the view", async ({ fleet, page }) => {
+test("1,000 sessions at 200 changes a second: only what is near the view is drawn, and in the end all is as the API says", async ({ fleet, page }) => {
   test.setTimeout((SECONDS + 180) * 1000);
   const busy = new Busy(fleet.server.url, SESSIONS);
   await busy.begin();
@@ -50,7 +52,7 @@ test("1,000 sessions at 200 changes a second: it stays smooth, and draws only wh
   const stop = new AbortController();
   const playing = busy.play(HOOKS_PER_SECOND, stop.signal);
   await page.waitForTimeout(WARM_MS);
-  expect(await page.locator("[data-card]").count()).toBeLessThan(300);
+  expect(await page.locator("[data-card]").count()).toBeLessThan(DRAWN_MAX);
   const heapBefore = await heap();
   const [changesBefore, began] = [(await fleet.board()).n, performance.now()];
   const { frames, tasks } = await page.evaluate(async (ms) => {
@@ -84,16 +86,21 @@ test("1,000 sessions at 200 changes a second: it stays smooth, and draws only wh
     { name: "heap before", unit: "MB", samples: [heapBefore] },
     { name: "heap after", unit: "MB", samples: [heapAfter] },
   ]);
-  expect(longest).toBeLessThan(WORST.taskMs);
-  expect(p95).toBeLessThan(WORST.frameMs);
-  expect(heapAfter - heapBefore).toBeLessThan(WORST.heapMb);
+  expect(heapAfter - heapBefore).toBeLessThan(HEAP_GROWS_MAX_MB);
+  // It was never cut off, and what it came to is what the daemon came to.
+  await expect(page.locator("[data-connection=live]")).toBeAttached();
+  const { sessions } = await fleet.board();
+  expect(sessions).toHaveLength(SESSIONS);
+  const slots = () => Promise.all(COLUMNS.map((column) => fleet.column(column).locator("[data-slot]").count()));
+  await expect.poll(slots).toEqual(COLUMNS.map((column) => wantedIn(sessions, column).length));
+  expect(await page.locator("[data-card]").count()).toBeLessThan(DRAWN_MAX);
 });
 
 test.describe("first paint", () => {
   test.use({ ground: "resting" });
   const ROUNDS = 5;
 
-  test("54 cards are on screen within a second", async ({ fleet, browser }) => {
+  test("54 cards are on screen, and how soon", async ({ fleet, browser }) => {
     const samples: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       // Nothing of an earlier visit helps.
@@ -106,6 +113,5 @@ test.describe("first paint", () => {
       await context.close();
     }
     tell([{ name: "54 cards", unit: "ms", samples }]);
-    expect(percentile(samples, 0.5)).toBeLessThan(WORST.paintMs);
   });
 });

@@ -281,6 +281,18 @@ test.describe("phone", () => {
     await page.getByRole("button", { name: "Next" }).click();
     await expect(page.locator(".needs [data-card]:focus")).toHaveCount(1);
   });
+
+  test.describe("with a finger", () => {
+    test.use({ hasTouch: true, isMobile: true });
+
+    test("a tap opens a card", async ({ fleet, page }) => {
+      await fleet.open();
+      const card = page.locator(".needs [data-card]").first();
+      const id = await card.getAttribute("data-card");
+      await card.locator(".card-head").tap();
+      await expect(page).toHaveURL(new RegExp(`#/session/${id}`));
+    });
+  });
 });
 
 test.describe("accessible", () => {

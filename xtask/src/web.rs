@@ -23,11 +23,20 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
 
 /// The folder of the page, with what it is built and tested with.
 pub(crate) fn with_modules() -> Result<PathBuf> {
+    modules(false)
+}
+
+/// The same as its lock file says now.
+pub(crate) fn with_fresh_modules() -> Result<PathBuf> {
+    modules(true)
+}
+
+fn modules(fresh: bool) -> Result<PathBuf> {
     if !is_installed("npm") {
         bail!("npm is needed: install Node 20.19 or newer (Debian 13 has it: apt-get install nodejs npm)");
     }
     let web = root().join("web");
-    if !web.join("node_modules").exists() {
+    if fresh || !web.join("node_modules").exists() {
         let args = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
         if !npm(&web).args(args).status().context("cannot run npm install")?.success() {
             bail!("npm install failed in {}", web.display());
@@ -36,7 +45,7 @@ pub(crate) fn with_modules() -> Result<PathBuf> {
     Ok(web)
 }
 
-fn npm(dir: &Path) -> Command {
+pub(crate) fn npm(dir: &Path) -> Command {
     let mut command = Command::new("npm");
     command.current_dir(dir);
     command

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
@@ -37,11 +37,24 @@ pub(crate) fn is_ci() -> bool {
 }
 
 /// Root can install what is missing; anybody else is told what to install.
-pub(crate) fn is_root() -> bool {
+fn is_root() -> bool {
     ask("id", &["-u"]).is_some_and(|uid| uid == "0")
 }
 
-pub(crate) fn apt_install(package: &str) -> Result<Output> {
+/// True if it was; false where nobody here may.
+pub(crate) fn install(package: &str) -> Result<bool> {
+    if !(is_root() && is_installed("apt-get")) {
+        return Ok(false);
+    }
+    println!("installing {package}");
+    let output = apt_install(package)?;
+    if !output.status.success() {
+        bail!("apt-get install {package}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(true)
+}
+
+fn apt_install(package: &str) -> Result<Output> {
     let install = || Command::new("apt-get").args(["install", "-y", "-qq", package]).output();
     let first = install().context("cannot run apt-get")?;
     if first.status.success() {

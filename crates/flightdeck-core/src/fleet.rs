@@ -69,6 +69,9 @@ pub struct Fleet {
     /// Who sits in which process now.
     by_process: BTreeMap<String, String>,
     timers: Timers,
+    /// When the prompts expire that transcripts told of: in no snapshot, as they are in none.
+    #[serde(skip)]
+    cooling: Timers,
     /// The newest word about the person's subscription, and when it fired.
     #[serde(default)]
     rate_limits: Option<(Timestamp, RateLimits)>,
@@ -87,6 +90,7 @@ impl Fleet {
             past: VecDeque::new(),
             by_process: BTreeMap::new(),
             timers: Timers::default(),
+            cooling: Timers::default(),
             rate_limits: None,
             last_seq: 0,
             now: Timestamp::default(),
@@ -147,7 +151,7 @@ impl Fleet {
         self.sessions.values().flat_map(|s| s.asks.iter().filter(|a| a.is_answerable()).map(move |a| (s, a)))
     }
     pub fn next_wake(&self) -> Option<Timestamp> {
-        self.timers.next_due()
+        [&self.timers, &self.cooling].into_iter().filter_map(Timers::next_due).min()
     }
 
     /// One event. Every timer due by then runs first, so that live and replay see the same order.
@@ -219,7 +223,7 @@ impl Fleet {
         if let Some(expires) = session.cache_expires_at() {
             session.cache_is_cold = expires <= self.now;
             if !session.cache_is_cold {
-                self.timers.set(expires, id, Timer::CacheCold);
+                self.cooling.set(expires, id, Timer::CacheCold);
             }
         }
         vec![Effect::Changed(id.to_owned())]
@@ -311,7 +315,9 @@ impl Fleet {
             };
             let asked = open_asks(old);
             old.end(reason, Rule::Replaced, event.into());
-            tell_asks(old, &asked, effects);
+            if tell_asks(old, &asked, effects) {
+                self.timers.set(event.received_at + ASK_STAYS, &old_id, Timer::AskLeaves);
+            }
             self.timers.set(event.received_at + COMPLETED_AFTER, &old_id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, &old_id, Timer::Forget);
         }
@@ -327,6 +333,9 @@ impl Fleet {
         let mut effects = Vec::new();
         while let Some((due, id, timer)) = self.timers.pop_due(now) {
             self.run(due, &id, timer, &mut effects);
+        }
+        while let Some((due, id, _)) = self.cooling.pop_due(now) {
+            self.cool(due, &id, &mut effects);
         }
         self.now = self.now.max(now);
         effects
@@ -388,12 +397,16 @@ impl Fleet {
                     line.cache_is_cold = true;
                     effects.push(Effect::Changed(id.to_owned()));
                 }
-                // Used again since: a later timer is set for that.
-                if !session.cache_is_cold && session.cache_expires_at().is_some_and(|at| at <= due) {
-                    session.cache_is_cold = true;
-                    effects.push(Effect::Changed(id.to_owned()));
-                }
             }
+        }
+    }
+
+    fn cool(&mut self, due: Timestamp, id: &str, effects: &mut Vec<Effect>) {
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        // Used again since: a later timer is set for that.
+        if !session.cache_is_cold && session.cache_expires_at().is_some_and(|at| at <= due) {
+            session.cache_is_cold = true;
+            effects.push(Effect::Changed(id.to_owned()));
         }
     }
 

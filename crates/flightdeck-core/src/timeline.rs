@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::ask::ANSWERED;
+use crate::ask::{ANSWERED, ASK_GONE, Gone};
 use crate::event::{Prompter, prompter};
 use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
 use crate::record::{Record, Source};
@@ -12,6 +12,7 @@ use crate::time::Timestamp;
 use crate::tool::ToolUse;
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{list, object, str, text, whole};
+use crate::wire::registry::PROCESS_GONE;
 use crate::wire::statusline::{self, STATUS_LINE};
 
 /// What the person did to a session's terminal from here, as it stands in the log.
@@ -68,52 +69,98 @@ pub struct EventPage {
     pub next_before: Option<Option<u64>>,
 }
 
-/// What a person would want to read of it; empty where the name says it all.
+/// What a person would want to read of it; empty where nothing is known of it but its name.
 pub fn summary(record: &Record) -> String {
+    match record.source {
+        Source::Hook if record.name == STATUS_LINE => status_line(record),
+        Source::Hook => HookName::parse(&record.name).map_or_else(String::new, |name| hook(name, record)),
+        _ => ours(record),
+    }
+}
+
+/// What we noticed or did ourselves.
+fn ours(record: &Record) -> String {
     let p = &record.payload;
-    if record.source == Source::User && record.name == PROMPTED {
-        let chars = whole(p, "chars").unwrap_or_default();
-        return format!("{chars} characters typed into the terminal from here");
+    match (record.source, record.name.as_str()) {
+        (Source::User, ANSWERED) => answered(p),
+        (Source::User, PROMPTED) => {
+            let chars = whole(p, "chars").unwrap_or_default();
+            format!("{chars} characters typed into the terminal from here")
+        }
+        (Source::User, INTERRUPTED) => "Esc sent to the terminal from here".to_owned(),
+        (Source::User, STOPPED) => "Stopped from here".to_owned(),
+        (Source::User, FOCUSED) => "Its pane was brought to the front".to_owned(),
+        (Source::Process, PROCESS_GONE) => "Its process is gone".to_owned(),
+        (Source::Process, ASK_GONE) => match str(p, "why").and_then(Gone::parse) {
+            Some(Gone::Closed) => "The terminal's prompt was closed".to_owned(),
+            Some(Gone::TimedOut) => "Nobody answered here in time; the terminal still asks".to_owned(),
+            Some(Gone::Released) | None => "Cannot be answered here; the terminal asks".to_owned(),
+        },
+        (Source::Registry, _) => {
+            let waits_for = str(p, "waitingFor").map(|what| format!(": {what}")).unwrap_or_default();
+            short(&format!("The client says {}{waits_for}", str(p, "status").unwrap_or("nothing new")))
+        }
+        _ => String::new(),
     }
-    if record.source != Source::Hook {
-        return if record.name == ANSWERED { answered(p) } else { String::new() };
-    }
-    let field = |name: &str| text(p, name).map(|t| one_line(&t, CARD_PROMPT_CHARS_MAX)).unwrap_or_default();
+}
+
+fn hook(name: HookName, record: &Record) -> String {
+    let p = &record.payload;
+    let field = |name: &str| text(p, name).map(|t| short(&t)).unwrap_or_default();
+    // A label that names nothing is left out, and the event's own name says more.
+    let labelled = |label: &str, name: &str| {
+        Some(field(name)).filter(|f| !f.is_empty()).map(|f| format!("{label}{f}")).unwrap_or_default()
+    };
     use HookName as H;
-    if record.name == STATUS_LINE {
-        return status_line(record);
-    }
-    match HookName::parse(&record.name) {
-        Some(H::PreToolUse | H::PostToolUse | H::PermissionRequest | H::PermissionDenied) => {
+    match name {
+        H::PreToolUse | H::PostToolUse | H::PermissionRequest | H::PermissionDenied => {
             ToolUse::from_payload(p).label()
         }
-        Some(H::PostToolUseFailure) => {
+        H::PostToolUseFailure => {
             let error = one_line(&text(p, "error").unwrap_or_default(), FAILURE_CHARS_MAX);
             format!("{} failed: {error}", ToolUse::from_payload(p).label())
         }
-        Some(H::PostToolBatch) => {
+        H::PostToolBatch => {
             let names = list(p, "tool_calls").iter().filter_map(|c| str(c.as_object()?, "tool_name"));
-            one_line(&names.collect::<Vec<_>>().join(", "), CARD_PROMPT_CHARS_MAX)
+            short(&names.collect::<Vec<_>>().join(", "))
         }
-        Some(H::UserPromptSubmit) if !by_person(record) => "Woken by the client: a task has news".to_owned(),
-        Some(H::UserPromptSubmit | H::UserPromptExpansion) => field("prompt"),
-        Some(H::Stop | H::SubagentStop) => field("last_assistant_message"),
-        Some(H::StopFailure) => field("error"),
-        Some(H::Notification | H::Elicitation) => field("message"),
-        Some(H::SessionStart | H::ConfigChange | H::DirectoryAdded) => field("source"),
-        Some(H::SessionEnd) => field("reason"),
-        Some(H::Setup | H::PreCompact | H::PostCompact) => field("trigger"),
-        Some(H::SubagentStart) => field("agent_type"),
-        Some(H::PreModelSwitch | H::PostModelSwitch) => {
-            format!("{} → {}", field("from_model"), field("to_model"))
+        H::UserPromptSubmit if !by_person(record) => "Woken by the client: a task has news".to_owned(),
+        H::UserPromptSubmit | H::UserPromptExpansion => field("prompt"),
+        H::Stop | H::SubagentStop => field("last_assistant_message"),
+        H::StopFailure => labelled("Failed: ", "error"),
+        H::Notification | H::Elicitation => field("message"),
+        H::ElicitationResult => labelled("The form was answered: ", "action"),
+        H::SessionStart => match str(p, "source") {
+            Some("startup") => "The session started".to_owned(),
+            Some("resume") => "The session was resumed".to_owned(),
+            Some("clear") => "Started anew after /clear".to_owned(),
+            Some("compact") => "Went on after compaction".to_owned(),
+            _ => labelled("The session started: ", "source"),
+        },
+        H::SessionEnd => labelled("The session ended: ", "reason"),
+        H::Setup => labelled("Set up: ", "trigger"),
+        H::PreCompact => labelled("Compaction begins: ", "trigger"),
+        H::PostCompact => labelled("Compacted: ", "trigger"),
+        H::SubagentStart => labelled("Subagent started: ", "agent_type"),
+        H::PreModelSwitch | H::PostModelSwitch => {
+            format!("Model: {} → {}", field("from_model"), field("to_model"))
         }
-        Some(H::TaskCreated | H::TaskCompleted) => field("task_subject"),
-        Some(H::InstructionsLoaded | H::FileChanged) => field("file_path"),
-        Some(H::CwdChanged) => field("new_cwd"),
-        Some(H::ElicitationResult) => field("action"),
-        Some(H::TeammateIdle) => field("teammate_name"),
-        Some(H::WorktreeCreate | H::WorktreeRemove | H::MessageDisplay) | None => String::new(),
+        H::TaskCreated => labelled("To do: ", "task_subject"),
+        H::TaskCompleted => labelled("Done: ", "task_subject"),
+        H::InstructionsLoaded => labelled("Instructions read: ", "file_path"),
+        H::FileChanged => labelled("File changed: ", "file_path"),
+        H::ConfigChange => labelled("Settings changed: ", "source"),
+        H::DirectoryAdded => labelled("Directory added: ", "source"),
+        H::CwdChanged => labelled("Now in ", "new_cwd"),
+        H::TeammateIdle => labelled("Teammate idle: ", "teammate_name"),
+        H::WorktreeCreate => "A worktree is made".to_owned(),
+        H::WorktreeRemove => "A worktree is removed".to_owned(),
+        H::MessageDisplay => String::new(),
     }
+}
+
+fn short(text: &str) -> String {
+    one_line(text, CARD_PROMPT_CHARS_MAX)
 }
 
 /// `allow (web)`, `deny (policy: Bash make*)`.
@@ -122,7 +169,7 @@ fn answered(p: &Map<String, Value>) -> String {
     let answer = object(p, "answer").unwrap_or(&empty);
     let by = str(answer, "via").unwrap_or("api");
     let by = str(answer, "rule").map_or(by.to_owned(), |rule| format!("{by}: {rule}"));
-    one_line(&format!("{} ({by})", str(answer, "decision").unwrap_or_default()), CARD_PROMPT_CHARS_MAX)
+    short(&format!("{} ({by})", str(answer, "decision").unwrap_or_default()))
 }
 
 fn status_line(record: &Record) -> String {
@@ -138,4 +185,48 @@ fn status_line(record: &Record) -> String {
 pub fn by_person(record: &Record) -> bool {
     HookName::parse(&record.name) == Some(HookName::UserPromptSubmit)
         && prompter(&text(&record.payload, "prompt").unwrap_or_default()) == Prompter::Person
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::EventId;
+    use expect_test::expect;
+    use serde_json::json;
+
+    #[test]
+    fn what_the_name_alone_would_not_tell_is_said_in_words() {
+        let said = |source, name: &str, payload: Value| {
+            let Value::Object(payload) = payload else { unreachable!() };
+            summary(&Record::ours(source, name, "s", payload, EventId(1)))
+        };
+        let said = [
+            said(Source::Hook, "SessionStart", json!({"source": "startup"})),
+            said(Source::Hook, "SessionStart", json!({"source": "teleport"})),
+            said(Source::Hook, "SessionEnd", json!({"reason": "prompt_input_exit"})),
+            said(Source::Hook, "PreCompact", json!({"trigger": "auto"})),
+            said(Source::Hook, "CwdChanged", json!({"new_cwd": "/work/api"})),
+            said(Source::Hook, "SubagentStart", json!({})),
+            said(Source::Hook, "Unheard", json!({"message": "x"})),
+            said(Source::Process, ASK_GONE, json!({"why": "timed_out"})),
+            said(Source::Process, ASK_GONE, json!({"why": "released"})),
+            said(Source::Process, PROCESS_GONE, json!({"pid": 7})),
+            said(Source::Registry, "registry", json!({"status": "waiting", "waitingFor": "input needed"})),
+            said(Source::User, INTERRUPTED, json!({})),
+        ];
+        expect![[r#"
+            The session started
+            The session started: teleport
+            The session ended: prompt_input_exit
+            Compaction begins: auto
+            Now in /work/api
+
+
+            Nobody answered here in time; the terminal still asks
+            Cannot be answered here; the terminal asks
+            Its process is gone
+            The client says waiting: input needed
+            Esc sent to the terminal from here"#]]
+        .assert_eq(&said.join("\n"));
+    }
 }

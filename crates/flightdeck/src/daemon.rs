@@ -412,6 +412,10 @@ pub(crate) async fn start_engine(
         took_ms = started.elapsed().as_millis() as u64,
         "the fleet is back"
     );
+    // Only told to whoever asks: one that cannot be read is as good as none.
+    if let Ok(Some(last)) = store.event(store.last_seq().await?).await {
+        health.metrics.heard_at(last.received_at);
+    }
     let released: Vec<Record> = restored.fleet.held_asks().map(released).collect();
     let keeper = Keeper::new(config.retention());
     let (engine, handle) =

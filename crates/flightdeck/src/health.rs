@@ -42,8 +42,12 @@ impl Metrics {
         self.events.fetch_add((appended.len() - duplicates) as u64, Ordering::Relaxed);
         // Stamps never go back.
         if let Some(last) = records.last() {
-            self.last_event_at.fetch_max(last.received_at.as_millis(), Ordering::Relaxed);
+            self.heard_at(last.received_at);
         }
+    }
+
+    pub fn heard_at(&self, at: Timestamp) {
+        self.last_event_at.fetch_max(at.as_millis(), Ordering::Relaxed);
     }
 
     pub fn fleet(&self, sessions: usize, viewers: usize) {

@@ -100,8 +100,8 @@ fn a_held_hook_prints_the_answer_when_it_comes() {
     let stage = Stage::new();
     let daemon = stage.daemon(|client| {
         client.reply(HOLD);
-        // Longer than any acknowledgement may take: the hook has to be waiting by now.
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        // Longer than it waits for an acknowledgement, which began before it sent us anything.
+        std::thread::sleep(stage::PATIENT + std::time::Duration::from_millis(100));
         client.reply(r#"{"ok":true,"data":{"verdict":{"decision":"allow"}}}"#);
     });
     stage.hook().patient().run(STOP).printed(r#"{"decision":"allow"}"#);

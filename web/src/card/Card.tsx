@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { AskView, TerminalRow } from "../ask/AskView";
 import type { Session } from "../generated/Session";
 import { cursor, tabStops } from "../keys/cursor";
-import { openSession, sessionHref } from "../lib/route";
+import { sessionHref } from "../lib/route";
 import { can } from "../live/able";
 import { sessionSignal } from "../live/store";
 import { TabStop } from "../ui/Button";
@@ -15,6 +15,7 @@ import { SeatLabel, StateLine, Where } from "./Head";
 import { headline, openAsks, shownAsks } from "./headline";
 import { lookOf, type Look } from "./look";
 import { Notes } from "./Notes";
+import { opens } from "./opens";
 
 export function Card({ id, inProject }: { id: string; inProject: boolean }) {
   const session = sessionSignal(id)?.value;
@@ -29,15 +30,13 @@ export function Card({ id, inProject }: { id: string; inProject: boolean }) {
       <article
         ref={element} class={`card is-${look}${session.seen ? " is-seen" : ""}`} data-card={id} data-state={session.agent_state.state}
         data-group={session.agent_state.group} tabIndex={tab} aria-current={current} aria-label={`${session.project.name}: ${session.agent_state.label}`}
-        onFocusIn={() => { cursor.value = id; }} onDblClick={(event) => { if (!isControl(event.target)) openSession(id); }}
+        onFocusIn={() => { cursor.value = id; }} {...opens(id)}
       >
         <Body session={session} look={look} inProject={inProject} />
       </article>
     </TabStop.Provider>
   );
 }
-
-const isControl = (target: EventTarget | null) => target instanceof Element && target.closest("button, a, input, textarea, select") !== null;
 
 function Body({ session, look, inProject }: { session: Session; look: Look; inProject: boolean }) {
   const asks = shownAsks(session);

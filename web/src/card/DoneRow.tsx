@@ -2,10 +2,11 @@
 import { useComputed } from "@preact/signals";
 import { cursor, tabStops } from "../keys/cursor";
 import { usd, words } from "../lib/format";
-import { openSession, sessionHref } from "../lib/route";
+import { sessionHref } from "../lib/route";
 import { sessionSignal } from "../live/store";
 import { Icon, WireIcon } from "../ui/Icon";
 import { Ago } from "../ui/Timer";
+import { opens } from "./opens";
 
 export function DoneRow({ id, inProject }: { id: string; inProject: boolean }) {
   const session = sessionSignal(id)?.value;
@@ -17,7 +18,7 @@ export function DoneRow({ id, inProject }: { id: string; inProject: boolean }) {
   return (
     <article
       class={died ? "done died" : "done"} data-card={id} data-state={agent_state.state} data-group={agent_state.group} tabIndex={tab}
-      aria-current={current} aria-label={`${project.name}: ${agent_state.label}`} onFocusIn={() => { cursor.value = id; }} onDblClick={() => openSession(id)}
+      aria-current={current} aria-label={`${project.name}: ${agent_state.label}`} onFocusIn={() => { cursor.value = id; }} {...opens(id)}
     >
       {died ? <Icon name="died" /> : <WireIcon name={agent_state.icon} />}
       <h3 class="name clip"><a href={sessionHref(id)} tabIndex={-1}>{session.title ?? "No prompt yet"}</a></h3>

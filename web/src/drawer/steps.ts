@@ -8,7 +8,7 @@ export type Step = { event: TimelineEvent; end: TimelineEvent | null; at: number
 const ICON_BY_NAME: [RegExp, IconName][] = [
   [/^UserPromptSubmit/, "you"], [/^PermissionRequest|^PermissionDenied/, "shield"], [/^Elicitation/, "form"], [/^PreCompact|^PostCompact/, "fold"],
   [/^Subagent/, "branch"], [/^StopFailure/, "triangle"], [/^Stop/, "finished"], [/^SessionStart|^Setup/, "fresh"], [/^SessionEnd/, "check"],
-  [/^PostModelSwitch/, "model"], [/^Notification/, "bell"], [/ToolUse/, "tool"], [/[Aa]nswer/, "rule"], [/^registry|^Registry/, "pane"], [/[Dd]ied/, "died"], [/^Task/, "plan"],
+  [/^PostModelSwitch/, "model"], [/^Notification/, "bell"], [/ToolUse/, "tool"], [/[Aa]nswer/, "rule"], [/^ask_gone/, "pane"], [/^registry|^Registry/, "pane"], [/^process_gone/, "died"], [/^Task/, "plan"],
 ];
 
 const iconFor = (name: string): IconName => ICON_BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? "queue";

@@ -9,17 +9,22 @@ import { cardElement, cursor, firstOf, focusCard, nextNeed, stepInLane, stepLane
 
 /** No answer within this time after cards moved: the key was meant for what stood here before. */
 const AFTER_MOVE_MS = 400;
+/** On the document for as long as that is. */
+const SETTLING = "data-settling";
 const PREFIX_MS = 1_500;
 
-let movedAt = 0;
+let settled: ReturnType<typeof setTimeout> | undefined;
 let prefixAt = Number.NEGATIVE_INFINITY;
 
 const typing = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 export function startKeys(): void {
+  const page = document.documentElement;
   layout.subscribe(() => {
-    movedAt = performance.now();
+    page.setAttribute(SETTLING, "");
+    clearTimeout(settled);
+    settled = setTimeout(() => page.removeAttribute(SETTLING), AFTER_MOVE_MS);
   });
   // A held Enter is one press: it would click the button that the first one led to, and the one after that.
   addEventListener("keydown", (event) => {
@@ -44,7 +49,7 @@ function inAsk(event: KeyboardEvent): boolean {
     ask.closest<HTMLElement>("[data-card]")?.focus();
     return openId.value === null;
   }
-  const moved = performance.now() - movedAt < AFTER_MOVE_MS && openId.value === null;
+  const moved = document.documentElement.hasAttribute(SETTLING) && openId.value === null;
   if (moved || event.repeat) return /^[yn1-9]$/.test(event.key);
   if (/^[yn1-9]$/.test(event.key)) {
     const button = ask.querySelector<HTMLButtonElement>(`button[aria-keyshortcuts="${event.key}"]`);

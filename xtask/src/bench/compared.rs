@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::workspace::{apt_install, is_installed, is_root, target};
+use crate::workspace::{install, is_installed, target};
 
 /// What others measure usage with, in the version our promise names.
 const CCUSAGE: &str = "20.0.24";
@@ -39,7 +39,7 @@ pub(super) fn ccusage() -> Result<PathBuf> {
 
 /// Counts what the daemon asks of the kernel.
 pub(super) fn strace() -> Result<()> {
-    if is_installed("strace") || (is_root() && apt_install("strace")?.status.success()) {
+    if is_installed("strace") || install("strace")? {
         return Ok(());
     }
     bail!("strace is needed (on Debian: apt-get install strace)")

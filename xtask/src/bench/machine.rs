@@ -16,6 +16,8 @@ pub(crate) struct Machine {
     load: String,
     rustc: String,
     commit: String,
+    /// The day, as UTC has it.
+    date: String,
     curl: String,
     /// How the binary is linked.
     binary: String,
@@ -35,6 +37,7 @@ impl Machine {
             load: std::fs::read_to_string("/proc/loadavg").map_or_else(|_| unknown(), |t| first_words(t, 1)),
             rustc: first_words(say("rustc", &["--version"]), 2),
             commit: say("git", &["-C", &root, "describe", "--always", "--dirty"]),
+            date: say("date", &["-u", "+%F"]),
             curl: first_words(say("curl", &["--version"]), 2),
             binary: linked(binary),
         }
@@ -58,6 +61,7 @@ fn linked(binary: &Path) -> String {
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} · {} cores · {} · load {}", self.cpu, self.cores, self.kernel, self.load)?;
-        write!(f, "{} · commit {} · {} · binary {}", self.rustc, self.commit, self.curl, self.binary)
+        write!(f, "{} · commit {} · {} · {}", self.rustc, self.commit, self.date, self.curl)?;
+        write!(f, " · binary {}", self.binary)
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod machine;
 mod page;
 mod plot;
 mod promises;
+mod results;
 mod table;
 
 use std::fs;
@@ -24,6 +25,7 @@ use crate::workspace::{cargo, target};
 use machine::Machine;
 use promises::ROWS;
 use table::Line;
+pub(crate) use table::short;
 
 #[derive(Parser, Debug)]
 pub(crate) struct Args {
@@ -61,6 +63,11 @@ struct Series {
     name: String,
     unit: String,
     samples: Vec<f64>,
+}
+
+/// What every line of the table is called, in order.
+pub(crate) fn titles() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().flat_map(|row| row.checks).map(|check| check.title.trim())
 }
 
 /// Always true: a promise that did not hold is in the table; whether that is a failure depends on the machine.
@@ -123,9 +130,18 @@ fn measure(args: &Args, program: &Path, binary: &Path) -> Result<bool> {
     println!("measured in {:.0} s", begun.elapsed().as_secs_f32());
     let folder = target().join("bench");
     fs::create_dir_all(&folder)?;
-    fs::write(folder.join("results.json"), table::json(&machine, args.quick, &lines, &raw)?)?;
-    fs::write(folder.join("results.svg"), plot::svg(&machine, &lines))?;
-    println!("{} and results.svg beside it", folder.join("results.json").display());
+    // Fewer rounds do not stand in for a full run, which may have taken an hour.
+    let name = if args.quick { "quick" } else { "results" };
+    let path = folder.join(name).with_extension("json");
+    let run = results::Run {
+        machine: serde_json::to_value(&machine)?,
+        quick: args.quick,
+        lines: &lines,
+        raw: &raw,
+    };
+    results::keep(&path, &run)?;
+    fs::write(path.with_extension("svg"), plot::svg(&machine, &lines))?;
+    println!("{} and {name}.svg beside it", path.display());
     Ok(lines.iter().all(|line| !line.is_failure()))
 }
 

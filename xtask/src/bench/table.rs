@@ -1,10 +1,7 @@
 //! From samples to lines: medians, ratios, spread, and whether a promise held.
 
-use anyhow::Result;
 use serde::Serialize;
-use serde_json::json;
 
-use super::machine::Machine;
 use super::promises::{Check, Promise, Row};
 use super::{Measured, Series};
 
@@ -126,7 +123,7 @@ fn percentile(samples: &[f64], percent: f64) -> f64 {
 }
 
 /// Three digits that matter.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     match value.abs() {
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),
@@ -160,17 +157,6 @@ pub(super) fn print(lines: &[Line]) -> String {
         );
     }
     text
-}
-
-pub(super) fn json(machine: &Machine, quick: bool, lines: &[Line], raw: &[Measured]) -> Result<String> {
-    let samples: serde_json::Map<_, _> = raw
-        .iter()
-        .flat_map(|row| {
-            row.series.iter().map(|s| (format!("{}: {} ({})", row.row, s.name, s.unit), json!(s.samples)))
-        })
-        .collect();
-    let all = json!({ "machine": machine, "quick": quick, "lines": lines, "samples": samples });
-    Ok(serde_json::to_string_pretty(&all)?)
 }
 
 #[cfg(test)]

@@ -28,15 +28,22 @@ pub(super) struct Expect {
     /// Instead of the table's states: narrower, or for a screen that does not tell.
     pub(super) board: Option<&'static [&'static str]>,
     pub(super) within: Duration,
+    /// The board may still be a step behind, and agree by chance with what it has not seen yet.
+    pub(super) behind: bool,
 }
 
 impl Expect {
     fn of(screen: Screen) -> Self {
-        Self { screen, board: None, within: Duration::from_secs(20) }
+        Self { screen, board: None, within: Duration::from_secs(20), behind: false }
     }
 
     pub(super) fn board(self, states: &'static [&'static str]) -> Self {
         Self { board: Some(states), ..self }
+    }
+
+    /// No hook tells of it: the board follows the client's registry.
+    pub(super) fn by_registry(self) -> Self {
+        Self { behind: true, ..self }
     }
 
     pub(super) fn states(&self) -> &'static [&'static str] {

@@ -6,6 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use flightdeck_sim::client::PINNED;
 
+use crate::workspace::{cargo, install, target};
+
 /// The client's binary; installed below `target/` if it is not there yet. Also sees to tmux.
 pub(super) fn tools(given: Option<&Path>) -> Result<PathBuf> {
     tmux()?;
@@ -13,14 +15,6 @@ pub(super) fn tools(given: Option<&Path>) -> Result<PathBuf> {
         Some(path) => path.canonicalize().with_context(|| format!("no client at {}", path.display())),
         None => client(),
     }
-}
-
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
-}
-
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
 }
 
 fn client() -> Result<PathBuf> {
@@ -59,17 +53,15 @@ fn tmux() -> Result<()> {
     if Command::new("tmux").arg("-V").output().is_ok_and(|o| o.status.success()) {
         return Ok(());
     }
-    println!("installing tmux");
-    let apt = |args: &[&str]| run(Command::new("apt-get").args(args));
-    apt(&["install", "-y", "-qq", "tmux"])
-        .or_else(|_| apt(&["update", "-qq"]).and_then(|()| apt(&["install", "-y", "-qq", "tmux"])))
-        .context("tmux is missing and cannot be installed")
+    if !install("tmux").context("tmux is missing and cannot be installed")? {
+        bail!("there is no tmux, and only root may install it (apt-get install tmux)");
+    }
+    Ok(())
 }
 
 /// Our own binary, freshly built.
 pub(super) fn flightdeck() -> Result<PathBuf> {
-    run(Command::new("cargo").args(["build", "--quiet", "-p", "flightdeck"]).current_dir(workspace()))
-        .context("cannot build flightdeck")?;
+    run(cargo().args(["build", "--quiet", "-p", "flightdeck"])).context("cannot build flightdeck")?;
     Ok(target().join("debug/flightdeck").canonicalize()?)
 }
 

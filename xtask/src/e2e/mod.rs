@@ -52,45 +52,64 @@ pub(crate) enum BoardKind {
     Recorder,
 }
 
-/// True if nothing failed. What was skipped is said, and is a failure where `CI=true`.
-pub(crate) fn run(args: &Args) -> Result<bool> {
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) enum Played {
+    Held {
+        /// Scenarios that failed at first and then held.
+        again: Vec<String>,
+    },
+    Failed,
+    /// There is no client to run, and why.
+    Skipped(String),
+}
+
+impl Played {
+    fn judged(total: &Tally, again: Vec<String>) -> Self {
+        if total.failed == 0 { Self::Held { again } } else { Self::Failed }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<Played> {
     if args.list {
         for s in scenarios::ALL {
             println!("{:<24} {}{}", s.name, s.about, if s.slow { " (slow)" } else { "" });
         }
-        return Ok(true);
+        return Ok(Played::Held { again: Vec::new() });
     }
     let mut chosen = choose(&args.scenarios, args.slow)?;
+    let slow = scenarios::ALL.iter().filter(|s| s.slow && !chosen.iter().any(|c| c.name == s.name)).count();
+    let all = chosen.len();
     chosen.retain(|scenario| !scenario.acts || args.board == BoardKind::Daemon);
-    let ci = std::env::var("CI").is_ok_and(|v| v == "true");
-    let tools = install::tools(args.client.as_deref()).and_then(|client| {
-        let flightdeck = match (args.board, &args.flightdeck) {
-            (BoardKind::Recorder, _) => None,
-            (BoardKind::Daemon, Some(built)) => Some(built.clone()),
-            (BoardKind::Daemon, None) => Some(install::flightdeck()?),
-        };
-        Ok((client, flightdeck))
-    });
-    let (client, flightdeck) = match tools {
-        Ok(tools) => tools,
+    let acting = all - chosen.len();
+    let client = match install::tools(args.client.as_deref()) {
+        Ok(client) => client,
         Err(e) => {
-            println!("SKIPPED all {} scenarios against the real client: {e:#}", chosen.len());
-            return Ok(!ci);
+            let why = format!("all {} scenarios against the real client: {e:#}", chosen.len());
+            println!("SKIPPED {why}");
+            return Ok(Played::Skipped(why));
         }
     };
-    let left_out = scenarios::ALL.len() - chosen.len();
-    let held = if chosen.len() > 1 && args.jobs > 1 {
+    let flightdeck = match (args.board, &args.flightdeck) {
+        (BoardKind::Recorder, _) => None,
+        (BoardKind::Daemon, Some(built)) => Some(built.clone()),
+        (BoardKind::Daemon, None) => Some(install::flightdeck()?),
+    };
+    let played = if chosen.len() > 1 && args.jobs > 1 {
         side_by_side::run(&chosen, args, &client, flightdeck.as_deref())?
     } else {
         one_by_one(&chosen, args, &client, flightdeck.as_deref())
     };
-    if args.scenarios.is_empty() && left_out > 0 {
-        println!("SKIPPED {left_out} slow scenarios: run them with --slow");
+    if args.scenarios.is_empty() && slow > 0 {
+        println!("SKIPPED {slow} slow scenarios: run them with --slow");
     }
-    Ok(held)
+    if acting > 0 {
+        println!("SKIPPED {acting} scenarios in which the daemon acts: a recorder stands in for it");
+    }
+    Ok(played)
 }
 
-fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, flightdeck: Option<&Path>) -> bool {
+fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, flightdeck: Option<&Path>) -> Played {
     let mut total = Tally::default();
     let mut again = Vec::new();
     for scenario in chosen {
@@ -103,20 +122,20 @@ fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, flightdeck: Opti
         // A real terminal on a shared machine: what fails twice is ours, what fails once is said.
         println!("{} failed once; once more", scenario.name);
         total.add(&play());
-        again.push(scenario.name);
+        again.push(scenario.name.to_owned());
     }
     if !again.is_empty() {
         println!("\n{FAILED_ONCE}{}", again.join(", "));
     }
     println!("\n{total}");
-    total.failed == 0
+    Played::judged(&total, again)
 }
 
 const FAILED_ONCE: &str = "FAILED ONCE, a place to look: ";
 
-/// Every scenario's name and what happens in it.
-pub(crate) fn about() -> impl Iterator<Item = (&'static str, &'static str)> {
-    scenarios::ALL.iter().map(|s| (s.name, s.about))
+/// Every scenario's name, what happens in it, and whether it is too slow for every day.
+pub(crate) fn about() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+    scenarios::ALL.iter().map(|s| (s.name, s.about, s.slow))
 }
 
 /// What was recorded of a scenario.

@@ -9,14 +9,14 @@ use anyhow::{Context, Result};
 
 use super::scenarios::Scenario;
 use super::stage::Tally;
-use super::{Args, FAILED_ONCE};
+use super::{Args, FAILED_ONCE, Played};
 
 pub(super) fn run(
     chosen: &[&Scenario],
     args: &Args,
     client: &Path,
     flightdeck: Option<&Path>,
-) -> Result<bool> {
+) -> Result<Played> {
     let program = std::env::current_exe().context("cannot find myself")?;
     let waiting = Mutex::new(chosen.iter());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -62,5 +62,5 @@ pub(super) fn run(
         println!("\n{FAILED_ONCE}{}", again.join(", "));
     }
     println!("\nALL TOGETHER: {total}");
-    Ok(total.failed == 0)
+    Ok(Played::judged(&total, again))
 }

@@ -4,22 +4,29 @@ use std::cell::RefCell;
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use flightdeck_sim::client::{Lab, Tui, wait_for};
+use flightdeck_sim::screen::Screen;
 use serde_json::{Value, json};
 
 use super::board::{Board, Daemon, Recorder, SessionView};
 use super::expect::Expect;
 use super::scenarios::Scenario;
 
-/// The board agrees within this time of the screen: hooks are processes, and some are async.
-const AGREE: Duration = Duration::from_secs(5);
+/// The board agrees in the end: hooks are processes, some are async, and the machine may be busy. How soon is printed.
+const AGREE: Duration = Duration::from_secs(20);
 /// And still does after this time: a late hook must not undo it.
 const STAY: Duration = Duration::from_millis(500);
 /// A dialog takes no keys for about 0.15 s after it is drawn; longer on a busy machine.
-const DEAF: Duration = Duration::from_millis(800);
+pub(super) const DEAF: Duration = Duration::from_millis(800);
+/// A key that was taken shows on the screen by then.
+const TAKEN: Duration = Duration::from_secs(5);
+/// Times a dialog may swallow a key.
+const SWALLOWED_MAX: usize = 4;
+/// What the client draws it has drawn by then, on a busy machine too: for steps that are not about how soon.
+pub(super) const DRAWN: Duration = Duration::from_secs(20);
 /// A prompt that was sent has become a request to the model.
 const REQUEST: Duration = Duration::from_secs(20);
 
@@ -161,15 +168,29 @@ impl Stage {
 
     /// Sends a prompt and waits until the model has been asked, so that what comes after is of this turn.
     pub(super) fn prompt(&self, seat: &Seat, text: &str) -> Result<()> {
+        // What is typed into a dialog that is about to close is lost.
+        let has_box =
+            |s: &Screen| matches!(s, Screen::Idle | Screen::Interrupted | Screen::Error | Screen::Background);
+        seat.tui.wait_screen("the prompt box", DRAWN, has_box)?;
         let before = self.requests();
         seat.tui.submit(text)?;
         wait_for(&format!("a request for {text:?}"), REQUEST, || Ok((self.requests() > before).then_some(())))
     }
 
-    /// Answers a dialog. Keys pressed just after it opened are swallowed by the client, and nothing shows when that ends.
+    /// Answers a dialog. Keys pressed just after it opened are swallowed by the client, and nothing shows when that ends:
+    /// while it stands there as it did, they are pressed again.
     pub(super) fn answer(&self, seat: &Seat, keys: &[&str]) -> Result<()> {
         std::thread::sleep(DEAF);
-        seat.tui.press(keys)
+        for _ in 0..SWALLOWED_MAX {
+            let before = seat.tui.capture()?;
+            seat.tui.press(keys)?;
+            let changed = || Ok((seat.tui.capture()? != before).then_some(()));
+            if wait_for("the screen to change", TAKEN, changed).is_ok() {
+                return Ok(());
+            }
+            println!("  {keys:?} were swallowed; once more");
+        }
+        bail!("{keys:?} change nothing on the screen:\n{}", seat.tui.capture()?)
     }
 
     fn requests(&self) -> usize {
@@ -204,26 +225,34 @@ impl Stage {
             return Ok("board not judged".into());
         }
         let fits = |view: &SessionView| expect.states().contains(&view.state.as_str());
-        let agreed = wait_for("the board", AGREE, || Ok(self.view(id)?.filter(fits)));
-        let Ok(view) = agreed else {
-            bail!(
-                "{step}: the board says {:?}, the screen {:?} allows {:?}",
-                self.view(id)?,
-                expect.screen,
-                expect.states()
-            );
+        let begun = Instant::now();
+        let (view, took) = loop {
+            let agreed = wait_for("the board", AGREE, || Ok(self.view(id)?.filter(fits)));
+            let took = begun.elapsed();
+            let Ok(view) = agreed else {
+                bail!(
+                    "{step}: the board says {:?}, the screen {:?} allows {:?}",
+                    self.view(id)?,
+                    expect.screen,
+                    expect.states()
+                );
+            };
+            std::thread::sleep(STAY);
+            let later = self.view(id)?;
+            if later.as_ref().is_some_and(fits) {
+                break (view, took.as_millis());
+            }
+            if !expect.behind || took > AGREE {
+                bail!(
+                    "{step}: the board said {} and then {later:?}, the screen allows {:?}",
+                    view.state,
+                    expect.states()
+                );
+            }
         };
-        std::thread::sleep(STAY);
-        if let Some(later) = self.view(id)?.filter(|v| !fits(v)) {
-            bail!(
-                "{step}: the board said {} and then {later:?}, the screen allows {:?}",
-                view.state,
-                expect.states()
-            );
-        }
         self.no_ghosts(step)?;
         self.tally.boards += 1;
-        Ok(format!("board {} · {} ({})", view.group, view.state, view.label))
+        Ok(format!("board {} · {} ({}) after {took} ms", view.group, view.state, view.label))
     }
 
     /// Every card that is not done stands for a session the client itself knows.
@@ -254,6 +283,14 @@ impl Stage {
 
     pub(super) fn card(&self, seat: &Seat) -> Result<Value> {
         self.board.card(&self.session(seat).context("no session")?)
+    }
+
+    /// A hook of this name has come. A recorder is believed: it has nobody to ask.
+    pub(super) fn heard(&self, hook: &str) -> Result<bool> {
+        if self.board.sessions()?.is_none() {
+            return Ok(true);
+        }
+        Ok(self.get("/hook/status")?["by_event"][hook].as_u64() > Some(0))
     }
 
     pub(super) fn get(&self, path: &str) -> Result<Value> {

@@ -11,6 +11,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+/// Longer than any disk stalls: a daemon that says nothing for this long says nothing more.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
 pub(super) struct Daemon {
     child: Child,
     folder: PathBuf,
@@ -57,12 +60,14 @@ impl Daemon {
         } else {
             find_socket(&self.folder)?
         };
-        Ok(BufReader::new(UnixStream::connect(path)?))
+        let stream = UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(SILENCE_MAX))?;
+        Ok(BufReader::new(stream))
     }
 
     pub(super) fn get(&self, path: &str) -> Result<Value> {
         let mut stream = TcpStream::connect(&self.address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+        stream.set_read_timeout(Some(SILENCE_MAX))?;
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;

@@ -86,11 +86,11 @@ pub(super) fn run(load: &Load, binary: &Path, judged: bool) -> Result<bool> {
     );
     let daemon = Daemon::start(binary, load.keep_megabytes)?;
     let seen = Arc::new(Seen::default());
-    let mut lanes = Vec::new();
+    let (mut lanes, mut carriers) = (Vec::new(), Vec::new());
     for _ in 0..CONNECTIONS {
         let (lane, events) = mpsc::sync_channel(WAITING_MAX);
         let (socket, seen) = (daemon.socket()?, Arc::clone(&seen));
-        std::thread::spawn(move || carry(socket, &events, &seen));
+        carriers.push(std::thread::spawn(move || carry(socket, &events, &seen)));
         lanes.push(lane);
     }
     for n in 0..load.viewers {
@@ -103,6 +103,10 @@ pub(super) fn run(load: &Load, binary: &Path, judged: bool) -> Result<bool> {
         sending.join().map_err(|_| anyhow::anyhow!("the sender panicked"))??;
         samples
     })?;
+    // The lanes are closed; what was in them has been told, and answered, when its carrier ends.
+    for carrier in carriers {
+        carrier.join().map_err(|_| anyhow::anyhow!("a connection panicked"))??;
+    }
     let whole = finish(&daemon, &seen)?;
     let by_the_way = ByTheWay {
         removed: daemon.log().matches("old events were removed").count(),
@@ -146,21 +150,23 @@ fn carry(
     mut socket: BufReader<std::os::unix::net::UnixStream>,
     events: &Receiver<(SimEvent, Instant)>,
     seen: &Seen,
-) {
+) -> Result<()> {
     let mut answer = String::new();
     while let Ok((event, given)) = events.recv() {
         let mut env = event.env;
         env.insert("fired_at".into(), json!(Timestamp::from_millis(now_ms()).to_string()));
         let line = format!("{}\n", json!({ "cmd": "hook", "args": event.payload, "env": env }));
         answer.clear();
-        let sent = socket.get_mut().write_all(line.as_bytes()).and_then(|()| socket.read_line(&mut answer));
-        if sent.is_err() || answer.is_empty() {
-            return;
+        socket.get_mut().write_all(line.as_bytes()).context("a connection to the daemon broke off")?;
+        socket.read_line(&mut answer).context("the daemon did not answer")?;
+        if answer.is_empty() {
+            bail!("the daemon closed a connection");
         }
         let counter = if answer.contains("\"ok\":true") { &seen.sent } else { &seen.refused };
         counter.fetch_add(1, Ordering::Relaxed);
         push(&seen.acks_ms, given.elapsed());
     }
+    Ok(())
 }
 
 fn push(all: &Mutex<Vec<f64>>, time: Duration) {
@@ -254,13 +260,7 @@ fn look(begun: Instant, daemon: &Daemon, seen: &Seen) -> Result<Sample> {
 
 /// Nothing lost, nothing counted twice, nothing refused, and everybody was told.
 fn finish(daemon: &Daemon, seen: &Seen) -> Result<bool> {
-    // What is still on its way arrives; the count must then agree.
     let sent = || seen.sent.load(Ordering::Relaxed);
-    let mut last = 0;
-    while sent() != last {
-        last = sent();
-        std::thread::sleep(Duration::from_millis(500));
-    }
     let status = daemon.get("/hook/status")?;
     let total = status["events_total"].as_u64().context("no events_total")?;
     // A sender that goes on talking lets go of the hook that is held for it; that is a fact of our own in the log.

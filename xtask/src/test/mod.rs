@@ -27,6 +27,8 @@ pub(crate) struct Args {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
     Passed,
+    /// Held in the end. What needed a second try is said: it is a place to look.
+    Again(String),
     /// What could not be tried, and why. A failure where `CI=true`: nobody reads what CI skipped.
     Skipped(String),
     /// Said loudly too, but no failure anywhere: needs a tool that a plain machine does not have.
@@ -50,6 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     for Done { name, outcome, took } in &done {
         let word = match outcome {
             Outcome::Passed => "passed".to_owned(),
+            Outcome::Again(what) => format!("passed, BUT {what}"),
             Outcome::Skipped(why) | Outcome::LeftOut(why) => format!("SKIPPED: {why}"),
             Outcome::Failed(why) => format!("FAILED: {why}"),
         };
@@ -57,7 +60,15 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     }
     let count = |wanted: fn(&Outcome) -> bool| done.iter().filter(|d| wanted(&d.outcome)).count();
     let failed = count(|o| matches!(o, Outcome::Failed(_)));
-    println!("{} passed, {failed} failed", count(|o| *o == Outcome::Passed));
+    let again = count(|o| matches!(o, Outcome::Again(_)));
+    let skipped = count(|o| matches!(o, Outcome::Skipped(_) | Outcome::LeftOut(_)));
+    let mut total = format!("{} passed, {failed} failed", count(|o| *o == Outcome::Passed) + again);
+    for (count, what) in [(skipped, "SKIPPED"), (again, "NEEDED A SECOND TRY")] {
+        if count > 0 {
+            total += &format!(", {count} {what}");
+        }
+    }
+    println!("{total}");
     Ok(failed == 0)
 }
 
@@ -83,6 +94,9 @@ fn perform(step: &'static Step) -> Done {
     let took = begun.elapsed();
     match &outcome {
         Outcome::Passed => println!("-- {} passed in {:.1} s", step.name, took.as_secs_f32()),
+        Outcome::Again(what) => {
+            println!("-- {} passed in {:.1} s, BUT {what}", step.name, took.as_secs_f32())
+        }
         Outcome::Skipped(why) | Outcome::LeftOut(why) => println!("-- {} SKIPPED: {why}", step.name),
         Outcome::Failed(why) => println!("-- {} FAILED after {:.1} s: {why}", step.name, took.as_secs_f32()),
     }

@@ -1,13 +1,18 @@
 //! The steps, quickest to fail first. Each is a command anybody can run alone.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
+use clap::Parser as _;
+use serde_json::Value;
 
 use super::Outcome;
+use crate::e2e::Played;
 use crate::soak;
-use crate::workspace::{apt_install, cargo, is_installed, is_root, root, target};
+use crate::web::{npm, with_fresh_modules, with_modules};
+use crate::workspace::{cargo, install, is_installed, root, target};
 
 pub(super) struct Step {
     pub(super) name: &'static str,
@@ -65,15 +70,14 @@ fn fuzz() -> Result<Outcome> {
 }
 
 fn load() -> Result<Outcome> {
-    ourselves(&["soak", "--smoke", "--binary", &daemon()?])
+    run(myself(&["soak", "--smoke", "--binary"])?.arg(daemon()?))
 }
 
 /// The binary as the stories are built, with the features of the whole workspace: built alone, nearly every crate would
 /// have others and be built a second time. What a person gets is the release build, which `bench` and `soak` measure.
-fn daemon() -> Result<String> {
+fn daemon() -> Result<PathBuf> {
     run(cargo().args(["test", "--workspace", "--no-run", "--quiet"]))?;
-    let binary = target().join("debug/flightdeck").canonicalize()?;
-    binary.into_os_string().into_string().map_err(|path| anyhow!("{} is no text", path.display()))
+    Ok(target().join("debug/flightdeck").canonicalize()?)
 }
 
 /// Checked, not built: the binary beside it, with the page, is what the browser and the real client are shown.
@@ -95,32 +99,60 @@ fn deny() -> Result<Outcome> {
 }
 
 fn web() -> Result<Outcome> {
-    let Some(web) = page() else { return skipped("there is no web/package.json") };
-    need_node()?;
-    run(npm(&web).args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]))?;
+    if !has_page() {
+        return skipped("there is no web/package.json");
+    }
+    let web = with_fresh_modules()?;
     run(npm(&web).args(["run", "build"]))?;
     run(npm(&web).args(["test"]))
 }
 
 fn browser() -> Result<Outcome> {
-    let Some(web) = page() else { return skipped("there is no web/package.json") };
-    need_node()?;
+    if !has_page() {
+        return skipped("there is no web/package.json");
+    }
+    let web = with_modules()?;
     let Some(chromium) = chromium()? else {
         return skipped("there is no chromium, and only root may install it (apt-get install chromium)");
     };
-    if !web.join("node_modules").exists() {
-        run(npm(&web).args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]))?;
-    }
-    run(npm(&web).args(["run", "e2e"]).env("CHROMIUM", chromium).env("FLIGHTDECK_BIN", daemon()?))
+    let daemon = daemon()?;
+    let told = target().join("e2e/browser.json");
+    let env = [("CHROMIUM", &chromium), ("FLIGHTDECK_BIN", &daemon), ("E2E_RESULT", &told)];
+    run(npm(&web).args(["run", "e2e"]).envs(env))?;
+    let told = fs::read(&told).with_context(|| format!("the browser run wrote no {}", told.display()))?;
+    let flaky = flaky(&serde_json::from_slice(&told)?);
+    Ok(needed_again(flaky.len(), ["story", "stories"], &flaky.join("; ")))
+}
+
+/// The stories that Playwright tried twice: it nests suites.
+fn flaky(suite: &Value) -> Vec<String> {
+    let all = |key: &str| suite[key].as_array().into_iter().flatten();
+    let again =
+        |spec: &&Value| spec["tests"].as_array().is_some_and(|t| t.iter().any(|t| t["status"] == "flaky"));
+    let own = all("specs").filter(again).map(|spec| spec["title"].as_str().unwrap_or_default().to_owned());
+    own.chain(all("suites").flat_map(flaky)).collect()
 }
 
 fn e2e() -> Result<Outcome> {
-    ourselves(&["e2e", "--flightdeck", &daemon()?])
+    println!("$ xtask e2e");
+    let daemon = daemon()?.into_os_string();
+    match crate::e2e::run(&crate::e2e::Args::parse_from(["e2e".into(), "--flightdeck".into(), daemon]))? {
+        Played::Held { again } => Ok(needed_again(again.len(), ["scenario", "scenarios"], &again.join(", "))),
+        Played::Failed => bail!("a scenario failed twice: see above"),
+        Played::Skipped(why) => Ok(Outcome::Skipped(why)),
+    }
 }
 
-fn page() -> Option<PathBuf> {
-    let web = root().join("web");
-    web.join("package.json").exists().then_some(web)
+fn needed_again(count: usize, [one, many]: [&str; 2], which: &str) -> Outcome {
+    let kind = if count == 1 { one } else { many };
+    match count {
+        0 => Outcome::Passed,
+        _ => Outcome::Again(format!("{count} {kind} needed a second try: {which}")),
+    }
+}
+
+fn has_page() -> bool {
+    root().join("web/package.json").exists()
 }
 
 /// `CHROMIUM`, else one on the path, else Debian's, which root may install.
@@ -137,36 +169,15 @@ fn chromium() -> Result<Option<PathBuf>> {
     Ok(known())
 }
 
-/// True if it was; false where nobody here may.
-fn install(package: &str) -> Result<bool> {
-    if !(is_root() && is_installed("apt-get")) {
-        return Ok(false);
-    }
-    println!("installing {package}");
-    let output = apt_install(package)?;
-    if !output.status.success() {
-        bail!("apt-get install {package}: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(true)
-}
-
-fn need_node() -> Result<()> {
-    if is_installed("npm") {
-        return Ok(());
-    }
-    bail!("npm is missing: install Node 20.19 or newer with npm")
-}
-
-fn npm(dir: &Path) -> Command {
-    let mut command = Command::new("npm");
-    command.current_dir(dir);
-    command
-}
-
 /// Another subcommand of this program.
 fn ourselves(args: &[&str]) -> Result<Outcome> {
-    let program = std::env::current_exe().context("cannot find myself")?;
-    run(Command::new(program).args(args).current_dir(root()))
+    run(&mut myself(args)?)
+}
+
+fn myself(args: &[&str]) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe().context("cannot find myself")?);
+    command.args(args).current_dir(root());
+    Ok(command)
 }
 
 fn run(command: &mut Command) -> Result<Outcome> {
@@ -186,4 +197,23 @@ fn short(program: &Path) -> String {
 
 fn skipped(why: &str) -> Result<Outcome> {
     Ok(Outcome::Skipped(why.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_story_that_needed_a_second_try_is_named() {
+        let spec = |title: &str, status: &str| json!({"title": title, "tests": [{"status": status}]});
+        let told = json!({"suites": [
+            {"specs": [spec("a", "expected")], "suites": [{"specs": [spec("b", "flaky")]}]},
+            {"specs": [spec("c", "skipped")]},
+        ]});
+        assert_eq!(flaky(&told), ["b"]);
+        let outcome = needed_again(1, ["story", "stories"], "b");
+        assert_eq!(outcome, Outcome::Again("1 story needed a second try: b".to_owned()));
+    }
 }

@@ -19,7 +19,7 @@ pub struct Answer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<bool>,
     /// Some of the ask's own suggestions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "updatedPermissions", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(type = "Array<Record<string, unknown>>"))]
     pub updated_permissions: Option<Vec<Value>>,
     /// By question: a label, free text, or several of them.
@@ -57,7 +57,31 @@ pub enum OneOrMany {
     Many(Vec<String>),
 }
 
+/// The fields of an answer, as they may be spelt.
+const FIELDS: [&str; 10] = [
+    "decision",
+    "message",
+    "interrupt",
+    "updated_permissions",
+    "updatedPermissions",
+    "answers",
+    "content",
+    "mode",
+    "via",
+    "rule",
+];
+
 impl Answer {
+    /// An answer as somebody sends it. A field that we do not know may be the one that mattered, so it is refused; the
+    /// log is read without that, for it may be of a later version.
+    pub fn sent(json: Value) -> Result<Self, String> {
+        if let Some(unknown) = json.as_object().and_then(|o| o.keys().find(|k| !FIELDS.contains(&k.as_str())))
+        {
+            return Err(format!("an answer has no field `{unknown}`"));
+        }
+        serde_json::from_value(json).map_err(|e| e.to_string())
+    }
+
     pub fn plain(decision: Decision, via: By) -> Self {
         Self {
             decision,
@@ -90,5 +114,38 @@ impl Answer {
             (NeedKind::Elicitation, Deny) => How::Declined,
             (_, Cancel) => How::Cancelled,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_field_is_spelt_either_way_and_an_unknown_one_is_refused() {
+        let either = ["updated_permissions", "updatedPermissions"]
+            .map(|name| Answer::sent(json!({"decision": "allow", name: [{"type": "setMode"}]})).unwrap());
+        assert_eq!(either[0], either[1]);
+        assert_eq!(either[0].updated_permissions.as_ref().unwrap().len(), 1);
+        let unknown = Answer::sent(json!({"decision": "allow", "updated_permission": []}));
+        assert_eq!(unknown.unwrap_err(), "an answer has no field `updated_permission`");
+        assert!(Answer::sent(json!("allow")).is_err());
+    }
+
+    #[test]
+    fn every_field_that_is_written_may_be_sent() {
+        let whole = Answer {
+            message: Some(String::new()),
+            interrupt: Some(true),
+            updated_permissions: Some(Vec::new()),
+            answers: Some(BTreeMap::new()),
+            content: Some(Map::new()),
+            mode: Some(String::new()),
+            rule: Some(String::new()),
+            ..Answer::plain(Decision::Allow, By::Web)
+        };
+        assert_eq!(Answer::sent(serde_json::to_value(&whole).unwrap()), Ok(whole));
     }
 }

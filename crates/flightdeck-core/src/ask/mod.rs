@@ -193,6 +193,10 @@ impl Ask {
     pub fn is_open(&self) -> bool {
         self.resolution.is_none()
     }
+    /// Nobody has answered it, here or in the terminal.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.resolution.as_ref().is_none_or(|r| r.how == How::AnswerInTerminal)
+    }
     /// Answered from here, and nothing has shown yet that the client took it: the terminal may have been first.
     pub(crate) fn is_unproven(&self) -> bool {
         let ours =

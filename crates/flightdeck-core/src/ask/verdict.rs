@@ -7,7 +7,7 @@ use super::answer::{Answer, Decision, OneOrMany};
 use super::card::{Question, questions};
 use super::{By, form};
 use crate::ledger::NeedKind;
-use crate::limits::{ANSWER_BYTES_MAX, ANSWER_TEXT_BYTES_MAX};
+use crate::limits::{ANSWER_BYTES_MAX, ANSWER_TEXT_BYTES_MAX, PAYLOAD_DEPTH_MAX};
 use crate::wire::clip;
 use crate::wire::lenient::{flag, list, object, str};
 
@@ -44,6 +44,10 @@ pub fn check_sender(answer: &Answer) -> Result<(), DoesNotFit> {
     if bytes > ANSWER_BYTES_MAX {
         return refuse(format!("an answer may be {ANSWER_BYTES_MAX} bytes long, and this one has {bytes}"));
     }
+    // Deeper than that nobody could read it back from the log.
+    if answer.content.iter().flat_map(Map::values).any(|value| depth(value) > PAYLOAD_DEPTH_MAX) {
+        return refuse(format!("`content` may be nested {PAYLOAD_DEPTH_MAX} deep"));
+    }
     match (answer.by(), &answer.rule) {
         (By::Policy | By::Terminal, _) => refuse("`via` is one of web, cli, tui and api"),
         (_, Some(_)) => refuse("`rule` is for answers of the policy"),
@@ -56,6 +60,14 @@ pub fn check_sender(answer: &Answer) -> Result<(), DoesNotFit> {
 pub fn left_in_terminal(kind: NeedKind) -> Option<Value> {
     let cancel = json!({ "hookSpecificOutput": { "hookEventName": "Elicitation", "action": "cancel" } });
     (kind == NeedKind::Elicitation).then_some(cancel)
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 fn refuse<T>(why: impl Into<String>) -> Result<T, DoesNotFit> {

@@ -119,3 +119,14 @@ fn an_elicitation() {
     told(json!({"decision": "deny"}), expect![[r#"{"hookEventName":"Elicitation","action":"decline"}"#]]);
     told(json!({"decision": "cancel"}), expect![[r#"{"hookEventName":"Elicitation","action":"cancel"}"#]]);
 }
+
+#[test]
+fn an_answer_nested_deeper_than_the_log_can_be_read_is_refused() {
+    let content = |depth: usize| {
+        let nest = (0..depth).fold(json!(1), |inner, _| json!([inner]));
+        let answer = json!({"decision": "allow", "content": {"name": nest}});
+        serde_json::from_value::<Answer>(answer).unwrap()
+    };
+    assert_eq!(check_sender(&content(100)), Ok(()));
+    assert_eq!(check_sender(&content(101)).unwrap_err().to_string(), "`content` may be nested 100 deep");
+}

@@ -44,13 +44,14 @@ impl Session {
 
     /// Whatever closed a need closed its ask; who did is known where it was done from here.
     pub(super) fn close_asks(&mut self, how: How, by: Option<By>, cause: Cause) {
-        if self.asks.iter().all(|ask| !ask.is_open()) {
+        if !self.asks.iter().any(Ask::is_undecided) {
             return;
         }
         let waiting: Vec<String> =
             self.ledgers().flat_map(Ledger::needs).filter_map(|n| n.ask_id.clone()).collect();
-        for ask in self.asks.iter_mut().filter(|ask| ask.is_open() && !waiting.contains(&ask.id)) {
-            let at = cause.at.max(ask.opened_at);
+        for ask in self.asks.iter_mut().filter(|ask| ask.is_undecided() && !waiting.contains(&ask.id)) {
+            // One that nobody could answer here leaves the card when it would have left it.
+            let at = ask.resolution.as_ref().map_or(cause.at.max(ask.opened_at), |r| r.at);
             ask.resolution =
                 Some(Resolution { how, by: by.or(how.by_terminal()), at, seq: cause.seq, rule: None });
         }

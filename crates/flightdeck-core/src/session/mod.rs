@@ -300,13 +300,20 @@ impl Session {
         }
     }
 
-    /// What is told again is no new sign of life: at every start the registry's entries are, with their old times.
+    /// What is told again is no new sign of life: at every start the registry's entries are, with their old times. Those
+    /// of more than a day ago stand only in the word itself.
     fn show_life(&mut self, event: &Event) {
-        if event.fired_at > self.last_activity_at || event.envelope.clock_back {
+        let at = match &event.kind {
+            EventKind::RegistrySaid(word) if event.envelope.has_fired_at => {
+                word.status_at.min(event.fired_at)
+            }
+            _ => event.fired_at,
+        };
+        if at > self.last_activity_at || event.envelope.clock_back {
             self.quiet_since = None;
             self.stale = false;
         }
-        self.last_activity_at = self.last_activity_at.max(event.fired_at);
+        self.last_activity_at = self.last_activity_at.max(at);
     }
 
     fn take_common_facts(&mut self, event: &Event) {

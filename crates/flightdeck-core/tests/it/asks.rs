@@ -129,3 +129,17 @@ fn a_form_that_was_filled_in_was_not_refused() {
     let _ = fleet.apply(&Event::from_record(&record));
     assert_eq!(fleet.get("s").unwrap().shown.because.rule, flightdeck_core::rules::Rule::AllowedHere);
 }
+
+#[test]
+fn an_ask_of_a_session_that_was_replaced_leaves_its_card_like_any_other() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(
+        &mut fleet,
+        "0 SessionStart source=startup session_id=a pid=7 proc_start=1
+        1 PermissionRequest session_id=a tool_name=Bash tool_input={\"command\":\"make\"}
+        2 SessionStart source=resume session_id=b pid=7 proc_start=1",
+    );
+    assert_eq!(card(&fleet, "a").asks[0].resolution.as_ref().unwrap().how, How::SessionEnded);
+    let _ = fleet.tick(at("63"));
+    assert_eq!(card(&fleet, "a").asks.len(), 0);
+}

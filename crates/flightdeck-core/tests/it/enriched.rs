@@ -48,6 +48,7 @@ fn a_warm_cache_turns_cold_by_itself_and_the_card_moves_down() {
     let warm = card(&fleet, "s");
     assert_eq!((warm.cache.status, warm.cache.expires_at), (CacheStatus::Warm, Some(at("302"))));
     assert_eq!(fleet.tick(at("301.9")), []);
+    assert_eq!(fleet.next_wake(), Some(at("302")));
     assert_eq!(fleet.tick(at("302")), [Effect::Changed("s".to_owned())]);
     let cold = card(&fleet, "s");
     assert_eq!(cold.cache.status, CacheStatus::Cold);
@@ -90,4 +91,13 @@ fn a_context_fuller_than_its_window_is_believed() {
     fleet.enrich("s", summary(&[line]));
     let context = card(&fleet, "s").context.unwrap();
     assert_eq!((context.window, context.percent), (Some(300_015), Some(100.0)));
+}
+
+#[test]
+fn a_snapshot_is_the_same_with_and_without_transcripts() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=x\n2 Stop");
+    let replayed = serde_json::to_value(&fleet).unwrap();
+    fleet.enrich("s", summary(&[answer("2", "claude-opus-5-5")]));
+    assert_eq!(serde_json::to_value(&fleet).unwrap(), replayed);
 }

@@ -368,7 +368,10 @@ fn what_the_registry_repeats_at_a_start_is_no_sign_of_life() {
     assert_eq!(marks(&fleet), (true, true));
     tell_all(&mut fleet, "28901@1 registry busy");
     assert_eq!(marks(&fleet), (true, true));
-    tell_all(&mut fleet, "28902 registry busy");
+    // Two days later its time is older than any event's may be.
+    tell_all(&mut fleet, "172800@1 registry busy");
+    assert_eq!(marks(&fleet), (true, true));
+    tell_all(&mut fleet, "172801 registry busy");
     assert_eq!(marks(&fleet), (false, false));
 }
 

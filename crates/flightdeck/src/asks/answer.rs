@@ -206,7 +206,8 @@ pub async fn post_answer(
     body: Bytes,
 ) -> Result<Response, AnswerError> {
     known(&app, &id).await?;
-    let given: Answer = serde_json::from_slice(&body).map_err(|e| AnswerError::Unreadable(e.to_string()))?;
+    let given = serde_json::from_slice(&body).map_err(|e| e.to_string()).and_then(Answer::sent);
+    let given = given.map_err(AnswerError::Unreadable)?;
     Ok(axum::Json(answer_sent(&app, &id, given).await?).into_response())
 }
 

@@ -238,6 +238,11 @@ pub(super) fn via_of(handler: &Value) -> Via {
 /// The home a handler of ours reports to; none stands in a URL, nor in what curl calls.
 pub(super) fn home_of(handler: &Value) -> Option<PathBuf> {
     let (_, rest) = handler.get("command")?.as_str()?.split_once(" --home '")?;
+    up_to_the_quote(rest)
+}
+
+/// The path that [`shell_quoted`] wrote, from behind its first quote.
+pub(super) fn up_to_the_quote(rest: &str) -> Option<PathBuf> {
     // No path holds a zero: it stands for the quotes that do not end the word.
     let rest = rest.replace(r"'\''", "\0");
     Some(rest.split_once('\'')?.0.replace('\0', "'").into())

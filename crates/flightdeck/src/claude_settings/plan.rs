@@ -105,7 +105,9 @@ pub(super) fn removed(
             // A URL names no home; where two are in the file, it is not ours to remove.
             let rest =
                 edit::strip(&document, &|handler| !shared || home_of(&handler.value).as_deref() == only);
-            let rest = status_line::unwrap(&Document::read(&rest, path)?);
+            let stripped = Document::read(&rest, path)?;
+            let line_stays = only.is_some() && stripped.status_line.home().as_deref() != only;
+            let rest = if line_stays { rest.clone() } else { status_line::unwrap(&stripped) };
             let empty = Document::read(&rest, path)?.members.is_empty();
             (!(empty && old.is_some_and(|old| old.made_file))).then_some(rest)
         }

@@ -3,7 +3,7 @@
 //! The command we write holds theirs once, quoted, and runs it itself where this program is gone. Of a person's own
 //! `statusLine` only the text of its `command` is replaced; padding, refreshInterval and whatever else is there stays.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::document::{Document, Member, Span};
 use super::edit::{self, Edit};
 use super::error::SettingsError;
-use super::handler::{Registration, quoted, shell_quoted};
+use super::handler::{Registration, quoted, shell_quoted, up_to_the_quote};
 
 /// Ends every status line command of ours.
 pub const STATUS_LINE_SENTINEL: &str = "# flightdeck-statusline";
@@ -141,6 +141,12 @@ impl Line {
         }
     }
 
+    /// Where ours reports to. What it is around stands before that, and may have a home of its own.
+    pub(super) fn home(&self) -> Option<PathBuf> {
+        let Self::Ours { command, .. } = self else { return None };
+        up_to_the_quote(command.rsplit_once(" statusline --home '")?.1)
+    }
+
     pub(super) fn state(
         &self,
         registration: &Registration,
@@ -222,6 +228,8 @@ mod tests {
         for theirs in ["cat", "echo '# flightdeck-statusline'", "x # flightdeck-statusline-2"] {
             assert_eq!(line_of(theirs).theirs(), Some(theirs));
         }
+        let around = registration().status_line_command(Some("x statusline --home '/theirs' -- y")).unwrap();
+        assert_eq!(line_of(&around).home().as_deref(), Some(Path::new("/h")));
         for odd in ["mine # flightdeck-statusline", "set -- 'a' b # flightdeck-statusline"] {
             assert!(matches!(line_of(odd), Line::Odd { .. }), "{odd}");
         }

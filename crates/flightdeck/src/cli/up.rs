@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::out::Out;
 use crate::claude_settings::{self as settings, ClientVersion, Scope};
 use crate::config::Config;
-use crate::daemon::{self, Options};
+use crate::daemon::{self, Options, Running};
 use crate::log;
 use crate::paths::Paths;
 use crate::process;
@@ -70,6 +70,29 @@ async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8
     };
     let has_token = options.token.is_some();
     let mut running = daemon::start(options).await?;
+    let told = tell(&running, has_token, out);
+    if open && told.is_ok() {
+        open_in_browser(&running.url);
+    }
+    let broken = match told {
+        // It has registered by now, so it ends in good order.
+        Err(error) => Some(anyhow::Error::new(error).context("cannot say where the board is")),
+        Ok(()) => tokio::select! {
+            _ = interrupt.recv() => None,
+            _ = terminate.recv() => None,
+            () = heard(&mut hangup) => None,
+            error = running.broken() => Some(error),
+        },
+    };
+    // A second Ctrl-C does not wait for anybody.
+    tokio::select! {
+        () = running.stop() => broken.map_or(Ok(0), Err),
+        _ = interrupt.recv() => Ok(1),
+        _ = terminate.recv() => Ok(1),
+    }
+}
+
+fn tell(running: &Running, has_token: bool, out: &mut Out) -> std::io::Result<()> {
     for note in &running.notes {
         Out::note(note);
     }
@@ -79,21 +102,7 @@ async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8
         // Not said to the browser for the person: other users see what a program is started with.
         Out::note("a token is set: open the board once with ?token=… behind its address");
     }
-    if open {
-        open_in_browser(&running.url);
-    }
-    let broken = tokio::select! {
-        _ = interrupt.recv() => None,
-        _ = terminate.recv() => None,
-        () = heard(&mut hangup) => None,
-        error = running.broken() => Some(error),
-    };
-    // A second Ctrl-C does not wait for anybody.
-    tokio::select! {
-        () = running.stop() => broken.map_or(Ok(0), Err),
-        _ = interrupt.recv() => Ok(1),
-        _ = terminate.recv() => Ok(1),
-    }
+    Ok(())
 }
 
 async fn heard(signal: &mut Option<Signal>) {

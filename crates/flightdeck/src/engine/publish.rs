@@ -41,8 +41,11 @@ impl Engine {
         for (event, ask) in asks {
             self.changes.ask(event, &ask);
         }
-        completed.iter().for_each(|id| self.changes.complete(id));
-        for session in &forgotten {
+        // A session may have come back by an event of the same batch that let it go: then its card stays.
+        for id in completed.iter().filter(|id| self.fleet.get(id).is_none_or(|s| s.ended_at.is_some())) {
+            self.changes.complete(id);
+        }
+        for session in forgotten.iter().filter(|s| self.fleet.get(&s.id).is_none()) {
             self.unseen.remove(&session.id);
             self.changes.remove(&session.id);
             self.tail.forget(&session.id);

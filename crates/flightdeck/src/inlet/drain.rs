@@ -40,29 +40,71 @@ pub async fn drain(app: &App, dir: &Path) -> Drained {
 }
 
 pub(crate) async fn drain_at(app: &App, dir: &Path, now: Timestamp) -> Drained {
-    if let Err(error) = spool::enforce_bounds(dir, now, Bounds::default()) {
-        tracing::debug!(%error, "the spool could not be bounded");
-    }
+    let spool = dir.to_owned();
+    let mut listed = on_disk(move || {
+        if let Err(error) = spool::enforce_bounds(&spool, now, Bounds::default()) {
+            tracing::debug!(%error, "the spool could not be bounded");
+        }
+        list(&spool)
+    })
+    .await;
     loop {
-        let taken = next_chunk(dir).await;
-        if taken.files.is_empty() {
-            return if taken.broken_off { Drained::Waiting } else { Drained::Empty };
+        match take_in(app, listed).await {
+            // What came meanwhile.
+            Ok(1..) => {
+                let spool = dir.to_owned();
+                listed = on_disk(move || list(&spool)).await;
+            }
+            Ok(0) => return Drained::Empty,
+            Err(()) => return Drained::Waiting,
         }
-        let count = taken.records.len();
-        #[cfg(test)]
-        crate::engine::planted::remove_too_early(&taken.files);
-        if let Err(error) = app.engine.append(taken.records).await {
-            tracing::error!(%error, "spooled events wait on");
-            return Drained::Waiting;
-        }
-        app.health.metrics.spooled.fetch_add(count as u64, Ordering::Relaxed);
-        if let Err(error) = spool::remove(&taken.files) {
-            // They stay and come again; their ids are known by then, so nothing is applied twice.
-            tracing::error!(%error, "spooled events are stored but cannot be removed");
-            return Drained::Waiting;
-        }
-        tracing::info!(events = count, "events came from the spool");
     }
+}
+
+/// One listing, a chunk at a time: a full spool takes a while to list. Says how many events it held, or that some wait on.
+async fn take_in(app: &App, mut listed: Listed) -> Result<usize, ()> {
+    let mut all = 0;
+    while listed.len() > 0 {
+        let taken;
+        (taken, listed) = on_disk(move || (read_chunk(&mut listed), listed)).await;
+        let count = taken.records.len();
+        if count > 0 {
+            #[cfg(test)]
+            crate::engine::planted::remove_too_early(&taken.files);
+            if let Err(error) = app.engine.append(taken.records).await {
+                tracing::error!(%error, "spooled events wait on");
+                return Err(());
+            }
+            app.health.metrics.spooled.fetch_add(count as u64, Ordering::Relaxed);
+            if let Some(error) = on_disk(move || spool::remove(&taken.files).err()).await {
+                // They stay and come again; their ids are known by then, so nothing is applied twice.
+                tracing::error!(%error, "spooled events are stored but cannot be removed");
+                return Err(());
+            }
+            tracing::info!(events = count, "events came from the spool");
+            all += count;
+        }
+        if taken.broken_off {
+            return Err(());
+        }
+    }
+    Ok(all)
+}
+
+/// Files in the order they fired, those that were taken left out.
+type Listed = std::vec::IntoIter<SpoolFile>;
+
+fn list(dir: &Path) -> Listed {
+    spool::list(dir).unwrap_or_default().into_iter()
+}
+
+/// Off the threads that serve others.
+async fn on_disk<T: Default + Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    if cfg!(test) {
+        // A simulation has one thread, so that what it saw it can see again.
+        return work();
+    }
+    tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
 #[derive(Default)]
@@ -73,22 +115,13 @@ struct Chunk {
     broken_off: bool,
 }
 
-async fn next_chunk(dir: &Path) -> Chunk {
-    if cfg!(test) {
-        // A simulation has one thread, so that what it saw it can see again.
-        return read_chunk(dir);
-    }
-    let dir = dir.to_owned();
-    tokio::task::spawn_blocking(move || read_chunk(&dir)).await.unwrap_or_default()
-}
-
-fn read_chunk(dir: &Path) -> Chunk {
+fn read_chunk(listed: &mut Listed) -> Chunk {
     let mut chunk = Chunk::default();
     let mut bytes = 0;
-    for file in spool::list(dir).unwrap_or_default() {
-        if chunk.files.len() == CHUNK_FILES_MAX || bytes > CHUNK_BYTES_MAX {
-            break;
-        }
+    while chunk.files.len() < CHUNK_FILES_MAX
+        && bytes <= CHUNK_BYTES_MAX
+        && let Some(file) = listed.next()
+    {
         bytes += file.bytes;
         match spool::read(&file) {
             Ok(frame) => match record(frame, &file) {
@@ -99,6 +132,8 @@ fn read_chunk(dir: &Path) -> Chunk {
                 Err(reason) => put_aside(&file, &reason),
             },
             Err(error) if error.is_poison() => put_aside(&file, &error.to_string()),
+            // A hook that looked at the bounds dropped it since it was listed.
+            Err(error) if error.is_gone() => {}
             Err(error) => {
                 tracing::warn!(%error, "a spooled event cannot be read now");
                 chunk.broken_off = true;
@@ -161,5 +196,31 @@ pub async fn watch(app: App, dir: PathBuf) {
         tokio::time::sleep(SETTLE).await;
         while hints.try_recv().is_ok() {}
         left = drain(&app, &dir).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flightdeck_core::record::EventId;
+
+    use super::*;
+
+    #[test]
+    fn one_listing_is_walked_in_chunks_and_what_has_gone_meanwhile_is_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let event = r#"{"cmd":"hook","args":{"session_id":"s","hook_event_name":"Stop"},"env":{}}"#;
+        for n in 1..=300 {
+            std::fs::write(dir.path().join(spool::file_name(n, EventId(n.into()))), event).unwrap();
+        }
+        let mut listed = list(dir.path());
+        std::fs::remove_file(dir.path().join(spool::file_name(2, EventId(2)))).unwrap();
+        std::fs::write(dir.path().join(spool::file_name(3, EventId(3))), "nonsense").unwrap();
+        let walk = |listed: &mut Listed| {
+            let chunk = read_chunk(listed);
+            (chunk.files.len(), chunk.files.first().map(|f| f.fired_ns), chunk.broken_off)
+        };
+        assert_eq!(walk(&mut listed), (256, Some(1), false));
+        assert_eq!(walk(&mut listed), (42, Some(259), false));
+        assert_eq!(walk(&mut listed), (0, None, false));
     }
 }

@@ -50,8 +50,9 @@ impl Frame {
 
     fn parse_strictly(line: &[u8]) -> Result<Self, FrameError> {
         let wire: Wire<'_> = serde_json::from_slice(line).map_err(FrameError::Malformed)?;
+        let cut = wire.args.and_then(|args| without_depth(args.get().as_bytes()));
         Ok(Self {
-            args: object("args", wire.args).or_else(|error| without_depth(wire.args).ok_or(error))?,
+            args: cut.map_or_else(|| object("args", wire.args), Ok)?,
             env: object("env", wire.env)?,
             cmd: wire.cmd.into_owned(),
         })
@@ -68,10 +69,10 @@ fn object(part: &'static str, json: Option<&RawValue>) -> Result<Map<String, Val
     }
 }
 
-/// The sender is a hook, which can tell nobody that its event was refused: it is taken without what is nested deeper
-/// than our parser goes, and marked. (A sender by HTTP is told.)
-fn without_depth(json: Option<&RawValue>) -> Option<Map<String, Value>> {
-    let json = json?.get().as_bytes();
+/// What embeds a payload (a card, the board, a snapshot) must be readable by a parser that goes no deeper than ours. So
+/// what is nested too deep is left out, and the payload marked; `None` where nothing is. A hook can tell nobody that its
+/// event was refused, so it may nest as deep as it likes; a sender by HTTP is told where our own parser gives up.
+fn without_depth(json: &[u8]) -> Option<Map<String, Value>> {
     let mut args: Map<String, Value> = serde_json::from_slice(&shallow(json)?).ok()?;
     args.insert(MARK.to_owned(), json!({ "bytes": json.len() }));
     Some(args)
@@ -85,16 +86,21 @@ pub fn parse_body(body: &[u8]) -> Result<Map<String, Value>, serde_json::Error> 
 /// The same, and its bytes where no leniency was needed.
 pub fn parse_verbatim(body: &[u8]) -> Result<(Map<String, Value>, Verbatim), serde_json::Error> {
     match serde_json::from_slice(body) {
-        Ok(payload) => Ok((payload, Verbatim::of(body))),
+        Ok(payload) => Ok(match without_depth(body) {
+            Some(cut) => (cut, Verbatim::default()),
+            None => (payload, Verbatim::of(body)),
+        }),
         Err(error) => {
             let body = repaired(body).ok_or(error)?;
-            Ok((serde_json::from_slice(&body)?, Verbatim::default()))
+            let payload = serde_json::from_slice(&body)?;
+            Ok((without_depth(&body).unwrap_or(payload), Verbatim::default()))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use flightdeck_core::limits::PAYLOAD_DEPTH_MAX;
     use proptest::prelude::*;
 
     use super::*;
@@ -119,19 +125,20 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_may_nest_as_deep_as_a_body_and_deeper_it_is_marked() {
+    fn a_payload_is_cut_where_it_is_nested_too_deep_and_marked() {
         let deep = |n: usize| format!(r#"{{"tool_use_id":"t","a":{}1{}}}"#, "[".repeat(n), "]".repeat(n));
         let framed = |n: usize| format!(r#"{{"cmd":"hook","args":{}}}"#, deep(n));
-        for n in [1, 120, 125, 126, 127, 128, 100_000] {
-            let body = parse_body(deep(n).as_bytes());
+        for n in [1, 99, 100, 120, 125, 126, 127, 128, 100_000] {
             let args = Frame::parse(framed(n).as_bytes()).unwrap().args;
-            match body {
-                Ok(body) => assert_eq!(args, body, "{n}"),
-                Err(_) => assert_eq!(
-                    (&args["tool_use_id"], &args[MARK]["bytes"]),
-                    (&json!("t"), &json!(deep(n).len()))
-                ),
+            if let Ok((body, verbatim)) = parse_verbatim(deep(n).as_bytes()) {
+                assert_eq!(args, body, "{n}");
+                assert_eq!(verbatim.json().is_some(), n < PAYLOAD_DEPTH_MAX, "{n}");
             }
+            let cut = (n >= PAYLOAD_DEPTH_MAX).then(|| json!({ "bytes": deep(n).len() }));
+            assert_eq!((&args["tool_use_id"], args.get(MARK)), (&json!("t"), cut.as_ref()), "{n}");
+            // With what a card, the board, an answer of the socket put around it.
+            let wrapped = format!("{}{}{}", "[".repeat(20), Value::from(args), "]".repeat(20));
+            assert!(serde_json::from_str::<Value>(&wrapped).is_ok(), "{n}");
         }
         assert!(parse_body(deep(120).as_bytes()).is_ok());
         assert!(parse_body(deep(128).as_bytes()).is_err());

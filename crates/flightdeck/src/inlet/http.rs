@@ -8,6 +8,7 @@ use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
 use flightdeck_core::record::{Record, Verbatim};
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_core::wire::hook_name::HookName;
+use flightdeck_core::wire::lenient::text;
 use serde_json::{Map, json};
 
 use crate::asks::holds::Held;
@@ -55,7 +56,7 @@ async fn take(app: &App, event: Option<String>, headers: &HeaderMap, body: &[u8]
         }
     };
     let name_in_path = event.as_deref().and_then(HookName::from_kebab);
-    if let (Some(unknown), None, None) = (event, name_in_path, payload.get("hook_event_name")) {
+    if let (Some(unknown), None, None) = (event, name_in_path, text(&payload, "hook_event_name")) {
         payload.insert("hook_event_name".to_owned(), json!(unknown));
         verbatim = Verbatim::default();
     }

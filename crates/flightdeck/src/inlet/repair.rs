@@ -9,6 +9,10 @@ const TOO_DEEP: &[u8] = "\"…[nested too deep: clipped]\"".as_bytes();
 
 /// The same JSON without what is nested too deep, or `None` if nothing is. `json` is whole: its brackets match.
 pub(super) fn shallow(json: &[u8]) -> Option<Vec<u8>> {
+    // Nearly every payload has fewer brackets than that, and counting them costs next to nothing.
+    if json.iter().filter(|byte| matches!(byte, b'[' | b'{')).count() <= PAYLOAD_DEPTH_MAX {
+        return None;
+    }
     let mut out = Vec::new();
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     // Where the part begins that is kept next.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use flightdeck_core::ask::answer::Answer;
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_core::wire::statusline;
 use serde_json::{Map, Value, json};
@@ -86,7 +87,9 @@ pub(crate) async fn converse(stream: UnixStream, app: App) -> std::io::Result<()
             return send(&mut write, &refusal.json()).await;
         }
         match Frame::parse(&line) {
-            Ok(frame) if frame.cmd == "subscribe" => return subscribe(&frame.args, &app, write).await,
+            Ok(frame) if frame.cmd == "subscribe" => {
+                return subscribe(&frame.args, &app, &mut lines, write).await;
+            }
             Ok(frame) if frame.cmd == "hook" => {
                 let bytes = line.len();
                 line = Vec::new();
@@ -132,7 +135,7 @@ async fn answer(frame: Frame, app: &App) -> Result<Value, Refusal> {
         "ask" => to_json(asks::ask_card(app, &ask_id_of(&frame.args)?).await.map_err(not_answered)?)?,
         "answer" => {
             let id = ask_id_of(&frame.args)?;
-            let given = serde_json::from_value(frame.args.get("answer").cloned().unwrap_or_default());
+            let given = Answer::sent(frame.args.get("answer").cloned().unwrap_or_default());
             let given = given.map_err(|e| Refusal::new("VALIDATION_ERROR", format!("`answer`: {e}")))?;
             to_json(asks::answer_sent(app, &id, given).await.map_err(not_answered)?)?
         }
@@ -283,9 +286,38 @@ fn body(args: &Map<String, Value>) -> Vec<u8> {
     serde_json::to_vec(args).unwrap_or_default()
 }
 
-/// The same changes as the event stream, a line each. A reader that falls behind gets `gap` and a fresh snapshot.
-async fn subscribe(args: &Map<String, Value>, app: &App, mut write: OwnedWriteHalf) -> std::io::Result<()> {
-    let mut last = args.get("last_event_id").and_then(Value::as_str).map(str::to_owned);
+/// The same changes as the event stream, a line each, until the viewer leaves or no longer writes: on a quiet board nothing
+/// else would show that it has gone, and its place would be lost.
+async fn subscribe(
+    args: &Map<String, Value>,
+    app: &App,
+    lines: &mut BufReader<OwnedReadHalf>,
+    write: OwnedWriteHalf,
+) -> std::io::Result<()> {
+    tokio::select! {
+        ended = tell_changes(args, app, write) => ended,
+        () = until_it_leaves(lines) => Ok(()),
+    }
+}
+
+/// Whatever else it says is not heard.
+async fn until_it_leaves(lines: &mut BufReader<OwnedReadHalf>) {
+    while let Ok(bytes) = lines.fill_buf().await
+        && !bytes.is_empty()
+    {
+        let all = bytes.len();
+        lines.consume(all);
+    }
+}
+
+/// A reader that falls behind gets `gap` and a fresh snapshot.
+async fn tell_changes(
+    args: &Map<String, Value>,
+    app: &App,
+    mut write: OwnedWriteHalf,
+) -> std::io::Result<()> {
+    let last = ["last_event_id", "lastEventId"].iter().find_map(|key| args.get(*key)?.as_str());
+    let mut last = last.map(str::to_owned);
     loop {
         let Ok(mut subscription) = app.engine.subscribe(last.take()).await else { return Ok(()) };
         for change in &subscription.first {

@@ -53,6 +53,9 @@ impl ReadError {
     pub fn is_poison(&self) -> bool {
         !matches!(self, Self::Io { .. })
     }
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -181,11 +184,7 @@ pub fn stats(dir: &Path) -> io::Result<SpoolStats> {
 /// If another process is at it, that one's work is enough.
 pub fn enforce_bounds(dir: &Path, now: Timestamp, bounds: Bounds) -> io::Result<u64> {
     let folder = private_folder::open(dir)?;
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let counter = rustix::fs::openat(&folder, DROPPED, flags, Mode::RUSR | Mode::WUSR)?;
-    if rustix::fs::flock(&counter, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(0);
-    }
+    let Some(counter) = lock(&folder)? else { return Ok(0) };
     clear_temps(&folder, now)?;
     let files = list_open(&folder, dir)?;
     let surplus = surplus(&files, now, bounds);
@@ -194,6 +193,38 @@ pub fn enforce_bounds(dir: &Path, now: Timestamp, bounds: Bounds) -> io::Result<
         count(&counter, surplus as u64)?;
     }
     Ok(surplus as u64)
+}
+
+/// The same without a stat for each file, for a hook that somebody waits for: drops what is too many or too old by the
+/// names alone. How large they are together is not looked at.
+pub fn enforce_count_and_age(dir: &Path, now: Timestamp, bounds: Bounds) -> io::Result<u64> {
+    let folder = private_folder::open(dir)?;
+    let Some(counter) = lock(&folder)? else { return Ok(0) };
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::read_from(&folder)? {
+        names.extend(entry?.file_name().to_str().ok().and_then(parse_name));
+    }
+    let is_old = |(fired_ns, _): &(u64, EventId)| now - moment(*fired_ns) > bounds.age;
+    let too_many = names.len().saturating_sub(bounds.files);
+    if too_many == 0 && !names.iter().any(is_old) {
+        return Ok(0);
+    }
+    names.sort_unstable();
+    let surplus = too_many.max(names.partition_point(is_old));
+    let gone = |name: &(u64, EventId)| {
+        rustix::fs::unlinkat(&folder, file_name(name.0, name.1), AtFlags::empty()).is_ok()
+    };
+    let dropped = names[..surplus].iter().filter(|name| gone(name)).count() as u64;
+    count(&counter, dropped)?;
+    Ok(dropped)
+}
+
+/// The counter, held; `None` if another process has it.
+fn lock(folder: &OwnedFd) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let counter = rustix::fs::openat(folder, DROPPED, flags, Mode::RUSR | Mode::WUSR)?;
+    let held = rustix::fs::flock(&counter, FlockOperation::NonBlockingLockExclusive).is_ok();
+    Ok(held.then_some(counter))
 }
 
 /// How many of the oldest files are too many, too large or too old.
@@ -211,7 +242,11 @@ fn surplus(files: &[SpoolFile], now: Timestamp, bounds: Bounds) -> usize {
 }
 
 fn fired_at(file: &SpoolFile) -> Timestamp {
-    Timestamp::from_millis(i64::try_from(file.fired_ns / 1_000_000).unwrap_or(i64::MAX))
+    moment(file.fired_ns)
+}
+
+fn moment(fired_ns: u64) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(fired_ns / 1_000_000).unwrap_or(i64::MAX))
 }
 
 fn count(counter: &OwnedFd, more: u64) -> io::Result<()> {

@@ -114,6 +114,21 @@ fn the_oldest_over_the_bounds_are_dropped_and_counted() {
 }
 
 #[test]
+fn a_hook_drops_by_the_names_alone_and_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    for n in 0..10 {
+        put(dir.path(), NOW - n, 0, "12345");
+    }
+    let enforce = |bounds| enforce_count_and_age(dir.path(), Timestamp::from_millis(NOW), bounds).unwrap();
+    assert_eq!(enforce(Bounds { bytes: 1, ..Bounds::default() }), 0);
+    assert_eq!(enforce(Bounds { files: 8, ..Bounds::default() }), 2);
+    assert_eq!(enforce(Bounds { files: 7, age: Millis(4), ..Bounds::default() }), 3);
+    let stats = stats(dir.path()).unwrap();
+    assert_eq!((stats.files, stats.dropped), (5, 5));
+    assert_eq!(stats.oldest, Some(Timestamp::from_millis(NOW - 4)));
+}
+
+#[test]
 fn what_a_killed_hook_left_is_cleared_after_an_hour() {
     let dir = tempfile::tempdir().unwrap();
     let temp = dir.path().join(format!(".{}", file_name(7, EventId(7))));

@@ -107,7 +107,15 @@ async fn all_sessions(app: &App, before: Option<&str>, limit: Option<usize>) -> 
     // One that was resumed after it had left is in the fleet again; its old last word is not a second session.
     let known: BTreeSet<&str> = fleet.iter().filter_map(|card| card["id"].as_str()).collect();
     let stored = page.sessions.iter().filter(|s| !known.contains(s.id.as_str()));
-    let stored = stored.map(|s| serde_json::from_str(&s.card)).collect::<Result<Vec<Value>, _>>()?;
+    let stored = stored.filter_map(|s| match serde_json::from_str(&s.card) {
+        Ok(card) => Some(card),
+        Err(error) => {
+            // One card that another version wrote, or the disk spoilt, must not hide all the others.
+            tracing::warn!(%error, session = s.id, "a stored card cannot be read and is left out");
+            None
+        }
+    });
+    let stored: Vec<Value> = stored.collect();
     let sessions: Vec<Value> = fleet.into_iter().filter(|_| first_page).chain(stored).collect();
     whole.insert("sessions".into(), sessions.into());
     whole.insert("next_before".into(), json!(page.next_before.map(|c| c.to_string())));

@@ -36,7 +36,9 @@ pub(super) const PICKED_BYTES_MAX: usize = 4096;
 /// Shells and wrappers between the client and us: usually one.
 #[cfg(target_os = "linux")]
 pub(super) const ANCESTORS_MAX: usize = 16;
-/// One spooled event in this many looks at the bounds: the look costs a stat for each file.
+/// One spooled event in this many counts the files: a full spool takes some milliseconds to read.
 pub(super) const BOUNDS_EVERY: u128 = 64;
-/// A spooled event from this size on always looks: few of them fill the spool.
+/// So many spooled bytes, on average, and one event also adds up their sizes, at a stat for each file.
+pub(super) const BOUNDS_EVERY_BYTES: usize = 16 * 1024 * 1024;
+/// A spooled event from this size on always does: few of them fill the spool.
 pub(super) const BOUNDS_ALWAYS_FROM_BYTES: usize = 1024 * 1024;

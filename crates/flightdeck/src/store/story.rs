@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flightdeck_core::time::{Millis, Timestamp};
 use proptest::test_runner::{Config, TestRunner};
@@ -138,21 +138,17 @@ fn appends_are_served_while_old_events_are_removed() {
             let policy = RetentionPolicy { max_age: Millis(0), keep_after_seq: 20_000, ..Default::default() };
             let retaining = store.retain(Timestamp::from_millis(i64::MAX), policy);
             let appending = async {
-                let (mut seen_midway, mut slowest) = (0, Duration::ZERO);
+                let mut seen_midway = 0;
                 for n in 20_001..=20_100 {
-                    let began = Instant::now();
                     store.append(vec![record(n)]).await.unwrap();
-                    slowest = slowest.max(began.elapsed());
                     let oldest = store.oldest().await.unwrap().map_or(0, |o| o.seq);
                     seen_midway += u32::from((2..20_000).contains(&oldest));
                 }
-                (seen_midway, slowest)
+                seen_midway
             };
-            let (report, (seen_midway, slowest)) = tokio::join!(retaining, appending);
+            let (report, seen_midway) = tokio::join!(retaining, appending);
             assert_eq!(report.unwrap().removed, 20_000);
             assert!(seen_midway > 0, "no append was served before retention had ended");
-            // Generous, for a busy machine; the bench has the real figure.
-            assert!(slowest < Duration::from_millis(500), "an append took {slowest:?}");
         });
     });
 }

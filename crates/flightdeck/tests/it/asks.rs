@@ -130,6 +130,8 @@ fn an_answer_that_does_not_fit_changes_nothing() {
             "`answers` does not go with this request and decision",
         ),
         (json!({"decision": "perhaps"}), "unknown variant `perhaps`"),
+        (json!({"decision": "deny", "reason": "no"}), "an answer has no field `reason`"),
+        (json!({"decision": "allow", "updatedPermission": []}), "an answer has no field `updatedPermission`"),
     ] {
         let said = answer(&deck, &ask, body);
         assert_eq!(said.status, 422);
@@ -358,4 +360,10 @@ fn a_daemon_that_restarts_leaves_the_terminal_to_answer() {
     let card = daemon.get("/api/sessions/t").json();
     assert_eq!(card["asks"][0]["resolution"]["how"], "answer_in_terminal");
     assert_eq!(card["agent_state"]["state"], "needs_permission");
+    // Once somebody has answered there, the card says that.
+    stage.socket().hook(&bash("t", "PostToolUse"), &Map::new());
+    let card = daemon.get("/api/sessions/t").json();
+    let resolution = &card["asks"][0]["resolution"];
+    assert_eq!((&resolution["how"], &resolution["by"]), (&json!("answered_in_terminal"), &json!("terminal")));
+    assert_eq!(card["agent_state"]["state"], "thinking");
 }

@@ -10,10 +10,12 @@
 )]
 
 mod asks;
+mod back;
 mod board;
 mod cli;
 mod corpus;
 mod deck;
+mod deep;
 mod demo;
 mod http;
 mod intruders;
@@ -34,3 +36,4 @@ mod status_line;
 mod stream;
 mod terminal;
 mod trouble;
+mod viewers;

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
+use flightdeck::process;
 use rustix::process::Signal;
 
-use crate::stage::{Daemon, Stage};
+use crate::stage::{Daemon, Stage, until};
 
 /// Another tool's hooks, an odd order, odd spaces, no newline at the end.
 const THEIRS: &str = "{\n\t\"model\":   \"opus\",\n\t\"hooks\": {\"Stop\": [{\"hooks\": [ {\"type\":\"command\", \"command\":\"say done\"}]}]},\n\t\"a\":[1,2 ]\n}";
@@ -24,11 +26,23 @@ fn ours(stage: &Stage) -> usize {
     settings(stage).matches("# flightdeck-hook").count()
 }
 
+/// `up` that a closed terminal ends, also where the stories themselves run under nohup.
+fn hearing_of_its_terminal(stage: &Stage) -> Command {
+    let up = stage.flightdeck(&["up", "--port", "0"]);
+    if !(cfg!(target_os = "linux") && process::outlives_its_terminal()) {
+        return up;
+    }
+    let mut command = stage.bare(Path::new("/usr/bin/env"));
+    command.arg("--default-signal=HUP").arg(up.get_program()).args(up.get_args());
+    command.env("FLIGHTDECK_HOME", stage.paths().home);
+    command
+}
+
 #[test]
 fn a_stop_and_a_closed_terminal_take_out_exactly_what_up_put_in() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let stage = with_settings(THEIRS);
-        let daemon = stage.up(&[]);
+        let daemon = Daemon::start(hearing_of_its_terminal(&stage), &stage);
         assert!(ours(&stage) > 20);
         let status = daemon.get("/hook/status").json();
         assert_eq!((&status["missing"], &status["drift"]), (&serde_json::json!([]), &false.into()));
@@ -52,6 +66,32 @@ fn a_daemon_under_nohup_outlives_its_terminal() {
     assert!(daemon.stop().success());
 }
 
+/// Ends by itself; says how, and what it complained of.
+fn up_into(stdout: impl Into<Stdio>, stage: &Stage) -> (bool, String) {
+    let mut command = stage.flightdeck(&["up", "--port", "0"]);
+    let errors = stage.path().join("stderr");
+    let mut child = command.stdout(stdout).stderr(fs::File::create(&errors).unwrap()).spawn().unwrap();
+    let ended = until("the daemon has ended", || child.try_wait().unwrap());
+    (ended.success(), fs::read_to_string(errors).unwrap())
+}
+
+#[test]
+fn one_who_cannot_say_where_it_is_takes_out_what_it_put_in() {
+    let stage = with_settings(THEIRS);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(up_into(writer, &stage), (true, String::new()));
+    assert_eq!(settings(&stage), THEIRS);
+    assert!(!stage.paths().socket().exists() && !stage.paths().daemon_file().exists());
+    #[cfg(target_os = "linux")]
+    {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let (well, complaint) = up_into(full, &stage);
+        assert!(!well && complaint.contains("cannot say where the board is"), "{complaint}");
+        assert_eq!(settings(&stage), THEIRS);
+    }
+}
+
 #[test]
 fn where_there_was_no_file_there_is_none_again() {
     let stage = Stage::new();
@@ -59,6 +99,32 @@ fn where_there_was_no_file_there_is_none_again() {
     assert!(ours(&stage) > 20);
     daemon.stop();
     assert!(!stage.settings().exists());
+}
+
+/// Ends by itself; says how, and what it complained of.
+fn up_into(stdout: impl Into<Stdio>, stage: &Stage) -> (bool, String) {
+    let mut command = stage.flightdeck(&["up", "--port", "0"]);
+    let errors = stage.path().join("stderr");
+    let mut child = command.stdout(stdout).stderr(fs::File::create(&errors).unwrap()).spawn().unwrap();
+    let ended = until("the daemon has ended", || child.try_wait().unwrap());
+    (ended.success(), fs::read_to_string(errors).unwrap())
+}
+
+#[test]
+fn one_who_cannot_say_where_it_is_takes_out_what_it_put_in() {
+    let stage = with_settings(THEIRS);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(up_into(writer, &stage), (true, String::new()));
+    assert_eq!(settings(&stage), THEIRS);
+    assert!(!stage.paths().socket().exists() && !stage.paths().daemon_file().exists());
+    #[cfg(target_os = "linux")]
+    {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let (well, complaint) = up_into(full, &stage);
+        assert!(!well && complaint.contains("cannot say where the board is"), "{complaint}");
+        assert_eq!(settings(&stage), THEIRS);
+    }
 }
 
 #[test]
@@ -171,12 +237,16 @@ fn a_second_home_leaves_the_hooks_of_the_first_alone() {
 
 #[test]
 fn a_stop_leaves_hooks_that_another_home_took_over() {
-    let stage = with_settings(THEIRS);
-    let first = stage.up(&[]);
-    let mut install = stage.flightdeck(&["hooks", "install"]);
-    assert!(install.env("FLIGHTDECK_HOME", stage.path().join("second")).output().unwrap().status.success());
-    let taken = settings(&stage);
-    assert!(taken.contains("second"));
-    first.stop();
-    assert_eq!(settings(&stage), taken);
+    for more in [&[][..], &["--statusline"]] {
+        let stage = with_settings(THEIRS);
+        let first = stage.up(&[]);
+        let mut install = stage.flightdeck(&["hooks", "install"]);
+        install.args(more).env("FLIGHTDECK_HOME", stage.path().join("second"));
+        assert!(install.output().unwrap().status.success());
+        let taken = settings(&stage);
+        assert!(taken.contains("second"));
+        assert_eq!(taken.contains("# flightdeck-statusline"), !more.is_empty());
+        first.stop();
+        assert_eq!(settings(&stage), taken);
+    }
 }

@@ -208,17 +208,19 @@ fn an_unknown_event_is_kept_and_moves_nothing() {
     let daemon = stage.daemon();
     let strange = r#"{"session_id":"s","hook_event_name":"FutureThing","novelty":{"a":[1,2.5,null]}}"#;
     assert_eq!(daemon.post("/api/live/hook", strange).status, 204);
-    assert_eq!(daemon.post("/hook/some-new-event", r#"{"session_id":"s"}"#).status, 204);
+    for nameless in [r#"{"session_id":"s"}"#, r#"{"session_id":"s","hook_event_name":null}"#] {
+        assert_eq!(daemon.post("/hook/some-new-event", nameless).status, 204);
+    }
     assert_eq!(
         daemon.post("/hook/stop", r#"{"session_id":"s","timestamp":"1999-01-01T00:00:00Z"}"#).status,
         204
     );
     let events = daemon.get("/api/sessions/s/events?payload=1").json()["events"].clone();
     let names: Vec<_> = events.as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["FutureThing", "some-new-event", "Stop"]);
+    assert_eq!(names, ["FutureThing", "some-new-event", "some-new-event", "Stop"]);
     assert_eq!(events[0]["payload"].to_string(), strange);
-    assert_eq!(events[2]["payload"]["timestamp"], "1999-01-01T00:00:00Z");
-    assert_eq!(events[2]["fired_at"], events[2]["received_at"]);
+    assert_eq!(events[3]["payload"]["timestamp"], "1999-01-01T00:00:00Z");
+    assert_eq!(events[3]["fired_at"], events[3]["received_at"]);
     assert_eq!(daemon.card("s")["agent_state"]["label"], "Waiting for your next prompt");
 }
 

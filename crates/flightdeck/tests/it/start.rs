@@ -105,6 +105,19 @@ fn a_socket_file_of_a_dead_daemon_is_replaced() {
 }
 
 #[test]
+fn when_the_last_event_came_is_known_before_the_next_one_comes() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let last = |daemon: &Daemon| daemon.get("/hook/status").json()["last_event_at"].clone();
+    assert!(last(&daemon).is_null());
+    daemon.post("/api/live/hook", r#"{"session_id":"s","hook_event_name":"Stop"}"#);
+    let told = last(&daemon);
+    assert!(told.is_string());
+    daemon.stop();
+    assert_eq!(last(&stage.daemon()), told);
+}
+
+#[test]
 fn a_damaged_database_is_set_aside_said_so_and_the_daemon_works() {
     let stage = Stage::new();
     let daemon = stage.daemon();

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use crate::e2e::expect::{
     dialog, idle, interrupted, permission, plan as plan_ready, question as asks, working,
 };
-use crate::e2e::stage::Stage;
+use crate::e2e::stage::{DRAWN, Seat, Stage};
 
 pub(super) fn permission_yes(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
@@ -49,18 +49,18 @@ pub(super) fn two_permissions(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:tworeads one")?;
     s.see(&t, "two ask", permission("Read"))?;
-    t.tui.wait_text("1 of 2", std::time::Duration::from_secs(5))?;
+    t.tui.wait_text("1 of 2", DRAWN)?;
     s.answer(&t, &["Enter"])?;
-    wait_for_second(s, &t)?;
+    wait_for_second(&t)?;
     s.see(&t, "one is left", permission("Read"))?;
     s.answer(&t, &["Enter"])?;
     s.see(&t, "both given", idle())
 }
 
 /// The "1 of 2" in the corner goes when the first is answered.
-fn wait_for_second(_: &Stage, t: &crate::e2e::stage::Seat) -> Result<()> {
+fn wait_for_second(t: &Seat) -> Result<()> {
     let gone = || Ok((!t.tui.capture()?.contains("1 of 2")).then_some(()));
-    flightdeck_sim::client::wait_for("the second question", std::time::Duration::from_secs(5), gone)
+    flightdeck_sim::client::wait_for("the second question", DRAWN, gone)
 }
 
 pub(super) fn question(s: &mut Stage) -> Result<()> {

@@ -1,11 +1,9 @@
 //! Every way a session ends.
 
-use std::time::Duration;
-
 use anyhow::Result;
 
 use crate::e2e::expect::{exited, idle, working};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{DRAWN, Seat, Stage};
 
 fn one_turn(s: &mut Stage, name: &str) -> Result<Seat> {
     let t = s.open(name)?;
@@ -23,7 +21,7 @@ pub(super) fn exit(s: &mut Stage) -> Result<()> {
 pub(super) fn ctrl_c(s: &mut Stage) -> Result<()> {
     let t = one_turn(s, "a")?;
     t.tui.press(&["C-c"])?;
-    t.tui.wait_text("again to exit", Duration::from_secs(5))?;
+    t.tui.wait_text("again to exit", DRAWN)?;
     t.tui.press(&["C-c"])?;
     s.see(&t, "closed by Ctrl-C", exited())
 }
@@ -31,7 +29,7 @@ pub(super) fn ctrl_c(s: &mut Stage) -> Result<()> {
 pub(super) fn ctrl_d(s: &mut Stage) -> Result<()> {
     let t = one_turn(s, "a")?;
     t.tui.press(&["C-d"])?;
-    t.tui.wait_text("again to exit", Duration::from_secs(5))?;
+    t.tui.wait_text("again to exit", DRAWN)?;
     t.tui.press(&["C-d"])?;
     s.see(&t, "closed by Ctrl-D", exited())
 }
@@ -50,7 +48,7 @@ pub(super) fn terminal(s: &mut Stage) -> Result<()> {
     let other = s.open("b")?;
     let t = one_turn(s, "a")?;
     t.tui.close_terminal()?;
-    t.tui.wait_gone(Duration::from_secs(10))?;
+    t.tui.wait_gone(DRAWN)?;
     s.see(&t, "its terminal is gone", exited())?;
     s.see(&other, "the other is untouched", idle())
 }

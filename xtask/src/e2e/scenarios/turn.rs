@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 
 use crate::e2e::expect::{error, idle, working};
-use crate::e2e::stage::Stage;
+use crate::e2e::stage::{DRAWN, Stage};
 
 pub(super) fn print(s: &mut Stage) -> Result<()> {
     let done = s.lab.print("SCRIPT:hello say hello", &[], &[])?;
@@ -44,7 +44,7 @@ pub(super) fn queued_prompt(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:nap one")?;
     s.see(&t, "a command runs", working().board(&["acting"]))?;
     t.tui.submit("SCRIPT:hello queued")?;
-    t.tui.wait_text("queued messages|to send now", Duration::from_secs(5))?;
+    t.tui.wait_text("queued messages|to send now", DRAWN)?;
     s.see(&t, "the prompt waits in the queue", working().board(&["acting"]))?;
     s.see(&t, "both are done", idle())
 }
@@ -82,7 +82,7 @@ pub(super) fn shell_command(s: &mut Stage) -> Result<()> {
     // The key alone changes what the box is for.
     t.tui.press(&["!"])?;
     t.tui.submit("echo typed-by-$((40+2))")?;
-    t.tui.wait_text("typed-by-42", Duration::from_secs(10))?;
+    t.tui.wait_text("typed-by-42", DRAWN)?;
     s.see(&t, "the command ran, nobody works", idle())?;
     s.prompt(&t, "SCRIPT:hello two")?;
     s.see(&t, "goes on", idle())

@@ -123,6 +123,8 @@ impl Follower {
             self.watches.join_all(&projects);
         }
         loop {
+            #[cfg(test)]
+            self.tail.means_to_look(!self.due.is_empty());
             let next = self.due.values().map(|(at, _)| *at).chain(self.strangers.next()).min();
             let sleep = next.map(|at| at.saturating_duration_since(Instant::now()));
             tokio::select! {

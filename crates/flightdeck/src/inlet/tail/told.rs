@@ -31,6 +31,9 @@ struct News {
     forgotten: BTreeSet<String>,
     /// Everything that is followed now, with its main transcript, for the history reader to leave alone.
     followed: BTreeMap<String, PathBuf>,
+    /// The follower still means to look at something.
+    #[cfg(test)]
+    looking: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -100,6 +103,18 @@ impl Tail {
         main.is_some_and(|m| transcript.path == *m || transcript.path.starts_with(subagents_of(m)))
     }
 
+    /// For a story that goes on once all that was told of has been looked at.
+    #[cfg(test)]
+    pub(super) fn is_at_rest(&self) -> bool {
+        let news = self.news();
+        news.touched.is_empty() && !news.looking
+    }
+
+    #[cfg(test)]
+    pub(super) fn means_to_look(&self, looking: bool) {
+        self.news().looking = looking;
+    }
+
     pub(super) async fn woken(&self) {
         self.shared.wake.notified().await;
     }
@@ -122,6 +137,8 @@ impl Tail {
         let mut news = self.news();
         let forgotten = std::mem::take(&mut news.forgotten);
         forgotten.iter().for_each(|id| _ = news.followed.remove(id));
+        #[cfg(test)]
+        (news.looking = true);
         (std::mem::take(&mut news.touched), forgotten)
     }
 }

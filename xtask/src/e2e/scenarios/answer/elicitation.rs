@@ -37,8 +37,8 @@ pub(in super::super) fn elicitation(s: &mut Stage) -> Result<()> {
     let t = s.open_with("b", &args, &[])?;
     let ask = elicited(s, &t)?;
     let heard = Heard::now(s);
-    answer(s, &ask, json!({"decision": "allow", "content": {"name": "Ada"}}), "accepted")?;
-    heard.wait(s, &["accept", "Ada"])?;
+    answer(s, &ask, json!({"decision": "allow", "content": {"name": "the operator"}}), "accepted")?;
+    heard.wait(s, &["accept", "the operator"])?;
     s.see(&t, "accepted", idle())?;
 
     let ask = elicited(s, &t)?;

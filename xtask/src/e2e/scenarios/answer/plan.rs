@@ -29,6 +29,8 @@ pub(in super::super) fn plan_answered(s: &mut Stage) -> Result<()> {
     s.see(&t, "asks before it writes", permission("Write"))?;
     ensure!(mode(s, &t)? == "default", "the mode is {}", mode(s, &t)?);
     answer(s, &ask, json!({"decision": "deny", "interrupt": true}), "denied_and_interrupted")?;
+    // The screen shows a write that was refused, and no word of an interruption.
+    s.see(&t, "denied, and the turn is over", idle().board(&["interrupted"]))?;
     ensure!(!s.lab.cwd().join("notes.txt").exists(), "it was written");
 
     s.prompt(&t, "SCRIPT:enterplan again")?;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{DONE, Heard, asked_all, bash, end_of, ended, made, not_run, open_asks, post, ran, too_late};
 use crate::e2e::expect::{idle, interrupted, permission};
-use crate::e2e::stage::{Seat, Stage};
+use crate::e2e::stage::{DEAF, Seat, Stage};
 
 pub(in super::super) fn terminal_first(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
@@ -69,8 +69,8 @@ fn race(s: &mut Stage, t: &Seat) -> Result<()> {
 fn one_race(s: &mut Stage, t: &Seat, terminal_allows: bool, start: (u64, u64)) -> Result<()> {
     let ask = bash(s, t)?;
     t.tui.wait_screen("the request", DONE, |s| matches!(s, Screen::Permission { .. }))?;
-    // The dialog is deaf at first.
-    std::thread::sleep(Duration::from_millis(800));
+    // The dialog is deaf at first. If it still is, the key is lost and the board is first, which is a fair end of a race.
+    std::thread::sleep(DEAF);
     let heard = Heard::now(s);
     let (key, click) = match terminal_allows {
         true => ("Enter", json!({"decision": "deny", "message": REFUSAL, "via": "web"})),

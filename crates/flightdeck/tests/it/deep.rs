@@ -1,0 +1,82 @@
+//! Payloads nested nearly as deep as a parser goes: taken, and everything that holds them can still be read.
+
+use flightdeck_core::time::Millis;
+use serde_json::{Value, json};
+
+use crate::deck::Deck;
+use crate::stage::{DEADLINE, Stage};
+
+/// A request whose input is an object with lists in it, this deep in all.
+fn request(session: &str, depth: usize) -> String {
+    let (open, close) = ("[".repeat(depth - 1), "]".repeat(depth - 1));
+    format!(
+        r#"{{"session_id":"{session}","hook_event_name":"PermissionRequest","tool_name":"mcp__lab__sort","tool_input":{{"tree":{open}1{close}}}}}"#
+    )
+}
+
+#[test]
+fn a_deep_payload_is_cut_and_whatever_holds_it_can_be_read() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    assert_eq!(daemon.post("/api/live/hook", &request("http", 124)).status, 204);
+    assert_eq!(daemon.post("/api/live/hook", &request("deeper", 128)).status, 400);
+    let hook = |id: &str, depth: usize| {
+        let mut hook = stage.socket();
+        let said = hook.ask_raw(&format!(r#"{{"cmd":"hook","args":{}}}"#, request(id, depth)));
+        assert_eq!(said["ok"], true, "{said}");
+        hook
+    };
+    let _held = (hook("hook", 124), hook("deepest", 5000));
+    let all = ["deepest", "hook", "http"];
+    let look = |daemon: &crate::stage::Daemon| {
+        for id in all {
+            let card = daemon.card(id);
+            assert_eq!(card["agent_state"]["state"], "needs_permission");
+            let input = card["asks"][0]["tool_input"].to_string();
+            assert!(input.contains("nested too deep"), "{input}");
+            stage.run(&["show", id]).well();
+        }
+        let ids = |sessions: &Value| {
+            let cards = sessions["sessions"].as_array().unwrap();
+            let mut ids: Vec<_> = cards.iter().map(|card| card["id"].as_str().unwrap().to_owned()).collect();
+            ids.sort();
+            ids
+        };
+        assert_eq!(ids(&daemon.get("/api/sessions").json()), all);
+        assert_eq!(ids(&daemon.get("/api/sessions?all=1").json()), all);
+        assert_eq!(stage.run(&["ls", "--json"]).json()["sessions"].as_array().unwrap().len(), 3);
+        stage.run(&["policy", "log"]).well();
+        assert_eq!(daemon.get("/api/sessions/http/events?payload=1").status, 200);
+    };
+    look(&daemon);
+    assert!(daemon.stop().success());
+    let daemon = stage.daemon();
+    look(&daemon);
+    assert!(daemon.stop().success());
+    let log = stage.paths().logs;
+    let said: String = std::fs::read_dir(log)
+        .unwrap()
+        .map(|f| std::fs::read_to_string(f.unwrap().path()).unwrap())
+        .collect();
+    assert!(!said.contains("cannot be read"), "{said}");
+}
+
+#[test]
+fn a_stored_card_that_cannot_be_read_hides_no_other() {
+    let store = flightdeck::store::Store::in_memory().unwrap();
+    let deck = Deck::with(store.clone(), crate::deck::noon(), DEADLINE);
+    let stored = |id: &str, card: String| flightdeck::store::StoredSession {
+        id: id.to_owned(),
+        project: None,
+        title: None,
+        started_at: crate::deck::noon(),
+        last_activity_at: crate::deck::noon() - Millis::hours(1),
+        ended_at: None,
+        card,
+    };
+    let spoilt = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let cards = vec![stored("a", json!({"id": "a"}).to_string()), stored("b", spoilt)];
+    deck.block_on(store.put_sessions(cards)).unwrap();
+    let page = deck.get("/api/sessions?all=1").json();
+    assert_eq!(page["sessions"], json!([{"id": "a"}]));
+}
