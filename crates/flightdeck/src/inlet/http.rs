@@ -56,7 +56,10 @@ async fn take(app: &App, event: Option<String>, headers: &HeaderMap, body: &[u8]
         }
     };
     let name_in_path = event.as_deref().and_then(HookName::from_kebab);
-    if let (Some(unknown), None, None) = (event, name_in_path, text(&payload, "hook_event_name")) {
+    if name_in_path.is_none()
+        && let Some(unknown) = event
+        && text(&payload, "hook_event_name").is_none()
+    {
         payload.insert("hook_event_name".to_owned(), json!(unknown));
         verbatim = Verbatim::default();
     }

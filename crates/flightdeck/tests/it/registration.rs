@@ -101,32 +101,6 @@ fn where_there_was_no_file_there_is_none_again() {
     assert!(!stage.settings().exists());
 }
 
-/// Ends by itself; says how, and what it complained of.
-fn up_into(stdout: impl Into<Stdio>, stage: &Stage) -> (bool, String) {
-    let mut command = stage.flightdeck(&["up", "--port", "0"]);
-    let errors = stage.path().join("stderr");
-    let mut child = command.stdout(stdout).stderr(fs::File::create(&errors).unwrap()).spawn().unwrap();
-    let ended = until("the daemon has ended", || child.try_wait().unwrap());
-    (ended.success(), fs::read_to_string(errors).unwrap())
-}
-
-#[test]
-fn one_who_cannot_say_where_it_is_takes_out_what_it_put_in() {
-    let stage = with_settings(THEIRS);
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    assert_eq!(up_into(writer, &stage), (true, String::new()));
-    assert_eq!(settings(&stage), THEIRS);
-    assert!(!stage.paths().socket().exists() && !stage.paths().daemon_file().exists());
-    #[cfg(target_os = "linux")]
-    {
-        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let (well, complaint) = up_into(full, &stage);
-        assert!(!well && complaint.contains("cannot say where the board is"), "{complaint}");
-        assert_eq!(settings(&stage), THEIRS);
-    }
-}
-
 #[test]
 fn what_was_installed_for_good_survives_a_stop() {
     let stage = with_settings(THEIRS);
