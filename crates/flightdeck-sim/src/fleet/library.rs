@@ -1,6 +1,6 @@
 //! Believable work: three repositories and the jobs people give their sessions in them.
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Repo {
     pub(super) name: &'static str,
     /// Folder beside the main checkout (empty: the checkout itself) and its branch.
@@ -13,7 +13,7 @@ pub(super) struct Repo {
     pub(super) errands: &'static [Errand],
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) line: &'static str,
     pub(super) what: &'static str,
@@ -21,14 +21,14 @@ pub(super) struct Command {
     pub(super) failure: &'static str,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct File {
     pub(super) path: &'static str,
     pub(super) before: &'static str,
     pub(super) after: &'static str,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Question {
     pub(super) text: &'static str,
     pub(super) header: &'static str,
@@ -36,14 +36,14 @@ pub(super) struct Question {
 }
 
 /// What a subagent is sent for.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Errand {
     pub(super) description: &'static str,
     pub(super) prompt: &'static str,
     pub(super) result: &'static str,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) repo: &'static Repo,
     /// The first prompt, then what the person says next.

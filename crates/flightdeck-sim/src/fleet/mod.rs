@@ -4,6 +4,7 @@
 //! its events are stamped with believable gaps, and each arrives a little after it fired, by its own delay, so that async
 //! hooks overtake each other as they do in the captures. Everything follows from the seed.
 
+mod answer;
 #[cfg(test)]
 mod cut;
 mod library;
@@ -15,6 +16,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::Map;
+use answer::Request;
+pub use answer::Verdict;
 use library::REPOS;
 pub use scribe::Scribe;
 use seat::Seat;
@@ -70,6 +73,14 @@ pub struct SimEvent {
     pub payload: Map,
     /// What the hook's environment says about the client.
     pub env: Map,
+    /// For a request of the main agent: how the session can go on.
+    request: Option<Box<Request>>,
+}
+
+impl SimEvent {
+    fn is(&self, name: &str) -> bool {
+        self.payload.get("hook_event_name").is_some_and(|n| n == name)
+    }
 }
 
 /// Where a seat works.
@@ -95,6 +106,8 @@ pub struct Fleet {
     due: BinaryHeap<Reverse<(i64, usize)>>,
     /// Sessions that have started and not ended in what was returned so far, and their seats.
     open: BTreeMap<String, usize>,
+    /// By seat: the number of the last event returned, reminders aside.
+    returned: Vec<u64>,
 }
 
 #[derive(Debug)]
@@ -131,6 +144,7 @@ impl Fleet {
         let due = seats.iter().enumerate().map(|(n, seat)| Reverse((seat.free_at(), n))).collect();
         Self {
             templates: template::embedded(),
+            returned: vec![0; seats.len()],
             seats,
             queue: BinaryHeap::new(),
             planned: 0,
@@ -179,9 +193,37 @@ impl Fleet {
         }
     }
 
+    /// The seat's time has changed.
+    fn due_anew(&mut self, seat: usize) {
+        let free_at = self.seats[seat].free_at();
+        let due = std::mem::take(&mut self.due).into_iter();
+        self.due = due.map(|Reverse((at, n))| Reverse((if n == seat { free_at } else { at }, n))).collect();
+    }
+
+    /// When the next event arrives. Until then it may still come otherwise: see [`Fleet::answer`].
+    pub fn next_at(&mut self) -> Option<i64> {
+        self.first().map(|queued| queued.event.at_ms)
+    }
+
+    fn first(&mut self) -> Option<&Queued> {
+        loop {
+            // A turn not planned yet fires nothing before its seat is free, so anything earlier is final.
+            let next_due = self.due.peek().map(|Reverse((due, _))| *due);
+            match (self.queue.peek().map(|Reverse(first)| first.event.at_ms), next_due) {
+                (Some(at), Some(due)) if at >= due => self.plan_seats_due_before(at),
+                (Some(_), _) => return self.queue.peek().map(|Reverse(first)| first),
+                (None, Some(due)) => self.plan_seats_due_before(due),
+                (None, None) => return None,
+            }
+        }
+    }
+
     fn enqueue(&mut self, seat: usize, events: Vec<SimEvent>) {
-        for event in events {
+        for mut event in events {
             self.planned += 1;
+            if let Some(request) = &mut event.request {
+                (request.seat, request.number) = (seat, self.planned);
+            }
             self.queue.push(Reverse(Queued { key: (event.at_ms, self.planned), seat, event }));
         }
     }
@@ -191,28 +233,20 @@ impl Iterator for Fleet {
     type Item = SimEvent;
 
     fn next(&mut self) -> Option<SimEvent> {
-        loop {
-            // A turn not planned yet fires nothing before its seat is free, so anything earlier is final.
-            let next_due = self.due.peek().map(|Reverse((due, _))| *due);
-            match (self.queue.peek(), next_due) {
-                (Some(Reverse(first)), Some(due)) if first.event.at_ms >= due => {
-                    self.plan_seats_due_before(first.event.at_ms)
-                }
-                (Some(_), _) => {
-                    let Reverse(queued) = self.queue.pop()?;
-                    note(&mut self.open, &queued);
-                    return Some(queued.event);
-                }
-                (None, Some(due)) => self.plan_seats_due_before(due),
-                (None, None) => return None,
-            }
+        self.first()?;
+        let Reverse(queued) = self.queue.pop()?;
+        note(&mut self.open, &queued);
+        if !queued.event.is("Notification") {
+            let returned = &mut self.returned[queued.seat];
+            *returned = queued.key.1.max(*returned);
         }
+        Some(queued.event)
     }
 }
 
 fn note(open: &mut BTreeMap<String, usize>, queued: &Queued) {
     let id = &queued.event.session_id;
-    if queued.event.payload.get("hook_event_name").is_some_and(|name| name == "SessionEnd") {
+    if queued.event.is("SessionEnd") {
         open.remove(id);
     } else if !open.contains_key(id) {
         open.insert(id.clone(), queued.seat);

@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
+use super::answer::Request;
 use super::library::{JOBS, Job};
-use super::template::{Facts, Role, Template, Wait};
+use super::template::{Facts, Role, Step, Template, Wait};
 use super::{FleetConfig, Place, SimEvent, place};
 use crate::Map;
 use crate::rng::Rng;
@@ -197,29 +198,14 @@ impl Seat {
         let known = self.known(&mut session, template, config);
         let env = self.env(config);
         let mut facts = Facts { known, rng: &mut self.rng, job: session.job, asks: template.asks() };
-        for step in &template.steps {
-            let gap = range_of(step.wait)
-                .map_or(step.gap_ms, |range| facts.rng.skewed(*range.start(), *range.end()));
-            self.clock_ms += gap as f64 / config.speed;
-            let payload = facts.fill(&step.payload);
-            let sync = SYNC.iter().any(|name| payload.get("hook_event_name").is_some_and(|n| n == name));
-            let slowest = if sync { *SPAWN_MS.end() } else { config.jitter_ms.max(*SPAWN_MS.end()) };
-            let delay = if config.jitter_ms == 0 { 0 } else { facts.rng.between(*SPAWN_MS.start(), slowest) };
-            let arrival = self.clock_ms + delay as f64 / config.speed;
-            if sync {
-                self.clock_ms = arrival;
-            }
-            let session_id = payload.get("session_id").and_then(Value::as_str).unwrap_or_default().to_owned();
-            let mut env = env.clone();
-            env.insert("CLAUDE_CODE_SESSION_ID".into(), session_id.clone().into());
-            let fired_ms = if sync { arrival } else { self.clock_ms };
-            events.push(SimEvent {
-                at_ms: arrival as i64,
-                fired_ms: fired_ms as i64,
-                session_id,
-                payload,
-                env,
+        for (n, step) in template.steps.iter().enumerate() {
+            let mut event = fire(step, &mut facts, &mut self.clock_ms, &env, config);
+            event.request = template.request_at(n).map(|(call, script)| {
+                let call_id = facts.known.get(call).cloned().unwrap_or_default();
+                let (known, job) = (facts.known.clone(), session.job);
+                Box::new(Request { call_id, script, known, job, seat: 0, number: 0 })
             });
+            events.push(event);
         }
         session.prompt_id = facts.known.get("prompt_id.2").cloned().or(session.prompt_id);
         if template.role == Role::Clear {
@@ -229,6 +215,37 @@ impl Seat {
             session.job = self.rng.pick(JOBS[self.repo]);
         }
         self.session = Some(session);
+    }
+
+    /// The call of `request` goes on with these steps from `at_ms` on, whatever the seat has planned.
+    pub(super) fn go_on<'a>(
+        &mut self,
+        request: &Request,
+        steps: impl Iterator<Item = &'a Step>,
+        at_ms: i64,
+        config: &FleetConfig,
+    ) -> Vec<SimEvent> {
+        let env = self.env(config);
+        let (known, mut clock_ms) = (request.known.clone(), at_ms as f64);
+        let mut facts = Facts { known, rng: &mut self.rng, job: request.job, asks: true };
+        steps.map(|step| fire(step, &mut facts, &mut clock_ms, &env, config)).collect()
+    }
+
+    /// How long a tool runs in a believable day.
+    pub(super) fn tool_ms(&mut self, config: &FleetConfig) -> i64 {
+        let ms = range_of(Wait::Tool).map_or(0, |range| self.rng.skewed(*range.start(), *range.end()));
+        (ms as f64 / config.speed) as i64
+    }
+
+    /// Everything not planned yet comes that much later.
+    pub(super) fn delay(&mut self, ms: i64) {
+        self.clock_ms += ms as f64;
+    }
+
+    pub(super) fn set_mode(&mut self, session_id: &str, mode: &'static str) {
+        if let Some(session) = self.session.as_mut().filter(|s| s.id == session_id) {
+            session.mode = mode;
+        }
     }
 
     fn known(
@@ -272,6 +289,24 @@ impl Seat {
         }
         env
     }
+}
+
+/// One step at its time; the clock goes on by what passed before it.
+fn fire(step: &Step, facts: &mut Facts<'_>, clock_ms: &mut f64, env: &Map, config: &FleetConfig) -> SimEvent {
+    let gap = range_of(step.wait).map_or(step.gap_ms, |range| facts.rng.skewed(*range.start(), *range.end()));
+    *clock_ms += gap as f64 / config.speed;
+    let payload = facts.fill(&step.payload);
+    let sync = SYNC.iter().any(|name| payload.get("hook_event_name").is_some_and(|n| n == name));
+    let slowest = if sync { *SPAWN_MS.end() } else { config.jitter_ms.max(*SPAWN_MS.end()) };
+    let delay = if config.jitter_ms == 0 { 0 } else { facts.rng.between(*SPAWN_MS.start(), slowest) };
+    let arrival = *clock_ms + delay as f64 / config.speed;
+    if sync {
+        *clock_ms = arrival;
+    }
+    let session_id = payload.get("session_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut env = env.clone();
+    env.insert("CLAUDE_CODE_SESSION_ID".into(), session_id.clone().into());
+    SimEvent { at_ms: arrival as i64, fired_ms: *clock_ms as i64, session_id, payload, env, request: None }
 }
 
 /// How often a piece is chosen among those that fit.

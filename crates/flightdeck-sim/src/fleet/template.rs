@@ -58,6 +58,12 @@ pub(super) struct Step {
     pub(super) payload: Map,
 }
 
+impl Step {
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.payload.get("hook_event_name").is_some_and(|n| n == name)
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Template {
     pub(super) name: String,
@@ -70,8 +76,41 @@ pub(super) struct Template {
 impl Template {
     /// A person is asked before the tool runs, so the tool should be one worth asking about.
     pub(super) fn asks(&self) -> bool {
-        self.steps.iter().any(|s| s.payload.get("hook_event_name").is_some_and(|n| n == "PermissionRequest"))
+        self.steps.iter().any(|s| s.is("PermissionRequest"))
     }
+
+    /// For a step that asks: the key of the id of its call, which the request does not name, and how the capture went on.
+    pub(super) fn request_at(&self, step: usize) -> Option<(&str, Script)> {
+        let request = &self.steps.get(step).filter(|s| s.is("PermissionRequest"))?.payload;
+        let of_tool = |s: &&Step| s.payload.get("tool_name") == request.get("tool_name");
+        let calls = self.steps[..step].iter().filter(|s| s.is("PreToolUse")).filter(of_tool);
+        let same = |s: &&Step| s.payload.get("tool_input") == request.get("tool_input");
+        let call =
+            calls.clone().find(same).or_else(|| calls.clone().next_back())?.payload.get("tool_use_id")?;
+        let ran = |s: &Step| s.is("PostToolUse") && s.payload.get("tool_use_id") == Some(call);
+        let script = match self.role {
+            Role::Cut => Script::Cut,
+            _ if self.steps[step..].iter().any(ran) => Script::Runs,
+            _ => Script::Refused,
+        };
+        Some((call.as_str()?.trim_matches(['{', '}']), script))
+    }
+
+    /// What came after the request, for a call that another capture began.
+    pub(super) fn after_request(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().skip_while(|s| !s.is("PermissionRequest")).skip(1)
+    }
+}
+
+/// How the captured person dealt with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Script {
+    /// Allowed: the call ran.
+    Runs,
+    /// Refused with a message: the turn went on without the call.
+    Refused,
+    /// Refused with Esc: the turn was over.
+    Cut,
 }
 
 #[expect(clippy::expect_used, reason = "the text is part of the binary and a test parses it")]

@@ -1,31 +1,24 @@
 //! `flightdeck demo`: a simulated fleet on a real daemon, in a temporary home. The person's own files are never touched.
 
+mod player;
+
 use std::io::Write;
-use std::iter::Peekable;
 use std::time::Duration;
 
 use anyhow::Context;
-use flightdeck_core::record::Record;
-use flightdeck_core::time::Timestamp;
-use flightdeck_core::wire::hook::HookDraft;
-use flightdeck_sim::fleet::{Fleet, FleetConfig, Scribe, SimEvent};
-use serde_json::json;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
+use flightdeck_sim::fleet::{Fleet, FleetConfig};
 use tokio::signal::unix::{SignalKind, signal};
 
+use self::player::Player;
 use super::{out::Out, up};
 use crate::claude_settings::ClientVersion;
 use crate::clock;
 use crate::config::Config;
 use crate::daemon::{self, Options};
-use crate::engine::EngineHandle;
 use crate::paths::{Paths, socket_of};
 
-/// The fleet has been at work for this long when the demo opens.
+/// The fleet has been at work for this long when the demo opens; a busier one has done as much in less.
 const HISTORY: Duration = Duration::from_secs(20 * 60);
-/// Events of the past handed over at once.
-const CATCH_UP_EVENTS: usize = 256;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DemoArgs {
@@ -73,16 +66,19 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         seed: args.seed,
         speed: args.speed,
         start_ms: clock::now().as_millis(),
-        history_ms: HISTORY.as_millis() as u64,
+        history_ms: HISTORY.div_f64(args.speed.max(1.0)).as_millis() as u64,
         ..FleetConfig::default()
     });
-    let mut scribe = Scribe::new(config_dir, events.places());
-    let mut events = events.peekable();
-    catch_up(&running.engine, &mut events, &mut scribe).await?;
-    let mut fleet = tokio::spawn(feed(socket_of(home), events, scribe));
+    let mut player = Player::new(events, &config_dir, socket_of(home)).await?;
+    player.catch_up(&running.engine).await?;
+    let mut fleet = tokio::spawn(player.play());
     writeln!(out, "A simulated fleet of {} sessions is at {}", args.sessions, running.url)?;
     writeln!(out, "Its home is {}; to look at it from another terminal:", home.display())?;
     writeln!(out, "  flightdeck --home {} ls --watch", home.display())?;
+    writeln!(
+        out,
+        "What it asks can be answered on the board; what nobody answers is answered in its own terminal."
+    )?;
     writeln!(out, "Ctrl-C ends it and leaves nothing behind.")?;
     out.flush()?;
     let limit = Duration::from_secs(args.stop_after.unwrap_or(u64::MAX / 1_000_000_000));
@@ -92,60 +88,8 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         () = tokio::time::sleep(limit) => {}
         ended = &mut fleet => ended?.context("the simulated fleet broke off")?,
     }
-    fleet.abort();
+    // The daemon first: a hook that goes away before it would look like a refusal.
     running.stop().await;
+    fleet.abort();
     Ok(0)
-}
-
-/// What happened before the demo opened, all at once.
-async fn catch_up(
-    engine: &EngineHandle,
-    events: &mut Peekable<Fleet>,
-    scribe: &mut Scribe,
-) -> anyhow::Result<()> {
-    let now = clock::now().as_millis();
-    loop {
-        let past = std::iter::from_fn(|| events.next_if(|e| e.at_ms <= now)).take(CATCH_UP_EVENTS);
-        let records = past.map(|event| record(event, scribe)).collect::<Result<Vec<_>, _>>()?;
-        if records.is_empty() {
-            return Ok(());
-        }
-        engine.append(records).await?;
-    }
-}
-
-fn record(mut event: SimEvent, scribe: &mut Scribe) -> anyhow::Result<Record> {
-    scribe.write(&mut event)?;
-    let env = stamped(event.env, event.fired_ms);
-    Ok(HookDraft { name_in_path: None, payload: event.payload, env, bytes: 0 }
-        .into_record(clock::fresh_id())?)
-}
-
-fn stamped(mut env: flightdeck_sim::Map, fired_ms: i64) -> flightdeck_sim::Map {
-    env.insert("fired_at".into(), json!(Timestamp::from_millis(fired_ms).to_string()));
-    env
-}
-
-/// Sends each event over the socket when its time has come, as a hook would.
-async fn feed(socket: std::path::PathBuf, events: Peekable<Fleet>, mut scribe: Scribe) -> anyhow::Result<()> {
-    let mut stream = BufReader::new(UnixStream::connect(socket).await?);
-    let mut answer = String::new();
-    for mut event in events {
-        let wait = event.at_ms - clock::now().as_millis();
-        if wait > 0 {
-            tokio::time::sleep(Duration::from_millis(wait as u64)).await;
-        }
-        scribe.write(&mut event)?;
-        stream.get_mut().write_all(&frame(event)?).await?;
-        answer.clear();
-        stream.read_line(&mut answer).await?;
-    }
-    Ok(())
-}
-
-fn frame(event: SimEvent) -> anyhow::Result<Vec<u8>> {
-    let env = stamped(event.env, event.fired_ms);
-    let mut line = serde_json::to_vec(&json!({ "cmd": "hook", "args": event.payload, "env": env }))?;
-    line.push(b'\n');
-    Ok(line)
 }

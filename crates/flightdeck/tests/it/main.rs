@@ -16,6 +16,7 @@ mod cli;
 mod corpus;
 mod deck;
 mod deep;
+mod demo;
 mod http;
 mod intruders;
 mod kill;

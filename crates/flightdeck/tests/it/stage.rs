@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use flightdeck::paths::Paths;
@@ -146,6 +146,8 @@ pub(crate) struct Daemon {
     pub(crate) url: String,
     pub(crate) addr: SocketAddr,
     errors: PathBuf,
+    /// Stays open: whoever says more finds a reader.
+    _said: BufReader<ChildStdout>,
 }
 
 impl Daemon {
@@ -154,13 +156,14 @@ impl Daemon {
         command.stdout(Stdio::piped()).stderr(fs::File::create(&errors).unwrap());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let Some(url) = line.trim().strip_prefix("Flightdeck is at ") else {
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        said.read_line(&mut line).unwrap();
+        let Some((_, url)) = line.trim().split_once(" is at ") else {
             let status = child.wait().unwrap();
             panic!("no daemon: {line:?}, {status}, {}", fs::read_to_string(&errors).unwrap());
         };
         let addr = url.strip_prefix("http://").unwrap().parse().unwrap();
-        Self { child, url: url.to_owned(), addr, errors }
+        Self { child, url: url.to_owned(), addr, errors, _said: said }
     }
 
     pub(crate) fn pid(&self) -> u32 {

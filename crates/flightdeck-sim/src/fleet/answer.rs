@@ -1,0 +1,289 @@
+//! What a session does when its request is answered by the hook that asks, as the captures `permhook`, `ask_hook` and
+//! `plan_hook` show it: a call that is allowed runs, one that is refused is missing from what follows. Where the captured
+//! person decided otherwise than this one, the rest is taken from a capture in which they decided alike.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::library::Job;
+use super::template::{Script, Step, Wait};
+use super::{Fleet, Queued, SimEvent};
+use crate::Map;
+
+/// Tools whose request is the person's own to fill in: the client does not listen to a bare yes.
+const NEED_INPUT: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
+/// Modes that a session of the fleet can be in between two plans.
+const MODES: [&str; 2] = ["default", "acceptEdits"];
+
+/// What the hook of a request printed, as the client reads it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    Allow { input: Option<Map>, mode: Option<&'static str> },
+    Deny { message: String, interrupt: bool },
+}
+
+impl Verdict {
+    /// `None` for what the client ignores.
+    pub fn printed(json: &Value) -> Option<Self> {
+        let output = json.get("hookSpecificOutput").filter(|o| o["hookEventName"] == "PermissionRequest")?;
+        let decision = output.get("decision")?;
+        let text = |key: &str| decision.get(key).and_then(Value::as_str);
+        match text("behavior")? {
+            "allow" => {
+                let input = decision.get("updatedInput").and_then(Value::as_object).cloned();
+                let granted = decision.get("updatedPermissions").and_then(Value::as_array);
+                let set = granted.into_iter().flatten().filter(|p| p["type"] == "setMode");
+                let mode = set.filter_map(|p| MODES.into_iter().find(|m| p["mode"] == *m)).next_back();
+                Some(Self::Allow { input, mode })
+            }
+            "deny" => {
+                let message = text("message").unwrap_or_default().to_owned();
+                Some(Self::Deny { message, interrupt: decision["interrupt"] == true })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a request does not say and the client knows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Request {
+    pub(super) call_id: String,
+    pub(super) script: Script,
+    pub(super) known: BTreeMap<String, String>,
+    pub(super) job: &'static Job,
+    pub(super) seat: usize,
+    /// Its place among everything planned.
+    pub(super) number: u64,
+}
+
+impl SimEvent {
+    /// Somebody is asked, and [`Fleet::answer`] takes what they say.
+    pub fn asks(&self) -> bool {
+        self.request.is_some()
+    }
+
+    fn text(&self, key: &str) -> &str {
+        self.payload.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn shift(mut self, ms: i64) -> Self {
+        self.at_ms += ms;
+        self.fired_ms += ms;
+        self
+    }
+
+    fn ends_call(&self, id: &str) -> bool {
+        self.is("PostToolUse") && self.text("tool_use_id") == id
+    }
+
+    fn call_in_batch(&mut self, id: &str) -> Option<&mut Value> {
+        let calls = self.payload.get_mut("tool_calls")?.as_array_mut()?;
+        calls.iter_mut().find(|call| call["tool_use_id"] == id)
+    }
+
+    fn batch_names(&self, id: &str) -> bool {
+        let calls = self.payload.get("tool_calls").and_then(Value::as_array);
+        calls.is_some_and(|calls| calls.iter().any(|call| call["tool_use_id"] == id))
+    }
+}
+
+impl Fleet {
+    /// Whether the script leaves this request, the newest event returned of its session, without an answer until `at_ms`.
+    pub fn waits_until(&mut self, ask: &SimEvent, at_ms: i64) -> bool {
+        let Some(request) = ask.request.as_deref() else { return false };
+        let shows = |q: &Queued| match request.script {
+            Script::Runs => q.event.ends_call(&request.call_id),
+            Script::Refused => q.event.batch_names(&request.call_id),
+            Script::Cut => q.key.1 > request.number && !q.event.is("Notification"),
+        };
+        loop {
+            let mine = self.queue.iter().map(|Reverse(q)| q).filter(|q| q.seat == request.seat);
+            match mine.filter(|q| shows(q)).map(|q| q.event.at_ms).min() {
+                Some(answered) => return answered > at_ms,
+                None if request.script != Script::Cut => return false,
+                // A turn that was cut off shows in the next one, which may not be planned yet.
+                None if self.seats[request.seat].free_at() > at_ms => return true,
+                None => {
+                    let events = self.seats[request.seat].plan(&self.templates, &self.config);
+                    self.due_anew(request.seat);
+                    self.enqueue(request.seat, events);
+                }
+            }
+        }
+    }
+
+    /// The hook of `ask` printed this at `at_ms`, which is not before the event returned last. What the session was going
+    /// to do changes with it, and comes earlier by the time the captured person took. False where the client does
+    /// not listen: it has gone on already, or the verdict lacks what the tool needs.
+    pub fn answer(&mut self, ask: &SimEvent, verdict: &Verdict, at_ms: i64) -> bool {
+        let Some(request) = ask.request.as_deref() else { return false };
+        let bare = matches!(verdict, Verdict::Allow { input: None, .. });
+        if bare && NEED_INPUT.contains(&ask.text("tool_name")) {
+            return false;
+        }
+        let rest = self.take_rest(request);
+        let decided = match request.script {
+            Script::Runs => rest.iter().position(|e| e.ends_call(&request.call_id)),
+            Script::Refused => rest.iter().position(|e| e.batch_names(&request.call_id)),
+            Script::Cut => (self.returned[request.seat] == request.number).then_some(0),
+        };
+        let (events, later_ms) = match decided {
+            None => (rest, 0),
+            Some(at) => match verdict {
+                Verdict::Deny { interrupt: true, .. } => end_turn(ask, rest, at_ms),
+                _ => self.go_on(ask, request, verdict, Rest::split(rest, at, request), at_ms),
+            },
+        };
+        self.seats[request.seat].delay(later_ms);
+        self.due_anew(request.seat);
+        self.enqueue(request.seat, events);
+        decided.is_some()
+    }
+
+    /// What its seat has planned after a request, in the order of the script.
+    fn take_rest(&mut self, request: &Request) -> Vec<SimEvent> {
+        let queue = std::mem::take(&mut self.queue).into_vec();
+        let later = |q: &Queued| q.seat == request.seat && q.key.1 > request.number;
+        let (mut rest, others): (Vec<_>, Vec<_>) = queue.into_iter().partition(|Reverse(q)| later(q));
+        self.queue = others.into();
+        rest.sort_by_key(|Reverse(q)| q.key.1);
+        rest.into_iter().map(|Reverse(q)| q.event).collect()
+    }
+
+    /// The new rest, and how much later than planned everything after it comes.
+    fn go_on(
+        &mut self,
+        ask: &SimEvent,
+        request: &Request,
+        verdict: &Verdict,
+        rest: Rest,
+        at_ms: i64,
+    ) -> (Vec<SimEvent>, i64) {
+        let Rest { before, decided, mut after } = rest;
+        let was_ms = decided.as_ref().map_or(ask.fired_ms, |e| e.fired_ms);
+        let mut new = match (decided.filter(|_| request.script == Script::Runs), verdict) {
+            (Some(ran), Verdict::Allow { .. }) => {
+                let takes_time = !NEED_INPUT.contains(&ask.text("tool_name"));
+                let tool_ms = if takes_time { self.seats[request.seat].tool_ms(&self.config) } else { 0 };
+                // An answer never makes it slower.
+                let to_ms = (at_ms + tool_ms).min(was_ms);
+                vec![ran.shift(to_ms - was_ms)]
+            }
+            (Some(_), Verdict::Deny { .. }) => Vec::new(),
+            (None, _) => self.as_captured_elsewhere(request, verdict, at_ms),
+        };
+        let is_ms = new.last().map_or(at_ms.min(was_ms), |e| e.fired_ms);
+        let later_ms = before.last().map_or(is_ms, |e| is_ms.max(e.fired_ms)) - was_ms;
+        after = after.into_iter().map(|e| e.shift(later_ms)).collect();
+        let of_turn = new.iter_mut().chain(&mut after).filter(|e| e.session_id == ask.session_id);
+        if let Some(mode) = tell(of_turn, ask, request, verdict) {
+            self.seats[request.seat].set_mode(&ask.session_id, mode);
+        }
+        (before.into_iter().chain(new).chain(after).collect(), later_ms)
+    }
+
+    /// From the request to the next thing that does not depend on the answer.
+    fn as_captured_elsewhere(&mut self, request: &Request, verdict: &Verdict, at_ms: i64) -> Vec<SimEvent> {
+        let piece = |name: &str| self.templates.iter().find(|t| t.name == name);
+        let name = match verdict {
+            Verdict::Allow { .. } => "permission_yes",
+            Verdict::Deny { .. } => "permission_no_with_message",
+        };
+        let mut steps: Vec<Step> = piece(name).into_iter().flat_map(|t| t.after_request()).cloned().collect();
+        for step in steps.iter_mut().filter(|s| s.wait == Wait::Answer) {
+            step.wait = if step.is("PostToolUse") { Wait::Tool } else { Wait::Client };
+        }
+        if request.script == Script::Cut {
+            steps.extend(piece("stop").into_iter().flat_map(|t| &t.steps).cloned());
+        }
+        self.seats[request.seat].go_on(request, steps.iter(), at_ms, &self.config)
+    }
+}
+
+/// A seat's planned events around the one that shows what the captured person decided.
+struct Rest {
+    before: Vec<SimEvent>,
+    /// `None` where nothing shows it.
+    decided: Option<SimEvent>,
+    after: Vec<SimEvent>,
+}
+
+impl Rest {
+    fn split(mut before: Vec<SimEvent>, at: usize, request: &Request) -> Self {
+        let mut after = before.split_off(at);
+        let decided = (request.script != Script::Cut).then(|| after.remove(0));
+        // Nobody is reminded of what they have answered.
+        before.retain(|e| e.text("notification_type") != "permission_prompt");
+        Self { before, decided, after }
+    }
+}
+
+/// As with Esc: nothing more of this turn, and no event says so.
+fn end_turn(ask: &SimEvent, rest: Vec<SimEvent>, at_ms: i64) -> (Vec<SimEvent>, i64) {
+    let of_turn = |e: &SimEvent| e.text("prompt_id") == ask.text("prompt_id");
+    let was_ms = rest.iter().rfind(|e| of_turn(e)).map_or(ask.fired_ms, |e| e.fired_ms);
+    let later_ms = at_ms - was_ms;
+    (rest.into_iter().filter(|e| !of_turn(e)).map(|e| e.shift(later_ms)).collect(), later_ms)
+}
+
+/// Puts what was answered where the client reports it, and gives the mode that the session is in from now on.
+fn tell<'a>(
+    events: impl Iterator<Item = &'a mut SimEvent>,
+    ask: &SimEvent,
+    request: &Request,
+    verdict: &Verdict,
+) -> Option<&'static str> {
+    let mode = match verdict {
+        Verdict::Allow { mode, .. } => mode.or((ask.text("tool_name") == "ExitPlanMode").then_some(MODES[0])),
+        Verdict::Deny { .. } => None,
+    };
+    let id = &request.call_id;
+    for event in events {
+        let of_call = event.ends_call(id) || event.batch_names(id);
+        if let Some(now) = event.payload.get_mut("permission_mode") {
+            match mode {
+                Some(mode) if of_call || MODES.iter().any(|m| now == m) => *now = mode.into(),
+                // The plan was not accepted.
+                None if of_call => *now = ask.payload.get("permission_mode").cloned().unwrap_or_default(),
+                _ => {}
+            }
+        }
+        match verdict {
+            Verdict::Deny { message, .. } => {
+                if let Some(call) = event.call_in_batch(id) {
+                    call["tool_response"] = message.as_str().into();
+                }
+            }
+            Verdict::Allow { input: Some(input), .. } if input.contains_key("answers") => {
+                report_answers(event, id, input);
+            }
+            Verdict::Allow { .. } => {}
+        }
+    }
+    mode
+}
+
+fn report_answers(event: &mut SimEvent, id: &str, input: &Map) {
+    if event.ends_call(id) {
+        for key in ["tool_input", "tool_response"] {
+            event.payload.insert(key.into(), input.clone().into());
+        }
+    }
+    let answers = input.get("answers").and_then(Value::as_object).into_iter().flatten();
+    if let Some(call) = event.call_in_batch(id) {
+        let said: Vec<String> =
+            answers.map(|(q, a)| format!("\"{q}\"=\"{}\"", a.as_str().unwrap_or_default())).collect();
+        let text = call["tool_response"].as_str().unwrap_or_default();
+        // The client's own sentences around it stay.
+        let (head, tail) = (text.split_once('"'), text.rsplit_once('"'));
+        let (head, tail) = (head.map_or("", |h| h.0), tail.map_or("", |t| t.1));
+        call["tool_response"] = format!("{head}{}{tail}", said.join(", ")).into();
+    }
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;
