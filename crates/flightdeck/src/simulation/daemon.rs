@@ -65,7 +65,18 @@ impl Daemon {
         };
         let (tail, seats, holds) = (Tail::default(), mpsc::channel(1).0, Arc::<Holds>::default());
         let started = crate::daemon::start_engine(&store, config, &health, &tail, clock, seats, &holds).await;
-        let (engine, task) = started.ok()?;
+        let Ok((engine, task)) = started else {
+            // It let go of what it held asks for, and the disk refused, or died of it.
+            let dead = world.switch.is_dead();
+            if dead {
+                world.leave_for_dead();
+            }
+            tasks.shutdown().await;
+            if dead {
+                world.switch.heal();
+            }
+            return None;
+        };
         let hold_rules = HoldRules::new(config.hold_seconds());
         let app = App {
             engine: engine.clone(),

@@ -19,6 +19,7 @@ mod truth;
 mod world;
 
 use std::collections::BTreeMap;
+use std::panic::catch_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -75,7 +76,8 @@ fn play_all(seeds: u64) -> Sum {
                     if seed > seeds || sum.lock().unwrap().failures.len() >= 5 {
                         return;
                     }
-                    let played = play(seed);
+                    let panicked = || Err(Broken { why: "it panicked, see above".to_owned(), faults: 0 });
+                    let played = catch_unwind(|| play(seed)).unwrap_or_else(|_| panicked());
                     sum.lock().unwrap().add(seed, played);
                 }
             });
