@@ -188,14 +188,16 @@ impl Engine {
                         return;
                     }
                 }
-                () = tokio::time::sleep(wake) => {
-                    let now = self.clock.now(self.fleet.now());
-                    let effects = self.fleet.tick(now);
-                    self.publish(effects).await;
-                }
+                () = tokio::time::sleep(wake) => self.run_timers().await,
             }
             self.look_after();
         }
+    }
+
+    async fn run_timers(&mut self) {
+        let now = self.clock.now(self.fleet.now());
+        let effects = self.fleet.tick(now);
+        self.publish(effects).await;
     }
 
     fn look_after(&mut self) {
@@ -229,6 +231,10 @@ impl Engine {
             self.enrich(enriched).await;
         }
         self.commit_news(lines).await;
+        if !questions.is_empty() {
+            // What is asked for is told as of now, also where a timer has not woken us yet.
+            self.run_timers().await;
+        }
         questions.into_iter().fold(None, |stopped, question| self.answer(question).or(stopped))
     }
 

@@ -48,6 +48,8 @@ const DOWN_FOR: Duration = Duration::from_secs(3);
 const QUIET: Duration = Duration::from_secs(5);
 /// Whatever waits in the spool is in by then, on a disk that works.
 const SETTLED_WITHIN: Duration = Duration::from_secs(300);
+/// So often every task may go on before a viewer must have read what it was told. No time passes meanwhile.
+const TURNS_TO_READ: usize = 64;
 /// Longest pause between two events: time for the daemon's own timers, and for old events to be removed.
 const PAUSE_MS_MAX: u64 = 30_000;
 /// Hooks under way at once.
@@ -343,6 +345,10 @@ impl Play {
         tokio::time::sleep(QUIET).await;
         let Some(daemon) = self.daemon.take() else { return Err("no daemon".into()) };
         let board = daemon.engine.board().await.map_err(|e| e.to_string())?;
+        // Both are told in the same moment; the viewer has to be let read.
+        for _ in 0..TURNS_TO_READ {
+            tokio::task::yield_now().await;
+        }
         self.check_viewer(&board)?;
         self.check_bounds(&daemon).await?;
         daemon.stop(&self.world).await;
