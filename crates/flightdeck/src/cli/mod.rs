@@ -7,6 +7,7 @@ mod doctor;
 mod draw;
 mod explain;
 pub mod hooks;
+mod line;
 mod ls;
 mod next;
 mod out;
@@ -17,6 +18,7 @@ mod status;
 mod terminal;
 mod up;
 mod usage;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::Write;
