@@ -127,7 +127,7 @@ fn rank(card: &Card, urgency_first: bool) -> &str {
 }
 
 /// A title shorter than this says nothing; marks give way to it.
-const TITLE_MIN: usize = 10;
+const TITLE_MIN: usize = 8;
 
 struct Widths {
     label: usize,
@@ -135,11 +135,11 @@ struct Widths {
 }
 
 impl Widths {
-    /// The label gets what it needs up to a third, the place up to a quarter; marks and title share what is left.
+    /// The label gets what it needs up to three tenths, the place up to a fifth; marks and title share what is left.
     fn of(cards: &[Card], width: usize) -> Self {
         let widest = |f: &dyn Fn(&Card) -> usize| cards.iter().map(f).max().unwrap_or(0);
-        let label = widest(&|c| columns(&c.agent_state.label)).clamp(10, (width / 3).max(20));
-        let place = widest(&|c| columns(&place(c))).clamp(4, (width / 4).max(12));
+        let label = widest(&|c| columns(&c.agent_state.label)).clamp(10, (width * 3 / 10).max(20));
+        let place = widest(&|c| columns(&place(c))).clamp(4, (width / 5).max(12));
         Self { label, place }
     }
 }

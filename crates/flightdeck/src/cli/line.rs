@@ -49,15 +49,20 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn push(&mut self, text: &str) {
-        let text = cut(text, self.room);
-        self.room -= columns(&text).min(self.room);
+        let text = self.fitting(text);
         self.text += &text;
     }
 
     pub(super) fn paint(&mut self, code: &str, text: &str) {
-        let text = cut(text, self.room);
-        self.room -= columns(&text).min(self.room);
+        let text = self.fitting(text);
         self.text += &paint(self.out, code, &text);
+    }
+
+    /// What still fits, which then is taken.
+    fn fitting(&mut self, text: &str) -> String {
+        let text = cut(text, self.room);
+        self.room = self.room.saturating_sub(columns(&text));
+        text
     }
 
     pub(super) fn end(self) -> String {
