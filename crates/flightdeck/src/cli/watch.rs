@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
@@ -43,12 +44,8 @@ pub(super) fn run(
             }
         }
     });
-    let screen = Screen::enter(out)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ended = runtime.block_on(follow(news, out, take, draw));
-    // Before anybody reads why it ended.
-    drop(screen);
-    ended
+    runtime.block_on(follow(news, out, take, draw))
 }
 
 async fn follow(
@@ -61,6 +58,7 @@ async fn follow(
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let mut resized = signal(SignalKind::window_change())?;
+    let mut suspend = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut shown = Vec::new();
@@ -68,12 +66,21 @@ async fn follow(
     let mut due = false;
     // The first change is the whole board; before it there is nothing to draw.
     let mut begun = false;
+    let mut screen = Screen::enter(out)?;
     loop {
         tokio::select! {
             biased;
             _ = interrupt.recv() => return Ok(0),
             _ = terminate.recv() => return Ok(0),
             _ = hangup.recv() => return Ok(0),
+            // Ctrl-Z: the shell gets its terminal as it was, and we take it again at `fg`.
+            _ = suspend.recv() => {
+                drop(screen);
+                kill_process(getpid(), Signal::STOP)?;
+                screen = Screen::enter(out)?;
+                shown.clear();
+                due = begun;
+            }
             () = sleep_until(drawn_at + REDRAW_EVERY), if due => {
                 let height = out.measure();
                 let frame = frame(out, draw(out), height);
