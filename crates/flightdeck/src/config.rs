@@ -75,14 +75,16 @@ pub struct Keep {
     pub megabytes: Option<u32>,
 }
 
+/// What to do about a file that is not understood.
+pub const CORRECT_IT: &str = "correct that line, or move the file away to start with defaults";
+
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    #[error("cannot read {path}: {source}")]
-    Read { path: String, source: std::io::Error },
-    #[error(
-        "{path} is not understood: {source}\ncorrect that line, or move the file away to start with defaults"
-    )]
-    Parse { path: String, source: Box<toml::de::Error> },
+    // The cause stands in the sentence, so it is no `source` that would be printed again.
+    #[error("cannot read {path}: {cause}")]
+    Read { path: String, cause: std::io::Error },
+    #[error("{path} is not understood: {}\n{CORRECT_IT}", .cause.to_string().trim_end())]
+    Parse { path: String, cause: Box<toml::de::Error> },
 }
 
 impl Config {
@@ -91,9 +93,9 @@ impl Config {
         let name = || path.display().to_string();
         match std::fs::read_to_string(path) {
             Ok(text) => toml::from_str(&text)
-                .map_err(|source| ConfigError::Parse { path: name(), source: Box::new(source) }),
-            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(ConfigError::Read { path: name(), source }),
+                .map_err(|cause| ConfigError::Parse { path: name(), cause: Box::new(cause) }),
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(cause) => Err(ConfigError::Read { path: name(), cause }),
         }
     }
 
@@ -103,7 +105,7 @@ impl Config {
         let some = |token: &str| Some(token.trim().to_owned()).filter(|token| !token.is_empty());
         let from_file = |path: PathBuf| {
             let text = std::fs::read_to_string(&path);
-            text.map_err(|source| ConfigError::Read { path: path.display().to_string(), source })
+            text.map_err(|cause| ConfigError::Read { path: path.display().to_string(), cause })
         };
         let variable = env("FLIGHTDECK_TOKEN").and_then(|token| some(token.to_str()?));
         let file = env("FLIGHTDECK_TOKEN_FILE").filter(|path| !path.is_empty() && variable.is_none());
@@ -183,6 +185,16 @@ mod tests {
         assert_eq!(token("c", "", "").as_deref(), Some("c"));
         assert_eq!(token("c", "", "f\n").as_deref(), Some("f"));
         assert_eq!(token("c", "v", "f\n").as_deref(), Some("v"));
+    }
+
+    #[test]
+    fn a_mistake_is_told_once_however_it_is_printed() {
+        for wrong in ["[polcy]\n", "port = =\n"] {
+            let error = anyhow::Error::new(read(wrong).unwrap_err());
+            let said = format!("{error:#}");
+            assert_eq!(said.matches("TOML parse error").count(), 1, "{said}");
+            assert!(said.ends_with(&format!("\n{CORRECT_IT}")) && !said.contains("\n\n"), "{said}");
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ use crate::outlet::sse::HEARTBEAT_EVERY;
 use crate::paths::Paths;
 use crate::port::{self, Wish};
 use crate::private_folder;
-use crate::registration::Registrar;
+use crate::registration::{Registered, Registrar};
 use crate::restore::{self, Keeper};
 use crate::server::{App, front};
 use crate::store::Store;
@@ -80,6 +80,8 @@ pub(crate) struct Running {
     pub engine: EngineHandle,
     /// Sentences the person should read at start.
     pub notes: Vec<String>,
+    /// Where the hooks are, if they are in order.
+    pub registered: Option<String>,
     registrar: Arc<Registrar>,
     hooks: bool,
     paths: Paths,
@@ -142,14 +144,13 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let guard = Arc::new(Guard::new(addr, &config.hosts, options.token.clone(), Arc::clone(&health)));
     let server = tokio::spawn(serve(listener, app, guard, leaving));
     write_daemon_file(paths, &url, addr.port())?;
-    if options.hooks {
-        register(&registrar, &mut notes).await;
-    }
+    let registered = if options.hooks { register(&registrar, &mut notes).await } else { None };
     let (engine, engine_task) = engine;
     Ok(Running {
         url,
         engine,
         notes,
+        registered,
         registrar,
         hooks: options.hooks,
         paths: paths.clone(),
@@ -233,12 +234,13 @@ impl Running {
         }
     }
 
-    /// The other way round: hooks out first, so that no client calls a daemon that is closing.
-    pub(crate) async fn stop(self) {
+    /// The other way round: hooks out first, so that no client calls a daemon that is closing. Says what became of them.
+    pub(crate) async fn stop(self) -> Option<String> {
+        let mut released = None;
         if self.hooks {
             let registrar = Arc::clone(&self.registrar);
             // A panic in there was logged; the rest must still be closed.
-            let _ = tokio::task::spawn_blocking(move || registrar.release()).await;
+            released = tokio::task::spawn_blocking(move || registrar.release()).await.ok().flatten();
         }
         // Before their connections break off, which would look like a refusal.
         self.holds.close();
@@ -261,6 +263,7 @@ impl Running {
         // Missing is fine here too, and one that stays is removed by the next start.
         let _ = fs::remove_file(self.paths.daemon_file());
         tracing::info!("stopped");
+        released
     }
 }
 
@@ -465,18 +468,20 @@ async fn serve(
         .await
 }
 
-async fn register(registrar: &Arc<Registrar>, notes: &mut Vec<String>) {
+async fn register(registrar: &Arc<Registrar>, notes: &mut Vec<String>) -> Option<String> {
     let registrar = Arc::clone(registrar);
     let done = tokio::task::spawn_blocking(move || registrar.register()).await;
     let problem = match done {
-        Ok(Ok(None)) => return,
-        Ok(Ok(Some(note))) => {
+        Ok(Ok(Registered::Well(sentence))) => return Some(sentence),
+        Ok(Ok(Registered::Drifted(note))) => {
             tracing::warn!("{note}");
-            return notes.push(note);
+            notes.push(note);
+            return None;
         }
         Ok(Err(error)) => format!("{error:#}"),
         Err(error) => error.to_string(),
     };
     tracing::error!("hooks are not registered: {problem}");
     notes.push(format!("The hooks are not registered: {problem}"));
+    None
 }

@@ -17,6 +17,14 @@ pub struct Registrar {
     url: String,
 }
 
+/// A sentence for the person.
+#[derive(Debug)]
+pub enum Registered {
+    Well(String),
+    /// They are there, but not as we left them.
+    Drifted(String),
+}
+
 impl Registrar {
     pub fn new(
         file: SettingsFile,
@@ -32,12 +40,13 @@ impl Registrar {
         &self.url
     }
 
-    /// On start. What was installed for good stays as it is; the sentence says what is wrong with it.
-    pub fn register(&self) -> anyhow::Result<Option<String>> {
+    /// On start. What was installed for good stays as it is, also where something is wrong with it.
+    pub fn register(&self) -> anyhow::Result<Registered> {
         let change = self.file.install(&self.registration, Keep::WhileRunning)?;
         if change.outcome != Outcome::Kept {
-            tracing::info!(path = %change.path.display(), events = change.registered.len(), "hooks are registered");
-            return Ok(None);
+            let path = change.path.display();
+            tracing::info!(%path, events = change.registered.len(), "hooks are registered");
+            return Ok(Registered::Well(format!("Its hooks are registered in {path} while it runs")));
         }
         let status = self.compare()?;
         let (missing, stale, path) = (status.missing.len(), status.stale.len(), status.path.display());
@@ -45,7 +54,10 @@ impl Registrar {
             "The hooks in {path} were installed for good and are not as we left them ({missing} missing, {stale} out \
              of date): run `flightdeck hooks repair`"
         );
-        Ok(status.drift.then_some(note))
+        Ok(match status.drift {
+            true => Registered::Drifted(note),
+            false => Registered::Well(format!("Its hooks are in {path}, installed for good")),
+        })
     }
 
     /// With what we would write the way it was registered: http hooks are no drift.
@@ -53,11 +65,18 @@ impl Registrar {
         self.file.status(&self.registration.clone().as_installed(self.file.installed()?))
     }
 
-    /// On a clean stop.
-    pub fn release(&self) {
+    /// On a clean stop. The sentence is for the person, where something was to be done.
+    pub fn release(&self) -> Option<String> {
         match self.file.release(&self.registration.home) {
-            Ok(_) => tracing::info!("hooks are released"),
-            Err(error) => tracing::error!(%error, "hooks could not be taken out again"),
+            Ok(change) => {
+                tracing::info!("hooks are released");
+                let removed = change.outcome == Outcome::Removed;
+                removed.then(|| format!("Its hooks are taken out of {} again", change.path.display()))
+            }
+            Err(error) => {
+                tracing::error!(%error, "hooks could not be taken out again");
+                Some(format!("The hooks could not be taken out again: {error}"))
+            }
         }
     }
 
@@ -69,9 +88,11 @@ impl Registrar {
                 return HookReport { problem, wanted: self.wanted, ..HookReport::default() };
             }
         };
-        if self.wanted
-            && let Ok(Some(other)) = self.file.other_home(&self.registration.home)
-        {
+        if let Ok(Some(other)) = self.file.other_home(&self.registration.home) {
+            if !self.wanted {
+                // They are the other's to look after.
+                return HookReport::default();
+            }
             let problem = format!("another Flightdeck home, {}, gets the hook events", other.display());
             let fix = Some("flightdeck hooks install".to_owned());
             return HookReport { problem: Some(problem), fix, wanted: self.wanted, ..HookReport::default() };

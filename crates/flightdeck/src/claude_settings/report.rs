@@ -119,7 +119,8 @@ impl fmt::Display for Status {
         if self.drift {
             writeln!(f, "  they are not as we left them: run `flightdeck hooks repair`")?;
         }
-        writeln!(f, "  {} handlers of other tools; Claude Code {}", self.foreign, self.version)?;
+        let s = if self.foreign == 1 { "" } else { "s" };
+        writeln!(f, "  {} handler{s} of other tools; Claude Code {}", self.foreign, self.version)?;
         self.notes.iter().try_for_each(|note| writeln!(f, "  note: {note}"))
     }
 }

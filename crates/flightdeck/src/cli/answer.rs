@@ -240,7 +240,6 @@ fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
                 text +=
                     &format!("{}\n", draw::paint(out, "31;1", &format!("  {why}: this cannot be undone")));
             }
-            text += "  allow | deny [--message WHY] [--interrupt]\n";
         }
         NeedKind::Question => {
             for question in ask.questions.iter().flatten() {
@@ -251,23 +250,35 @@ fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
                         &format!("  {}  {}  {}\n", n + 1, plain(&option.label), draw::paint(out, "2", &why));
                 }
             }
-            text += "  --pick N or your own words, once for each question; `--pick 1,3` where several may be chosen\n";
         }
         NeedKind::Plan => {
             let plan = ask.tool_input.as_ref().and_then(|i| i.get("plan")?.as_str()).unwrap_or_default();
-            text += &format!("{}\n  allow [--mode acceptEdits] | deny --message WHY\n", plain(plan));
+            text += &format!("{}\n", plain(plan));
         }
         NeedKind::Elicitation => {
             let schema = serde_json::to_string_pretty(&ask.requested_schema).unwrap_or_default();
-            text += &format!("{}\n  allow --field NAME=VALUE | deny | cancel\n", plain(&schema));
+            text += &format!("{}\n", plain(&schema));
         }
     }
+    text += &format!("  {}\n", ways(ask.kind));
     if is_cut(ask) {
         text += &format!("{}\n", draw::paint(out, "31;1", &format!("  {PART_ONLY}")));
     }
     match ask.expires_at {
         Some(until) if ask.answerable => text + &format!("  {} left\n", draw::duration(until - now)),
         _ => text + "  only the terminal can answer this\n",
+    }
+}
+
+/// What may be said to it.
+fn ways(kind: NeedKind) -> &'static str {
+    match kind {
+        NeedKind::Permission => "allow | deny [--message WHY] [--interrupt]",
+        NeedKind::Question => {
+            "--pick N or your own words, once for each question; `--pick 1,3` where several may be chosen"
+        }
+        NeedKind::Plan => "allow [--mode acceptEdits] | deny --message WHY",
+        NeedKind::Elicitation => "allow --field NAME=VALUE | deny | cancel",
     }
 }
 
@@ -297,11 +308,14 @@ fn answer(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Answer> {
 
 fn picks(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<BTreeMap<String, OneOrMany>> {
     let questions: Vec<&Question> = ask.questions.iter().flatten().collect();
+    if questions.is_empty() {
+        bail!("--pick answers a question, and this asks none: {}", ways(ask.kind));
+    }
     if questions.len() != args.pick.len() {
         bail!(
-            "there are {} questions and {} answers: give one --pick for each",
-            questions.len(),
-            args.pick.len()
+            "there are {} and {}: give one --pick for each",
+            draw::count(questions.len() as u64, "question"),
+            draw::count(args.pick.len() as u64, "answer")
         );
     }
     let answers = questions.iter().zip(&args.pick);

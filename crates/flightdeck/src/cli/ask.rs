@@ -17,6 +17,9 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// Rows asked for at once: the most the daemon gives.
 const PAGE_ROWS: usize = 1000;
 
+/// A session's id is a UUID.
+const WHOLE_ID_CHARS: usize = 36;
+
 pub(super) struct Daemon {
     stream: BufReader<UnixStream>,
 }
@@ -98,13 +101,16 @@ impl Daemon {
         }
     }
 
-    /// The one session whose id starts with `wanted`.
+    /// The one session whose id starts with `wanted`, on the board or among those that left it.
     pub(super) fn find(&mut self, wanted: &str) -> anyhow::Result<String> {
-        let cards = self.cards()?;
-        let by_id: Vec<_> = cards.iter().filter(|c| c.id.starts_with(wanted)).collect();
-        match by_id.as_slice() {
-            [one] => Ok(one.id.clone()),
-            // Perhaps one that left the board: the daemon knows by its whole id.
+        let of = |cards: Vec<Card>| cards.into_iter().map(|c| c.id).filter(|id| id.starts_with(wanted));
+        let mut found: Vec<_> = of(self.cards()?).collect();
+        // Perhaps one that left the board. A whole id the daemon knows without going through them all.
+        if found.is_empty() && wanted.len() < WHOLE_ID_CHARS {
+            found = of(self.all_cards()?).collect();
+        }
+        match found.as_slice() {
+            [one] => Ok(one.clone()),
             [] => Ok(wanted.to_owned()),
             many => bail!("{} sessions start with {wanted}: give more of the id", many.len()),
         }

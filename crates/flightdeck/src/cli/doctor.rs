@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::ask::Daemon;
 use super::{draw, out::Out};
 use crate::claude_settings::{self as settings, ClientVersion, LineState, Registration, Scope, SettingsFile};
-use crate::config::Config;
+use crate::config::{CORRECT_IT, Config};
 use crate::inlet::spool;
 use crate::paths::Paths;
 
@@ -24,16 +24,22 @@ pub(super) struct DoctorArgs {
 struct Finding {
     what: &'static str,
     ok: bool,
+    /// Nothing to mend, and nothing to be glad of.
+    #[serde(skip)]
+    aside: bool,
     says: String,
     fix: Option<String>,
 }
 
 impl Finding {
     fn well(what: &'static str, says: impl Into<String>) -> Self {
-        Self { what, ok: true, says: says.into(), fix: None }
+        Self { what, ok: true, aside: false, says: says.into(), fix: None }
+    }
+    fn aside(what: &'static str, says: impl Into<String>) -> Self {
+        Self { aside: true, ..Self::well(what, says) }
     }
     fn ill(what: &'static str, says: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { what, ok: false, says: says.into(), fix: Some(fix.into()) }
+        Self { what, ok: false, aside: false, says: says.into(), fix: Some(fix.into()) }
     }
 }
 
@@ -56,10 +62,16 @@ pub(super) fn run(args: &DoctorArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
 }
 
 fn print(finding: &Finding, out: &mut Out) -> anyhow::Result<()> {
-    let sign = if finding.ok { draw::paint(out, "2", "✓") } else { draw::paint(out, "31;1", "✗") };
-    writeln!(out, "{sign} {:<9} {}", finding.what, finding.says)?;
+    let sign = match (finding.ok, finding.aside) {
+        (false, _) => draw::paint(out, "31;1", "✗"),
+        (true, false) => draw::paint(out, "2", "✓"),
+        (true, true) => draw::paint(out, "2", "–"),
+    };
+    let below = " ".repeat(12);
+    let says = finding.says.replace('\n', &format!("\n{below}"));
+    writeln!(out, "{sign} {:<9} {says}", finding.what)?;
     if let Some(fix) = &finding.fix {
-        writeln!(out, "            to mend: {fix}")?;
+        writeln!(out, "{below}to mend: {fix}")?;
     }
     Ok(())
 }
@@ -85,7 +97,13 @@ fn config(paths: &Paths) -> Finding {
     match Config::read(&paths.config) {
         Ok(_) if paths.config.exists() => Finding::well("config", paths.config.display().to_string()),
         Ok(_) => Finding::well("config", format!("all defaults ({} does not exist)", paths.config.display())),
-        Err(error) => Finding::ill("config", error.to_string(), "correct the file named above"),
+        Err(error) => {
+            let says = error.to_string();
+            match says.strip_suffix(CORRECT_IT) {
+                Some(says) => Finding::ill("config", says.trim_end(), CORRECT_IT),
+                None => Finding::ill("config", says, "make it readable for you"),
+            }
+        }
     }
 }
 
@@ -129,15 +147,23 @@ fn store(status: &anyhow::Result<Value>) -> Finding {
             let events = draw::count(status["hooks"]["events_total"].as_u64().unwrap_or(0), "event");
             Finding::well("store", format!("{events}, {megabytes:.1} MB"))
         }
-        Err(_) => Finding::well("store", "is the daemon's; nothing to say without one"),
+        Err(_) => Finding::aside("store", "is the daemon's; nothing to say without one"),
     }
 }
 
 fn hooks(paths: &Paths) -> Vec<Finding> {
     match look_at_hooks(paths) {
         Ok(findings) => findings,
-        Err(error) => vec![Finding::ill("hooks", format!("{error:#}"), "flightdeck hooks status")],
+        Err(error) => {
+            vec![Finding::ill("hooks", looked(&error), "correct the file named above")]
+        }
     }
+}
+
+/// A refusal to write also says that nothing was changed; whoever only looked knows.
+pub(super) fn looked(error: &anyhow::Error) -> String {
+    let said = format!("{error:#}");
+    said.strip_suffix(". Nothing was changed").map_or(said.clone(), str::to_owned)
 }
 
 fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
@@ -147,7 +173,7 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
     let version = ClientVersion::find(&|| settings::ask_claude(&env), &settings::config_dir(&env)?);
     let mut findings = vec![match version.note() {
         None => Finding::well("client", format!("Claude Code {}", version.number)),
-        Some(note) => Finding::well("client", note),
+        Some(note) => Finding::aside("client", note),
     }];
     let installed = file.installed()?;
     let registration =
@@ -160,7 +186,7 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
         let says = format!("{path} is registered for another Flightdeck home, {}", other.display());
         Finding::ill("hooks", says, "flightdeck hooks install, to have the events here instead")
     } else if status.in_order() {
-        Finding::well("hooks", format!("{here} events in {path}"))
+        Finding::well("hooks", format!("{} in {path}", draw::count(here as u64, "event")))
     } else if here == 0 {
         Finding::ill("hooks", format!("none in {path}"), "flightdeck hooks install")
     } else {
@@ -170,7 +196,7 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
     findings.push(match status.status_line {
         LineState::Ours => Finding::well("line", "the status line tells us context, cost and rate limits"),
         LineState::None | LineState::Theirs => {
-            Finding::well("line", "the status line does not tell us (flightdeck hooks install --statusline)")
+            Finding::aside("line", "the status line does not tell us (flightdeck hooks install --statusline)")
         }
         LineState::Stale => {
             Finding::ill("line", "the status line is ours, but out of date", "flightdeck hooks repair")

@@ -5,6 +5,7 @@ use flightdeck_core::lens::{Group, Role, StateName};
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::{Millis, Timestamp};
 
+use super::line::{Line, columns, cut, fit};
 use super::out::Out;
 
 pub(super) fn sign(state: StateName) -> &'static str {
@@ -87,63 +88,87 @@ pub(super) fn short(n: u64) -> String {
     }
 }
 
-/// The board as a person reads it top to bottom: what needs you, what runs, what is done.
+/// One line of the board.
+pub(super) struct Row {
+    pub(super) text: String,
+    /// A heading and a hint stand for none.
+    pub(super) is_session: bool,
+}
+
 pub(super) fn board(out: &Out, cards: &[Card], now: Timestamp, urgency_first: bool) -> String {
-    let mut text = String::new();
+    rows(out, cards, now, urgency_first).into_iter().map(|row| row.text + "\n").collect()
+}
+
+/// The board as a person reads it top to bottom: what needs you, what runs, what is done.
+pub(super) fn rows(out: &Out, cards: &[Card], now: Timestamp, urgency_first: bool) -> Vec<Row> {
+    let mut rows = Vec::new();
     let widths = Widths::of(cards, out.width);
     for (group, title) in [(Group::NeedsYou, "Needs you"), (Group::Running, "Running"), (Group::Done, "Done")]
     {
-        let mut rows: Vec<_> = cards.iter().filter(|c| c.agent_state.group == group).collect();
-        rows.sort_by(|a, b| rank(a, urgency_first).cmp(rank(b, urgency_first)));
-        if rows.is_empty() {
+        let mut members: Vec<_> = cards.iter().filter(|c| c.agent_state.group == group).collect();
+        members.sort_by(|a, b| rank(a, urgency_first).cmp(rank(b, urgency_first)));
+        if members.is_empty() {
             continue;
         }
-        text += &format!("{} {}\n", paint(out, "1", title), rows.len());
-        for card in rows {
-            text += &row(out, card, now, &widths);
-        }
+        let heading = format!("{} {}", paint(out, "1", title), members.len());
+        rows.push(Row { text: heading, is_session: false });
+        let session = |card| Row { text: row(out, card, now, &widths), is_session: true };
+        rows.extend(members.into_iter().map(session));
     }
-    if text.is_empty() {
-        "No session yet. Start `claude` anywhere, or try `flightdeck demo`.\n".to_owned()
-    } else {
-        text
+    if rows.is_empty() {
+        let hint = "No session yet. Start `claude` anywhere, or try `flightdeck demo`.";
+        rows.push(Row { text: hint.to_owned(), is_session: false });
     }
+    rows
 }
 
 fn rank(card: &Card, urgency_first: bool) -> &str {
     if urgency_first { &card.rank.urgency } else { &card.rank.default }
 }
 
+/// A title shorter than this says nothing; marks give way to it.
+const TITLE_MIN: usize = 8;
+
 struct Widths {
     label: usize,
     place: usize,
-    title: usize,
 }
 
 impl Widths {
-    /// The label gets what it needs up to a third, the place up to a quarter, the title what is left.
+    /// The label gets what it needs up to three tenths, the place up to a fifth; marks and title share what is left.
     fn of(cards: &[Card], width: usize) -> Self {
         let widest = |f: &dyn Fn(&Card) -> usize| cards.iter().map(f).max().unwrap_or(0);
-        let label = widest(&|c| c.agent_state.label.chars().count()).clamp(10, (width / 3).max(20));
-        let place = widest(&|c| place(c).chars().count()).clamp(4, (width / 4).max(12));
-        let used = 2 + 2 + 9 + 9 + label + 2 + place + 2;
-        Self { label, place, title: width.saturating_sub(used).max(10) }
+        let label = widest(&|c| columns(&c.agent_state.label)).clamp(10, (width * 3 / 10).max(20));
+        let place = widest(&|c| columns(&place(c))).clamp(4, (width / 5).max(12));
+        Self { label, place }
     }
 }
 
-/// Sign, label, how long, project, id, title.
+/// Sign, label, how long, project, id, title, marks: never more than one line of the terminal.
 fn row(out: &Out, card: &Card, now: Timestamp, widths: &Widths) -> String {
     let state = &card.agent_state;
+    let mut line = Line::new(out);
+    line.push("  ");
     let label = fit(&state.label, widths.label);
-    let head = paint(out, colour(state.role), &format!("{} {label}", sign(state.state)));
+    line.paint(colour(state.role), &format!("{} {label}", sign(state.state)));
     let waited = duration(now - state.since);
     let id: String = card.id.chars().take(8).collect();
-    let title = one_line(card.title.as_deref().unwrap_or("–"), widths.title.saturating_sub(1));
-    let mut line = format!("  {head} {waited:>8}  {}  {id:<8}  {title}", fit(&place(card), widths.place));
-    for mark in marks(card) {
-        line += &format!(" {}", paint(out, "2", &format!("[{mark}]")));
+    line.push(&format!(" {waited:>8}  {}  {id:<8}  ", fit(&place(card), widths.place)));
+    let mut for_marks = line.room().saturating_sub(TITLE_MIN);
+    let mut marks: Vec<_> = marks(card).into_iter().map(|mark| format!("[{mark}]")).collect();
+    marks.retain(|mark| {
+        let rest = for_marks.checked_sub(1 + columns(mark));
+        for_marks = rest.unwrap_or(for_marks);
+        rest.is_some()
+    });
+    let used: usize = marks.iter().map(|mark| 1 + columns(mark)).sum();
+    let title = one_line(card.title.as_deref().unwrap_or("–"), line.room());
+    line.push(&cut(&title, line.room() - used));
+    for mark in marks {
+        line.push(" ");
+        line.paint("2", &mark);
     }
-    line + "\n"
+    line.end()
 }
 
 fn place(card: &Card) -> String {
@@ -175,16 +200,6 @@ fn marks(card: &Card) -> Vec<String> {
     marks
 }
 
-/// Exactly `width` characters.
-fn fit(text: &str, width: usize) -> String {
-    let count = text.chars().count();
-    if count <= width {
-        return format!("{text}{}", " ".repeat(width - count));
-    }
-    let cut: String = text.chars().take(width.saturating_sub(1)).collect();
-    format!("{cut}…")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,12 +208,5 @@ mod tests {
     fn a_duration_reads_like_a_clock() {
         let said: Vec<_> = [0, 48, 206, 3730, 260_000].map(|s| duration(Millis::seconds(s))).into();
         assert_eq!(said, ["0:00", "0:48", "3:26", "1:02:10", "3 d"]);
-    }
-
-    #[test]
-    fn a_text_fills_its_column_exactly() {
-        assert_eq!(fit("ab", 4), "ab  ");
-        assert_eq!(fit("abcdef", 4), "abc…");
-        assert_eq!(fit("äöüß", 4), "äöüß");
     }
 }

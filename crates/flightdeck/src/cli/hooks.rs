@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::doctor::looked;
 use crate::claude_settings::{
     self as settings, BaseUrl, ClientVersion, Installed, Keep, Registration, Scope, SettingsFile, Via,
 };
@@ -83,7 +84,8 @@ pub fn run(
         Action::Repair(_) => show(&file.repair(&writable(file.installed()?)?)?, options.json, out)?,
         Action::Print(_) => show(&settings::print(&writable(None)?)?, options.json, out)?,
         Action::Status(_) => {
-            let status = file.status(&registration(file.installed()?)?)?;
+            let look = || anyhow::Ok(file.status(&registration(file.installed()?)?)?);
+            let status = look().map_err(|error| anyhow::anyhow!(looked(&error)))?;
             show(&status, options.json, out)?;
             return Ok(i32::from(!status.in_order()));
         }
@@ -468,7 +470,7 @@ mod tests {
             $ hooks install
             error: ~/.claude/settings.json, line 2, column 3: this looks like a comment. Claude Code reads strict JSON only and ignores the whole file; remove it, then run this again. Nothing was changed
             $ hooks status
-            error: ~/.claude/settings.json, line 2, column 3: this looks like a comment. Claude Code reads strict JSON only and ignores the whole file; remove it, then run this again. Nothing was changed
+            error: ~/.claude/settings.json, line 2, column 3: this looks like a comment. Claude Code reads strict JSON only and ignores the whole file; remove it, then run this again
             $ hooks install --via http
             error: Claude Code 2.0.40 has no http hooks and would ignore the whole file: use --via shim, or update to 2.1.63
         "#]]);

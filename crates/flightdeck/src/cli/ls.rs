@@ -1,5 +1,6 @@
 //! `flightdeck ls`: the board in a terminal.
 
+use std::cell::RefCell;
 use std::io::Write;
 
 use flightdeck_core::board::Card;
@@ -7,7 +8,7 @@ use flightdeck_core::lens::Group;
 use serde_json::Value;
 
 use super::ask::Daemon;
-use super::{draw, out::Out};
+use super::{draw, out::Out, watch};
 use crate::clock;
 use crate::paths::Paths;
 
@@ -33,7 +34,7 @@ pub(super) struct LsArgs {
 pub(super) fn run(args: &LsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let mut daemon = Daemon::connect(paths)?;
     if args.watch {
-        return watch(args, daemon, out);
+        return follow(args, daemon, out);
     }
     let cards = if args.all { daemon.all_cards()? } else { daemon.cards()? };
     let cards = wanted(args, cards);
@@ -55,9 +56,15 @@ fn wanted(args: &LsArgs, cards: Vec<Card>) -> Vec<Card> {
     cards.into_iter().filter(|c| group.is_none_or(|g| c.agent_state.group == g)).collect()
 }
 
-/// Follows the stream of changes; with `--json` each one is a line.
-fn watch(args: &LsArgs, daemon: Daemon, out: &mut Out) -> anyhow::Result<u8> {
+/// Follows the stream of changes: a screen in a terminal, board after board in a pipe; with `--json` a change is a line.
+fn follow(args: &LsArgs, daemon: Daemon, out: &mut Out) -> anyhow::Result<u8> {
     let mut cards: Vec<Card> = Vec::new();
+    if out.is_terminal() && !args.json {
+        let cards = RefCell::new(cards);
+        let rows =
+            |out: &Out| draw::rows(out, &wanted(args, cards.borrow().clone()), clock::now(), args.urgency);
+        return watch::run(daemon, out, |change| take(&mut cards.borrow_mut(), change), rows);
+    }
     for change in daemon.subscribe()? {
         let change = change?;
         if args.json {
@@ -66,9 +73,7 @@ fn watch(args: &LsArgs, daemon: Daemon, out: &mut Out) -> anyhow::Result<u8> {
         }
         take(&mut cards, &change)?;
         let text = draw::board(out, &wanted(args, cards.clone()), clock::now(), args.urgency);
-        // Home, the new board, and away with what was below it: no flicker.
-        let screen = if out.is_terminal() { format!("\x1b[H\x1b[2J{text}") } else { format!("{text}\n") };
-        write!(out, "{screen}")?;
+        writeln!(out, "{text}")?;
         out.flush()?;
     }
     anyhow::bail!("the daemon stopped")

@@ -7,6 +7,7 @@ mod doctor;
 mod draw;
 mod explain;
 pub mod hooks;
+mod line;
 mod ls;
 mod next;
 mod out;
@@ -17,6 +18,7 @@ mod status;
 mod terminal;
 mod up;
 mod usage;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -44,10 +46,8 @@ enum Command {
     /// Start the daemon and the board (this is what plain `flightdeck` does)
     Up(up::UpArgs),
     /// Deliver one hook event from standard input; Claude Code calls this
-    #[command(disable_help_flag = true)]
     Hook,
     /// Print a status line for Claude Code, or the one of your own command after `--`, and tell the daemon what it says
-    #[command(disable_help_flag = true)]
     Statusline,
     /// Register with Claude Code, or look after it
     Hooks(hooks::HooksArgs),

@@ -13,14 +13,32 @@ pub(super) struct Out {
 /// A line that is cut is better than one that wraps; a pipe gets all of it.
 const PIPE_WIDTH: usize = 10_000;
 
+/// Columns and rows of a terminal that does not say.
+const USUAL_SIZE: (usize, usize) = (80, 24);
+
 impl Out {
     pub(super) fn stdout() -> Self {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
-        let size = terminal.then(|| rustix::termios::tcgetwinsize(&stdout).ok()).flatten();
-        let width = size.map_or(PIPE_WIDTH, |s| usize::from(s.ws_col).max(40));
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        Self { stdout, colour: terminal && !no_colour, width }
+        let mut out = Self { stdout, colour: terminal && !no_colour, width: PIPE_WIDTH };
+        if terminal {
+            out.measure();
+        }
+        out
+    }
+
+    /// Takes the terminal's width as it is now, and says its height.
+    pub(super) fn measure(&mut self) -> usize {
+        let size = rustix::termios::tcgetwinsize(&self.stdout).ok();
+        let or = |told: Option<u16>, usual| told.filter(|n| *n > 0).map_or(usual, usize::from);
+        self.width = or(size.map(|s| s.ws_col), USUAL_SIZE.0);
+        or(size.map(|s| s.ws_row), USUAL_SIZE.1)
+    }
+
+    #[cfg(test)]
+    pub(super) fn plain(width: usize) -> Self {
+        Self { stdout: io::stdout(), colour: false, width }
     }
 
     pub(super) fn is_terminal(&self) -> bool {

@@ -97,7 +97,8 @@ fn cost(cost: &Cost) -> String {
 
 fn changed(card: &Card) -> Option<String> {
     let files = card.files_touched_total;
-    (files > 0).then(|| format!("{files} files, +{} -{}", card.lines_added, card.lines_removed))
+    (files > 0)
+        .then(|| format!("{}, +{} -{}", draw::count(files, "file"), card.lines_added, card.lines_removed))
 }
 
 fn todos(card: &Card) -> Option<String> {

@@ -42,13 +42,17 @@ pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     let megabytes = status["store_bytes"].as_u64().unwrap_or(0) as f64 / 1_048_576.0;
     let last = hooks["last_event_at"].as_str().map_or("none since start".to_owned(), |t| format!("last {t}"));
     writeln!(out, "events    {} in {megabytes:.1} MB, {last}", hooks["events_total"])?;
-    writeln!(
-        out,
-        "hooks     {} in place, {} missing",
-        count(&hooks["registered"]),
-        count(&hooks["missing"])
-    )?;
-    if let Some(problem) = hooks["problem"].as_str() {
+    let [here, missing, stale] = ["registered", "missing", "stale"].map(|which| count(&hooks[which]));
+    let problem = hooks["problem"].as_str();
+    if let Some(problem) = problem.filter(|_| here + missing + stale == 0) {
+        writeln!(out, "hooks     {problem}")?;
+    } else if here + missing + stale == 0 {
+        writeln!(out, "hooks     none for this home")?;
+    } else {
+        let stale = if stale > 0 { format!(", {stale} out of date") } else { String::new() };
+        writeln!(out, "hooks     {here} in place, {missing} missing{stale}")?;
+    }
+    if let Some(problem) = problem.filter(|_| here + missing + stale > 0) {
         writeln!(out, "          {problem}")?;
     }
     if let Some(fix) = hooks["fix"].as_str() {

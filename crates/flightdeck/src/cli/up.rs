@@ -86,7 +86,13 @@ async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8
     };
     // A second Ctrl-C does not wait for anybody.
     tokio::select! {
-        () = running.stop() => broken.map_or(Ok(0), Err),
+        released = running.stop() => {
+            if let Some(sentence) = released {
+                // The terminal may be gone; there is nobody else to tell.
+                let _ = writeln!(out, "{sentence}");
+            }
+            broken.map_or(Ok(0), Err)
+        }
         _ = interrupt.recv() => Ok(1),
         _ = terminate.recv() => Ok(1),
     }
@@ -97,6 +103,9 @@ fn tell(running: &Running, has_token: bool, out: &mut Out) -> std::io::Result<()
         Out::note(note);
     }
     writeln!(out, "Flightdeck is at {}", running.url)?;
+    if let Some(sentence) = &running.registered {
+        writeln!(out, "{sentence}")?;
+    }
     out.flush()?;
     if has_token {
         // Not said to the browser for the person: other users see what a program is started with.

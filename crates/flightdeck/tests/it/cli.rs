@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use expect_test::{Expect, expect};
 use flightdeck_sim::corpus;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::stage::{Daemon, Said, Stage};
@@ -119,6 +120,9 @@ fn ls_all_also_lists_who_was_replaced() {
     };
     assert_eq!(ids(&["ls", "--json"]), ["new"]);
     assert_eq!(ids(&["ls", "--json", "--all"]), ["new", "old"]);
+    // The start of its id is enough there too.
+    assert_eq!(stage.run(&["show", "ol", "--json"]).json()["id"], "old");
+    assert!(stage.run(&["explain", "o"]).well().contains("SessionStart"));
     drop(daemon);
 }
 
@@ -363,11 +367,11 @@ fn doctor_names_each_finding_and_its_fix() {
             ✗ daemon    no daemon is running for ~/fd: start it with `flightdeck`
                         to mend: flightdeck
             ✓ socket    ~/fd/run/daemon.sock (made by the daemon)
-            ✓ store     is the daemon's; nothing to say without one
-            ✓ client    no `claude` on PATH and no running session: assumed Claude Code 2.1.325. An older one may complain about event names it does not know; run `flightdeck hooks repair` once `claude` is on PATH
+            – store     is the daemon's; nothing to say without one
+            – client    no `claude` on PATH and no running session: assumed Claude Code 2.1.325. An older one may complain about event names it does not know; run `flightdeck hooks repair` once `claude` is on PATH
             ✗ hooks     none in ~/claude/settings.json
                         to mend: flightdeck hooks install
-            ✓ line      the status line does not tell us (flightdeck hooks install --statusline)
+            – line      the status line does not tell us (flightdeck hooks install --statusline)
             ✗ spool     1 event waiting (<n> bytes)
                         to mend: start the daemon: it takes them in
             ✓ log       ~/fd/state/flightdeck.log
@@ -389,9 +393,9 @@ fn doctor_names_each_finding_and_its_fix() {
             ✓ daemon    <url> (pid <pid>), 1 session
             ✓ socket    ~/fd/run/daemon.sock is private
             ✓ store     1 event, <n> MB
-            ✓ client    no `claude` on PATH and no running session: assumed Claude Code 2.1.325. An older one may complain about event names it does not know; run `flightdeck hooks repair` once `claude` is on PATH
+            – client    no `claude` on PATH and no running session: assumed Claude Code 2.1.325. An older one may complain about event names it does not know; run `flightdeck hooks repair` once `claude` is on PATH
             ✓ hooks     30 events in ~/claude/settings.json
-            ✓ line      the status line does not tell us (flightdeck hooks install --statusline)
+            – line      the status line does not tell us (flightdeck hooks install --statusline)
             ✓ spool     empty
             ✓ log       ~/fd/state/flightdeck.log
         "#]],
@@ -427,6 +431,83 @@ fn doctor_tells_of_spooled_files_that_are_no_events_and_of_another_home() {
     let said = stage.run(&["doctor"]).out;
     assert!(said.contains("1 file could not be read as an event"), "{said}");
     assert!(said.contains("registered for another Flightdeck home, ~/second"), "{said}");
+    // A daemon that was not asked to register has nothing to mend there.
+    let said = stage.run(&["status"]).well();
+    assert!(said.contains("\nhooks     none for this home\n") && !said.contains("to mend"), "{said}");
+}
+
+#[test]
+fn a_mistake_in_the_settings_is_told_once_with_what_to_do() {
+    let stage = Stage::new();
+    fs::create_dir_all(&stage.paths().home).unwrap();
+    fs::write(&stage.paths().config, "port = =\n").unwrap();
+    fs::write(stage.settings(), "{,}").unwrap();
+    fails(
+        stage.run(&["up", "--port", "0"]),
+        expect![[r#"
+        flightdeck: ~/fd/config.toml is not understood: TOML parse error at line 1, column 8
+          |
+        1 | port = =
+          |        ^
+        extra `=`, expected nothing
+        correct that line, or move the file away to start with defaults
+    "#]],
+    );
+    let said = stage.run(&["doctor"]);
+    let lines = said.out.lines().filter(|l| !l.starts_with("✓ "));
+    reads(
+        &lines.map(|l| format!("{l}\n")).collect::<String>(),
+        expect![[r#"
+        ✗ config    ~/fd/config.toml is not understood: TOML parse error at line 1, column 8
+                      |
+                    1 | port = =
+                      |        ^
+                    extra `=`, expected nothing
+                    to mend: correct that line, or move the file away to start with defaults
+        ✗ daemon    no daemon is running for ~/fd: start it with `flightdeck`
+                    to mend: flightdeck
+        – store     is the daemon's; nothing to say without one
+        ✗ hooks     ~/claude/settings.json, line 1, column 2: this is not JSON (key must be a string). Claude Code reads strict JSON only and ignores the whole file; correct it, then run this again
+                    to mend: correct the file named above
+    "#]],
+    );
+}
+
+#[test]
+fn a_pick_where_nothing_is_to_pick_is_told_what_else_to_say() {
+    let stage = Stage::new();
+    let daemon = stage.daemon();
+    let plan = json!({"tool_name": "ExitPlanMode", "tool_use_id": "t1", "tool_input": {"plan": "Do it"}});
+    tell(&daemon, "s", "/w", "PreToolUse", plan.clone());
+    tell(&daemon, "s", "/w", "PermissionRequest", plan);
+    fails(
+        stage.run(&["answer", "s", "allow", "--pick", "1"]),
+        expect![[r#"
+        flightdeck: --pick answers a question, and this asks none: allow [--mode acceptEdits] | deny --message WHY
+    "#]],
+    );
+}
+
+#[test]
+fn a_person_who_asks_what_the_hook_is_gets_told() {
+    let stage = Stage::new();
+    for command in ["hook", "statusline"] {
+        let said = stage.run(&[command, "--help"]).well();
+        assert!(said.contains("Claude Code") && said.contains("Usage: flightdeck"), "{said}");
+    }
+}
+
+#[test]
+fn it_says_where_its_hooks_are_and_that_they_are_gone() {
+    let stage = Stage::new();
+    let mut up = stage.flightdeck(&["up", "--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(up.stdout.take().unwrap()).lines();
+    let mut next = || stage.plain(&lines.next().unwrap().unwrap());
+    assert!(next().starts_with("Flightdeck is at http://"));
+    assert_eq!(next(), "Its hooks are registered in ~/claude/settings.json while it runs");
+    kill_process(Pid::from_child(&up), Signal::INT).unwrap();
+    assert_eq!(next(), "Its hooks are taken out of ~/claude/settings.json again");
+    assert!(up.wait().unwrap().success());
 }
 
 #[test]

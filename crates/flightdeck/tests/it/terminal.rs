@@ -1,30 +1,27 @@
 //! Prompts, Esc and focus at a real tmux server with a program in it that behaves like the client.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use crate::stage::{Daemon, Stage, until};
+use crate::tmux::Tmux;
 
 const SESSION: &str = "0b5e7a11-aaaa-4bbb-8ccc-000000000001";
 
 struct Desk {
+    tmux: Tmux,
     daemon: Daemon,
     stage: Stage,
 }
 
-/// `None` where there is no tmux; that is a failure where nobody watches.
+/// `None` where there is no tmux.
 fn desk() -> Option<Desk> {
-    if Command::new("tmux").arg("-V").output().is_err() {
-        assert!(std::env::var("CI").is_err(), "tmux is not installed");
-        eprintln!("SKIPPED: tmux is not installed");
-        return None;
-    }
     let stage = Stage::new();
+    let tmux = stage.tmux()?;
     let daemon = stage.daemon();
-    let desk = Desk { daemon, stage };
+    let desk = Desk { tmux, daemon, stage };
     let client = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fake-client.sh");
     let binary = env!("CARGO_BIN_EXE_flightdeck");
     desk.tmux(&["new-session", "-d", "-s", "a", "-x", "90", "-y", "24", "bash", client, binary, SESSION]);
@@ -39,28 +36,13 @@ fn desk() -> Option<Desk> {
 }
 
 impl Desk {
-    fn socket(&self) -> PathBuf {
-        self.stage.path().join("tmux")
-    }
-
-    fn tmux_command(&self) -> Command {
-        let mut tmux = self.stage.bare(Path::new("tmux"));
-        // The pane's hooks find the daemon by this, as a person's would by their home.
-        tmux.env("PATH", "/usr/bin:/bin").env("LANG", "C.UTF-8").env("TERM", "xterm-256color");
-        tmux.env("FLIGHTDECK_HOME", &self.stage.paths().home);
-        tmux.args(["-f", "/dev/null", "-S"]).arg(self.socket());
-        tmux
-    }
-
     #[track_caller]
     fn tmux(&self, args: &[&str]) -> String {
-        let output = self.tmux_command().args(args).output().unwrap();
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
+        self.tmux.run(args)
     }
 
     fn screen(&self) -> String {
-        self.tmux(&["capture-pane", "-p", "-t", "=a:"])
+        self.tmux.screen()
     }
 
     fn prompts(&self) -> String {
@@ -89,13 +71,6 @@ impl Desk {
     #[track_caller]
     fn state(&self, state: &str) {
         until(state, || (self.daemon.card(SESSION)["agent_state"]["state"] == state).then_some(()));
-    }
-}
-
-impl Drop for Desk {
-    fn drop(&mut self) {
-        // The server may have ended with its last pane.
-        let _ = self.tmux_command().arg("kill-server").stderr(Stdio::null()).status();
     }
 }
 

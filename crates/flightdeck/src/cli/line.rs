@@ -1,0 +1,88 @@
+//! A line that never wraps: texts measured in the columns a terminal gives them.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::draw::paint;
+use super::out::Out;
+
+pub(super) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// At most `width` columns; a cut shows as `…`.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut left = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let enough = left.checked_sub(c.width().unwrap_or(0));
+        left = enough.unwrap_or(0);
+        enough.is_some()
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    if width == 0 { String::new() } else { kept + "…" }
+}
+
+/// Exactly `width` columns.
+pub(super) fn fit(text: &str, width: usize) -> String {
+    let cut = cut(text, width);
+    let rest = width.saturating_sub(columns(&cut));
+    cut + &" ".repeat(rest)
+}
+
+/// Grows to the right until the terminal ends.
+pub(super) struct Line<'a> {
+    out: &'a Out,
+    text: String,
+    room: usize,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(out: &'a Out) -> Self {
+        Self { out, text: String::new(), room: out.width }
+    }
+
+    /// Columns that are left.
+    pub(super) fn room(&self) -> usize {
+        self.room
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        let text = self.fitting(text);
+        self.text += &text;
+    }
+
+    pub(super) fn paint(&mut self, code: &str, text: &str) {
+        let text = self.fitting(text);
+        self.text += &paint(self.out, code, &text);
+    }
+
+    /// What still fits, which then is taken.
+    fn fitting(&mut self, text: &str) -> String {
+        let text = cut(text, self.room);
+        self.room = self.room.saturating_sub(columns(&text));
+        text
+    }
+
+    pub(super) fn end(self) -> String {
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_fills_its_columns_exactly() {
+        assert_eq!(fit("ab", 4), "ab  ");
+        assert_eq!(fit("abcdef", 4), "abc…");
+        assert_eq!(fit("äöüß", 4), "äöüß");
+        assert_eq!(fit("日本語", 6), "日本語");
+        // A wide one that would stick out by half leaves a blank.
+        assert_eq!(fit("日本語", 5), "日本…");
+        assert_eq!(fit("日本語", 4), "日… ");
+        assert_eq!(fit("ab", 0), "");
+    }
+}

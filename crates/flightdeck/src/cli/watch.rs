@@ -1,0 +1,216 @@
+//! `ls --watch` in a terminal: the board on a screen of its own, as much of it as fits, and the terminal back as it was.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use rustix::process::{Signal, getpid, kill_process};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use serde_json::Value;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+
+use super::ask::Daemon;
+use super::draw::{Row, paint};
+use super::out::Out;
+
+/// A person reads no faster; a busy fleet changes a hundred times a second.
+const REDRAW_EVERY: Duration = Duration::from_millis(250);
+
+/// The clocks on the rows go by seconds.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Changes read from the daemon and not yet looked at.
+const CHANGES_MAX: usize = 256;
+
+/// The alternate screen, no cursor, and no wrapping where a terminal is wider than its letters say.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+/// Follows the daemon until Ctrl-C. `take` gets every change, `draw` gives the rows for the terminal as it is now.
+pub(super) fn run(
+    daemon: Daemon,
+    out: &mut Out,
+    take: impl FnMut(&Value) -> anyhow::Result<()>,
+    draw: impl FnMut(&Out) -> Vec<Row>,
+) -> anyhow::Result<u8> {
+    let (changes, news) = mpsc::channel(CHANGES_MAX);
+    let stream = daemon.subscribe()?;
+    // Nobody waits for it: it ends with the process, or with the daemon.
+    std::thread::spawn(move || {
+        for change in stream {
+            if changes.blocking_send(change).is_err() {
+                return;
+            }
+        }
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(follow(news, out, take, draw))
+}
+
+async fn follow(
+    mut news: mpsc::Receiver<anyhow::Result<Value>>,
+    out: &mut Out,
+    mut take: impl FnMut(&Value) -> anyhow::Result<()>,
+    mut draw: impl FnMut(&Out) -> Vec<Row>,
+) -> anyhow::Result<u8> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut resized = signal(SignalKind::window_change())?;
+    let mut suspend = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
+    let mut tick = interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut shown = Vec::new();
+    let mut drawn_at = Instant::now();
+    let mut due = false;
+    // The first change is the whole board; before it there is nothing to draw.
+    let mut begun = false;
+    let mut screen = Screen::enter(out)?;
+    loop {
+        tokio::select! {
+            biased;
+            _ = interrupt.recv() => return Ok(0),
+            _ = terminate.recv() => return Ok(0),
+            _ = hangup.recv() => return Ok(0),
+            // Ctrl-Z: the shell gets its terminal as it was, and we take it again at `fg`.
+            _ = suspend.recv() => {
+                drop(screen);
+                kill_process(getpid(), Signal::STOP)?;
+                screen = Screen::enter(out)?;
+                shown.clear();
+                due = begun;
+            }
+            () = sleep_until(drawn_at + REDRAW_EVERY), if due => {
+                let height = out.measure();
+                let frame = frame(out, draw(out), height);
+                if frame != shown {
+                    show(out, &frame)?;
+                    shown = frame;
+                }
+                (due, drawn_at) = (false, Instant::now());
+            }
+            change = news.recv() => {
+                let Some(change) = change else { anyhow::bail!("the daemon stopped") };
+                take(&change?)?;
+                if !begun {
+                    (begun, drawn_at) = (true, Instant::now() - REDRAW_EVERY);
+                }
+                due = true;
+            }
+            _ = resized.recv() => {
+                // What the terminal made of the old lines is not what we drew.
+                shown.clear();
+                due = begun;
+            }
+            _ = tick.tick() => due = begun,
+        }
+    }
+}
+
+/// As many rows as the terminal has, the first ones first; the last says how many sessions are not among them.
+fn frame(out: &Out, rows: Vec<Row>, height: usize) -> Vec<String> {
+    let sessions = |rows: &[Row]| rows.iter().filter(|row| row.is_session).count();
+    let all = sessions(&rows);
+    let too_many = rows.len() > height;
+    let mut shown = rows;
+    if too_many {
+        shown.truncate(height.saturating_sub(1));
+        // A heading with nothing below it.
+        while shown.pop_if(|row| !row.is_session).is_some() {}
+    }
+    let left = (all - sessions(&shown)) as u64;
+    let mut lines: Vec<_> = shown.into_iter().map(|row| row.text).collect();
+    if too_many {
+        lines.push(paint(out, "2", &format!("… and {left} more")));
+    }
+    lines.resize(height, String::new());
+    lines
+}
+
+/// Each line is wiped before it is written: at the right edge, wiping after it would take its last letter.
+fn show(out: &mut Out, frame: &[String]) -> io::Result<()> {
+    let mut screen = "\x1b[H".to_owned();
+    for (n, line) in frame.iter().enumerate() {
+        screen += if n == 0 { "\x1b[2K" } else { "\r\n\x1b[2K" };
+        screen += line;
+    }
+    out.write_all(screen.as_bytes())?;
+    out.flush()
+}
+
+/// The terminal while it is ours.
+struct Screen {
+    before: Option<Termios>,
+}
+
+impl Screen {
+    fn enter(out: &mut Out) -> io::Result<Self> {
+        // Keys would write into the picture.
+        let before = tcgetattr(io::stdin()).ok();
+        if let Some(mut quiet) = before.clone() {
+            quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+            // A terminal that refuses is as good as it was.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &quiet);
+        }
+        let screen = Self { before };
+        out.write_all(ENTER.as_bytes())?;
+        out.flush()?;
+        Ok(screen)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let mut stdout = io::stdout();
+        // The terminal may be gone; there is nobody else to tell.
+        let _ = stdout.write_all(LEAVE.as_bytes()).and_then(|()| stdout.flush());
+        if let Some(before) = &self.before {
+            // What was typed meanwhile was not meant for the shell.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Flush, before);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(groups: &[(&str, usize)]) -> Vec<Row> {
+        let group = |(title, sessions): &(&str, usize)| {
+            let heading = Row { text: format!("{title} {sessions}"), is_session: false };
+            let session = |n| Row { text: format!("  {title} #{n}"), is_session: true };
+            std::iter::once(heading).chain((1..=*sessions).map(session)).collect::<Vec<_>>()
+        };
+        groups.iter().flat_map(group).collect()
+    }
+
+    fn framed(groups: &[(&str, usize)], height: usize) -> Vec<String> {
+        frame(&Out::plain(80), rows(groups), height)
+    }
+
+    #[test]
+    fn a_board_that_fits_is_shown_whole_and_fills_the_screen() {
+        assert_eq!(
+            framed(&[("Needs you", 1), ("Done", 1)], 5),
+            ["Needs you 1", "  Needs you #1", "Done 1", "  Done #1", ""]
+        );
+        assert_eq!(framed(&[("Done", 1)], 2), ["Done 1", "  Done #1"]);
+    }
+
+    #[test]
+    fn a_long_board_keeps_its_top_and_says_how_many_are_below() {
+        let long = framed(&[("Needs you", 20), ("Running", 24), ("Done", 10)], 30);
+        assert_eq!(long.len(), 30);
+        assert_eq!(long[0], "Needs you 20");
+        assert_eq!((long[28].as_str(), long[29].as_str()), ("  Running #7", "… and 27 more"));
+    }
+
+    #[test]
+    fn no_heading_stands_over_nothing() {
+        let cut = framed(&[("Needs you", 2), ("Running", 3)], 5);
+        assert_eq!(cut, ["Needs you 2", "  Needs you #1", "  Needs you #2", "… and 3 more", ""]);
+        assert_eq!(framed(&[("Needs you", 2)], 1), ["… and 2 more"]);
+        assert!(framed(&[("Needs you", 2)], 0).is_empty());
+    }
+}

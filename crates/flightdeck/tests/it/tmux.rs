@@ -1,0 +1,60 @@
+//! A tmux server in a person's throw-away folder: a real terminal for stories.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::stage::Stage;
+
+pub(crate) struct Tmux {
+    folder: PathBuf,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl Stage {
+    /// `None` where there is no tmux; that is a failure where nobody watches.
+    pub(crate) fn tmux(&self) -> Option<Tmux> {
+        if Command::new("tmux").arg("-V").output().is_err() {
+            assert!(std::env::var("CI").is_err(), "tmux is not installed");
+            eprintln!("SKIPPED: tmux is not installed");
+            return None;
+        }
+        let bare = self.bare(Path::new("tmux"));
+        let mut env: Vec<_> =
+            bare.get_envs().filter_map(|(name, value)| Some((name.into(), value?.into()))).collect();
+        for (name, value) in [("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "xterm-256color")] {
+            env.push((name.into(), value.into()));
+        }
+        // Whatever runs in a pane finds the daemon by this, as a person's would by their home.
+        env.push(("FLIGHTDECK_HOME".into(), self.paths().home.into()));
+        Some(Tmux { folder: self.path().to_owned(), env })
+    }
+}
+
+impl Tmux {
+    fn command(&self) -> Command {
+        let mut tmux = Command::new("tmux");
+        tmux.env_clear().envs(self.env.iter().cloned()).current_dir(&self.folder).stdin(Stdio::null());
+        tmux.args(["-f", "/dev/null", "-S"]).arg(self.folder.join("tmux"));
+        tmux
+    }
+
+    #[track_caller]
+    pub(crate) fn run(&self, args: &[&str]) -> String {
+        let output = self.command().args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What stands in the first session's pane.
+    pub(crate) fn screen(&self) -> String {
+        self.run(&["capture-pane", "-p", "-t", "=a:"])
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        // The server may have ended with its last pane.
+        let _ = self.command().arg("kill-server").stderr(Stdio::null()).status();
+    }
+}
