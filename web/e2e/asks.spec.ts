@@ -230,7 +230,7 @@ test("a question is answered by one press, a label with a comma too", async ({ f
   expect(updatedInput).toEqual({ questions, answers: { "Which way?": '"Right, then left"' } });
 });
 
-test("a number presses the option that shows it, and none where none is shown", async ({ fleet, page }) => {
+test("a number presses the option that shows it", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "AskUserQuestion", { questions: [{ ...questions[0], multiSelect: true }] });
@@ -245,14 +245,33 @@ test("a number presses the option that shows it, and none where none is shown", 
   await page.getByLabel("Your own answer").press("Escape");
   await card.getByRole("button", { name: /Send answer/ }).click();
   expect((await verdict).hookSpecificOutput.decision.updatedInput).toMatchObject({ answers: { "Which way?": "Straight on" } });
-  const two = await fleet.start("two");
-  void fleet.ask(two, "AskUserQuestion", { questions: [questions[0], { ...questions[0], question: "And then?" }] });
-  const both = fleet.cardIn("Needs You", two);
-  await expect(both.locator(".option").first()).toBeVisible();
+});
+
+test("of several questions the digits stand at one: they choose there and go on to the next", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "AskUserQuestion", { questions: [questions[0], { ...questions[0], question: "And then?" }] });
+  const card = fleet.cardIn("Needs You", id);
+  const chosen = (i: number) => card.locator(`[data-question="${i}"] .option[aria-pressed=true]`);
+  const digits = (i: number) => card.locator(`[data-question="${i}"] kbd:visible`);
+  await expect(card.locator(".option").first()).toBeVisible();
   await fleet.listens();
-  await both.getByRole("button", { name: /^Left/ }).first().focus();
+  await card.focus();
+  await page.keyboard.press("Enter");
+  await expect(digits(0)).toHaveText(["1", "2", "3"]);
+  await expect(digits(1)).toHaveCount(0);
+  await page.keyboard.press("2");
+  await expect(chosen(0)).toContainText("Right, then left");
+  await expect(digits(1)).toHaveText(["1", "2", "3"]);
   await page.keyboard.press("1");
-  await expect(both.locator(".option[aria-pressed=true]")).toHaveCount(0);
+  await expect(chosen(1)).toContainText("Left");
+  // Where the focus goes, the digits go: back to the first, for another choice there.
+  await chosen(0).focus();
+  await page.keyboard.press("1");
+  await expect(chosen(0)).toContainText("Left");
+  await expect(card.getByRole("button", { name: /Send answers/ })).toBeFocused();
+  await page.keyboard.press("y");
+  expect((await verdict).hookSpecificOutput.decision.updatedInput).toMatchObject({ answers: { "Which way?": "Left", "And then?": "Left" } });
 });
 
 test("several choices are sent together, with an own answer among them", async ({ fleet, page }) => {
@@ -274,6 +293,11 @@ test("a plan is rendered; approving may accept edits, rejecting takes words", as
   const one = await fleet.start("one");
   const approved = fleet.ask(one, "ExitPlanMode", { plan: "1. Add `sink`\n2. Roll files" });
   await expect(fleet.cardIn("Needs You", one).locator("ol li")).toHaveCount(2);
+  // Three long ways to answer, with their keys: each of them whole, also in a narrow lane.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await fleet.card(one).getByRole("button", { name: "Approve", exact: false }).first().focus();
+  const wide = await fleet.card(one).locator(".answer").evaluate((row) => row.scrollWidth - row.clientWidth);
+  expect(wide).toBe(0);
   await fleet.card(one).getByRole("button", { name: "Approve, accept edits" }).click();
   expect((await approved).hookSpecificOutput.decision.updatedPermissions).toMatchObject([{ type: "setMode", mode: "acceptEdits" }]);
   const two = await fleet.start("two");
