@@ -330,6 +330,20 @@ test("where nobody waits for the answer the card says what the daemon says", asy
   expect(errors.splice(0)).toEqual([expect.stringContaining("409")]);
 });
 
+test("how the last ask ended stands beside what runs now, not in its place", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const verdict = fleet.ask(id, "Bash", { command: "make" });
+  await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).click();
+  await verdict;
+  await fleet.hook(id, "PostToolUse", { tool_name: "Bash", tool_input: { command: "make" }, tool_use_id: `toolu_${id}` });
+  await fleet.hook(id, "PreToolUse", { tool_name: "Bash", tool_input: { command: "cargo test --workspace" }, tool_use_id: "next" });
+  await page.mouse.move(5, 5);
+  const card = fleet.cardIn("Running", id);
+  await expect(card.locator(".outcome")).toHaveText("Allowed here");
+  await expect(card.locator(".activity")).toHaveText("cargo test --workspace");
+});
+
 test("what the terminal answered first is told on the card, and the hook goes home", async ({ fleet }) => {
   await fleet.open();
   const id = await fleet.start();
