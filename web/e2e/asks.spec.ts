@@ -64,6 +64,45 @@ test("n goes to the next need, Enter into its ask, y allows it", async ({ fleet,
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
+test("from a card's title and back: Enter goes into the ask", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(allow(card)).toBeVisible();
+  await card.getByRole("link", { name: "fix the build" }).click();
+  await expect(page.locator("[data-drawer]")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.locator("[data-drawer]")).toHaveCount(0);
+  await expect(card).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(allow(card)).toBeFocused();
+  await expect(page.locator("[data-drawer]")).toHaveCount(0);
+});
+
+test("an open session shows the keys of its only ask and takes them; of two, neither", async ({ fleet, page }) => {
+  const one = await fleet.start("one");
+  const verdict = fleet.ask(one, "Bash", { command: "make" });
+  const two = await fleet.start("two");
+  const calls = ["left", "right"].map((name) => ({ tool_name: "Bash", tool_input: { command: `make ${name}` }, tool_use_id: name }));
+  for (const call of calls) await fleet.hook(two, "PreToolUse", call);
+  for (const { tool_name, tool_input } of calls) {
+    // Held until the daemon stops: nobody answers it.
+    postHook(fleet.server.url, { session_id: two, hook_event_name: "PermissionRequest", cwd: "/home/dev/api", tool_name, tool_input }, { "x-flightdeck-hold": "1" }).catch(() => undefined);
+  }
+  await fleet.open(`#/session/${two}`);
+  const drawer = page.locator("[data-drawer]:not([data-new])");
+  await expect(drawer.locator("[data-ask]")).toHaveCount(2);
+  await expect(drawer.locator(".ask kbd:visible")).toHaveCount(0);
+  await page.keyboard.press("y");
+  await page.goto(`${fleet.server.url}#/session/${one}`);
+  await expect(drawer.locator(".ask kbd:visible")).toHaveText(["y", "n"]);
+  await page.keyboard.press("y");
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+  const asked = (await fleet.sessions()).find((s) => s.id === two)?.asks ?? [];
+  expect(asked.map((ask) => ask.resolution)).toEqual([null, null]);
+});
+
 test("what cannot be undone asks twice", async ({ fleet }) => {
   await fleet.open();
   const id = await fleet.start();

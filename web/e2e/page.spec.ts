@@ -185,6 +185,26 @@ test.describe("keyboard", () => {
   });
 });
 
+test.describe("keyboard in the overview", () => {
+  test.use({ ground: "resting" });
+
+  test("j and k go along the rows, Enter opens one, Escape comes back to it", async ({ fleet, page }) => {
+    await fleet.open("#/overview");
+    const row = (i: number) => page.locator(".row-name").nth(i);
+    await expect(row(3)).toBeVisible();
+    await page.keyboard.press("j");
+    await expect(row(0)).toBeFocused();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    await expect(row(1)).toBeFocused();
+    await page.keyboard.press("Enter");
+    await expect(page.locator("[data-drawer]")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(row(1)).toBeFocused();
+  });
+});
+
 test.describe("the demo", () => {
   test.use({ ground: "demo", sessions: 24 });
 
