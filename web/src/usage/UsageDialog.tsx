@@ -6,12 +6,10 @@ import type { UsageRow } from "../generated/UsageRow";
 import { time } from "../lib/clock";
 import { modelName, plural, usd } from "../lib/format";
 import { getUsageOf } from "../live/api";
-import { usage } from "../live/usage";
-import { Modal } from "../overlay/Modal";
+import { lookAtUsage, usage } from "../live/usage";
+import { Modal, ModalHead } from "../overlay/Modal";
 import { closeOverlay } from "../overlay/overlay";
 import { Bars, type Bar } from "../ui/Bars";
-import { Button } from "../ui/Button";
-import { Icon } from "../ui/Icon";
 import { LimitRows } from "./Instruments";
 
 const DAYS = 7;
@@ -20,14 +18,16 @@ const ROWS_MAX = 5;
 export function UsageDialog() {
   const week = useSignal<Usage | null>(null);
   const failed = useSignal<string | null>(null);
+  // Today and the week are told of one moment: with the header's last look, a minute old, they would not add up.
+  useEffect(() => void lookAtUsage(), []);
   useEffect(() => {
     getUsageOf(`${DAYS}d`).then((told) => { week.value = told; }, (error: unknown) => { failed.value = String(error); });
-  }, []);
+  }, [usage.value]);
   const told = week.value;
   const hours = usage.value?.rows ?? [];
   return (
     <Modal label="Usage" class="modal usage" onClose={closeOverlay}>
-      <header class="usage-head"><h2>Usage</h2><Button kind="ghost" square label="Close" onClick={closeOverlay}><Icon name="x" /></Button></header>
+      <ModalHead title="Usage" onClose={closeOverlay} />
       {failed.value && <p class="ask-error" role="alert">{failed.value}</p>}
       {usage.value?.rate_limits && <section aria-label="Rate limits"><h3>Rate limits</h3><LimitRows /></section>}
       {hours.length > 1 && <Spent title="Today" micros={usage.value?.today.usd_micros ?? 0} aside={`hour by hour, the last ${hours.length}`} bars={hours.map(hourBar)} />}
