@@ -66,7 +66,7 @@ function Sum({ rows: all, window }: { rows: FleetHistoryRow[]; window: Window })
       {stopped > 0 && <span class="attn"><b>{stopped} stopped</b> and waited for you</span>}
       {turns > 0 && <span><b>{plural(turns, "turn")}</b> finished</span>}
       {failed > 0 && <span class="fail"><b>{failed} failed</b></span>}
-      {ended > 0 && <span><b>{plural(ended, "session")}</b> ended</span>}
+      {ended > 0 && <span><b>{ended} ended</b></span>}
       <Legend />
     </div>
   );

@@ -18,7 +18,6 @@ const ROWS_MAX = 5;
 export function UsageDialog() {
   const week = useSignal<Usage | null>(null);
   const failed = useSignal<string | null>(null);
-  // Today and the week are told of one moment: with the header's last look, a minute old, they would not add up.
   useEffect(() => void lookAtUsage(), []);
   useEffect(() => {
     getUsageOf(`${DAYS}d`).then((told) => { week.value = told; }, (error: unknown) => { failed.value = String(error); });
@@ -30,7 +29,8 @@ export function UsageDialog() {
       <ModalHead title="Usage" onClose={closeOverlay} />
       {failed.value && <p class="ask-error" role="alert">{failed.value}</p>}
       {usage.value?.rate_limits && <section aria-label="Rate limits"><h3>Rate limits</h3><LimitRows /></section>}
-      {hours.length > 1 && <Spent title="Today" micros={usage.value?.today.usd_micros ?? 0} aside={`hour by hour, the last ${hours.length}`} bars={hours.map(hourBar)} />}
+      {/* Today is told with the week: the header's last look may be a minute old, and the two would not add up. */}
+      {hours.length > 1 && <Spent title="Today" micros={(told ?? usage.value)?.today.usd_micros ?? 0} aside={`hour by hour, the last ${hours.length}`} bars={hours.map(hourBar)} />}
       {told && <Spent title={`Last ${DAYS} days`} micros={told.total.usd_micros} aside={plural(told.sessions_total, "session")} bars={days(told.by_day)} />}
       {told && (
         <div class="usage-lists">
