@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use axum::extract::Request;
 use axum::http::header::{
-    AUTHORIZATION, AsHeaderName, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderName, ORIGIN,
+    ACCEPT, AUTHORIZATION, AsHeaderName, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderName, ORIGIN,
     REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -34,6 +34,24 @@ static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 static SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 /// The most headers that an answer has beside these: room for all of them is made at once.
 const OWN_HEADERS: usize = 3;
+
+/// Nothing is loaded, and what is typed goes to us.
+const TOKEN_PAGE_POLICY: &str =
+    "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+/// Without style or script: nothing is served to whoever does not know the token.
+const TOKEN_PAGE: &str = r#"<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Flightdeck</title>
+<h1>Flightdeck</h1>
+<p>{said} It is the <code>token</code> of its config.toml, or what FLIGHTDECK_TOKEN held when it was started.</p>
+<form>
+  <label>Token <input name="token" type="password" autocomplete="current-password" required autofocus></label>
+  <button>Open the board</button>
+</form>
+"#;
 
 const TOKEN_COOKIE: &str = "flightdeck_token";
 
@@ -62,6 +80,9 @@ impl Guard {
     pub fn refusal(&self, request: &Request) -> Option<Response> {
         let (status, why) = self.check(request).err()?;
         self.health.metrics.refused.fetch_add(1, Ordering::Relaxed);
+        if status == StatusCode::UNAUTHORIZED && wants_page(request) {
+            return Some(token_page(request));
+        }
         Some(harden((status, axum::Json(serde_json::json!({ "error": why }))).into_response()))
     }
 
@@ -146,6 +167,24 @@ fn has_token(request: &Request, token: &str) -> bool {
     let cookies = text(headers, COOKIE).unwrap_or_default();
     let cookie = cookies.split(';').find_map(|c| c.trim().strip_prefix(TOKEN_COOKIE)?.strip_prefix('='));
     [bearer, cookie, token_in_query(request)].into_iter().flatten().any(|given| same(given, token))
+}
+
+/// A person opens the board; programs want JSON.
+fn wants_page(request: &Request) -> bool {
+    request.method() == Method::GET
+        && text(request.headers(), ACCEPT).is_some_and(|kinds| kinds.contains("text/html"))
+}
+
+/// Asks for the token; it goes into the address, from where the cookie takes it.
+fn token_page(request: &Request) -> Response {
+    let said = match token_in_query(request) {
+        Some(_) => "That is not the token of this daemon.",
+        None => "This daemon asks for a token.",
+    };
+    let page = TOKEN_PAGE.replace("{said}", said);
+    let mut response = harden((StatusCode::UNAUTHORIZED, axum::response::Html(page)).into_response());
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(TOKEN_PAGE_POLICY));
+    response
 }
 
 fn token_in_query(request: &Request) -> Option<&str> {

@@ -37,7 +37,8 @@ pub enum Via {
     /// This program as a command hook; keeps events while the daemon is down.
     #[default]
     Shim,
-    /// The client's own http hooks for the frequent events; cheapest, but nothing is kept while the daemon is down.
+    /// The client's own http hooks for the frequent events; cheapest, but nothing is kept while the daemon is down, and with
+    /// --url permissions cannot be answered from the board.
     Http,
     /// curl as a command hook, for containers and remote hosts; permissions cannot be answered from the board.
     Curl,

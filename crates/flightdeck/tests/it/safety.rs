@@ -373,6 +373,14 @@ fn a_token_that_is_set_is_asked_for_on_this_machine_too_and_the_command_line_nee
     assert_eq!(daemon.get("/api/sessions").status, 401);
     assert_eq!(daemon.get("/api/sessions?token=s3cret").status, 200);
     stage.run(&["status"]).well();
+    // A person at a browser is asked for it, by a page that loads nothing.
+    for (path, said) in [("/", "asks for a token"), ("/?token=guess", "not the token")] {
+        let page = Request::new("GET", path).host(daemon.addr).header("accept", "text/html,*/*;q=0.8");
+        let page = page.send(daemon.addr);
+        assert_eq!((page.status, page.header("content-type")), (401, Some("text/html; charset=utf-8")));
+        assert!(page.text().contains(said) && page.text().contains("<form>"), "{}", page.text());
+        assert!(page.header("content-security-policy").unwrap().starts_with("default-src 'none'"));
+    }
 }
 
 #[test]
