@@ -185,6 +185,26 @@ test.describe("keyboard", () => {
   });
 });
 
+test.describe("keyboard in the overview", () => {
+  test.use({ ground: "resting" });
+
+  test("j and k go along the rows, Enter opens one, Escape comes back to it", async ({ fleet, page }) => {
+    await fleet.open("#/overview");
+    const row = (i: number) => page.locator(".row-name").nth(i);
+    await expect(row(3)).toBeVisible();
+    await page.keyboard.press("j");
+    await expect(row(0)).toBeFocused();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    await expect(row(1)).toBeFocused();
+    await page.keyboard.press("Enter");
+    await expect(page.locator("[data-drawer]")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(row(1)).toBeFocused();
+  });
+});
+
 test.describe("the demo", () => {
   test.use({ ground: "demo", sessions: 24 });
 
@@ -331,6 +351,26 @@ test.describe("accessible", () => {
         limits(fleet.server, session?.id ?? "", 72, 88);
         await go(page, "u", page.getByRole("region", { name: "By project" }));
         await check(fleet, "usage");
+      });
+
+      test(`what could not be done is said in words that can be read, over an open session too (${scheme})`, async ({ fleet, page, errors }) => {
+        const id = await fleet.start();
+        await fleet.open();
+        const toast = page.locator(".toast");
+        await page.keyboard.press("j");
+        await page.keyboard.press("t");
+        await expect(toast).toContainText("no tmux pane");
+        await fleet.still();
+        const { violations, passes } = await new AxeBuilder({ page }).include(".toast").withRules("color-contrast").analyze();
+        expect(violations.map((v) => v.nodes[0]?.failureSummary)).toEqual([]);
+        expect(passes.map((p) => p.id)).toEqual(["color-contrast"]);
+        await page.keyboard.press("o");
+        await expect(page.locator(`[data-drawer="${id}"]`)).toBeVisible();
+        await page.keyboard.press("t");
+        await expect.poll(() => errors).toEqual([expect.stringContaining("409"), expect.stringContaining("409")]);
+        // In the layer of the dialog, and later than it: a z-index would not do.
+        await expect(page.locator(".toast:popover-open")).toContainText("no tmux pane");
+        errors.splice(0);
       });
     });
 

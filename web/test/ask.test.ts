@@ -67,5 +67,8 @@ test("how an ask ended is said in words", () => {
 
 test("a plan's Markdown becomes blocks, never HTML", () => {
   expect(parseBlocks("# Plan\n1. one\n2. two\n   more\n\ntext <b>x</b>\n```\ncode\n```").map((b) => b.kind)).toEqual(["heading", "list", "text", "code"]);
+  expect(parseBlocks("| a | b |\n|---|:-:|\n| one | x \\| y |\n| alone |\ntext")).toEqual([
+    { kind: "table", rows: [["a", "b"], ["one", "x | y"], ["alone"]] }, { kind: "text", text: "text" },
+  ]);
   expect(parseBlocks("1. two\n   more")).toEqual([{ kind: "list", ordered: true, items: ["two more"] }]);
 });

@@ -126,6 +126,16 @@ test("time waited counts what stands still, inside the window only", () => {
     { from: at(30), to: null, group: "needs_you", state: "error", role: "red", label: "" },
   ] };
   expect(waitedMs(row, window)).toBe(20 * 60_000);
-  expect(summarise([row], window)).toEqual({ stopped: 0, finished: 0, failed: 1 });
+  expect(summarise([row], window)).toEqual({ stopped: 0, turns: 0, failed: 1, ended: 0 });
   expect(axisTicks(window).length).toBeGreaterThan(3);
+});
+
+test("a turn is over when work is, not when a session starts, nor when it ends", () => {
+  const window = { start: Date.parse(at(0)), end: Date.parse(at(60)) };
+  const idle = { group: "needs_you", state: "idle", role: "calm", label: "" } as const;
+  const work = { group: "running", state: "acting", role: "working", label: "" } as const;
+  const over = { group: "done", state: "session_ended", role: "muted", label: "" } as const;
+  const spans = [idle, work, idle, work, idle, over].map((kind, i) => ({ from: at(i * 9), to: at(i * 9 + 9), ...kind }));
+  const fresh = { id: "b", title: null, project: "api", spans: spans.slice(0, 1) };
+  expect(summarise([{ id: "a", title: null, project: "api", spans }, fresh], window)).toEqual({ stopped: 0, turns: 2, failed: 0, ended: 1 });
 });

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { Modal } from "../overlay/Modal";
+import { Modal, ModalHead } from "../overlay/Modal";
 import { closeOverlay } from "../overlay/overlay";
 import { Button, Segmented } from "../ui/Button";
 import { Icon } from "../ui/Icon";
@@ -28,7 +28,7 @@ export function AlertsDialog() {
   };
   return (
     <Modal label="Notifications" class="modal alerts" onClose={closeOverlay}>
-      <h2>Notifications</h2>
+      <ModalHead title="Notifications" onClose={closeOverlay} />
       <p class="soft">For sessions that begin to need you. None for new sessions, and none for what is on screen in front of you.</p>
       <div class="answer">
         {s.on

@@ -14,6 +14,8 @@ type Chosen = Record<string, string[]>;
 const chosenOf = kept<Chosen>({});
 /** The question that is answered in own words. */
 const otherOf = kept<string | null>(null);
+/** The question that the digits choose in. */
+const atOf = kept<string | null>(null);
 
 export function QuestionAsk(props: AskProps) {
   return props.missing === null ? <Questions ask={props.ask} /> : <div class="answer"><BesideAll {...props} fits>{null}</BesideAll></div>;
@@ -24,6 +26,19 @@ function Questions({ ask }: { ask: Ask }) {
   const chosen = chosenOf(ask.id);
   const other = otherOf(ask.id);
   const oneShot = questions.length === 1 && !questions[0]?.multiSelect;
+  const at = atOf(ask.id);
+  const unanswered = () => questions.find((q) => !chosen.value[q.question]?.length);
+  const numbered = at.value ?? (unanswered() ?? questions[0])?.question;
+  /** The digits go on to the next question without an answer, and the keyboard's focus with them. */
+  const goOn = (from: Question) => {
+    const next = unanswered();
+    at.value = (next ?? from).question;
+    const focused = document.activeElement;
+    const within = focused?.matches(":focus-visible") && focused.closest("[data-ask]");
+    if (!within) return;
+    const place = next ? `[data-question="${questions.indexOf(next)}"] .option` : ".btn.primary";
+    requestAnimationFrame(() => within.querySelector<HTMLElement>(place)?.focus());
+  };
   const send = (picks: Chosen) => {
     const answers = Object.fromEntries(questions.map((q) => {
       const labels = picks[q.question] ?? [];
@@ -36,12 +51,13 @@ function Questions({ ask }: { ask: Ask }) {
     const labels = !q.multiSelect ? [label] : before.includes(label) ? before.filter((l) => l !== label) : [...before, label];
     chosen.value = { ...chosen.value, [q.question]: labels };
     if (oneShot) send(chosen.value);
+    else if (!q.multiSelect) goOn(q);
   };
-  const complete = questions.every((q) => (chosen.value[q.question] ?? []).length > 0);
+  const complete = unanswered() === undefined;
   return (
     <>
       {questions.map((q, i) => (
-        <fieldset key={q.question} class="question">
+        <fieldset key={q.question} class="question" data-question={i} onFocusIn={() => { at.value = q.question; }}>
           <div class="answer">
             <legend class="q">{q.question}{q.multiSelect && <span class="dim"> choose any</span>}</legend>
             {i === 0 && ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
@@ -52,7 +68,7 @@ function Questions({ ask }: { ask: Ask }) {
               onSend={(text) => { other.value = null; draftOf(`${ask.id} ${q.question}`).value = ""; pick(q, text); }} onCancel={() => { other.value = null; }}
             />
           ) : (
-            <Options question={q} chosen={chosen.value[q.question] ?? []} numbered={questions.length === 1} onPick={(label) => pick(q, label)} onOther={() => { other.value = q.question; }} />
+            <Options question={q} chosen={chosen.value[q.question] ?? []} numbered={numbered === q.question} onPick={(label) => pick(q, label)} onOther={() => { other.value = q.question; }} />
           )}
         </fieldset>
       ))}

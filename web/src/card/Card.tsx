@@ -71,10 +71,11 @@ function Current({ session, hasAsks }: { session: Session; hasAsks: boolean }) {
   const { rest } = headline(session);
   const { last_user_message: prompt, current_activity: activity, title } = session;
   const running = session.agent_state.group === "running";
-  const doing = running ? (activity ?? rest) : null;
-  if (doing && doing !== session.agent_state.label) return <p class="activity clip" title={doing}>{withinProject(doing, session)}</p>;
+  // The activity is often the label again, and then its end stands here and not in the headline.
+  const doing = running ? (rest ?? (activity !== session.agent_state.label ? activity : null)) : null;
+  if (doing) return <p class="activity clip" title={doing}>{withinProject(doing, session)}</p>;
   if (!hasAsks && rest && session.agent_state.state === "needs_permission") return <div class="well"><p class="cmd bare">{rest}</p></div>;
-  if (!hasAsks && rest) return running ? <p class="activity clip" title={rest}>{withinProject(rest, session)}</p> : <p class="said ask-text">{rest}</p>;
+  if (!hasAsks && rest) return <p class="said ask-text">{rest}</p>;
   if (prompt && prompt !== title) return <p class="prompt clip" title={prompt}>{prompt}</p>;
   return null;
 }

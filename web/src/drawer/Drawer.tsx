@@ -1,13 +1,14 @@
 //! One session, whole: over the board, never instead of it.
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { AskView } from "../ask/AskView";
 import { mutedProjects, mutedSessions } from "../alerts/settings";
 import { copy, goToTerminal, interrupt, markSeen, mute, muteProject } from "../card/actions";
 import { Composer } from "../card/Composer";
-import { agentType, shownAsks } from "../card/headline";
+import { agentType, openAsks, shownAsks } from "../card/headline";
 import { StateLine } from "../card/Head";
 import { lookOf } from "../card/look";
 import type { Session } from "../generated/Session";
+import { AFTER_MOVE_MS } from "../keys/keys";
 import { can } from "../live/able";
 import { modelName } from "../lib/format";
 import { closeSession } from "../lib/route";
@@ -37,12 +38,14 @@ function Content({ session }: { session: Session }) {
   const look = lookOf(session.agent_state.role);
   const there = session.asks.filter((ask) => ask.resolution === null && !ask.answerable);
   const asks = [...shownAsks(session), ...there];
+  const open = openAsks(session).map((ask) => ask.id);
+  const element = useNews(open.join());
   useEffect(() => markSeen(session.id), [session.id, session.agent_state.since]);
   return (
-    <div class={`drawer is-${look}`} data-drawer={session.id}>
+    <div ref={element} class={`drawer is-${look}`} data-drawer={session.id}>
       <Head session={session} />
       {asks.length > 0 && (
-        <section class="drawer-ask" aria-label="Open requests">
+        <section class={open.length === 1 ? "drawer-ask lone" : "drawer-ask"} aria-label="Open requests">
           {asks.map((ask) => (
             <div key={ask.id}>
               {ask.agent_id && <p class="lead"><b>{agentType(session, ask.agent_id)}</b> asks</p>}
@@ -66,7 +69,17 @@ function Content({ session }: { session: Session }) {
     </div>
   );
 }
-
+/** Marks the drawer for a moment when something else is asked in it: a key pressed then was not meant for that. */
+function useNews(asked: string) {
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const drawer = element.current;
+    drawer?.setAttribute("data-new", "");
+    const timer = setTimeout(() => drawer?.removeAttribute("data-new"), AFTER_MOVE_MS);
+    return () => clearTimeout(timer);
+  }, [asked]);
+  return element;
+}
 
 function Head({ session }: { session: Session }) {
   const muted = mutedSessions.value.includes(session.id);

@@ -1,6 +1,7 @@
 //! Search, facets, and how the board is arranged.
 import type { ComponentChildren } from "preact";
 import { FACETS, clearFilter, facetOf, filter, filtering, toggleFacet, type Facet } from "../board/filter";
+import type { StateName } from "../generated/StateName";
 import { layout } from "../board/shown";
 import { modelName, words } from "../lib/format";
 import { density, grouping, showDone, sort, type Density, type Grouping } from "../lib/prefs";
@@ -14,7 +15,7 @@ export function Search() {
     <label class="search">
       <Icon name="search" small />
       <input
-        id="search" type="search" placeholder="Search title, prompt, branch, command" aria-label="Search sessions" autocomplete="off" spellcheck={false}
+        id="search" type="search" placeholder="Search prompt, branch, command" aria-label="Search sessions" autocomplete="off" spellcheck={false}
         value={filter.value.text} onInput={(event) => { filter.value = { ...filter.value, text: event.currentTarget.value }; }}
         onKeyDown={(event) => {
           if (event.key !== "Escape") return;
@@ -123,7 +124,13 @@ function FacetChoices({ facet }: { facet: Facet }) {
   );
 }
 
-const facetText = (facet: Facet, value: string) => (facet === "model" ? modelName(value) : facet === "state" ? words(value) : value);
+/** As the cards say it; those at work name their tool. */
+const STATES: Partial<Record<string, string>> = {
+  needs_permission: "Permission", awaiting_input: "Question", awaiting_approval: "Plan", error: "Failed", idle: "Waiting for your next prompt",
+  acting: "Using a tool", waiting_background: "Waiting on background agents", session_ended: "Ended",
+} satisfies Partial<Record<StateName, string>>;
+
+const facetText = (facet: Facet, value: string) => (facet === "model" ? modelName(value) : facet === "state" ? (STATES[value] ?? words(value)) : value);
 
 const GROUPINGS: Record<Grouping, string> = { none: "Not grouped", quiet: "Grouped by project", all: "Needs You grouped too" };
 

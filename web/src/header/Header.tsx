@@ -1,6 +1,6 @@
 //! The fleet's instruments. At zero the lamp goes out: a glance that finds no amber may look away.
 import { fleet } from "../live/fleet";
-import { hookStatus } from "../live/hooks";
+import { hookStatus, lastEventAt } from "../live/hooks";
 import { hookTrouble } from "../live/trouble";
 import { connection } from "../live/stream";
 import { plural } from "../lib/format";
@@ -72,7 +72,7 @@ function Hooks() {
   const status = hookStatus.value;
   if (!status) return null;
   const trouble = hookTrouble(status);
-  const last = status.last_event_at ? <>last event <Ago at={status.last_event_at} /></> : "no event yet";
+  const last = lastEventAt.value ? <>last event <Ago at={lastEventAt.value} /></> : "no event yet";
   return (
     <div class="inst hooks" data-hooks={trouble?.kind ?? (status.wanted ? "ok" : "off")}>
       <div>

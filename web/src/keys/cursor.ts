@@ -49,6 +49,13 @@ export function stepInLane(by: number): void {
   if (next) focusCard(next);
 }
 
+/** j and k in the overview: along its rows, from the first one. */
+export function stepRow(by: number): void {
+  const rows = Array.from(document.querySelectorAll<HTMLElement>(".row-name"));
+  const at = rows.findIndex((row) => row === document.activeElement);
+  (at < 0 ? rows[0] : rows[at + by])?.focus();
+}
+
 /** h and l: to the card at the same height in the next lane that has any. */
 export function stepLane(by: number): void {
   const lanes = layout.value.lanes.map(visibleIds);

@@ -1,14 +1,15 @@
-//! The keyboard. On the board, letters move and act; inside an ask, y, n and digits answer; in a text field nothing is taken.
+//! The keyboard. On the board, letters move and act; inside an ask, and over the only one of an open session, y, n and digits
+//! answer; in a text field nothing is taken.
 import { goToTerminal, mute } from "../card/actions";
 import { openAsks } from "../card/headline";
 import { layout } from "../board/shown";
-import { closeSession, goTo, openId, openSession, view } from "../lib/route";
+import { closeSession, goTo, openId, openSession, view, type View } from "../lib/route";
 import { sessionSignal } from "../live/store";
 import { overlay } from "../overlay/overlay";
-import { cardElement, cursor, firstOf, focusCard, nextNeed, stepInLane, stepLane } from "./cursor";
+import { cardElement, cursor, firstOf, focusCard, nextNeed, stepInLane, stepLane, stepRow } from "./cursor";
 
-/** No answer within this time after cards moved: the key was meant for what stood here before. */
-const AFTER_MOVE_MS = 400;
+/** No answer within this time after cards moved or an ask came: the key was meant for what stood here before. */
+export const AFTER_MOVE_MS = 400;
 /** On the document for as long as that is. */
 const SETTLING = "data-settling";
 const PREFIX_MS = 1_500;
@@ -41,17 +42,25 @@ export function startKeys(): void {
   });
 }
 
-/** y, n and digits press the button that shows them, only while the focus is inside that ask. */
+const ANSWERS = /^[yn1-9]$/;
+
+/** The ask the focus is in; in an open session, which shows all of what it asks, the only one there is. */
+function askFor({ target, key }: KeyboardEvent): HTMLElement | null {
+  const within = target instanceof Element ? target.closest<HTMLElement>("[data-ask]") : null;
+  return within ?? (ANSWERS.test(key) ? document.querySelector<HTMLElement>("[data-drawer] .lone [data-ask]") : null);
+}
+
+/** y, n and digits press the button that shows them. */
 function inAsk(event: KeyboardEvent): boolean {
-  const ask = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-ask]") : null;
+  const ask = askFor(event);
   if (!ask) return false;
   if (event.key === "Escape") {
     ask.closest<HTMLElement>("[data-card]")?.focus();
     return openId.value === null;
   }
-  const moved = document.documentElement.hasAttribute(SETTLING) && openId.value === null;
-  if (moved || event.repeat) return /^[yn1-9]$/.test(event.key);
-  if (/^[yn1-9]$/.test(event.key)) {
+  const moved = openId.value === null ? document.documentElement.hasAttribute(SETTLING) : ask.closest("[data-new]") !== null;
+  if (moved || event.repeat) return ANSWERS.test(event.key);
+  if (ANSWERS.test(event.key)) {
     const button = ask.querySelector<HTMLButtonElement>(`button[aria-keyshortcuts="${event.key}"]`);
     if (!button) return false;
     press(ask, button);
@@ -78,8 +87,8 @@ function onPage(event: KeyboardEvent): boolean {
   }
   const id = openId.value ?? cursor.value;
   switch (event.key) {
-    case "j": case "ArrowDown": return onBoard(() => stepInLane(1));
-    case "k": case "ArrowUp": return onBoard(() => stepInLane(-1));
+    case "j": case "ArrowDown": return inOverview(() => stepRow(1)) || onBoard(() => stepInLane(1));
+    case "k": case "ArrowUp": return inOverview(() => stepRow(-1)) || onBoard(() => stepInLane(-1));
     case "h": case "ArrowLeft": return onBoard(() => stepLane(-1));
     case "l": case "ArrowRight": return onBoard(() => stepLane(1));
     case "n": return onBoard(() => void nextNeed());
@@ -95,11 +104,13 @@ function onPage(event: KeyboardEvent): boolean {
   }
 }
 
-function onBoard(act: () => void): boolean {
-  if (openId.value !== null || view.value !== "board") return false;
+function inView(name: View, act: () => void): boolean {
+  if (openId.value !== null || view.value !== name) return false;
   act();
   return true;
 }
+const onBoard = (act: () => void) => inView("board", act);
+const inOverview = (act: () => void) => inView("overview", act);
 
 function afterG(key: string): boolean {
   const views: Record<string, () => void> = {

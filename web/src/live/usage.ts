@@ -15,19 +15,20 @@ function begin(): Date {
   return new Date(Math.min(midnight, Date.now() - HOURS_MS));
 }
 
+export async function lookAtUsage(): Promise<void> {
+  if (document.hidden || !can("usage")) return;
+  try {
+    usage.value = await getHours(begin().toISOString());
+  } catch {
+    // Not offered, or not reachable: the header falls back to the cards it has.
+    usage.value = null;
+  }
+}
+
 export function followUsage(): void {
-  const look = async () => {
-    if (document.hidden || !can("usage")) return;
-    try {
-      usage.value = await getHours(begin().toISOString());
-    } catch {
-      // Not offered, or not reachable: the header falls back to the cards it has.
-      usage.value = null;
-    }
-  };
   effect(() => {
-    if (can("usage")) void look();
+    if (can("usage")) void lookAtUsage();
   });
-  setInterval(() => void look(), EVERY_MS);
-  document.addEventListener("visibilitychange", () => void look());
+  setInterval(() => void lookAtUsage(), EVERY_MS);
+  document.addEventListener("visibilitychange", () => void lookAtUsage());
 }

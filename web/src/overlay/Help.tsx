@@ -1,14 +1,14 @@
-import { Modal } from "./Modal";
+import { Modal, ModalHead } from "./Modal";
 import { closeOverlay } from "./overlay";
 
 const KEYS: [string, [string, string][]][] = [
   ["Move", [
-    ["j k", "next and previous card"], ["h l", "column to the left and right"], ["n", "next that needs you"],
+    ["j k", "next and previous card, or row of the overview"], ["h l", "column to the left and right"], ["n", "next that needs you"],
     ["g n · g r · g d", "first card of Needs You, Running, Done"], ["g b · g o · g u", "board, overview, usage"],
   ]],
   ["Act", [
-    ["Enter", "into the ask, else open the session"], ["o", "open the session"], ["y n", "allow, deny (inside an ask)"],
-    ["1 … 9", "choose an option (inside an ask)"], ["t", "go to its terminal"], ["m", "mute or unmute the session"],
+    ["Enter", "into the ask, else open the session"], ["o", "open the session"], ["y n", "allow, deny (inside an ask or its open session)"],
+    ["1 … 9", "choose an option there"], ["t", "go to its terminal"], ["m", "mute or unmute the session"],
   ]],
   ["Find", [["/", "search"], ["Ctrl K · ⌘K", "commands and sessions"], ["?", "this page"], ["Esc", "close, leave the ask"]]],
 ];
@@ -16,7 +16,7 @@ const KEYS: [string, [string, string][]][] = [
 export function Help() {
   return (
     <Modal label="Keyboard" class="modal help" onClose={closeOverlay}>
-      <h2>Keyboard</h2>
+      <ModalHead title="Keyboard" onClose={closeOverlay} />
       <div class="help-cols">
         {KEYS.map(([title, keys]) => (
           <section key={title}>

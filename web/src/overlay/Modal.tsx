@@ -1,6 +1,8 @@
 //! A dialog of the platform: it keeps the focus inside, closes on Escape and gives the focus back.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../ui/Button";
+import { Icon } from "../ui/Icon";
 
 type ModalProps = { label: string; class: string; onClose: () => void; children: ComponentChildren };
 
@@ -27,4 +29,9 @@ export function Modal({ label, class: cls, onClose, children }: ModalProps) {
       {children}
     </dialog>
   );
+}
+
+/** Name and way out, for those without a keyboard. */
+export function ModalHead({ title, onClose }: { title: string; onClose: () => void }) {
+  return <header class="modal-head"><h2>{title}</h2><Button kind="ghost" square label="Close" onClick={onClose}><Icon name="x" /></Button></header>;
 }

@@ -58,14 +58,15 @@ const fits = (row: FleetHistoryRow, text: string) => `${row.title} ${row.project
 function Sum({ rows: all, window }: { rows: FleetHistoryRow[]; window: Window }) {
   const gone = away.value;
   const over = gone ? { start: gone.from, end: gone.to } : window;
-  const { stopped, finished, failed } = summarise(all, over);
+  const { stopped, turns, failed, ended } = summarise(all, over);
   return (
     <div class="over-sum">
       <h1>{gone ? "While you were away" : "Overview"}</h1>
       <span>{clockTime(over.start)} to {clockTime(over.end)}, {span(over.end - over.start)}</span>
       {stopped > 0 && <span class="attn"><b>{stopped} stopped</b> and waited for you</span>}
-      {finished > 0 && <span><b>{finished} finished</b></span>}
+      {turns > 0 && <span><b>{plural(turns, "turn")}</b> finished</span>}
       {failed > 0 && <span class="fail"><b>{failed} failed</b></span>}
+      {ended > 0 && <span><b>{ended} ended</b></span>}
       <Legend />
     </div>
   );

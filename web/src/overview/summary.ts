@@ -15,16 +15,21 @@ export const waits = (span: FleetSpan) => ["blocked", "asking", "failed"].includ
 export const waitedMs = (row: FleetHistoryRow, window: Window): number =>
   row.spans.reduce((sum, span) => sum + (waits(span) ? within(span, window) : 0), 0);
 
-export type Summary = { stopped: number; finished: number; failed: number };
+/** Sessions that stopped, failed or ended, and turns that were over. */
+export type Summary = { stopped: number; turns: number; failed: number; ended: number };
 
-/** Spans that began inside the window. */
+/** Of what began inside the window. */
 export function summarise(rows: FleetHistoryRow[], window: Window): Summary {
-  const sum: Summary = { stopped: 0, finished: 0, failed: 0 };
+  const sum: Summary = { stopped: 0, turns: 0, failed: 0, ended: 0 };
   for (const row of rows) {
-    const begun = row.spans.filter((span) => time(span.from) >= window.start && time(span.from) < window.end).map(look);
-    if (begun.some((l) => l === "blocked" || l === "asking")) sum.stopped++;
-    if (begun.includes("failed")) sum.failed++;
-    if (begun.includes("idle") || begun.includes("ended")) sum.finished++;
+    const looks = row.spans.map(look);
+    const begun = (_: Look, i: number) => { const at = time(row.spans[i]?.from ?? ""); return at >= window.start && at < window.end; };
+    const recent = looks.filter(begun);
+    if (recent.some((l) => l === "blocked" || l === "asking")) sum.stopped++;
+    if (recent.includes("failed")) sum.failed++;
+    if (recent.includes("ended")) sum.ended++;
+    // A session that has just started is idle too, after nothing.
+    sum.turns += looks.filter((l, i) => l === "idle" && begun(l, i) && looks[i - 1] === "running").length;
   }
   return sum;
 }

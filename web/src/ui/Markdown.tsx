@@ -1,13 +1,19 @@
-//! Enough Markdown for plans and messages, built as elements (never as HTML): headings, lists, code, bold.
+//! Enough Markdown for plans and messages, built as elements (never as HTML): headings, lists, tables, code, bold.
 import type { ComponentChildren } from "preact";
 
 type Block =
   | { kind: "heading"; text: string }
   | { kind: "text"; text: string }
   | { kind: "code"; text: string }
+  | { kind: "table"; rows: string[][] }
   | { kind: "list"; ordered: boolean; items: string[] };
 
 const ITEM = /^\s*(?:([-*+])|(\d+)[.)])\s+(.*)$/;
+
+const ROW = /^\s*\|(.+)\|\s*$/;
+/** Between the head and the rest; the first row is the head without it too. */
+const RULE = /^[\s:|-]+$/;
+const cells = (row: string) => row.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 
 export function parseBlocks(markdown: string): Block[] {
   const blocks: Block[] = [];
@@ -27,7 +33,11 @@ function addLine(blocks: Block[], line: string): void {
   const last = blocks.at(-1);
   const item = ITEM.exec(line);
   const heading = /^#{1,6}\s+(.*)$/.exec(line);
-  if (item) {
+  const row = ROW.exec(line)?.[1];
+  if (row !== undefined) {
+    if (last?.kind !== "table") blocks.push({ kind: "table", rows: [cells(row)] });
+    else if (!RULE.test(row)) last.rows.push(cells(row));
+  } else if (item) {
     const ordered = item[2] !== undefined;
     if (last?.kind === "list" && last.ordered === ordered) last.items.push(item[3] ?? "");
     else blocks.push({ kind: "list", ordered, items: [item[3] ?? ""] });
@@ -52,10 +62,20 @@ export function Markdown({ text }: { text: string }) {
       {parseBlocks(text).map((block, i) => {
         if (block.kind === "heading") return <h4 key={i}>{inline(block.text)}</h4>;
         if (block.kind === "code") return <pre key={i}>{block.text}</pre>;
+        if (block.kind === "table") return <Table key={i} rows={block.rows} />;
         if (block.kind === "text") return <p key={i}>{inline(block.text)}</p>;
         const items = block.items.map((item, k) => <li key={k}><span>{inline(item)}</span></li>);
         return block.ordered ? <ol key={i}>{items}</ol> : <ul key={i}>{items}</ul>;
       })}
     </div>
+  );
+}
+
+function Table({ rows: [head = [], ...rest] }: { rows: string[][] }) {
+  return (
+    <table>
+      <thead><tr>{head.map((cell, i) => <th key={i}>{inline(cell)}</th>)}</tr></thead>
+      <tbody>{rest.map((row, k) => <tr key={k}>{row.map((cell, i) => <td key={i}>{inline(cell)}</td>)}</tr>)}</tbody>
+    </table>
   );
 }

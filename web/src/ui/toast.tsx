@@ -1,5 +1,6 @@
 //! One short message at the foot of the page: what just happened, or why it could not.
 import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 type Toast = { text: string; bad: boolean };
 const current = signal<Toast | null>(null);
@@ -19,5 +20,13 @@ export const sayError = (error: unknown) => say(sentence(error instanceof Error 
 
 export function Toasts() {
   const toast = current.value;
-  return <div class={toast?.bad ? "toast bad" : "toast"} role="status" hidden={!toast}>{toast?.text}</div>;
+  const element = useRef<HTMLDivElement>(null);
+  // A popover that is shown now lies over a dialog that was opened before; nothing else does.
+  useLayoutEffect(() => {
+    if (!toast) return;
+    const shown = element.current;
+    shown?.showPopover();
+    return () => shown?.hidePopover();
+  }, [toast]);
+  return <div ref={element} popover="manual" class={toast?.bad ? "toast bad" : "toast"} role="status">{toast?.text}</div>;
 }

@@ -6,12 +6,10 @@ import type { UsageRow } from "../generated/UsageRow";
 import { time } from "../lib/clock";
 import { modelName, plural, usd } from "../lib/format";
 import { getUsageOf } from "../live/api";
-import { usage } from "../live/usage";
-import { Modal } from "../overlay/Modal";
+import { lookAtUsage, usage } from "../live/usage";
+import { Modal, ModalHead } from "../overlay/Modal";
 import { closeOverlay } from "../overlay/overlay";
 import { Bars, type Bar } from "../ui/Bars";
-import { Button } from "../ui/Button";
-import { Icon } from "../ui/Icon";
 import { LimitRows } from "./Instruments";
 
 const DAYS = 7;
@@ -20,17 +18,19 @@ const ROWS_MAX = 5;
 export function UsageDialog() {
   const week = useSignal<Usage | null>(null);
   const failed = useSignal<string | null>(null);
+  useEffect(() => void lookAtUsage(), []);
   useEffect(() => {
     getUsageOf(`${DAYS}d`).then((told) => { week.value = told; }, (error: unknown) => { failed.value = String(error); });
-  }, []);
+  }, [usage.value]);
   const told = week.value;
   const hours = usage.value?.rows ?? [];
   return (
     <Modal label="Usage" class="modal usage" onClose={closeOverlay}>
-      <header class="usage-head"><h2>Usage</h2><Button kind="ghost" square label="Close" onClick={closeOverlay}><Icon name="x" /></Button></header>
+      <ModalHead title="Usage" onClose={closeOverlay} />
       {failed.value && <p class="ask-error" role="alert">{failed.value}</p>}
       {usage.value?.rate_limits && <section aria-label="Rate limits"><h3>Rate limits</h3><LimitRows /></section>}
-      {hours.length > 1 && <Spent title="Today" micros={usage.value?.today.usd_micros ?? 0} aside={`hour by hour, the last ${hours.length}`} bars={hours.map(hourBar)} />}
+      {/* Today is told with the week: the header's last look may be a minute old, and the two would not add up. */}
+      {hours.length > 1 && <Spent title="Today" micros={(told ?? usage.value)?.today.usd_micros ?? 0} aside={`hour by hour, the last ${hours.length}`} bars={hours.map(hourBar)} />}
       {told && <Spent title={`Last ${DAYS} days`} micros={told.total.usd_micros} aside={plural(told.sessions_total, "session")} bars={days(told.by_day)} />}
       {told && (
         <div class="usage-lists">
