@@ -14,11 +14,17 @@ import { LimitRows } from "./Instruments";
 
 const DAYS = 7;
 const ROWS_MAX = 5;
+/** While somebody reads it; the header looks less often. */
+const LOOK_EVERY_MS = 3_000;
 
 export function UsageDialog() {
   const week = useSignal<Usage | null>(null);
   const failed = useSignal<string | null>(null);
-  useEffect(() => void lookAtUsage(), []);
+  useEffect(() => {
+    void lookAtUsage();
+    const again = setInterval(() => void lookAtUsage(), LOOK_EVERY_MS);
+    return () => clearInterval(again);
+  }, []);
   useEffect(() => {
     getUsageOf(`${DAYS}d`).then((told) => { week.value = told; }, (error: unknown) => { failed.value = String(error); });
   }, [usage.value]);
