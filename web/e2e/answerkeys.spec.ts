@@ -1,11 +1,6 @@
 //! Answering by keyboard: which ask a key belongs to, and what a held or doubled one does not do.
-import type { Locator } from "@playwright/test";
 import { postHook } from "./daemon";
-import { expect, test } from "./fleet";
-
-const allow = (card: Locator) => card.getByRole("button", { name: /^Allow/ });
-
-const questions = [{ question: "Which way?", header: "Way", multiSelect: false, options: [{ label: "Left", description: "shorter" }, { label: "Right, then left", description: "safer" }] }];
+import { allow, expect, questions, test } from "./fleet";
 
 test("n goes to the next need, Enter into its ask, y allows it", async ({ fleet, page }) => {
   await fleet.open();

@@ -1,11 +1,6 @@
 //! Answering: the hook that waits is a request held open, and what it gets to hear is what the client would.
-import type { Locator } from "@playwright/test";
 import { postHook } from "./daemon";
-import { expect, test } from "./fleet";
-
-const allow = (card: Locator) => card.getByRole("button", { name: /^Allow/ });
-
-const questions = [{ question: "Which way?", header: "Way", multiSelect: false, options: [{ label: "Left", description: "shorter" }, { label: "Right, then left", description: "safer" }] }];
+import { allow, expect, questions, test } from "./fleet";
 
 test("Allow on the card lets the waiting hook go, and the card moves to Running", async ({ fleet, page }) => {
   await fleet.open();

@@ -98,6 +98,12 @@ export class Fleet {
   }
 }
 
+/** What a card that asks has to press. */
+export const allow = (card: Locator) => card.getByRole("button", { name: /^Allow/ });
+
+/** What AskUserQuestion asks, with a comma in a label. */
+export const questions = [{ question: "Which way?", header: "Way", multiSelect: false, options: [{ label: "Left", description: "shorter" }, { label: "Right, then left", description: "safer" }] }];
+
 export const COLUMNS: Column[] = ["Needs You", "Running", "Done"];
 
 /** The same of one column, as the API has it. */

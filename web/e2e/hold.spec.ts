@@ -1,10 +1,9 @@
 //! What a person is about to press or is writing in stays where it is, whatever the fleet does meanwhile.
 import type { Locator } from "@playwright/test";
-import { expect, test, type Fleet } from "./fleet";
+import { allow, expect, type Fleet, test } from "./fleet";
 
 test.use({ viewport: { width: 1300, height: 900 } });
 
-const allow = (card: Locator) => card.getByRole("button", { name: /^Allow/ });
 const top = async (card: Locator) => (await card.boundingBox())?.y ?? Number.NaN;
 
 /** Two permissions, one above the other: the newer first. */
