@@ -99,9 +99,10 @@ impl Fleet {
         }
     }
 
-    /// Everything else: a snapshot is written a session at a time.
-    pub fn without_sessions(&self) -> Self {
-        Self { sessions: BTreeMap::new(), ..self.clone() }
+    /// A snapshot is written a session at a time, and lets go of each.
+    pub fn take_apart(mut self) -> (Self, impl Iterator<Item = Arc<Session>>) {
+        let sessions = std::mem::take(&mut self.sessions);
+        (self, sessions.into_values())
     }
 
     /// A session of the same snapshot.

@@ -197,15 +197,16 @@ impl Keeper {
         // A second snapshot of the same would push out the one to fall back on.
         let known = (self.events_since == 0).then_some(self.last_bytes).filter(|bytes| *bytes > 0);
         self.events_since = 0;
-        let (fleet, store, policy, now) = (fleet.clone(), store.clone(), self.policy, fleet.now());
+        let (seq, now) = (fleet.last_seq(), fleet.now());
+        let (fleet, store, policy) = (fleet.clone(), store.clone(), self.policy);
         self.saving = Some(tokio::spawn(async move {
             let bytes = match known {
                 Some(bytes) => bytes,
-                None => save(&fleet, &store).await,
+                None => save(fleet, &store).await,
             };
             if retain && bytes > 0 {
                 // Nobody waits for it: a store that closes breaks it off, and the next start goes on.
-                tokio::spawn(async move { remove_old(&store, policy, fleet.last_seq(), now).await });
+                tokio::spawn(async move { remove_old(&store, policy, seq, now).await });
             }
             bytes
         }));
@@ -227,12 +228,13 @@ impl Keeper {
             // A snapshot that failed was logged where it failed.
             let _ = saving.await;
         }
-        save(fleet, store).await;
+        save(fleet.clone(), store).await;
     }
 }
 
 /// The bytes of its text; zero if it could not be written. Without a snapshot the next start takes longer and loses nothing.
-async fn save(fleet: &Fleet, store: &Store) -> usize {
+async fn save(fleet: Fleet, store: &Store) -> usize {
+    let (seq, rules_version) = (fleet.last_seq(), fleet.rules().fold_version());
     let Packed { body, text_bytes } = match snapshot::pack(fleet).await {
         Ok(packed) => packed,
         Err(error) => {
@@ -240,7 +242,7 @@ async fn save(fleet: &Fleet, store: &Store) -> usize {
             return 0;
         }
     };
-    let snapshot = Snapshot { seq: fleet.last_seq(), rules_version: fleet.rules().fold_version(), body };
+    let snapshot = Snapshot { seq, rules_version, body };
     match store.save_snapshot(snapshot).await {
         Ok(()) => text_bytes,
         Err(error) => {

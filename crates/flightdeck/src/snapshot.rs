@@ -21,19 +21,21 @@ pub struct Packed {
     pub text_bytes: usize,
 }
 
-pub async fn pack(fleet: &Fleet) -> io::Result<Packed> {
+/// Takes the fleet, so that a session that was written need not be copied when it moves.
+pub async fn pack(fleet: Fleet) -> io::Result<Packed> {
+    let (fleet, sessions) = fleet.take_apart();
     let mut packer = FrameEncoder::new(Parts::default());
     let mut line = Vec::new();
-    serde_json::to_writer(&mut line, &fleet.without_sessions())?;
+    serde_json::to_writer(&mut line, &fleet)?;
     let mut text_bytes = line.len();
     packer.write_all(&line)?;
-    for (n, session) in fleet.sessions().enumerate() {
+    for (n, session) in sessions.enumerate() {
         if n % SESSIONS_AT_ONCE == 0 {
             tokio::task::yield_now().await;
         }
         line.clear();
         line.push(b'\n');
-        serde_json::to_writer(&mut line, session)?;
+        serde_json::to_writer(&mut line, &session)?;
         text_bytes += line.len();
         packer.write_all(&line)?;
     }
@@ -88,7 +90,7 @@ mod tests {
     async fn every_captured_fleet_reads_back_as_it_was_written() {
         for share in [0.0, 0.3, 0.6, 1.0] {
             let fleet = captured(share);
-            let packed = pack(&fleet).await.unwrap();
+            let packed = pack(fleet.clone()).await.unwrap();
             assert_eq!(text(&unpack(&packed.body.whole()).unwrap()), text(&fleet), "{share}");
             assert!(share == 0.0 || packed.body.len() < packed.text_bytes / 2, "{packed:?}");
         }
@@ -96,7 +98,7 @@ mod tests {
 
     #[tokio::test]
     async fn damage_is_noticed_and_breaks_nothing() {
-        let whole = pack(&captured(1.0)).await.unwrap().body.whole().into_owned();
+        let whole = pack(captured(1.0)).await.unwrap().body.whole().into_owned();
         for cut in [0, 1, 7, whole.len() / 2] {
             assert!(unpack(&whole[..cut]).is_err(), "{cut} of {} bytes", whole.len());
         }
