@@ -64,3 +64,12 @@ fn apt_install(package: &str) -> Result<Output> {
     Command::new("apt-get").args(["update", "-qq"]).output()?;
     Ok(install()?)
 }
+
+/// The binary as the stories are built, with the features of the whole workspace: built alone, nearly every crate would
+/// have others and be built a second time. What a person gets is the release build, which `bench` and `soak` measure.
+pub(crate) fn build_for_stories() -> Result<PathBuf> {
+    if !cargo().args(["test", "--workspace", "--no-run", "--quiet"]).status()?.success() {
+        bail!("the stories do not build");
+    }
+    Ok(target().join("debug/flightdeck").canonicalize()?)
+}

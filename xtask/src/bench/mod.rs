@@ -21,7 +21,7 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde::Deserialize;
 
-use crate::workspace::{cargo, target};
+use crate::workspace::{build_for_stories, cargo, target};
 use machine::Machine;
 use promises::ROWS;
 use table::Line;
@@ -34,14 +34,11 @@ pub(crate) struct Args {
     /// Fewer rounds: under three minutes
     #[arg(long)]
     quick: bool,
-    /// Count instructions of the hook and of the reducer instead (needs valgrind)
+    /// Count instructions of the hook and of the reducer in a dev build instead, and fail where it takes more than was recorded (needs valgrind)
     #[arg(long)]
     callgrind: bool,
-    /// Count in a dev build, and fail where it takes more than was recorded
+    /// Write the counts as the new record instead
     #[arg(long, requires = "callgrind")]
-    dev: bool,
-    /// Write the counts of the dev build as the new record instead
-    #[arg(long, requires = "dev")]
     record: bool,
     /// Print the rows and end
     #[arg(long)]
@@ -82,23 +79,19 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
             bail!("no row {name}: see cargo xtask bench --list");
         }
     }
-    if args.dev {
-        let then = if args.record { count::Then::Record } else { count::Then::Judge };
-        return count::run(&build_program(&DEV)?, &build_dev_binary()?, then);
-    }
     let binary = match &args.binary {
         Some(binary) => binary.canonicalize().with_context(|| format!("no binary {}", binary.display()))?,
+        None if args.callgrind => build_for_stories()?,
         None => build_binary()?,
     };
-    if !args.callgrind && args.rows.iter().all(|row| row == page::ROW) && !args.rows.is_empty() {
+    if args.callgrind {
+        return count::run(&binary, args.record);
+    }
+    if args.rows.iter().all(|row| row == page::ROW) && !args.rows.is_empty() {
         // The page is measured by the browser; nothing else has to be built.
         return measure(args, Path::new(""), &binary);
     }
-    let program = build_program(&RELEASE)?;
-    if args.callgrind {
-        return count::run(&program, &binary, count::Then::Print);
-    }
-    measure(args, &program, &binary)
+    measure(args, &build_program()?, &binary)
 }
 
 fn measure(args: &Args, program: &Path, binary: &Path) -> Result<bool> {
@@ -155,22 +148,11 @@ fn build_binary() -> Result<PathBuf> {
     Ok(target().join("release/flightdeck").canonicalize()?)
 }
 
-/// As every other step of `cargo xtask test` builds it: then there is little left to build.
-fn build_dev_binary() -> Result<PathBuf> {
-    if !cargo().args(["build", "--quiet", "--package", "flightdeck"]).status()?.success() {
-        bail!("flightdeck does not build");
-    }
-    Ok(target().join("debug/flightdeck").canonicalize()?)
-}
-
-const RELEASE: [&str; 6] = ["bench", "--no-run", "--package", "flightdeck", "--bench", "promises"];
-/// The whole workspace, as the stories are built: then nothing it needs is built twice.
-const DEV: [&str; 5] = ["test", "--no-run", "--workspace", "--bench", "promises"];
-
 /// The program that measures. Cargo says where it put it.
-fn build_program(args: &[&str]) -> Result<PathBuf> {
+fn build_program() -> Result<PathBuf> {
     println!("building the benches");
-    let output = cargo().args(args).arg("--message-format=json").stderr(Stdio::inherit()).output()?;
+    let program = ["bench", "--no-run", "--package", "flightdeck", "--bench", "promises"];
+    let output = cargo().args(program).arg("--message-format=json").stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
         bail!("the benches do not build");
     }

@@ -14,15 +14,15 @@ use serde_json::Value;
 /// Longer than any disk stalls: a daemon that says nothing for this long says nothing more.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
-pub(super) struct Daemon {
+pub(crate) struct Daemon {
     child: Child,
     folder: PathBuf,
     /// `127.0.0.1:47892`
-    pub(super) address: String,
+    pub(crate) address: String,
 }
 
 impl Daemon {
-    pub(super) fn start(binary: &Path, keep_megabytes: u64) -> Result<Self> {
+    pub(crate) fn start(binary: &Path, keep_megabytes: u64) -> Result<Self> {
         // Short, because a socket lives below it.
         let folder = std::env::temp_dir().join(format!("fd-soak-{}", std::process::id()));
         fs::create_dir_all(folder.join("fd"))?;
@@ -49,11 +49,11 @@ impl Daemon {
         Ok(daemon)
     }
 
-    pub(super) fn home(&self) -> &Path {
+    pub(crate) fn home(&self) -> &Path {
         &self.folder
     }
 
-    pub(super) fn socket(&self) -> Result<BufReader<UnixStream>> {
+    pub(crate) fn socket(&self) -> Result<BufReader<UnixStream>> {
         let run = self.folder.join("fd/run");
         let path = if run.join("daemon.sock").exists() {
             run.join("daemon.sock")
@@ -65,7 +65,7 @@ impl Daemon {
         Ok(BufReader::new(stream))
     }
 
-    pub(super) fn get(&self, path: &str) -> Result<Value> {
+    pub(crate) fn get(&self, path: &str) -> Result<Value> {
         let mut stream = TcpStream::connect(&self.address)?;
         stream.set_read_timeout(Some(SILENCE_MAX))?;
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)?;
@@ -75,14 +75,14 @@ impl Daemon {
         serde_json::from_str(body).with_context(|| format!("{path} answered {answer:?}"))
     }
 
-    pub(super) fn resident_mb(&self) -> Result<f64> {
+    pub(crate) fn resident_mb(&self) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         Ok(line.split_whitespace().next().unwrap_or_default().parse::<f64>()? / 1024.0)
     }
 
     /// The database with its write-ahead log, and everything else that grew.
-    pub(super) fn disk_mb(&self) -> (f64, f64) {
+    pub(crate) fn disk_mb(&self) -> (f64, f64) {
         let mut database = 0;
         let mut all = 0;
         sizes(&self.folder, &mut |path, bytes| {
@@ -93,7 +93,7 @@ impl Daemon {
         (database as f64 / 1e6, (all - database) as f64 / 1e6)
     }
 
-    pub(super) fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         let mut log = String::new();
         sizes(&self.folder, &mut |path, _| {
             if path.file_name().is_some_and(|name| name == "flightdeck.log") {

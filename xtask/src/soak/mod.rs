@@ -1,7 +1,7 @@
 //! `cargo xtask soak`: what takes too long for every day. Load for ten minutes, 10,000 seeds of the fault simulation, new
 //! cases for every property, the fuzz targets for longer, twenty real clients at once.
 
-mod daemon;
+pub(crate) mod daemon;
 mod judge;
 mod load;
 mod plot;

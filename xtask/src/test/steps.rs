@@ -12,7 +12,7 @@ use super::Outcome;
 use crate::e2e::Played;
 use crate::soak;
 use crate::web::{npm, with_fresh_modules, with_modules};
-use crate::workspace::{cargo, install, is_installed, root, target};
+use crate::workspace::{build_for_stories, cargo, install, is_installed, root, target};
 
 pub(super) struct Step {
     pub(super) name: &'static str,
@@ -28,6 +28,11 @@ pub(super) static STEPS: &[Step] = &[
     Step { name: "faults", about: "1,000 seeds of the whole daemon under faults", run: faults },
     Step { name: "fuzz", about: "every parser under damaged input, 30 s each", run: fuzz },
     Step { name: "load", about: "a small load on a running daemon, judged without a clock", run: load },
+    Step {
+        name: "counts",
+        about: "instructions of the hook and of the reducer, without a clock",
+        run: counts,
+    },
     Step {
         name: "pageless",
         about: "the program builds without the page, which needs no Node",
@@ -70,14 +75,14 @@ fn fuzz() -> Result<Outcome> {
 }
 
 fn load() -> Result<Outcome> {
-    run(myself(&["soak", "--smoke", "--binary"])?.arg(daemon()?))
+    run(myself(&["soak", "--smoke", "--binary"])?.arg(build_for_stories()?))
 }
 
-/// The binary as the stories are built, with the features of the whole workspace: built alone, nearly every crate would
-/// have others and be built a second time. What a person gets is the release build, which `bench` and `soak` measure.
-fn daemon() -> Result<PathBuf> {
-    run(cargo().args(["test", "--workspace", "--no-run", "--quiet"]))?;
-    Ok(target().join("debug/flightdeck").canonicalize()?)
+fn counts() -> Result<Outcome> {
+    if !is_installed("valgrind") && !install("valgrind")? {
+        return skipped("valgrind is not installed, and only root may install it (apt-get install valgrind)");
+    }
+    run(myself(&["bench", "--callgrind", "--binary"])?.arg(build_for_stories()?))
 }
 
 /// Checked, not built: the binary beside it, with the page, is what the browser and the real client are shown.
@@ -115,7 +120,7 @@ fn browser() -> Result<Outcome> {
     let Some(chromium) = chromium()? else {
         return skipped("there is no chromium, and only root may install it (apt-get install chromium)");
     };
-    let daemon = daemon()?;
+    let daemon = build_for_stories()?;
     let told = target().join("e2e/browser.json");
     let env = [("CHROMIUM", &chromium), ("FLIGHTDECK_BIN", &daemon), ("E2E_RESULT", &told)];
     run(npm(&web).args(["run", "e2e"]).envs(env))?;
@@ -135,7 +140,7 @@ fn flaky(suite: &Value) -> Vec<String> {
 
 fn e2e() -> Result<Outcome> {
     println!("$ xtask e2e");
-    let daemon = daemon()?.into_os_string();
+    let daemon = build_for_stories()?.into_os_string();
     match crate::e2e::run(&crate::e2e::Args::parse_from(["e2e".into(), "--flightdeck".into(), daemon]))? {
         Played::Held { again } => Ok(needed_again(again.len(), ["scenario", "scenarios"], &again.join(", "))),
         Played::Failed => bail!("a scenario failed twice: see above"),

@@ -165,13 +165,3 @@ impl Socket {
         Ok(())
     }
 }
-
-/// For counting instructions of a hook: says the hook's command, and runs until stdin is closed.
-pub(crate) fn run_until_eof(plan: &Plan) -> Result<()> {
-    let world = World::new()?;
-    let daemon = Daemon::start(plan, &world)?;
-    drop(daemon.feed_history()?);
-    println!("{}", world.home().display());
-    std::io::stdin().read_to_end(&mut Vec::new())?;
-    Ok(())
-}

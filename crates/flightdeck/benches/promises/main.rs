@@ -9,7 +9,6 @@ mod append;
 mod child;
 mod cost;
 mod daemon;
-mod fold;
 mod hook;
 mod idle;
 mod ingest;
@@ -86,10 +85,8 @@ fn main() -> Result<()> {
         "usage" => usage::measure(&plan)?,
         "append" => append::measure(&plan)?,
         "idle" => idle::measure(&plan)?,
-        // Beside the rows: an anchor to run against, and two things to count instructions of.
+        // Beside the rows: an anchor to run against.
         "serve-empty" => return ingest::serve_empty(),
-        "fold-corpus" => return fold::fold_corpus(),
-        "daemon" => return daemon::run_until_eof(&plan),
         other => bail!("no row {other}: see cargo xtask bench --list"),
     };
     println!("{}", serde_json::json!({ "row": args.row, "series": series }));
