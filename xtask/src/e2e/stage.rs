@@ -317,6 +317,26 @@ impl Stage {
         Ok(())
     }
 
+    /// What the client has written down of the session so far.
+    pub(super) fn transcript(&self, seat: &Seat) -> Result<Vec<Value>> {
+        let id = self.session(seat).context("no session")?;
+        let mut lines = Vec::new();
+        // Not there before the first prompt.
+        for project in fs::read_dir(self.lab.config_dir().join("projects")).into_iter().flatten().flatten() {
+            let Ok(text) = fs::read_to_string(project.path().join(format!("{id}.jsonl"))) else { continue };
+            lines.extend(text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()));
+        }
+        Ok(lines)
+    }
+
+    /// The client must come to write a line of this subtype: some are written only a while after what they are about.
+    pub(super) fn see_line(&self, seat: &Seat, step: &str, subtype: &str) -> Result<()> {
+        let written = || Ok(self.transcript(seat)?.into_iter().find(|line| line["subtype"] == subtype));
+        wait_for(&format!("{step}: a line {subtype} in the transcript"), DRAWN, written)?;
+        println!("  {step}: in the transcript");
+        Ok(())
+    }
+
     fn view(&self, id: &str) -> Result<Option<SessionView>> {
         Ok(self.board.sessions()?.into_iter().flatten().find(|s| s.id == id))
     }
