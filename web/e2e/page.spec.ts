@@ -1,5 +1,6 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, wantedIn, type Fleet } from "./fleet";
@@ -245,7 +246,10 @@ test.describe("first run and hooks", () => {
   test("with no session the page says what it waits for and what to try, then the first card replaces it", async ({ fleet, page }) => {
     await fleet.open();
     await expect(page.getByRole("heading", { name: "Waiting for the first session" })).toBeVisible();
-    await expect(page.locator(".cmdline").first()).toContainText("flightdeck demo");
+    // Nothing of ours is on the PATH here: what is offered runs all the same.
+    const offered = await page.locator(".cmdline code").first().innerText();
+    expect(offered).toMatch(/^\/.*\/flightdeck demo$/);
+    expect(execFileSync("/bin/sh", ["-c", `${offered} --help`], { encoding: "utf8", env: {} })).toContain("Usage: flightdeck demo");
     await expect(page.locator("[data-hooks=off]")).toContainText("Off");
     const id = await fleet.start();
     await expect(fleet.cardIn("Running", id)).toBeVisible();
@@ -264,7 +268,7 @@ test.describe("first run and hooks", () => {
     writeFileSync(fleet.server.settings, JSON.stringify(changed, null, 2));
     await page.reload();
     await expect(page.locator(".banner[data-trouble=drifted]")).toContainText("Another tool changed your Claude Code settings: one hook is missing or out of date (Stop)");
-    await expect(page.locator(".banner code")).toHaveText("flightdeck hooks repair");
+    await expect(page.locator(".banner code")).toHaveText(/\/flightdeck hooks repair$/);
     await expect(page.locator("[data-hooks=drifted]")).toContainText("Changed by another tool");
     fleet.server.run("hooks", "repair");
     await page.reload();
@@ -283,7 +287,7 @@ test.describe("first run and hooks", () => {
       await expect(page.getByRole("heading", { name: "The hooks are not in place" })).toBeVisible();
       await expect(page.locator(".cmdline").first()).toContainText("flightdeck hooks install");
       await fleet.start();
-      await expect(page.locator(".banner[data-trouble=missing] code")).toHaveText("flightdeck hooks install");
+      await expect(page.locator(".banner[data-trouble=missing] code")).toHaveText(/\/flightdeck hooks install$/);
     });
   });
 });
@@ -300,6 +304,23 @@ test.describe("phone", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.getByRole("button", { name: "Next" }).click();
     await expect(page.locator(".needs [data-card]:focus")).toHaveCount(1);
+  });
+
+  test.describe("with terminals that have names", () => {
+    test.use({ ground: "demo", sessions: 24 });
+
+    test("a long title has the width to itself: its terminal's name goes below", async ({ fleet, page }) => {
+      await fleet.open();
+      await expect(page.locator(".needs [data-card]").first()).toBeVisible();
+      const LINE_PX = 20;
+      const rows = await page.locator(".needs .card-sub").evaluateAll((found) => found.map((row) => {
+        const [title, seat] = [row.querySelector(".title")!, row.querySelector(".seat")!].map((e) => e.getBoundingClientRect());
+        return { lines: title!.height, named: seat!.width > 0, beside: seat!.top < title!.bottom };
+      }));
+      const long = rows.filter(({ lines, named }) => named && lines > LINE_PX + 1);
+      expect(long.length).toBeGreaterThan(0);
+      expect(long.filter(({ beside }) => beside)).toEqual([]);
+    });
   });
 
   test.describe("with a finger", () => {
