@@ -126,6 +126,24 @@ test.describe("drawer", () => {
     await Promise.all([busy(), expect(timeline).toContainText("step 5 of many").finally(() => { seen = true; })]);
   });
 
+  test("never gives one state the reason of another", async ({ fleet, page }) => {
+    const id = await fleet.start();
+    await fleet.open(`#/session/${id}`);
+    const why = page.locator("[data-drawer]").getByRole("region", { name: "Why is it here" });
+    await expect(why).toContainText("UserPromptSubmit");
+    const state = await why.locator("dd").first().innerText();
+    let release = () => {};
+    const held = new Promise<void>((resolve) => { release = resolve; });
+    await page.route("**/explain", async (route) => { await held; await route.continue(); });
+    await fleet.hook(id, "Stop", { last_assistant_message: "Done." });
+    // The drawer's own head has the news already.
+    await expect(page.locator("[data-drawer] .state").first()).not.toContainText(state);
+    await expect(why.locator("dd").first()).toHaveText(state);
+    release();
+    await expect(why).toContainText("Stop");
+    await expect(why.locator("dd").first()).not.toHaveText(state);
+  });
+
   test("an unknown link says so", async ({ fleet, page, errors }) => {
     await fleet.open("#/session/nobody");
     await expect(page.getByRole("dialog")).toContainText("No session by this link");
@@ -320,6 +338,8 @@ test.describe("phone", () => {
       const long = rows.filter(({ lines, named }) => named && lines > LINE_PX + 1);
       expect(long.length).toBeGreaterThan(0);
       expect(long.filter(({ beside }) => beside)).toEqual([]);
+      // A head as narrow as this has room for what is wrong, not for what is as it should be.
+      await expect(page.locator("[data-hooks=simulated]")).toBeHidden();
     });
   });
 
