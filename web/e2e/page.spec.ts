@@ -274,6 +274,22 @@ test.describe("first run and hooks", () => {
     await expect(page.locator(".banner")).toHaveCount(0);
   });
 
+  test.describe("on a phone", () => {
+    test.use({ viewport: { width: 390, height: 844 } });
+
+    test("the first page is as wide as the screen, wherever the program lies", async ({ fleet, page }) => {
+      const deep = (await (await fetch(`${fleet.server.url}hook/status`)).json()) as object;
+      const program = `/home/somebody/${"a-folder-in-a-folder/".repeat(4)}target/release/flightdeck`;
+      await page.route("**/hook/status", (route) => route.fulfill({ json: { ...deep, program } }));
+      await fleet.open();
+      await expect(page.locator(".cmdline").first()).toHaveText(`${program} demo`);
+      for (const part of [".lead", ".checks", ".way", ".cmdline .btn", ".empty-in > p"]) {
+        const box = await page.locator(part).first().boundingBox();
+        expect(box!.x + box!.width, part).toBeLessThanOrEqual(390);
+      }
+    });
+  });
+
   test("hooks installed for good, then changed by another tool, are said with the daemon's own fix, which works", async ({ fleet, page }) => {
     fleet.server.run("hooks", "install");
     await fleet.start();
