@@ -31,7 +31,7 @@ export function Empty() {
           {trouble?.fix && <Way title="Put the hooks in place" command={trouble.fix} text="Adds what is missing and leaves the rest of your settings as it is." />}
           <Way title="Try it without a session" command={`${program} demo`} text="Plays a fleet of 54 made-up sessions. Your own data stays untouched." />
           {!trouble && (status?.wanted === false
-            ? <Way title="Or let Claude Code report here" command={`${program} hooks install`} text="Adds Flightdeck's hooks to your Claude Code settings; `uninstall` takes them out again." />
+            ? <Way title="Or let Claude Code report here" command={`${program} hooks install`} text="Adds Flightdeck's hooks to your Claude Code settings; hooks uninstall takes them out again." />
             : <Way title="Or start a real one" command="claude" text="Its card appears with the first sign of life." />)}
         </div>
         <p class="dim">Nothing shows up? <Command text={`${program} doctor`} /> says why.</p>
