@@ -1,6 +1,7 @@
 //! Every session this daemon knows: a pure fold over the log. One engine owns it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +61,8 @@ pub struct Occupant {
 pub struct Fleet {
     #[serde(skip)]
     rules: Rules,
-    sessions: BTreeMap<String, Session>,
+    /// Shared with a snapshot while that is written: only a session that moves meanwhile is copied.
+    sessions: BTreeMap<String, Arc<Session>>,
     /// Sessions that ended and left, by id: a late hook must not bring them back as ghosts.
     ended: BTreeMap<String, Timestamp>,
     /// What stays of them in the overview, oldest first.
@@ -97,6 +99,16 @@ impl Fleet {
         }
     }
 
+    /// Everything else: a snapshot is written a session at a time.
+    pub fn without_sessions(&self) -> Self {
+        Self { sessions: BTreeMap::new(), ..self.clone() }
+    }
+
+    /// A session of the same snapshot.
+    pub fn put_back(&mut self, session: Session) {
+        self.sessions.insert(session.id.clone(), Arc::new(session));
+    }
+
     /// A fleet read back from a snapshot knows no rules until it is given them.
     pub fn with_rules(mut self, rules: Rules) -> Self {
         self.rules = rules;
@@ -113,14 +125,14 @@ impl Fleet {
         self.now
     }
     pub fn get(&self, id: &str) -> Option<&Session> {
-        self.sessions.get(id)
+        self.sessions.get(id).map(Arc::as_ref)
     }
     /// Sessions that ended and left the board.
     pub fn past(&self) -> impl Iterator<Item = &Past> {
         self.past.iter()
     }
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
-        self.sessions.values()
+        self.sessions.values().map(Arc::as_ref)
     }
     pub fn len(&self) -> usize {
         self.sessions.len()
@@ -136,11 +148,11 @@ impl Fleet {
     }
     /// Everybody who still sits in a process: after a restart each has to be looked for.
     pub fn occupants(&self) -> impl Iterator<Item = Occupant> {
-        self.sessions.values().filter_map(occupant)
+        self.sessions().filter_map(occupant)
     }
     /// An ask by its id, and whose it is.
     pub fn find_ask(&self, id: &str) -> Option<(&Session, FoundAsk<'_>)> {
-        self.sessions.values().find_map(|session| {
+        self.sessions().find_map(|session| {
             let live = session.asks.iter().find(|ask| ask.id == id).map(FoundAsk::OnCard);
             let past = || session.past_asks.iter().find(|ask| ask.id == id).map(FoundAsk::Past);
             Some((session, live.or_else(past)?))
@@ -148,7 +160,7 @@ impl Fleet {
     }
     /// Asks that some hook is held open for: none after a restart, which has to be said.
     pub fn held_asks(&self) -> impl Iterator<Item = (&Session, &Ask)> {
-        self.sessions.values().flat_map(|s| s.asks.iter().filter(|a| a.is_answerable()).map(move |a| (s, a)))
+        self.sessions().flat_map(|s| s.asks.iter().filter(|a| a.is_answerable()).map(move |a| (s, a)))
     }
     pub fn next_wake(&self) -> Option<Timestamp> {
         [&self.timers, &self.cooling].into_iter().filter_map(Timers::next_due).min()
@@ -172,7 +184,7 @@ impl Fleet {
             }
             self.make_room(&mut effects);
             self.ended.remove(&event.session_id);
-            self.sessions.insert(event.session_id.clone(), Session::new(event));
+            self.sessions.insert(event.session_id.clone(), Arc::new(Session::new(event)));
             self.timers.set(event.received_at + STALE_AFTER, &event.session_id, Timer::Stale);
             effects.push(Effect::Discovered(event.session_id.clone()));
         }
@@ -215,7 +227,7 @@ impl Fleet {
 
     /// What its transcripts tell about a session. Data for its card: it moves nothing and is in no snapshot.
     pub fn enrich(&mut self, id: &str, summary: Summary) -> Vec<Effect> {
-        let Some(session) = self.sessions.get_mut(id) else { return Vec::new() };
+        let Some(session) = own(&mut self.sessions, id) else { return Vec::new() };
         if session.enrichment.as_deref() == Some(&summary) {
             return Vec::new();
         }
@@ -239,7 +251,7 @@ impl Fleet {
     }
 
     fn apply_to_session(&mut self, event: &Event, effects: &mut Vec<Effect>) {
-        let Some(session) = self.sessions.get_mut(&event.session_id) else { return };
+        let Some(session) = own(&mut self.sessions, &event.session_id) else { return };
         let was_watched = session.shown.state.is_working() && session.quiet_since.is_none();
         let was_stale = session.stale;
         let was_ended = session.ended_at;
@@ -291,7 +303,7 @@ impl Fleet {
             return;
         };
         let process = process_name(pid, start);
-        let occupant = self.by_process.get(&process).and_then(|id| self.sessions.get(id));
+        let occupant = self.by_process.get(&process).and_then(|id| self.get(id));
         let takes_over = match (&event.kind, occupant) {
             // The file may have been read just before the hook of the new session came.
             (EventKind::RegistrySaid(_), Some(old)) => event.fired_at > old.seat.told_at,
@@ -307,7 +319,7 @@ impl Fleet {
             Some(old) if old != event.session_id => old,
             _ => return,
         };
-        let Some(old) = self.sessions.get_mut(&old_id) else { return };
+        let Some(old) = own(&mut self.sessions, &old_id) else { return };
         if !old.shown.state.is_ended() {
             let reason = match event.kind {
                 EventKind::SessionStarted { source: StartSource::Clear, .. } => EndReason::Clear,
@@ -322,7 +334,7 @@ impl Fleet {
             self.timers.set(event.received_at + self.rules.done_keeps, &old_id, Timer::Forget);
         }
         old.replaced_by = Some(event.session_id.clone());
-        if let Some(new) = self.sessions.get_mut(&event.session_id) {
+        if let Some(new) = own(&mut self.sessions, &event.session_id) {
             new.continues = Some(old_id.clone());
         }
         effects.push(Effect::Changed(old_id));
@@ -342,7 +354,7 @@ impl Fleet {
     }
 
     fn run(&mut self, due: Timestamp, id: &str, timer: Timer, effects: &mut Vec<Effect>) {
-        let Some(session) = self.sessions.get_mut(id) else { return };
+        let Some(session) = own(&mut self.sessions, id) else { return };
         match timer {
             Timer::Settle | Timer::AfterStop => {
                 let before = session.shown.clone();
@@ -402,7 +414,7 @@ impl Fleet {
     }
 
     fn cool(&mut self, due: Timestamp, id: &str, effects: &mut Vec<Effect>) {
-        let Some(session) = self.sessions.get_mut(id) else { return };
+        let Some(session) = own(&mut self.sessions, id) else { return };
         // Used again since: a later timer is set for that.
         if !session.cache_is_cold && session.cache_expires_at().is_some_and(|at| at <= due) {
             session.cache_is_cold = true;
@@ -431,7 +443,7 @@ impl Fleet {
             }
             self.ended.insert(id.to_owned(), ended);
         }
-        effects.push(Effect::Forgotten(Box::new(session)));
+        effects.push(Effect::Forgotten(Box::new(Arc::unwrap_or_clone(session))));
     }
 
     /// Over the bound the longest silent session leaves, ended ones first.
@@ -439,11 +451,16 @@ impl Fleet {
         if self.sessions.len() < FLEET_SESSIONS_MAX {
             return;
         }
-        let silent = self.sessions.values().min_by_key(|s| (s.ended_at.is_none(), s.last_activity_at));
+        let silent = self.sessions().min_by_key(|s| (s.ended_at.is_none(), s.last_activity_at));
         if let Some(id) = silent.map(|s| s.id.clone()) {
             self.forget(&id, effects);
         }
     }
+}
+
+/// To change it: a copy of its own where a snapshot still reads it.
+fn own<'a>(sessions: &'a mut BTreeMap<String, Arc<Session>>, id: &str) -> Option<&'a mut Session> {
+    sessions.get_mut(id).map(Arc::make_mut)
 }
 
 /// Usually none, which costs nothing.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{CLOSED_CALLS_MAX, DISORDER_MAX, OPEN_CALLS_MAX, OPEN_NEEDS_MAX};
+use crate::limits::{CLOSED_CALLS_MAX, CLOSED_CALLS_STAY, DISORDER_MAX, OPEN_CALLS_MAX, OPEN_NEEDS_MAX};
 use crate::record::Source;
 use crate::session::within_a_moment;
 use crate::time::Timestamp;
@@ -54,10 +54,31 @@ struct OpenCall {
     fired_at: Timestamp,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Enough to know it again. There are many of them in a large fleet, so neither memory nor snapshot holds its texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(Option<u64>, u64, Timestamp)", into = "(Option<u64>, u64, Timestamp)")]
 struct ClosedCall {
-    tool: ToolUse,
+    id: Option<u64>,
+    call: u64,
     fired_at: Timestamp,
+}
+
+impl ClosedCall {
+    fn new(tool: &ToolUse, fired_at: Timestamp) -> Self {
+        Self { id: tool.id_digest(), call: tool.call_digest(), fired_at }
+    }
+}
+
+impl From<(Option<u64>, u64, Timestamp)> for ClosedCall {
+    fn from((id, call, fired_at): (Option<u64>, u64, Timestamp)) -> Self {
+        Self { id, call, fired_at }
+    }
+}
+
+impl From<ClosedCall> for (Option<u64>, u64, Timestamp) {
+    fn from(closed: ClosedCall) -> Self {
+        (closed.id, closed.call, closed.fired_at)
+    }
 }
 
 impl Ledger {
@@ -115,11 +136,13 @@ impl Ledger {
 
     /// Its PermissionRequest overtook it and has been answered since.
     fn was_answered(&self, tool: &ToolUse, at: Timestamp) -> bool {
-        self.closed.iter().any(|c| c.tool.id.is_none() && c.tool.same_call(tool) && at <= c.fired_at)
+        let call = tool.call_digest();
+        self.closed.iter().any(|c| c.id.is_none() && c.call == call && at <= c.fired_at)
     }
 
     fn ended_already(&self, tool: &ToolUse) -> bool {
-        tool.id.is_some() && self.closed.iter().any(|c| c.tool.id == tool.id)
+        let id = tool.id_digest();
+        id.is_some() && self.closed.iter().any(|c| c.id == id)
     }
 
     /// A PermissionRequest may overtake its own async PreToolUse: the call then takes over the waiting need.
@@ -146,7 +169,8 @@ impl Ledger {
         agent_type: Option<&str>,
         ask_id: String,
     ) {
-        if at < self.cleared_at || self.closed.iter().any(|c| c.tool.same_call(tool) && at < c.fired_at) {
+        let digest = tool.call_digest();
+        if at < self.cleared_at || self.closed.iter().any(|c| c.call == digest && at < c.fired_at) {
             return;
         }
         if self.is_told_twice(tool, at) {
@@ -208,16 +232,17 @@ impl Ledger {
         let id = closed.as_ref().and_then(|t| t.id.clone()).or_else(|| tool.id.clone());
         self.needs.retain(|n| n.call_id.is_none() || n.call_id != id);
         self.close_loose_needs(tool);
-        if !self.closed.iter().any(|c| c.tool.id.is_some() && c.tool.id == id) {
-            self.remember_closed(closed.unwrap_or_else(|| tool.clone()), at);
+        let closed = closed.as_ref().unwrap_or(tool);
+        if !self.ended_already(closed) {
+            self.remember_closed(closed, at);
         }
     }
 
-    fn remember_closed(&mut self, tool: ToolUse, at: Timestamp) {
+    fn remember_closed(&mut self, tool: &ToolUse, at: Timestamp) {
         if self.closed.len() == CLOSED_CALLS_MAX {
             self.closed.pop_front();
         }
-        self.closed.push_back(ClosedCall { tool: ToolUse { summary: String::new(), ..tool }, fired_at: at });
+        self.closed.push_back(ClosedCall::new(tool, at));
     }
 
     /// The need behind an ask, taken out.
@@ -233,7 +258,7 @@ impl Ledger {
             Some(id) if !goes_on => self.close_call(&ToolUse { id: Some(id.clone()), ..tool.clone() }, at),
             Some(_) => {}
             // Its own start has not come yet, and must not ask anew.
-            None => self.remember_closed(tool.clone(), at),
+            None => self.remember_closed(tool, at),
         }
     }
 
@@ -268,6 +293,8 @@ impl Ledger {
         self.calls.retain(|c| c.fired_at > at);
         self.needs.retain(|n| n.opened_at > at);
         self.cleared_at = self.cleared_at.max(at);
+        // Their late starts fired before this turn's end, which is enough to know them by.
+        self.closed.retain(|c| c.fired_at + CLOSED_CALLS_STAY >= at);
     }
 
     /// The clock was set back: what "before" means starts anew.

@@ -42,6 +42,8 @@ pub const OPEN_CALLS_MAX: usize = 64;
 pub const OPEN_NEEDS_MAX: usize = 32;
 /// Calls whose end came first are remembered this long, so that a late start does not open them again.
 pub const CLOSED_CALLS_MAX: usize = 64;
+/// And beyond the end of their turn at least this long, for events without a clock of their own.
+pub const CLOSED_CALLS_STAY: Millis = Millis::minutes(1);
 /// Turns whose late events are still known to be late, for events without a clock of their own.
 pub const ENDED_TURNS_MAX: usize = 8;
 /// Most subagents kept per session; the oldest finished ones go first.
@@ -52,8 +54,8 @@ pub const TODOS_MAX: usize = 100;
 pub const STRIP_MAX: usize = 256;
 /// Sessions that left the board and are still in the overview: a day of many short ones.
 pub const PAST_SESSIONS_MAX: usize = 500;
-/// State changes remembered per session, for "why is it here": an hour or more of a busy session.
-pub const HISTORY_MAX: usize = 128;
+/// State changes remembered per session, for "why is it here": the last half hour of a busy session. The log has them all.
+pub const HISTORY_MAX: usize = 64;
 /// Most sessions in the fleet; over it the longest silent one is dropped from the board (never from the store).
 pub const FLEET_SESSIONS_MAX: usize = 20_000;
 /// Ended sessions remembered by id alone, so that a late hook makes no ghost.
@@ -110,4 +112,4 @@ pub const ASKS_MAX: usize = 64;
 /// An ask that ended stays on its card this long, so that a person sees how.
 pub const ASK_STAYS: Millis = Millis::seconds(60);
 /// Asks that left their card and whose end is still told to one who answers late.
-pub const PAST_ASKS_MAX: usize = 64;
+pub const PAST_ASKS_MAX: usize = 16;

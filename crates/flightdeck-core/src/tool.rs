@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::fnv::Fnv;
 use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, TOOL_SUMMARY_CHARS_MAX};
 use crate::text::one_line;
 use crate::wire::clip::input_digest;
@@ -32,6 +33,16 @@ impl ToolUse {
 
     pub fn same_call(&self, other: &Self) -> bool {
         self.name == other.name && self.digest == other.digest
+    }
+
+    /// Stands for its id where only equality matters.
+    pub(crate) fn id_digest(&self) -> Option<u64> {
+        self.id.as_ref().map(|id| Fnv::of(id.as_bytes()))
+    }
+
+    /// The same for every call that is [`Self::same_call`].
+    pub(crate) fn call_digest(&self) -> u64 {
+        Fnv::of(&[self.name.as_bytes(), &self.digest.to_le_bytes()].concat())
     }
 
     pub fn asks_question(&self) -> bool {

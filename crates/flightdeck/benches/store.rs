@@ -113,7 +113,8 @@ fn start_with_a_million(c: &mut Criterion) {
     let path = folder.path().join("flightdeck.db");
     let store = Store::open(&path).unwrap().store;
     fill(&rt, &store, MILLION);
-    let snapshot = Snapshot { seq: MILLION - 5000, rules_version: "1".to_owned(), body: vec![7; 2 << 20] };
+    let snapshot =
+        Snapshot { seq: MILLION - 5000, rules_version: "1".to_owned(), body: vec![7; 2 << 20].into() };
     rt.block_on(store.save_snapshot(snapshot)).unwrap();
     rt.block_on(store.close()).unwrap();
     let mut group = c.benchmark_group("start");

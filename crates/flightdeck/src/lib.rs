@@ -27,6 +27,7 @@ pub mod server;
 pub mod shim;
 #[cfg(test)]
 mod simulation;
+pub mod snapshot;
 pub mod store;
 pub mod terminal;
 pub mod usage;

@@ -16,11 +16,12 @@ use futures_util::FutureExt;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::snapshot::{self, Packed};
 use crate::store::{RetentionPolicy, Snapshot, Store, StoreError, StoredSession};
 
 /// Events between snapshots: replaying that many takes a fraction of a second.
 pub const SNAPSHOT_EVERY_EVENTS: usize = 5_000;
-/// A large fleet is written less often: one more event to wait for this many bytes of the last snapshot.
+/// A large fleet is written less often: one more event to wait for this many bytes of the last snapshot's text.
 pub const SNAPSHOT_BYTES_PER_EVENT: usize = 512;
 /// How often old events are looked for.
 pub const RETAIN_EVERY: Duration = Duration::from_secs(600);
@@ -48,7 +49,7 @@ pub async fn restore_priced(
     prices: &PriceTable,
 ) -> Result<Restored, StoreError> {
     let snapshot = store.latest_snapshot(&rules.fold_version()).await?;
-    let known = snapshot.as_ref().and_then(|s| match serde_json::from_slice::<Fleet>(&s.body) {
+    let known = snapshot.as_ref().and_then(|s| match snapshot::unpack(&s.body.whole()) {
         Ok(fleet) => Some(fleet.with_rules(rules.clone())),
         Err(error) => {
             tracing::warn!(%error, seq = s.seq, "a snapshot cannot be read; the log is replayed instead");
@@ -230,19 +231,18 @@ impl Keeper {
     }
 }
 
-/// The bytes written; zero if it could not be. Without a snapshot the next start takes longer and loses nothing.
+/// The bytes of its text; zero if it could not be written. Without a snapshot the next start takes longer and loses nothing.
 async fn save(fleet: &Fleet, store: &Store) -> usize {
-    let body = match serde_json::to_vec(fleet) {
-        Ok(body) => body,
+    let Packed { body, text_bytes } = match snapshot::pack(fleet).await {
+        Ok(packed) => packed,
         Err(error) => {
             tracing::error!(%error, "the fleet cannot be written as a snapshot");
             return 0;
         }
     };
-    let bytes = body.len();
     let snapshot = Snapshot { seq: fleet.last_seq(), rules_version: fleet.rules().fold_version(), body };
     match store.save_snapshot(snapshot).await {
-        Ok(()) => bytes,
+        Ok(()) => text_bytes,
         Err(error) => {
             tracing::warn!(%error, "no snapshot was written; the next start replays more of the log");
             0

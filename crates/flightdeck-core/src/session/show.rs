@@ -45,12 +45,28 @@ pub struct Because {
     pub rule: Rule,
 }
 
+/// In a snapshot without the names of its fields: a large fleet has hundreds of thousands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "FlatTransition", into = "FlatTransition")]
 pub struct Transition {
     pub at: Timestamp,
     pub from: StateName,
     pub to: StateName,
     pub because: Because,
+}
+
+type FlatTransition = (Timestamp, StateName, StateName, u64, Rule);
+
+impl From<FlatTransition> for Transition {
+    fn from((at, from, to, seq, rule): FlatTransition) -> Self {
+        Self { at, from, to, because: Because { seq, rule } }
+    }
+}
+
+impl From<Transition> for FlatTransition {
+    fn from(step: Transition) -> Self {
+        (step.at, step.from, step.to, step.because.seq, step.because.rule)
+    }
 }
 
 impl Session {

@@ -1,7 +1,6 @@
 //! `GET /api/live/stream`: a snapshot, then every change, with ids that let a viewer come back.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -11,9 +10,10 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::time::timeout;
 
-use crate::changes::{Change, Subscription};
+use crate::changes::Subscription;
 use crate::server::App;
 
 /// A proxy or a sleeping laptop shows itself within this.
@@ -42,7 +42,7 @@ struct Viewer {
 }
 
 fn waiting(subscription: &Subscription) -> Vec<Bytes> {
-    subscription.first.iter().rev().map(Change::sse).collect()
+    subscription.first.iter().rev().map(|change| change.sse.clone()).collect()
 }
 
 impl Viewer {
@@ -52,25 +52,24 @@ impl Viewer {
             if let Some(frame) = self.waiting.pop() {
                 return Some(frame);
             }
-            match tokio::time::timeout(self.app.heartbeat_every, self.subscription.next.recv()).await {
-                Err(_) => return Some(HEARTBEAT),
-                Ok(Ok(change)) => return Some(self.together(change)),
-                Ok(Err(RecvError::Closed)) => return None,
-                Ok(Err(RecvError::Lagged(_))) => self.start_anew().await?,
+            // What is ready by now goes out in one write, and no clock is asked for it.
+            let ready = match self.subscription.next.try_recv() {
+                Err(TryRecvError::Empty) => {
+                    match timeout(self.app.heartbeat_every, self.subscription.next.recv()).await {
+                        Err(_) => return Some(HEARTBEAT),
+                        Ok(later) => later,
+                    }
+                }
+                Err(TryRecvError::Lagged(n)) => Err(RecvError::Lagged(n)),
+                Err(TryRecvError::Closed) => Err(RecvError::Closed),
+                Ok(change) => Ok(change),
+            };
+            match ready {
+                Ok(change) => return Some(change.sse.clone()),
+                Err(RecvError::Closed) => return None,
+                Err(RecvError::Lagged(_)) => self.start_anew().await?,
             }
         }
-    }
-
-    /// What is ready by now goes out in one write.
-    fn together(&mut self, first: Arc<Change>) -> Bytes {
-        let mut frames = vec![first.sse()];
-        while let Ok(change) = self.subscription.next.try_recv() {
-            frames.push(change.sse());
-            if frames.len() == 64 {
-                break;
-            }
-        }
-        if frames.len() == 1 { frames.remove(0) } else { frames.concat().into() }
     }
 
     /// It read too slowly: what it missed is gone, so it is told and gets the whole board.

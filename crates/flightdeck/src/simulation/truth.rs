@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::world::World;
 use crate::restore;
+use crate::snapshot::unpack;
 use crate::store::faulty::Written;
 use crate::store::{Snapshot, Store};
 
@@ -71,9 +72,9 @@ impl Truth {
             must!(snapshot.seq < self.fleet.last_seq(), "a snapshot holds events that nobody stored");
             return Ok(());
         }
-        let saved: Fleet = serde_json::from_slice(&snapshot.body).map_err(|e| e.to_string())?;
+        let saved = unpack(&snapshot.body.whole()).map_err(|e| e.to_string())?;
         self.last_snapshot = Some(saved.now());
-        same("the snapshot", &bytes(&self.at(saved.now())), &snapshot.body)
+        same("the snapshot", &bytes(&self.at(saved.now())), &bytes(&saved))
     }
 
     /// `board` was asked for just before the daemon stopped in order; its last snapshot tells what time it was there.

@@ -9,6 +9,7 @@ mod error;
 #[cfg(any(test, feature = "faults"))]
 pub mod faulty;
 mod memory;
+mod parts;
 mod sqlite;
 #[cfg(test)]
 mod story;
@@ -29,6 +30,7 @@ use tokio::time::{Duration, Instant};
 pub use backend::{Backend, RetainStep};
 pub use error::StoreError;
 pub use memory::Memory;
+pub use parts::Parts;
 pub use types::{
     Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Opened, PageFrom, RetainReport,
     RetentionPolicy, SessionCursor, SessionPage, SessionRead, SessionUsage, SetAside, Snapshot,

@@ -259,7 +259,8 @@ async fn pages_of_a_session(store: &Store) {
 }
 
 async fn a_snapshot_is_chosen(store: &Store) {
-    let snapshot = |seq, rules: &str| Snapshot { seq, rules_version: rules.into(), body: vec![seq as u8; 9] };
+    let snapshot =
+        |seq, rules: &str| Snapshot { seq, rules_version: rules.into(), body: vec![seq as u8; 9].into() };
     assert_eq!(store.latest_snapshot("1").await.unwrap(), None);
     for (seq, rules) in [(2, "1"), (3, "1"), (5, "2")] {
         store.save_snapshot(snapshot(seq, rules)).await.unwrap();
@@ -329,7 +330,10 @@ async fn the_largest_log_is_cut(store: &Store) {
         store.append((start..start + 100).map(|n| large(n, 4000)).collect::<Vec<_>>()).await.unwrap();
     }
     for seq in [1007, 1007] {
-        store.save_snapshot(Snapshot { seq, rules_version: "2".into(), body: vec![] }).await.unwrap();
+        store
+            .save_snapshot(Snapshot { seq, rules_version: "2".into(), body: Parts::default() })
+            .await
+            .unwrap();
     }
     let policy =
         RetentionPolicy { max_bytes: 1024 * 1024, keep_after_seq: 1007, ..RetentionPolicy::default() };

@@ -7,7 +7,7 @@ use flightdeck_core::enrichment::Counted;
 use flightdeck_core::record::Record;
 use flightdeck_core::time::{Millis, Timestamp};
 
-use super::Store;
+use super::{Parts, Store};
 
 /// Where one record of a batch stands in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct Oldest {
 pub struct Snapshot {
     pub seq: u64,
     pub rules_version: String,
-    pub body: Vec<u8>,
+    pub body: Parts,
 }
 
 impl Snapshot {
@@ -73,14 +73,13 @@ impl Snapshot {
     pub(super) fn checksum(&self) -> i64 {
         let mut sum = 0xcbf2_9ce4_8422_2325_u64;
         let mut take = |word: u64| sum = (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        take(self.seq);
-        for bytes in [self.rules_version.as_bytes(), &self.body] {
-            take(bytes.len() as u64);
-            for chunk in bytes.chunks(8) {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                take(u64::from_le_bytes(word));
-            }
+        let rules = self.rules_version.as_bytes();
+        [self.seq, rules.len() as u64, self.body.len() as u64].into_iter().for_each(&mut take);
+        // No part but the last ends within a word.
+        for chunk in [rules].into_iter().chain(self.body.iter()).flat_map(|part| part.chunks(8)) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            take(u64::from_le_bytes(word));
         }
         sum as i64
     }

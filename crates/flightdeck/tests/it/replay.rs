@@ -103,7 +103,7 @@ fn check(store: &Store, seed: u64, stretches: &[Stretch]) {
         let rules = Rules::default();
         let records = log(store).await;
         let lived = store.latest_snapshot(&rules.fold_version()).await.unwrap().unwrap();
-        let lived: Fleet = serde_json::from_slice(&lived.body).unwrap();
+        let lived: Fleet = flightdeck::snapshot::unpack(&lived.body.whole()).unwrap();
         let lived = bytes(lived, now);
         assert_eq!(records.len(), stretches.iter().map(|s| s.events).sum::<usize>());
         assert_eq!(fold(&records, rules.clone(), now), lived, "folded from the start");

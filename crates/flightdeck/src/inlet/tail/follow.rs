@@ -121,6 +121,8 @@ impl Follower {
     async fn run(mut self) {
         if let Some(projects) = self.tail.projects().map(Path::to_owned) {
             self.watches.join_all(&projects);
+            // Until now nobody was told of what grew.
+            self.history.heard();
         }
         loop {
             #[cfg(test)]

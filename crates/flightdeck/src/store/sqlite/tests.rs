@@ -227,7 +227,7 @@ fn a_full_database_says_so_and_takes_events_again_once_there_is_room() {
 fn a_damaged_snapshot_is_passed_over_for_the_one_before_it() {
     let home = Home::new();
     let mut db = home.open();
-    let snapshot = |seq| Snapshot { seq, rules_version: "1".into(), body: b"the fleet".to_vec() };
+    let snapshot = |seq| Snapshot { seq, rules_version: "1".into(), body: b"the fleet".to_vec().into() };
     db.save_snapshot(&snapshot(1)).unwrap();
     db.save_snapshot(&snapshot(2)).unwrap();
     db.conn.execute("UPDATE snapshots SET body = x'00' WHERE seq = 2", []).unwrap();

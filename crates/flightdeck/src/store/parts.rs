@@ -1,0 +1,84 @@
+//! Many bytes in pieces of one size: nobody needs them in one place, and memory that is given back can be used again.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// Below what an allocator maps on its own, and a multiple of every word.
+const PART_BYTES: usize = 64 * 1024;
+
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// All but the last are full.
+    full_then_last: Vec<Vec<u8>>,
+}
+
+impl Parts {
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.full_then_last.iter().map(Vec::as_slice)
+    }
+
+    pub fn len(&self) -> usize {
+        self.iter().map(<[u8]>::len).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.full_then_last.is_empty()
+    }
+
+    /// Copied only if there are several.
+    pub fn whole(&self) -> Cow<'_, [u8]> {
+        match &self.full_then_last[..] {
+            [] => Cow::Borrowed(&[]),
+            [one] => Cow::Borrowed(one),
+            several => Cow::Owned(several.concat()),
+        }
+    }
+}
+
+impl PartialEq for Parts {
+    fn eq(&self, other: &Self) -> bool {
+        self.whole() == other.whole()
+    }
+}
+
+impl Eq for Parts {}
+
+/// As it came from somewhere, in one piece.
+impl From<Vec<u8>> for Parts {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { full_then_last: if bytes.is_empty() { Vec::new() } else { vec![bytes] } }
+    }
+}
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.full_then_last.last().is_none_or(|last| last.len() >= PART_BYTES) {
+            self.full_then_last.push(Vec::with_capacity(PART_BYTES));
+        }
+        let Some(last) = self.full_then_last.last_mut() else { return Ok(0) };
+        let fits = bytes.len().min(PART_BYTES - last.len());
+        last.extend_from_slice(&bytes[..fits]);
+        Ok(fits)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_in_any_strides_is_one_text_in_pieces_of_one_size() {
+        let text: Vec<u8> = (0..3 * PART_BYTES + 5).map(|n| n as u8).collect();
+        for stride in [1, 1000, PART_BYTES, text.len()] {
+            let mut parts = Parts::default();
+            text.chunks(stride).for_each(|piece| parts.write_all(piece).unwrap());
+            assert_eq!((parts.len(), parts.whole()), (text.len(), Cow::from(&text)));
+            assert!(parts.iter().all(|part| part.len() <= PART_BYTES) && parts.iter().count() == 4);
+            assert_eq!(parts, Parts::from(text.clone()));
+        }
+    }
+}
