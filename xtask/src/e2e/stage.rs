@@ -317,6 +317,16 @@ impl Stage {
         Ok(())
     }
 
+    /// The client's registry must come to say what it waits for: it is written a moment after the screen is drawn.
+    pub(super) fn see_waiting(&self, seat: &Seat, step: &str, waiting_for: &str) -> Result<()> {
+        let id = self.session(seat).context("no session")?;
+        let says_so = || self.lab.registry().get(&id).is_some_and(|entry| entry["waitingFor"] == waiting_for);
+        wait_for(&format!("{step}: {waiting_for} in the registry"), DRAWN, || Ok(says_so().then_some(())))?;
+        self.keep_registry();
+        println!("  {step}: in the registry");
+        Ok(())
+    }
+
     /// What the client has written down of the session so far.
     pub(super) fn transcript(&self, seat: &Seat) -> Result<Vec<Value>> {
         let id = self.session(seat).context("no session")?;

@@ -87,6 +87,7 @@ pub(super) fn menu(s: &mut Stage) -> Result<()> {
     s.see(&t, "answered", idle())?;
     t.tui.submit("/model")?;
     s.see(&t, "a menu is open", dialog())?;
+    s.see_waiting(&t, "and the client says so", "dialog open")?;
     s.answer(&t, &["Escape"])?;
     s.see(&t, "closed", idle())
 }
