@@ -24,6 +24,23 @@ test("Always sends the chosen suggestion along, and in the drawer it says where 
   expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
 });
 
+test("of a path that is too long for its button the end is shown, and the whole is its name", async ({ fleet }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  const path = "/home/dev/work/a-project-with-a-long-name/services/checkout";
+  const permission_suggestions = [{ type: "addDirectories", directories: [path], destination: "session" }];
+  const verdict = fleet.ask(id, "Bash", { command: "git rebase main" }, { permission_suggestions });
+  const always = fleet.cardIn("Needs You", id).getByRole("button", { name: `Always in ${path}` });
+  const edges = await always.locator("code").evaluate((code) => {
+    const [shown, whole] = [code.getBoundingClientRect(), code.querySelector("bdi")!.getBoundingClientRect()];
+    return { cut: shown.left - whole.left, beyond: whole.right - shown.right };
+  });
+  expect(edges.cut).toBeGreaterThan(0);
+  expect(edges.beyond).toBeLessThanOrEqual(1);
+  await always.click();
+  expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
+});
+
 test("Deny with a message carries the words; y and n act only inside the ask", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();

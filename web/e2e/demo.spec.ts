@@ -10,6 +10,14 @@ function simple(session: Session): boolean {
   return open.length === 1 && open.every((ask) => ask.kind === "permission" && ask.answerable && !ask.caution);
 }
 
+test("the header says that the fleet is simulated, not that hooks are off", async ({ fleet, page }) => {
+  await fleet.open();
+  const said = page.locator("[data-hooks=simulated]");
+  await expect(said).toContainText("Simulated, last event");
+  await expect(said).not.toContainText("Hooks");
+  await expect(said).toHaveAttribute("title", /no hooks are registered, on purpose/);
+});
+
 test("Allow on a card of the demo, and its session runs on", async ({ fleet, page }) => {
   await fleet.open();
   const tried = new Set<string>();

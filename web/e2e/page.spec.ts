@@ -1,5 +1,6 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, wantedIn, type Fleet } from "./fleet";
@@ -125,6 +126,24 @@ test.describe("drawer", () => {
     await Promise.all([busy(), expect(timeline).toContainText("step 5 of many").finally(() => { seen = true; })]);
   });
 
+  test("never gives one state the reason of another", async ({ fleet, page }) => {
+    const id = await fleet.start();
+    await fleet.open(`#/session/${id}`);
+    const why = page.locator("[data-drawer]").getByRole("region", { name: "Why is it here" });
+    await expect(why).toContainText("UserPromptSubmit");
+    const state = await why.locator("dd").first().innerText();
+    let release = () => {};
+    const held = new Promise<void>((resolve) => { release = resolve; });
+    await page.route("**/explain", async (route) => { await held; await route.continue(); });
+    await fleet.hook(id, "Stop", { last_assistant_message: "Done." });
+    // The drawer's own head has the news already.
+    await expect(page.locator("[data-drawer] .state").first()).not.toContainText(state);
+    await expect(why.locator("dd").first()).toHaveText(state);
+    release();
+    await expect(why).toContainText("Stop");
+    await expect(why.locator("dd").first()).not.toHaveText(state);
+  });
+
   test("an unknown link says so", async ({ fleet, page, errors }) => {
     await fleet.open("#/session/nobody");
     await expect(page.getByRole("dialog")).toContainText("No session by this link");
@@ -245,11 +264,30 @@ test.describe("first run and hooks", () => {
   test("with no session the page says what it waits for and what to try, then the first card replaces it", async ({ fleet, page }) => {
     await fleet.open();
     await expect(page.getByRole("heading", { name: "Waiting for the first session" })).toBeVisible();
-    await expect(page.locator(".cmdline").first()).toContainText("flightdeck demo");
+    // Nothing of ours is on the PATH here: what is offered runs all the same.
+    const offered = await page.locator(".cmdline code").first().innerText();
+    expect(offered).toMatch(/^\/.*\/flightdeck demo$/);
+    expect(execFileSync("/bin/sh", ["-c", `${offered} --help`], { encoding: "utf8", env: {} })).toContain("Usage: flightdeck demo");
     await expect(page.locator("[data-hooks=off]")).toContainText("Off");
     const id = await fleet.start();
     await expect(fleet.cardIn("Running", id)).toBeVisible();
     await expect(page.locator(".banner")).toHaveCount(0);
+  });
+
+  test.describe("on a phone", () => {
+    test.use({ viewport: { width: 390, height: 844 } });
+
+    test("the first page is as wide as the screen, wherever the program lies", async ({ fleet, page }) => {
+      const deep = (await (await fetch(`${fleet.server.url}hook/status`)).json()) as object;
+      const program = `/home/somebody/${"a-folder-in-a-folder/".repeat(4)}target/release/flightdeck`;
+      await page.route("**/hook/status", (route) => route.fulfill({ json: { ...deep, program } }));
+      await fleet.open();
+      await expect(page.locator(".cmdline").first()).toHaveText(`${program} demo`);
+      for (const part of [".lead", ".checks", ".way", ".cmdline .btn", ".empty-in > p"]) {
+        const box = await page.locator(part).first().boundingBox();
+        expect(box!.x + box!.width, part).toBeLessThanOrEqual(390);
+      }
+    });
   });
 
   test("hooks installed for good, then changed by another tool, are said with the daemon's own fix, which works", async ({ fleet, page }) => {
@@ -264,7 +302,7 @@ test.describe("first run and hooks", () => {
     writeFileSync(fleet.server.settings, JSON.stringify(changed, null, 2));
     await page.reload();
     await expect(page.locator(".banner[data-trouble=drifted]")).toContainText("Another tool changed your Claude Code settings: one hook is missing or out of date (Stop)");
-    await expect(page.locator(".banner code")).toHaveText("flightdeck hooks repair");
+    await expect(page.locator(".banner code")).toHaveText(/\/flightdeck hooks repair$/);
     await expect(page.locator("[data-hooks=drifted]")).toContainText("Changed by another tool");
     fleet.server.run("hooks", "repair");
     await page.reload();
@@ -283,7 +321,7 @@ test.describe("first run and hooks", () => {
       await expect(page.getByRole("heading", { name: "The hooks are not in place" })).toBeVisible();
       await expect(page.locator(".cmdline").first()).toContainText("flightdeck hooks install");
       await fleet.start();
-      await expect(page.locator(".banner[data-trouble=missing] code")).toHaveText("flightdeck hooks install");
+      await expect(page.locator(".banner[data-trouble=missing] code")).toHaveText(/\/flightdeck hooks install$/);
     });
   });
 });
@@ -300,6 +338,25 @@ test.describe("phone", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.getByRole("button", { name: "Next" }).click();
     await expect(page.locator(".needs [data-card]:focus")).toHaveCount(1);
+  });
+
+  test.describe("with terminals that have names", () => {
+    test.use({ ground: "demo", sessions: 24 });
+
+    test("a long title has the width to itself: its terminal's name goes below", async ({ fleet, page }) => {
+      await fleet.open();
+      await expect(page.locator(".needs [data-card]").first()).toBeVisible();
+      const LINE_PX = 20;
+      const rows = await page.locator(".needs .card-sub").evaluateAll((found) => found.map((row) => {
+        const [title, seat] = [row.querySelector(".title")!, row.querySelector(".seat")!].map((e) => e.getBoundingClientRect());
+        return { lines: title!.height, named: seat!.width > 0, beside: seat!.top < title!.bottom };
+      }));
+      const long = rows.filter(({ lines, named }) => named && lines > LINE_PX + 1);
+      expect(long.length).toBeGreaterThan(0);
+      expect(long.filter(({ beside }) => beside)).toEqual([]);
+      // A head as narrow as this has room for what is wrong, not for what is as it should be.
+      await expect(page.locator("[data-hooks=simulated]")).toBeHidden();
+    });
   });
 
   test.describe("with a finger", () => {

@@ -34,7 +34,7 @@ for (const { name, scheme = "dark", size: [width, height] = [1600, 1000], scale 
       const path = `${out}${name}.png`;
       await page.screenshot({ path });
       try {
-        execFileSync("pngquant", ["--force", "--skip-if-larger", "--output", path, "--quality", "60-95", "64", path]);
+        execFileSync("pngquant", ["--force", "--skip-if-larger", "--output", path, "--quality", "60-95", "256", path]);
       } catch {
         console.log("pngquant is not installed or could not help: the picture stays large");
       }

@@ -55,6 +55,9 @@ test("what the daemon cut is known by its marks, wherever they stand", () => {
 
 test("a suggestion says what it will remember and where", () => {
   expect(suggestionText({ type: "addRules", rules: [{ toolName: "Bash", ruleContent: "cargo test:*" }], destination: "localSettings" })).toEqual({ text: "Always", code: "cargo test:*", where: "this checkout" });
+  const path = "//home/dev/work/**";
+  expect(suggestionText({ type: "addRules", rules: [{ toolName: "Read", ruleContent: path }] }).code).toBe("/home/dev/work/**");
+  expect(suggestionText({ type: "addRules", rules: [{ toolName: "Bash", ruleContent: path }] }).code).toBe(path);
   expect(suggestionText({ type: "somethingNew" }).text).toBe("somethingNew");
 });
 

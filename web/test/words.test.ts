@@ -42,7 +42,7 @@ test("a blocked card without an ask keeps its headline short and its question wh
   expect(blocked("awaiting_approval", "Plan ready", "ExitPlanMode")).toMatchObject({ state: "Plan ready", rest: null });
 });
 
-const hooks: HookStatus = { registered: ["Stop"], missing: [], stale: [], wanted: true, via: "shim", drift: false, problem: null, fix: null, last_event_at: null, events_total: 0, by_event: {}, spool: { files: 0, bytes: 0, dropped: 0 } };
+const hooks: HookStatus = { registered: ["Stop"], missing: [], stale: [], wanted: true, via: "shim", drift: false, problem: null, fix: null, simulated: false, program: "flightdeck", last_event_at: null, events_total: 0, by_event: {}, spool: { files: 0, bytes: 0, dropped: 0 } };
 
 test("hooks: in order, not wanted, never registered, changed, unreadable are told apart, with the daemon's fix", () => {
   const kind = (part: Partial<HookStatus>) => hookTrouble({ ...hooks, ...part })?.kind ?? null;

@@ -42,6 +42,10 @@ pub struct HookReport {
 pub struct HookStatus {
     #[serde(flatten)]
     pub hooks: HookReport,
+    /// The sessions are made up (`flightdeck demo`): hooks are left out on purpose.
+    pub simulated: bool,
+    /// What a person types to run the daemon's own binary: `flightdeck`, or where it lies if that is not on the PATH.
+    pub program: String,
     pub last_event_at: Option<Timestamp>,
     pub events_total: u64,
     #[cfg_attr(feature = "ts", ts(type = "Record<string, number>"))]

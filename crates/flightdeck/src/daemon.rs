@@ -56,6 +56,8 @@ pub(crate) struct Options {
     pub token: Option<String>,
     /// Register the hooks for as long as the daemon runs.
     pub hooks: bool,
+    /// The sessions are made up.
+    pub simulated: bool,
     /// The settings file they go into.
     pub settings: PathBuf,
     /// Claude Code's own folder: its registry and the transcripts are there. `None` looks at nothing of the person's.
@@ -118,7 +120,8 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let engine = start_engine(&store, config, &health, &tail, clock::now, seats, &holds).await?;
     let registration = registration(&options, addr.port());
     let hold_seconds = file.installed().ok().flatten().and_then(|i| i.hold_seconds);
-    let registrar = Arc::new(Registrar::new(file, registration, options.hooks, paths.spool(), url.clone()));
+    let registrar = Registrar::new(file, registration, options.hooks, paths.spool(), url.clone());
+    let registrar = Arc::new(registrar.simulated(options.simulated));
     let app = App {
         engine: engine.0.clone(),
         store: store.clone(),

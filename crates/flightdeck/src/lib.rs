@@ -20,6 +20,7 @@ pub mod paths;
 mod port;
 mod private_folder;
 pub mod process;
+mod program;
 pub mod registration;
 pub mod restore;
 pub mod server;

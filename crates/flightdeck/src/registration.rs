@@ -6,6 +6,7 @@ use flightdeck_core::answers::HookReport;
 
 use crate::claude_settings::{Keep, Outcome, Registration, SettingsError, SettingsFile, Status};
 use crate::inlet::spool::{self, SpoolStats};
+use crate::program;
 
 #[derive(Debug)]
 pub struct Registrar {
@@ -15,6 +16,8 @@ pub struct Registrar {
     wanted: bool,
     spool: PathBuf,
     url: String,
+    program: String,
+    simulated: bool,
 }
 
 /// A sentence for the person.
@@ -33,7 +36,22 @@ impl Registrar {
         spool: PathBuf,
         url: String,
     ) -> Self {
-        Self { file, registration, wanted, spool, url }
+        let program = program::called(&registration.binary, std::env::var_os("PATH").as_deref());
+        Self { file, registration, wanted, spool, url, program, simulated: false }
+    }
+
+    /// Its sessions are made up: there is nobody to register with.
+    pub fn simulated(self, simulated: bool) -> Self {
+        Self { simulated, ..self }
+    }
+
+    pub fn is_simulated(&self) -> bool {
+        self.simulated
+    }
+
+    /// What a person types to run this daemon's own binary.
+    pub fn program(&self) -> &str {
+        &self.program
     }
 
     pub fn url(&self) -> &str {
@@ -94,16 +112,16 @@ impl Registrar {
                 return HookReport::default();
             }
             let problem = format!("another Flightdeck home, {}, gets the hook events", other.display());
-            let fix = Some("flightdeck hooks install".to_owned());
+            let fix = Some(self.command("install"));
             return HookReport { problem: Some(problem), fix, wanted: self.wanted, ..HookReport::default() };
         }
         let wanted = self.wanted || status.via.is_some() || status.drift;
         let fix = if status.in_order() || !wanted {
             None
         } else if !status.drift && status.registered.is_empty() {
-            Some("flightdeck hooks install".to_owned())
+            Some(self.command("install"))
         } else {
-            Some("flightdeck hooks repair".to_owned())
+            Some(self.command("repair"))
         };
         HookReport {
             registered: status.registered,
@@ -116,6 +134,10 @@ impl Registrar {
                 .then(|| "disableAllHooks is true: Claude Code runs no hooks".to_owned()),
             fix,
         }
+    }
+
+    fn command(&self, what: &str) -> String {
+        format!("{} hooks {what}", self.program)
     }
 
     pub fn spool(&self) -> SpoolStats {

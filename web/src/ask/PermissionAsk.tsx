@@ -110,6 +110,8 @@ const title = (suggestion: Suggestion) => {
 
 function SuggestionLabel({ suggestion }: { suggestion: Suggestion }) {
   const { text, code } = suggestionText(suggestion);
+  // Where there is no room for all of a path, its end says more than its beginning.
+  if (code?.startsWith("/")) return <span class="remember">{text} <code class="clip path"><bdi>{code}</bdi></code></span>;
   return <span class="clip">{text}{code && <> <code>{code}</code></>}</span>;
 }
 

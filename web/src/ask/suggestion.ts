@@ -20,7 +20,8 @@ function rules(value: unknown): string {
   return asList(value)
     .map((rule) => {
       const { toolName, ruleContent } = rule as { toolName?: string; ruleContent?: string };
-      return ruleContent ?? toolName ?? "";
+      // Two slashes are how the client's rules write a path from the root.
+      return (toolName === "Bash" ? ruleContent : ruleContent?.replace(/^\/\//, "/")) ?? toolName ?? "";
     })
     .filter(Boolean)
     .join(", ");

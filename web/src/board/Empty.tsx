@@ -12,6 +12,7 @@ import { Ago } from "../ui/Timer";
 export function Empty() {
   const status = hookStatus.value;
   const trouble = hookTrouble(status);
+  const program = status?.program ?? "flightdeck";
   return (
     <main class="empty">
       <div class="empty-in">
@@ -28,12 +29,12 @@ export function Empty() {
         <Checks status={status} />
         <div class="ways">
           {trouble?.fix && <Way title="Put the hooks in place" command={trouble.fix} text="Adds what is missing and leaves the rest of your settings as it is." />}
-          <Way title="Try it without a session" command="flightdeck demo" text="Plays a fleet of 54 made-up sessions. Your own data stays untouched." />
+          <Way title="Try it without a session" command={`${program} demo`} text="Plays a fleet of 54 made-up sessions. Your own data stays untouched." />
           {!trouble && (status?.wanted === false
-            ? <Way title="Or let Claude Code report here" command="flightdeck hooks install" text="Adds Flightdeck's hooks to your Claude Code settings; `uninstall` takes them out again." />
+            ? <Way title="Or let Claude Code report here" command={`${program} hooks install`} text="Adds Flightdeck's hooks to your Claude Code settings; hooks uninstall takes them out again." />
             : <Way title="Or start a real one" command="claude" text="Its card appears with the first sign of life." />)}
         </div>
-        <p class="dim">Nothing shows up? <code>flightdeck doctor</code> says why.</p>
+        <p class="dim">Nothing shows up? <Command text={`${program} doctor`} /> says why.</p>
       </div>
     </main>
   );
@@ -61,11 +62,14 @@ function Checks({ status }: { status: HookStatus | null }) {
 
 const Tick = ({ good }: { good: boolean }) => <span class={good ? "good" : "bad"}><Icon name={good ? "check" : "x"} /></span>;
 
+/** A long path breaks behind its slashes. */
+const Command = ({ text }: { text: string }) => <code>{text.split(/(?<=\/)/).map((part) => <>{part}<wbr /></>)}</code>;
+
 function Way({ title, command, text }: { title: string; command: string; text: string }) {
   return (
     <div class="way">
       <h2>{title}</h2>
-      <div class="cmdline"><code>{command}</code><Button kind="ghost" square onClick={() => void copy(command)} label={`Copy ${command}`}><Icon name="copy" small /></Button></div>
+      <div class="cmdline"><Command text={command} /><Button kind="ghost" square onClick={() => void copy(command)} label={`Copy ${command}`}><Icon name="copy" small /></Button></div>
       <p>{text}</p>
     </div>
   );

@@ -10,6 +10,8 @@ import { sort } from "../lib/prefs";
 export function Why({ session, explanation }: { session: Session; explanation: Explanation | null }) {
   const raw = useSignal(false);
   const because = explanation?.because;
+  // The state and its reason are of one moment: the card may be a step ahead.
+  const { label, group } = explanation ?? session.agent_state;
   return (
     <section aria-label="Why is it here">
       <h3 class="sect">
@@ -20,10 +22,10 @@ export function Why({ session, explanation }: { session: Session; explanation: E
         </span>
       </h3>
       <dl class="why-list">
-        <dt>State</dt><dd><b>{session.agent_state.label}</b></dd>
+        <dt>State</dt><dd><b>{label}</b></dd>
         {because?.rule && <><dt>Rule</dt><dd>{because.rule}</dd></>}
         {because && <><dt>Event</dt><dd>{because.name && <code>{because.name}</code>} from {session.agent_state.source} at {exact(explanation?.since ?? session.agent_state.since)}{because.seq != null && `, seq ${because.seq}`}</dd></>}
-        {session.agent_state.group === "needs_you" && <><dt>Order</dt><dd>{sort.value === "default" ? "Cache first, then urgency, then the newest." : "Urgency first, then the newest."}</dd></>}
+        {group === "needs_you" && <><dt>Order</dt><dd>{sort.value === "default" ? "Cache first, then urgency, then the newest." : "Urgency first, then the newest."}</dd></>}
       </dl>
       {raw.value && <pre class="raw" tabIndex={0}>{JSON.stringify(because?.payload, null, 2)}</pre>}
     </section>

@@ -5,6 +5,8 @@ import type { SpoolStatus } from "./SpoolStatus";
  * And what came through them.
  */
 export type HookStatus = {
+  simulated: boolean;
+  program: string;
   last_event_at: string | null;
   events_total: number;
   by_event: Record<string, number>;

@@ -74,12 +74,13 @@ function Hooks() {
   const trouble = hookTrouble(status);
   const last = lastEventAt.value ? <>last event <Ago at={lastEventAt.value} /></> : "no event yet";
   return (
-    <div class="inst hooks" data-hooks={trouble?.kind ?? (status.wanted ? "ok" : "off")}>
+    <div class="inst hooks" data-hooks={trouble?.kind ?? (status.simulated ? "simulated" : status.wanted ? "ok" : "off")}
+      title={status.simulated ? "These sessions are made up: no hooks are registered, on purpose" : undefined}>
       <div>
-        <span class="k">Hooks</span>
+        <span class="k">{status.simulated ? "Fleet" : "Hooks"}</span>
         {trouble ? <span class="sub bad"><b>{trouble.short}</b></span>
           : status.spool.files > 0 ? <span class="sub"><b>{plural(status.spool.files, "event")}</b> waiting in the spool</span>
-          : <span class="sub"><b>{status.wanted ? "In place" : "Off"}</b>, {last}</span>}
+          : <span class="sub"><b>{status.simulated ? "Simulated" : status.wanted ? "In place" : "Off"}</b>, {last}</span>}
       </div>
     </div>
   );

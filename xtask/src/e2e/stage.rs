@@ -317,6 +317,36 @@ impl Stage {
         Ok(())
     }
 
+    /// The client's registry must come to say what it waits for: it is written a moment after the screen is drawn.
+    pub(super) fn see_waiting(&self, seat: &Seat, step: &str, waiting_for: &str) -> Result<()> {
+        let id = self.session(seat).context("no session")?;
+        let says_so = || self.lab.registry().get(&id).is_some_and(|entry| entry["waitingFor"] == waiting_for);
+        wait_for(&format!("{step}: {waiting_for} in the registry"), DRAWN, || Ok(says_so().then_some(())))?;
+        self.keep_registry();
+        println!("  {step}: in the registry");
+        Ok(())
+    }
+
+    /// What the client has written down of the session so far.
+    pub(super) fn transcript(&self, seat: &Seat) -> Result<Vec<Value>> {
+        let id = self.session(seat).context("no session")?;
+        let mut lines = Vec::new();
+        // Not there before the first prompt.
+        for project in fs::read_dir(self.lab.config_dir().join("projects")).into_iter().flatten().flatten() {
+            let Ok(text) = fs::read_to_string(project.path().join(format!("{id}.jsonl"))) else { continue };
+            lines.extend(text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()));
+        }
+        Ok(lines)
+    }
+
+    /// The client must come to write a line of this subtype: some are written only a while after what they are about.
+    pub(super) fn see_line(&self, seat: &Seat, step: &str, subtype: &str) -> Result<()> {
+        let written = || Ok(self.transcript(seat)?.into_iter().find(|line| line["subtype"] == subtype));
+        wait_for(&format!("{step}: a line {subtype} in the transcript"), DRAWN, written)?;
+        println!("  {step}: in the transcript");
+        Ok(())
+    }
+
     fn view(&self, id: &str) -> Result<Option<SessionView>> {
         Ok(self.board.sessions()?.into_iter().flatten().find(|s| s.id == id))
     }

@@ -10,6 +10,7 @@ use super::Installed;
 use super::error::SettingsError;
 use super::target::{BaseUrl, HOOK_PATH};
 use super::version::{ClientVersion, Version};
+use crate::program::quoted;
 
 /// Ends every command of ours.
 pub const COMMAND_SENTINEL: &str = "# flightdeck-hook";
@@ -205,14 +206,9 @@ fn command(command: String, is_async: bool, timeout: u32) -> Value {
     handler.into()
 }
 
-/// In single quotes nothing is special to a POSIX shell but the single quote itself.
 pub(super) fn shell_quoted(path: &Path) -> Result<String, SettingsError> {
     let text = path.to_str().ok_or_else(|| SettingsError::PathNotUtf8 { path: path.to_owned() })?;
     Ok(quoted(text))
-}
-
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Whether a handler in the file is one of ours, of whatever version.

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::document::{Document, Member, Span};
 use super::edit::{self, Edit};
 use super::error::SettingsError;
-use super::handler::{Registration, quoted, shell_quoted, up_to_the_quote};
+use super::handler::{Registration, shell_quoted, up_to_the_quote};
+use crate::program::quoted;
 
 /// Ends every status line command of ours.
 pub const STATUS_LINE_SENTINEL: &str = "# flightdeck-statusline";

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Serialize, Serializer};
 
+use crate::program::on_path;
+
 /// `claude --version` takes a fraction of a second; a wrapper that hangs must not hang us.
 const ASK_CLAUDE_MS_MAX: u64 = 2_000;
 /// One line such as `2.1.325 (Claude Code)`.
@@ -128,8 +130,7 @@ fn registry_version(path: &Path) -> Option<Version> {
 
 /// Runs `claude --version`, where `env` has a PATH with a `claude` on it. Never takes longer than two seconds.
 pub fn ask_claude(env: &dyn Fn(&str) -> Option<OsString>) -> Option<String> {
-    let path = env("PATH")?;
-    let claude = std::env::split_paths(&path).map(|dir| dir.join("claude")).find(|file| is_program(file))?;
+    let claude = on_path("claude", &env("PATH")?)?;
     let deadline = Instant::now() + Duration::from_millis(ASK_CLAUDE_MS_MAX);
     let mut child = Command::new(claude)
         .arg("--version")
@@ -141,10 +142,6 @@ pub fn ask_claude(env: &dyn Fn(&str) -> Option<OsString>) -> Option<String> {
     let line = child.stdout.take().and_then(|out| first_line(out, deadline));
     finish(&mut child, deadline);
     line
-}
-
-fn is_program(file: &Path) -> bool {
-    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 /// On a thread of its own: a grandchild may keep the pipe open for ever.

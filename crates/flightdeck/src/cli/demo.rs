@@ -16,6 +16,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::daemon::{self, Options};
 use crate::paths::{Paths, socket_of};
+use crate::program;
 
 /// The fleet has been at work for this long when the demo opens; a busier one has done as much in less.
 const HISTORY: Duration = Duration::from_secs(20 * 60);
@@ -47,7 +48,7 @@ pub(super) fn run(args: &DemoArgs, out: &mut Out) -> anyhow::Result<u8> {
 async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow::Result<u8> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let config_dir = home.join("claude");
+    let (config_dir, binary) = (home.join("claude"), std::env::current_exe()?);
     let running = daemon::start(Options {
         paths: Paths::below(home),
         config: Config::default(),
@@ -55,9 +56,10 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         bind: None,
         token: None,
         hooks: false,
+        simulated: true,
         settings: home.join("settings.json"),
         config_dir: Some(config_dir.clone()),
-        binary: std::env::current_exe()?,
+        binary: binary.clone(),
         version: ClientVersion::assumed(),
     })
     .await?;
@@ -74,7 +76,8 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
     let mut fleet = tokio::spawn(player.play());
     writeln!(out, "A simulated fleet of {} sessions is at {}", args.sessions, running.url)?;
     writeln!(out, "Its home is {}; to look at it from another terminal:", home.display())?;
-    writeln!(out, "  flightdeck --home {} ls --watch", home.display())?;
+    let program = program::called(&binary, std::env::var_os("PATH").as_deref());
+    writeln!(out, "  {program} --home {} ls --watch", home.display())?;
     writeln!(
         out,
         "What it asks can be answered on the board; what nobody answers is answered in its own terminal."

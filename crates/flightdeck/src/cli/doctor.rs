@@ -48,7 +48,8 @@ pub(super) fn run(args: &DoctorArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     let status = Daemon::connect(paths).and_then(|mut d| d.ask("status", json!({})));
     let mut findings = vec![version(), home(paths), config(paths)];
     findings.extend([daemon(&status, paths), socket(paths), store(&status)]);
-    findings.extend(hooks(paths));
+    let simulated = status.as_ref().is_ok_and(|status| status["hooks"]["simulated"] == json!(true));
+    findings.extend(if simulated { vec![no_hooks()] } else { hooks(paths) });
     findings.extend([waiting(paths), log(paths)]);
     let ill = findings.iter().any(|f| !f.ok);
     if args.json {
@@ -149,6 +150,11 @@ fn store(status: &anyhow::Result<Value>) -> Finding {
         }
         Err(_) => Finding::aside("store", "is the daemon's; nothing to say without one"),
     }
+}
+
+/// A demo: what stands in the person's own settings is none of its business.
+fn no_hooks() -> Finding {
+    Finding::aside("hooks", "none, on purpose: the sessions are simulated")
 }
 
 fn hooks(paths: &Paths) -> Vec<Finding> {

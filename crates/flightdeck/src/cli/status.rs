@@ -46,8 +46,12 @@ pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     let problem = hooks["problem"].as_str();
     if let Some(problem) = problem.filter(|_| here + missing + stale == 0) {
         writeln!(out, "hooks     {problem}")?;
+    } else if hooks["simulated"] == json!(true) {
+        writeln!(out, "hooks     none, on purpose: the sessions are simulated")?;
     } else if here + missing + stale == 0 {
         writeln!(out, "hooks     none for this home")?;
+    } else if hooks["wanted"] == json!(false) {
+        writeln!(out, "hooks     not registered, as asked for")?;
     } else {
         let stale = if stale > 0 { format!(", {stale} out of date") } else { String::new() };
         writeln!(out, "hooks     {here} in place, {missing} missing{stale}")?;

@@ -46,6 +46,7 @@ pub(super) fn run(args: &UpArgs, paths: Paths, out: &mut Out) -> anyhow::Result<
         bind: args.bind,
         token: config.token(&env)?,
         hooks: !args.no_hooks,
+        simulated: false,
         settings: settings::settings_path(Scope::User, &env, &cwd)?,
         config_dir: Some(config_dir),
         binary: std::env::current_exe()?,

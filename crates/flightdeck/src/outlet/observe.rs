@@ -33,6 +33,8 @@ async fn hook_status_now(app: &App) -> HookStatus {
     let by_event = app.store.counts_by_name().await.unwrap_or_default();
     HookStatus {
         hooks,
+        simulated: app.registrar.is_simulated(),
+        program: app.registrar.program().to_owned(),
         last_event_at: app.health.metrics.last_event_at(),
         events_total: by_event.values().sum(),
         by_event,

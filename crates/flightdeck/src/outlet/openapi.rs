@@ -29,7 +29,9 @@ pub const ROUTES: &[Route] = &[
         "get",
         "/hook/status",
         "Whether our hooks are in place, and what came through them; wanted: somebody asked for hooks; stale: ours, but \
-         not as we would write them; problem: why the file cannot be used; fix: the one command that puts it right",
+         not as we would write them; problem: why the file cannot be used; fix: the one command that puts it \
+         right; simulated: the sessions are made up, hooks are left out on purpose; program: what to type to run the \
+         daemon's own binary",
         &[(200, "Status")],
     ),
     (

@@ -111,6 +111,22 @@ fn what_a_demo_asks_is_answered_on_the_board_and_its_sessions_go_on() {
 }
 
 #[test]
+fn a_demo_says_that_it_has_no_hooks_on_purpose() {
+    let Demo { daemon, stage } = Demo::start();
+    let status = daemon.get("/hook/status").json();
+    assert_eq!((&status["simulated"], &status["wanted"]), (&true.into(), &false.into()));
+    let tmp = fs::read_dir(stage.path().join("tmp")).unwrap().map(|entry| entry.unwrap().path());
+    let homes: Vec<_> = tmp.filter(|path| path.join("daemon.lock").exists()).collect();
+    let home = homes[0].to_str().unwrap();
+    for command in ["status", "doctor"] {
+        let said = stage.run(&["--home", home, command]);
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        let says = "none, on purpose: the sessions are simulated";
+        assert!(said.out.lines().any(|line| line.contains("hooks") && line.ends_with(says)), "{}", said.out);
+    }
+}
+
+#[test]
 fn what_nobody_answers_in_a_demo_is_answered_in_its_terminal() {
     let demo = Demo::start();
     let waiting: BTreeSet<String> = ["permission", "question", "plan"]

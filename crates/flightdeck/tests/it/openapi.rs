@@ -86,7 +86,7 @@ fn what_was_added_to_the_interface_is_documented_and_there() {
             assert!(summary.contains(field), "{path}: {field} is not documented");
         }
     };
-    has("/hook/status", "", &["wanted", "stale", "problem", "fix"]);
+    has("/hook/status", "", &["wanted", "stale", "problem", "fix", "simulated", "program"]);
     has("/api/sessions/{id}", "", &["replaced_by"]);
     has("/api/sessions/{id}", "/agent_state", &["role"]);
     has("/api/sessions/{id}/events", "/events/0", &["by_person"]);

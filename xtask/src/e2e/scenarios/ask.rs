@@ -76,7 +76,9 @@ pub(super) fn plan(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:plan one")?;
     s.see(&t, "shows its plan", plan_ready())?;
     s.answer(&t, &["Enter"])?;
-    s.see(&t, "approved", idle())
+    s.see(&t, "approved", idle())?;
+    // The first option goes on in auto mode, which the client explains about half a second later.
+    s.see_line(&t, "told what auto mode is", "informational")
 }
 
 pub(super) fn menu(s: &mut Stage) -> Result<()> {
@@ -85,6 +87,7 @@ pub(super) fn menu(s: &mut Stage) -> Result<()> {
     s.see(&t, "answered", idle())?;
     t.tui.submit("/model")?;
     s.see(&t, "a menu is open", dialog())?;
+    s.see_waiting(&t, "and the client says so", "dialog open")?;
     s.answer(&t, &["Escape"])?;
     s.see(&t, "closed", idle())
 }

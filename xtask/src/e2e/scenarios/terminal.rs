@@ -36,16 +36,9 @@ fn refused(s: &Stage, t: &Seat, what: &str, body: &Value, error: &str) -> Result
 
 /// The prompts that stand in the session's transcript, as the client wrote them.
 fn prompts(s: &Stage, t: &Seat) -> Result<Vec<String>> {
-    let id = s.session(t).context("no session")?;
-    let mut found = Vec::new();
-    // Not there before the first prompt.
-    for project in fs::read_dir(s.lab.config_dir().join("projects")).into_iter().flatten().flatten() {
-        let Ok(text) = fs::read_to_string(project.path().join(format!("{id}.jsonl"))) else { continue };
-        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let typed = lines.filter(|line| line["type"] == "user" && line["isMeta"] != json!(true));
-        found.extend(typed.filter_map(|line| line["message"]["content"].as_str().map(str::to_owned)));
-    }
-    Ok(found)
+    let lines = s.transcript(t)?.into_iter();
+    let typed = lines.filter(|line| line["type"] == "user" && line["isMeta"] != json!(true));
+    Ok(typed.filter_map(|line| line["message"]["content"].as_str().map(str::to_owned)).collect())
 }
 
 fn see_prompt(s: &Stage, t: &Seat, step: &str, text: &str) -> Result<()> {
