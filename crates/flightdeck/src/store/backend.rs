@@ -73,9 +73,14 @@ const OTHER_NAMES: &str = "(other)";
 impl Counts {
     /// How many of each name the newly appended among `records` add, under the name they count as.
     pub(super) fn of_batch(&self, records: &[Record], appended: &[Appended]) -> BTreeMap<String, u64> {
+        let new = records.iter().zip(appended).filter(|(_, a)| !a.duplicate);
+        self.of_names(new.map(|(record, _)| record.name.as_str()))
+    }
+
+    pub(super) fn of_names<'a>(&self, names: impl Iterator<Item = &'a str>) -> BTreeMap<String, u64> {
         let mut added = BTreeMap::<String, u64>::new();
-        for (record, _) in records.iter().zip(appended).filter(|(_, a)| !a.duplicate) {
-            let name = self.counted_as(&record.name, &added);
+        for name in names {
+            let name = self.counted_as(name, &added);
             match added.get_mut(name) {
                 Some(count) => *count += 1,
                 None => drop(added.insert(name.to_owned(), 1)),

@@ -1,7 +1,5 @@
 //! The log itself: appending, and reading it back exactly as it was.
 
-use std::collections::BTreeMap;
-
 use flightdeck_core::record::{EventId, Record, Source, Verbatim};
 use flightdeck_core::time::Timestamp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -41,12 +39,14 @@ impl Sqlite {
     pub(super) fn append_batch(&mut self, records: &[Record]) -> Result<Vec<Appended>> {
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let appended = insert_all(&tx, records, self.last_seq)?;
-        let added = self.counts.of_batch(records, &appended);
-        add_counts(&tx, &added)?;
         tx.commit()?;
         // Only now: a failed transaction must leave no gap.
-        self.counts.add(added);
+        self.tally.add(self.tally.of_batch(records, &appended));
         self.last_seq += appended.iter().filter(|a| !a.duplicate).count() as u64;
+        if let Err(error) = self.tally.write_if_due(&mut self.conn, self.last_seq, 0) {
+            // The events are stored; what counts them is written with one of the next batches.
+            tracing::warn!(%error, "the totals of events could not be written");
+        }
         Ok(appended)
     }
 }
@@ -76,17 +76,6 @@ fn insert_all(tx: &Transaction<'_>, records: &[Record], mut last_seq: u64) -> Re
         appended.push(Appended { seq, duplicate: inserted == 0 });
     }
     Ok(appended)
-}
-
-fn add_counts(tx: &Transaction<'_>, added: &BTreeMap<String, u64>) -> Result<()> {
-    let mut add = tx.prepare_cached(
-        "INSERT INTO event_counts (name, total) VALUES (?1, ?2) \
-         ON CONFLICT (name) DO UPDATE SET total = total + excluded.total",
-    )?;
-    for (name, count) in added {
-        add.execute(params![name, to_db(*count)])?;
-    }
-    Ok(())
 }
 
 /// Buffers used again for every record of a batch.

@@ -8,6 +8,7 @@ mod open;
 mod retain;
 mod sessions;
 mod snapshots;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod transcripts;
@@ -20,11 +21,12 @@ use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
 use rusqlite::{Connection, ErrorCode};
 
-use super::backend::{Backend, Counts, RetainStep};
+use super::backend::{Backend, RetainStep};
 use super::{
     Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Result, RetentionPolicy, SessionCursor,
     SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
 };
+use tally::Tally;
 
 pub(super) use open::open;
 
@@ -33,7 +35,7 @@ pub(super) struct Sqlite {
     conn: Connection,
     path: PathBuf,
     last_seq: u64,
-    counts: Counts,
+    tally: Tally,
     pace: retain::Pace,
     /// Something was removed since the file last took its real size.
     shrinking: bool,
@@ -118,7 +120,7 @@ impl Backend for Sqlite {
         self.run(|db| events::oldest(&db.conn))
     }
     fn counts_by_name(&mut self) -> Result<BTreeMap<String, u64>> {
-        Ok(self.counts.0.clone())
+        Ok(self.tally.all().clone())
     }
     fn size_bytes(&mut self) -> Result<u64> {
         Ok(file_bytes(&self.path) + file_bytes(&beside(&self.path, "-wal")))

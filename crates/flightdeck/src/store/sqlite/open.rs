@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
-use super::super::backend::Counts;
 use super::super::{Result, SetAside, StoreError};
 use super::checkpoint::Checkpointer;
+use super::tally::Tally;
 use super::{Sqlite, beside, explain, file_bytes, from_db, migrate, retain, suspect_mark};
 
 /// Three usual events fit, where of SQLite's own 4 KiB half would stay empty: a third less to write.
@@ -39,13 +39,13 @@ pub(in super::super) fn open(path: &Path) -> Result<(Sqlite, Option<SetAside>)> 
         }
         other => other,
     };
-    let (mut conn, last_seq, counts) = prepared.map_err(|error| explain(path, error))?;
+    let (mut conn, last_seq, tally) = prepared.map_err(|error| explain(path, error))?;
     let checkpointer = Checkpointer::start(path, &mut conn, connect(path)?)?;
     // All is well, or the damaged file is gone: nothing to suspect any more.
     let _ = fs::remove_file(suspect_mark(path));
     let pace = retain::Pace::default();
     let path = path.to_owned();
-    let sqlite = Sqlite { conn, path, last_seq, counts, pace, shrinking: false, checkpointer, _lock: lock };
+    let sqlite = Sqlite { conn, path, last_seq, tally, pace, shrinking: false, checkpointer, _lock: lock };
     Ok((sqlite, aside))
 }
 
@@ -65,7 +65,7 @@ fn lock(path: &Path) -> Result<File> {
     }
 }
 
-fn prepare(path: &Path) -> Result<(Connection, u64, Counts)> {
+fn prepare(path: &Path) -> Result<(Connection, u64, Tally)> {
     make_private(path)?;
     let mut conn = connect(path)?;
     let version = migrate::version(&conn, path)?;
@@ -79,8 +79,8 @@ fn prepare(path: &Path) -> Result<(Connection, u64, Counts)> {
     }
     set_up(&conn)?;
     migrate::migrate(&mut conn, version).map_err(not_ours)?;
-    let (last_seq, counts) = load(&conn).map_err(not_ours)?;
-    Ok((conn, last_seq, counts))
+    let (last_seq, tally) = load(&conn).map_err(not_ours)?;
+    Ok((conn, last_seq, tally))
 }
 
 fn connect(path: &Path) -> Result<Connection> {
@@ -133,11 +133,9 @@ fn foreign(why: fmt::Arguments<'_>) -> StoreError {
     StoreError::Corrupt { reason: format!("it is not a Flightdeck database: {why}") }
 }
 
-fn load(conn: &Connection) -> Result<(u64, Counts)> {
+fn load(conn: &Connection) -> Result<(u64, Tally)> {
     let last_seq = conn.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?;
-    let mut select = conn.prepare("SELECT name, total FROM event_counts")?;
-    let counts = select.query_map([], |row| Ok((row.get(0)?, from_db(row.get(1)?))))?;
-    Ok((from_db(last_seq), Counts(counts.collect::<Result<_, _>>()?)))
+    Ok((from_db(last_seq), Tally::load(conn)?))
 }
 
 /// Looks at the structure until the time is up, or to the end if the last run met damage.

@@ -73,6 +73,7 @@ impl Sqlite {
         let started = Instant::now();
         let doomed = self.doomed(now - policy.max_age, policy)?;
         if let Some(seq) = doomed.last_seq {
+            self.tally.write_if_due(&mut self.conn, self.last_seq, seq)?;
             let removed =
                 self.conn.prepare_cached("DELETE FROM events WHERE seq <= ?1")?.execute([to_db(seq)])?;
             learn(&mut self.pace.rows, SLICE_EVENTS_MAX, started.elapsed());

@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+use flightdeck_core::time::Millis;
+
 use super::super::testing::{all, large, record, records, start, stored};
 use super::super::{RetentionPolicy, SLICE_EVENTS_MAX, Snapshot, Store, Title, TitledBy};
 use super::*;
@@ -150,7 +152,7 @@ fn a_database_from_a_newer_version_is_refused_and_left_as_it_is() {
     let before = fs::read(home.db()).unwrap();
     let refusal = open(&home.db()).unwrap_err().to_string();
     assert!(refusal.ends_with(
-        "was written by a newer Flightdeck (schema 99, this one knows 5): update Flightdeck, or move the file away"
+        "was written by a newer Flightdeck (schema 99, this one knows 6): update Flightdeck, or move the file away"
     ));
     assert!(fs::read(home.db()).unwrap() == before, "it was written to");
 }
@@ -377,4 +379,27 @@ fn check_log(home: &Home, acknowledged: u64) {
     for (seq, found) in (log[0].seq..).zip(&log) {
         assert_eq!(*found, Record { seq, ..large(seq, 1000) });
     }
+}
+
+#[test]
+fn totals_are_the_same_after_a_start_whatever_was_written_of_them() {
+    let home = Home::new();
+    for events in [1..=3, 4..=1100, 1101..=1105] {
+        let mut db = home.open();
+        db.append(&records(events)).unwrap();
+        let told = db.counts_by_name().unwrap();
+        drop(db);
+        assert_eq!(home.open().counts_by_name().unwrap(), told);
+    }
+    let mut db = home.open();
+    let told = db.counts_by_name().unwrap();
+    assert_eq!(told.values().sum::<u64>(), 1105);
+    let everything =
+        RetentionPolicy { max_age: Millis(0), keep_after_seq: u64::MAX, ..RetentionPolicy::default() };
+    while !matches!(
+        db.retain_step(Timestamp::from_millis(i64::MAX), &everything).unwrap(),
+        RetainStep::Done { .. }
+    ) {}
+    drop(db);
+    assert_eq!(home.open().counts_by_name().unwrap(), told, "also of events that were removed");
 }
