@@ -189,17 +189,26 @@ impl Changes {
 
     /// `{"boot", "n", "sessions": […]}`: the board as it is now.
     pub fn snapshot(&self) -> Bytes {
-        let head = format!("{{\"boot\":\"{}\",\"n\":{},\"sessions\":[", self.boot, self.n);
-        let mut json = Vec::with_capacity(head.len() + self.card_bytes + self.cards.len() + 2);
-        json.extend_from_slice(head.as_bytes());
+        let head = self.snapshot_head();
+        self.snapshot_parts(&head).concat().into()
+    }
+
+    fn snapshot_head(&self) -> String {
+        format!("{{\"boot\":\"{}\",\"n\":{},\"sessions\":[", self.boot, self.n)
+    }
+
+    /// What a snapshot is put together from: a large one is copied once, straight into its frame.
+    fn snapshot_parts<'a>(&'a self, head: &'a str) -> Vec<&'a [u8]> {
+        let mut parts: Vec<&[u8]> = Vec::with_capacity(2 * self.cards.len() + 2);
+        parts.push(head.as_bytes());
         for (i, card) in self.cards.values().enumerate() {
             if i > 0 {
-                json.push(b',');
+                parts.push(b",");
             }
-            json.extend_from_slice(card);
+            parts.push(card);
         }
-        json.extend_from_slice(b"]}");
-        json.into()
+        parts.push(b"]}");
+        parts
     }
 
     pub fn viewers(&self) -> usize {
@@ -209,7 +218,10 @@ impl Changes {
     /// Replays what the viewer missed, or says there is a gap and starts it anew.
     pub fn subscribe(&self, last_event_id: Option<&str>) -> Subscription {
         let gap = || Arc::new(Change::new(self.n, self.id(self.n), "gap", &[b"{}"]));
-        let whole = || Arc::new(Change::new(self.n, self.id(self.n), "snapshot", &[&self.snapshot()]));
+        let whole = || {
+            let head = self.snapshot_head();
+            Arc::new(Change::new(self.n, self.id(self.n), "snapshot", &self.snapshot_parts(&head)))
+        };
         let first = match last_event_id {
             None => vec![whole()],
             Some(last) => self.since(last).unwrap_or_else(|| vec![gap(), whole()]),
