@@ -228,10 +228,10 @@ impl Fleet {
 
     /// What its transcripts tell about a session. Data for its card: it moves nothing and is in no snapshot.
     pub fn enrich(&mut self, id: &str, summary: Summary) -> Vec<Effect> {
-        let Some(session) = own(&mut self.sessions, id) else { return Vec::new() };
-        if session.enrichment.as_deref() == Some(&summary) {
+        if self.get(id).is_some_and(|session| session.enrichment.as_deref() == Some(&summary)) {
             return Vec::new();
         }
+        let Some(session) = own(&mut self.sessions, id) else { return Vec::new() };
         session.enrichment = Some(Box::new(summary));
         if let Some(expires) = session.cache_expires_at() {
             session.cache_is_cold = expires <= self.now;

@@ -293,7 +293,7 @@ impl Ledger {
         self.calls.retain(|c| c.fired_at > at);
         self.needs.retain(|n| n.opened_at > at);
         self.cleared_at = self.cleared_at.max(at);
-        // Their late starts fired before this turn's end, which is enough to know them by.
+        // Their late starts fired before this turn's end, which is enough to know them by (until a clock is set back).
         self.closed.retain(|c| c.fired_at + CLOSED_CALLS_STAY >= at);
     }
 

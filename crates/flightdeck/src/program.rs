@@ -22,11 +22,14 @@ pub(crate) fn called(binary: &Path, path: Option<&OsStr>) -> String {
         // A name that cannot be shown cannot be typed either.
         None => NAME.to_owned(),
         Some(_) if found.is_some_and(is_it) => NAME.to_owned(),
-        Some(plain) if plain.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c)) => {
-            plain.to_owned()
-        }
-        Some(other) => quoted(other),
+        Some(text) => word(text),
     }
+}
+
+/// One word for a shell, in quotes only where it needs them.
+pub(crate) fn word(text: &str) -> String {
+    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c));
+    if plain { text.to_owned() } else { quoted(text) }
 }
 
 /// In single quotes nothing is special to a POSIX shell but the single quote itself.

@@ -56,6 +56,7 @@ pub async fn restore_priced(
             None
         }
     });
+    drop(snapshot);
     let from_snapshot = known.is_some();
     let fleet = match known {
         Some(fleet) => fleet,
@@ -195,14 +196,15 @@ impl Keeper {
             return;
         }
         // A second snapshot of the same would push out the one to fall back on.
-        let known = (self.events_since == 0).then_some(self.last_bytes).filter(|bytes| *bytes > 0);
+        let is_known = self.events_since == 0 && self.last_bytes > 0;
         self.events_since = 0;
         let (seq, now) = (fleet.last_seq(), fleet.now());
-        let (fleet, store, policy) = (fleet.clone(), store.clone(), self.policy);
+        let (last_bytes, store, policy) = (self.last_bytes, store.clone(), self.policy);
+        let fleet = (!is_known).then(|| fleet.clone());
         self.saving = Some(tokio::spawn(async move {
-            let bytes = match known {
-                Some(bytes) => bytes,
-                None => save(fleet, &store).await,
+            let bytes = match fleet {
+                None => last_bytes,
+                Some(fleet) => save(fleet, &store).await,
             };
             if retain && bytes > 0 {
                 // Nobody waits for it: a store that closes breaks it off, and the next start goes on.

@@ -1,4 +1,5 @@
-//! How a fleet is written down and read again: a line of JSON for all but the sessions, then one for each session, packed.
+//! How a fleet is written down and read again: a line of JSON with the number of sessions and all but them, then one for each
+//! session, packed.
 //!
 //! A large fleet is tens of megabytes of text. It is never held whole, and nobody waits while it is written.
 
@@ -23,10 +24,11 @@ pub struct Packed {
 
 /// Takes the fleet, so that a session that was written need not be copied when it moves.
 pub async fn pack(fleet: Fleet) -> io::Result<Packed> {
+    let count = fleet.len();
     let (fleet, sessions) = fleet.take_apart();
     let mut packer = FrameEncoder::new(Parts::default());
     let mut line = Vec::new();
-    serde_json::to_writer(&mut line, &fleet)?;
+    serde_json::to_writer(&mut line, &(count, fleet))?;
     let mut text_bytes = line.len();
     packer.write_all(&line)?;
     for (n, session) in sessions.enumerate() {
@@ -46,11 +48,12 @@ pub fn unpack(body: &[u8]) -> io::Result<Fleet> {
     let mut lines = BufReader::new(FrameDecoder::new(body));
     let mut line = Vec::new();
     lines.read_until(b'\n', &mut line)?;
-    let mut fleet: Fleet = serde_json::from_slice(&line)?;
+    let (count, mut fleet): (usize, Fleet) = serde_json::from_slice(&line)?;
     loop {
         line.clear();
         if lines.read_until(b'\n', &mut line)? == 0 {
-            return Ok(fleet);
+            // A body that was cut between two blocks ends like a whole one.
+            return if fleet.len() == count { Ok(fleet) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
         }
         fleet.put_back(serde_json::from_slice::<Session>(&line)?);
     }
@@ -99,7 +102,7 @@ mod tests {
     #[tokio::test]
     async fn damage_is_noticed_and_breaks_nothing() {
         let whole = pack(captured(1.0)).await.unwrap().body.whole().into_owned();
-        for cut in [0, 1, 7, whole.len() / 2] {
+        for cut in [0, 1, 7, 1000, whole.len() / 2, whole.len() - 100] {
             assert!(unpack(&whole[..cut]).is_err(), "{cut} of {} bytes", whole.len());
         }
     }

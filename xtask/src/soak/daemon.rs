@@ -1,4 +1,4 @@
-//! The daemon under load, in a home of its own, and what it takes.
+//! A daemon in a home of its own, under load or counted, and what it takes.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,7 +18,7 @@ pub(crate) struct Daemon {
     child: Child,
     folder: PathBuf,
     /// `127.0.0.1:47892`
-    pub(crate) address: String,
+    pub(super) address: String,
 }
 
 impl Daemon {
@@ -53,7 +53,7 @@ impl Daemon {
         &self.folder
     }
 
-    pub(crate) fn socket(&self) -> Result<BufReader<UnixStream>> {
+    pub(super) fn socket(&self) -> Result<BufReader<UnixStream>> {
         let run = self.folder.join("fd/run");
         let path = if run.join("daemon.sock").exists() {
             run.join("daemon.sock")
@@ -75,14 +75,14 @@ impl Daemon {
         serde_json::from_str(body).with_context(|| format!("{path} answered {answer:?}"))
     }
 
-    pub(crate) fn resident_mb(&self) -> Result<f64> {
+    pub(super) fn resident_mb(&self) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         Ok(line.split_whitespace().next().unwrap_or_default().parse::<f64>()? / 1024.0)
     }
 
     /// The database with its write-ahead log, and everything else that grew.
-    pub(crate) fn disk_mb(&self) -> (f64, f64) {
+    pub(super) fn disk_mb(&self) -> (f64, f64) {
         let mut database = 0;
         let mut all = 0;
         sizes(&self.folder, &mut |path, bytes| {
@@ -93,7 +93,7 @@ impl Daemon {
         (database as f64 / 1e6, (all - database) as f64 / 1e6)
     }
 
-    pub(crate) fn log(&self) -> String {
+    pub(super) fn log(&self) -> String {
         let mut log = String::new();
         sizes(&self.folder, &mut |path, _| {
             if path.file_name().is_some_and(|name| name == "flightdeck.log") {

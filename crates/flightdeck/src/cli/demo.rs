@@ -77,7 +77,7 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
     writeln!(out, "A simulated fleet of {} sessions is at {}", args.sessions, running.url)?;
     writeln!(out, "Its home is {}; to look at it from another terminal:", home.display())?;
     let program = program::called(&binary, std::env::var_os("PATH").as_deref());
-    writeln!(out, "  {program} --home {} ls --watch", home.display())?;
+    writeln!(out, "  {program} --home {} ls --watch", program::word(&home.display().to_string()))?;
     writeln!(
         out,
         "What it asks can be answered on the board; what nobody answers is answered in its own terminal."

@@ -320,7 +320,7 @@ async fn tell_changes(
     let mut last = last.map(str::to_owned);
     loop {
         let Ok(mut subscription) = app.engine.subscribe(last.take()).await else { return Ok(()) };
-        for change in &subscription.first {
+        for change in std::mem::take(&mut subscription.first) {
             write.write_all(&change.line()).await?;
         }
         loop {

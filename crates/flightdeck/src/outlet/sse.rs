@@ -22,10 +22,10 @@ const HEARTBEAT: Bytes = Bytes::from_static(b": \n\n");
 
 pub async fn stream(State(app): State<App>, headers: HeaderMap) -> Response {
     let last = headers.get("last-event-id").map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned());
-    let Ok(subscription) = app.engine.subscribe(last).await else {
+    let Ok(mut subscription) = app.engine.subscribe(last).await else {
         return axum::http::StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let viewer = Viewer { app, waiting: waiting(&subscription), subscription };
+    let viewer = Viewer { app, waiting: waiting(&mut subscription), subscription };
     let frames = stream::unfold(viewer, |mut viewer| async move {
         let frame = viewer.next().await?;
         Some((Ok::<_, Infallible>(frame), viewer))
@@ -41,8 +41,9 @@ struct Viewer {
     waiting: Vec<Bytes>,
 }
 
-fn waiting(subscription: &Subscription) -> Vec<Bytes> {
-    subscription.first.iter().rev().map(|change| change.sse.clone()).collect()
+/// Taken out: a viewer must not hold for hours what it was sent first.
+fn waiting(subscription: &mut Subscription) -> Vec<Bytes> {
+    std::mem::take(&mut subscription.first).iter().rev().map(|change| change.sse.clone()).collect()
 }
 
 impl Viewer {
@@ -52,7 +53,7 @@ impl Viewer {
             if let Some(frame) = self.waiting.pop() {
                 return Some(frame);
             }
-            // What is ready by now goes out in one write, and no clock is asked for it.
+            // What is ready by now needs no clock; it is gathered into one write where it is sent.
             let ready = match self.subscription.next.try_recv() {
                 Err(TryRecvError::Empty) => {
                     match timeout(self.app.heartbeat_every, self.subscription.next.recv()).await {
@@ -76,7 +77,7 @@ impl Viewer {
     async fn start_anew(&mut self) -> Option<()> {
         self.app.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
         self.subscription = self.app.engine.subscribe(Some(String::new())).await.ok()?;
-        self.waiting = waiting(&self.subscription);
+        self.waiting = waiting(&mut self.subscription);
         Some(())
     }
 }

@@ -14,7 +14,7 @@ use super::daemon::Daemon;
 use super::plan::{INPUTS_MIN, Plan, TROUBLES_MIN, Trouble};
 use super::truth::{Truth, must, same, text};
 use super::world::{Inside, World};
-use crate::changes::{REPLAY_BYTES_MAX, REPLAY_CHANGES_MAX};
+use crate::changes::{REPLAY_BYTES_MIN, REPLAY_CHANGES_MAX};
 use crate::config::Config;
 use crate::store::Store;
 use crate::store::faulty::Fault;
@@ -376,8 +376,10 @@ impl Play {
         let past =
             daemon.engine.subscribe(Some(format!("{}-0", daemon.boot()))).await.map_err(|e| e.to_string())?;
         let bytes: usize = past.first.iter().map(|change| change.data.len()).sum();
+        let board = daemon.engine.board().await.map_err(|e| e.to_string())?.len();
         must!(past.first.len() <= REPLAY_CHANGES_MAX, "{} changes are kept", past.first.len());
-        must!(bytes <= 2 * REPLAY_BYTES_MAX, "{bytes} bytes of changes are kept");
+        // Either what was missed, or the board itself.
+        must!(bytes <= board.max(REPLAY_BYTES_MIN), "{bytes} bytes of changes are kept for {board} of board");
         Ok(())
     }
 

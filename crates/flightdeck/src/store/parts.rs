@@ -43,7 +43,7 @@ impl PartialEq for Parts {
 
 impl Eq for Parts {}
 
-/// As it came from somewhere, in one piece.
+/// As it came from somewhere, in one piece: to be read, not written on.
 impl From<Vec<u8>> for Parts {
     fn from(bytes: Vec<u8>) -> Self {
         Self { full_then_last: if bytes.is_empty() { Vec::new() } else { vec![bytes] } }

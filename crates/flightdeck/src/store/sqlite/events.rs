@@ -9,7 +9,7 @@ use super::super::{
     Appended, EventPage, EventsNamed, EventsOf, Oldest, PAGE_BYTES_MAX, PAGE_ITEMS_MAX, PageFrom, Result,
     SCAN_EVENTS_MAX, StoreError,
 };
-use super::{Sqlite, from_db, to_db};
+use super::{Sqlite, explain, from_db, to_db};
 
 /// The index by session goes by stretches of this many bits of `seq`; the number is written out in its SQL too.
 const STRETCH_BITS: u32 = 7;
@@ -45,6 +45,7 @@ impl Sqlite {
         self.last_seq += appended.iter().filter(|a| !a.duplicate).count() as u64;
         if let Err(error) = self.tally.write_if_due(&mut self.conn, self.last_seq, 0) {
             // The events are stored; what counts them is written with one of the next batches.
+            let error = explain(&self.path, error);
             tracing::warn!(%error, "the totals of events could not be written");
         }
         Ok(appended)

@@ -135,7 +135,8 @@ fn foreign(why: fmt::Arguments<'_>) -> StoreError {
 
 fn load(conn: &Connection) -> Result<(u64, Tally)> {
     let last_seq = conn.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?;
-    Ok((from_db(last_seq), Tally::load(conn)?))
+    let last_seq = from_db(last_seq);
+    Ok((last_seq, Tally::load(conn, last_seq)?))
 }
 
 /// Looks at the structure until the time is up, or to the end if the last run met damage.

@@ -21,8 +21,10 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn load(conn: &Connection) -> Result<Self> {
+    pub(super) fn load(conn: &Connection, last_seq: u64) -> Result<Self> {
         let written_to = from_db(conn.query_row("SELECT seq FROM counted_to", [], |row| row.get(0))?);
+        // A log that somebody cut short is counted on from there.
+        let written_to = written_to.min(last_seq);
         let mut select = conn.prepare("SELECT name, total FROM event_counts")?;
         let totals = select.query_map([], |row| Ok((row.get(0)?, from_db(row.get(1)?))))?;
         let mut tally =
@@ -59,7 +61,7 @@ impl Tally {
         last_seq: u64,
         removed_to: u64,
     ) -> Result<()> {
-        if removed_to <= self.written_to && last_seq - self.written_to < UNWRITTEN_MAX {
+        if removed_to <= self.written_to && last_seq.saturating_sub(self.written_to) < UNWRITTEN_MAX {
             return Ok(());
         }
         let tx = conn.transaction()?;
