@@ -26,7 +26,7 @@ test.describe("a simulated fleet of 54 plays", () => {
       line.flow();
     }
     await expect(page.locator(".banner")).toHaveCount(0);
-    await expect(page.locator("[data-hooks=off]")).toBeVisible();
+    await expect(page.locator("[data-hooks=simulated]")).toBeVisible();
   });
 });
 
