@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
 use crate::changes::Subscription;
@@ -53,22 +53,12 @@ impl Viewer {
             if let Some(frame) = self.waiting.pop() {
                 return Some(frame);
             }
-            // What is ready by now needs no clock; it is gathered into one write where it is sent.
-            let ready = match self.subscription.next.try_recv() {
-                Err(TryRecvError::Empty) => {
-                    match timeout(self.app.heartbeat_every, self.subscription.next.recv()).await {
-                        Err(_) => return Some(HEARTBEAT),
-                        Ok(later) => later,
-                    }
-                }
-                Err(TryRecvError::Lagged(n)) => Err(RecvError::Lagged(n)),
-                Err(TryRecvError::Closed) => Err(RecvError::Closed),
-                Ok(change) => Ok(change),
-            };
-            match ready {
-                Ok(change) => return Some(change.sse.clone()),
-                Err(RecvError::Closed) => return None,
-                Err(RecvError::Lagged(_)) => self.start_anew().await?,
+            // What is ready by now is gathered into one write where it is sent.
+            match timeout(self.app.heartbeat_every, self.subscription.next.recv()).await {
+                Err(_) => return Some(HEARTBEAT),
+                Ok(Ok(change)) => return Some(change.sse.clone()),
+                Ok(Err(RecvError::Closed)) => return None,
+                Ok(Err(RecvError::Lagged(_))) => self.start_anew().await?,
             }
         }
     }
