@@ -306,11 +306,15 @@ impl Fleet {
         let process = process_name(pid, start);
         let occupant = self.by_process.get(&process).and_then(|id| self.get(id));
         let takes_over = match (&event.kind, occupant) {
+            // A process has one file, and what is in it now was written last, whatever the clock says.
+            (EventKind::RegistrySaid(_), Some(old)) if old.seat.told_by_registry => true,
             // The file may have been read just before the hook of the new session came.
             (EventKind::RegistrySaid(_), Some(old)) => event.fired_at > old.seat.told_at,
             (EventKind::RegistrySaid(_), None) => true,
-            // A start that lay in the spool does not end who sits there since.
-            (_, Some(old)) => begins(event) && event.fired_at >= old.seat.told_at,
+            // A start that lay in the spool does not end who sits there since. After the clock was set back nobody can tell.
+            (_, Some(old)) => {
+                begins(event) && (event.fired_at >= old.seat.told_at || event.envelope.clock_back)
+            }
             (_, None) => begins(event),
         };
         if !takes_over {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::keep;
 use crate::event::Event;
+use crate::record::Source;
 use crate::time::Timestamp;
 
 /// The lasting place a session sits in.
@@ -19,6 +20,9 @@ pub struct Seat {
     pub name: Option<String>,
     /// When the newest word about it fired: a late hook of the old process does not take it back.
     pub told_at: Timestamp,
+    /// That word was the client's own list of sessions.
+    #[serde(default)]
+    pub told_by_registry: bool,
 }
 
 impl Seat {
@@ -38,6 +42,7 @@ impl Seat {
             self.pid = e.pid;
             keep(&mut self.proc_start, e.proc_start.as_ref());
             self.told_at = event.fired_at;
+            self.told_by_registry = event.source == Source::Registry;
         }
         keep(&mut self.pid_ns, e.pid_ns.as_ref());
         keep(&mut self.tmux_socket, e.tmux_socket.as_ref());

@@ -360,6 +360,22 @@ fn a_file_read_between_the_goodbye_and_the_next_start_does_not_double_the_card()
     assert_eq!(board, [("b".to_owned(), Some("a".to_owned()))]);
 }
 
+/// One file of one process, read twice: the second reading is the newer one. A start says so itself.
+#[test]
+fn a_clock_that_was_set_back_keeps_no_dead_session_on_the_board() {
+    for story in [
+        "20 registry busy sessionId=a\n 20.5@19.9 registry idle sessionId=b",
+        "20 registry busy sessionId=a\n 3 registry idle sessionId=b",
+        "20 SessionStart source=startup session_id=a pid=7 proc_start=1
+         3 SessionStart source=clear session_id=b pid=7 proc_start=1",
+    ] {
+        let mut fleet = Fleet::new(Rules::default());
+        tell_all(&mut fleet, story);
+        assert_eq!(card(&fleet, "a").replaced_by.as_deref(), Some("b"), "{story}");
+        assert_eq!(card(&fleet, "b").continues.as_deref(), Some("a"), "{story}");
+    }
+}
+
 #[test]
 fn what_the_registry_repeats_at_a_start_is_no_sign_of_life() {
     let mut fleet = Fleet::new(Rules::default());
