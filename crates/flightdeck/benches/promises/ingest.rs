@@ -49,32 +49,40 @@ fn load(address: &str, next: &AtomicU64) -> Result<f64> {
     Ok(done?.iter().sum::<u64>() as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// Keeps one request in flight on each of its connections.
+/// Keeps one request in flight on each of its connections: the next is sent as soon as the last was answered.
 fn client(address: &str, next: &AtomicU64, begun: Instant) -> Result<u64> {
     let mut connections = Vec::new();
     for _ in 0..CONNECTIONS {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        connections.push(BufReader::new(stream));
+        let mut connection = BufReader::new(stream);
+        send(&mut connection, address, next)?;
+        connections.push(connection);
     }
     let mut done = 0;
     while begun.elapsed() < WINDOW {
         for connection in &mut connections {
-            let n = next.fetch_add(1, Ordering::Relaxed);
-            // Pairs of start and end, spread over the fleet.
-            let body = serde_json::to_vec(&payload(n, &session(n / 2 % SESSIONS)))?;
-            let head = format!(
-                "POST /api/live/hook HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-                body.len()
-            );
-            connection.get_mut().write_all(&[head.as_bytes(), &body].concat())?;
-        }
-        for connection in &mut connections {
             read_no_content(connection)?;
             done += 1;
+            send(connection, address, next)?;
         }
     }
+    for connection in &mut connections {
+        read_no_content(connection)?;
+        done += 1;
+    }
     Ok(done)
+}
+
+fn send(connection: &mut BufReader<TcpStream>, address: &str, next: &AtomicU64) -> Result<()> {
+    let n = next.fetch_add(1, Ordering::Relaxed);
+    // Pairs of start and end, spread over the fleet.
+    let body = serde_json::to_vec(&payload(n, &session(n / 2 % SESSIONS)))?;
+    let head = format!(
+        "POST /api/live/hook HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    Ok(connection.get_mut().write_all(&[head.as_bytes(), &body].concat())?)
 }
 
 fn read_no_content(connection: &mut BufReader<TcpStream>) -> Result<()> {
