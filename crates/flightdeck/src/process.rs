@@ -132,8 +132,8 @@ fn parse(line: &[u8]) -> Option<Stat> {
     let line = String::from_utf8_lossy(line);
     let (head, tail) = line.rsplit_once(')')?;
     let (_, comm) = head.split_once('(')?;
-    // The first field after the name is number 3 of proc(5).
-    let fields: Vec<&str> = tail.split_ascii_whitespace().collect();
+    // The first field after the name is number 3 of proc(5), the last that we read number 22.
+    let fields: Vec<&str> = tail.split_ascii_whitespace().take(20).collect();
     let field = |number: usize| fields.get(number - 3).copied();
     Some(Stat {
         comm: comm.to_owned(),

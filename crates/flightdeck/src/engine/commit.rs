@@ -74,6 +74,8 @@ impl Engine {
         let mut under_way = self.send_off(std::mem::take(&mut batch.events)).await;
         while let Some(UnderWay { records, waiting, pending }) = under_way.take() {
             let appended = self.tell_senders(&records, waiting, pending.committed().await);
+            // Whoever was told answers its client first; we have time to apply it.
+            tokio::task::yield_now().await;
             if batch.is_only_events() {
                 self.take_waiting(inputs);
                 self.gather(inputs).await;
