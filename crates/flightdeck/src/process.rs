@@ -132,16 +132,24 @@ fn parse(line: &[u8]) -> Option<Stat> {
     let line = String::from_utf8_lossy(line);
     let (head, tail) = line.rsplit_once(')')?;
     let (_, comm) = head.split_once('(')?;
-    // The first field after the name is number 3 of proc(5), the last that we read number 22.
-    let fields: Vec<&str> = tail.split_ascii_whitespace().take(20).collect();
-    let field = |number: usize| fields.get(number - 3).copied();
+    // Numbers 4 and 5, 7 and 8, and 22 of proc(5); the first after the name is number 3.
+    let mut fields = tail.split_ascii_whitespace();
+    let mut after = |skipped: usize| {
+        for _ in 0..skipped {
+            fields.next()?;
+        }
+        fields.next()
+    };
+    let (parent, group) = (after(1)?, after(0)?);
+    let (tty, front_group) = (after(1)?, after(0)?);
+    let start_time = after(13)?;
     Some(Stat {
         comm: comm.to_owned(),
-        parent: field(4)?.parse().ok()?,
-        tty: tty_name(field(7)?.parse().ok()?),
-        // Its own group against the one that reads the terminal, −1 without one.
-        in_front: field(8)? == "-1" || field(5) == field(8),
-        start_time: field(22)?.to_owned(),
+        parent: parent.parse().ok()?,
+        tty: tty_name(tty.parse().ok()?),
+        // −1 without a terminal.
+        in_front: front_group == "-1" || group == front_group,
+        start_time: start_time.to_owned(),
     })
 }
 

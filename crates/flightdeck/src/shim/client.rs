@@ -22,8 +22,13 @@ pub(super) fn variables(env: impl Fn(&str) -> Option<OsString>) -> Vec<(&'static
         text.truncate(text.floor_char_boundary(VARIABLE_BYTES_MAX));
         text
     };
-    let set = |name| env(name).filter(|v| !v.is_empty()).map(|value| (name, bounded(value)));
-    VARIABLES.into_iter().filter_map(set).collect()
+    let mut set = Vec::new();
+    for name in VARIABLES {
+        if let Some(value) = env(name).filter(|value| !value.is_empty()) {
+            set.push((name, bounded(value)));
+        }
+    }
+    set
 }
 
 /// The client's process: `CLAUDE_PID`, else the nearest ancestor that is no shell. Facts are missing where the kernel
