@@ -144,6 +144,8 @@ impl Engine {
             Err(error) => {
                 tracing::error!(%error, events = records.len(), "events could not be stored");
                 self.health.not_stored(&error);
+                // Nothing else is under way, and what was refused leaves no trace: not even the time it was stamped with.
+                self.stamped = Timestamp::default();
                 let refusal = NotStored(error.to_string());
                 // A sender that went away spools the event itself.
                 waiting.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refusal.clone()))));
