@@ -134,6 +134,7 @@ fn parse(line: &[u8]) -> Option<Stat> {
     let (_, comm) = head.split_once('(')?;
     // Numbers 4 and 5, 7 and 8, and 22 of proc(5); the first after the name is number 3.
     let mut fields = tail.split_ascii_whitespace();
+    // Not `nth`: that is a function of its own, and lies far from what a hook runs.
     let mut after = |skipped: usize| {
         for _ in 0..skipped {
             fields.next()?;

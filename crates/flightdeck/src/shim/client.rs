@@ -22,7 +22,8 @@ pub(super) fn variables(env: impl Fn(&str) -> Option<OsString>) -> Vec<(&'static
         text.truncate(text.floor_char_boundary(VARIABLE_BYTES_MAX));
         text
     };
-    let mut set = Vec::new();
+    // Not collected: that is a function of its own, and lies far from what a hook runs.
+    let mut set = Vec::with_capacity(VARIABLES.len());
     for name in VARIABLES {
         if let Some(value) = env(name).filter(|value| !value.is_empty()) {
             set.push((name, bounded(value)));
