@@ -304,14 +304,17 @@ impl Fleet {
             return;
         };
         let process = process_name(pid, start);
-        let occupant = self.by_process.get(&process).and_then(|id| self.get(id));
+        // Who was resumed in another process has left this one: it is free, and nobody ends.
+        let sits_here = |old: &&Session| process_key(old).as_ref() == Some(&process);
+        let occupant = self.by_process.get(&process).and_then(|id| self.get(id)).filter(sits_here);
         let takes_over = match (&event.kind, occupant) {
             // A process has one file, and what is in it now was written last, whatever the clock says.
             (EventKind::RegistrySaid(_), Some(old)) if old.seat.told_by_registry => true,
             // The file may have been read just before the hook of the new session came.
             (EventKind::RegistrySaid(_), Some(old)) => event.fired_at > old.seat.told_at,
             (EventKind::RegistrySaid(_), None) => true,
-            // A start that lay in the spool does not end who sits there since. After the clock was set back nobody can tell.
+            // A start that lay in the spool does not end who sits there since. After the clock was set back nobody
+            // can tell.
             (_, Some(old)) => {
                 begins(event) && (event.fired_at >= old.seat.told_at || event.envelope.clock_back)
             }
@@ -320,10 +323,9 @@ impl Fleet {
         if !takes_over {
             return;
         }
-        let old_id = match self.by_process.insert(process, event.session_id.clone()) {
-            Some(old) if old != event.session_id => old,
-            _ => return,
-        };
+        let old_id = occupant.map(|old| old.id.clone()).filter(|old| *old != event.session_id);
+        self.by_process.insert(process, event.session_id.clone());
+        let Some(old_id) = old_id else { return };
         let Some(old) = own(&mut self.sessions, &old_id) else { return };
         if !old.shown.state.is_ended() {
             let reason = match event.kind {

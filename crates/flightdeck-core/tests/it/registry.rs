@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
+use flightdeck_core::lens::Group;
 use flightdeck_core::record::EventId;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::wire::{hook, registry};
@@ -366,6 +367,10 @@ fn a_clock_that_was_set_back_keeps_no_dead_session_on_the_board() {
     for story in [
         "20 registry busy sessionId=a\n 20.5@19.9 registry idle sessionId=b",
         "20 registry busy sessionId=a\n 3 registry idle sessionId=b",
+        // A word of the old one comes in between, and resets what it knows of the time.
+        "20 UserPromptSubmit session_id=a pid=7 proc_start=1
+         3 Stop session_id=a pid=7 proc_start=1
+         4 registry idle sessionId=b",
         "20 SessionStart source=startup session_id=a pid=7 proc_start=1
          3 SessionStart source=clear session_id=b pid=7 proc_start=1",
     ] {
@@ -373,6 +378,22 @@ fn a_clock_that_was_set_back_keeps_no_dead_session_on_the_board() {
         tell_all(&mut fleet, story);
         assert_eq!(card(&fleet, "a").replaced_by.as_deref(), Some("b"), "{story}");
         assert_eq!(card(&fleet, "b").continues.as_deref(), Some("a"), "{story}");
+    }
+}
+
+/// Both files are read when the daemon starts, in whatever order the folder has them.
+#[test]
+fn a_session_that_was_resumed_elsewhere_is_not_ended_by_who_took_its_old_process() {
+    let started = at("25").as_millis();
+    let moved = format!("31@30 registry idle sessionId=a pid=8 procStart=2 startedAt={started}");
+    let cleared = "31@20 registry idle sessionId=b".to_owned();
+    for words in [[&moved, &cleared], [&cleared, &moved]] {
+        let mut fleet = Fleet::new(Rules::default());
+        tell_all(&mut fleet, "10 registry busy sessionId=a");
+        words.into_iter().for_each(|word| tell_all(&mut fleet, word));
+        tell_all(&mut fleet, "33 SessionStart source=clear session_id=c pid=7 proc_start=1");
+        assert_eq!(card(&fleet, "b").replaced_by.as_deref(), Some("c"), "{words:?}");
+        assert_ne!(card(&fleet, "a").agent_state.group, Group::Done, "{words:?}");
     }
 }
 
