@@ -47,7 +47,8 @@ pub const INPUTS_WAITING_MAX: usize = 1024;
 /// Inputs taken at once: one transaction for all of them.
 pub const BATCH_INPUTS_MAX: usize = 256;
 
-/// Turns that the engine lets others have before it stores what came: nobody waits longer than these take.
+/// Turns that the engine lets others have before it stores what came: nobody waits for more of them than these, and the one
+/// in which those who were stored before answer.
 const GATHER_TURNS_MAX: usize = 8;
 
 /// Everything the engine ever hears.
@@ -206,7 +207,7 @@ impl Engine {
     }
 
     /// Lets everybody who is about to send do so, until a turn brings nobody: a commit costs nearly the same for one event
-    /// as for twenty. One alone does not wait for others.
+    /// as for twenty. One alone is not kept waiting for others.
     async fn gather(&mut self, batch: &mut Vec<Input>) {
         let (mut before, mut turns) = (1, 0);
         while batch.len() > before && turns < GATHER_TURNS_MAX {

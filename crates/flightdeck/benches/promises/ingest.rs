@@ -49,7 +49,7 @@ fn load(address: &str, next: &AtomicU64) -> Result<f64> {
     Ok(done?.iter().sum::<u64>() as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// Keeps one request in flight on each of its connections: the next is sent as soon as the last was answered.
+/// Keeps one request in flight on each of its connections: the next is sent as soon as the answer was read.
 fn client(address: &str, next: &AtomicU64, begun: Instant) -> Result<u64> {
     let mut connections = Vec::new();
     for _ in 0..CONNECTIONS {

@@ -1,7 +1,7 @@
 //! Events on their way into the log and from there into the fleet.
 //!
 //! The store writes one batch while the engine applies the one before it. An event is acknowledged as soon as it is
-//! durable; it is applied before the engine looks at anything else, so whoever was acknowledged and then asks sees it.
+//! durable; it is applied before the engine answers anything else, so whoever was acknowledged and then asks sees it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -74,9 +74,10 @@ impl Engine {
         let mut under_way = self.send_off(std::mem::take(&mut batch.events)).await;
         while let Some(UnderWay { records, waiting, pending }) = under_way.take() {
             let appended = self.tell_senders(&records, waiting, pending.committed().await);
-            // Whoever was told answers its client first; we have time to apply it.
+            // Whoever was told may answer its client first; we have time to apply it.
             tokio::task::yield_now().await;
-            if batch.is_only_events() {
+            // After a refusal the engine looks after its store before it takes more.
+            if batch.is_only_events() && !appended.is_empty() {
                 self.take_waiting(inputs);
                 self.gather(inputs).await;
                 batch = Batch::of(inputs);
@@ -144,8 +145,6 @@ impl Engine {
             Err(error) => {
                 tracing::error!(%error, events = records.len(), "events could not be stored");
                 self.health.not_stored(&error);
-                // Nothing else is under way, and what was refused leaves no trace: not even the time it was stamped with.
-                self.stamped = Timestamp::default();
                 let refusal = NotStored(error.to_string());
                 // A sender that went away spools the event itself.
                 waiting.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refusal.clone()))));
