@@ -47,8 +47,7 @@ pub const INPUTS_WAITING_MAX: usize = 1024;
 /// Inputs taken at once: one transaction for all of them.
 pub const BATCH_INPUTS_MAX: usize = 256;
 
-/// Turns that the engine lets others have before it stores what came: nobody waits for more of them than these, and the one
-/// in which those who were stored before answer.
+/// Turns that the engine lets others have before it stores what came: nobody waits longer than these take.
 const GATHER_TURNS_MAX: usize = 8;
 
 /// Everything the engine ever hears.

@@ -74,8 +74,10 @@ impl Engine {
         let mut under_way = self.send_off(std::mem::take(&mut batch.events)).await;
         while let Some(UnderWay { records, waiting, pending }) = under_way.take() {
             let appended = self.tell_senders(&records, waiting, pending.committed().await);
-            // Whoever was told may answer its client first; we have time to apply it.
-            tokio::task::yield_now().await;
+            // Where nobody waits, whoever was told may answer its client before it is applied.
+            if self.inputs.is_empty() {
+                tokio::task::yield_now().await;
+            }
             // After a refusal the engine looks after its store before it takes more.
             if batch.is_only_events() && !appended.is_empty() {
                 self.take_waiting(inputs);
