@@ -112,4 +112,4 @@ pub const ASKS_MAX: usize = 64;
 /// An ask that ended stays on its card this long, so that a person sees how.
 pub const ASK_STAYS: Millis = Millis::seconds(60);
 /// Asks that left their card and whose end is still told to one who answers late.
-pub const PAST_ASKS_MAX: usize = 16;
+pub const PAST_ASKS_MAX: usize = 8;
