@@ -27,7 +27,9 @@ impl Daemon {
         let folder = std::env::temp_dir().join(format!("fd-soak-{}", std::process::id()));
         fs::create_dir_all(folder.join("fd"))?;
         fs::create_dir_all(folder.join("claude"))?;
-        fs::write(folder.join("fd/config.toml"), format!("keep.megabytes = {keep_megabytes}\n"))?;
+        // Ended cards leave while it runs, so that the fleet finds its size: after half an hour it would only grow.
+        let config = format!("keep.megabytes = {keep_megabytes}\ndone_minutes = 2\n");
+        fs::write(folder.join("fd/config.toml"), config)?;
         let mut child = Command::new(binary)
             .args(["up", "--no-hooks", "--port", "0"])
             .env_clear()
