@@ -27,7 +27,7 @@ impl Daemon {
         let folder = std::env::temp_dir().join(format!("fd-soak-{}", std::process::id()));
         fs::create_dir_all(folder.join("fd"))?;
         fs::create_dir_all(folder.join("claude"))?;
-        // Ended cards leave while it runs, so that the fleet finds its size: after half an hour it would only grow.
+        // Ended cards leave while it runs, and the fleet finds its size: with the default it would grow for half an hour.
         let config = format!("keep.megabytes = {keep_megabytes}\ndone_minutes = 2\n");
         fs::write(folder.join("fd/config.toml"), config)?;
         let mut child = Command::new(binary)
