@@ -31,12 +31,15 @@ test("of a path that is too long for its button the end is shown, and the whole 
   const permission_suggestions = [{ type: "addDirectories", directories: [path], destination: "session" }];
   const verdict = fleet.ask(id, "Bash", { command: "git rebase main" }, { permission_suggestions });
   const always = fleet.cardIn("Needs You", id).getByRole("button", { name: `Always in ${path}` });
-  const edges = await always.locator("code").evaluate((code) => {
-    const [shown, whole] = [code.getBoundingClientRect(), code.querySelector("bdi")!.getBoundingClientRect()];
-    return { cut: shown.left - whole.left, beyond: whole.right - shown.right };
-  });
-  expect(edges.cut).toBeGreaterThan(0);
-  expect(edges.beyond).toBeLessThanOrEqual(1);
+  // A card that has just come is still being laid out.
+  await expect(async () => {
+    const edges = await always.locator("code").evaluate((code) => {
+      const [shown, whole] = [code.getBoundingClientRect(), code.querySelector("bdi")!.getBoundingClientRect()];
+      return { cut: shown.left - whole.left, beyond: whole.right - shown.right };
+    });
+    expect(edges.cut).toBeGreaterThan(0);
+    expect(edges.beyond).toBeLessThanOrEqual(1);
+  }).toPass();
   await always.click();
   expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
 });
