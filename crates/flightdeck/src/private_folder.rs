@@ -64,6 +64,15 @@ pub(crate) fn open_or_create(path: &Path) -> io::Result<OwnedFd> {
     }
 }
 
+/// For a folder that only we have a reason to make: behind a link lies something else of the person's.
+pub(crate) fn refuse_link(path: &Path) -> io::Result<()> {
+    if path.is_symlink() {
+        let why = format!("{} is a link where a folder should be: remove it", path.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    Ok(())
+}
+
 pub(crate) fn is_ours(stat: &Stat) -> bool {
     stat.st_uid == rustix::process::geteuid().as_raw()
 }

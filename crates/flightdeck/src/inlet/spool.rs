@@ -162,6 +162,7 @@ pub fn set_aside(file: &SpoolFile) -> io::Result<()> {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let rejected = dir.join(REJECTED);
+    private_folder::refuse_link(&rejected)?;
     let folder = private_folder::open_or_create(&rejected)?;
     rustix::fs::renameat(rustix::fs::CWD, &file.path, &folder, name)?;
     let bounds = Bounds { files: REJECTED_FILES_MAX, bytes: REJECTED_BYTES_MAX, age: Millis(i64::MAX) };

@@ -9,6 +9,8 @@ use flightdeck::clock;
 use flightdeck::inlet::spool;
 use flightdeck_core::record::EventId;
 use flightdeck_core::wire::clip::MARK;
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
 use crate::http::{Answer, Request};
@@ -97,8 +99,8 @@ fn json_nested_without_end_is_refused_over_http_and_taken_without_its_depths_fro
     let said = socket.ask_raw(&format!(r#"{{"cmd":"hook","args":{body}}}"#));
     assert_eq!(said["ok"], true, "a hook can tell nobody that its event was refused");
     stage.hook(&body);
-    let file = spool::file_name(clock::now().as_millis() as u64 * 1_000_000, EventId(1));
-    fs::write(stage.paths().spool().join(file), format!(r#"{{"cmd":"hook","args":{body}}}"#)).unwrap();
+    fs::write(stage.paths().spool().join(spooled_now(1)), format!(r#"{{"cmd":"hook","args":{body}}}"#))
+        .unwrap();
     until("the spool is empty", || spool::list(&stage.paths().spool()).unwrap().is_empty().then_some(()));
     let events = until("it came by socket, hook and spool", || {
         let page = daemon.get("/api/sessions/s/events?payload=1").json();
@@ -113,18 +115,26 @@ fn json_nested_without_end_is_refused_over_http_and_taken_without_its_depths_fro
     assert!(daemon.memory().0 < before + 64 * 1024 * 1024);
 }
 
+/// The name of a file in the spool that is not so old that it is dropped unread.
+fn spooled_now(id: u128) -> String {
+    spool::file_name(clock::now().as_millis() as u64 * 1_000_000, EventId(id))
+}
+
+/// What a daemon would take for an event if it followed a link to it.
+const PRECIOUS: &str = r#"{"cmd":"hook","args":{"session_id":"stolen","hook_event_name":"Stop"}}"#;
+
 /// A folder of the person's that must stay as it is.
 fn victim(stage: &Stage) -> std::path::PathBuf {
     let victim = stage.path().join("victim");
     fs::DirBuilder::new().mode(0o755).create(&victim).unwrap();
-    fs::write(victim.join("precious"), "x").unwrap();
+    fs::write(victim.join("precious"), PRECIOUS).unwrap();
     victim
 }
 
 fn assert_untouched(victim: &std::path::Path) {
     let names: Vec<_> = fs::read_dir(victim).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["precious"]);
-    assert_eq!(fs::read_to_string(victim.join("precious")).unwrap(), "x");
+    assert_eq!(fs::read_to_string(victim.join("precious")).unwrap(), PRECIOUS);
     assert_eq!(victim.metadata().unwrap().permissions().mode() & 0o777, 0o755);
 }
 
@@ -133,17 +143,18 @@ fn a_link_in_the_spool_is_neither_read_nor_removed_nor_written_through() {
     let stage = Stage::new();
     stage.daemon().kill();
     let victim = victim(&stage);
-    let secret = victim.join("precious");
     let folder = stage.paths().spool();
-    fs::write(&secret, r#"{"cmd":"hook","args":{"session_id":"stolen","hook_event_name":"Stop"}}"#).unwrap();
-    symlink(&secret, folder.join(spool::file_name(1, EventId(1)))).unwrap();
+    symlink(victim.join("precious"), folder.join(spooled_now(1))).unwrap();
     symlink(&victim, folder.join("rejected")).unwrap();
-    fs::write(folder.join(spool::file_name(2, EventId(2))), "no event").unwrap();
+    fs::write(folder.join(spooled_now(2)), "no event").unwrap();
     let daemon = stage.daemon();
     stage.hook(STOP);
     assert_eq!(daemon.events_total(), 1);
     assert!(daemon.board().iter().all(|card| card["id"] != "stolen"));
-    fs::write(&secret, "x").unwrap();
+    until("what is no event was to be set aside", || {
+        let log = fs::read_to_string(stage.paths().logs.join("flightdeck.log")).unwrap();
+        log.contains("it cannot even be set aside").then_some(())
+    });
     assert_untouched(&victim);
 }
 
@@ -204,7 +215,7 @@ fn secrets_of_the_environment_are_stored_nowhere_and_those_of_payloads_are_not_l
     assert_eq!(bearer.send(daemon.addr).status, 401);
     assert_eq!(daemon.get("/api/sessions?token=t0ken-of-the-daemon").status, 200);
     stage.socket().ask_raw(r#"{"cmd":"hook","args":{"prompt":"hunter2-in-a-torn-line"#);
-    let torn = stage.paths().spool().join(spool::file_name(1, EventId(1)));
+    let torn = stage.paths().spool().join(spooled_now(1));
     fs::write(torn, r#"{"cmd":"hook","args":{"prompt":"hunter2-in-a-torn-file"#).unwrap();
     until("the spool is empty", || spool::list(&stage.paths().spool()).unwrap().is_empty().then_some(()));
     assert!(daemon.stop().success());
@@ -223,11 +234,46 @@ fn secrets_of_the_environment_are_stored_nowhere_and_those_of_payloads_are_not_l
     let stored = holding(&files, "hunter2-in-a-prompt");
     assert!(!stored.is_empty() && stored.iter().all(|name| name.contains("flightdeck.db")), "{stored:?}");
     let kept = holding(&files, "hunter2-in-a-torn-file");
-    assert!(kept.iter().all(|name| name.contains("rejected")), "{kept:?}");
+    assert!(!kept.is_empty() && kept.iter().all(|name| name.contains("rejected")), "{kept:?}");
 }
 
 /// Sets the title, writes the clipboard, clears the screen, hides the cursor, rings, turns the text around; the C1 form.
 const HOSTILE: &str = "a\u{1b}]0;pwned\u{7}b\u{1b}]52;c;cHduZWQ=\u{7}c\u{1b}[2J\u{1b}[?25ld\u{9b}31me\u{202e}f\rg\u{8}h\u{0}i\u{85}j";
+
+/// What is left of it on a line.
+const TAMED: &str = "abcdef ghij";
+
+/// What `ls --watch` writes to a terminal once the board is on it, without the sequences that are ours.
+fn watched_in_a_terminal(stage: &Stage) -> String {
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let side = || fs::File::options().read(true).write(true).open(&name).unwrap();
+    let mut command = stage.flightdeck(&["ls", "--watch"]);
+    command.env("NO_COLOR", "1").stdin(side()).stdout(side());
+    let mut watch = command.spawn().unwrap();
+    // The terminal is the child's alone: when it ends, reading does.
+    drop(command);
+    let mut terminal = fs::File::from(terminal);
+    let (mut screen, mut some) = (Vec::new(), [0; 4096]);
+    while let Ok(n @ 1..) = terminal.read(&mut some) {
+        screen.extend_from_slice(&some[..n]);
+        if String::from_utf8_lossy(&screen).contains(TAMED) {
+            kill_process(Pid::from_child(&watch), Signal::INT).unwrap();
+        }
+    }
+    assert!(watch.wait().unwrap().success());
+    let mut text = String::from_utf8(screen).unwrap();
+    for ours in ["\u{1b}[?1049h", "\u{1b}[?25l", "\u{1b}[?7l", "\u{1b}[H", "\u{1b}[2K", "\r\r\n"] {
+        assert!(text.contains(ours), "{ours:?} in {text:?}");
+        text = text.replace(ours, "");
+    }
+    for ours in ["\u{1b}[?7h", "\u{1b}[?25h", "\u{1b}[?1049l"] {
+        text = text.replace(ours, "");
+    }
+    text
+}
 
 fn is_tame(text: &str) -> bool {
     text.chars().all(|c| c == '\n' || !(c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c)))
@@ -243,7 +289,7 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
     let mut sent = String::new();
     let mut send = |more: Value| {
         base.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        daemon.post("/api/live/hook", &base.to_string());
+        assert_eq!(daemon.post("/api/live/hook", &base.to_string()).status, 204, "{base}");
         sent += &format!("{base}\n");
     };
     send(
@@ -260,15 +306,14 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
     );
     send(json!({"hook_event_name": "Notification", "message": HOSTILE, "title": HOSTILE}));
     send(json!({"hook_event_name": HOSTILE}));
-    daemon.post(
-        "/api/live/hook",
-        &json!({"session_id": HOSTILE, "hook_event_name": "Stop", "last_assistant_message": HOSTILE})
-            .to_string(),
-    );
+    let stop = json!({"session_id": HOSTILE, "hook_event_name": "Stop", "last_assistant_message": HOSTILE});
+    assert_eq!(daemon.post("/api/live/hook", &stop.to_string()).status, 204);
+    let stored = daemon.get("/api/sessions/s1/events?payload=1").json();
+    assert_eq!(stored["events"][1]["payload"]["prompt"], HOSTILE, "it is stored as it came");
     let mut socket = stage.socket();
     socket.ask_raw(&json!({"cmd": HOSTILE}).to_string());
     socket.ask_raw(&format!("{{\"cmd\":\"{HOSTILE}"));
-    fs::write(stage.paths().spool().join(spool::file_name(1, EventId(1))), format!("{{\"{HOSTILE}")).unwrap();
+    fs::write(stage.paths().spool().join(spooled_now(1)), format!("{{\"{HOSTILE}")).unwrap();
     until("the spool is empty", || spool::list(&stage.paths().spool()).unwrap().is_empty().then_some(()));
 
     let recording = stage.paths().home.join("recording.jsonl");
@@ -276,31 +321,35 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
     let recording = recording.to_str().unwrap();
     // So that the dry run has something to show.
     fs::write(stage.paths().config, "[[policy.rules]]\ntool = \"*\"\ndecision = \"deny\"\n").unwrap();
-    for args in [
-        &["ls"][..],
-        &["ls", "--json"],
-        &["replay", recording],
-        &["replay", recording, "--json"],
-        &["answer"],
-        &["answer", "--json"],
-        &["answer", "s1"],
-        &["answer", "s1", "--json"],
-        &["answer", "s1", "allow"],
-        &["policy"],
-        &["policy", "--json"],
-        &["policy", "test"],
-        &["policy", "test", "--json"],
-        &["policy", "log"],
-        &["show", "s1"],
-        &["explain", "s1"],
-        &["next"],
-        &["status"],
-        &["doctor"],
-        &["usage"],
-        &["show", "s1", "--json"],
-        &["explain", HOSTILE.trim_end_matches(|c: char| c != 'a')],
+    // What is tame of it is shown, or all of it escaped; some commands tell nothing of sessions.
+    for (args, code, shown) in [
+        (&["ls"][..], 0, true),
+        (&["ls", "--json"], 0, true),
+        (&["replay", recording], 0, true),
+        (&["replay", recording, "--json"], 0, true),
+        (&["answer"], 0, true),
+        (&["answer", "--json"], 0, true),
+        (&["answer", "s1"], 0, true),
+        (&["answer", "s1", "--json"], 0, true),
+        (&["answer", "s1", "allow"], 1, false),
+        (&["policy"], 0, false),
+        (&["policy", "--json"], 0, false),
+        (&["policy", "test"], 0, true),
+        (&["policy", "test", "--json"], 0, true),
+        (&["policy", "log"], 0, false),
+        (&["show", "s1"], 0, true),
+        (&["explain", "s1"], 0, true),
+        (&["next"], 0, true),
+        (&["status"], 0, false),
+        // No hooks are registered here, which it says.
+        (&["doctor"], 1, false),
+        (&["usage"], 0, false),
+        (&["show", "s1", "--json"], 0, true),
+        (&["explain", HOSTILE.trim_end_matches(|c: char| c != 'a')], 0, true),
     ] {
         let said = stage.run(args);
+        let tells = said.out.contains(TAMED) || said.out.contains("\\u001b");
+        assert_eq!((said.code, tells), (code, shown), "{args:?}: {}{}", said.out, said.err);
         assert!(is_tame(&said.out) && is_tame(&said.err), "{args:?}: {:?}", said.out + &said.err);
         assert!(
             !said.out.contains("pwned")
@@ -310,8 +359,10 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
             said.out
         );
     }
+    let screen = watched_in_a_terminal(&stage);
+    assert!(is_tame(&screen) && !screen.contains("pwned"), "{screen:?}");
     let log = fs::read_to_string(stage.paths().logs.join("flightdeck.log")).unwrap();
-    assert!(log.contains("is no frame and was refused"));
+    assert!(log.contains("is no frame and was refused") && log.contains("is no event and was set aside"));
     assert!(is_tame(&log), "{:?}", log.lines().find(|line| !is_tame(line)));
 }
 
