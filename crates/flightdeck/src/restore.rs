@@ -23,8 +23,10 @@ use crate::store::{RetentionPolicy, Snapshot, Store, StoreError, StoredSession};
 pub const SNAPSHOT_EVERY_EVENTS: usize = 5_000;
 /// A large fleet is written less often: one more event to wait for this many bytes of the last snapshot's text.
 pub const SNAPSHOT_BYTES_PER_EVENT: usize = 512;
-/// How often old events are looked for.
+/// How often old events are looked for …
 pub const RETAIN_EVERY: Duration = Duration::from_secs(600);
+/// … and sooner after this many new ones, some 50 MB: a flood must not fill the disk before its time has come.
+pub const RETAIN_EVERY_EVENTS: usize = 50_000;
 /// The first time: when the start is over, and before most daemons end.
 pub const RETAIN_FIRST_AFTER: Duration = Duration::from_secs(30);
 
@@ -162,6 +164,7 @@ pub struct Keeper {
     /// Only the snapshot: what is removed after it is not waited for.
     saving: Option<JoinHandle<usize>>,
     retain_at: Instant,
+    events_since_retained: usize,
 }
 
 impl Keeper {
@@ -172,11 +175,13 @@ impl Keeper {
             last_bytes: 0,
             saving: None,
             retain_at: Instant::now() + RETAIN_FIRST_AFTER,
+            events_since_retained: 0,
         }
     }
 
     pub fn applied(&mut self, events: usize) {
         self.events_since += events;
+        self.events_since_retained += events;
     }
 
     /// How long until old events are to be looked for, even if nothing happens.
@@ -187,7 +192,7 @@ impl Keeper {
     /// After each batch.
     pub fn look_after(&mut self, fleet: &Fleet, store: &Store) {
         let saving = self.is_saving();
-        let retain = self.until_due().is_zero();
+        let retain = self.until_due().is_zero() || self.events_since_retained >= RETAIN_EVERY_EVENTS;
         if retain {
             self.retain_at = Instant::now() + if saving { RETAIN_FIRST_AFTER } else { RETAIN_EVERY };
         }
@@ -198,6 +203,9 @@ impl Keeper {
         // A second snapshot of the same would push out the one to fall back on.
         let is_known = self.events_since == 0 && self.last_bytes > 0;
         self.events_since = 0;
+        if retain {
+            self.events_since_retained = 0;
+        }
         let (seq, now) = (fleet.last_seq(), fleet.now());
         let (last_bytes, store, policy) = (self.last_bytes, store.clone(), self.policy);
         let fleet = (!is_known).then(|| fleet.clone());
@@ -259,7 +267,8 @@ async fn remove_old(store: &Store, policy: RetentionPolicy, snapshot_seq: u64, n
         Ok(report) if report.removed > 0 => {
             tracing::info!(removed = report.removed, "old events were removed")
         }
-        Ok(_) => {}
+        // The one under way goes on.
+        Ok(_) | Err(StoreError::Retaining) => {}
         Err(error) => tracing::warn!(%error, "old events could not be removed"),
     }
 }
@@ -373,6 +382,33 @@ mod tests {
         let bytes = keeper.saving.take().unwrap().await.unwrap();
         assert!(bytes > 0 && keeper.until_due() > RETAIN_FIRST_AFTER);
         assert!(store.latest_snapshot(&Rules::default().fold_version()).await.unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_flood_brings_the_look_for_old_events_forward() {
+        let store = Store::in_memory().unwrap();
+        let hour = Millis::hours(1).0;
+        let fleet = |events: Vec<Record>| {
+            let mut fleet = Fleet::new(Rules::default());
+            for (seq, record) in (1..).zip(events) {
+                fleet.apply(&Event { seq, ..Event::from_record(&record) });
+            }
+            fleet
+        };
+        let records = vec![hook("UserPromptSubmit", 0), hook("Stop", 1), hook("UserPromptSubmit", 3 * hour)];
+        store.append(records.clone()).await.unwrap();
+        let mut keeper = Keeper::new(RetentionPolicy { max_age: Millis(hour), ..RetentionPolicy::default() });
+        let fleet = fleet(records);
+        keeper.applied(RETAIN_EVERY_EVENTS - 1);
+        keeper.look_after(&fleet, &store);
+        keeper.saving.take().unwrap().await.unwrap();
+        assert_eq!(store.oldest().await.unwrap().unwrap().seq, 1, "a snapshot was due, nothing else");
+        keeper.applied(1);
+        keeper.look_after(&fleet, &store);
+        while store.oldest().await.unwrap().unwrap().seq == 1 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(keeper.events_since_retained, 0);
     }
 
     #[tokio::test]
