@@ -2,41 +2,93 @@
 
 use serde::Serialize;
 
-use super::load::{ByTheWay, Load, Sample};
+use super::load::{Load, Sample};
 
 pub(super) fn percentile(all: &mut [f64], percent: usize) -> f64 {
     all.sort_by(f64::total_cmp);
     all.get((all.len() * percent / 100).min(all.len().saturating_sub(1))).copied().unwrap_or(0.0)
 }
 
-fn median(samples: &[Sample], what: impl Fn(&Sample) -> f64) -> f64 {
-    percentile(&mut samples.iter().map(what).collect::<Vec<_>>(), 50)
-}
-
 struct Row {
     name: &'static str,
     unit: &'static str,
     of: fn(&Sample) -> f64,
+    /// Of a third's samples, the one that stands for it.
+    percent: usize,
     /// The last third may be this many times the middle one …
     factor: f64,
     /// … and this much more, which is noise.
     slack: f64,
 }
 
-const ROWS: [Row; 6] = [
-    Row { name: "acknowledged, median", unit: "ms", of: |s| s.ack_p50_ms, factor: 1.5, slack: 0.5 },
-    Row { name: "acknowledged, p99", unit: "ms", of: |s| s.ack_p99_ms, factor: 2.0, slack: 10.0 },
-    Row { name: "seen by a viewer, p99", unit: "ms", of: |s| s.seen_p99_ms, factor: 2.0, slack: 10.0 },
-    Row { name: "resident memory", unit: "MB", of: |s| s.resident_mb, factor: 1.1, slack: 10.0 },
-    Row { name: "beside the database", unit: "MB", of: |s| s.other_mb, factor: 1.2, slack: 10.0 },
+const MEDIAN: usize = 50;
+const MOST: usize = 100;
+
+const ROWS: [Row; 7] = [
     Row {
-        name: "database an event",
-        unit: "bytes",
-        of: |s| s.database_mb * 1e6 / s.events.max(1) as f64,
+        name: "acknowledged, median",
+        unit: "ms",
+        of: |s| s.ack_p50_ms,
+        percent: MEDIAN,
+        factor: 1.5,
+        slack: 0.5,
+    },
+    Row {
+        name: "acknowledged, p99",
+        unit: "ms",
+        of: |s| s.ack_p99_ms,
+        percent: MEDIAN,
+        factor: 2.0,
+        slack: 10.0,
+    },
+    Row {
+        name: "seen by a viewer, p99",
+        unit: "ms",
+        of: |s| s.seen_p99_ms,
+        percent: MEDIAN,
+        factor: 2.0,
+        slack: 10.0,
+    },
+    Row {
+        name: "resident memory",
+        unit: "MB",
+        of: |s| s.resident_mb,
+        percent: MEDIAN,
         factor: 1.1,
-        slack: 0.0,
+        slack: 10.0,
+    },
+    Row {
+        name: "resident memory, most",
+        unit: "MB",
+        of: |s| s.resident_mb,
+        percent: MOST,
+        factor: 1.1,
+        slack: 10.0,
+    },
+    Row {
+        name: "database, most",
+        unit: "MB",
+        of: |s| s.database_mb,
+        percent: MOST,
+        factor: 1.1,
+        slack: 10.0,
+    },
+    Row {
+        name: "beside the database, most",
+        unit: "MB",
+        of: |s| s.other_mb,
+        percent: MOST,
+        factor: 1.2,
+        slack: 10.0,
     },
 ];
+
+/// A sample in which old events were removed may have a slowest answer this many times that of the others …
+const STALL_FACTOR: f64 = 2.0;
+/// … and this much more: what a hook waits before it leaves its event in the spool.
+const STALL_SLACK_MS: f64 = 50.0;
+/// Removals that a run must have seen in each of the thirds that are compared.
+const REMOVALS_MIN: usize = 2;
 
 /// One line of the verdict.
 #[derive(Clone, Debug, Serialize)]
@@ -46,14 +98,16 @@ pub(super) struct Verdict {
     flat: bool,
 }
 
-/// The database may grow until retention has something to remove, but each event takes what the first ones took.
-pub(super) fn judge(load: &Load, samples: &[Sample], by_the_way: ByTheWay) -> Vec<Verdict> {
+/// Old events are removed all the while, so the database has found its size by the middle of the run.
+pub(super) fn judge(load: &Load, samples: &[Sample], gaps: u64) -> Vec<Verdict> {
     let third = samples.len() / 3;
     if third == 0 {
         return vec![Verdict { name: "too few samples", figures: String::new(), flat: false }];
     }
     let (middle, last) = (&samples[third..2 * third], &samples[samples.len() - third..]);
     let mut verdicts: Vec<Verdict> = ROWS.iter().map(|row| row.judge(middle, last)).collect();
+    verdicts.push(removals(middle, last));
+    verdicts.push(no_stall(samples));
     let rate = samples.last().map_or(0.0, |s| s.events as f64 / s.at);
     let figures = format!("{rate:.0} of {}", load.rate);
     verdicts.push(Verdict { name: "events a second", figures, flat: rate >= load.rate as f64 * 0.98 });
@@ -61,17 +115,50 @@ pub(super) fn judge(load: &Load, samples: &[Sample], by_the_way: ByTheWay) -> Ve
     let sights = samples.iter().map(|s| s.sights).min().unwrap_or(0);
     let figures = format!("at least {sights} in each sample");
     verdicts.push(Verdict { name: "marks seen by a viewer", figures, flat: sights > 0 });
-    let figures = format!("{} times", by_the_way.removed);
-    verdicts.push(Verdict { name: "old events removed", figures, flat: by_the_way.removed > 0 });
     // Allowed, and told: a viewer that is too slow gets the board anew.
-    let figures = format!("{} among {} viewers", by_the_way.gaps, load.viewers);
-    verdicts.push(Verdict { name: "gaps", figures, flat: true });
+    verdicts.push(Verdict {
+        name: "gaps",
+        figures: format!("{gaps} among {} viewers", load.viewers),
+        flat: true,
+    });
     verdicts
+}
+
+fn removals(middle: &[Sample], last: &[Sample]) -> Verdict {
+    let of = |samples: &[Sample]| match samples {
+        [first, .., last] => last.removals - first.removals,
+        _ => 0,
+    };
+    let (before, after) = (of(middle), of(last));
+    Verdict {
+        name: "old events removed",
+        figures: format!("{before} then {after} times"),
+        flat: before.min(after) >= REMOVALS_MIN,
+    }
+}
+
+/// The slowest acknowledgement where old events were removed, against where they were not.
+fn no_stall(samples: &[Sample]) -> Verdict {
+    let (mut removing, mut others) = (Vec::new(), Vec::new());
+    for pair in samples.windows(2) {
+        let of = if pair[1].removals > pair[0].removals { &mut removing } else { &mut others };
+        of.push(pair[1].ack_max_ms);
+    }
+    let (with, without) = (percentile(&mut removing, MEDIAN), percentile(&mut others, MEDIAN));
+    let most = percentile(&mut removing, MOST);
+    Verdict {
+        name: "slowest, old ones removed",
+        figures: format!("{without:.0} ms without, {with:.0} with, {most:.0} at most"),
+        flat: with <= without * STALL_FACTOR + STALL_SLACK_MS,
+    }
 }
 
 impl Row {
     fn judge(&self, middle: &[Sample], last: &[Sample]) -> Verdict {
-        let (before, after) = (median(middle, self.of), median(last, self.of));
+        let of = |samples: &[Sample]| {
+            percentile(&mut samples.iter().map(self.of).collect::<Vec<_>>(), self.percent)
+        };
+        let (before, after) = (of(middle), of(last));
         let flat = after <= before * self.factor + self.slack;
         Verdict { name: self.name, figures: format!("{before:.1} then {after:.1} {}", self.unit), flat }
     }
@@ -80,7 +167,7 @@ impl Row {
 /// True if all of it is flat.
 pub(super) fn say(verdicts: &[Verdict]) -> bool {
     for Verdict { name, figures, flat } in verdicts {
-        println!("{} {name:<24} {figures}", if *flat { "flat    " } else { "NOT FLAT" });
+        println!("{} {name:<26} {figures}", if *flat { "flat    " } else { "NOT FLAT" });
     }
     verdicts.iter().all(|verdict| verdict.flat)
 }
@@ -92,22 +179,53 @@ mod tests {
     const LOAD: Load = Load { sessions: 1, rate: 100, viewers: 1, seconds: 45, keep_megabytes: 1 };
 
     fn samples() -> Vec<Sample> {
-        let one = |n: u64| Sample { at: n as f64 * 5.0, events: n * 500, sights: 50, ..Sample::default() };
+        let one = |n: u64| Sample {
+            at: n as f64 * 5.0,
+            events: n * 500,
+            sights: 50,
+            ack_max_ms: 20.0,
+            removals: n as usize,
+            database_mb: 60.0,
+            ..Sample::default()
+        };
         (1..=9).map(one).collect()
     }
 
-    fn not_flat(samples: &[Sample], removed: usize) -> Vec<&'static str> {
-        let verdicts = judge(&LOAD, samples, ByTheWay { removed, gaps: 3 });
+    fn not_flat(change: impl Fn(usize, &mut Sample)) -> Vec<&'static str> {
+        let mut samples = samples();
+        samples.iter_mut().enumerate().for_each(|(n, sample)| change(n, sample));
+        let verdicts = judge(&LOAD, &samples, 3);
         verdicts.iter().filter(|verdict| !verdict.flat).map(|verdict| verdict.name).collect()
     }
 
     #[test]
     fn a_run_that_proves_nothing_is_no_good_run() {
-        assert!(not_flat(&samples(), 1).is_empty());
-        assert_eq!(not_flat(&samples(), 0), ["old events removed"]);
-        let mut blind = samples();
-        blind[4].sights = 0;
-        assert_eq!(not_flat(&blind, 1), ["marks seen by a viewer"]);
-        assert_eq!(not_flat(&[], 1), ["too few samples"]);
+        assert!(not_flat(|_, _| ()).is_empty());
+        assert_eq!(not_flat(|_, s| s.removals = 1), ["old events removed"]);
+        assert_eq!(not_flat(|n, s| s.removals = n.min(4)), ["old events removed"], "only early in the run");
+        assert_eq!(not_flat(|n, s| s.sights = if n == 4 { 0 } else { 50 }), ["marks seen by a viewer"]);
+        let verdicts = judge(&LOAD, &[], 0);
+        assert_eq!(verdicts.iter().map(|v| v.name).collect::<Vec<_>>(), ["too few samples"]);
+    }
+
+    #[test]
+    fn what_grows_is_not_flat() {
+        assert_eq!(not_flat(|n, s| s.database_mb = 10.0 * n as f64), ["database, most"]);
+        assert_eq!(not_flat(|n, s| s.other_mb = 10.0 * n as f64), ["beside the database, most"]);
+        let at_the_end = |n, s: &mut Sample| s.resident_mb = if n == 8 { 150.0 } else { 100.0 };
+        assert_eq!(not_flat(at_the_end), ["resident memory, most"]);
+    }
+
+    #[test]
+    fn an_answer_that_waits_for_old_events_to_go_is_a_stall() {
+        let stall = |n, s: &mut Sample| {
+            s.removals = n / 2;
+            s.ack_max_ms = if n % 2 == 0 { 300.0 } else { 20.0 };
+        };
+        let mut samples = samples();
+        samples.iter_mut().enumerate().for_each(|(n, sample)| stall(n, sample));
+        assert!(!no_stall(&samples).flat);
+        samples.iter_mut().for_each(|s| s.ack_max_ms = 300.0);
+        assert!(no_stall(&samples).flat, "it is as slow without");
     }
 }

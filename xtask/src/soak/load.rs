@@ -47,21 +47,15 @@ pub(super) struct Sample {
     pub(super) events: u64,
     pub(super) ack_p50_ms: f64,
     pub(super) ack_p99_ms: f64,
+    pub(super) ack_max_ms: f64,
+    /// How often old events had been removed by then.
+    pub(super) removals: usize,
     /// Marked events that reached the viewer that measures.
     pub(super) sights: usize,
     pub(super) seen_p99_ms: f64,
     pub(super) resident_mb: f64,
     pub(super) database_mb: f64,
     pub(super) other_mb: f64,
-}
-
-/// What happened besides, over the whole run.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ByTheWay {
-    /// How often old events were removed.
-    pub(super) removed: usize,
-    /// How often a viewer was told that it missed something.
-    pub(super) gaps: u64,
 }
 
 #[derive(Default)]
@@ -108,12 +102,8 @@ pub(super) fn run(load: &Load, binary: &Path, judged: bool) -> Result<bool> {
         carrier.join().map_err(|_| anyhow::anyhow!("a connection panicked"))??;
     }
     let whole = finish(&daemon, &seen)?;
-    let by_the_way = ByTheWay {
-        removed: daemon.log().matches("old events were removed").count(),
-        gaps: seen.gaps.load(Ordering::Relaxed),
-    };
-    println!("old events were removed {} times while it ran", by_the_way.removed);
-    Ok(whole && (!judged || report(load, binary, &samples, by_the_way)?))
+    let gaps = seen.gaps.load(Ordering::Relaxed);
+    Ok(whole && (!judged || report(load, binary, &samples, gaps)?))
 }
 
 /// At its pace: a lane that is full holds everybody back, which shows as a lower rate.
@@ -250,6 +240,8 @@ fn look(begun: Instant, daemon: &Daemon, seen: &Seen) -> Result<Sample> {
         events: seen.sent.load(Ordering::Relaxed),
         ack_p50_ms: judge::percentile(&mut acks, 50),
         ack_p99_ms: judge::percentile(&mut acks, 99),
+        ack_max_ms: judge::percentile(&mut acks, 100),
+        removals: daemon.log().matches("old events were removed").count(),
         sights: sights.len(),
         seen_p99_ms: judge::percentile(&mut sights, 99),
         resident_mb: daemon.resident_mb()?,
@@ -279,10 +271,10 @@ fn finish(daemon: &Daemon, seen: &Seen) -> Result<bool> {
     Ok(held)
 }
 
-fn report(load: &Load, binary: &Path, samples: &[Sample], by_the_way: ByTheWay) -> Result<bool> {
+fn report(load: &Load, binary: &Path, samples: &[Sample], gaps: u64) -> Result<bool> {
     let folder = target().join("soak");
     std::fs::create_dir_all(&folder)?;
-    let verdicts = judge::judge(load, samples, by_the_way);
+    let verdicts = judge::judge(load, samples, gaps);
     std::fs::write(folder.join("load.svg"), plot::svg(load, samples))?;
     let machine = Machine::look(binary);
     let all = json!({ "load": load, "machine": machine, "verdicts": verdicts, "samples": samples });

@@ -11,13 +11,14 @@ const STRIP_PX: f64 = 64.0;
 /// What is drawn, and where it comes from.
 type Strip = (&'static str, fn(&Sample) -> f64);
 
-const STRIPS: [Strip; 6] = [
+const STRIPS: [Strip; 7] = [
     ("acknowledged, median, ms", |s| s.ack_p50_ms),
     ("acknowledged, p99, ms", |s| s.ack_p99_ms),
+    ("acknowledged, slowest, ms", |s| s.ack_max_ms),
     ("seen by a viewer, p99, ms", |s| s.seen_p99_ms),
     ("resident, MB", |s| s.resident_mb),
     ("database, MB", |s| s.database_mb),
-    ("database, bytes an event", |s| s.database_mb * 1e6 / s.events.max(1) as f64),
+    ("old events removed", |s| s.removals as f64),
 ];
 
 pub(super) fn svg(load: &Load, samples: &[Sample]) -> String {
