@@ -42,7 +42,7 @@ pub(super) struct Sqlite {
     /// Its connection is the last to close, after `conn`.
     checkpointer: checkpoint::Checkpointer,
     /// Held as long as the connections: dropped after them.
-    _lock: File,
+    _lock: open::Lock,
 }
 
 impl Sqlite {

@@ -49,7 +49,19 @@ pub(in super::super) fn open(path: &Path) -> Result<(Sqlite, Option<SetAside>)> 
     Ok((sqlite, aside))
 }
 
-fn lock(path: &Path) -> Result<File> {
+/// Ours until it is dropped. Not left to closing the file: a child that was forked and has not yet become another program
+/// would hold it for that long.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // It goes with the process at the latest.
+        let _ = self.0.unlock();
+    }
+}
+
+fn lock(path: &Path) -> Result<Lock> {
     let lock_path = beside(path, ".lock");
     let file = OpenOptions::new()
         .create(true)
@@ -59,7 +71,7 @@ fn lock(path: &Path) -> Result<File> {
         .open(&lock_path)
         .map_err(StoreError::io("open", &lock_path))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Lock(file)),
         Err(TryLockError::WouldBlock) => Err(StoreError::Busy { path: path.to_owned() }),
         Err(TryLockError::Error(source)) => Err(StoreError::io("lock", &lock_path)(source)),
     }
