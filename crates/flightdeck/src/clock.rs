@@ -33,7 +33,7 @@ impl fmt::Debug for Clock {
 
 /// How much slower time goes while the wall clock is behind: timers go on, and the wall clock catches up.
 const PACE_WHILE_BEHIND: i64 = 2;
-/// A clock set back by less is the ordinary work of keeping it right.
+/// A clock set by less is the ordinary work of keeping it right.
 const WORTH_A_LINE: Millis = Millis::seconds(2);
 
 /// A clock that never goes back and never stands still.
@@ -42,11 +42,13 @@ pub struct Steady {
     clock: Clock,
     /// Since the wall clock was set back: what had been reached, and when.
     behind: Option<(Timestamp, Instant)>,
+    /// The wall clock when it was last looked at, and how long ago that is by the clock that nobody sets.
+    looked: Option<(Timestamp, Instant)>,
 }
 
 impl Steady {
     pub fn new(clock: Clock) -> Self {
-        Self { clock, behind: None }
+        Self { clock, behind: None, looked: None }
     }
 
     pub fn wall(&self) -> Timestamp {
@@ -56,6 +58,7 @@ impl Steady {
     /// `reached` is the latest time that anybody was told.
     pub fn now(&mut self, reached: Timestamp) -> Timestamp {
         let wall = self.clock.now();
+        self.notice_a_leap(wall);
         if wall >= reached {
             self.behind = None;
             return wall;
@@ -72,6 +75,18 @@ impl Steady {
         });
         let passed = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
         reached.max(from + Millis(passed / PACE_WHILE_BEHIND))
+    }
+
+    /// Time leaps ahead with it, and so does every timer: whoever wonders why a session went stale finds the reason.
+    fn notice_a_leap(&mut self, wall: Timestamp) {
+        let now = Instant::now();
+        if let Some((then, looked)) = self.looked.replace((wall, now)) {
+            let passed = i64::try_from((now - looked).as_millis()).unwrap_or(i64::MAX);
+            let ahead_ms = (wall - then).0.saturating_sub(passed);
+            if ahead_ms >= WORTH_A_LINE.0 {
+                tracing::info!(ahead_ms, "the wall clock went ahead: it was set, or the machine slept");
+            }
+        }
     }
 }
 

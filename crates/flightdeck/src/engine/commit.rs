@@ -141,6 +141,10 @@ impl Engine {
             Ok(appended) => {
                 self.health.stored();
                 self.health.metrics.received(records, &appended);
+                let again = appended.iter().filter(|place| place.duplicate).count();
+                if again > 0 {
+                    tracing::info!(again, "events came twice; each counts once");
+                }
                 acknowledge(waiting, &appended);
                 appended
             }

@@ -50,10 +50,9 @@ impl Sent {
 
     pub(super) fn spool(&self, world: &World) {
         let stamp = Stamp { fired_ns: self.fired_ns, id: self.id };
-        if spill::write(&world.spool(), &stamp, &self.line).is_ok() {
-            world.facts().spooled.push(self.id);
-            world.spooled.notify_one();
-        }
+        spill::write(&world.spool(), &stamp, &self.line).unwrap();
+        world.facts().spooled.push(self.id);
+        world.spooled.notify_one();
     }
 
     /// The file of a hook that was cut off: under its own name, or still under that of the unfinished.

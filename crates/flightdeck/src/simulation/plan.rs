@@ -98,12 +98,9 @@ impl Trouble {
             Self::ClockBack(_) => &["the wall clock was set back"],
             Self::HalfALine => &["is no frame and was refused"],
             Self::TornSpoolFile => &["is no event and was set aside"],
-            Self::ClockForward(_)
-            | Self::Flood(_)
-            | Self::NeverReads
-            | Self::ReconnectsForever(_)
-            | Self::KilledHook
-            | Self::SpooledAgain => &[],
+            Self::ClockForward(_) => &["the wall clock went ahead"],
+            Self::SpooledAgain => &["events came twice"],
+            Self::Flood(_) | Self::NeverReads | Self::ReconnectsForever(_) | Self::KilledHook => &[],
         }
     }
 

@@ -17,11 +17,23 @@ pub(crate) enum Bug {
     AcknowledgedBeforeAppend,
     AppliedBeforeCommit,
     SpoolRemovedBeforeCommit,
+    /// The detour that the first two take, and no mistake on it: nothing must be found.
+    OnlyTheDetour,
 }
 
 impl Bug {
     pub(crate) const ALL: [Self; 3] =
         [Self::AcknowledgedBeforeAppend, Self::AppliedBeforeCommit, Self::SpoolRemovedBeforeCommit];
+
+    /// What gives it away, and nothing else does.
+    pub(crate) fn betrayed_by(self) -> &'static str {
+        match self {
+            Self::AcknowledgedBeforeAppend => "was acknowledged as",
+            Self::AppliedBeforeCommit => "holds events that nobody stored",
+            Self::SpoolRemovedBeforeCommit => "was spooled and is lost",
+            Self::OnlyTheDetour => "",
+        }
+    }
 }
 
 thread_local! {
@@ -78,7 +90,7 @@ impl Engine {
         match bug {
             Bug::AcknowledgedBeforeAppend => acknowledge(std::mem::take(&mut waiting), &guessed),
             Bug::AppliedBeforeCommit => effects = self.apply(&records, &guessed),
-            Bug::SpoolRemovedBeforeCommit => {}
+            Bug::SpoolRemovedBeforeCommit | Bug::OnlyTheDetour => {}
         }
         let records = Arc::new(records);
         match self.store.append(Arc::clone(&records)).await {
@@ -86,7 +98,7 @@ impl Engine {
                 self.health.stored();
                 let places = records.iter().zip(&appended).map(|(record, place)| (record.id, place.seq));
                 STORED.with_borrow_mut(|stored| stored.extend(places));
-                if bug == Bug::AcknowledgedBeforeAppend {
+                if bug != Bug::AppliedBeforeCommit {
                     effects = self.apply(&records, &appended);
                 }
                 self.publish(effects).await;

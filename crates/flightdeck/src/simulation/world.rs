@@ -153,8 +153,8 @@ impl Inside {
             let next = self.folder.path().join(deaths.to_string());
             std::fs::create_dir(&next).unwrap();
             let next = next.join("flightdeck.db");
-            for suffix in ["", "-wal"] {
-                copy_if_there(&with(path, suffix), &with(&next, suffix)).unwrap();
+            for (suffix, bytes) in as_they_lie(path) {
+                std::fs::write(with(&next, suffix), bytes).unwrap();
             }
             *path = next;
         }
@@ -169,10 +169,19 @@ fn with(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(format!("flightdeck.db{suffix}"))
 }
 
-fn copy_if_there(from: &Path, to: &Path) -> io::Result<()> {
-    match std::fs::copy(from, to) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+/// The files of one moment: the thread that copies the write-ahead log may be at work, and death does not wait for it.
+fn as_they_lie(path: &Path) -> Vec<(&'static str, Vec<u8>)> {
+    let read = || {
+        let there = ["", "-wal"].into_iter().filter(|suffix| with(path, suffix).exists());
+        there.map(|suffix| (suffix, std::fs::read(with(path, suffix)).unwrap())).collect::<Vec<_>>()
+    };
+    let mut files = read();
+    loop {
+        let again = read();
+        if again == files {
+            return files;
+        }
+        files = again;
     }
 }
 
