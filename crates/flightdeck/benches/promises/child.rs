@@ -50,20 +50,11 @@ pub(crate) fn kilobytes(pid: u32, name: &str) -> Option<f64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Of all children that were waited for.
+/// Of all children that were waited for: two fields, of the programs and of the kernel on their behalf.
 fn children_cpu_ms() -> Result<f64> {
-    stat_ms("self", 13)
-}
-
-/// Of a process and all its threads, also those that ended.
-pub(crate) fn cpu_ms(pid: u32) -> Result<f64> {
-    stat_ms(&pid.to_string(), 11)
-}
-
-/// Two fields that follow each other, of the program and of the kernel on its behalf. Counted after the name.
-fn stat_ms(process: &str, first: usize) -> Result<f64> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
-    let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |n: usize| fields.get(n).and_then(|f| f.parse::<f64>().ok()).context("no such field in stat");
-    Ok((ticks(first)? + ticks(first + 1)?) * TICK_MS)
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let after_the_name = stat.rsplit(')').next().unwrap_or_default();
+    let fields = after_the_name.split_whitespace().skip(13).take(2);
+    let ticks: Vec<f64> = fields.map(str::parse).collect::<Result<_, _>>()?;
+    Ok(ticks.iter().sum::<f64>() * TICK_MS)
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use flightdeck::changes::Subscription;
 use flightdeck::engine::{Engine, EngineHandle};
 use flightdeck::health::Health;
 use flightdeck::inlet::tail::follow::Tail;
@@ -61,8 +62,8 @@ struct Bench {
 enum How {
     /// The core alone: read the payload, apply, write the card.
     Fold(Box<Fleet>),
-    /// The engine on a database: append, apply, card, tell.
-    Engine(EngineHandle),
+    /// The engine on a database, with somebody who watches: append, apply, card, tell.
+    Engine(EngineHandle, Subscription),
 }
 
 impl Bench {
@@ -87,7 +88,8 @@ impl Bench {
         let (engine, handle) =
             Engine::new(*fleet, store, health, keeper, Tail::default(), flightdeck::clock::now, occupants);
         runtime.spawn(engine.run());
-        Ok(Self { how: How::Engine(handle), ..bench })
+        let watching = runtime.block_on(handle.subscribe(None))?;
+        Ok(Self { how: How::Engine(handle, watching), ..bench })
     }
 
     /// `run` events of one session, then of another far from it.
@@ -116,7 +118,7 @@ impl Bench {
                 }
                 begun
             }
-            How::Engine(engine) => {
+            How::Engine(engine, watching) => {
                 let mut batches: Vec<Vec<Record>> = records.chunks(BATCH).map(<[Record]>::to_vec).collect();
                 let begun = Instant::now();
                 runtime.block_on(async {
@@ -125,6 +127,9 @@ impl Bench {
                     }
                     anyhow::Ok(())
                 })?;
+                // Else every fleet would seem to cost the same.
+                anyhow::ensure!(!watching.next.is_empty(), "nobody was told of a card");
+                watching.next = watching.next.resubscribe();
                 begun
             }
         };

@@ -1,5 +1,6 @@
 //! The program under test, running.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
@@ -98,16 +99,22 @@ impl<'a> Daemon<'a> {
         serde_json::from_str(body).with_context(|| format!("{path}: {answer}"))
     }
 
-    /// Processor time of all its threads so far, to the nanosecond. Those that ended are not in it: look twice in a short
-    /// time only.
+    /// Processor time of all its threads so far. Those that ended are not in it: look twice in a short time only.
     pub(crate) fn cpu_ms(&self) -> Result<f64> {
-        let mut sum = 0.0;
+        Ok(self.cpu_ms_of_threads()?.values().sum())
+    }
+
+    /// Of each by its number, to the nanosecond.
+    pub(crate) fn cpu_ms_of_threads(&self) -> Result<BTreeMap<u32, f64>> {
+        let mut times = BTreeMap::new();
         for thread in std::fs::read_dir(format!("/proc/{}/task", self.pid()))? {
+            let thread = thread?;
             // A thread may end while we look.
-            let Ok(stat) = std::fs::read_to_string(thread?.path().join("schedstat")) else { continue };
-            sum += stat.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0);
+            let Ok(stat) = std::fs::read_to_string(thread.path().join("schedstat")) else { continue };
+            let ns = stat.split_whitespace().next().context("schedstat is empty")?.parse::<f64>()?;
+            times.insert(thread.file_name().to_string_lossy().parse()?, ns / 1e6);
         }
-        Ok(sum / 1e6)
+        Ok(times)
     }
 
     /// Resident megabytes, of which private.

@@ -1,11 +1,11 @@
 //! A daemon with nothing to do and ten thousand transcripts around it: what it takes in a minute, and what it reads.
 
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::child::cpu_ms;
 use crate::daemon::Daemon;
 use crate::world::World;
 use crate::{Plan, Series};
@@ -15,6 +15,8 @@ const PROJECTS: usize = 100;
 /// What follows a start (the first look for old events) and a last event (a session is marked quiet) is over by then.
 const SETTLE: Duration = Duration::from_secs(90);
 const MINUTE: Duration = Duration::from_secs(60);
+/// Long enough for a process that reads a folder ten times a second.
+const CONTROL: Duration = Duration::from_secs(2);
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     let world = World::new()?;
@@ -27,12 +29,13 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     std::thread::sleep(SETTLE);
     let mut cpu = Series::new("idle: processor in a minute", "ms");
     for _ in 0..plan.rounds(1, 3) {
-        let before = cpu_ms(daemon.pid())?;
+        let before = daemon.cpu_ms_of_threads()?;
         std::thread::sleep(MINUTE);
-        cpu.samples.push(cpu_ms(daemon.pid())? - before);
+        cpu.samples.push(since(&before, &daemon.cpu_ms_of_threads()?));
     }
     let mut reads = Series::new("idle: directory reads in a minute", "reads");
-    reads.samples.push(directory_reads(daemon.pid())?);
+    reads.samples.push(directory_reads(daemon.pid(), MINUTE)?);
+    seen_where_there_are_some()?;
     Ok(vec![cpu, reads])
 }
 
@@ -47,13 +50,33 @@ fn fill(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Counted by strace, which sees every thread.
-fn directory_reads(pid: u32) -> Result<f64> {
+/// One that ended meanwhile had next to nothing to do since: it ends because it is idle.
+fn since(before: &BTreeMap<u32, f64>, after: &BTreeMap<u32, f64>) -> f64 {
+    after.iter().map(|(thread, ms)| ms - before.get(thread).unwrap_or(&0.0)).sum()
+}
+
+/// None are seen in the daemon; in a process that reads folders they must be, or seeing none means nothing.
+fn seen_where_there_are_some() -> Result<()> {
+    let mut reader = Command::new("sh").args(["-c", "while sleep 0.1; do ls / >/dev/null; done"]).spawn()?;
+    let seen = directory_reads(reader.id(), CONTROL);
+    // It is ours, and runs until then.
+    reader.kill()?;
+    reader.wait()?;
+    if seen? == 0.0 {
+        bail!(
+            "strace sees no directory reads where there are some: what it says of the daemon means nothing"
+        );
+    }
+    Ok(())
+}
+
+/// Counted by strace, which sees every thread and every child.
+fn directory_reads(pid: u32, time: Duration) -> Result<f64> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-c", "-e", "trace=getdents64,getdents", "-p", &pid.to_string()]);
     let child = strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let mut child = child.context("strace is needed (on Debian: apt-get install strace)")?;
-    std::thread::sleep(MINUTE);
+    std::thread::sleep(time);
     if child.try_wait()?.is_some() {
         bail!("strace may not look at our own child here");
     }
