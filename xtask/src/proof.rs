@@ -1,4 +1,5 @@
-//! `cargo xtask proof`: puts what was measured last into `docs/proof.md`, between the marks that name each part.
+//! `cargo xtask proof`: puts what was measured last into `docs/proof.md`, between the marks that name each part, and its
+//! pictures beside it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,6 +31,13 @@ pub(crate) fn run() -> Result<bool> {
     }
     fs::write(&path, page)?;
     println!("{}", path.display());
+    for (from, to) in [("bench/results.svg", "bench.svg"), ("soak/load.svg", "load.svg")] {
+        let picture = root().join("docs/pictures").join(to);
+        match fs::copy(target().join(from), &picture) {
+            Ok(_) => println!("{}", picture.display()),
+            Err(error) => println!("{to} stays as it is: {error}"),
+        }
+    }
     Ok(true)
 }
 
@@ -106,10 +114,15 @@ fn bench(all: &Value, old: &str) -> Result<String> {
     }
     let mut text = format!("{machine}; the newest rows with {}.\n\n", software(&all["machine"]));
     text += "| | measured | p10–p90 | medians | promised | held | of |\n|---|---|---|---|---|---|---|\n";
+    let mut unmeasured = Vec::new();
     for title in titles() {
-        if let Some(row) = new.get(title).map(String::as_str).or_else(|| old_row(title)) {
-            text += &format!("{row}\n");
+        match new.get(title).map(String::as_str).or_else(|| old_row(title)) {
+            Some(row) => text += &format!("{row}\n"),
+            None => unmeasured.push(title),
         }
+    }
+    if !unmeasured.is_empty() {
+        text += &format!("\n**Not measured yet**: {}.\n", unmeasured.join("; "));
     }
     Ok(text)
 }
@@ -190,6 +203,11 @@ mod tests {
         assert!(text.contains("| hook / sh -c true | 3.37 × | abc, load 2.00 |\n"), "{text}");
         let new = text.lines().find(|line| line.contains("durable hook")).unwrap_or_default();
         assert!(new.contains("| 0.50 × |") && new.ends_with("| def, 2026-11-16, load 0.10 |"), "{new}");
+        let missing = text.lines().find(|line| line.starts_with("**Not measured yet**")).unwrap_or_default();
+        assert!(
+            missing.contains("; status line / sh -c true;") && !missing.contains("durable hook /"),
+            "{missing}"
+        );
         Ok(())
     }
 

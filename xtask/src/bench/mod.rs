@@ -132,8 +132,8 @@ fn measure(args: &Args, program: &Path, binary: &Path) -> Result<bool> {
         lines: &lines,
         raw: &raw,
     };
-    results::keep(&path, &run)?;
-    fs::write(path.with_extension("svg"), plot::svg(&machine, &lines))?;
+    let all = results::keep(&path, &run)?;
+    fs::write(path.with_extension("svg"), plot::svg(&machine, &all))?;
     println!("{} and {name}.svg beside it", path.display());
     Ok(lines.iter().all(|line| !line.is_failure()))
 }

@@ -19,15 +19,19 @@ pub(super) struct Run<'a> {
     pub(super) raw: &'a [Measured],
 }
 
-/// Puts a run into the file beside what earlier runs left there.
-pub(super) fn keep(path: &Path, run: &Run<'_>) -> Result<()> {
+/// Puts a run into the file beside what earlier runs left there; gives what stands there now, for a picture of all of it.
+pub(super) fn keep(path: &Path, run: &Run<'_>) -> Result<Vec<Line>> {
     let before = match fs::read(path) {
         Ok(text) => serde_json::from_slice(&text)
             .with_context(|| format!("{} is not what a bench wrote: remove it", path.display()))?,
         Err(_) => Value::Null,
     };
-    fs::write(path, serde_json::to_string_pretty(&merged(&before, run)?)?)?;
-    Ok(())
+    let all = merged(&before, run)?;
+    fs::write(path, serde_json::to_string_pretty(&all)?)?;
+    let mut lines = all["lines"].as_array().cloned().unwrap_or_default();
+    // Of a time when quick runs were kept here too.
+    lines.retain(|line| line["quick"] == run.quick);
+    lines.into_iter().map(|line| Ok(serde_json::from_value(line)?)).collect()
 }
 
 /// `machine` and `quick` at the top are those of this run; every line also has its own.

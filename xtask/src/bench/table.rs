@@ -1,11 +1,11 @@
 //! From samples to lines: medians, ratios, spread, and whether a promise held.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::promises::{Check, Promise, Row};
 use super::{Measured, Series};
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Line {
     pub(super) row: String,
     pub(super) title: String,
