@@ -388,17 +388,13 @@ mod tests {
     async fn a_flood_brings_the_look_for_old_events_forward() {
         let store = Store::in_memory().unwrap();
         let hour = Millis::hours(1).0;
-        let fleet = |events: Vec<Record>| {
-            let mut fleet = Fleet::new(Rules::default());
-            for (seq, record) in (1..).zip(events) {
-                fleet.apply(&Event { seq, ..Event::from_record(&record) });
-            }
-            fleet
-        };
         let records = vec![hook("UserPromptSubmit", 0), hook("Stop", 1), hook("UserPromptSubmit", 3 * hour)];
-        store.append(records.clone()).await.unwrap();
+        let mut fleet = Fleet::new(Rules::default());
+        for (seq, record) in (1..).zip(&records) {
+            fleet.apply(&Event { seq, ..Event::from_record(record) });
+        }
+        store.append(records).await.unwrap();
         let mut keeper = Keeper::new(RetentionPolicy { max_age: Millis(hour), ..RetentionPolicy::default() });
-        let fleet = fleet(records);
         keeper.applied(RETAIN_EVERY_EVENTS - 1);
         keeper.look_after(&fleet, &store);
         keeper.saving.take().unwrap().await.unwrap();

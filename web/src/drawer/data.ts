@@ -12,7 +12,7 @@ import { getEvents, getExplanation, getNumbers, getSession } from "../live/api";
 import { loaded, revision, sessionSignal } from "../live/store";
 
 const PAGE = 500;
-/** A drawer shows the newest of these; the whole log is in `flightdeck log`. */
+/** A drawer shows the newest of these; the whole log is behind `GET /api/sessions/{id}/events`. */
 const EVENTS_MAX = 2_000;
 /** While a session is busy the drawer follows it this often. */
 const FOLLOW_MS = 400;
