@@ -12,7 +12,7 @@ use flightdeck_sim::screen::Screen;
 use serde_json::{Value, json};
 
 use super::board::{Board, Daemon, Recorder, SessionView};
-use super::expect::Expect;
+use super::expect::{Expect, ask_differs};
 use super::scenarios::Scenario;
 
 /// The board agrees in the end: hooks are processes, some are async, and the machine may be busy. How soon is printed.
@@ -224,15 +224,20 @@ impl Stage {
             self.tally.unjudged += 1;
             return Ok("board not judged".into());
         }
-        let fits = |view: &SessionView| expect.states().contains(&view.state.as_str());
+        let differs = |view: &SessionView| ask_differs(&expect.screen, &view.card);
+        let fits =
+            |view: &SessionView| expect.states().contains(&view.state.as_str()) && differs(view).is_none();
         let begun = Instant::now();
         let (view, took) = loop {
             let agreed = wait_for("the board", AGREE, || Ok(self.view(id)?.filter(fits)));
             let took = begun.elapsed();
             let Ok(view) = agreed else {
+                let view = self.view(id)?;
+                if let Some(other) = view.as_ref().and_then(differs) {
+                    bail!("{step}: {other}");
+                }
                 bail!(
-                    "{step}: the board says {:?}, the screen {:?} allows {:?}",
-                    self.view(id)?,
+                    "{step}: the board says {view:?}, the screen {:?} allows {:?}",
                     expect.screen,
                     expect.states()
                 );
