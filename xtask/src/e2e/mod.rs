@@ -64,9 +64,24 @@ pub(crate) enum Played {
     Skipped(String),
 }
 
+/// Scenarios that may need their second try in one run. A busy machine upsets one or two; more is ours.
+const AGAIN_MAX: usize = 2;
+
 impl Played {
+    /// Says how it went, and judges it.
+    fn told(whose: &str, total: &Tally, again: Vec<String>) -> Self {
+        if !again.is_empty() {
+            println!("\n{FAILED_ONCE}{}", again.join(", "));
+        }
+        if again.len() > AGAIN_MAX {
+            println!("FAILED: {} scenarios needed a second try, and {AGAIN_MAX} may", again.len());
+        }
+        println!("\n{whose}{total}");
+        Self::judged(total, again)
+    }
+
     fn judged(total: &Tally, again: Vec<String>) -> Self {
-        if total.failed == 0 { Self::Held { again } } else { Self::Failed }
+        if total.failed == 0 && again.len() <= AGAIN_MAX { Self::Held { again } } else { Self::Failed }
     }
 }
 
@@ -113,22 +128,17 @@ fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, flightdeck: Opti
     let mut total = Tally::default();
     let mut again = Vec::new();
     for scenario in chosen {
-        let play = || perform(scenario, args, client, flightdeck);
-        let first = play();
-        if first.failed == 0 {
-            total.add(&first);
-            continue;
+        let play = |attempt| perform(scenario, &Options { keep: args.keep, attempt }, client, flightdeck);
+        let mut tally = play(1);
+        if tally.failed > 0 {
+            // A real terminal on a shared machine: what fails twice is ours, what fails once is said.
+            println!("{} failed once; once more", scenario.name);
+            tally = play(2);
+            again.extend((tally.failed == 0).then(|| scenario.name.to_owned()));
         }
-        // A real terminal on a shared machine: what fails twice is ours, what fails once is said.
-        println!("{} failed once; once more", scenario.name);
-        total.add(&play());
-        again.push(scenario.name.to_owned());
+        total.add(&tally);
     }
-    if !again.is_empty() {
-        println!("\n{FAILED_ONCE}{}", again.join(", "));
-    }
-    println!("\n{total}");
-    Played::judged(&total, again)
+    Played::told("", &total, again)
 }
 
 const FAILED_ONCE: &str = "FAILED ONCE, a place to look: ";
@@ -160,7 +170,7 @@ pub(crate) fn record(names: &[String], client: Option<&Path>) -> Result<impl Ite
     let client = install::tools(client)?;
     Ok(chosen.into_iter().map(move |scenario| {
         println!("{} — {}", scenario.name, scenario.about);
-        let mut stage = match Stage::new(scenario, &Options { keep: true }, &client, None) {
+        let mut stage = match Stage::new(scenario, &Options { keep: true, attempt: 1 }, &client, None) {
             Ok(stage) => stage,
             Err(error) => return Recorded { scenario: scenario.name, lab: None, played: Err(error) },
         };
@@ -181,16 +191,10 @@ fn choose(names: &[String], slow: bool) -> Result<Vec<&'static Scenario>> {
     names.iter().map(find).collect()
 }
 
-fn perform(
-    scenario: &Scenario,
-    args: &Args,
-    client: &std::path::Path,
-    flightdeck: Option<&std::path::Path>,
-) -> Tally {
+fn perform(scenario: &Scenario, options: &Options, client: &Path, flightdeck: Option<&Path>) -> Tally {
     println!("\n{} — {}", scenario.name, scenario.about);
     let begun = Instant::now();
-    let options = Options { keep: args.keep };
-    let outcome = Stage::new(scenario, &options, client, flightdeck).and_then(|mut stage| {
+    let outcome = Stage::new(scenario, options, client, flightdeck).and_then(|mut stage| {
         let played = (scenario.run)(&mut stage);
         stage.close(played)
     });
@@ -203,5 +207,19 @@ fn perform(
             println!("  FAILED after {:.1} s: {e:#}", begun.elapsed().as_secs_f32());
             Tally { failed: 1, ..Tally::default() }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_second_tries_than_a_busy_machine_needs_are_a_failure() {
+        let needed = |count: usize| Played::judged(&Tally::default(), vec!["turn".to_owned(); count]);
+        assert!(matches!(needed(AGAIN_MAX), Played::Held { .. }));
+        assert!(matches!(needed(AGAIN_MAX + 1), Played::Failed));
+        let failed = Tally { failed: 1, ..Tally::default() };
+        assert!(matches!(Played::judged(&failed, Vec::new()), Played::Failed));
     }
 }

@@ -58,9 +58,5 @@ pub(super) fn run(
             .try_for_each(|hand| hand.join().unwrap_or_else(|_| anyhow::bail!("a scenario panicked")))
     })?;
     let (total, again) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if !again.is_empty() {
-        println!("\n{FAILED_ONCE}{}", again.join(", "));
-    }
-    println!("\nALL TOGETHER: {total}");
-    Ok(Played::judged(&total, again))
+    Ok(Played::told("ALL TOGETHER: ", &total, again))
 }

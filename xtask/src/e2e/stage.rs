@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -80,6 +80,8 @@ impl fmt::Display for Tally {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     pub(super) keep: bool,
+    /// Each has a folder of its own: what the first try left is what a person looks at.
+    pub(super) attempt: usize,
 }
 
 pub(super) struct Stage {
@@ -96,6 +98,15 @@ pub(super) struct Seat {
     session: RefCell<Option<String>>,
 }
 
+/// Short, because sockets live below it.
+fn folder(scenario: &str, attempt: usize) -> PathBuf {
+    let mut name = format!("fd-e2e-{}-{scenario}", std::process::id());
+    if attempt > 1 {
+        name += &format!("-{attempt}");
+    }
+    std::env::temp_dir().join(name)
+}
+
 impl Stage {
     pub(super) fn new(
         scenario: &Scenario,
@@ -103,9 +114,19 @@ impl Stage {
         client: &Path,
         flightdeck: Option<&Path>,
     ) -> Result<Self> {
-        // Short, because sockets live below it.
-        let dir = std::env::temp_dir().join(format!("fd-e2e-{}-{}", std::process::id(), scenario.name));
-        let lab = Lab::new(&dir, client)?;
+        let dir = folder(scenario.name, options.attempt);
+        Self::begin(&dir, scenario, options, client, flightdeck)
+            .with_context(|| format!("it could not begin in {}", dir.display()))
+    }
+
+    fn begin(
+        dir: &Path,
+        scenario: &Scenario,
+        options: &Options,
+        client: &Path,
+        flightdeck: Option<&Path>,
+    ) -> Result<Self> {
+        let lab = Lab::new(dir, client)?;
         if scenario.allow_tools {
             lab.write_settings(&json!({"permissions": {"allow": ["Bash", "Read", "Agent"]}}))?;
         }
@@ -394,6 +415,11 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_second_try_leaves_what_the_first_one_left() {
+        assert_ne!(folder("turn", 1), folder("turn", 2));
+    }
 
     #[test]
     fn a_tally_is_read_as_it_is_printed() {
