@@ -19,7 +19,7 @@ use axum::http::{HeaderMap, Method, Response, StatusCode, Uri};
 use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use scripts::Step;
 use sse::{Frame, Setting};
@@ -56,6 +56,7 @@ pub struct ModelApi {
 struct Shared {
     count: AtomicU64,
     seen: Mutex<Vec<Seen>>,
+    summaries_held: watch::Sender<bool>,
 }
 
 impl ModelApi {
@@ -82,6 +83,11 @@ impl ModelApi {
     /// For `ANTHROPIC_BASE_URL`.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
+    }
+
+    /// While this is so, who asks for a summary of the conversation waits: a compaction lasts as long as it is looked at.
+    pub fn hold_summaries(&self, held: bool) {
+        self.shared.summaries_held.send_replace(held);
     }
 
     /// Requests so far, oldest first.
@@ -146,6 +152,10 @@ async fn answer(
     }
     if path != "/v1/messages" {
         return failure(404, "not_found_error", "stub");
+    }
+    if choice.script.as_deref() == Some(choose::SUMMARY) {
+        // The sender lives as long as this answer.
+        let _ = shared.summaries_held.subscribe().wait_for(|held| !held).await;
     }
     perform(choice.step, &body, number).await
 }
