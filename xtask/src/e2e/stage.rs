@@ -311,12 +311,23 @@ impl Stage {
         self.board.card(&self.session(seat).context("no session")?)
     }
 
-    /// A hook of this name has come. A recorder is believed: it has nobody to ask.
-    pub(super) fn heard(&self, hook: &str) -> Result<bool> {
-        if self.board.sessions()?.is_none() {
-            return Ok(true);
-        }
-        Ok(self.get("/hook/status")?["by_event"][hook].as_u64() > Some(0))
+    /// How many hooks of this name have come from the session in that terminal.
+    pub(super) fn heard(&self, seat: &Seat, hook: &str) -> Result<usize> {
+        self.board.heard(&self.lab, &self.session(seat).context("no session")?, hook)
+    }
+
+    /// At least so many hooks of this name come: the state alone may be the registry's word.
+    pub(super) fn must_hear(&self, seat: &Seat, hook: &str, times: usize) -> Result<()> {
+        self.must_hear_of(&self.session(seat).context("no session")?, hook, times)
+    }
+
+    /// The same for a session without a terminal.
+    pub(super) fn must_hear_of(&self, id: &str, hook: &str, times: usize) -> Result<()> {
+        let heard = || self.board.heard(&self.lab, id, hook);
+        wait_for(&format!("{hook} to come"), AGREE, || Ok((heard()? >= times).then_some(())))
+            .with_context(|| format!("{hook} came {:?} times of {times} from {id}", heard()))?;
+        println!("  heard: {hook}, {} times", heard()?);
+        Ok(())
     }
 
     pub(super) fn get(&self, path: &str) -> Result<Value> {
