@@ -18,8 +18,8 @@ use shape::Shape;
 pub(crate) struct Args {
     /// Scenarios to play; all but the slow ones if none is named
     scenarios: Vec<String>,
-    /// The `claude` binary to check; the pinned one if left out
-    #[arg(long)]
+    /// The client to check: its version, or a path to its `claude` binary; the pinned one if left out
+    #[arg(long, value_name = "VERSION|PATH")]
     client: Option<PathBuf>,
     /// Write what was seen as the new contract instead of comparing; named scenarios go into the one that is there
     #[arg(long)]

@@ -33,8 +33,8 @@ pub(crate) struct Args {
     /// What is compared with the screen
     #[arg(long, value_enum, default_value_t = BoardKind::Daemon)]
     board: BoardKind,
-    /// Another client than the pinned one: a path to its `claude` binary
-    #[arg(long)]
+    /// Another client than the pinned one: its version, or a path to its `claude` binary
+    #[arg(long, value_name = "VERSION|PATH")]
     client: Option<PathBuf>,
     /// Scenarios at a time: a client mostly waits
     #[arg(long, default_value_t = 2)]
