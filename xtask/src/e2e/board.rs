@@ -218,34 +218,10 @@ impl Drop for Daemon {
 }
 
 /// Writes every hook down, one file an event, and judges nothing else.
-pub(super) struct Recorder;
-
-/// Every event it is safe to register for watching.
-const EVENTS: [&str; 23] = [
-    "SessionStart",
-    "SessionEnd",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "PermissionRequest",
-    "Notification",
-    "Stop",
-    "StopFailure",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "PostCompact",
-    "TaskCreated",
-    "TaskCompleted",
-    "Elicitation",
-    "ElicitationResult",
-    "ConfigChange",
-    "CwdChanged",
-    "InstructionsLoaded",
-    "PostModelSwitch",
-];
+pub(super) struct Recorder {
+    /// The names to register: one that the client does not know would stop it at its start.
+    pub(super) hooks: Vec<String>,
+}
 
 impl Recorder {
     fn folder(lab: &Lab) -> std::path::PathBuf {
@@ -263,7 +239,7 @@ impl Board for Recorder {
             folder.display()
         );
         let mut settings = lab.settings()?;
-        for event in EVENTS {
+        for event in self.hooks.iter().map(String::as_str) {
             let ours = json!({"hooks": [{"type": "command", "command": command, "timeout": 10}]});
             // Beside the person's own.
             match settings["hooks"][event].as_array_mut() {

@@ -3,11 +3,13 @@
 
 mod board;
 mod expect;
+mod hook_list;
 mod install;
 mod scenarios;
 mod side_by_side;
 mod stage;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -15,7 +17,7 @@ use anyhow::{Result, bail};
 use clap::{Parser, ValueEnum};
 
 use scenarios::Scenario;
-use stage::{Options, Stage, Tally};
+use stage::{Options, Stage, Tally, Watcher};
 
 #[derive(Parser, Debug)]
 pub(crate) struct Args {
@@ -105,15 +107,17 @@ pub(crate) fn run(args: &Args) -> Result<Played> {
             return Ok(Played::Skipped(why));
         }
     };
-    let flightdeck = match (args.board, &args.flightdeck) {
-        (BoardKind::Recorder, _) => None,
-        (BoardKind::Daemon, Some(built)) => Some(built.clone()),
-        (BoardKind::Daemon, None) => Some(install::flightdeck()?),
+    let watcher = match (args.board, &args.flightdeck) {
+        (BoardKind::Recorder, _) => {
+            Watcher::Recorder(hook_list::to_register(hook_list::of(&client)?.as_ref()))
+        }
+        (BoardKind::Daemon, Some(built)) => Watcher::Daemon(built.clone()),
+        (BoardKind::Daemon, None) => Watcher::Daemon(install::flightdeck()?),
     };
     let played = if chosen.len() > 1 && args.jobs > 1 {
-        side_by_side::run(&chosen, args, &client, flightdeck.as_deref())?
+        side_by_side::run(&chosen, args, &client, &watcher)?
     } else {
-        one_by_one(&chosen, args, &client, flightdeck.as_deref())
+        one_by_one(&chosen, args, &client, &watcher)
     };
     if args.scenarios.is_empty() && slow > 0 {
         println!("SKIPPED {slow} slow scenarios: run them with --slow");
@@ -124,11 +128,11 @@ pub(crate) fn run(args: &Args) -> Result<Played> {
     Ok(played)
 }
 
-fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, flightdeck: Option<&Path>) -> Played {
+fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Watcher) -> Played {
     let mut total = Tally::default();
     let mut again = Vec::new();
     for scenario in chosen {
-        let play = |attempt| perform(scenario, &Options { keep: args.keep, attempt }, client, flightdeck);
+        let play = |attempt| perform(scenario, &Options { keep: args.keep, attempt }, client, watcher);
         let mut tally = play(1);
         if tally.failed > 0 {
             // A real terminal on a shared machine: what fails twice is ours, what fails once is said.
@@ -157,27 +161,45 @@ pub(crate) struct Recorded {
     pub(crate) played: Result<()>,
 }
 
-/// What can be played with a recorder, and is not too slow for it.
-#[cfg(test)]
-pub(crate) fn recordable() -> impl Iterator<Item = &'static str> {
-    scenarios::ALL.iter().filter(|s| !s.acts && !s.slow).map(|s| s.name)
+/// What the drift watch plays by itself.
+fn is_recorded(scenario: &Scenario) -> bool {
+    !scenario.acts && (!scenario.slow || scenario.only_source)
 }
 
-/// Plays scenarios with a recorder, one after the other, and gives back what each left behind.
-pub(crate) fn record(names: &[String], client: Option<&Path>) -> Result<impl Iterator<Item = Recorded>> {
-    let mut chosen = choose(names, false)?;
-    chosen.retain(|scenario| !scenario.acts);
+#[cfg(test)]
+pub(crate) fn recordable() -> impl Iterator<Item = &'static str> {
+    scenarios::ALL.iter().filter(|s| is_recorded(s)).map(|s| s.name)
+}
+
+/// What a client shows of itself.
+pub(crate) struct Recording<S> {
+    /// The hook events that its program lists; `None` if there is no such list.
+    pub(crate) listed: Option<BTreeSet<String>>,
+    /// What each scenario leaves behind, played when it is asked for.
+    pub(crate) scenarios: S,
+}
+
+/// Plays scenarios with a recorder, one after the other.
+pub(crate) fn record(
+    names: &[String],
+    client: Option<&Path>,
+) -> Result<Recording<impl Iterator<Item = Recorded>>> {
+    let mut chosen = choose(names, true)?;
+    chosen.retain(|scenario| is_recorded(scenario) || !names.is_empty() && !scenario.acts);
     let client = install::tools(client)?;
-    Ok(chosen.into_iter().map(move |scenario| {
+    let listed = hook_list::of(&client)?;
+    let watcher = Watcher::Recorder(hook_list::to_register(listed.as_ref()));
+    let scenarios = chosen.into_iter().map(move |scenario| {
         println!("{} — {}", scenario.name, scenario.about);
-        let mut stage = match Stage::new(scenario, &Options { keep: true, attempt: 1 }, &client, None) {
+        let mut stage = match Stage::new(scenario, &Options { keep: true, attempt: 1 }, &client, &watcher) {
             Ok(stage) => stage,
             Err(error) => return Recorded { scenario: scenario.name, lab: None, played: Err(error) },
         };
         let lab = Some(stage.lab.dir().to_owned());
         let played = (scenario.run)(&mut stage);
         Recorded { scenario: scenario.name, lab, played: stage.close(played).map(drop) }
-    }))
+    });
+    Ok(Recording { listed, scenarios })
 }
 
 fn choose(names: &[String], slow: bool) -> Result<Vec<&'static Scenario>> {
@@ -191,10 +213,10 @@ fn choose(names: &[String], slow: bool) -> Result<Vec<&'static Scenario>> {
     names.iter().map(find).collect()
 }
 
-fn perform(scenario: &Scenario, options: &Options, client: &Path, flightdeck: Option<&Path>) -> Tally {
+fn perform(scenario: &Scenario, options: &Options, client: &Path, watcher: &Watcher) -> Tally {
     println!("\n{} — {}", scenario.name, scenario.about);
     let begun = Instant::now();
-    let outcome = Stage::new(scenario, options, client, flightdeck).and_then(|mut stage| {
+    let outcome = Stage::new(scenario, options, client, watcher).and_then(|mut stage| {
         let played = (scenario.run)(&mut stage);
         stage.close(played)
     });

@@ -84,6 +84,15 @@ pub(super) struct Options {
     pub(super) attempt: usize,
 }
 
+/// Who watches the sessions.
+#[derive(Clone, Debug)]
+pub(super) enum Watcher {
+    /// Our daemon: its binary.
+    Daemon(PathBuf),
+    /// A recorder of these hooks.
+    Recorder(Vec<String>),
+}
+
 pub(super) struct Stage {
     pub(super) lab: Lab,
     board: Box<dyn Board>,
@@ -112,10 +121,10 @@ impl Stage {
         scenario: &Scenario,
         options: &Options,
         client: &Path,
-        flightdeck: Option<&Path>,
+        watcher: &Watcher,
     ) -> Result<Self> {
         let dir = folder(scenario.name, options.attempt);
-        Self::begin(&dir, scenario, options, client, flightdeck)
+        Self::begin(&dir, scenario, options, client, watcher)
             .with_context(|| format!("it could not begin in {}", dir.display()))
     }
 
@@ -124,15 +133,15 @@ impl Stage {
         scenario: &Scenario,
         options: &Options,
         client: &Path,
-        flightdeck: Option<&Path>,
+        watcher: &Watcher,
     ) -> Result<Self> {
         let lab = Lab::new(dir, client)?;
         if scenario.allow_tools {
             lab.write_settings(&json!({"permissions": {"allow": ["Bash", "Read", "Agent"]}}))?;
         }
-        let board: Box<dyn Board> = match flightdeck {
-            Some(binary) => Box::new(Daemon::start(&lab, binary)?),
-            None => Box::new(Recorder),
+        let board: Box<dyn Board> = match watcher {
+            Watcher::Daemon(binary) => Box::new(Daemon::start(&lab, binary)?),
+            Watcher::Recorder(hooks) => Box::new(Recorder { hooks: hooks.clone() }),
         };
         let stage = Self { lab, board, keep: options.keep, tally: Tally::default(), steps: 0 };
         if scenario.hooks_first {

@@ -20,6 +20,8 @@ pub(super) struct Scenario {
     pub(super) run: fn(&mut Stage) -> Result<()>,
     /// Takes a minute or more.
     pub(super) slow: bool,
+    /// The only one that shows some event: the drift watch plays it, slow or not.
+    pub(super) only_source: bool,
     /// Bash, Read and Agent run without asking.
     pub(super) allow_tools: bool,
     /// Hooks are there before the client starts.
@@ -30,7 +32,16 @@ pub(super) struct Scenario {
 
 /// Asks before each tool.
 const fn asking(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
-    Scenario { name, about, run, slow: false, allow_tools: false, hooks_first: true, acts: false }
+    Scenario {
+        name,
+        about,
+        run,
+        slow: false,
+        only_source: false,
+        allow_tools: false,
+        hooks_first: true,
+        acts: false,
+    }
 }
 
 /// Common tools run without asking.
@@ -54,6 +65,7 @@ pub(super) static ALL: &[Scenario] = &[
     asking("api_errors", "the API refuses, after retries and at once", turn::api_errors),
     Scenario {
         slow: true,
+        only_source: true,
         ..asking("idle_notification", "nobody answers for a minute", turn::idle_notification)
     },
     asking("permission_yes", "a permission is given", ask::permission_yes),
