@@ -1,8 +1,8 @@
 //! The session wants something of the person.
 
 use anyhow::{Context, Result};
-use serde_json::Value;
 
+use super::open_asks;
 use crate::e2e::expect::{
     dialog, idle, interrupted, permission, plan as plan_ready, question as asks, working,
 };
@@ -53,17 +53,13 @@ pub(super) fn two_permissions(s: &mut Stage) -> Result<()> {
     s.see(&t, "two ask", permission("Read"))?;
     t.tui.wait_text("1 of 2", DRAWN)?;
     s.must_hear(&t, "PermissionRequest", 2)?;
-    s.see_card(&t, "two are open", |card| open_asks(card) == 2)?;
+    s.see_card(&t, "two are open", |card| open_asks(card).count() == 2)?;
     s.answer(&t, &["Enter"])?;
     wait_for_second(&t)?;
     s.see(&t, "one is left", permission("Read"))?;
-    s.see_card(&t, "one is open", |card| open_asks(card) == 1)?;
+    s.see_card(&t, "one is open", |card| open_asks(card).count() == 1)?;
     s.answer(&t, &["Enter"])?;
     s.see(&t, "both given", idle())
-}
-
-fn open_asks(card: &Value) -> usize {
-    card["asks"].as_array().into_iter().flatten().filter(|ask| ask["resolution"].is_null()).count()
 }
 
 /// The "1 of 2" in the corner goes when the first is answered.

@@ -11,6 +11,7 @@ mod terminal;
 mod turn;
 
 use anyhow::Result;
+use serde_json::Value;
 
 use super::stage::Stage;
 
@@ -52,6 +53,11 @@ const fn free(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Re
 /// The daemon does something at the terminal.
 const fn acting(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
     Scenario { acts: true, ..asking(name, about, run) }
+}
+
+/// What a session still waits for, as its card has it.
+fn open_asks(card: &Value) -> impl Iterator<Item = &Value> {
+    card["asks"].as_array().into_iter().flatten().filter(|ask| ask["resolution"].is_null())
 }
 
 pub(super) static ALL: &[Scenario] = &[
