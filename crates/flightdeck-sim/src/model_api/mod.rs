@@ -267,4 +267,20 @@ mod tests {
         assert!(!post(&api, &request("SCRIPT:drop", true)).contains("message_stop"));
         assert!(post(&api, &request("SCRIPT:hello", false)).contains("Hello from the stub model."));
     }
+
+    #[test]
+    fn a_summary_that_is_held_comes_when_it_is_let_go_and_nothing_else_waits() {
+        let api = ModelApi::start().unwrap();
+        api.hold_summaries(true);
+        std::thread::scope(|scope| {
+            let summary = scope.spawn(|| post(&api, &request("create a detailed summary", true)));
+            assert!(post(&api, &request("SCRIPT:hello", true)).contains("message_stop"));
+            while api.seen().len() < 2 {
+                std::thread::yield_now();
+            }
+            assert!(!summary.is_finished());
+            api.hold_summaries(false);
+            assert!(summary.join().unwrap().contains("message_stop"));
+        });
+    }
 }
