@@ -14,8 +14,16 @@ type Fields = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 /// The client starts these hooks and ends without waiting for them: as many as were recorded come, or fewer.
 const NOT_WAITED_FOR: [(&str, &str); 1] = [("print_errors", "StopFailure")];
 
+/// In transcript lines: what tokens are counted by, and what a compaction did.
+const INSIDE_LINES: [&str; 4] =
+    ["message", "message.usage", "message.usage.cache_creation", "compactMetadata"];
+/// In hooks: what a tool or a server makes of it.
+const FREE_FORM: [&str; 4] = ["tool_input", "tool_response", "requested_schema", "content"];
+
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Shape {
+    /// The events that the client's program lists for itself.
+    listed: BTreeSet<String>,
     /// Hook events; `PostToolUse Bash` holds the fields of that tool's response.
     events: Fields,
     /// Transcript lines by `type` and `subtype`.
@@ -27,6 +35,16 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    /// Nothing is known yet but the events that it lists.
+    pub(super) fn of_client(listed: Option<BTreeSet<String>>) -> Self {
+        Self { listed: listed.unwrap_or_default(), ..Self::default() }
+    }
+
+    /// Events in the list that never came.
+    pub(super) fn unseen(&self) -> Vec<String> {
+        self.listed.iter().filter(|name| !self.events.contains_key(*name)).cloned().collect()
+    }
+
     /// Reads what a recorded lab left behind.
     pub(super) fn learn(&mut self, scenario: &str, lab: &Path) -> Result<()> {
         // One in which no event fired was played all the same.
@@ -35,7 +53,7 @@ impl Shape {
             self.learn_hook(scenario, &payload);
         }
         for entry in documents(&lab.join("registry"))? {
-            learn(&mut self.registry, "entry", &entry);
+            learn(&mut self.registry, "entry", &entry, |_| false);
             let word = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or("-").to_owned();
             self.registry
                 .entry(format!("status={} waitingFor={}", word("status"), word("waitingFor")))
@@ -44,26 +62,45 @@ impl Shape {
         let mut transcripts = Vec::new();
         files(&lab.join("home/.claude/projects"), "jsonl", &mut transcripts);
         for text in transcripts.iter().filter_map(|path| fs::read_to_string(path).ok()) {
-            for line in text.lines().filter_map(|l| serde_json::from_str::<Map<String, Value>>(l).ok()) {
-                let word = |key: &str| line.get(key).and_then(Value::as_str).map(str::to_owned);
-                let kind =
-                    [word("type"), word("subtype")].into_iter().flatten().collect::<Vec<_>>().join(" ");
-                learn(&mut self.lines, &kind, &line);
-            }
+            let lines = text.lines().filter_map(|l| serde_json::from_str::<Map<String, Value>>(l).ok());
+            lines.for_each(|line| self.learn_line(&line));
         }
         Ok(())
+    }
+
+    fn learn_line(&mut self, line: &Map<String, Value>) {
+        let word = |key: &str| line.get(key).and_then(Value::as_str).map(str::to_owned);
+        let kind = [word("type"), word("subtype")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        learn(&mut self.lines, &kind, line, |path| INSIDE_LINES.contains(&path));
     }
 
     fn learn_hook(&mut self, scenario: &str, payload: &Map<String, Value>) {
         let word = |key: &str| payload.get(key).and_then(Value::as_str).unwrap_or_default();
         let name = word("hook_event_name");
-        learn(&mut self.events, name, payload);
+        learn(&mut self.events, name, payload, |path| !path.contains('.') && !FREE_FORM.contains(&path));
         *self.counts.entry(scenario.to_owned()).or_default().entry(name.to_owned()).or_default() += 1;
         for part in ["tool_input", "tool_response"] {
             if let Some(Value::Object(fields)) = payload.get(part) {
-                learn(&mut self.events, &format!("{name} {} {part}", word("tool_name")), fields);
+                learn(&mut self.events, &format!("{name} {} {part}", word("tool_name")), fields, |_| false);
             }
         }
+    }
+
+    /// A client without a list has said nothing.
+    fn list_changes(&self, now: &Self) -> Vec<String> {
+        if now.listed.is_empty() {
+            return Vec::new();
+        }
+        let new = now.listed.difference(&self.listed).map(|n| format!("new event the client can send: {n}"));
+        let gone =
+            self.listed.difference(&now.listed).map(|n| format!("event the client no longer has: {n}"));
+        new.chain(gone).collect()
+    }
+
+    #[cfg(test)]
+    pub(super) fn unknown_events(&self) -> Vec<&str> {
+        let listed = self.listed.iter().map(String::as_str);
+        listed.filter(|name| flightdeck_core::wire::hook_name::HookName::parse(name).is_none()).collect()
     }
 
     #[cfg(test)]
@@ -73,7 +110,8 @@ impl Shape {
 
     /// Everything that `more` has, beside what is known; its scenarios in place of older ones of their name.
     pub(super) fn add(&mut self, more: Self) {
-        let Self { events, lines, registry, counts } = more;
+        let Self { listed, events, lines, registry, counts } = more;
+        self.listed = listed;
         let parts = [(&mut self.events, events), (&mut self.lines, lines), (&mut self.registry, registry)];
         for (known, more) in parts {
             for (name, fields) in more {
@@ -95,7 +133,7 @@ impl Shape {
 
     /// What `now` has that this has not, and (after a full run) the other way round.
     pub(super) fn changes(&self, now: &Self, full: bool) -> Vec<String> {
-        let mut changes = Vec::new();
+        let mut changes = self.list_changes(now);
         let parts = [
             ("event", &self.events, &now.events),
             ("line", &self.lines, &now.lines),
@@ -150,18 +188,39 @@ fn compare(what: &str, how: &str, has: &Fields, lacks: &Fields, changes: &mut Ve
     }
 }
 
-fn learn(into: &mut Fields, name: &str, object: &Map<String, Value>) {
-    let fields = into.entry(name.to_owned()).or_default();
+/// The fields of an object, and those inside the fields that `opens` says: `effort.level`, `background_tasks[].id`.
+fn learn(into: &mut Fields, name: &str, object: &Map<String, Value>, opens: fn(&str) -> bool) {
+    learn_fields(into.entry(name.to_owned()).or_default(), "", object, opens);
+}
+
+fn learn_fields(
+    fields: &mut BTreeMap<String, BTreeSet<String>>,
+    prefix: &str,
+    object: &Map<String, Value>,
+    opens: fn(&str) -> bool,
+) {
     for (key, value) in object {
-        let kind = match value {
-            Value::Null => "null",
-            Value::Bool(_) => "bool",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
-        };
-        fields.entry(key.clone()).or_default().insert(kind.to_owned());
+        let path = format!("{prefix}{key}");
+        fields.entry(path.clone()).or_default().insert(kind(value).to_owned());
+        match value {
+            Value::Object(inner) if opens(&path) => learn_fields(fields, &format!("{path}."), inner, opens),
+            Value::Array(items) if opens(&path) => {
+                let inner = items.iter().filter_map(Value::as_object);
+                inner.for_each(|inner| learn_fields(fields, &format!("{path}[]."), inner, opens));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
     }
 }
 
@@ -211,6 +270,46 @@ mod tests {
         ];
         assert_eq!(told, expected);
         assert!(old.changes(&old, true).is_empty());
+    }
+
+    #[test]
+    fn an_event_that_no_scenario_makes_is_told_by_the_clients_own_list() {
+        let client = |names: &[&str]| Shape::of_client(Some(names.iter().map(|n| (*n).to_owned()).collect()));
+        let told = client(&["Stop", "Rest"]).changes(&client(&["Stop", "Nap"]), false);
+        assert_eq!(told, ["new event the client can send: Nap", "event the client no longer has: Rest"]);
+        assert!(client(&["Stop"]).changes(&Shape::of_client(None), false).is_empty());
+        assert_eq!(client(&["Stop"]).unseen(), ["Stop"]);
+    }
+
+    #[test]
+    fn a_field_inside_a_line_or_a_hook_that_comes_or_goes_is_told() {
+        let line = |usage: Value| {
+            let line = json!({"type": "assistant", "message": {"usage": usage, "content": [{"any": 1}]}});
+            let mut shape = Shape::default();
+            shape.learn_line(line.as_object().unwrap());
+            shape
+        };
+        let told = line(json!({"input_tokens": 1})).changes(&line(json!({"tokens_in": 1})), true);
+        let expected = [
+            "new in line assistant: message.usage.tokens_in (number)",
+            "gone in line assistant: message.usage.input_tokens (number)",
+        ];
+        assert_eq!(told, expected);
+
+        let hook = |inner: Value| {
+            let tool = json!({"any": inner});
+            shape(&[
+                json!({"hook_event_name": "Stop", "effort": inner, "tasks": [inner], "tool_input": tool}),
+            ])
+        };
+        let told = hook(json!({"level": "low"})).changes(&hook(json!({"rank": 1})), true);
+        let expected = [
+            "new in event Stop: effort.rank (number)",
+            "new in event Stop: tasks[].rank (number)",
+            "gone in event Stop: effort.level (string)",
+            "gone in event Stop: tasks[].level (string)",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

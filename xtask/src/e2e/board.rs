@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 const DAEMON_START: Duration = Duration::from_secs(20);
 /// The daemon types and waits for the client's word before it answers.
 const ANSWER: Duration = Duration::from_secs(15);
+/// Events of one session; a scenario has fewer.
+const EVENTS_READ_MAX: usize = 500;
 
 /// One session as the board shows it.
 #[derive(Clone, Debug)]
@@ -34,6 +36,9 @@ pub(super) trait Board {
 
     /// Runs `flightdeck` with these words: what it printed. One that does not judge has no such command.
     fn run(&self, lab: &Lab, words: &[&str]) -> Result<String>;
+
+    /// How many hooks of this name have come from a session.
+    fn heard(&self, lab: &Lab, session: &str, hook: &str) -> Result<usize>;
 
     /// The board now; `None` if this one does not judge.
     fn sessions(&self) -> Result<Option<Vec<SessionView>>>;
@@ -167,6 +172,12 @@ impl Board for Daemon {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
+    fn heard(&self, _: &Lab, session: &str, hook: &str) -> Result<usize> {
+        let page = self.http.get(&format!("/api/sessions/{session}/events?limit={EVENTS_READ_MAX}"))?;
+        let events = page["events"].as_array().context("no events in the answer")?;
+        Ok(events.iter().filter(|event| event["source"] == "hook" && event["name"] == hook).count())
+    }
+
     fn sessions(&self) -> Result<Option<Vec<SessionView>>> {
         self.http.sessions().map(Some)
     }
@@ -206,39 +217,21 @@ impl Drop for Daemon {
     }
 }
 
-/// Writes every hook down, one file an event, and judges nothing.
-pub(super) struct Recorder;
+/// Writes every hook down, one file an event, and judges nothing else.
+pub(super) struct Recorder {
+    /// The names to register: one that the client does not know would stop it at its start.
+    pub(super) hooks: Vec<String>,
+}
 
-/// Every event it is safe to register for watching.
-const EVENTS: [&str; 23] = [
-    "SessionStart",
-    "SessionEnd",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "PermissionRequest",
-    "Notification",
-    "Stop",
-    "StopFailure",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "PostCompact",
-    "TaskCreated",
-    "TaskCompleted",
-    "Elicitation",
-    "ElicitationResult",
-    "ConfigChange",
-    "CwdChanged",
-    "InstructionsLoaded",
-    "PostModelSwitch",
-];
+impl Recorder {
+    fn folder(lab: &Lab) -> std::path::PathBuf {
+        lab.dir().join("hooks")
+    }
+}
 
 impl Board for Recorder {
     fn install_hooks(&self, lab: &Lab) -> Result<()> {
-        let folder = lab.dir().join("hooks");
+        let folder = Self::folder(lab);
         fs::create_dir_all(&folder)?;
         // A temporary name first: a reader never sees half an event.
         let command = format!(
@@ -246,7 +239,7 @@ impl Board for Recorder {
             folder.display()
         );
         let mut settings = lab.settings()?;
-        for event in EVENTS {
+        for event in self.hooks.iter().map(String::as_str) {
             let ours = json!({"hooks": [{"type": "command", "command": command, "timeout": 10}]});
             // Beside the person's own.
             match settings["hooks"][event].as_array_mut() {
@@ -259,6 +252,13 @@ impl Board for Recorder {
 
     fn run(&self, _: &Lab, _: &[&str]) -> Result<String> {
         Ok(String::new())
+    }
+
+    fn heard(&self, lab: &Lab, session: &str, hook: &str) -> Result<usize> {
+        let written = fs::read_dir(Self::folder(lab))?.flatten().map(|file| file.path());
+        let written = written.filter(|path| path.extension().is_some_and(|e| e == "json"));
+        let payloads = written.filter_map(|path| serde_json::from_slice::<Value>(&fs::read(path).ok()?).ok());
+        Ok(payloads.filter(|p| p["session_id"] == session && p["hook_event_name"] == hook).count())
     }
 
     fn sessions(&self) -> Result<Option<Vec<SessionView>>> {

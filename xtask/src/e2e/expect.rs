@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flightdeck_sim::screen::Screen;
+use serde_json::Value;
 
 /// The board's states that agree with a reading of the screen. Where the screen leaves open what happened, the step says.
 pub(super) fn allowed(screen: &Screen) -> &'static [&'static str] {
@@ -20,6 +21,25 @@ pub(super) fn allowed(screen: &Screen) -> &'static [&'static str] {
         Screen::Error => &["error"],
         Screen::Exited => &["session_ended"],
     }
+}
+
+/// Where the card names another tool or another owner than a permission on the screen.
+pub(super) fn ask_differs(screen: &Screen, card: &Value) -> Option<String> {
+    let Screen::Permission { tool, from_agent } = screen else { return None };
+    let label = card["agent_state"]["label"].as_str().unwrap_or_default();
+    let for_tool = format!("ermission for {tool}");
+    let is_said = label.contains(&for_tool) && label.starts_with("Permission for ") != *from_agent;
+    let asks: Vec<&Value> = card["asks"].as_array().into_iter().flatten().filter(|a| is_open(a)).collect();
+    let is_it = |ask: &&Value| ask["tool_name"] == **tool && ask["agent_id"].is_string() == *from_agent;
+    if is_said && asks.iter().any(is_it) {
+        return None;
+    }
+    Some(format!("the screen shows {screen:?}, the card says {label:?} and has {asks:?}"))
+}
+
+/// One that nobody answered may have been given up by the board: the terminal still asks.
+fn is_open(ask: &Value) -> bool {
+    ask["resolution"]["by"].is_null()
 }
 
 #[derive(Clone, Debug)]
@@ -94,4 +114,45 @@ pub(super) fn error() -> Expect {
 
 pub(super) fn exited() -> Expect {
     Expect::of(Screen::Exited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn card(label: &str, tool: &str, agent: Option<&str>, resolution: Value) -> Value {
+        let ask = json!({"tool_name": tool, "agent_id": agent, "resolution": resolution});
+        json!({"agent_state": {"label": label}, "asks": [ask]})
+    }
+
+    #[test]
+    fn a_card_that_names_the_tool_and_its_owner_agrees() {
+        let bash = card("Permission for Bash: ls", "Bash", None, Value::Null);
+        assert_eq!(ask_differs(&permission("Bash").screen, &bash), None);
+        let of_agent = card("Explore needs permission for Bash", "Bash", Some("a1"), Value::Null);
+        assert_eq!(ask_differs(&agent_permission("Bash").screen, &of_agent), None);
+        let given_up = json!({"how": "timed_out", "by": null});
+        let given_up = card("Permission for Bash: ls", "Bash", None, given_up);
+        assert_eq!(ask_differs(&permission("Bash").screen, &given_up), None);
+    }
+
+    #[test]
+    fn another_tool_another_owner_and_no_open_ask_are_told() {
+        let asks = permission("Bash").screen;
+        let differs = |card: Value| ask_differs(&asks, &card).is_some();
+        assert!(differs(card("Permission for Bash: ls", "Read", None, Value::Null)));
+        assert!(differs(card("Permission for Read: a.txt", "Bash", None, Value::Null)));
+        assert!(differs(card("Permission for Bash: ls", "Bash", Some("a1"), Value::Null)));
+        assert!(differs(card("Explore needs permission for Bash", "Bash", None, Value::Null)));
+        assert!(differs(card(
+            "Permission for Bash: ls",
+            "Bash",
+            None,
+            json!({"how": "allowed", "by": "web"})
+        )));
+        let own = card("Permission for Bash: ls", "Bash", None, Value::Null);
+        assert!(ask_differs(&agent_permission("Bash").screen, &own).is_some());
+        assert_eq!(ask_differs(&Screen::Idle, &json!({})), None);
+    }
 }

@@ -8,17 +8,27 @@ use flightdeck_sim::client::PINNED;
 
 use crate::workspace::{cargo, install, target};
 
-/// The client's binary; installed below `target/` if it is not there yet. Also sees to tmux.
+/// The client's binary; installed below `target/` if it is not there yet. Also sees to tmux. What is given is a path or a
+/// version.
 pub(super) fn tools(given: Option<&Path>) -> Result<PathBuf> {
     tmux()?;
-    match given {
-        Some(path) => path.canonicalize().with_context(|| format!("no client at {}", path.display())),
-        None => client(),
+    match given.map(|given| (given, version_in(given))) {
+        None => client(PINNED),
+        Some((_, Some(version))) => client(version),
+        Some((path, None)) => path.canonicalize().with_context(|| format!("no client at {}", path.display())),
     }
 }
 
-fn client() -> Result<PathBuf> {
-    let prefix = target().join("e2e/client");
+/// `2.1.330`, if that is what was given.
+fn version_in(given: &Path) -> Option<&str> {
+    let text = given.to_str()?;
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    (text.split('.').count() == 3 && text.split('.').all(is_number)).then_some(text)
+}
+
+fn client(version: &str) -> Result<PathBuf> {
+    let folder = if version == PINNED { "client".to_owned() } else { format!("client-{version}") };
+    let prefix = target().join("e2e").join(folder);
     let platform = match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => "linux-x64",
         ("linux", "aarch64") => "linux-arm64",
@@ -27,14 +37,14 @@ fn client() -> Result<PathBuf> {
         (os, arch) => bail!("no client is published for {os} on {arch}"),
     };
     let package = prefix.join(format!("node_modules/@anthropic-ai/claude-code-{platform}"));
-    if version_of(&package).as_deref() != Some(PINNED) {
-        println!("installing Claude Code {PINNED} into {}", prefix.display());
+    if version_of(&package).as_deref() != Some(version) {
+        println!("installing Claude Code {version} into {}", prefix.display());
         std::fs::create_dir_all(&prefix)?;
         run(Command::new("npm")
             .args(["install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"])
             .arg(&prefix)
-            .arg(format!("@anthropic-ai/claude-code@{PINNED}")))
-        .context("cannot install the client by npm")?;
+            .arg(format!("@anthropic-ai/claude-code@{version}")))
+        .with_context(|| format!("cannot install Claude Code {version} by npm"))?;
     }
     let binary = package.join("claude");
     if !binary.exists() {
@@ -71,4 +81,17 @@ fn run(command: &mut Command) -> Result<()> {
         bail!("{:?} ended with {status}", command.get_program());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_told_from_a_path() {
+        assert_eq!(version_in(Path::new("2.1.330")), Some("2.1.330"));
+        for path in ["/usr/bin/claude", "./2.1.330", "2.1", "2.1.", "claude"] {
+            assert_eq!(version_in(Path::new(path)), None, "{path}");
+        }
+    }
 }

@@ -3,11 +3,13 @@
 
 mod board;
 mod expect;
+mod hook_list;
 mod install;
 mod scenarios;
 mod side_by_side;
 mod stage;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -15,7 +17,7 @@ use anyhow::{Result, bail};
 use clap::{Parser, ValueEnum};
 
 use scenarios::Scenario;
-use stage::{Options, Stage, Tally};
+use stage::{Options, Stage, Tally, Watcher};
 
 #[derive(Parser, Debug)]
 pub(crate) struct Args {
@@ -33,8 +35,8 @@ pub(crate) struct Args {
     /// What is compared with the screen
     #[arg(long, value_enum, default_value_t = BoardKind::Daemon)]
     board: BoardKind,
-    /// Another client than the pinned one: a path to its `claude` binary
-    #[arg(long)]
+    /// Another client than the pinned one: its version, or a path to its `claude` binary
+    #[arg(long, value_name = "VERSION|PATH")]
     client: Option<PathBuf>,
     /// Scenarios at a time: a client mostly waits
     #[arg(long, default_value_t = 2)]
@@ -64,9 +66,24 @@ pub(crate) enum Played {
     Skipped(String),
 }
 
+/// Scenarios that may need their second try in one run. A busy machine upsets one or two; more is ours.
+const AGAIN_MAX: usize = 2;
+
 impl Played {
+    /// Says how it went, and judges it.
+    fn told(whose: &str, total: &Tally, again: Vec<String>) -> Self {
+        if !again.is_empty() {
+            println!("\n{FAILED_ONCE}{}", again.join(", "));
+        }
+        if again.len() > AGAIN_MAX {
+            println!("FAILED: {} scenarios needed a second try, and {AGAIN_MAX} may", again.len());
+        }
+        println!("\n{whose}{total}");
+        Self::judged(total, again)
+    }
+
     fn judged(total: &Tally, again: Vec<String>) -> Self {
-        if total.failed == 0 { Self::Held { again } } else { Self::Failed }
+        if total.failed == 0 && again.len() <= AGAIN_MAX { Self::Held { again } } else { Self::Failed }
     }
 }
 
@@ -90,15 +107,17 @@ pub(crate) fn run(args: &Args) -> Result<Played> {
             return Ok(Played::Skipped(why));
         }
     };
-    let flightdeck = match (args.board, &args.flightdeck) {
-        (BoardKind::Recorder, _) => None,
-        (BoardKind::Daemon, Some(built)) => Some(built.clone()),
-        (BoardKind::Daemon, None) => Some(install::flightdeck()?),
+    let watcher = match (args.board, &args.flightdeck) {
+        (BoardKind::Recorder, _) => {
+            Watcher::Recorder(hook_list::to_register(hook_list::of(&client)?.as_ref()))
+        }
+        (BoardKind::Daemon, Some(built)) => Watcher::Daemon(built.clone()),
+        (BoardKind::Daemon, None) => Watcher::Daemon(install::flightdeck()?),
     };
     let played = if chosen.len() > 1 && args.jobs > 1 {
-        side_by_side::run(&chosen, args, &client, flightdeck.as_deref())?
+        side_by_side::run(&chosen, args, &client, &watcher)?
     } else {
-        one_by_one(&chosen, args, &client, flightdeck.as_deref())
+        one_by_one(&chosen, args, &client, &watcher)
     };
     if args.scenarios.is_empty() && slow > 0 {
         println!("SKIPPED {slow} slow scenarios: run them with --slow");
@@ -109,26 +128,21 @@ pub(crate) fn run(args: &Args) -> Result<Played> {
     Ok(played)
 }
 
-fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, flightdeck: Option<&Path>) -> Played {
+fn one_by_one(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Watcher) -> Played {
     let mut total = Tally::default();
     let mut again = Vec::new();
     for scenario in chosen {
-        let play = || perform(scenario, args, client, flightdeck);
-        let first = play();
-        if first.failed == 0 {
-            total.add(&first);
-            continue;
+        let play = |attempt| perform(scenario, &Options { keep: args.keep, attempt }, client, watcher);
+        let mut tally = play(1);
+        if tally.failed > 0 {
+            // A real terminal on a shared machine: what fails twice is ours, what fails once is said.
+            println!("{} failed once; once more", scenario.name);
+            tally = play(2);
+            again.extend((tally.failed == 0).then(|| scenario.name.to_owned()));
         }
-        // A real terminal on a shared machine: what fails twice is ours, what fails once is said.
-        println!("{} failed once; once more", scenario.name);
-        total.add(&play());
-        again.push(scenario.name.to_owned());
+        total.add(&tally);
     }
-    if !again.is_empty() {
-        println!("\n{FAILED_ONCE}{}", again.join(", "));
-    }
-    println!("\n{total}");
-    Played::judged(&total, again)
+    Played::told("", &total, again)
 }
 
 const FAILED_ONCE: &str = "FAILED ONCE, a place to look: ";
@@ -147,27 +161,45 @@ pub(crate) struct Recorded {
     pub(crate) played: Result<()>,
 }
 
-/// What can be played with a recorder, and is not too slow for it.
-#[cfg(test)]
-pub(crate) fn recordable() -> impl Iterator<Item = &'static str> {
-    scenarios::ALL.iter().filter(|s| !s.acts && !s.slow).map(|s| s.name)
+/// What the drift watch plays by itself.
+fn is_recorded(scenario: &Scenario) -> bool {
+    !scenario.acts && (!scenario.slow || scenario.only_source)
 }
 
-/// Plays scenarios with a recorder, one after the other, and gives back what each left behind.
-pub(crate) fn record(names: &[String], client: Option<&Path>) -> Result<impl Iterator<Item = Recorded>> {
-    let mut chosen = choose(names, false)?;
-    chosen.retain(|scenario| !scenario.acts);
+#[cfg(test)]
+pub(crate) fn recordable() -> impl Iterator<Item = &'static str> {
+    scenarios::ALL.iter().filter(|s| is_recorded(s)).map(|s| s.name)
+}
+
+/// What a client shows of itself.
+pub(crate) struct Recording<S> {
+    /// The hook events that its program lists; `None` if there is no such list.
+    pub(crate) listed: Option<BTreeSet<String>>,
+    /// What each scenario leaves behind, played when it is asked for.
+    pub(crate) scenarios: S,
+}
+
+/// Plays scenarios with a recorder, one after the other.
+pub(crate) fn record(
+    names: &[String],
+    client: Option<&Path>,
+) -> Result<Recording<impl Iterator<Item = Recorded>>> {
+    let mut chosen = choose(names, true)?;
+    chosen.retain(|scenario| is_recorded(scenario) || !names.is_empty() && !scenario.acts);
     let client = install::tools(client)?;
-    Ok(chosen.into_iter().map(move |scenario| {
+    let listed = hook_list::of(&client)?;
+    let watcher = Watcher::Recorder(hook_list::to_register(listed.as_ref()));
+    let scenarios = chosen.into_iter().map(move |scenario| {
         println!("{} — {}", scenario.name, scenario.about);
-        let mut stage = match Stage::new(scenario, &Options { keep: true }, &client, None) {
+        let mut stage = match Stage::new(scenario, &Options { keep: true, attempt: 1 }, &client, &watcher) {
             Ok(stage) => stage,
             Err(error) => return Recorded { scenario: scenario.name, lab: None, played: Err(error) },
         };
         let lab = Some(stage.lab.dir().to_owned());
         let played = (scenario.run)(&mut stage);
         Recorded { scenario: scenario.name, lab, played: stage.close(played).map(drop) }
-    }))
+    });
+    Ok(Recording { listed, scenarios })
 }
 
 fn choose(names: &[String], slow: bool) -> Result<Vec<&'static Scenario>> {
@@ -181,16 +213,10 @@ fn choose(names: &[String], slow: bool) -> Result<Vec<&'static Scenario>> {
     names.iter().map(find).collect()
 }
 
-fn perform(
-    scenario: &Scenario,
-    args: &Args,
-    client: &std::path::Path,
-    flightdeck: Option<&std::path::Path>,
-) -> Tally {
+fn perform(scenario: &Scenario, options: &Options, client: &Path, watcher: &Watcher) -> Tally {
     println!("\n{} — {}", scenario.name, scenario.about);
     let begun = Instant::now();
-    let options = Options { keep: args.keep };
-    let outcome = Stage::new(scenario, &options, client, flightdeck).and_then(|mut stage| {
+    let outcome = Stage::new(scenario, options, client, watcher).and_then(|mut stage| {
         let played = (scenario.run)(&mut stage);
         stage.close(played)
     });
@@ -203,5 +229,19 @@ fn perform(
             println!("  FAILED after {:.1} s: {e:#}", begun.elapsed().as_secs_f32());
             Tally { failed: 1, ..Tally::default() }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_second_tries_than_a_busy_machine_needs_are_a_failure() {
+        let needed = |count: usize| Played::judged(&Tally::default(), vec!["turn".to_owned(); count]);
+        assert!(matches!(needed(AGAIN_MAX), Played::Held { .. }));
+        assert!(matches!(needed(AGAIN_MAX + 1), Played::Failed));
+        let failed = Tally { failed: 1, ..Tally::default() };
+        assert!(matches!(Played::judged(&failed, Vec::new()), Played::Failed));
     }
 }

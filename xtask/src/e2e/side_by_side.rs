@@ -8,15 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result};
 
 use super::scenarios::Scenario;
-use super::stage::Tally;
+use super::stage::{Tally, Watcher};
 use super::{Args, FAILED_ONCE, Played};
 
-pub(super) fn run(
-    chosen: &[&Scenario],
-    args: &Args,
-    client: &Path,
-    flightdeck: Option<&Path>,
-) -> Result<Played> {
+pub(super) fn run(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Watcher) -> Result<Played> {
     let program = std::env::current_exe().context("cannot find myself")?;
     let waiting = Mutex::new(chosen.iter());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -24,9 +19,9 @@ pub(super) fn run(
     let play = |scenario: &Scenario| -> Result<()> {
         let mut command = Command::new(&program);
         command.args(["e2e", scenario.name, "--jobs", "1", "--client"]).arg(client);
-        match flightdeck {
-            Some(binary) => command.arg("--flightdeck").arg(binary),
-            None => command.args(["--board", "recorder"]),
+        match watcher {
+            Watcher::Daemon(binary) => command.arg("--flightdeck").arg(binary),
+            Watcher::Recorder(_) => command.args(["--board", "recorder"]),
         };
         if args.keep {
             command.arg("--keep");
@@ -58,9 +53,5 @@ pub(super) fn run(
             .try_for_each(|hand| hand.join().unwrap_or_else(|_| anyhow::bail!("a scenario panicked")))
     })?;
     let (total, again) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if !again.is_empty() {
-        println!("\n{FAILED_ONCE}{}", again.join(", "));
-    }
-    println!("\nALL TOGETHER: {total}");
-    Ok(Played::judged(&total, again))
+    Ok(Played::told("ALL TOGETHER: ", &total, again))
 }

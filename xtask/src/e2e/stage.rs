@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -12,7 +12,7 @@ use flightdeck_sim::screen::Screen;
 use serde_json::{Value, json};
 
 use super::board::{Board, Daemon, Recorder, SessionView};
-use super::expect::Expect;
+use super::expect::{Expect, ask_differs};
 use super::scenarios::Scenario;
 
 /// The board agrees in the end: hooks are processes, some are async, and the machine may be busy. How soon is printed.
@@ -80,6 +80,17 @@ impl fmt::Display for Tally {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     pub(super) keep: bool,
+    /// Each has a folder of its own: what the first try left is what a person looks at.
+    pub(super) attempt: usize,
+}
+
+/// Who watches the sessions.
+#[derive(Clone, Debug)]
+pub(super) enum Watcher {
+    /// Our daemon: its binary.
+    Daemon(PathBuf),
+    /// A recorder of these hooks.
+    Recorder(Vec<String>),
 }
 
 pub(super) struct Stage {
@@ -96,22 +107,41 @@ pub(super) struct Seat {
     session: RefCell<Option<String>>,
 }
 
+/// Short, because sockets live below it.
+fn folder(scenario: &str, attempt: usize) -> PathBuf {
+    let mut name = format!("fd-e2e-{}-{scenario}", std::process::id());
+    if attempt > 1 {
+        name += &format!("-{attempt}");
+    }
+    std::env::temp_dir().join(name)
+}
+
 impl Stage {
     pub(super) fn new(
         scenario: &Scenario,
         options: &Options,
         client: &Path,
-        flightdeck: Option<&Path>,
+        watcher: &Watcher,
     ) -> Result<Self> {
-        // Short, because sockets live below it.
-        let dir = std::env::temp_dir().join(format!("fd-e2e-{}-{}", std::process::id(), scenario.name));
-        let lab = Lab::new(&dir, client)?;
+        let dir = folder(scenario.name, options.attempt);
+        Self::begin(&dir, scenario, options, client, watcher)
+            .with_context(|| format!("it could not begin in {}", dir.display()))
+    }
+
+    fn begin(
+        dir: &Path,
+        scenario: &Scenario,
+        options: &Options,
+        client: &Path,
+        watcher: &Watcher,
+    ) -> Result<Self> {
+        let lab = Lab::new(dir, client)?;
         if scenario.allow_tools {
             lab.write_settings(&json!({"permissions": {"allow": ["Bash", "Read", "Agent"]}}))?;
         }
-        let board: Box<dyn Board> = match flightdeck {
-            Some(binary) => Box::new(Daemon::start(&lab, binary)?),
-            None => Box::new(Recorder),
+        let board: Box<dyn Board> = match watcher {
+            Watcher::Daemon(binary) => Box::new(Daemon::start(&lab, binary)?),
+            Watcher::Recorder(hooks) => Box::new(Recorder { hooks: hooks.clone() }),
         };
         let stage = Self { lab, board, keep: options.keep, tally: Tally::default(), steps: 0 };
         if scenario.hooks_first {
@@ -224,15 +254,20 @@ impl Stage {
             self.tally.unjudged += 1;
             return Ok("board not judged".into());
         }
-        let fits = |view: &SessionView| expect.states().contains(&view.state.as_str());
+        let differs = |view: &SessionView| ask_differs(&expect.screen, &view.card);
+        let fits =
+            |view: &SessionView| expect.states().contains(&view.state.as_str()) && differs(view).is_none();
         let begun = Instant::now();
         let (view, took) = loop {
             let agreed = wait_for("the board", AGREE, || Ok(self.view(id)?.filter(fits)));
             let took = begun.elapsed();
             let Ok(view) = agreed else {
+                let view = self.view(id)?;
+                if let Some(other) = view.as_ref().and_then(differs) {
+                    bail!("{step}: {other}");
+                }
                 bail!(
-                    "{step}: the board says {:?}, the screen {:?} allows {:?}",
-                    self.view(id)?,
+                    "{step}: the board says {view:?}, the screen {:?} allows {:?}",
                     expect.screen,
                     expect.states()
                 );
@@ -285,12 +320,23 @@ impl Stage {
         self.board.card(&self.session(seat).context("no session")?)
     }
 
-    /// A hook of this name has come. A recorder is believed: it has nobody to ask.
-    pub(super) fn heard(&self, hook: &str) -> Result<bool> {
-        if self.board.sessions()?.is_none() {
-            return Ok(true);
-        }
-        Ok(self.get("/hook/status")?["by_event"][hook].as_u64() > Some(0))
+    /// How many hooks of this name have come from the session in that terminal.
+    pub(super) fn heard(&self, seat: &Seat, hook: &str) -> Result<usize> {
+        self.board.heard(&self.lab, &self.session(seat).context("no session")?, hook)
+    }
+
+    /// At least so many hooks of this name come: the state alone may be the registry's word.
+    pub(super) fn must_hear(&self, seat: &Seat, hook: &str, times: usize) -> Result<()> {
+        self.must_hear_of(&self.session(seat).context("no session")?, hook, times)
+    }
+
+    /// The same for a session without a terminal.
+    pub(super) fn must_hear_of(&self, id: &str, hook: &str, times: usize) -> Result<()> {
+        let heard = || self.board.heard(&self.lab, id, hook);
+        wait_for(&format!("{hook} to come"), AGREE, || Ok((heard()? >= times).then_some(())))
+            .with_context(|| format!("{hook} came {:?} times of {times} from {id}", heard()))?;
+        println!("  heard: {hook}, {} times", heard()?);
+        Ok(())
     }
 
     pub(super) fn get(&self, path: &str) -> Result<Value> {
@@ -389,6 +435,11 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_second_try_leaves_what_the_first_one_left() {
+        assert_ne!(folder("turn", 1), folder("turn", 2));
+    }
 
     #[test]
     fn a_tally_is_read_as_it_is_printed() {

@@ -6,6 +6,8 @@ use super::scripts::{self, Step};
 
 /// In a prompt: the script to play from here on.
 const MARKER: &str = "SCRIPT:";
+/// The script of a request for a summary of the conversation.
+pub(super) const SUMMARY: &str = "compact";
 
 #[derive(Debug)]
 pub(super) struct Choice {
@@ -21,7 +23,7 @@ pub(super) fn choose(body: &Value) -> Choice {
     if last_user.contains("create a detailed summary")
         || last_user.contains("CRITICAL: Respond with TEXT ONLY")
     {
-        return Choice { script: Some("compact".into()), index: 0, step: scripts::summary() };
+        return Choice { script: Some(SUMMARY.into()), index: 0, step: scripts::summary() };
     }
     let (script, index) = place(messages);
     if body["tools"].as_array().is_none_or(Vec::is_empty) {

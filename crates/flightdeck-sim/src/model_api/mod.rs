@@ -19,7 +19,7 @@ use axum::http::{HeaderMap, Method, Response, StatusCode, Uri};
 use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use scripts::Step;
 use sse::{Frame, Setting};
@@ -56,6 +56,7 @@ pub struct ModelApi {
 struct Shared {
     count: AtomicU64,
     seen: Mutex<Vec<Seen>>,
+    summaries_held: watch::Sender<bool>,
 }
 
 impl ModelApi {
@@ -82,6 +83,11 @@ impl ModelApi {
     /// For `ANTHROPIC_BASE_URL`.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
+    }
+
+    /// While this is so, who asks for a summary of the conversation waits: a compaction lasts as long as it is looked at.
+    pub fn hold_summaries(&self, held: bool) {
+        self.shared.summaries_held.send_replace(held);
     }
 
     /// Requests so far, oldest first.
@@ -146,6 +152,10 @@ async fn answer(
     }
     if path != "/v1/messages" {
         return failure(404, "not_found_error", "stub");
+    }
+    if choice.script.as_deref() == Some(choose::SUMMARY) {
+        // The sender lives as long as this answer.
+        let _ = shared.summaries_held.subscribe().wait_for(|held| !held).await;
     }
     perform(choice.step, &body, number).await
 }
@@ -256,5 +266,21 @@ mod tests {
         assert!(post(&api, &request("SCRIPT:err529", true)).starts_with("HTTP/1.1 529"));
         assert!(!post(&api, &request("SCRIPT:drop", true)).contains("message_stop"));
         assert!(post(&api, &request("SCRIPT:hello", false)).contains("Hello from the stub model."));
+    }
+
+    #[test]
+    fn a_summary_that_is_held_comes_when_it_is_let_go_and_nothing_else_waits() {
+        let api = ModelApi::start().unwrap();
+        api.hold_summaries(true);
+        std::thread::scope(|scope| {
+            let summary = scope.spawn(|| post(&api, &request("create a detailed summary", true)));
+            assert!(post(&api, &request("SCRIPT:hello", true)).contains("message_stop"));
+            while api.seen().len() < 2 {
+                std::thread::yield_now();
+            }
+            assert!(!summary.is_finished());
+            api.hold_summaries(false);
+            assert!(summary.join().unwrap().contains("message_stop"));
+        });
     }
 }

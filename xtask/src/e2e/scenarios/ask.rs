@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 
+use super::open_asks;
 use crate::e2e::expect::{
     dialog, idle, interrupted, permission, plan as plan_ready, question as asks, working,
 };
@@ -13,6 +14,7 @@ pub(super) fn permission_yes(s: &mut Stage) -> Result<()> {
     s.see(&t, "asks", permission("Bash"))?;
     s.answer(&t, &["Enter"])?;
     s.see(&t, "given, done", idle())?;
+    s.must_hear(&t, "PostToolUse", 1)?;
     s.prompt(&t, "SCRIPT:sleep two")?;
     s.see(&t, "asks again", permission("Bash"))?;
     s.answer(&t, &["Enter"])?;
@@ -50,9 +52,12 @@ pub(super) fn two_permissions(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:tworeads one")?;
     s.see(&t, "two ask", permission("Read"))?;
     t.tui.wait_text("1 of 2", DRAWN)?;
+    s.must_hear(&t, "PermissionRequest", 2)?;
+    s.see_card(&t, "two are open", |card| open_asks(card).count() == 2)?;
     s.answer(&t, &["Enter"])?;
     wait_for_second(&t)?;
     s.see(&t, "one is left", permission("Read"))?;
+    s.see_card(&t, "one is open", |card| open_asks(card).count() == 1)?;
     s.answer(&t, &["Enter"])?;
     s.see(&t, "both given", idle())
 }
@@ -68,7 +73,8 @@ pub(super) fn question(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:ask one")?;
     s.see(&t, "asks", asks())?;
     s.answer(&t, &["Enter"])?;
-    s.see(&t, "answered", idle())
+    s.see(&t, "answered", idle())?;
+    s.must_hear(&t, "PostToolUse", 1)
 }
 
 pub(super) fn plan(s: &mut Stage) -> Result<()> {
@@ -77,6 +83,8 @@ pub(super) fn plan(s: &mut Stage) -> Result<()> {
     s.see(&t, "shows its plan", plan_ready())?;
     s.answer(&t, &["Enter"])?;
     s.see(&t, "approved", idle())?;
+    // The plan is written to a file first.
+    s.must_hear(&t, "PostToolUse", 2)?;
     // The first option goes on in auto mode, which the client explains about half a second later.
     s.see_line(&t, "told what auto mode is", "informational")
 }

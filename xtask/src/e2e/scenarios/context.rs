@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use flightdeck_sim::client::wait_for;
 
-use crate::e2e::expect::{exited, idle};
+use crate::e2e::expect::{exited, idle, working};
 use crate::e2e::stage::{Seat, Stage};
 
 /// A running client acts on changed settings about 1.1 s after the write, and shows nothing when it does.
@@ -26,6 +26,8 @@ pub(super) fn clear(s: &mut Stage) -> Result<()> {
     t.tui.submit("/clear")?;
     wait_for_other_session(s, &t, &old)?;
     s.see(&t, "a fresh session", idle())?;
+    s.must_hear_of(&old, "SessionEnd", 1)?;
+    s.must_hear(&t, "SessionStart", 1)?;
     s.see_replaced(&old, "the old session")?;
     s.prompt(&t, "SCRIPT:hello two")?;
     s.see(&t, "answered there", idle())
@@ -40,6 +42,7 @@ pub(super) fn model(s: &mut Stage) -> Result<()> {
     t.tui.submit("/model sonnet")?;
     t.tui.wait_text("Switch model", SWITCH)?;
     s.answer(&t, &["Enter"])?;
+    s.must_hear(&t, "PostModelSwitch", 1)?;
     s.see_card(&t, "the other model", |card| card["model"].as_str().is_some_and(|m| m.contains("sonnet")))?;
     s.see(&t, "still at its prompt", idle())?;
     s.prompt(&t, "SCRIPT:hello two")?;
@@ -55,11 +58,21 @@ pub(super) fn compact(s: &mut Stage) -> Result<()> {
         s.prompt(&t, prompt)?;
         s.see(&t, "answered", idle())?;
     }
+    s.lab.api().hold_summaries(true);
     t.tui.submit("/compact keep the numbers")?;
+    s.see(&t, "compacts", working().board(&["compacting"]))?;
+    s.lab.api().hold_summaries(false);
     t.tui.wait_text("Compacted", Duration::from_secs(20))?;
     s.see(&t, "compacted", idle())?;
+    see_compacted(s, &t)?;
     s.prompt(&t, "SCRIPT:hello four")?;
     s.see(&t, "goes on", idle())
+}
+
+fn see_compacted(s: &mut Stage, t: &Seat) -> Result<()> {
+    s.must_hear(t, "PreCompact", 1)?;
+    s.must_hear(t, "PostCompact", 1)?;
+    s.see_card(t, "one compaction", |card| card["compactions"] == 1)
 }
 
 pub(super) fn auto_compact(s: &mut Stage) -> Result<()> {
@@ -69,11 +82,12 @@ pub(super) fn auto_compact(s: &mut Stage) -> Result<()> {
     s.see(&t, "answered", idle())?;
     s.prompt(&t, "SCRIPT:big two")?;
     s.see(&t, "the context is full", idle())?;
+    s.lab.api().hold_summaries(true);
     s.prompt(&t, "SCRIPT:hello three")?;
-    s.see(&t, "compacted by itself and answered", idle())?;
-    let compacted = s.lab.api().seen().iter().any(|r| r.script.as_deref() == Some("compact"));
-    ensure!(compacted, "no summary was asked for");
-    Ok(())
+    s.see(&t, "compacts by itself", working().board(&["compacting"]))?;
+    s.lab.api().hold_summaries(false);
+    s.see(&t, "and answered", idle())?;
+    see_compacted(s, &t)
 }
 
 pub(super) fn resume(s: &mut Stage) -> Result<()> {
@@ -81,6 +95,7 @@ pub(super) fn resume(s: &mut Stage) -> Result<()> {
     let t = s.open_with("b", &["--permission-mode", "default", "--resume", &id], &[])?;
     s.see(&t, "resumed", idle())?;
     ensure!(s.session(&t) == Some(id), "another id after --resume");
+    s.must_hear(&t, "SessionStart", 2)?;
     drop(old);
     s.prompt(&t, "SCRIPT:hello two")?;
     s.see(&t, "goes on", idle())
@@ -92,6 +107,7 @@ pub(super) fn fork(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:hello two")?;
     s.see(&t, "the fork answers", idle())?;
     ensure!(s.session(&t) != Some(id), "the fork has the old id");
+    s.must_hear(&t, "SessionStart", 1)?;
     s.see(&old, "the original stays closed", exited())
 }
 
@@ -115,6 +131,8 @@ pub(super) fn in_app_resume(s: &mut Stage) -> Result<()> {
     let now = wait_for_other_session(s, &t, &second)?;
     ensure!(now == first, "went to {now}, not to {first}");
     s.see(&t, "the first one is back", idle())?;
+    s.must_hear(&t, "SessionStart", 2)?;
+    s.must_hear_of(&second, "SessionEnd", 1)?;
     s.see_replaced(&second, "the second session")?;
     s.prompt(&t, "SCRIPT:hello three")?;
     s.see(&t, "goes on", idle())
@@ -129,7 +147,7 @@ pub(super) fn hooks_into_running(s: &mut Stage) -> Result<()> {
         std::thread::sleep(SETTINGS_RELOAD);
         s.prompt(&t, "SCRIPT:hello two")?;
         s.see(&t, "another turn", idle())?;
-        if s.heard("UserPromptSubmit")? && s.heard("Stop")? {
+        if s.heard(&t, "UserPromptSubmit")? > 0 && s.heard(&t, "Stop")? > 0 {
             println!("  its hooks came");
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! Every way a session ends.
 
 use anyhow::Result;
+use serde_json::Value;
 
 use crate::e2e::expect::{exited, idle, working};
 use crate::e2e::stage::{DRAWN, Seat, Stage};
@@ -12,10 +13,25 @@ fn one_turn(s: &mut Stage, name: &str) -> Result<Seat> {
     Ok(t)
 }
 
+/// It ends, and says so itself: without its word the process table would tell.
+fn see_goodbye(s: &mut Stage, t: &Seat, step: &str, why: fn(&Value) -> bool) -> Result<()> {
+    s.see(t, step, exited())?;
+    s.must_hear(t, "SessionEnd", 1)?;
+    s.see_card(t, "and why", why)
+}
+
+fn by_the_person(card: &Value) -> bool {
+    card["end_reason"] == "prompt_input_exit"
+}
+
+fn from_outside(card: &Value) -> bool {
+    card["end_reason"] == "other"
+}
+
 pub(super) fn exit(s: &mut Stage) -> Result<()> {
     let t = one_turn(s, "a")?;
     t.tui.submit("/exit")?;
-    s.see(&t, "closed by /exit", exited())
+    see_goodbye(s, &t, "closed by /exit", by_the_person)
 }
 
 pub(super) fn ctrl_c(s: &mut Stage) -> Result<()> {
@@ -23,7 +39,7 @@ pub(super) fn ctrl_c(s: &mut Stage) -> Result<()> {
     t.tui.press(&["C-c"])?;
     t.tui.wait_text("again to exit", DRAWN)?;
     t.tui.press(&["C-c"])?;
-    s.see(&t, "closed by Ctrl-C", exited())
+    see_goodbye(s, &t, "closed by Ctrl-C", by_the_person)
 }
 
 pub(super) fn ctrl_d(s: &mut Stage) -> Result<()> {
@@ -31,14 +47,14 @@ pub(super) fn ctrl_d(s: &mut Stage) -> Result<()> {
     t.tui.press(&["C-d"])?;
     t.tui.wait_text("again to exit", DRAWN)?;
     t.tui.press(&["C-d"])?;
-    s.see(&t, "closed by Ctrl-D", exited())
+    see_goodbye(s, &t, "closed by Ctrl-D", by_the_person)
 }
 
 pub(super) fn signals(s: &mut Stage) -> Result<()> {
     for signal in ["TERM", "HUP", "INT"] {
         let t = one_turn(s, signal)?;
         t.tui.signal(signal)?;
-        s.see(&t, &format!("closed by {signal}"), exited())?;
+        see_goodbye(s, &t, &format!("closed by {signal}"), from_outside)?;
     }
     Ok(())
 }
@@ -49,7 +65,7 @@ pub(super) fn terminal(s: &mut Stage) -> Result<()> {
     let t = one_turn(s, "a")?;
     t.tui.close_terminal()?;
     t.tui.wait_gone(DRAWN)?;
-    s.see(&t, "its terminal is gone", exited())?;
+    see_goodbye(s, &t, "its terminal is gone", from_outside)?;
     s.see(&other, "the other is untouched", idle())
 }
 
@@ -57,6 +73,7 @@ pub(super) fn kill(s: &mut Stage) -> Result<()> {
     let t = one_turn(s, "a")?;
     t.tui.signal("KILL")?;
     s.see(&t, "killed while idle", exited())?;
+    s.see_card(&t, "without a word of its own", |card| card["end_reason"] == "process_died")?;
     let t = s.open("b")?;
     s.prompt(&t, "SCRIPT:hang one")?;
     s.see(&t, "thinks", working().board(&["thinking"]))?;

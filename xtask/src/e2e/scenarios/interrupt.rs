@@ -75,8 +75,13 @@ pub(super) fn foreground_agent(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:subsleepy one")?;
     t.tui.wait_text(r"timeout 45|Sleep a while|Sleeping", Duration::from_secs(20))?;
     s.see(&t, "an agent works", working().board(&["delegating", "acting"]))?;
+    s.must_hear(&t, "SubagentStart", 1)?;
+    s.see_card(&t, "an agent works there too", |card| card["sub_agents"][0]["state"] == "working")?;
     t.tui.press(&["Escape"])?;
-    s.see(&t, "interrupted", interrupted())
+    s.see(&t, "interrupted", interrupted())?;
+    s.see_card(&t, "no agent works on", |card| {
+        card["sub_agents"].as_array().into_iter().flatten().all(|agent| agent["state"] == "done")
+    })
 }
 
 /// A hook of the person's own keeps the client waiting; ours for the same event has come and gone.

@@ -3,13 +3,24 @@
 use anyhow::Result;
 
 use crate::e2e::expect::{agent_permission as agent_asks, background, idle, permission, question, working};
-use crate::e2e::stage::Stage;
+use crate::e2e::stage::{Seat, Stage};
 
 pub(super) fn background_agent(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:bgagent one")?;
     s.see(&t, "the agent works on", background())?;
-    s.see(&t, "it reported", idle())
+    s.see_card(&t, "an agent in the background", |card| card["background"]["agents"] == 1)?;
+    s.see(&t, "it reported", idle())?;
+    see_agent_done(s, &t)
+}
+
+fn see_agent_done(s: &mut Stage, t: &Seat) -> Result<()> {
+    s.must_hear(t, "SubagentStart", 1)?;
+    s.must_hear(t, "SubagentStop", 1)?;
+    s.see_card(t, "its agent is done", |card| {
+        let states = card["sub_agents"].as_array().into_iter().flatten().map(|agent| &agent["state"]);
+        card["background"]["agents"] == 0 && states.eq(["done"])
+    })
 }
 
 pub(super) fn foreground_agent(s: &mut Stage) -> Result<()> {
@@ -17,7 +28,9 @@ pub(super) fn foreground_agent(s: &mut Stage) -> Result<()> {
     let t = s.open_with("a", &["--permission-mode", "default"], &foreground)?;
     s.prompt(&t, "SCRIPT:fgagent one")?;
     s.see(&t, "the turn waits for its agent", working().board(&["delegating", "acting"]))?;
-    s.see(&t, "it reported", idle())
+    s.see_card(&t, "an agent works", |card| card["sub_agents"][0]["state"] == "working")?;
+    s.see(&t, "it reported", idle())?;
+    see_agent_done(s, &t)
 }
 
 pub(super) fn agent_permission(s: &mut Stage) -> Result<()> {
@@ -26,7 +39,8 @@ pub(super) fn agent_permission(s: &mut Stage) -> Result<()> {
     s.see(&t, "the agent asks", agent_asks("Bash"))?;
     s.answer(&t, &["Enter"])?;
     s.see(&t, "given, it works on", background())?;
-    s.see(&t, "it reported", idle())
+    s.see(&t, "it reported", idle())?;
+    see_agent_done(s, &t)
 }
 
 pub(super) fn foreground_agent_permission(s: &mut Stage) -> Result<()> {
@@ -34,15 +48,19 @@ pub(super) fn foreground_agent_permission(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:subagent one")?;
     s.see(&t, "the agent asks", agent_asks("Bash"))?;
     s.answer(&t, &["Enter"])?;
-    s.see(&t, "given, it reported", idle())
+    s.see(&t, "given, it reported", idle())?;
+    see_agent_done(s, &t)
 }
 
 pub(super) fn background_shell(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:bgbash one")?;
     s.see(&t, "the command works on", idle())?;
+    s.see_card(&t, "a command in the background", |card| card["background"]["shells"] == 1)?;
     t.tui.wait_text(r"completed \(exit code 0\)", std::time::Duration::from_secs(20))?;
-    s.see(&t, "it is done", idle())
+    s.see(&t, "it is done", idle())?;
+    s.must_hear(&t, "Stop", 2)?;
+    s.see_card(&t, "no command in the background", |card| card["background"]["shells"] == 0)
 }
 
 pub(super) fn four_at_once(s: &mut Stage) -> Result<()> {

@@ -11,6 +11,7 @@ mod terminal;
 mod turn;
 
 use anyhow::Result;
+use serde_json::Value;
 
 use super::stage::Stage;
 
@@ -20,6 +21,8 @@ pub(super) struct Scenario {
     pub(super) run: fn(&mut Stage) -> Result<()>,
     /// Takes a minute or more.
     pub(super) slow: bool,
+    /// The only one that shows some event: the drift watch plays it, slow or not.
+    pub(super) only_source: bool,
     /// Bash, Read and Agent run without asking.
     pub(super) allow_tools: bool,
     /// Hooks are there before the client starts.
@@ -30,7 +33,16 @@ pub(super) struct Scenario {
 
 /// Asks before each tool.
 const fn asking(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
-    Scenario { name, about, run, slow: false, allow_tools: false, hooks_first: true, acts: false }
+    Scenario {
+        name,
+        about,
+        run,
+        slow: false,
+        only_source: false,
+        allow_tools: false,
+        hooks_first: true,
+        acts: false,
+    }
 }
 
 /// Common tools run without asking.
@@ -41,6 +53,11 @@ const fn free(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Re
 /// The daemon does something at the terminal.
 const fn acting(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
     Scenario { acts: true, ..asking(name, about, run) }
+}
+
+/// What a session still waits for, as its card has it.
+fn open_asks(card: &Value) -> impl Iterator<Item = &Value> {
+    card["asks"].as_array().into_iter().flatten().filter(|ask| ask["resolution"].is_null())
 }
 
 pub(super) static ALL: &[Scenario] = &[
@@ -54,6 +71,7 @@ pub(super) static ALL: &[Scenario] = &[
     asking("api_errors", "the API refuses, after retries and at once", turn::api_errors),
     Scenario {
         slow: true,
+        only_source: true,
         ..asking("idle_notification", "nobody answers for a minute", turn::idle_notification)
     },
     asking("permission_yes", "a permission is given", ask::permission_yes),

@@ -3,9 +3,14 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use flightdeck_sim::client::wait_for;
+use serde_json::json;
 
 use crate::e2e::expect::{error, idle, working};
 use crate::e2e::stage::{DRAWN, Stage};
+
+/// The client reminds the person after a minute.
+const REMINDED: Duration = Duration::from_secs(90);
 
 pub(super) fn print(s: &mut Stage) -> Result<()> {
     let done = s.lab.print("SCRIPT:hello say hello", &[], &[])?;
@@ -16,7 +21,10 @@ pub(super) fn print(s: &mut Stage) -> Result<()> {
     ids.dedup();
     ensure!(ids.len() == 2, "two sessions, seen {ids:?}");
     s.see_board(&ids[0], "said hello and ended", &["session_ended"])?;
-    s.see_board(&ids[1], "was refused a tool and ended", &["session_ended"])
+    s.see_board(&ids[1], "was refused a tool and ended", &["session_ended"])?;
+    s.must_hear_of(&ids[1], "PermissionRequest", 1)?;
+    ids.iter()
+        .try_for_each(|id| ["Stop", "SessionEnd"].iter().try_for_each(|hook| s.must_hear_of(id, hook, 1)))
 }
 
 pub(super) fn turn(s: &mut Stage) -> Result<()> {
@@ -28,15 +36,23 @@ pub(super) fn turn(s: &mut Stage) -> Result<()> {
     s.see(&t, "ran two commands", idle())?;
     s.prompt(&t, "SCRIPT:nap three")?;
     s.see(&t, "a command runs", working().board(&["acting"]))?;
-    s.see(&t, "and is done", idle())
+    s.see(&t, "and is done", idle())?;
+    s.must_hear(&t, "PostToolUse", 3)?;
+    s.must_hear(&t, "Stop", 3)?;
+    s.see_card(&t, "three turns", |card| card["turn_count"] == 3)
 }
 
 pub(super) fn tool_failure(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:fail one")?;
     s.see(&t, "the command failed, Claude went on", idle())?;
+    s.must_hear(&t, "PostToolUseFailure", 1)?;
+    s.see_card(&t, "what failed", |card| card["last_failure"]["tool"] == "Bash")?;
     s.prompt(&t, "SCRIPT:badtool two")?;
-    s.see(&t, "the tool does not exist", idle())
+    s.see(&t, "the tool does not exist", idle())?;
+    // All that fires for it.
+    s.must_hear(&t, "PostToolBatch", 2)?;
+    s.see_card(&t, "nothing failed in this turn", |card| card["last_failure"].is_null())
 }
 
 pub(super) fn queued_prompt(s: &mut Stage) -> Result<()> {
@@ -46,21 +62,28 @@ pub(super) fn queued_prompt(s: &mut Stage) -> Result<()> {
     t.tui.submit("SCRIPT:hello queued")?;
     t.tui.wait_text("queued messages|to send now", DRAWN)?;
     s.see(&t, "the prompt waits in the queue", working().board(&["acting"]))?;
-    s.see(&t, "both are done", idle())
+    s.see_card(&t, "one in the queue", |card| card["queued_prompts"] == 1)?;
+    s.see(&t, "both are done", idle())?;
+    s.must_hear(&t, "UserPromptSubmit", 2)?;
+    s.see_card(&t, "none in the queue", |card| card["queued_prompts"] == 0)
 }
 
 pub(super) fn api_errors(s: &mut Stage) -> Result<()> {
     let t = s.open_with("a", &["--permission-mode", "default"], &[("CLAUDE_CODE_MAX_RETRIES", "1")])?;
     s.prompt(&t, "SCRIPT:err500 one")?;
     s.see(&t, "server error", error())?;
+    s.must_hear(&t, "StopFailure", 1)?;
     s.prompt(&t, "SCRIPT:hello two")?;
     s.see(&t, "it works again", idle())?;
     s.prompt(&t, "SCRIPT:err429 three")?;
     s.see(&t, "rate limit", error())?;
+    s.must_hear(&t, "StopFailure", 2)?;
     s.prompt(&t, "SCRIPT:err401 four")?;
     s.see(&t, "not authorised", error())?;
+    s.must_hear(&t, "StopFailure", 3)?;
     s.prompt(&t, "SCRIPT:drop five")?;
-    s.see(&t, "the stream was cut, which the client takes as an answer", idle())
+    s.see(&t, "the stream was cut, which the client takes as an answer", idle())?;
+    s.must_hear(&t, "Stop", 2)
 }
 
 pub(super) fn print_errors(s: &mut Stage) -> Result<()> {
@@ -71,6 +94,8 @@ pub(super) fn print_errors(s: &mut Stage) -> Result<()> {
         ensure!(!failed.success, "{failed:?}");
         let id = s.lab.api().seen().last().map(|r| r.session_id.clone()).unwrap_or_default();
         s.see_board(&id, &format!("{step}, and ended"), &["session_ended"])?;
+        // No StopFailure: the client mostly ends before that hook does.
+        s.must_hear_of(&id, "SessionEnd", 1)?;
     }
     Ok(())
 }
@@ -84,21 +109,29 @@ pub(super) fn shell_command(s: &mut Stage) -> Result<()> {
     t.tui.submit("echo typed-by-$((40+2))")?;
     t.tui.wait_text("typed-by-42", DRAWN)?;
     s.see(&t, "the command ran, nobody works", idle())?;
+    s.must_hear(&t, "Stop", 1)?;
     s.prompt(&t, "SCRIPT:hello two")?;
     s.see(&t, "goes on", idle())
 }
 
 pub(super) fn todos(s: &mut Stage) -> Result<()> {
-    let t = s.open("a")?;
+    // Newer models are not offered the tools.
+    let offered = [("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")];
+    let t = s.open_with("a", &["--permission-mode", "default"], &offered)?;
     s.prompt(&t, "SCRIPT:todos one")?;
-    s.see(&t, "made a list and did one of it", idle())
+    s.see(&t, "made a list and did one of it", idle())?;
+    s.must_hear(&t, "TaskCreated", 2)?;
+    s.must_hear(&t, "TaskCompleted", 1)?;
+    s.see_card(&t, "one of two is done", |card| {
+        let statuses = card["progress_items"].as_array().into_iter().flatten().map(|item| &item["status"]);
+        statuses.eq([&json!("completed"), &json!("pending")])
+    })
 }
 
 pub(super) fn idle_notification(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:hello one")?;
     s.see(&t, "answered", idle())?;
-    // No fact tells on the screen that the notification has been sent.
-    std::thread::sleep(Duration::from_secs(65));
+    wait_for("the reminder", REMINDED, || Ok((s.heard(&t, "Notification")? > 0).then_some(())))?;
     s.see(&t, "still waiting after the reminder", idle())
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{DONE, answer, bash, ended, made, not_run, post, ran};
 use crate::e2e::expect::{idle, permission};
+use crate::e2e::scenarios::open_asks;
 use crate::e2e::stage::{Seat, Stage};
 
 /// The shortest that shows it: the hold ends five seconds before the client would end the hook.
@@ -104,8 +105,7 @@ fn allow_any(s: &Stage) -> Result<Value> {
     let open = || {
         let all = s.get("/api/sessions")?;
         let sessions = all["sessions"].as_array().context("no sessions")?;
-        let mut asks = sessions.iter().flat_map(|card| card["asks"].as_array().into_iter().flatten());
-        Ok(asks.rfind(|ask| ask["resolution"].is_null()).cloned())
+        Ok(sessions.iter().flat_map(open_asks).last().cloned())
     };
     let ask = wait_for("an ask in print mode", DONE, open)?;
     answer(s, &ask, json!({"decision": "allow"}), "allowed")?;

@@ -24,9 +24,7 @@ const DONE: Duration = Duration::from_secs(15);
 
 /// What the session waits for, as its card has it.
 fn open_asks(s: &Stage, t: &Seat) -> Result<Vec<Value>> {
-    let card = s.card(t)?;
-    let asks = card["asks"].as_array().into_iter().flatten();
-    Ok(asks.filter(|ask| ask["resolution"].is_null()).cloned().collect())
+    Ok(super::open_asks(&s.card(t)?).cloned().collect())
 }
 
 /// The one thing that it waits for.
