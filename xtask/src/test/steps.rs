@@ -143,7 +143,7 @@ fn e2e() -> Result<Outcome> {
     let daemon = build_for_stories()?.into_os_string();
     match crate::e2e::run(&crate::e2e::Args::parse_from(["e2e".into(), "--flightdeck".into(), daemon]))? {
         Played::Held { again } => Ok(needed_again(again.len(), ["scenario", "scenarios"], &again.join(", "))),
-        Played::Failed => bail!("a scenario failed twice: see above"),
+        Played::Failed => bail!("a scenario failed twice, or too many failed once: see above"),
         Played::Skipped(why) => Ok(Outcome::Skipped(why)),
     }
 }

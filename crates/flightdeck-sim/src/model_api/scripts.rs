@@ -80,6 +80,9 @@ const PLAN: &str = "# Plan\n\n1. Read the code\n2. Change the code\n3. Run the t
 
 /// Waits until it is killed or its time is up; `sleep` alone is refused by the client's Bash tool.
 const LONG_COMMAND: &str = "timeout 45 tail -f /dev/null; echo slept";
+/// Waits until whoever looks at it has seen enough, and makes a file `go`.
+const UNTIL_GO: &str =
+    "timeout 90 sh -c 'until test -e go; do timeout 0.1 tail -f /dev/null; done'; echo went";
 
 /// The script of that name, or `None`.
 pub fn script(name: &str) -> Option<Vec<Step>> {
@@ -126,6 +129,7 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
         ),
         "sleep" => then(vec![bash(LONG_COMMAND, "Sleep a while")], "Slept."),
         "nap" => then(vec![bash("timeout 5 tail -f /dev/null; echo napped", "Nap a little")], "Napped."),
+        "until" => then(vec![bash(UNTIL_GO, "Wait for a file")], "It is there."),
         "slow" => vec![slow()],
         "hang" => vec![Step::Hang(Duration::from_secs(60))],
         "ask" => then(vec![tool("AskUserQuestion", question())], "Thank you for the answer."),

@@ -57,12 +57,13 @@ pub(super) fn tool_failure(s: &mut Stage) -> Result<()> {
 
 pub(super) fn queued_prompt(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
-    s.prompt(&t, "SCRIPT:nap one")?;
+    s.prompt(&t, "SCRIPT:until one")?;
     s.see(&t, "a command runs", working().board(&["acting"]))?;
     t.tui.submit("SCRIPT:hello queued")?;
     t.tui.wait_text("queued messages|to send now", DRAWN)?;
     s.see(&t, "the prompt waits in the queue", working().board(&["acting"]))?;
     s.see_card(&t, "one in the queue", |card| card["queued_prompts"] == 1)?;
+    std::fs::write(s.lab.cwd().join("go"), "")?;
     s.see(&t, "both are done", idle())?;
     s.must_hear(&t, "UserPromptSubmit", 2)?;
     s.see_card(&t, "none in the queue", |card| card["queued_prompts"] == 0)
