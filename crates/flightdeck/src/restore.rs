@@ -25,8 +25,8 @@ pub const SNAPSHOT_EVERY_EVENTS: usize = 5_000;
 pub const SNAPSHOT_BYTES_PER_EVENT: usize = 512;
 /// How often old events are looked for …
 pub const RETAIN_EVERY: Duration = Duration::from_secs(600);
-/// … and sooner after this many new ones, some 50 MB: a flood must not fill the disk before its time has come.
-pub const RETAIN_EVERY_EVENTS: usize = 50_000;
+/// … and with the next snapshot once the log is larger than it may be by one part in this many.
+pub const RETAIN_OVER: u64 = 8;
 /// The first time: when the start is over, and before most daemons end.
 pub const RETAIN_FIRST_AFTER: Duration = Duration::from_secs(30);
 
@@ -164,7 +164,6 @@ pub struct Keeper {
     /// Only the snapshot: what is removed after it is not waited for.
     saving: Option<JoinHandle<usize>>,
     retain_at: Instant,
-    events_since_retained: usize,
 }
 
 impl Keeper {
@@ -175,13 +174,11 @@ impl Keeper {
             last_bytes: 0,
             saving: None,
             retain_at: Instant::now() + RETAIN_FIRST_AFTER,
-            events_since_retained: 0,
         }
     }
 
     pub fn applied(&mut self, events: usize) {
         self.events_since += events;
-        self.events_since_retained += events;
     }
 
     /// How long until old events are to be looked for, even if nothing happens.
@@ -192,7 +189,7 @@ impl Keeper {
     /// After each batch.
     pub fn look_after(&mut self, fleet: &Fleet, store: &Store) {
         let saving = self.is_saving();
-        let retain = self.until_due().is_zero() || self.events_since_retained >= RETAIN_EVERY_EVENTS;
+        let retain = self.until_due().is_zero();
         if retain {
             self.retain_at = Instant::now() + if saving { RETAIN_FIRST_AFTER } else { RETAIN_EVERY };
         }
@@ -203,9 +200,6 @@ impl Keeper {
         // A second snapshot of the same would push out the one to fall back on.
         let is_known = self.events_since == 0 && self.last_bytes > 0;
         self.events_since = 0;
-        if retain {
-            self.events_since_retained = 0;
-        }
         let (seq, now) = (fleet.last_seq(), fleet.now());
         let (last_bytes, store, policy) = (self.last_bytes, store.clone(), self.policy);
         let fleet = (!is_known).then(|| fleet.clone());
@@ -214,7 +208,7 @@ impl Keeper {
                 None => last_bytes,
                 Some(fleet) => save(fleet, &store).await,
             };
-            if retain && bytes > 0 {
+            if bytes > 0 && (retain || is_too_large(&store, policy).await) {
                 // Nobody waits for it: a store that closes breaks it off, and the next start goes on.
                 tokio::spawn(async move { remove_old(&store, policy, seq, now).await });
             }
@@ -260,6 +254,12 @@ async fn save(fleet: Fleet, store: &Store) -> usize {
             0
         }
     }
+}
+
+/// A flood does not wait for its time.
+async fn is_too_large(store: &Store, policy: RetentionPolicy) -> bool {
+    let most = policy.max_bytes.saturating_add(policy.max_bytes / RETAIN_OVER);
+    store.size_bytes().await.is_ok_and(|bytes| bytes > most)
 }
 
 async fn remove_old(store: &Store, policy: RetentionPolicy, snapshot_seq: u64, now: Timestamp) {
@@ -385,26 +385,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_flood_brings_the_look_for_old_events_forward() {
-        let store = Store::in_memory().unwrap();
-        let hour = Millis::hours(1).0;
-        let records = vec![hook("UserPromptSubmit", 0), hook("Stop", 1), hook("UserPromptSubmit", 3 * hour)];
-        let mut fleet = Fleet::new(Rules::default());
-        for (seq, record) in (1..).zip(&records) {
-            fleet.apply(&Event { seq, ..Event::from_record(record) });
+    async fn a_log_that_has_grown_too_large_is_cut_with_the_next_snapshot() {
+        for (max_bytes, oldest) in [(u64::MAX, 1), (1, 3)] {
+            let store = Store::in_memory().unwrap();
+            let records: Vec<_> = (1..=3).map(|ms| hook("UserPromptSubmit", ms)).collect();
+            let mut fleet = Fleet::new(Rules::default());
+            for (seq, record) in (1..).zip(&records) {
+                fleet.apply(&Event { seq, ..Event::from_record(record) });
+            }
+            store.append(records).await.unwrap();
+            let mut keeper = Keeper::new(RetentionPolicy { max_bytes, ..RetentionPolicy::default() });
+            keeper.applied(SNAPSHOT_EVERY_EVENTS);
+            keeper.look_after(&fleet, &store);
+            keeper.saving.take().unwrap().await.unwrap();
+            until(async || store.oldest().await.unwrap().unwrap().seq == oldest).await;
         }
-        store.append(records).await.unwrap();
-        let mut keeper = Keeper::new(RetentionPolicy { max_age: Millis(hour), ..RetentionPolicy::default() });
-        keeper.applied(RETAIN_EVERY_EVENTS - 1);
-        keeper.look_after(&fleet, &store);
-        keeper.saving.take().unwrap().await.unwrap();
-        assert_eq!(store.oldest().await.unwrap().unwrap().seq, 1, "a snapshot was due, nothing else");
-        keeper.applied(1);
-        keeper.look_after(&fleet, &store);
-        while store.oldest().await.unwrap().unwrap().seq == 1 {
-            tokio::task::yield_now().await;
-        }
-        assert_eq!(keeper.events_since_retained, 0);
+    }
+
+    async fn until(mut holds: impl AsyncFnMut() -> bool) {
+        let waiting = async {
+            while !holds().await {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap();
     }
 
     #[tokio::test]

@@ -25,6 +25,9 @@ pub(super) struct Load {
     pub(super) rate: u64,
     pub(super) viewers: usize,
     pub(super) seconds: u64,
+    /// Events of each session, as fast as they go, before it is judged: a session keeps something of its last hundreds, and
+    /// one that is young still grows.
+    pub(super) warm_up: usize,
     /// Little enough that old events are removed while the load runs.
     pub(super) keep_megabytes: u64,
 }
@@ -66,6 +69,7 @@ struct Seen {
     gaps: AtomicU64,
     acks_ms: Mutex<Vec<f64>>,
     sights_ms: Mutex<Vec<f64>>,
+    warm: AtomicBool,
     over: AtomicBool,
 }
 
@@ -75,8 +79,8 @@ fn now_ms() -> i64 {
 
 pub(super) fn run(load: &Load, binary: &Path, judged: bool) -> Result<bool> {
     println!(
-        "{} sessions, {} events a second, {} viewers, {} s; at most {} MB of events are kept",
-        load.sessions, load.rate, load.viewers, load.seconds, load.keep_megabytes
+        "{} sessions, {} events a second, {} viewers, {} s; at most {} MB of events are kept; first {} events each",
+        load.sessions, load.rate, load.viewers, load.seconds, load.keep_megabytes, load.warm_up
     );
     let daemon = Daemon::start(binary, load.keep_megabytes)?;
     let seen = Arc::new(Seen::default());
@@ -87,12 +91,14 @@ pub(super) fn run(load: &Load, binary: &Path, judged: bool) -> Result<bool> {
         carriers.push(std::thread::spawn(move || carry(socket, &events, &seen)));
         lanes.push(lane);
     }
-    for n in 0..load.viewers {
-        view(&daemon.address, n == 0, Arc::clone(&seen))?;
-    }
     let samples = std::thread::scope(|scope| {
-        let sending = scope.spawn(|| send(load, &daemon, lanes, &seen));
-        let samples = sample(load, &daemon, &seen);
+        let sending = scope.spawn(|| {
+            let sent = send(load, &daemon, lanes, &seen);
+            seen.over.store(true, Ordering::Relaxed);
+            sent
+        });
+        wait_until_warm(&seen);
+        let samples = watch(load, &daemon, &seen).and_then(|()| sample(load, &daemon, &seen));
         seen.over.store(true, Ordering::Relaxed);
         sending.join().map_err(|_| anyhow::anyhow!("the sender panicked"))??;
         samples
@@ -119,18 +125,23 @@ fn send(
         home: daemon.home().display().to_string(),
         ..FleetConfig::default()
     };
+    let mut events = Fleet::new(config);
+    let give = |event: SimEvent| {
+        let lane = event.session_id.bytes().map(usize::from).sum::<usize>() % CONNECTIONS;
+        lanes[lane]
+            .send((event, Instant::now()))
+            .map_err(|_| anyhow::anyhow!("a connection to the daemon broke off"))
+    };
+    events.by_ref().take(load.sessions * load.warm_up).try_for_each(give)?;
+    seen.warm.store(true, Ordering::Relaxed);
     let begun = Instant::now();
-    for (n, event) in (0_u64..).zip(Fleet::new(config)) {
+    for (n, event) in (0_u32..).zip(events) {
         if seen.over.load(Ordering::Relaxed) {
             break;
         }
-        let due =
-            begun + Duration::from_nanos(1_000_000_000 / load.rate) * u32::try_from(n).unwrap_or(u32::MAX);
+        let due = begun + Duration::from_nanos(1_000_000_000 / load.rate) * n;
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        let lane = event.session_id.bytes().map(usize::from).sum::<usize>() % CONNECTIONS;
-        if lanes[lane].send((event, Instant::now())).is_err() {
-            bail!("a connection to the daemon broke off");
-        }
+        give(event)?;
     }
     Ok(())
 }
@@ -163,6 +174,10 @@ fn push(all: &Mutex<Vec<f64>>, time: Duration) {
     if let Ok(mut all) = all.lock() {
         all.push(time.as_secs_f64() * 1e3);
     }
+}
+
+fn watch(load: &Load, daemon: &Daemon, seen: &Arc<Seen>) -> Result<()> {
+    (0..load.viewers).try_for_each(|n| view(&daemon.address, n == 0, Arc::clone(seen)))
 }
 
 /// One viewer of the event stream; the first also measures how long a marked event takes to reach it.
@@ -198,6 +213,7 @@ fn mark(line: &[u8]) -> Option<i64> {
 
 fn sample(load: &Load, daemon: &Daemon, seen: &Seen) -> Result<Vec<Sample>> {
     let (begun, end) = (Instant::now(), Duration::from_secs(load.seconds));
+    let before = seen.sent.load(Ordering::Relaxed);
     let mut marks = daemon.socket()?;
     let mut samples = Vec::new();
     let mut next = SAMPLE_EVERY;
@@ -213,7 +229,7 @@ fn sample(load: &Load, daemon: &Daemon, seen: &Seen) -> Result<Vec<Sample>> {
         seen.sent.fetch_add(1, Ordering::Relaxed);
         if begun.elapsed() >= next {
             next += SAMPLE_EVERY;
-            let one = look(begun, daemon, seen)?;
+            let one = look(begun, before, daemon, seen)?;
             println!(
                 "{:>5.0} s {:>9} events  ack p50 {:>6.2} p99 {:>7.2} ms  seen p99 {:>6.0} ms  {:>6.1} MB resident  {:>7.1} MB database",
                 one.at,
@@ -230,14 +246,29 @@ fn sample(load: &Load, daemon: &Daemon, seen: &Seen) -> Result<Vec<Sample>> {
     Ok(samples)
 }
 
-fn look(begun: Instant, daemon: &Daemon, seen: &Seen) -> Result<Sample> {
-    let take =
-        |all: &Mutex<Vec<f64>>| all.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default();
+/// A sender that breaks off ends the wait too.
+fn wait_until_warm(seen: &Seen) {
+    let begun = Instant::now();
+    while !seen.warm.load(Ordering::Relaxed) && !seen.over.load(Ordering::Relaxed) {
+        std::thread::sleep(MARK_EVERY);
+    }
+    let (sent, took) = (seen.sent.load(Ordering::Relaxed), begun.elapsed().as_secs_f32());
+    println!("{sent} events in {took:.0} s to begin with");
+    // What took how long until now is not judged.
+    take(&seen.acks_ms);
+}
+
+fn take(all: &Mutex<Vec<f64>>) -> Vec<f64> {
+    all.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default()
+}
+
+/// `before` were sent to warm up.
+fn look(begun: Instant, before: u64, daemon: &Daemon, seen: &Seen) -> Result<Sample> {
     let (mut acks, mut sights) = (take(&seen.acks_ms), take(&seen.sights_ms));
     let (database_mb, other_mb) = daemon.disk_mb();
     Ok(Sample {
         at: begun.elapsed().as_secs_f64(),
-        events: seen.sent.load(Ordering::Relaxed),
+        events: seen.sent.load(Ordering::Relaxed) - before,
         ack_p50_ms: judge::percentile(&mut acks, 50),
         ack_p99_ms: judge::percentile(&mut acks, 99),
         ack_max_ms: judge::percentile(&mut acks, 100),

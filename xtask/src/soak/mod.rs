@@ -35,6 +35,9 @@ pub(crate) struct Args {
     /// How long the load lasts
     #[arg(long, default_value_t = 600)]
     seconds: u64,
+    /// Events of each session before it is judged
+    #[arg(long, default_value_t = 200)]
+    warm_up: usize,
     /// Seeds of the fault simulation
     #[arg(long, default_value_t = 10_000)]
     seeds: u64,
@@ -75,7 +78,7 @@ enum Part {
 
 pub(crate) fn run(args: &Args) -> Result<bool> {
     if args.smoke {
-        let load = Load { sessions: 200, rate: 300, viewers: 5, seconds: 10, keep_megabytes: 1 };
+        let load = Load { sessions: 200, rate: 300, viewers: 5, seconds: 10, warm_up: 0, keep_megabytes: 1 };
         let binary = match &args.binary {
             Some(binary) => binary.clone(),
             None => build(&["build", "--package", "flightdeck"], "debug")?,
@@ -91,7 +94,8 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         };
         let &Args { sessions, rate, viewers, seconds, .. } = args;
         // The daemon looks for old events half a minute after its start: there must be more than this by then.
-        held &= load::run(&Load { sessions, rate, viewers, seconds, keep_megabytes: 16 }, &binary, true)?;
+        let load = Load { sessions, rate, viewers, seconds, warm_up: args.warm_up, keep_megabytes: 16 };
+        held &= load::run(&load, &binary, true)?;
     }
     // Another stretch of seeds every day; the number is printed.
     let today = std::time::UNIX_EPOCH.elapsed()?.as_secs() / 86_400 * 1_000_000;

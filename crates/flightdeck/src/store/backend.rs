@@ -25,8 +25,9 @@ pub trait Backend: Send {
     fn counts_by_name(&mut self) -> Result<BTreeMap<String, u64>>;
     fn size_bytes(&mut self) -> Result<u64>;
 
-    /// Keeps [`super::SNAPSHOTS_KEPT`].
-    fn save_snapshot(&mut self, snapshot: &Snapshot) -> Result<()>;
+    /// Writes a little of a snapshot, which counts once all of it is there; keeps [`super::SNAPSHOTS_KEPT`]. Called with the
+    /// same one until it answers [`SaveStep::Done`], with appends between.
+    fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep>;
     /// The newest of this version that is whole.
     fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>>;
 
@@ -47,6 +48,14 @@ pub trait Backend: Send {
 
     /// Removes a little of what the policy gives up. Called until it answers [`RetainStep::Done`], with appends between.
     fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep>;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SaveStep {
+    More,
+    /// There is more to do, but not at once: the disk is busy.
+    Wait,
+    Done,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use flightdeck_core::time::Timestamp;
 
 use super::{
     Appended, Backend, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Result, RetainStep,
-    RetentionPolicy, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
+    RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
     StoredSession, TranscriptBatch,
 };
 
@@ -217,11 +217,12 @@ impl Backend for Faulty {
     fn size_bytes(&mut self) -> Result<u64> {
         self.alive()?.size_bytes()
     }
-    fn save_snapshot(&mut self, snapshot: &Snapshot) -> Result<()> {
+    fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
+        // One write, however many steps it takes: that depends on the disk.
         self.write(|this| {
-            this.inner.save_snapshot(snapshot)?;
+            while this.inner.save_step(snapshot)? != SaveStep::Done {}
             this.switch.wrote(|| Written::Snapshot(snapshot.clone()));
-            Ok(())
+            Ok(SaveStep::Done)
         })
     }
     fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {

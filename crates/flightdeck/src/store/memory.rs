@@ -8,7 +8,7 @@ use flightdeck_core::record::{EventId, Record, Verbatim};
 use flightdeck_core::time::Timestamp;
 use serde_json::Map;
 
-use super::backend::{Backend, Counts, RetainStep};
+use super::backend::{Backend, Counts, RetainStep, SaveStep};
 use super::{
     Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, PAGE_ITEMS_MAX, PageFrom, Result,
     RetentionPolicy, SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SessionCursor, SessionPage, SessionRead, SessionUsage,
@@ -173,11 +173,11 @@ impl Backend for Memory {
         Ok(self.data().bytes)
     }
 
-    fn save_snapshot(&mut self, snapshot: &Snapshot) -> Result<()> {
+    fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
         let mut data = self.data();
         data.snapshots.insert(0, snapshot.clone());
         data.snapshots.truncate(SNAPSHOTS_KEPT);
-        Ok(())
+        Ok(SaveStep::Done)
     }
 
     fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {

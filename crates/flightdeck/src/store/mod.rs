@@ -27,7 +27,7 @@ use flightdeck_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant};
 
-pub use backend::{Backend, RetainStep};
+pub use backend::{Backend, RetainStep, SaveStep};
 pub use error::StoreError;
 pub use memory::Memory;
 pub use parts::Parts;

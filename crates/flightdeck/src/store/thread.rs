@@ -14,16 +14,17 @@ use tokio::sync::oneshot;
 
 use super::{
     Appended, Backend, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Result, RetainReport, RetainStep,
-    RetentionPolicy, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
+    RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
     StoredSession, TranscriptBatch,
 };
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
 
-/// Commands served between two steps of retention: it goes on under load, but never keeps an append waiting for two.
+/// Commands served between two steps of a snapshot or of retention: these go on under load, but never keep an append
+/// waiting for two.
 const COMMANDS_BETWEEN_STEPS_MAX: usize = 16;
-/// How long retention waits for a busy disk before it asks again; a command ends the wait.
-const RETENTION_WAIT: Duration = Duration::from_millis(2);
+/// How long they wait for a busy disk before they ask again; a command ends the wait.
+const BUSY_WAIT: Duration = Duration::from_millis(2);
 
 #[derive(Debug)]
 pub(super) enum Command {
@@ -64,11 +65,26 @@ pub(super) fn start(backend: Box<dyn Backend>, commands: Receiver<Command>) -> R
 pub(super) struct Worker {
     backend: Box<dyn Backend>,
     commands: Receiver<Command>,
+    saving: Option<Saving>,
     retention: Option<Retention>,
-    /// Commands since the last step of retention.
+    /// Commands since the last step of either.
     served: usize,
     /// Only to wait for a command *or* a moment.
     waiting: Option<Runtime>,
+}
+
+/// Whether there is something to do at once.
+#[derive(PartialEq, Eq)]
+enum Pace {
+    Go,
+    /// The disk is busy.
+    Wait,
+}
+
+/// A snapshot that is being written.
+struct Saving {
+    snapshot: Snapshot,
+    reply: Reply<()>,
 }
 
 /// A retention that is under way.
@@ -81,7 +97,7 @@ struct Retention {
 
 impl Worker {
     pub(super) fn new(backend: Box<dyn Backend>, commands: Receiver<Command>) -> Self {
-        Self { backend, commands, retention: None, served: 0, waiting: None }
+        Self { backend, commands, saving: None, retention: None, served: 0, waiting: None }
     }
 
     fn run(mut self) {
@@ -94,9 +110,9 @@ impl Worker {
         }
     }
 
-    /// The next command. While there is none, retention goes on.
+    /// The next command. While there is none, what is under way goes on.
     fn next(&mut self) -> Option<Command> {
-        while self.retention.is_some() {
+        while self.is_under_way() {
             if self.served < COMMANDS_BETWEEN_STEPS_MAX {
                 match self.commands.try_recv() {
                     Ok(command) => {
@@ -108,8 +124,8 @@ impl Worker {
                 }
             }
             self.served = 0;
-            if self.retain_a_little() == Some(RetainStep::Wait)
-                && let Some(command) = self.command_within(RETENTION_WAIT)
+            if self.go_on_a_little() == Pace::Wait
+                && let Some(command) = self.command_within(BUSY_WAIT)
             {
                 return Some(command);
             }
@@ -121,9 +137,9 @@ impl Worker {
     #[cfg(test)]
     pub(super) async fn run_as_task(mut self, mut pace: impl AsyncFnMut()) {
         loop {
-            let command = match self.retention {
-                Some(_) => self.commands.try_recv().map_err(|e| e == TryRecvError::Disconnected),
-                None => self.commands.recv().await.ok_or(true),
+            let command = match self.is_under_way() {
+                true => self.commands.try_recv().map_err(|e| e == TryRecvError::Disconnected),
+                false => self.commands.recv().await.ok_or(true),
             };
             match command {
                 Ok(Command::Close(reply)) => {
@@ -136,7 +152,7 @@ impl Worker {
                 }
                 Err(true) => return,
                 Err(false) => {
-                    self.retain_a_little();
+                    self.go_on_a_little();
                     tokio::task::yield_now().await;
                 }
             }
@@ -167,7 +183,7 @@ impl Worker {
             Command::Oldest(reply) => answer(reply, db.oldest()),
             Command::CountsByName(reply) => answer(reply, db.counts_by_name()),
             Command::SizeBytes(reply) => answer(reply, db.size_bytes()),
-            Command::SaveSnapshot { snapshot, reply } => answer(reply, db.save_snapshot(&snapshot)),
+            Command::SaveSnapshot { snapshot, reply } => self.begin_saving(snapshot, reply),
             Command::LatestSnapshot { rules_version, reply } => {
                 answer(reply, db.latest_snapshot(&rules_version))
             }
@@ -187,6 +203,40 @@ impl Worker {
         }
     }
 
+    fn is_under_way(&self) -> bool {
+        self.saving.is_some() || self.retention.is_some()
+    }
+
+    /// A snapshot first: what retention may remove depends on it.
+    fn go_on_a_little(&mut self) -> Pace {
+        if self.saving.is_some() { self.save_a_little() } else { self.retain_a_little() }
+    }
+
+    /// One after the other: the newest is the one that was asked for last.
+    fn begin_saving(&mut self, snapshot: Snapshot, reply: Reply<()>) {
+        while self.saving.is_some() {
+            self.save_a_little();
+        }
+        self.saving = Some(Saving { snapshot, reply });
+    }
+
+    fn save_a_little(&mut self) -> Pace {
+        let Some(Saving { snapshot, reply }) = self.saving.take() else { return Pace::Go };
+        let step = match self.backend.save_step(&snapshot) {
+            Ok(SaveStep::Done) => {
+                answer(reply, Ok(()));
+                return Pace::Go;
+            }
+            Err(error) => {
+                answer(reply, Err(error));
+                return Pace::Go;
+            }
+            Ok(step) => step,
+        };
+        self.saving = Some(Saving { snapshot, reply });
+        if step == SaveStep::Wait { Pace::Wait } else { Pace::Go }
+    }
+
     fn begin_retention(&mut self, now: Timestamp, policy: RetentionPolicy, reply: Reply<RetainReport>) {
         if self.retention.is_some() {
             return answer(reply, Err(StoreError::Retaining));
@@ -200,13 +250,13 @@ impl Worker {
         }
     }
 
-    fn retain_a_little(&mut self) -> Option<RetainStep> {
-        let mut under_way = self.retention.take()?;
+    fn retain_a_little(&mut self) -> Pace {
+        let Some(mut under_way) = self.retention.take() else { return Pace::Go };
         let step = match self.backend.retain_step(under_way.now, &under_way.policy) {
             Ok(step) => step,
             Err(error) => {
                 answer(under_way.reply, Err(error));
-                return None;
+                return Pace::Go;
             }
         };
         match step {
@@ -219,9 +269,12 @@ impl Worker {
                 under_way.report.removed += removed;
                 self.retention = Some(under_way);
             }
-            RetainStep::Wait => self.retention = Some(under_way),
+            RetainStep::Wait => {
+                self.retention = Some(under_way);
+                return Pace::Wait;
+            }
         }
-        Some(step)
+        Pace::Go
     }
 }
 
@@ -232,11 +285,35 @@ fn answer<T>(reply: Reply<T>, result: Result<T>) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::super::testing::{record, records};
-    use super::super::{Memory, SLICE_EVENTS_MAX, Store};
+    use super::super::{Memory, Parts, SLICE_EVENTS_MAX, Store};
     use super::*;
     use flightdeck_core::time::Millis;
     use tokio::sync::mpsc;
+
+    #[test]
+    fn an_append_does_not_wait_for_a_large_snapshot() {
+        let folder = tempfile::tempdir().unwrap();
+        let backend = Store::sqlite_backend(&folder.path().join("flightdeck.db")).unwrap();
+        let (sender, commands) = mpsc::channel(super::super::COMMANDS_WAITING_MAX);
+        let mut worker = Worker::new(backend, commands);
+        let mut body = Parts::default();
+        body.write_all(&vec![7; 8 * 1024 * 1024]).unwrap();
+        let (reply, mut saved) = oneshot::channel();
+        worker.begin_saving(Snapshot { seq: 1, rules_version: "1".into(), body }, reply);
+        let mut appended = 0;
+        while saved.try_recv().is_err() {
+            let (records, reply) = (Arc::new(vec![record(appended + 1)]), oneshot::channel().0);
+            sender.try_send(Command::Append { records, reply }).unwrap();
+            let command = worker.next().unwrap();
+            worker.handle(command);
+            appended += 1;
+        }
+        assert!(appended > 8, "{appended} between the steps of 8 MB");
+        assert_eq!(worker.backend.latest_snapshot("1").unwrap().unwrap().seq, 1);
+    }
 
     /// As many as may wait: each is served after at most one slice, and retention still gets its turn.
     #[test]

@@ -6,13 +6,14 @@ use rusqlite::Connection;
 
 use super::super::{Result, StoreError};
 
-pub(super) const MIGRATIONS: [&str; 6] = [
+pub(super) const MIGRATIONS: [&str; 7] = [
     include_str!("../migrations/0001_log.sql"),
     include_str!("../migrations/0002_sessions.sql"),
     include_str!("../migrations/0003_transcripts.sql"),
     include_str!("../migrations/0004_shorter_stretches.sql"),
     include_str!("../migrations/0005_who_titled.sql"),
     include_str!("../migrations/0006_counted_to.sql"),
+    include_str!("../migrations/0007_snapshots_in_parts.sql"),
 ];
 
 /// The schema a file has: how many steps it took. Refuses one from the future before anything is written to it.

@@ -21,7 +21,7 @@ use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
 use rusqlite::{Connection, ErrorCode};
 
-use super::backend::{Backend, RetainStep};
+use super::backend::{Backend, RetainStep, SaveStep};
 use super::{
     Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Result, RetentionPolicy, SessionCursor,
     SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
@@ -39,6 +39,8 @@ pub(super) struct Sqlite {
     pace: retain::Pace,
     /// Something was removed since the file last took its real size.
     shrinking: bool,
+    /// The snapshot that is being written.
+    unfinished: Option<snapshots::Unfinished>,
     /// Its connection is the last to close, after `conn`.
     checkpointer: checkpoint::Checkpointer,
     /// Held as long as the connections: dropped after them.
@@ -125,8 +127,8 @@ impl Backend for Sqlite {
     fn size_bytes(&mut self) -> Result<u64> {
         Ok(file_bytes(&self.path) + file_bytes(&beside(&self.path, "-wal")))
     }
-    fn save_snapshot(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.run(|db| snapshots::save(&mut db.conn, snapshot))
+    fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
+        self.run(|db| db.save_a_little(snapshot))
     }
     fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {
         self.run(|db| snapshots::latest(&db.conn, rules_version))

@@ -45,7 +45,9 @@ pub(in super::super) fn open(path: &Path) -> Result<(Sqlite, Option<SetAside>)> 
     let _ = fs::remove_file(suspect_mark(path));
     let pace = retain::Pace::default();
     let path = path.to_owned();
-    let sqlite = Sqlite { conn, path, last_seq, tally, pace, shrinking: false, checkpointer, _lock: lock };
+    let (shrinking, unfinished) = (false, None);
+    let sqlite =
+        Sqlite { conn, path, last_seq, tally, pace, shrinking, unfinished, checkpointer, _lock: lock };
     Ok((sqlite, aside))
 }
 

@@ -1,31 +1,81 @@
 //! Snapshots of the fleet, so that a start need not read the whole log.
 
-use rusqlite::blob::ZeroBlob;
-use rusqlite::{Connection, MAIN_DB, Row, params};
+use rusqlite::{Connection, Row, Transaction, params};
 
+use super::super::backend::SaveStep;
 use super::super::{Result, SNAPSHOTS_KEPT, Snapshot, StoreError};
-use super::{from_db, to_db};
+use super::{Sqlite, from_db, to_db};
 
-pub(super) fn save(conn: &mut Connection, snapshot: &Snapshot) -> Result<()> {
-    let tx = conn.transaction()?;
-    let (size, sum) = (ZeroBlob(snapshot.body.len() as u64), snapshot.checksum());
-    tx.execute(
-        "INSERT INTO snapshots (seq, rules_version, checksum, body) VALUES (?1, ?2, ?3, ?4)",
-        params![to_db(snapshot.seq), snapshot.rules_version, sum, size],
-    )?;
-    // Written in place, part by part: bound as a value it would be copied whole, twice.
-    let mut body = tx.blob_open(MAIN_DB, "snapshots", "body", tx.last_insert_rowid(), false)?;
-    let mut at = 0;
-    for part in snapshot.body.iter() {
-        body.write_all_at(part, at)?;
-        at += part.len();
+/// Parts (of 64 KiB) written or removed in one step; an append waits for at most one.
+const STEP_PARTS: usize = 8;
+
+/// A snapshot that does not count yet.
+#[derive(Debug)]
+pub(super) struct Unfinished {
+    id: i64,
+    written: usize,
+}
+
+impl Sqlite {
+    pub(super) fn save_a_little(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
+        // Else the write-ahead log grows faster than it is copied, until appends must wait for the disk.
+        if self.checkpointer.is_busy() {
+            return Ok(SaveStep::Wait);
+        }
+        let Some(unfinished) = self.unfinished.take() else {
+            if remove_leftovers(&self.conn)? == 0 {
+                self.unfinished = Some(begin(&self.conn)?);
+            }
+            return Ok(SaveStep::More);
+        };
+        let tx = self.conn.transaction()?;
+        let written = unfinished.written + write(&tx, snapshot, &unfinished)?;
+        if snapshot.body.iter().nth(written).is_some() {
+            tx.commit()?;
+            self.unfinished = Some(Unfinished { written, ..unfinished });
+            return Ok(SaveStep::More);
+        }
+        tx.execute(
+            "INSERT INTO snapshots (id, seq, rules_version, checksum) VALUES (?1, ?2, ?3, ?4)",
+            params![unfinished.id, to_db(snapshot.seq), snapshot.rules_version, snapshot.checksum()],
+        )?;
+        tx.execute(
+            "DELETE FROM snapshots WHERE id NOT IN (SELECT id FROM snapshots ORDER BY id DESC LIMIT ?1)",
+            [SNAPSHOTS_KEPT as i64],
+        )?;
+        tx.commit()?;
+        Ok(SaveStep::Done)
     }
-    body.close()?;
-    tx.execute(
-        "DELETE FROM snapshots WHERE id NOT IN (SELECT id FROM snapshots ORDER BY id DESC LIMIT ?1)",
-        [SNAPSHOTS_KEPT as i64],
+}
+
+/// Parts of what no longer counts, or never did because its daemon died. Removed before the next one is written, which
+/// takes their room.
+fn remove_leftovers(conn: &Connection) -> Result<usize> {
+    let mut some = conn.prepare_cached(
+        "DELETE FROM snapshot_parts WHERE rowid IN
+            (SELECT rowid FROM snapshot_parts WHERE snapshot NOT IN (SELECT id FROM snapshots) LIMIT ?1)",
     )?;
-    Ok(tx.commit()?)
+    Ok(some.execute([STEP_PARTS as i64])?)
+}
+
+fn begin(conn: &Connection) -> Result<Unfinished> {
+    let id = conn.query_row("SELECT coalesce(max(id), 0) + 1 FROM snapshots", [], |row| row.get(0))?;
+    Ok(Unfinished { id, written: 0 })
+}
+
+fn write(
+    tx: &Transaction<'_>,
+    snapshot: &Snapshot,
+    Unfinished { id, written }: &Unfinished,
+) -> Result<usize> {
+    let mut insert =
+        tx.prepare_cached("INSERT INTO snapshot_parts (snapshot, part, body) VALUES (?1, ?2, ?3)")?;
+    let mut count = 0;
+    for (part, body) in snapshot.body.iter().enumerate().skip(*written).take(STEP_PARTS) {
+        insert.execute(params![id, part as i64, body])?;
+        count += 1;
+    }
+    Ok(count)
 }
 
 pub(super) fn latest(conn: &Connection, rules_version: &str) -> Result<Option<Snapshot>> {
@@ -44,8 +94,18 @@ pub(super) fn latest(conn: &Connection, rules_version: &str) -> Result<Option<Sn
 /// `None` if the snapshot does not read back as it was written.
 fn whole(conn: &Connection, id: i64) -> Result<Option<Snapshot>> {
     let mut select =
-        conn.prepare_cached("SELECT seq, rules_version, body, checksum FROM snapshots WHERE id = ?1")?;
-    match select.query_row([id], |row| Ok((snapshot(row)?, row.get::<_, i64>(3)?))) {
+        conn.prepare_cached("SELECT seq, rules_version, checksum FROM snapshots WHERE id = ?1")?;
+    let mut parts =
+        conn.prepare_cached("SELECT body FROM snapshot_parts WHERE snapshot = ?1 ORDER BY part")?;
+    let mut read = || {
+        let mut body = Vec::new();
+        let mut rows = parts.query([id])?;
+        while let Some(row) = rows.next()? {
+            body.extend_from_slice(row.get_ref(0)?.as_blob()?);
+        }
+        select.query_row([id], |row| Ok((snapshot(row, body)?, row.get::<_, i64>(2)?)))
+    };
+    match read() {
         Ok((snapshot, checksum)) => Ok((snapshot.checksum() == checksum).then_some(snapshot)),
         Err(error) => match StoreError::from(error) {
             StoreError::Corrupt { .. } => Ok(None),
@@ -54,10 +114,6 @@ fn whole(conn: &Connection, id: i64) -> Result<Option<Snapshot>> {
     }
 }
 
-fn snapshot(row: &Row<'_>) -> rusqlite::Result<Snapshot> {
-    Ok(Snapshot {
-        seq: from_db(row.get(0)?),
-        rules_version: row.get(1)?,
-        body: row.get::<_, Vec<u8>>(2)?.into(),
-    })
+fn snapshot(row: &Row<'_>, body: Vec<u8>) -> rusqlite::Result<Snapshot> {
+    Ok(Snapshot { seq: from_db(row.get(0)?), rules_version: row.get(1)?, body: body.into() })
 }

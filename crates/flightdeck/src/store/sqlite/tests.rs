@@ -8,7 +8,7 @@ use std::{env, fs};
 use flightdeck_core::time::Millis;
 
 use super::super::testing::{all, large, record, records, start, stored};
-use super::super::{RetentionPolicy, SLICE_EVENTS_MAX, Snapshot, Store, Title, TitledBy};
+use super::super::{Parts, RetentionPolicy, SLICE_EVENTS_MAX, Snapshot, Store, Title, TitledBy};
 use super::*;
 
 struct Home(tempfile::TempDir);
@@ -152,7 +152,7 @@ fn a_database_from_a_newer_version_is_refused_and_left_as_it_is() {
     let before = fs::read(home.db()).unwrap();
     let refusal = open(&home.db()).unwrap_err().to_string();
     assert!(refusal.ends_with(
-        "was written by a newer Flightdeck (schema 99, this one knows 6): update Flightdeck, or move the file away"
+        "was written by a newer Flightdeck (schema 99, this one knows 7): update Flightdeck, or move the file away"
     ));
     assert!(fs::read(home.db()).unwrap() == before, "it was written to");
 }
@@ -225,14 +225,50 @@ fn a_full_database_says_so_and_takes_events_again_once_there_is_room() {
     assert_eq!(db.counts_by_name().unwrap()["PostToolUse"], 2);
 }
 
+fn save(db: &mut Sqlite, snapshot: &Snapshot) {
+    while db.save_step(snapshot).unwrap() != SaveStep::Done {}
+}
+
+/// As large as that of a fleet of thousands.
+fn large_snapshot(seq: u64) -> Snapshot {
+    let mut body = Parts::default();
+    (0..500_000_u32).for_each(|n| body.write_all(&n.to_le_bytes()).unwrap());
+    Snapshot { seq, rules_version: "1".into(), body }
+}
+
+#[test]
+fn a_snapshot_counts_once_all_of_it_is_written_and_what_a_dead_daemon_began_is_removed() {
+    let home = Home::new();
+    let parts = |db: &Sqlite| {
+        db.conn.query_row("SELECT count(*) FROM snapshot_parts", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let mut db = home.open();
+    save(&mut db, &large_snapshot(1));
+    let whole = parts(&db);
+    assert!(whole > 1);
+    while parts(&db) == whole {
+        db.save_step(&large_snapshot(2)).unwrap();
+    }
+    drop(db);
+    let mut db = home.open();
+    let is_latest = |db: &mut Sqlite, seq| db.latest_snapshot("1").unwrap() == Some(large_snapshot(seq));
+    assert!(is_latest(&mut db, 1), "the second was never finished");
+    for seq in 3..=5 {
+        save(&mut db, &large_snapshot(seq));
+        assert!(is_latest(&mut db, seq), "{seq}");
+    }
+    assert_eq!(parts(&db), 3 * whole, "the two that are kept, and the one whose room the next takes");
+}
+
 #[test]
 fn a_damaged_snapshot_is_passed_over_for_the_one_before_it() {
     let home = Home::new();
     let mut db = home.open();
     let snapshot = |seq| Snapshot { seq, rules_version: "1".into(), body: b"the fleet".to_vec().into() };
-    db.save_snapshot(&snapshot(1)).unwrap();
-    db.save_snapshot(&snapshot(2)).unwrap();
-    db.conn.execute("UPDATE snapshots SET body = x'00' WHERE seq = 2", []).unwrap();
+    save(&mut db, &snapshot(1));
+    save(&mut db, &snapshot(2));
+    let damage = "UPDATE snapshot_parts SET body = x'00' WHERE snapshot = (SELECT max(id) FROM snapshots)";
+    db.conn.execute(damage, []).unwrap();
     assert_eq!(db.latest_snapshot("1").unwrap(), Some(snapshot(1)));
     db.conn.execute("UPDATE snapshots SET seq = 9", []).unwrap();
     assert_eq!(db.latest_snapshot("1").unwrap(), None);
