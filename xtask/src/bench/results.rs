@@ -31,7 +31,8 @@ pub(super) fn keep(path: &Path, run: &Run<'_>) -> Result<Vec<Line>> {
     let mut lines = all["lines"].as_array().cloned().unwrap_or_default();
     // Of a time when quick runs were kept here too.
     lines.retain(|line| line["quick"] == run.quick);
-    lines.into_iter().map(|line| Ok(serde_json::from_value(line)?)).collect()
+    // What is no number (a ratio to nothing) is no bar either.
+    Ok(lines.into_iter().filter_map(|line| serde_json::from_value(line).ok()).collect())
 }
 
 /// `machine` and `quick` at the top are those of this run; every line also has its own.

@@ -29,7 +29,8 @@ pub(super) fn ask_differs(screen: &Screen, card: &Value) -> Option<String> {
     let label = card["agent_state"]["label"].as_str().unwrap_or_default();
     let for_tool = format!("ermission for {tool}");
     let is_said = label.contains(&for_tool) && label.starts_with("Permission for ") != *from_agent;
-    let asks: Vec<&Value> = card["asks"].as_array().into_iter().flatten().filter(|a| is_open(a)).collect();
+    let asks: Vec<&Value> =
+        card["asks"].as_array().into_iter().flatten().filter(|a| is_unanswered(a)).collect();
     let is_it = |ask: &&Value| ask["tool_name"] == **tool && ask["agent_id"].is_string() == *from_agent;
     if is_said && asks.iter().any(is_it) {
         return None;
@@ -38,7 +39,7 @@ pub(super) fn ask_differs(screen: &Screen, card: &Value) -> Option<String> {
 }
 
 /// One that nobody answered may have been given up by the board: the terminal still asks.
-fn is_open(ask: &Value) -> bool {
+fn is_unanswered(ask: &Value) -> bool {
     ask["resolution"]["by"].is_null()
 }
 

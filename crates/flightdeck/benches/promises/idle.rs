@@ -50,7 +50,7 @@ fn fill(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// One that ended meanwhile had next to nothing to do since: it ends because it is idle.
+/// One that ended meanwhile is not in it, nor what it did since: such threads end because they are idle.
 fn since(before: &BTreeMap<u32, f64>, after: &BTreeMap<u32, f64>) -> f64 {
     after.iter().map(|(thread, ms)| ms - before.get(thread).unwrap_or(&0.0)).sum()
 }

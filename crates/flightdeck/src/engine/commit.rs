@@ -141,10 +141,7 @@ impl Engine {
             Ok(appended) => {
                 self.health.stored();
                 self.health.metrics.received(records, &appended);
-                let again = appended.iter().filter(|place| place.duplicate).count();
-                if again > 0 {
-                    tracing::info!(again, "events came twice; each counts once");
-                }
+                tell_of_resends(&appended);
                 acknowledge(waiting, &appended);
                 appended
             }
@@ -186,6 +183,13 @@ impl Engine {
         heard_of.iter().filter_map(|id| self.fleet.get(id)).for_each(|session| self.tail.touched(session));
         self.keeper.applied(appended.len());
         effects
+    }
+}
+
+pub(super) fn tell_of_resends(appended: &[Appended]) {
+    let again = appended.iter().filter(|place| place.duplicate).count();
+    if again > 0 {
+        tracing::info!(again, "events came twice; each counts once");
     }
 }
 

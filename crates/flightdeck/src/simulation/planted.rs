@@ -7,7 +7,7 @@ use std::sync::Arc;
 use flightdeck_core::record::{EventId, Record};
 use flightdeck_core::wire::hook::stamp;
 
-use super::commit::acknowledge;
+use super::commit::{acknowledge, tell_of_resends};
 use super::{Engine, NotStored, Reply};
 use crate::inlet::spool::{self, SpoolFile};
 use crate::store::Appended;
@@ -96,6 +96,7 @@ impl Engine {
         match self.store.append(Arc::clone(&records)).await {
             Ok(appended) => {
                 self.health.stored();
+                tell_of_resends(&appended);
                 let places = records.iter().zip(&appended).map(|(record, place)| (record.id, place.seq));
                 STORED.with_borrow_mut(|stored| stored.extend(places));
                 if bug != Bug::AppliedBeforeCommit {

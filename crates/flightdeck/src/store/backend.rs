@@ -53,8 +53,6 @@ pub trait Backend: Send {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaveStep {
     More,
-    /// There is more to do, but not at once: the disk is busy.
-    Wait,
     Done,
 }
 

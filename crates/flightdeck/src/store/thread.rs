@@ -23,8 +23,8 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
 /// Commands served between two steps of a snapshot or of retention: these go on under load, but never keep an append
 /// waiting for two.
 const COMMANDS_BETWEEN_STEPS_MAX: usize = 16;
-/// How long they wait for a busy disk before they ask again; a command ends the wait.
-const BUSY_WAIT: Duration = Duration::from_millis(2);
+/// After each step they leave the disk to others for this long; a command ends the wait.
+const REST: Duration = Duration::from_millis(2);
 
 #[derive(Debug)]
 pub(super) enum Command {
@@ -73,14 +73,6 @@ pub(super) struct Worker {
     waiting: Option<Runtime>,
 }
 
-/// Whether there is something to do at once.
-#[derive(PartialEq, Eq)]
-enum Pace {
-    Go,
-    /// The disk is busy.
-    Wait,
-}
-
 /// A snapshot that is being written.
 struct Saving {
     snapshot: Snapshot,
@@ -124,9 +116,8 @@ impl Worker {
                 }
             }
             self.served = 0;
-            if self.go_on_a_little() == Pace::Wait
-                && let Some(command) = self.command_within(BUSY_WAIT)
-            {
+            self.go_on_a_little();
+            if let Some(command) = self.command_within(REST) {
                 return Some(command);
             }
         }
@@ -208,7 +199,7 @@ impl Worker {
     }
 
     /// A snapshot first: what retention may remove depends on it.
-    fn go_on_a_little(&mut self) -> Pace {
+    fn go_on_a_little(&mut self) {
         if self.saving.is_some() { self.save_a_little() } else { self.retain_a_little() }
     }
 
@@ -220,21 +211,13 @@ impl Worker {
         self.saving = Some(Saving { snapshot, reply });
     }
 
-    fn save_a_little(&mut self) -> Pace {
-        let Some(Saving { snapshot, reply }) = self.saving.take() else { return Pace::Go };
-        let step = match self.backend.save_step(&snapshot) {
-            Ok(SaveStep::Done) => {
-                answer(reply, Ok(()));
-                return Pace::Go;
-            }
-            Err(error) => {
-                answer(reply, Err(error));
-                return Pace::Go;
-            }
-            Ok(step) => step,
-        };
-        self.saving = Some(Saving { snapshot, reply });
-        if step == SaveStep::Wait { Pace::Wait } else { Pace::Go }
+    fn save_a_little(&mut self) {
+        let Some(Saving { snapshot, reply }) = self.saving.take() else { return };
+        match self.backend.save_step(&snapshot) {
+            Ok(SaveStep::Done) => answer(reply, Ok(())),
+            Ok(SaveStep::More) => self.saving = Some(Saving { snapshot, reply }),
+            Err(error) => answer(reply, Err(error)),
+        }
     }
 
     fn begin_retention(&mut self, now: Timestamp, policy: RetentionPolicy, reply: Reply<RetainReport>) {
@@ -250,13 +233,12 @@ impl Worker {
         }
     }
 
-    fn retain_a_little(&mut self) -> Pace {
-        let Some(mut under_way) = self.retention.take() else { return Pace::Go };
+    fn retain_a_little(&mut self) {
+        let Some(mut under_way) = self.retention.take() else { return };
         let step = match self.backend.retain_step(under_way.now, &under_way.policy) {
             Ok(step) => step,
             Err(error) => {
-                answer(under_way.reply, Err(error));
-                return Pace::Go;
+                return answer(under_way.reply, Err(error));
             }
         };
         match step {
@@ -269,12 +251,8 @@ impl Worker {
                 under_way.report.removed += removed;
                 self.retention = Some(under_way);
             }
-            RetainStep::Wait => {
-                self.retention = Some(under_way);
-                return Pace::Wait;
-            }
+            RetainStep::Wait => self.retention = Some(under_way),
         }
-        Pace::Go
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::time::Instant;
 
 use flightdeck::clock;
 use flightdeck::inlet::spool;
@@ -245,7 +246,7 @@ const TAMED: &str = "abcdef ghij";
 
 /// What `ls --watch` writes to a terminal once the board is on it, without the sequences that are ours.
 fn watched_in_a_terminal(stage: &Stage) -> String {
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&terminal).unwrap();
     unlockpt(&terminal).unwrap();
     let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
@@ -256,10 +257,11 @@ fn watched_in_a_terminal(stage: &Stage) -> String {
     // The terminal is the child's alone: when it ends, reading does.
     drop(command);
     let mut terminal = fs::File::from(terminal);
-    let (mut screen, mut some) = (Vec::new(), [0; 4096]);
+    let (mut screen, mut some, begun) = (Vec::new(), [0; 4096], Instant::now());
+    // It draws its clocks every second, so there is always more to read.
     while let Ok(n @ 1..) = terminal.read(&mut some) {
         screen.extend_from_slice(&some[..n]);
-        if String::from_utf8_lossy(&screen).contains(TAMED) {
+        if String::from_utf8_lossy(&screen).contains(TAMED) || begun.elapsed() > DEADLINE {
             kill_process(Pid::from_child(&watch), Signal::INT).unwrap();
         }
     }

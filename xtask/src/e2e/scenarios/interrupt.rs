@@ -80,7 +80,7 @@ pub(super) fn foreground_agent(s: &mut Stage) -> Result<()> {
     t.tui.press(&["Escape"])?;
     s.see(&t, "interrupted", interrupted())?;
     s.see_card(&t, "no agent works on", |card| {
-        card["sub_agents"].as_array().into_iter().flatten().all(|agent| agent["state"] == "done")
+        card["sub_agents"].as_array().into_iter().flatten().map(|agent| &agent["state"]).eq(["done"])
     })
 }
 

@@ -12,7 +12,7 @@ use rusqlite::hooks::Wal;
 use super::super::{Result, StoreError};
 
 /// Pages (of 8 KiB) in the write-ahead log before the thread is woken, and between two calls.
-const CHECKPOINT_PAGES: i32 = 1000;
+const CHECKPOINT_PAGES: i32 = 500;
 /// Pages in it before an append does the copying itself: the thread cannot empty it while appends never pause. Together
 /// less than is kept of the file, so that it is written over and over in place and never cut.
 const WAL_PAGES_MAX: i32 = 4000;

@@ -20,7 +20,7 @@ impl Sqlite {
     pub(super) fn save_a_little(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
         // Else the write-ahead log grows faster than it is copied, until appends must wait for the disk.
         if self.checkpointer.is_busy() {
-            return Ok(SaveStep::Wait);
+            return Ok(SaveStep::More);
         }
         let Some(unfinished) = self.unfinished.take() else {
             if remove_leftovers(&self.conn)? == 0 {
