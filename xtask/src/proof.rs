@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::bench::{short, titles};
 use crate::e2e;
+use crate::soak;
 use crate::workspace::{root, target};
 
 pub(crate) fn run() -> Result<bool> {
@@ -31,11 +32,14 @@ pub(crate) fn run() -> Result<bool> {
     }
     fs::write(&path, page)?;
     println!("{}", path.display());
-    for (from, to) in [("bench/results.svg", "bench.svg"), ("soak/load.svg", "load.svg")] {
-        let picture = root().join("docs/pictures").join(to);
-        match fs::copy(target().join(from), &picture) {
-            Ok(_) => println!("{}", picture.display()),
-            Err(error) => println!("{to} stays as it is: {error}"),
+    let pictures = [
+        ("bench.svg", fs::read_to_string(target().join("bench/results.svg")).map_err(Into::into)),
+        ("load.svg", read(&target().join("soak/load.json")).and_then(|all| soak::picture(&all))),
+    ];
+    for (name, svg) in pictures {
+        match svg {
+            Ok(svg) => fs::write(root().join("docs/pictures").join(name), svg)?,
+            Err(error) => println!("{name} stays as it is: {error:#}"),
         }
     }
     Ok(true)

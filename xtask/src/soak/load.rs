@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use flightdeck_core::time::Timestamp;
 use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::daemon::Daemon;
@@ -19,7 +19,7 @@ use super::{judge, plot};
 use crate::bench::machine::Machine;
 use crate::workspace::target;
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Load {
     pub(super) sessions: usize,
     pub(super) rate: u64,
@@ -44,7 +44,7 @@ const MARK_EVERY: Duration = Duration::from_millis(100);
 const MARKED: &str = "5eed5eed-0000-4000-8000-000000000001";
 
 /// What was seen in one stretch of time.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Sample {
     pub(super) at: f64,
     pub(super) events: u64,

@@ -118,6 +118,13 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(held)
 }
 
+/// The picture of a load that was written down.
+pub(crate) fn picture(written: &serde_json::Value) -> Result<String> {
+    let load = serde_json::from_value(written["load"].clone())?;
+    let samples: Vec<load::Sample> = serde_json::from_value(written["samples"].clone())?;
+    Ok(plot::svg(&load, &samples))
+}
+
 /// The fault simulation; two hands are busy with it.
 pub(crate) fn faults(seeds: u64) -> Command {
     let mut command = cargo();

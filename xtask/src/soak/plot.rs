@@ -21,7 +21,9 @@ const STRIPS: [Strip; 7] = [
     ("old events removed", |s| s.removals as f64),
 ];
 
+/// Without the first sample, in which every viewer comes at once: beside that nothing else would be seen.
 pub(super) fn svg(load: &Load, samples: &[Sample]) -> String {
+    let samples = samples.get(1..).unwrap_or_default();
     let (width, height) = (LEFT_PX + WIDE_PX + 80.0, 50.0 + STRIP_PX * STRIPS.len() as f64);
     let end = samples.last().map_or(1.0, |s| s.at);
     // Writing to a String cannot fail.
