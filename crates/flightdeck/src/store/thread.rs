@@ -289,7 +289,7 @@ mod tests {
             worker.handle(command);
             appended += 1;
         }
-        assert!(appended > 8, "{appended} between the steps of 8 MB");
+        assert!(appended > 256, "{appended} between the steps of 8 MB");
         assert_eq!(worker.backend.latest_snapshot("1").unwrap().unwrap().seq, 1);
     }
 

@@ -128,7 +128,12 @@ impl Backend for Sqlite {
         Ok(file_bytes(&self.path) + file_bytes(&beside(&self.path, "-wal")))
     }
     fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
-        self.run(|db| db.save_a_little(snapshot))
+        let step = self.run(|db| db.save_a_little(snapshot));
+        if step.is_err() {
+            // Its room is the appends', most of all on a full disk.
+            while snapshots::remove_leftovers(&self.conn).is_ok_and(|some| some > 0) {}
+        }
+        step
     }
     fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {
         self.run(|db| snapshots::latest(&db.conn, rules_version))

@@ -48,9 +48,9 @@ impl Sqlite {
     }
 }
 
-/// Parts of what no longer counts, or never did because its daemon died. Removed before the next one is written, which
-/// takes their room.
-fn remove_leftovers(conn: &Connection) -> Result<usize> {
+/// Some parts of what no longer counts, or never did because its daemon died; how many. Removed before the next one is
+/// written, which takes their room.
+pub(super) fn remove_leftovers(conn: &Connection) -> Result<usize> {
     let mut some = conn.prepare_cached(
         "DELETE FROM snapshot_parts WHERE rowid IN
             (SELECT rowid FROM snapshot_parts WHERE snapshot NOT IN (SELECT id FROM snapshots) LIMIT ?1)",

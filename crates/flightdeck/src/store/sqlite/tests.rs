@@ -261,6 +261,38 @@ fn a_snapshot_counts_once_all_of_it_is_written_and_what_a_dead_daemon_began_is_r
 }
 
 #[test]
+fn a_snapshot_from_before_they_were_written_in_parts_is_read() {
+    let home = Home::new();
+    let old = Connection::open(home.db()).unwrap();
+    migrate::MIGRATIONS[..6].iter().for_each(|step| old.execute_batch(step).unwrap());
+    old.pragma_update(None, "user_version", 6).unwrap();
+    let snapshot = large_snapshot(7);
+    let row = "INSERT INTO snapshots (seq, rules_version, checksum, body) VALUES (7, '1', ?1, ?2)";
+    old.execute(row, rusqlite::params![snapshot.checksum(), snapshot.body.whole()]).unwrap();
+    drop(old);
+    assert!(home.open().latest_snapshot("1").unwrap() == Some(snapshot));
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_written_to_its_end_leaves_its_room() {
+    let mut db = Home::new().open();
+    save(&mut db, &large_snapshot(1));
+    let stop = "CREATE TEMP TRIGGER full BEFORE INSERT ON main.snapshot_parts WHEN new.part = 20
+        BEGIN SELECT raise(ABORT, 'full'); END";
+    db.conn.execute_batch(stop).unwrap();
+    let mut steps = 0;
+    while db.save_step(&large_snapshot(2)).is_ok() {
+        steps += 1;
+    }
+    assert!(steps > 1, "some of it was written");
+    let of_others = "SELECT count(*) FROM snapshot_parts WHERE snapshot NOT IN (SELECT id FROM snapshots)";
+    assert_eq!(db.conn.query_row(of_others, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    db.conn.execute_batch("DROP TRIGGER full").unwrap();
+    save(&mut db, &large_snapshot(3));
+    assert!(db.latest_snapshot("1").unwrap() == Some(large_snapshot(3)));
+}
+
+#[test]
 fn a_damaged_snapshot_is_passed_over_for_the_one_before_it() {
     let home = Home::new();
     let mut db = home.open();
