@@ -28,6 +28,13 @@ impl Home {
         assert_eq!(set_aside, None);
         sqlite
     }
+    /// A database as an earlier version made it.
+    fn of_schema(&self, version: usize) -> Connection {
+        let old = Connection::open(self.db()).unwrap();
+        migrate::MIGRATIONS[..version].iter().for_each(|step| old.execute_batch(step).unwrap());
+        old.pragma_update(None, "user_version", version as i64).unwrap();
+        old
+    }
     /// A closed database with some hundred events, large enough to damage in the middle.
     fn filled() -> Self {
         let home = Self::new();
@@ -160,9 +167,7 @@ fn a_database_from_a_newer_version_is_refused_and_left_as_it_is() {
 #[test]
 fn a_title_from_before_it_was_known_who_gave_it_outlasts_a_later_prompt() {
     let home = Home::new();
-    let old = Connection::open(home.db()).unwrap();
-    migrate::MIGRATIONS[..4].iter().for_each(|step| old.execute_batch(step).unwrap());
-    old.pragma_update(None, "user_version", 4).unwrap();
+    let old = home.of_schema(4);
     let row = "INSERT INTO transcript_sessions (session_id, title, first_at, born_at, last_at) VALUES ('s', 'Old', 1, 1, 1)";
     old.execute_batch(row).unwrap();
     drop(old);
@@ -176,9 +181,7 @@ fn a_title_from_before_it_was_known_who_gave_it_outlasts_a_later_prompt() {
 #[test]
 fn a_database_of_the_first_version_is_brought_up_to_date_with_its_events() {
     let home = Home::new();
-    let first = Connection::open(home.db()).unwrap();
-    first.execute_batch(migrate::MIGRATIONS[0]).unwrap();
-    first.pragma_update(None, "user_version", 1).unwrap();
+    let first = home.of_schema(1);
     let old = "INSERT INTO events VALUES (7, x'00000000000000000000000000000007', 1, 2, 'hook', 'Stop', 's', NULL, '{}', '{}')";
     first.execute_batch(old).unwrap();
     drop(first);
@@ -263,9 +266,7 @@ fn a_snapshot_counts_once_all_of_it_is_written_and_what_a_dead_daemon_began_is_r
 #[test]
 fn a_snapshot_from_before_they_were_written_in_parts_is_read() {
     let home = Home::new();
-    let old = Connection::open(home.db()).unwrap();
-    migrate::MIGRATIONS[..6].iter().for_each(|step| old.execute_batch(step).unwrap());
-    old.pragma_update(None, "user_version", 6).unwrap();
+    let old = home.of_schema(6);
     let snapshot = large_snapshot(7);
     let row = "INSERT INTO snapshots (seq, rules_version, checksum, body) VALUES (7, '1', ?1, ?2)";
     old.execute(row, rusqlite::params![snapshot.checksum(), snapshot.body.whole()]).unwrap();
@@ -275,7 +276,8 @@ fn a_snapshot_from_before_they_were_written_in_parts_is_read() {
 
 #[test]
 fn a_snapshot_that_cannot_be_written_to_its_end_leaves_its_room() {
-    let mut db = Home::new().open();
+    let home = Home::new();
+    let mut db = home.open();
     save(&mut db, &large_snapshot(1));
     let stop = "CREATE TEMP TRIGGER full BEFORE INSERT ON main.snapshot_parts WHEN new.part = 20
         BEGIN SELECT raise(ABORT, 'full'); END";
