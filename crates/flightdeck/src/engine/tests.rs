@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use std::cell::Cell;
 use std::pin::pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -17,7 +18,11 @@ use crate::store::faulty::{Fault, Faulty, Switch};
 use crate::store::{Memory, RetentionPolicy};
 
 fn hook(session: &str, name: &str) -> Record {
-    let payload = json!({"session_id": session, "hook_event_name": name, "prompt": "do it"});
+    hook_saying(session, name, ("prompt", "do it"))
+}
+
+fn hook_saying(session: &str, name: &str, (field, value): (&str, &str)) -> Record {
+    let payload = json!({"session_id": session, "hook_event_name": name, "cwd": "/w/api", field: value});
     let payload = payload.as_object().unwrap().clone();
     let draft = HookDraft { name_in_path: None, payload, env: Default::default(), bytes: 100 };
     draft.into_record(clock::fresh_id()).unwrap()
@@ -136,4 +141,67 @@ async fn a_batch_that_fails_takes_nothing_with_it() {
     assert!(stage.engine.card("a").await.unwrap().is_none());
     assert!(stage.engine.card("b").await.unwrap().is_some());
     assert_eq!(stage.store.last_seq().await.unwrap(), 1);
+}
+
+/// A session that comes back in the very moment that it leaves. Everything is one thread here, so nobody looks at the
+/// clock in between: the engine sleeps when the clock is set, and an event is taken before a timer.
+struct Resumed {
+    stage: Stage,
+    viewer: Subscription,
+}
+
+impl Resumed {
+    /// Ends a session, and resumes it after so long: the event that resumes it is the first that the engine hears of the
+    /// time.
+    async fn after(time: Millis) -> Self {
+        thread_local!(static NOW: Cell<i64> = const { Cell::new(0) });
+        NOW.set(2_000_000_000_000);
+        let stage = Stage::with_clock(|| Timestamp::from_millis(NOW.get()));
+        stage.permits.add_permits(100);
+        let viewer = stage.engine.subscribe(None).await.unwrap();
+        let resumed = Self { stage, viewer };
+        resumed.hear("SessionStart", ("source", "startup")).await;
+        resumed.hear("SessionEnd", ("reason", "other")).await;
+        NOW.set(NOW.get() + time.0);
+        resumed.hear("SessionStart", ("source", "resume")).await;
+        resumed
+    }
+
+    /// Stored, applied, told, and asleep again.
+    async fn hear(&self, name: &str, saying: (&str, &str)) {
+        self.stage.engine.append(vec![hook_saying("a", name, saying)]).await.unwrap();
+        self.stage.settle().await;
+    }
+
+    /// What the viewer was told since it last looked, and how the card then stood.
+    fn seen(&mut self) -> Vec<String> {
+        let changes = std::iter::from_fn(|| self.viewer.next.try_recv().ok());
+        let lines =
+            changes.map(|change| serde_json::from_slice::<serde_json::Value>(&change.line()).unwrap());
+        let words = lines.map(|line| {
+            [&line["event"], &line["data"]["session"]["status"]["kind"]]
+                .map(|w| w.as_str().unwrap().to_owned())
+        });
+        words.map(|words| words.join(" ")).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_session_resumed_after_it_should_have_left_is_on_the_board() {
+    let resumed = Resumed::after(Millis::minutes(31)).await;
+    let board = resumed.stage.engine.board().await.unwrap();
+    let board: serde_json::Value = serde_json::from_slice(&board).unwrap();
+    let ids: Vec<_> = board["sessions"].as_array().unwrap().iter().map(|card| &card["id"]).collect();
+    assert_eq!(ids, ["a"], "{board}");
+}
+
+#[tokio::test]
+async fn a_viewer_is_not_told_that_one_left_who_is_back() {
+    for time in [Millis::seconds(11), Millis::minutes(31)] {
+        let mut resumed = Resumed::after(time).await;
+        let told = ["session_discovered idle", "session_updated ended", "session_updated idle"];
+        assert_eq!(resumed.seen(), told);
+        resumed.hear("UserPromptSubmit", ("prompt", "go on")).await;
+        assert_eq!(resumed.seen(), ["session_updated working"]);
+    }
 }

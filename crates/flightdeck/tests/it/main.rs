@@ -10,7 +10,6 @@
 )]
 
 mod asks;
-mod back;
 mod board;
 mod cli;
 mod corpus;
