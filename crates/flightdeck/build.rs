@@ -55,7 +55,7 @@ fn build_page(out: &Path) -> Result<BTreeMap<String, PathBuf>> {
     if !work.join("dist/index.html").exists() {
         copy(&web, &work)?;
         // Not `ci`: it refuses a lock file that lacks the bundler's binaries of other platforms.
-        npm(&work, &["install", "--no-audit", "--no-fund", "--ignore-scripts"])?;
+        npm(&work, &["install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=5"])?;
         npm(&work, &["run", "build"])?;
     }
     files_below(&work.join("dist"))

@@ -37,7 +37,7 @@ fn modules(fresh: bool) -> Result<PathBuf> {
     }
     let web = root().join("web");
     if fresh || !web.join("node_modules").exists() {
-        let args = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
+        let args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=5"];
         if !npm(&web).args(args).status().context("cannot run npm install")?.success() {
             bail!("npm install failed in {}", web.display());
         }

@@ -3,6 +3,7 @@
 //! - [`corpus`]: what the real client was seen to send, scenario by scenario.
 //! - [`fleet`]: a seeded fake fleet strung together from pieces of those captures, for `demo`, tests and benches. It knows
 //!   nothing of our states, so it cannot agree with a mistake in them.
+//! - [`programs`]: writes and feeds the small programs that stand for others.
 //! - [`transcripts`]: a large seeded folder of transcripts, for benches.
 //! - `model_api` (feature `model-api`): a scripted stand-in for the Messages API.
 //! - `client`, `screen` (feature `client`): drives the real client in a throw-away home and reads its terminal.
@@ -13,6 +14,7 @@ pub mod corpus;
 pub mod fleet;
 #[cfg(feature = "model-api")]
 pub mod model_api;
+pub mod programs;
 pub mod rng;
 #[cfg(feature = "client")]
 pub mod screen;

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use flightdeck::inlet::frame::Frame;
 use flightdeck::inlet::spool;
@@ -98,13 +99,14 @@ const HOLD: &str = r#"{"ok":true,"data":{"seq":1,"hold_ms":60000,"verdict":null}
 #[test]
 fn a_held_hook_prints_the_answer_when_it_comes() {
     let stage = Stage::new();
-    let daemon = stage.daemon(|client| {
+    let acknowledged_within = Duration::from_secs(3);
+    let daemon = stage.daemon(move |client| {
         client.reply(HOLD);
-        // Longer than it waits for an acknowledgement, which began before it sent us anything.
-        std::thread::sleep(stage::PATIENT + std::time::Duration::from_millis(100));
+        // Longer than that, which began before it sent us anything.
+        std::thread::sleep(acknowledged_within + Duration::from_millis(100));
         client.reply(r#"{"ok":true,"data":{"verdict":{"decision":"allow"}}}"#);
     });
-    stage.hook().patient().run(STOP).printed(r#"{"decision":"allow"}"#);
+    stage.hook().waiting(acknowledged_within).run(STOP).printed(r#"{"decision":"allow"}"#);
     daemon.join().unwrap();
 }
 

@@ -102,7 +102,7 @@ fn count(binary: &Path) -> Result<Counts> {
 
 fn hook(command: &mut Command, daemon: &Daemon) -> Result<Output> {
     // Under valgrind, on a busy machine, an ordinary hook might lose its patience and spool.
-    command.args(["hook", "--ack-ms", "1000", "--home"]).arg(daemon.home().join("fd"));
+    command.args(["hook", "--ack-ms", "20000", "--home"]).arg(daemon.home().join("fd"));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     child.stdin.take().context("no stdin")?.write_all(PAYLOAD.as_bytes())?;
     Ok(child.wait_with_output()?)

@@ -41,7 +41,7 @@ fn client(version: &str) -> Result<PathBuf> {
         println!("installing Claude Code {version} into {}", prefix.display());
         std::fs::create_dir_all(&prefix)?;
         run(Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"])
+            .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=5", "--prefix"])
             .arg(&prefix)
             .arg(format!("@anthropic-ai/claude-code@{version}")))
         .with_context(|| format!("cannot install Claude Code {version} by npm"))?;

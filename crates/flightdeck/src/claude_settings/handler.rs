@@ -24,8 +24,9 @@ pub const DEFAULT_PORT: u16 = 47892;
 pub const DEFAULT_HOLD_SECONDS: u32 = 600;
 /// Every handler but the held one: ample for a few milliseconds of work, bearable if all goes wrong.
 const TIMEOUT_SECONDS: u32 = 5;
-/// How long a held hook waits to be acknowledged: it waits for a person anyway.
-const HELD_ACK_MS: u32 = 1000;
+/// How long a held hook waits to be acknowledged: it waits for a person anyway, who meanwhile has the dialog in the
+/// terminal. Shorter than the shortest timeout that we write.
+const HELD_ACK_MS: u32 = 3000;
 /// curl gives up before the client kills it, which would be an error line.
 const CURL_SECONDS_MAX: u32 = 4;
 /// The first client that takes `"type": "http"` (public changelog); an older one ignores the whole file.

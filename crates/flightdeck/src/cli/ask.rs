@@ -12,7 +12,7 @@ use super::next;
 use crate::paths::Paths;
 
 /// A daemon that does not answer a question in this time is stuck.
-const ANSWER_MAX: Duration = Duration::from_secs(10);
+const ANSWER_MAX: Duration = Duration::from_secs(20);
 
 /// Rows asked for at once: the most the daemon gives.
 const PAGE_ROWS: usize = 1000;

@@ -190,7 +190,6 @@ mod tests {
     use clap::Parser;
     use expect_test::{Expect, expect};
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
 
     #[derive(Parser)]
     struct Cli {
@@ -205,8 +204,7 @@ mod tests {
         fn with_claude(version: &str) -> Self {
             let home = Self(tempfile::tempdir().unwrap());
             let claude = home.0.path().join("claude");
-            fs::write(&claude, format!("#!/bin/sh\necho '{version} (Claude Code)'\n")).unwrap();
-            fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
+            flightdeck_sim::programs::script(&claude, &format!("echo '{version} (Claude Code)'")).unwrap();
             fs::create_dir(home.0.path().join("work")).unwrap();
             home
         }

@@ -191,7 +191,7 @@ pub fn enforce_bounds(dir: &Path, now: Timestamp, bounds: Bounds) -> io::Result<
     let surplus = surplus(&files, now, bounds);
     remove(&files[..surplus])?;
     if surplus > 0 {
-        count(&counter, surplus as u64)?;
+        count(&counter.0, surplus as u64)?;
     }
     Ok(surplus as u64)
 }
@@ -216,16 +216,27 @@ pub fn enforce_count_and_age(dir: &Path, now: Timestamp, bounds: Bounds) -> io::
         rustix::fs::unlinkat(&folder, file_name(name.0, name.1), AtFlags::empty()).is_ok()
     };
     let dropped = names[..surplus].iter().filter(|name| gone(name)).count() as u64;
-    count(&counter, dropped)?;
+    count(&counter.0, dropped)?;
     Ok(dropped)
 }
 
-/// The counter, held; `None` if another process has it.
-fn lock(folder: &OwnedFd) -> io::Result<Option<OwnedFd>> {
+/// The counter, ours until it is dropped. Not left to closing the file: a child that was forked and has not yet become
+/// another program would hold it for that long.
+struct Held(OwnedFd);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // It goes with the process at the latest.
+        let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+/// `None` if another process has it.
+fn lock(folder: &OwnedFd) -> io::Result<Option<Held>> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let counter = rustix::fs::openat(folder, DROPPED, flags, Mode::RUSR | Mode::WUSR)?;
     let held = rustix::fs::flock(&counter, FlockOperation::NonBlockingLockExclusive).is_ok();
-    Ok(held.then_some(counter))
+    Ok(held.then(|| Held(counter)))
 }
 
 /// How many of the oldest files are too many, too large or too old.

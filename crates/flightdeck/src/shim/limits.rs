@@ -18,7 +18,7 @@ pub(super) const STDIN_ROOM_BYTES_MIN: usize = 16 * 1024;
 /// Connect, send and acknowledgement of an ordinary event: long for a daemon, short for a person.
 pub(super) const ACK_WITHIN: Duration = Duration::from_millis(50);
 /// Most that `--ack-ms` can ask for: handlers that ask for it are held for minutes anyway.
-pub(super) const ACK_WITHIN_MAX: Duration = Duration::from_secs(1);
+pub(super) const ACK_WITHIN_MAX: Duration = Duration::from_secs(30);
 /// More time for each whole MB: a slow daemon is given the time of reading 40 MB a second.
 pub(super) const ACK_WITHIN_PER_MB: Duration = Duration::from_millis(25);
 /// Longer than the daemon itself holds, so that it is the daemon who ends an ask.

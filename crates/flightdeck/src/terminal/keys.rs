@@ -15,10 +15,10 @@ use super::words::Typed;
 /// What the box shows is looked for this often.
 const LOOK_EVERY: Duration = Duration::from_millis(40);
 /// From a paste, or a key that moves a draft, to the box that shows it. 20 KB take 0.1 s.
-const SHOWN_MAX: Duration = Duration::from_secs(2);
+const SHOWN_MAX: Duration = Duration::from_secs(4);
 /// From Enter to the client's own word that the prompt came: 0.2 s, more on a busy machine. All waits together are shorter
 /// than the command line's patience.
-const ARRIVED_MAX: Duration = Duration::from_secs(4);
+const ARRIVED_MAX: Duration = Duration::from_secs(8);
 /// Rows of a draft that are taken away at once; two keys a row in each direction.
 const CLEAR_ROWS_MAX: usize = 200;
 /// Letters of a text that the box must show before Enter is pressed.

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
 /// A server that does not answer in this time is stuck; each call usually takes a few milliseconds.
-pub const CALL_MAX: Duration = Duration::from_secs(2);
+pub const CALL_MAX: Duration = Duration::from_secs(4);
 /// A screen of 500 columns and 200 rows with a colour for every cell is half of this.
 pub const OUTPUT_BYTES_MAX: usize = 4 << 20;
 

@@ -77,10 +77,13 @@ impl Demo {
         asks.find(|ask| ask["id"] == answered.ask["id"]).unwrap()["resolution"].clone()
     }
 
-    fn runs(&self, answered: &Answered) {
+    /// At some time after it was answered: at the speed of a demo it may be over by now.
+    fn ran(&self, answered: &Answered) {
+        let since = self.resolution(answered)["at"].as_str().unwrap().to_owned();
         until("it runs", || {
-            let state = &self.daemon.card(&answered.session)["agent_state"];
-            (state["group"] == "running").then_some(())
+            let explained = self.daemon.get(&format!("/api/sessions/{}/explain", answered.session)).json();
+            let mut steps = explained["history"].as_array().unwrap().iter();
+            steps.find(|s| s["at"].as_str().unwrap() >= &*since && s["role"] == "working").map(drop)
         });
     }
 }
@@ -90,10 +93,10 @@ fn what_a_demo_asks_is_answered_on_the_board_and_its_sessions_go_on() {
     let demo = Demo::start();
     let allowed = demo.answer("permission", |_| json!({"decision": "allow", "via": "web"}));
     assert_eq!(demo.resolution(&allowed)["how"], "allowed");
-    demo.runs(&allowed);
+    demo.ran(&allowed);
     let refused = demo.answer("permission", |_| json!({"decision": "deny", "message": "not today"}));
     assert_eq!(demo.resolution(&refused)["how"], "denied");
-    demo.runs(&refused);
+    demo.ran(&refused);
     let picked = demo.answer("question", |ask| {
         let question = &ask["questions"][0];
         let label = &question["options"][1]["label"];
@@ -101,7 +104,7 @@ fn what_a_demo_asks_is_answered_on_the_board_and_its_sessions_go_on() {
     });
 
     assert_eq!(demo.resolution(&picked)["how"], "answered");
-    demo.runs(&picked);
+    demo.ran(&picked);
 
     assert_eq!(demo.next(&allowed, &["PostToolUse"]), "PostToolUse");
     assert_eq!(demo.next(&picked, &["PostToolUse"]), "PostToolUse");

@@ -15,7 +15,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
 use crate::http::{Answer, Request};
-use crate::stage::{DEADLINE, Daemon, Stage, feed, until};
+use crate::stage::{DEADLINE, Daemon, PATIENT_HOOK, Stage, feed, until};
 
 const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop","cwd":"/w"}"#;
 
@@ -205,7 +205,7 @@ fn secrets_of_the_environment_are_stored_nowhere_and_those_of_payloads_are_not_l
     command.env("ANTHROPIC_API_KEY", "sk-of-the-daemon");
     let daemon = Daemon::start(command, &stage);
     let prompt = json!({"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "my password is hunter2-in-a-prompt"});
-    let mut hook = stage.flightdeck(&["hook", "--ack-ms", "1000"]);
+    let mut hook = stage.flightdeck(&PATIENT_HOOK);
     hook.env("ANTHROPIC_API_KEY", "sk-of-the-client").env("AWS_SECRET_ACCESS_KEY", "aws-of-the-client");
     hook.env("CLAUDE_CODE_MESSAGING_KEY", "messaging-of-the-client").env("TMUX_PANE", "%5");
     feed(&mut hook, &prompt.to_string());

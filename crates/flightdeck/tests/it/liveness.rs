@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use flightdeck::process;
 use serde_json::{Value, json};
 
-use crate::stage::{Daemon, Stage, until};
+use crate::stage::{Daemon, PATIENT_HOOK, Stage, feed, until};
 
 /// A process that is over: its pid, and when it started.
 fn dead_process() -> (u32, String) {
@@ -53,9 +53,9 @@ fn a_process_that_is_gone_before_its_hook_is_handled_ends_the_session_and_unknow
 fn the_hook_tells_in_which_namespace_its_pid_is_one() {
     let stage = Stage::new();
     let daemon = stage.daemon();
-    let mut hook = stage.flightdeck(&["hook", "--ack-ms", "1000"]);
+    let mut hook = stage.flightdeck(&PATIENT_HOOK);
     // Gone before the hook ran: only the namespace makes its absence a death.
     hook.env("CLAUDE_PID", dead_process().0.to_string());
-    crate::stage::feed(&mut hook, r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}"#);
+    feed(&mut hook, r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}"#);
     until("the death is noticed", || (end_reason(&daemon, "s") == "process_died").then_some(()));
 }

@@ -169,8 +169,9 @@ fn settings_that_cannot_be_read_are_left_alone_and_the_daemon_says_so() {
 #[test]
 fn up_leaves_an_http_install_as_it_is_and_finds_nothing_wrong_with_it() {
     let stage = with_settings(THEIRS);
-    // The port is baked in, so the daemon takes it by itself.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // The port is baked in, so the daemon takes it by itself. Below those that the system gives out, nobody takes it by chance.
+    let mut low = 20_000 + std::process::id() as u16 % 10_000..;
+    let free = low.find(|port| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap();
     stage.run(&["hooks", "install", "--via", "http", "--port", &free.to_string()]).well();
     let installed = settings(&stage);
     let daemon = Daemon::start(stage.flightdeck(&["up"]), &stage);

@@ -49,6 +49,8 @@ fn a_session_is_one_line_however_narrow_the_terminal() {
     let stage = Stage::new();
     let Some(tmux) = stage.tmux() else { return };
     let _daemon = fleet(&stage);
+    // Else the server ends with each session, and the next one might still find it.
+    tmux.run(&["new-session", "-d", "-s", "stays", "read x"]);
     for columns in [45, 80, 100, 120] {
         open(&tmux, (columns, 50), "\"$0\" ls; echo END; read x");
         let screen = until("all is listed", || Some(tmux.screen()).filter(|s| s.contains("END")));

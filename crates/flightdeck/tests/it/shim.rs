@@ -1,13 +1,13 @@
 //! From the command that stands in settings.json to the board: whatever environment the client was started in.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use flightdeck_sim::programs;
 use serde_json::{Value, json};
 
-use crate::stage::{Daemon, Stage, feed};
+use crate::stage::{Daemon, PATIENT_HOOK, Stage, feed};
 
 /// The commands `hooks print --json` would have a person register, by event. `daemon` is the command that starts the
 /// daemon: its environment is the one the person has.
@@ -37,8 +37,8 @@ fn fire_all(stage: &Stage, daemon: &Daemon, commands: &[(String, String)]) {
 }
 
 fn answered(mut hook: Command, payload: &Value, daemon: &Daemon) {
-    let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    let (stdin, _) = programs::stdin(payload.to_string().into()).unwrap();
+    let child = hook.stdin(stdin).stdout(Stdio::piped()).spawn().unwrap();
     let open = || daemon.card("s")["asks"][0]["id"].as_str().map(str::to_owned);
     let ask = crate::stage::until("the ask", open);
     let said = daemon.post(&format!("/api/asks/{ask}/answer"), r#"{"decision":"allow"}"#);
@@ -113,7 +113,7 @@ fn the_home_may_stand_before_the_command() {
     let payload = r#"{"session_id":"s","hook_event_name":"Stop"}"#;
     for before in [vec!["--home".into(), stage.paths().home], vec![join("--home=", &stage.paths().home)]] {
         let mut hook = stage.bare(Path::new(env!("CARGO_BIN_EXE_flightdeck")));
-        hook.args(before).args(["hook", "--ack-ms", "1000"]);
+        hook.args(before).args(PATIENT_HOOK);
         feed(&mut hook, payload);
     }
     assert_eq!(arrived(&daemon), ["Stop", "Stop"]);

@@ -1,7 +1,7 @@
 //! A throw-away person: a home, a Claude Code folder and a Flightdeck home, and the built binary run with nothing else.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use flightdeck::paths::Paths;
+use flightdeck_sim::programs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -17,6 +18,8 @@ use crate::socket::Socket;
 
 /// Nothing in a story takes this long, on whatever machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+/// What a hook is run with so that it waits about as long for the daemon: a loaded machine does not change the story.
+pub(crate) const PATIENT_HOOK: [&str; 3] = ["hook", "--ack-ms", "20000"];
 
 pub(crate) struct Stage {
     folder: tempfile::TempDir,
@@ -78,7 +81,7 @@ impl Stage {
 
     /// What a hook handler does: the event on stdin, silence back.
     pub(crate) fn hook(&self, payload: &str) {
-        let mut hook = self.flightdeck(&["hook", "--ack-ms", "1000"]);
+        let mut hook = self.flightdeck(&PATIENT_HOOK);
         feed(&mut hook, payload);
     }
 
@@ -105,9 +108,9 @@ impl Stage {
 
 /// Runs a hook and sees that it is silent and content.
 pub(crate) fn feed(hook: &mut Command, payload: &str) {
-    let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let (stdin, written) = programs::stdin(payload.into()).unwrap();
+    let output = hook.stdin(stdin).output().unwrap();
+    written.join().unwrap().unwrap();
     let said = (
         output.status.code(),
         String::from_utf8_lossy(&output.stdout),

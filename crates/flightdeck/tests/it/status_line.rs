@@ -1,6 +1,5 @@
 //! `flightdeck statusline`: the person's own line comes out as if we were not there, and the daemon learns what it knows.
 
-use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixListener;
@@ -9,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
-use flightdeck_sim::corpus;
+use flightdeck_sim::{corpus, programs};
 use serde_json::{Value, json};
 
 use crate::stage::{DEADLINE, Daemon, Stage, until};
@@ -23,15 +22,9 @@ fn line(usd: f64) -> String {
 }
 
 fn given(mut command: Command, input: &[u8]) -> Output {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
     // Not every command reads all of it.
-    let writing = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().unwrap();
-    writing.join().unwrap();
-    output
+    let (stdin, _) = programs::stdin(input.to_vec()).unwrap();
+    command.stdin(stdin).output().unwrap()
 }
 
 fn status_line(stage: &Stage, own: Option<&str>, input: &[u8]) -> Output {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::stage::{Daemon, Stage, until};
+use crate::stage::{Daemon, PATIENT_HOOK, Stage, feed, until};
 use crate::tmux::Tmux;
 
 const SESSION: &str = "0b5e7a11-aaaa-4bbb-8ccc-000000000001";
@@ -192,9 +192,9 @@ fn without_a_pane_the_way_back_is_told_and_a_command_of_ones_own_is_run() {
     let config = format!("focus_command = \"touch '{}-{{session_id}}'\"\n", made.display());
     fs::write(stage.paths().home.join("config.toml"), config).unwrap();
     let daemon = stage.daemon();
-    let mut hook = stage.flightdeck(&["hook", "--ack-ms", "1000"]);
+    let mut hook = stage.flightdeck(&PATIENT_HOOK);
     hook.env("CLAUDE_PID", std::process::id().to_string());
-    crate::stage::feed(&mut hook, r#"{"session_id":"t","hook_event_name":"Stop","cwd":"/w"}"#);
+    feed(&mut hook, r#"{"session_id":"t","hook_event_name":"Stop","cwd":"/w"}"#);
     let answer = daemon.post("/api/sessions/t/focus", "{}");
     assert_eq!(answer.status, 202, "{}", answer.text());
     assert!(stage.path().join("made-t").exists());

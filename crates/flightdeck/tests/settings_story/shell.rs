@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -53,12 +52,8 @@ fn whatever_the_paths_hold_the_binary_gets_them_as_they_are() {
         let folder = world.path().join(odd);
         fs::create_dir(&folder).unwrap();
         let binary = folder.join("flight deck");
-        fs::write(
-            &binary,
-            "#!/bin/sh\nfor a in \"$@\"; do printf '[%s]' \"$a\"; done; cat; echo noise >&2; exit 3\n",
-        )
-        .unwrap();
-        fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+        let script = "for a in \"$@\"; do printf '[%s]' \"$a\"; done; cat; echo noise >&2; exit 3";
+        flightdeck_sim::programs::script(&binary, script).unwrap();
         world.registration.binary = binary;
         world.registration.home = folder.clone();
         world.install().unwrap();

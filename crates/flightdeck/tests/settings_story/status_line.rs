@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use flightdeck::claude_settings::{LineState, Outcome, SettingsError};
@@ -215,8 +214,7 @@ fn the_program_is_given_the_command_as_it_was_written() {
     let theirs = json!({"statusLine": {"type": "command", "command": OWN}}).to_string();
     let mut world = wrapping(theirs.as_bytes());
     world.registration.binary = world.path().join("it's fd");
-    fs::write(&world.registration.binary, "#!/bin/sh\nprintf '%s|' \"$@\"\n").unwrap();
-    fs::set_permissions(&world.registration.binary, fs::Permissions::from_mode(0o755)).unwrap();
+    flightdeck_sim::programs::script(&world.registration.binary, r#"printf '%s|' "$@""#).unwrap();
     world.install().unwrap();
     let expected = format!("statusline|--home|/home/dev/.fd|--|{OWN}|");
     assert_eq!(run(&world, "{}"), (Some(0), expected, String::new()));

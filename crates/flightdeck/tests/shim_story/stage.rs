@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use flightdeck::inlet::frame::Frame;
 use flightdeck::inlet::spool;
 use flightdeck::paths::{Paths, socket_of};
+use flightdeck_sim::programs;
 
 pub(crate) const ACK: &str = r#"{"ok":true,"data":{"seq":1,"hold_ms":0,"verdict":null}}"#;
 /// Nothing in a story takes this long, on whatever machine.
@@ -19,7 +20,7 @@ const DEADLINE: Duration = Duration::from_secs(20);
 /// What a handler has. A daemon that does not answer costs 50 ms; the rest is room for a loaded machine.
 const HANDLER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a patient hook waits to be acknowledged.
-pub(crate) const PATIENT: Duration = Duration::from_secs(1);
+const PATIENT: Duration = Duration::from_secs(15);
 
 pub(crate) struct Stage {
     folder: tempfile::TempDir,
@@ -144,20 +145,22 @@ impl Hook {
         self.0.env(name, value);
     }
 
-    /// Waits as long for the daemon as a hook can, so that a loaded machine does not change the story.
-    pub(crate) fn patient(mut self) -> Self {
-        self.0.args(["--ack-ms", &PATIENT.as_millis().to_string()]);
+    /// Waits so long for the daemon that a loaded machine does not change the story.
+    pub(crate) fn patient(self) -> Self {
+        self.waiting(PATIENT)
+    }
+    pub(crate) fn waiting(mut self, time: Duration) -> Self {
+        self.0.args(["--ack-ms", &time.as_millis().to_string()]);
         self
     }
 
     pub(crate) fn run(&mut self, payload: impl Into<String>) -> Ended {
-        let (began, mut child) = self.start();
-        let mut stdin = child.stdin.take().unwrap();
-        let payload = payload.into();
-        // The whole payload is taken, whatever becomes of it.
-        let writing = std::thread::spawn(move || stdin.write_all(payload.as_bytes()).unwrap());
+        let (stdin, written) = programs::stdin(payload.into().into()).unwrap();
+        self.0.stdin(stdin);
+        let (began, child) = self.start();
         let ended = Ended::of(began, child);
-        writing.join().unwrap();
+        // The whole payload is taken, whatever becomes of it.
+        written.join().unwrap().unwrap();
         ended
     }
 
@@ -171,8 +174,8 @@ impl Hook {
     }
 
     pub(crate) fn run_and_stop_listening(&mut self, payload: &str) {
+        self.0.stdin(programs::stdin(payload.into()).unwrap().0);
         let (began, mut child) = self.start();
-        child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
         child.stdout = None;
         Ended::of(began, child).said_nothing();
     }

@@ -148,8 +148,8 @@ fn a_growing_transcript_discovers_a_session_that_nobody_told_of() {
         Stage::write(&stage.main("old"), &answer("o", 1, 5));
         let daemon = stage.daemon().await;
         daemon.hook(&stage, "known", "UserPromptSubmit").await;
-        daemon.until("known", |c| !c.is_null()).await;
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        // The folders are watched before anybody's transcript is first looked at.
+        daemon.looked("known").await;
         let line = |id: &str| answer(id, 1, 7).replace("2026-11-15T10:00:01.000Z", &clock::now().to_string());
         Stage::write(&stage.main("old"), &answer("p", 2, 5));
         Stage::write(&stage.main("new"), &line("n"));

@@ -116,7 +116,7 @@ impl Daemon {
         }
     }
     /// Every look that a hook brings has been taken, the second one too.
-    async fn looked(&self, session: &str) {
+    pub(super) async fn looked(&self, session: &str) {
         // Answered once the hook is applied, and so told on.
         self.card(session).await;
         let began = Instant::now();
