@@ -22,7 +22,7 @@ const STAY: Duration = Duration::from_millis(500);
 /// A dialog takes no keys for about 0.15 s after it is drawn; longer on a busy machine.
 pub(super) const DEAF: Duration = Duration::from_millis(800);
 /// A key that was taken shows on the screen by then.
-const TAKEN: Duration = Duration::from_secs(5);
+const TAKEN: Duration = Duration::from_secs(15);
 /// Times a dialog may swallow a key.
 const SWALLOWED_MAX: usize = 4;
 /// What the client draws it has drawn by then, on a busy machine too: for steps that are not about how soon.
@@ -207,6 +207,11 @@ impl Stage {
         wait_for(&format!("a request for {text:?}"), REQUEST, || Ok((self.requests() > before).then_some(())))
     }
 
+    /// The command of a script that waits for it goes on.
+    pub(super) fn go(&self) -> Result<()> {
+        Ok(fs::write(self.lab.cwd().join("go"), "")?)
+    }
+
     /// Answers a dialog. Keys pressed just after it opened are swallowed by the client, and nothing shows when that ends:
     /// while it stands there as it did, they are pressed again.
     pub(super) fn answer(&self, seat: &Seat, keys: &[&str]) -> Result<()> {
@@ -363,6 +368,23 @@ impl Stage {
         Ok(())
     }
 
+    /// The card once changed by this rule, into a state that may have been too short to be looked at.
+    pub(super) fn see_past(&mut self, seat: &Seat, step: &str, rule: &str) -> Result<()> {
+        if self.board.sessions()?.is_none() {
+            self.tally.unjudged += 1;
+            return Ok(());
+        }
+        let id = self.session(seat).context("no session")?;
+        let explained = self.get(&format!("/api/sessions/{id}/explain"))?;
+        let mut steps = explained["history"].as_array().into_iter().flatten();
+        if !steps.any(|step| step["because"]["rule"] == rule) {
+            bail!("{step}: nothing says {rule:?}: {explained}");
+        }
+        self.tally.boards += 1;
+        println!("  {step}: in the card's history");
+        Ok(())
+    }
+
     /// The client's registry must come to say what it waits for: it is written a moment after the screen is drawn.
     pub(super) fn see_waiting(&self, seat: &Seat, step: &str, waiting_for: &str) -> Result<()> {
         let id = self.session(seat).context("no session")?;
@@ -426,7 +448,8 @@ impl Stage {
         if keep || played.is_err() {
             println!("  kept in {}", dir.display());
         } else {
-            fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+            // A hook that outlived its client may still be putting its event down.
+            wait_for(&format!("{} to go", dir.display()), DRAWN, || Ok(fs::remove_dir_all(&dir).ok()))?;
         }
         played.map(|()| Tally { passed: 1, ..tally })
     }

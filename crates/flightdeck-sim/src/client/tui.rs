@@ -15,7 +15,7 @@ const ROWS: &str = "50";
 /// Lines of a screen in an error message.
 const SHOWN_LINES: usize = 16;
 /// A typed prompt shows up within this time, even on a busy machine.
-const ECHO: Duration = Duration::from_secs(10);
+const ECHO: Duration = Duration::from_secs(20);
 /// From start to the prompt box.
 const START: Duration = Duration::from_secs(40);
 

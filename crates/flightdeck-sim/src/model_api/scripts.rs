@@ -128,7 +128,6 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
             "The command failed.",
         ),
         "sleep" => then(vec![bash(LONG_COMMAND, "Sleep a while")], "Slept."),
-        "nap" => then(vec![bash("timeout 5 tail -f /dev/null; echo napped", "Nap a little")], "Napped."),
         "until" => then(vec![bash(UNTIL_GO, "Wait for a file")], "It is there."),
         "slow" => vec![slow()],
         "hang" => vec![Step::Hang(Duration::from_secs(60))],
@@ -161,10 +160,7 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
             vec![bash("touch made-by-subagent.txt && echo sub-ok", "Create a file")],
             "Subagent result: 1 file.",
         ),
-        "subslow" => then(
-            vec![bash("timeout 6 tail -f /dev/null; echo bg-agent", "Sleep in agent")],
-            "Slow subagent finished.",
-        ),
+        "subslow" => then(vec![bash(UNTIL_GO, "Wait in agent")], "Slow subagent finished."),
         "bgagent" => then(
             vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)],
             "Launched a background agent.",
@@ -172,8 +168,7 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
         "bgbash" => then(
             vec![tool(
                 "Bash",
-                json!({"command": "timeout 6 tail -f /dev/null; echo bg-done", "description": "Background sleep",
-                       "run_in_background": true}),
+                json!({"command": UNTIL_GO, "description": "Wait in background", "run_in_background": true}),
             )],
             "Started a background command.",
         ),

@@ -100,8 +100,9 @@ pub(super) fn stop_hook(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:hello one")?;
     t.tui.wait_text("Hello from the stub model", Duration::from_secs(20))?;
     // Our own Stop hook came at once; a second later the client is still busy.
-    s.see_card(&t, "Claude has answered", |card| card["agent_state"]["state"] == "idle")?;
+    s.must_hear(&t, "Stop", 1)?;
     s.see(&t, "the hook runs", working().board(&["thinking"]))?;
+    s.see_past(&t, "Claude has answered", "The turn ended.")?;
     s.answer(&t, &["Escape"])?;
     s.see(&t, "the hook is ended", interrupted().board(&["idle"]))
 }

@@ -10,6 +10,7 @@ pub(super) fn background_agent(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:bgagent one")?;
     s.see(&t, "the agent works on", background())?;
     s.see_card(&t, "an agent in the background", |card| card["background"]["agents"] == 1)?;
+    s.go()?;
     s.see(&t, "it reported", idle())?;
     see_agent_done(s, &t)
 }
@@ -29,6 +30,7 @@ pub(super) fn foreground_agent(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:fgagent one")?;
     s.see(&t, "the turn waits for its agent", working().board(&["delegating", "acting"]))?;
     s.see_card(&t, "an agent works", |card| card["sub_agents"][0]["state"] == "working")?;
+    s.go()?;
     s.see(&t, "it reported", idle())?;
     see_agent_done(s, &t)
 }
@@ -39,6 +41,7 @@ pub(super) fn agent_permission(s: &mut Stage) -> Result<()> {
     s.see(&t, "the agent asks", agent_asks("Bash"))?;
     s.answer(&t, &["Enter"])?;
     s.see(&t, "given, it works on", background())?;
+    s.go()?;
     s.see(&t, "it reported", idle())?;
     see_agent_done(s, &t)
 }
@@ -57,6 +60,7 @@ pub(super) fn background_shell(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:bgbash one")?;
     s.see(&t, "the command works on", idle())?;
     s.see_card(&t, "a command in the background", |card| card["background"]["shells"] == 1)?;
+    s.go()?;
     t.tui.wait_text(r"completed \(exit code 0\)", std::time::Duration::from_secs(20))?;
     s.see(&t, "it is done", idle())?;
     s.must_hear(&t, "Stop", 2)?;

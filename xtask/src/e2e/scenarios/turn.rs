@@ -34,8 +34,9 @@ pub(super) fn turn(s: &mut Stage) -> Result<()> {
     s.see(&t, "answered", idle())?;
     s.prompt(&t, "SCRIPT:multi two")?;
     s.see(&t, "ran two commands", idle())?;
-    s.prompt(&t, "SCRIPT:nap three")?;
+    s.prompt(&t, "SCRIPT:until three")?;
     s.see(&t, "a command runs", working().board(&["acting"]))?;
+    s.go()?;
     s.see(&t, "and is done", idle())?;
     s.must_hear(&t, "PostToolUse", 3)?;
     s.must_hear(&t, "Stop", 3)?;
@@ -63,7 +64,7 @@ pub(super) fn queued_prompt(s: &mut Stage) -> Result<()> {
     t.tui.wait_text("queued messages|to send now", DRAWN)?;
     s.see(&t, "the prompt waits in the queue", working().board(&["acting"]))?;
     s.see_card(&t, "one in the queue", |card| card["queued_prompts"] == 1)?;
-    std::fs::write(s.lab.cwd().join("go"), "")?;
+    s.go()?;
     s.see(&t, "both are done", idle())?;
     s.must_hear(&t, "UserPromptSubmit", 2)?;
     s.see_card(&t, "none in the queue", |card| card["queued_prompts"] == 0)

@@ -11,8 +11,8 @@ use crate::e2e::expect::{idle, permission};
 use crate::e2e::scenarios::open_asks;
 use crate::e2e::stage::{Seat, Stage};
 
-/// The shortest that shows it: the hold ends five seconds before the client would end the hook.
-const HOLD_SECONDS: &str = "8";
+/// Short, and still long enough to look at: the hold ends five seconds before the client would end the hook.
+const HOLD_SECONDS: &str = "11";
 
 /// A whole run without a hold, on a busy machine too; a hold would last ten minutes.
 const NOT_HELD: Duration = Duration::from_secs(60);

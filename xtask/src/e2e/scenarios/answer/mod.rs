@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 
 use crate::e2e::stage::{Seat, Stage};
 
-/// From an answer to what the client does with it.
-const DONE: Duration = Duration::from_secs(15);
+/// From an answer to what the client does with it, or from its start to its first ask.
+const DONE: Duration = Duration::from_secs(40);
 
 /// What the session waits for, as its card has it.
 fn open_asks(s: &Stage, t: &Seat) -> Result<Vec<Value>> {

@@ -28,7 +28,6 @@ pub(in super::super) fn permission_answered(s: &mut Stage) -> Result<()> {
     answer(s, &ask, json!({"decision": "deny", "message": "use a drawer instead"}), "denied")?;
     heard.wait(s, &["use a drawer instead"])?;
     s.see(&t, "denied, and the turn went on", idle())?;
-    t.tui.wait_text("The command finished", DONE)?;
     not_run(s)?;
 
     let ask = bash(s, &t)?;
