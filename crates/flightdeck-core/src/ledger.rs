@@ -140,7 +140,8 @@ impl Ledger {
         self.closed.iter().any(|c| c.id.is_none() && c.call == call && at <= c.fired_at)
     }
 
-    fn ended_already(&self, tool: &ToolUse) -> bool {
+    /// Its end was told of; of a subagent also before it stopped.
+    pub fn ended_already(&self, tool: &ToolUse) -> bool {
         let id = tool.id_digest();
         id.is_some() && self.closed.iter().any(|c| c.id == id)
     }

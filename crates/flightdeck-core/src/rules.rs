@@ -35,7 +35,7 @@ impl Rules {
 }
 
 /// Raised whenever the same log would fold to another fleet: older snapshots are then set aside and the log replayed.
-pub const RULES_VERSION: &str = "13";
+pub const RULES_VERSION: &str = "14";
 
 macro_rules! rules {
     ($($name:ident $sentence:literal;)*) => {

@@ -45,7 +45,11 @@ impl Child {
         self.started_at = self.started_at.min(event.fired_at);
         if let Some(ended) = self.ended_at {
             // A SubagentStop hook may send it on; a straggler from before its end changes nothing.
-            let goes_on = matches!(event.kind, EventKind::SubagentStarted | EventKind::ToolStarted(_));
+            let goes_on = match &event.kind {
+                EventKind::SubagentStarted => true,
+                EventKind::ToolStarted(tool) => !self.ledger.ended_already(tool),
+                _ => false,
+            };
             if !goes_on || event.fired_at <= ended {
                 return;
             }

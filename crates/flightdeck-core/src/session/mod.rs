@@ -245,8 +245,9 @@ impl Session {
             // A word of its own beats the process table and the registry, however late it comes.
             event.fired_at < self.began_at
         } else if event.envelope.has_fired_at {
-            (event.fired_at < self.main.changed_at && !self.main.knows_better(event))
-                || self.trails_an_esc(event)
+            let before = event.fired_at < self.main.changed_at;
+            (before && !self.main.knows_better(event) && !self.is_stop_of_trailing_calls(event))
+                || self.trails_its_turn(event)
         } else {
             self.is_of_an_ended_turn(event)
         }
@@ -375,6 +376,7 @@ impl Session {
         let print_mode = self.print_mode();
         let child_blocked = self.children.values().any(|c| c.ledger.is_blocked());
         let child_runs = newest_running(&self.children).is_some();
+        let of_an_ended_turn = late && !event.envelope.has_fired_at || self.trails_its_turn(event);
         let ledger = &mut self.main.ledger;
         match &event.kind {
             EventKind::SessionStarted { source: StartSource::Compact, .. } => {}
@@ -397,7 +399,7 @@ impl Session {
                 }
             }
             EventKind::PermissionAsked(_) if print_mode && !rules.hold_print => {}
-            _ => agent_facts(ledger, event, late && !event.envelope.has_fired_at, None),
+            _ => agent_facts(ledger, event, of_an_ended_turn, None),
         }
     }
 

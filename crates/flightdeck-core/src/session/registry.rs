@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::{Cause, Session};
 use crate::agent::{Activity, AgentState, IdleReason};
 use crate::ask::How;
-use crate::event::{Event, EventKind};
+use crate::event::Event;
 use crate::ledger::{Need, NeedKind};
-use crate::limits::{BUSY_AFTER_STOP, DISORDER_MAX, SETTLE};
+use crate::limits::{BUSY_AFTER_STOP, SETTLE};
 use crate::record::Source;
 use crate::rules::Rule;
 use crate::time::Timestamp;
@@ -79,7 +79,7 @@ impl Session {
         let Some(view) = self.registry.clone() else { return };
         let is_older = view.status_at <= self.hook_changed_at
             && !self.is_refusal_before_our_answer(&view)
-            && !self.is_trailed_by_the_end_of_a_call(&view);
+            && !self.is_before_a_call_was_told_of(&view);
         if due < view.heard_at + SETTLE || is_older {
             return;
         }
@@ -88,23 +88,16 @@ impl Session {
         self.show(cause(&view), self.says_the_same(&view));
     }
 
-    /// The hook of a call is a process of its own and looks at the clock a moment after the call ended. An Esc in that moment
-    /// is written first; it ended this turn all the same.
-    fn is_trailed_by_the_end_of_a_call(&self, view: &RegistryView) -> bool {
-        matches!(view.status, Status::Idle | Status::Shell)
-            && matches!(
-                self.main.rule,
-                Rule::ToolEnded | Rule::OtherToolRuns | Rule::SubagentStopped | Rule::LastSubagentStopped
-            )
-            && self.turn.started_at.is_some_and(|began| began < view.status_at)
-            && self.hook_changed_at <= view.status_at + DISORDER_MAX
-    }
-
-    /// The same hook, heard only after the Esc had settled.
-    pub(super) fn trails_an_esc(&self, event: &Event) -> bool {
-        self.main.rule == Rule::RegistryInterrupted
-            && matches!(event.kind, EventKind::ToolEnded { .. } | EventKind::BatchEnded(_))
-            && event.fired_at <= self.main.changed_at + DISORDER_MAX
+    /// A prompt for a call, or an Esc in the moment in which it ends, is written before the hook of that call looks at the
+    /// clock.
+    fn is_before_a_call_was_told_of(&self, view: &RegistryView) -> bool {
+        match view.status {
+            Status::Idle | Status::Shell => self.is_trailed_by_a_call(view.status_at),
+            Status::Waiting(_) => {
+                self.main.rule == Rule::ToolStarted && self.is_of_this_turn_and_moment(view.status_at)
+            }
+            Status::Busy => false,
+        }
     }
 
     /// One second after a Stop the client still says busy, and no background agent runs: a Stop hook sent Claude on.
@@ -162,7 +155,8 @@ impl Session {
             }
             _ => Rule::RegistryIdle,
         };
-        self.main.ledger.clear(view.status_at);
+        // Also what was told of with a later clock: the word is believed, so it came after that.
+        self.main.ledger.clear(view.status_at.max(self.hook_changed_at));
         self.end_turn(view.status_at);
         self.main.move_to(AgentState::Idle(reason), rule, cause(view));
     }

@@ -4,8 +4,11 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::Session;
 use crate::agent::IdleReason;
-use crate::limits::ENDED_TURNS_MAX;
+use crate::event::{Event, EventKind};
+use crate::limits::{DISORDER_MAX, ENDED_TURNS_MAX};
+use crate::rules::Rule;
 use crate::time::{Millis, Timestamp};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,5 +40,55 @@ impl Turn {
 
     pub(super) fn has_ended(&self, prompt: Option<&str>) -> bool {
         prompt.is_some_and(|p| self.ended_prompts.iter().any(|e| e == p))
+    }
+}
+
+/// Where a turn ends by the clock. The hook of a call is a process of its own, nobody waits for it, and it looks at the
+/// clock a moment after the call: by then the turn may be over.
+impl Session {
+    /// What the client said at that time, it said after the calls that changed the state last.
+    pub(super) fn is_trailed_by_a_call(&self, said_at: Timestamp) -> bool {
+        let by_a_call = matches!(
+            self.main.rule,
+            Rule::ToolStarted
+                | Rule::PermissionAsked
+                | Rule::ToolEnded
+                | Rule::OtherToolRuns
+                | Rule::SubagentStarted
+                | Rule::SubagentStopped
+                | Rule::LastSubagentStopped
+        );
+        by_a_call && self.is_of_this_turn_and_moment(said_at)
+    }
+
+    /// Said in this turn, and a moment before the last hook that changed something at most.
+    pub(super) fn is_of_this_turn_and_moment(&self, said_at: Timestamp) -> bool {
+        self.turn.started_at.is_some_and(|began| began < said_at)
+            && self.hook_changed_at <= said_at + DISORDER_MAX
+    }
+
+    /// The turn's own end: nobody is told of it before the calls are over.
+    pub(super) fn is_stop_of_trailing_calls(&self, event: &Event) -> bool {
+        matches!(event.kind, EventKind::Stopped { .. } | EventKind::StopFailed { .. })
+            && !(self.main.rule == Rule::ToolStarted && self.main.ledger.has_open_call())
+            && self.is_trailed_by_a_call(event.fired_at)
+    }
+
+    /// A call, heard of only after the end of its turn. After a Stop a new one may begin: a Stop hook of the person's own
+    /// sends Claude on. After an Esc none does without a prompt.
+    pub(super) fn trails_its_turn(&self, event: &Event) -> bool {
+        use EventKind as K;
+        let of_an_ended_turn = match &event.kind {
+            K::ToolEnded { .. } | K::BatchEnded(_) => matches!(
+                self.main.rule,
+                Rule::RegistryInterrupted | Rule::Stopped | Rule::StoppedWithAgents | Rule::StopFailed
+            ),
+            K::ToolStarted(_) | K::PermissionAsked(_) => self.main.rule == Rule::RegistryInterrupted,
+            _ => false,
+        };
+        of_an_ended_turn
+            && event.envelope.has_fired_at
+            && event.agent_id.is_none()
+            && event.fired_at <= self.main.changed_at + DISORDER_MAX
     }
 }

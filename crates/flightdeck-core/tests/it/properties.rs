@@ -9,6 +9,7 @@ use flightdeck_core::record::{EventId, Record, Verbatim};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::{self, HookDraft};
+use flightdeck_core::wire::hook_name::{Form, HookName};
 use flightdeck_core::wire::registry;
 use flightdeck_sim::corpus::{HookRecord, RegistryRecord, Scenario, scenarios};
 use proptest::prelude::*;
@@ -196,6 +197,50 @@ fn big_scenarios() -> &'static [Scenario] {
     &ALL
 }
 
+/// How much later than its event a hook that nobody waits for may look at the clock: before the registry's word settles.
+const SLOW_MS_MAX: i64 = 250;
+/// All that was slow has come by then, and what the registry said has settled.
+const CALM_MS: i64 = 1500;
+
+/// Moments at which nothing had happened for a while: what a card says then does not depend on how quick anybody was.
+fn calm_moments(scenario: &Scenario) -> Vec<i64> {
+    let hooks = scenario.hooks.iter().map(|h| h.t_ms);
+    let mut all: Vec<i64> = hooks.chain(scenario.registry.iter().map(|r| r.t_ms)).collect();
+    all.sort_unstable();
+    let last = all.last().map(|t| t + CALM_MS);
+    let between = all.windows(2).filter(|pair| pair[1] - pair[0] > CALM_MS).map(|pair| pair[0] + CALM_MS);
+    between.chain(last).collect()
+}
+
+/// The board at that moment.
+fn seen_at(scenario: &Scenario, now: i64, slow: &[i64]) -> Vec<String> {
+    let before: Vec<_> =
+        scenario.hooks.iter().filter(|h| h.t_ms < now && !h.env.is_empty()).cloned().collect();
+    let late = before.iter().zip(slow.iter().cycle()).map(|(hook, slow)| {
+        let nobody_waits = HookName::parse(hook.name())
+            .is_some_and(|name| matches!(name.info().form, Form::Async | Form::Held));
+        HookRecord { t_ms: hook.t_ms + if nobody_waits { *slow } else { 0 }, ..hook.clone() }
+    });
+    let late: Vec<_> = late.collect();
+    let calm = Mishap { delay_ms: 0, twice: false, no_clock: false, harm: Harm::None };
+    let registry: Vec<_> = scenario.registry.iter().filter(|r| r.t_ms < now).cloned().collect();
+    let records = stamped([told_by_hooks(&late, &[calm]), told_by_registry(&registry)].concat());
+    let mut fleet = fold(&records);
+    let now = Timestamp::from_millis(now);
+    while let Some(due) = fleet.next_wake().filter(|due| *due <= now) {
+        let _ = fleet.tick(due);
+    }
+    // Which of two requests came first, and which subagent, is told late too.
+    let sorted = |card: &Card| {
+        let read = story::read(card);
+        let mut parts: Vec<_> =
+            read.split(" · ").map(|part| part.split(": ").next().unwrap_or(part)).collect();
+        parts[1..].sort_unstable();
+        parts.join(" · ")
+    };
+    board::board(&fleet).iter().map(sorted).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -266,6 +311,17 @@ proptest! {
         let shuffled = fold(&arrivals(&hooks, &delays.iter().map(|d| calm(*d)).collect::<Vec<_>>()));
         let read = |fleet: &Fleet| board::board(fleet).iter().map(story::read).collect::<Vec<_>>();
         prop_assert_eq!(read(&shuffled), read(&in_order));
+    }
+
+    #[test]
+    fn hooks_that_look_at_the_clock_late_end_at_the_same_board(
+        pick in any::<usize>(), moment in any::<usize>(), slow in prop::collection::vec(0..SLOW_MS_MAX, 60),
+    ) {
+        let all = big_scenarios();
+        let scenario = &all[pick % all.len()];
+        let moments = calm_moments(scenario);
+        let now = moments[moment % moments.len()];
+        prop_assert_eq!(seen_at(scenario, now, &slow), seen_at(scenario, now, &[0]), "{} at {}", scenario.name, now);
     }
 
     #[test]

@@ -161,6 +161,24 @@ fn an_esc_at_the_very_end_of_a_tool_is_not_hidden_by_the_hook_of_that_tool() {
     }
 }
 
+/// As a real client was heard on a busy machine.
+#[test]
+fn a_turn_that_ended_is_no_interrupt_although_its_last_call_was_told_of_late() {
+    check(
+        r#"1.385 UserPromptSubmit prompt=a
+           1.393@1.338 registry busy
+           1.613@1.6 PreToolUse tool_name=Bash tool_use_id=a tool_input={"command":"ls"}
+           1.663@1.629 PermissionRequest tool_name=Bash tool_input={"command":"ls"}
+           1.681@1.642 registry waiting:permission~prompt
+           3.345@3.304 registry busy
+           3.448@3.445 PostToolUse tool_name=Bash tool_use_id=a tool_input={"command":"ls"}
+           3.449@3.387 PostToolBatch
+           3.449@3.429 Stop
+           3.497@3.489 registry idle"#,
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}
+
 #[test]
 fn an_idle_word_of_the_turn_before_never_ends_this_one() {
     let before = "0 UserPromptSubmit prompt=a\n 1 registry busy\n 3 Stop\n 3.01 registry idle";

@@ -18,6 +18,51 @@ fn an_event_that_fired_before_the_last_change_moves_nothing() {
     );
 }
 
+/// Nobody waits for the hook of a call: on a busy machine it looks at the clock after the Stop of its turn did. The times
+/// are those of a real client.
+#[test]
+fn a_stop_ends_its_turn_although_the_hook_of_its_last_call_was_slow() {
+    let called = "1.385 UserPromptSubmit prompt=a
+                  1.613@1.6 PreToolUse tool_name=Bash tool_use_id=a";
+    let post = "PostToolUse tool_name=Bash tool_use_id=a";
+    let idle = |story: &str| check(story, expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
+    idle(&format!("{called}\n 3.448@3.445 {post}\n 3.449@3.387 PostToolBatch\n 3.449@3.429 Stop"));
+    idle(&format!("{called}\n 3.44@3.429 Stop\n 3.448@3.445 {post}"));
+    // Even the hook of its start was slow.
+    let started = "1.385 UserPromptSubmit prompt=a\n 3.446 PreToolUse tool_name=Bash tool_use_id=a";
+    idle(&format!("{started}\n 3.447@3.445 {post}\n 3.45@3.429 Stop"));
+    let failed = [
+        format!("{called}\n 3.448@3.445 {post}\n 3.449@3.429 StopFailure error=rate_limit"),
+        format!("{called}\n 3.44@3.429 StopFailure error=rate_limit\n 3.448@3.445 {post}"),
+    ];
+    for story in failed {
+        check(&story, expect![[r#"needs_you error "Failed: rate limit""#]]);
+    }
+}
+
+#[test]
+fn a_stop_from_before_the_call_that_runs_or_of_the_turn_before_ends_nothing() {
+    check(
+        "1 UserPromptSubmit prompt=a
+         3 PreToolUse tool_name=Bash tool_use_id=b
+         3.1@2.9 Stop",
+        expect![[r#"running acting "Bash""#]],
+    );
+    check(
+        "1 UserPromptSubmit prompt=a
+         2 UserPromptSubmit prompt=b
+         2.1 PostToolUse tool_name=Bash tool_use_id=b
+         2.2@1.9 Stop",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+    check(
+        "1 UserPromptSubmit prompt=a
+         3 PostToolUse tool_name=Bash tool_use_id=b
+         3.1@1.9 Stop",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
 #[test]
 fn without_a_clock_a_tool_event_of_an_ended_turn_moves_nothing() {
     check(

@@ -17,6 +17,24 @@ fn a_foreground_subagent_delegates_and_its_end_is_thinking() {
 }
 
 #[test]
+fn a_call_told_of_after_its_own_end_brings_no_subagent_back() {
+    let story = "0 UserPromptSubmit prompt=a
+                 1 SubagentStart agent_id=x agent_type=Explore
+                 2 PostToolUse tool_name=Read tool_use_id=r agent_id=x agent_type=Explore
+                 3 SubagentStop agent_id=x agent_type=Explore";
+    let done = expect![[r#"running thinking "Thinking" · Explore Done "Done""#]];
+    check(
+        &format!("{story}\n 3.1 PreToolUse tool_name=Read tool_use_id=r agent_id=x agent_type=Explore"),
+        done,
+    );
+    // A hook of the person's own sent it on.
+    check(
+        &format!("{story}\n 3.1 PreToolUse tool_name=Read tool_use_id=s agent_id=x agent_type=Explore"),
+        expect![[r#"running thinking "Thinking" · Explore Working "Read""#]],
+    );
+}
+
+#[test]
 fn a_subagent_never_wakes_an_idle_main() {
     check(
         "0 Stop
