@@ -142,7 +142,7 @@ export const test = base.extend<Options & Own, { resting: () => Promise<Daemon> 
     if (!shared) await server.stop();
   },
   line: async ({ fleet }, use) => {
-    const line = await new Line(fleet.server.url).open();
+    const line = await new Line(fleet.server).open();
     await use(line);
     line.close();
   },
