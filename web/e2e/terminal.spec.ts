@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { binary, type Daemon } from "./daemon";
-import { expect, test } from "./fleet";
+import { expect, logged, test, TOAST_MS } from "./fleet";
 
 const SESSION = "0b5e7a11-aaaa-4bbb-8ccc-000000000001";
 const CLIENT = resolve("../crates/flightdeck/tests/it/fake-client.sh");
@@ -39,13 +39,14 @@ test("where there is no pane the drawer has the daemon's command to resume it, f
   await foot.getByRole("button", { name: "Copy resume command" }).click();
   await expect(foot.locator("code")).toHaveText(wanted);
   // The daemon says it in a refusal, and a browser logs every 409.
-  expect(errors.splice(0)).toEqual([expect.stringContaining("409"), expect.stringContaining("409")]);
+  await logged(errors, "409", "409");
 });
 
 test.describe("the next prompt", () => {
   let terminal: Terminal;
-  test.beforeEach(({ fleet }) => {
+  test.beforeEach(async ({ fleet }) => {
     terminal = new Terminal(fleet.server);
+    await fleet.lasts(TOAST_MS);
   });
   test.afterEach(({ errors }) => {
     // A client that ended took its server with it.
