@@ -174,6 +174,8 @@ export const test = base.extend<Options & Own, { resting: () => Promise<Daemon> 
     const shared = ground === "resting";
     const server = shared ? await resting() : ground === "demo" ? await demoDaemon(sessions || 54) : ground === "hooked" ? await hookedDaemon() : await emptyDaemon();
     await use(new Fleet(server, page));
+    // What is still asked when a story ends would fail the next one.
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     if (!shared) await server.stop();
   },
   line: async ({ fleet }, use) => {
