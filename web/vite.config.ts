@@ -9,5 +9,6 @@ export default defineConfig({
   server: { proxy: { "/api": proxied, "/hook": proxied, "/healthz": proxied } },
   // Nothing is inlined: the daemon's CSP allows scripts and styles only as files of its own.
   build: { target: "es2023", assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: true },
-  test: { include: ["test/**/*.test.ts"], environment: "node" },
+  // A machine that builds beside us may stall a story for longer than the five seconds a test has by itself.
+  test: { include: ["test/**/*.test.ts"], environment: "node", testTimeout: 60_000 },
 });

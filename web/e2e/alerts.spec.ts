@@ -1,6 +1,6 @@
 //! Who is told what, and when: notes of the browser and what a screen reader hears.
 import type { Page } from "@playwright/test";
-import { expect, test } from "./fleet";
+import { expect, test, TOAST_MS } from "./fleet";
 
 type Told = { notes: string[]; here: boolean };
 
@@ -31,17 +31,23 @@ const come = (page: Page) => page.evaluate(() => { (window as unknown as { told:
 const heard = (page: Page) => page.locator("p[aria-live=polite]");
 
 test("entering a need is told once it settled; a fresh session is not, nor what is over at once, nor what is on screen", async ({ fleet, page }) => {
+  await page.clock.install();
   await listen(page);
   await fleet.open();
   // Fresh: it came to Needs You, but nothing happened to it.
   const fresh = "00000000-0000-4000-8000-00000000f4e5";
   await fleet.hook(fresh, "SessionStart", { source: "startup" });
   await expect(fleet.cardIn("Needs You", fresh)).toBeVisible();
-  // Over before it settled: a wake-up follows Stop at once.
+  // Over before it settled: a wake-up follows Stop at once, by the page's own time.
   const brief = await fleet.start("brief");
   await expect(fleet.cardIn("Running", brief)).toBeVisible();
+  const state = (id: string) => () => fleet.card(id).getAttribute("data-state");
+  await fleet.freeze();
   await fleet.hook(brief, "Stop");
+  await fleet.drawn(state(brief)).toBe("idle");
   await fleet.hook(brief, "UserPromptSubmit", { prompt: "go on" });
+  await fleet.drawn(state(brief)).toBe("thinking");
+  await page.clock.resume();
   const id = await fleet.start();
   await expect(fleet.cardIn("Running", id)).toBeVisible();
   await fleet.block(id, "make");
@@ -49,8 +55,14 @@ test("entering a need is told once it settled; a fresh session is not, nor what 
   await expect(heard(page)).toContainText("needs you");
   // In front of the person: announced for a screen reader, but no note.
   const seen = await fleet.start("two");
+  await expect(fleet.cardIn("Running", seen)).toBeVisible();
   await come(page);
+  await fleet.freeze();
   await fleet.block(seen, "ls");
+  await fleet.drawn(() => fleet.cardIn("Needs You", seen).count()).toBe(1);
+  // Else another card may lie over it, on its way.
+  await fleet.still();
+  await page.clock.resume();
   await expect(heard(page)).toContainText("Permission for Bash: ls");
   expect(await notes(page)).toHaveLength(1);
 });
@@ -88,6 +100,7 @@ test("what blocked behind a gap is told, all of it at once, and the overview sho
 
 test("a session muted with m and a project muted in the drawer say so and send no note, until they are unmuted", async ({ fleet, page }) => {
   await listen(page);
+  await fleet.lasts(TOAST_MS);
   await fleet.open();
   const said = (text: string) => expect(page.getByRole("status").filter({ hasText: text })).toBeVisible();
   const quiet = await fleet.start("quiet");
@@ -123,6 +136,7 @@ test("the same need again is told again", async ({ fleet, page }) => {
   await expect(fleet.cardIn("Running", id)).toBeVisible();
   await fleet.block(id, "make");
   await expect.poll(() => notes(page)).toHaveLength(1);
+  await expect(heard(page)).toContainText("make");
   const words = await heard(page).textContent();
   await heard(page).locator("span").evaluate((said) => { said.dataset.old = "yes"; });
   await fleet.hook(id, "PostToolUse", { tool_name: "Bash", tool_input: { command: "make" }, tool_use_id: `toolu_${id}_make`, tool_response: {} });

@@ -128,6 +128,7 @@ test("of several questions the digits stand at one: they choose there and go on 
   const card = fleet.cardIn("Needs You", id);
   const chosen = (i: number) => card.locator(`[data-question="${i}"] .option[aria-pressed=true]`);
   const digits = (i: number) => card.locator(`[data-question="${i}"] kbd:visible`);
+  const send = card.getByRole("button", { name: /Send answers/ });
   await expect(card.locator(".option").first()).toBeVisible();
   await fleet.listens();
   await card.focus();
@@ -137,13 +138,16 @@ test("of several questions the digits stand at one: they choose there and go on 
   await page.keyboard.press("2");
   await expect(chosen(0)).toContainText("Right, then left");
   await expect(digits(1)).toHaveText(["1", "2", "3"]);
+  // The focus follows a frame later.
+  await expect(card.locator('[data-question="1"] .option').first()).toBeFocused();
   await page.keyboard.press("1");
   await expect(chosen(1)).toContainText("Left");
+  await expect(send).toBeFocused();
   // Where the focus goes, the digits go: back to the first, for another choice there.
   await chosen(0).focus();
   await page.keyboard.press("1");
   await expect(chosen(0)).toContainText("Left");
-  await expect(card.getByRole("button", { name: /Send answers/ })).toBeFocused();
+  await expect(send).toBeFocused();
   await page.keyboard.press("y");
   expect((await verdict).hookSpecificOutput.decision.updatedInput).toMatchObject({ answers: { "Which way?": "Left", "And then?": "Left" } });
 });

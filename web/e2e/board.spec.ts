@@ -1,4 +1,4 @@
-import { COLUMNS, expect, test, wantedIn, type Fleet } from "./fleet";
+import { COLUMNS, expect, PATIENCE_MS, test, wantedIn, type Fleet } from "./fleet";
 import { RESTING, rest } from "./resting";
 
 async function ungroup(fleet: Fleet): Promise<void> {
@@ -95,7 +95,7 @@ test.describe("a fleet at rest", () => {
     await expect(page.locator("[data-card]")).toHaveCount(matching);
     await page.getByRole("button", { name: "Clear", exact: true }).click();
     await page.getByRole("button", { name: /^Project/ }).click();
-    await page.getByRole("button", { name: /^ingest/ }).first().click();
+    await page.getByRole("group", { name: "Filter by project" }).getByRole("button", { name: /^ingest/ }).click();
     await page.keyboard.press("Escape");
     await expect(page.locator(".facet.on").first()).toContainText("ingest");
     await expect(page.locator("[data-card]")).toHaveCount((await fleet.sessions()).filter((s) => s.project.name === "ingest").length);
@@ -156,7 +156,7 @@ test("the title and the icon count what is blocked; timers tick without the serv
   await expect(page).toHaveTitle("Flightdeck");
   await fleet.block(id, "make");
   await expect(page).toHaveTitle("(1) Flightdeck");
-  expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain("F2B33D");
+  await expect(page.locator("link[rel=icon]")).toHaveAttribute("href", /F2B33D/);
   const timer = fleet.card(id).locator(".card-head .since time").first();
   const before = await timer.textContent();
   await context.setOffline(true);
@@ -164,6 +164,7 @@ test("the title and the icon count what is blocked; timers tick without the serv
 });
 
 test("the card under the pointer holds still; its move waits until the pointer leaves", async ({ fleet, page }) => {
+  await fleet.lasts(PATIENCE_MS);
   await fleet.open();
   const first = await fleet.start("first");
   const second = await fleet.start("second");

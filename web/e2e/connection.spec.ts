@@ -21,8 +21,8 @@ test("a dropped line resumes by id and misses nothing", async ({ fleet, page, li
 });
 
 for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-  test(`after a restart (${signal}) the same board comes back and goes on`, async ({ fleet, page }) => {
-    await fleet.open();
+  test(`after a restart (${signal}) the same board comes back and goes on`, async ({ fleet, page, line }) => {
+    await fleet.open("", line.url);
     const blocked = await fleet.start("one");
     await fleet.block(blocked, "make");
     const running = await fleet.start("two");

@@ -65,19 +65,19 @@ export class Daemon {
     return execFileSync(binary(), args, { env: this.env, encoding: "utf8", input });
   }
 
-  /** A second start takes the port and the home of the first. */
+  /** A second start takes the home of the first and another port: the old one may be somebody else's by now. */
   async start(): Promise<this> {
-    const port = this.url ? new URL(this.url).port : "0";
-    const child = spawn(binary(), [...this.args, "--port", port], { env: this.env, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(binary(), [...this.args, "--port", "0"], { env: this.env, stdio: ["ignore", "pipe", "inherit"] });
     this.child = child;
     this.url = await firstUrl(child);
     return this;
   }
 
-  /** SIGKILL is how a crash looks. */
+  /** SIGKILL is how a crash looks. Until it starts again it has no address. */
   async end(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
     const child = this.child;
     this.child = null;
+    this.url = "";
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
     child.kill(signal);

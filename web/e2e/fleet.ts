@@ -18,6 +18,13 @@ export type Ground = "empty" | "hooked" | "resting" | "demo";
 
 export type Verdict = { hookSpecificOutput: { decision: { behavior: string; message?: string; interrupt?: boolean; updatedInput?: Record<string, unknown>; updatedPermissions?: unknown[] } } };
 
+/** How long the page says a thing (`ui/toast.tsx`), and how long it holds a card under a resting pointer (`board/hold.ts`). */
+export const TOAST_MS = 5_000;
+export const PATIENCE_MS = 8_000;
+/** How far the page's time is set ahead to stand still there: further than a busy machine can be late. */
+const AHEAD_MS = 20_000;
+const FRAME_MS = 20;
+
 export class Fleet {
   private count = 0;
   constructor(readonly server: Daemon, readonly page: Page) {}
@@ -79,6 +86,28 @@ export class Fleet {
     await expect(this.page.locator("html[data-settling]")).toHaveCount(0);
   }
 
+  /** Call before the page opens: what it ends by itself after so long lasts until something else ends it, however slow we are to look. */
+  async lasts(ms: typeof TOAST_MS | typeof PATIENCE_MS): Promise<void> {
+    await this.page.addInitScript((ms) => {
+      const { setTimeout } = window;
+      const never = 86_400_000;
+      Object.assign(window, { setTimeout: (act: TimerHandler, after?: number, ...args: unknown[]) => setTimeout(act, after === ms ? never : after, ...args) });
+    }, ms);
+  }
+
+  /** From here on the page's time stands still, but for the frames that `drawn` lets pass. Wants `page.clock.install()`. */
+  async freeze(): Promise<void> {
+    await this.page.clock.pauseAt((await this.page.evaluate(() => Date.now())) + AHEAD_MS);
+  }
+
+  /** What is read after a frame, and again until it is as expected: a dozen frames at most, so hardly any of the page's time. */
+  drawn<T>(read: () => Promise<T>) {
+    return expect.poll(async () => {
+      await this.page.clock.runFor(FRAME_MS);
+      return read();
+    }, { intervals: [100, 250, 500, 1_000] });
+  }
+
   card(id: string): Locator {
     return this.page.locator(`[data-card="${id}"]`);
   }
@@ -96,6 +125,12 @@ export class Fleet {
     return this.page.locator("section.column").evaluateAll((columns) => columns.map((column) =>
       Array.from(column.querySelectorAll<HTMLElement>("[data-card]"), (c) => `${c.dataset.card} ${c.getAttribute("aria-label")?.split(": ").slice(1).join(": ")}`)));
   }
+}
+
+/** The page has logged these errors, which belong to the story, and no others. */
+export async function logged(errors: string[], ...parts: string[]): Promise<void> {
+  await expect.poll(() => errors).toEqual(parts.map((part) => expect.stringContaining(part)));
+  errors.splice(0);
 }
 
 /** What a card that asks has to press. */
@@ -139,10 +174,12 @@ export const test = base.extend<Options & Own, { resting: () => Promise<Daemon> 
     const shared = ground === "resting";
     const server = shared ? await resting() : ground === "demo" ? await demoDaemon(sessions || 54) : ground === "hooked" ? await hookedDaemon() : await emptyDaemon();
     await use(new Fleet(server, page));
+    // What is still asked when a story ends would fail the next one.
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     if (!shared) await server.stop();
   },
   line: async ({ fleet }, use) => {
-    const line = await new Line(fleet.server.url).open();
+    const line = await new Line(fleet.server).open();
     await use(line);
     line.close();
   },

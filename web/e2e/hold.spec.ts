@@ -104,11 +104,10 @@ test("a card that came under a resting pointer a moment ago takes no click; soon
 
   const second = await fleet.start("second");
   await expect(fleet.cardIn("Running", second)).toBeVisible();
-  // From here on time stands still, but for the frames that draw.
-  await page.clock.pauseAt(Date.now() + 5_000);
+  await fleet.freeze();
   const verdict = fleet.ask(second, "Bash", { command: "make it" });
   const card = fleet.cardIn("Needs You", second);
-  await expect.poll(async () => { await page.clock.runFor(20); return allow(card).count(); }).toBe(1);
+  await fleet.drawn(() => allow(card).count()).toBe(1);
   // It glides by the browser's own clock.
   await fleet.still();
   await page.mouse.down();

@@ -1,5 +1,5 @@
-//! A line between the page and the daemon that can be cut, that can forget what the page had read, and that can hold what
-//! comes after a moment back.
+//! A line between the page and the daemon that can be cut, that can forget what the page had read, that can hold what
+//! comes after a moment back, and that finds a daemon which began again at another port.
 import { once } from "node:events";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -19,7 +19,8 @@ export class Line {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((req, res) => this.pass(req, res));
 
-  constructor(private readonly daemon: string) {
+  /** Its url is empty while it does not run. */
+  constructor(private readonly daemon: { readonly url: string }) {
     this.server.on("connection", (socket) => {
       this.sockets.add(socket);
       socket.on("close", () => this.sockets.delete(socket));
@@ -59,7 +60,9 @@ export class Line {
   }
 
   private pass(req: IncomingMessage, res: ServerResponse): void {
-    const { host, origin } = new URL(this.daemon);
+    // Nobody is there, and whoever has that port by now is another.
+    if (!this.daemon.url) return void res.destroy();
+    const { host, hostname, port, origin } = new URL(this.daemon.url);
     const headers: Record<string, string | string[] | undefined> = { ...req.headers, host };
     if (headers.origin) headers.origin = origin;
     const isStream = req.url === "/api/live/stream";
@@ -67,7 +70,7 @@ export class Line {
       if (this.pretend && headers["last-event-id"]) headers["last-event-id"] = this.pretend;
       this.resumed.push(String(headers["last-event-id"] ?? ""));
     }
-    const onward = request({ ...urlParts(this.daemon), path: req.url, method: req.method, headers }, (answer) => {
+    const onward = request({ hostname, port, path: req.url, method: req.method, headers }, (answer) => {
       res.writeHead(answer.statusCode ?? 502, answer.headers);
       if (isStream) this.listen(answer, res);
       else answer.pipe(res);
@@ -102,5 +105,3 @@ export class Line {
     }
   }
 }
-
-const urlParts = (url: string) => ({ hostname: new URL(url).hostname, port: new URL(url).port });

@@ -1,18 +1,20 @@
 //! A person who has worked for some days: transcripts with what was spent, and a status line that told of the limits.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "@playwright/test";
+import type { Usage } from "../src/generated/Usage";
 import type { Daemon } from "./daemon";
 
 const HOUR_MS = 3_600_000;
 /** Tokens that cost one dollar of Opus 5.5. */
 const DOLLAR = 50_000;
 
-/** A session that answered some hours ago, each time for that many dollars. */
-export function spend(server: Daemon, project: string, session: string, spent: [hoursAgo: number, dollars: number][]): void {
+/** A session that answered some hours before `now`, each time for that many dollars. */
+export function spend(server: Daemon, project: string, session: string, spent: [hoursAgo: number, dollars: number][], now = Date.now()): void {
   const folder = join(server.claude, "projects", `-home-dev-${project}`);
   mkdirSync(folder, { recursive: true });
   const lines = spent.map(([hoursAgo, dollars], i) => JSON.stringify({
-    type: "assistant", requestId: `r${session}${i}`, timestamp: new Date(Date.now() - hoursAgo * HOUR_MS).toISOString(), cwd: `/home/dev/${project}`, sessionId: session,
+    type: "assistant", requestId: `r${session}${i}`, timestamp: new Date(now - hoursAgo * HOUR_MS).toISOString(), cwd: `/home/dev/${project}`, sessionId: session,
     message: { id: `m${session}${i}`, model: "claude-opus-5-5", content: [{ type: "text", text: "done" }], usage: { input_tokens: 5, output_tokens: Math.round(dollars * DOLLAR) } },
   }));
   writeFileSync(join(folder, `${session}.jsonl`), `${lines.join("\n")}\n`);
@@ -25,4 +27,18 @@ export function limits(server: Daemon, session: string, fiveHour: number, week: 
     session_id: session,
     rate_limits: { five_hour: { used_percentage: fiveHour, resets_at: inHours(2) }, seven_day: { used_percentage: week, resets_at: inHours(75) } },
   }), "statusline");
+}
+
+/** What the daemon has read so far. A page asks when it opens and then not for a minute, so a story looks first. */
+export async function usage(server: Daemon): Promise<Usage> {
+  return (await (await fetch(`${server.url}api/usage?since=7d&refresh=true`)).json()) as Usage;
+}
+
+/** The daemon has read all of it. */
+export async function told(server: Daemon, dollars: number): Promise<void> {
+  const known = async () => {
+    const { total, rate_limits } = await usage(server);
+    return { dollars: Math.round(total.usd_micros / 1e4) / 100, limited: rate_limits !== null };
+  };
+  await expect.poll(known).toEqual({ dollars, limited: true });
 }

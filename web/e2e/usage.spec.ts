@@ -1,11 +1,15 @@
 //! Spend and rate limits: in the header at a glance, in the dialog by hour, day, project and model.
 import { expect, test, type Fleet } from "./fleet";
-import { limits, spend } from "./spent";
+import { limits, spend, told } from "./spent";
 
-async function worked(fleet: Fleet): Promise<void> {
-  spend(fleet.server, "api", "s1", [[0, 2], [3, 1], [30, 3]]);
-  spend(fleet.server, "web", "s2", [[1, 1], [100, 13]]);
+/** Spends, and tells the hour in which the last two dollars went. */
+async function worked(fleet: Fleet): Promise<string> {
+  const now = Date.now();
+  spend(fleet.server, "api", "s1", [[0, 2], [3, 1], [30, 3]], now);
+  spend(fleet.server, "web", "s2", [[1, 1], [100, 13]], now);
   limits(fleet.server, await fleet.start(), 72, 88);
+  await told(fleet.server, 20);
+  return new Date(now).toLocaleTimeString("en-GB", { hour: "2-digit" });
 }
 
 test("at 1400 pixels the header has room for all: hour bars and limits, up to the connection", async ({ fleet, page }) => {
@@ -24,14 +28,14 @@ test("at 1400 pixels the header has room for all: hour bars and limits, up to th
 });
 
 test("a press on the spend tells by hour, by day, and on what", async ({ fleet, page }) => {
-  await worked(fleet);
+  const hour = await worked(fleet);
   await fleet.open();
   await page.getByRole("button", { name: /Spend today/ }).click();
   const dialog = page.getByRole("dialog", { name: "Usage" });
   await expect(dialog.getByRole("region", { name: "Rate limits" })).toContainText("88%");
   const hours = dialog.getByRole("region", { name: "Today" }).getByRole("listitem");
-  expect(await hours.count()).toBeGreaterThanOrEqual(12);
-  await expect(hours.last()).toContainText("$2.00");
+  await expect.poll(() => hours.count()).toBeGreaterThanOrEqual(12);
+  await expect(hours.filter({ hasText: `${hour}:00: ` })).toContainText("$2.00");
   const week = dialog.getByRole("region", { name: "Last 7 days" });
   await expect(week).toContainText("$20.00");
   await expect(week.getByRole("listitem")).toHaveCount(7);
