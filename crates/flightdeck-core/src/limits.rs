@@ -70,7 +70,7 @@ pub const QUIET_AFTER: Millis = Millis::seconds(60);
 pub const GROWTH_COUNTS_AFTER: Millis = Millis::seconds(10);
 /// A session without activity for this long is marked stale.
 pub const STALE_AFTER: Millis = Millis::hours(8);
-/// Events of one session tolerate this much disorder where they have no clock of their own.
+/// Events of one session tolerate this much disorder: they have no clock of their own, or looked at it late.
 pub const DISORDER_MAX: Millis = Millis::seconds(1);
 /// A word of the registry counts once it has stood for this long: nothing it shows flickers.
 pub const SETTLE: Millis = Millis(250);

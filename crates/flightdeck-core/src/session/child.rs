@@ -166,7 +166,7 @@ pub(super) fn newest_running(children: &BTreeMap<String, Child>) -> Option<&str>
     running.max_by_key(|c| c.started_at).map(|c| c.agent_type.as_str())
 }
 
-/// Facts that main and subagents share. `of_an_ended_turn`: an event without a clock, of a turn that is over.
+/// Facts that main and subagents share. `of_an_ended_turn`: the event is of a turn that is over.
 pub(super) fn agent_facts(
     ledger: &mut Ledger,
     event: &Event,

@@ -62,7 +62,8 @@ pub struct Session {
     pub shown: Shown,
     /// What the client itself said last.
     pub registry: Option<RegistryView>,
-    /// When the hook fired that last changed the main agent or a child: an older word of the registry is stale.
+    /// When the hook fired that last changed the main agent or a child: an older word of the registry is stale, but for a
+    /// moment (decision 0013).
     pub hook_changed_at: Timestamp,
     pub history: VecDeque<Transition>,
     /// The same for the overview, coarser and longer.
@@ -237,7 +238,8 @@ impl Session {
         (ledgers().map(|l| l.needs().len()).sum(), ledgers().map(Ledger::open_calls).sum(), running)
     }
 
-    /// A main-agent event that fired before the last applied change moves nothing; its data counts.
+    /// A main-agent event that fired before the last applied change moves nothing; its data counts. Within a moment the
+    /// order that the client keeps is believed rather than clocks that hooks look at late.
     fn is_late(&self, event: &Event) -> bool {
         if event.envelope.clock_back {
             false
@@ -246,7 +248,7 @@ impl Session {
             event.fired_at < self.began_at
         } else if event.envelope.has_fired_at {
             let before = event.fired_at < self.main.changed_at;
-            (before && !self.main.knows_better(event) && !self.is_stop_of_trailing_calls(event))
+            (before && !self.main.knows_better(event) && !self.is_an_end(event))
                 || self.trails_its_turn(event)
         } else {
             self.is_of_an_ended_turn(event)
@@ -376,7 +378,9 @@ impl Session {
         let print_mode = self.print_mode();
         let child_blocked = self.children.values().any(|c| c.ledger.is_blocked());
         let child_runs = newest_running(&self.children).is_some();
-        let of_an_ended_turn = late && !event.envelope.has_fired_at || self.trails_its_turn(event);
+        let of_an_ended_turn = late && (!event.envelope.has_fired_at || self.trails_its_turn(event));
+        // Also what a slow hook told of with a later clock: what ends the turn came after it.
+        let ended_at = at.max(self.hook_changed_at);
         let ledger = &mut self.main.ledger;
         match &event.kind {
             EventKind::SessionStarted { source: StartSource::Compact, .. } => {}
@@ -387,7 +391,7 @@ impl Session {
             }
             // A message typed ahead leaves what runs alone; any other prompt of a person ends all that was open.
             EventKind::Prompted { by: Prompter::Person, .. } if !late && !typed_ahead => ledger.clear(at),
-            EventKind::Stopped { .. } | EventKind::StopFailed { .. } if !late => ledger.clear(at),
+            EventKind::Stopped { .. } | EventKind::StopFailed { .. } if !late => ledger.clear(ended_at),
             EventKind::ToolEnded { outcome: Outcome::Interrupted, .. } if !late => ledger.clear(at),
             EventKind::SessionEnded { .. } if !late => {
                 ledger.clear(at);

@@ -1,7 +1,8 @@
 //! The client's own word about its state, and when it counts (decision 0007).
 //!
 //! Hooks and registry may disagree for a moment. A word counts if the client wrote it after the last hook that changed
-//! something, and only once it has stood for [`SETTLE`]: both are tested when that timer fires.
+//! something (or within a moment before a call that was told of late, decision 0013), and only once it has stood for
+//! [`SETTLE`]: both are tested when that timer fires.
 
 use serde::{Deserialize, Serialize};
 
@@ -93,6 +94,7 @@ impl Session {
     fn is_before_a_call_was_told_of(&self, view: &RegistryView) -> bool {
         match view.status {
             Status::Idle | Status::Shell => self.is_trailed_by_a_call(view.status_at),
+            // A dialog may be a menu that the person opened in that very moment; one that nobody is told of is worse.
             Status::Waiting(_) => {
                 self.main.rule == Rule::ToolStarted && self.is_of_this_turn_and_moment(view.status_at)
             }

@@ -10,6 +10,7 @@ use crate::event::{Event, EventKind};
 use crate::limits::{DISORDER_MAX, ENDED_TURNS_MAX};
 use crate::rules::Rule;
 use crate::time::{Millis, Timestamp};
+use crate::tool::ToolUse;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
@@ -43,8 +44,8 @@ impl Turn {
     }
 }
 
-/// Where a turn ends by the clock. The hook of a call is a process of its own, nobody waits for it, and it looks at the
-/// clock a moment after the call: by then the turn may be over.
+/// Where the clock gives way to the order of the client itself (decision 0013). The hook of a call is a process of its own,
+/// nobody waits for it, and it looks at the clock a moment after the call: by then the turn may be over.
 impl Session {
     /// What the client said at that time, it said after the calls that changed the state last.
     pub(super) fn is_trailed_by_a_call(&self, said_at: Timestamp) -> bool {
@@ -67,15 +68,32 @@ impl Session {
             && self.hook_changed_at <= said_at + DISORDER_MAX
     }
 
-    /// The turn's own end: nobody is told of it before the calls are over.
-    pub(super) fn is_stop_of_trailing_calls(&self, event: &Event) -> bool {
-        matches!(event.kind, EventKind::Stopped { .. } | EventKind::StopFailed { .. })
-            && !(self.main.rule == Rule::ToolStarted && self.main.ledger.has_open_call())
-            && self.is_trailed_by_a_call(event.fired_at)
+    /// What ends something comes after it, within a moment of what the clocks say.
+    pub(super) fn is_an_end(&self, event: &Event) -> bool {
+        let open = |tool: &ToolUse| event.agent_id.is_none() && self.main.ledger.is_open(tool);
+        let ends = match &event.kind {
+            EventKind::ToolEnded { tool, .. } => open(tool),
+            EventKind::BatchEnded(calls) => calls.iter().any(open),
+            EventKind::Stopped { .. } | EventKind::StopFailed { .. } => {
+                self.is_end_of_this_turn(event.fired_at)
+            }
+            _ => false,
+        };
+        ends && self.main.changed_at <= event.fired_at + DISORDER_MAX
+    }
+
+    /// The turn's own end: told of after its calls, however late those looked at the clock. An Esc fires none, so what
+    /// looked like one was it.
+    fn is_end_of_this_turn(&self, at: Timestamp) -> bool {
+        match self.main.rule {
+            Rule::ToolStarted => !self.main.ledger.has_open_call() && self.is_trailed_by_a_call(at),
+            Rule::RegistryInterrupted => self.turn.started_at.is_some_and(|began| began < at),
+            _ => self.is_trailed_by_a_call(at),
+        }
     }
 
     /// A call, heard of only after the end of its turn. After a Stop a new one may begin: a Stop hook of the person's own
-    /// sends Claude on. After an Esc none does without a prompt.
+    /// sends Claude on. After an Esc none does without a prompt, and that may be on its way: then it is not of this turn.
     pub(super) fn trails_its_turn(&self, event: &Event) -> bool {
         use EventKind as K;
         let of_an_ended_turn = match &event.kind {
@@ -83,7 +101,11 @@ impl Session {
                 self.main.rule,
                 Rule::RegistryInterrupted | Rule::Stopped | Rule::StoppedWithAgents | Rule::StopFailed
             ),
-            K::ToolStarted(_) | K::PermissionAsked(_) => self.main.rule == Rule::RegistryInterrupted,
+            K::ToolStarted(_) | K::PermissionAsked(_) => {
+                let prompt = event.facts.prompt_id.as_deref();
+                self.main.rule == Rule::RegistryInterrupted
+                    && (prompt.is_none() || self.turn.has_ended(prompt))
+            }
             _ => false,
         };
         of_an_ended_turn

@@ -180,6 +180,31 @@ fn a_turn_that_ended_is_no_interrupt_although_its_last_call_was_told_of_late() {
 }
 
 #[test]
+fn a_stop_that_was_heard_after_the_clients_own_word_was_no_interrupt() {
+    let turn = "1 UserPromptSubmit prompt=a\n 1.02 registry busy\n 10.12@10.08 registry idle\n 10.4 tick";
+    check(turn, expect![[r#"needs_you interrupted "You interrupted""#]]);
+    check(&format!("{turn}\n 10.45@10 Stop"), expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
+}
+
+#[test]
+fn after_an_esc_a_call_of_that_turn_moves_nothing_and_one_of_the_next_does() {
+    let esc = "1 UserPromptSubmit prompt=a prompt_id=1\n 1.02 registry busy\n 10 registry idle\n 10.3 tick";
+    check(
+        &format!(
+            "{esc}\n 10.4 PreToolUse tool_name=Bash tool_use_id=a prompt_id=1\n 10.41 PermissionRequest tool_name=Bash prompt_id=1"
+        ),
+        expect![[r#"needs_you interrupted "You interrupted""#]],
+    );
+    // Its prompt is in the spool.
+    check(
+        &format!(
+            "{esc}\n 10.4 PreToolUse tool_name=Bash tool_use_id=a prompt_id=2\n 10.41 PermissionRequest tool_name=Bash prompt_id=2"
+        ),
+        expect![[r#"needs_you needs_permission "Permission for Bash""#]],
+    );
+}
+
+#[test]
 fn an_idle_word_of_the_turn_before_never_ends_this_one() {
     let before = "0 UserPromptSubmit prompt=a\n 1 registry busy\n 3 Stop\n 3.01 registry idle";
     let tool = "3.3 UserPromptSubmit prompt=b\n 3.6 PreToolUse tool_name=Bash tool_use_id=t\n 9 tick";

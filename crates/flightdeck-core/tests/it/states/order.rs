@@ -41,6 +41,23 @@ fn a_stop_ends_its_turn_although_the_hook_of_its_last_call_was_slow() {
 }
 
 #[test]
+fn the_end_of_a_call_ends_it_although_the_hook_of_its_start_was_slow() {
+    let called = "1 UserPromptSubmit prompt=a\n 2.014 PreToolUse tool_name=Bash tool_use_id=a";
+    for end in [
+        "PostToolUse tool_name=Bash tool_use_id=a",
+        r#"PostToolBatch tool_calls=[{"tool_name":"Bash","tool_use_id":"a"}]"#,
+    ] {
+        check(&format!("{called}\n 2.02@1.992 {end}"), expect![[r#"running thinking "Thinking""#]]);
+    }
+    // One of two.
+    let two = "1 UserPromptSubmit prompt=a\n 2 PreToolUse tool_name=Read tool_use_id=a\n 2.1 PreToolUse tool_name=Bash tool_use_id=b";
+    check(
+        &format!("{two}\n 2.2@2.05 PostToolUse tool_name=Read tool_use_id=a"),
+        expect![[r#"running acting "Bash""#]],
+    );
+}
+
+#[test]
 fn a_stop_from_before_the_call_that_runs_or_of_the_turn_before_ends_nothing() {
     check(
         "1 UserPromptSubmit prompt=a
