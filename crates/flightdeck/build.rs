@@ -1,10 +1,10 @@
-//! Builds the page from `web/` and makes it part of the binary; a release binary is linked statically where that works.
+//! Builds the page from `web/` and includes it in the binary; sets the link arguments (`build/link.rs`).
 //!
 //! Copies `web/` into `OUT_DIR` and builds there, so the source tree is never written to. A build of the same content is
-//! used again. `FLIGHTDECK_WEB_DIST=DIR` takes a ready build instead.
+//! reused. `FLIGHTDECK_WEB_DIST=DIR` includes a ready build instead.
 
-#[path = "build/static_link.rs"]
-mod static_link;
+#[path = "build/link.rs"]
+mod link;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,7 +15,7 @@ use std::process::Command;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What a page is made from; all else in `web/` (tests, tools) does not make it stale.
+/// The sources of the page. Other files in `web/` (tests, tools) do not make it stale.
 const SOURCES: [&str; 7] =
     ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts", "tsconfig.json"];
 
@@ -32,7 +32,7 @@ fn main() -> Result<()> {
         (Some(_), None) => build_page(&out)?,
     };
     fs::write(out.join("assets.rs"), as_rust(&assets))?;
-    static_link::link_statically_if_possible(&out);
+    link::set_link_arguments(&out);
     Ok(())
 }
 
@@ -54,7 +54,7 @@ fn build_page(out: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let work = out.join(format!("web-{:016x}", hash.finish()));
     if !work.join("dist/index.html").exists() {
         copy(&web, &work)?;
-        // Not `ci`: it refuses a lock file that lacks the bundler's binaries of other platforms.
+        // Not `npm ci`: it refuses a lock file without the bundler's binaries for other platforms.
         npm(&work, &["install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=5"])?;
         npm(&work, &["run", "build"])?;
     }

@@ -1,15 +1,20 @@
-//! `cargo xtask gen`: what is written from the code and committed. `--check` only says what is stale.
+//! `cargo xtask gen`: writes the committed files that are generated from the code. `--check` only lists stale ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use flightdeck_core::{events_doc, typescript};
+use flightdeck_core::events_doc;
+use flightdeck_protocol::typescript;
 
-use crate::workspace::root;
+use flightdeck_e2e::workspace::root;
+
+use crate::map;
+use crate::marks::replace_part;
 
 const TYPES: &str = "web/src/generated";
+const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
 #[derive(Parser, Debug)]
 pub(crate) struct Args {
@@ -18,9 +23,9 @@ pub(crate) struct Args {
     check: bool,
 }
 
-/// True if everything is (now) as the code says.
+/// True if every generated file is (now) up to date.
 pub(crate) fn run(args: &Args) -> Result<bool> {
-    let stale = stale()?;
+    let stale = stale_files()?;
     if stale.is_empty() {
         println!("everything generated is up to date");
         return Ok(true);
@@ -42,12 +47,15 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
 struct Stale {
     /// From the root of the repository.
     path: PathBuf,
-    /// What it should say; `None` if it should not be there.
+    /// The new text; `None` if the file is to be removed.
     now: Option<String>,
 }
 
-fn stale() -> Result<Vec<Stale>> {
-    let mut wanted = vec![(PathBuf::from("docs/events.md"), events_doc::events_doc())];
+fn stale_files() -> Result<Vec<Stale>> {
+    let mut wanted = vec![
+        (PathBuf::from("docs/events.md"), events_doc::events_doc()),
+        (PathBuf::from(ARCHITECTURE), architecture()?),
+    ];
     let types = typescript::files().into_iter();
     wanted.extend(types.map(|file| (Path::new(TYPES).join(file.name), file.text)));
     let orphans = orphans(&wanted)?;
@@ -57,7 +65,13 @@ fn stale() -> Result<Vec<Stale>> {
     Ok(changed.map(|(path, text)| Stale { path, now: Some(text) }).chain(orphans).collect())
 }
 
-/// Files that we generated once and do not any more. Files kept by hand beside them are not ours to judge.
+/// The page with the map as the code is now.
+fn architecture() -> Result<String> {
+    let page = fs::read_to_string(root().join(ARCHITECTURE)).context("cannot read ARCHITECTURE.md")?;
+    replace_part(&page, "map", &map::picture()?)
+}
+
+/// Files that were generated once and are not any more. Files without our header are left alone.
 fn orphans(wanted: &[(PathBuf, String)]) -> Result<Vec<Stale>> {
     let folder = root().join(TYPES);
     if !folder.exists() {

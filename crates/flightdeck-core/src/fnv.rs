@@ -1,4 +1,4 @@
-//! FNV-1a: a hash that stays the same for ever, which the standard library's does not promise. Not for secrets.
+//! FNV-1a: a hash that never changes, which the standard library's does not promise. Not for secrets.
 
 #[derive(Clone, Copy, Debug)]
 pub struct Fnv(u64);

@@ -1,15 +1,15 @@
-//! Which project a session belongs to, with worktrees folded in.
+//! The project of a session. A worktree belongs to its repository's project.
 
 use serde::{Deserialize, Serialize};
 
-/// The folder under which the client itself makes worktrees.
+/// The folder in which the client creates worktrees.
 const CLIENT_WORKTREES: &str = "/.claude/worktrees/";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
-    /// The folder the session was started in; `None` until an event told one.
+    /// The folder the session was started in; `None` until an event names one.
     pub path: Option<String>,
-    /// The client's own word (`CLAUDE_PROJECT_DIR`) stands; a working directory only guesses.
+    /// Set by `CLAUDE_PROJECT_DIR`, which is final. A working directory is only a guess.
     pub certain: bool,
 }
 
@@ -24,7 +24,7 @@ impl Project {
         }
     }
 
-    /// The project's own folder: for a worktree that the client made, the one it was made from.
+    /// The project's folder: for a worktree made by the client, the folder it was made from.
     pub fn root(&self) -> Option<&str> {
         let path = self.path.as_deref()?;
         Some(path.split_once(CLIENT_WORKTREES).map_or(path, |(root, _)| root))

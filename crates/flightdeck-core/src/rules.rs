@@ -1,16 +1,16 @@
-//! What a person may configure about the rules, and the name and sentence of every rule that moves a session.
+//! The settings that the rules depend on, and the name and sentence of every rule that moves a session.
 
 use serde::{Deserialize, Serialize};
 
 use crate::limits::DONE_KEEPS;
 use crate::time::Millis;
 
-/// The part of the configuration that the fold depends on. A replay under other rules may give another board.
+/// The settings that the fold depends on. A replay with other settings may give another board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Hold and show permission requests of `claude -p`, which shows no prompt of its own.
     pub hold_print: bool,
-    /// A failed tool calls for the person instead of only leaving a note.
+    /// A failed tool moves the session to Needs You instead of only leaving a note.
     pub tool_failure_needs_you: bool,
     pub done_keeps: Millis,
     /// Shown on cards as the host of the seat.
@@ -24,7 +24,7 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Names the fold: the version of the code and every setting it depends on. Snapshots of another fold are not used.
+    /// Identifies the fold: the version of the code and every setting it depends on. Snapshots of another fold are not used.
     pub fn fold_version(&self) -> String {
         let Self { hold_print, tool_failure_needs_you, done_keeps, host: _ } = self;
         format!(
@@ -34,7 +34,7 @@ impl Rules {
     }
 }
 
-/// Raised whenever the same log would fold to another fleet: older snapshots are then set aside and the log replayed.
+/// Raise it when the same log would fold to another fleet: older snapshots are then ignored and the log is replayed.
 pub const RULES_VERSION: &str = "14";
 
 macro_rules! rules {
@@ -47,7 +47,7 @@ macro_rules! rules {
         impl Rule {
             pub const ALL: &'static [Rule] = &[$(Rule::$name),*];
 
-            /// For "why is it here".
+            /// The sentence that `flightdeck explain` gives as the reason.
             pub fn sentence(self) -> &'static str {
                 match self { $(Rule::$name => $sentence),* }
             }
@@ -95,7 +95,7 @@ rules! {
     RegistryInterrupted "The client's registry says idle though no Stop came: the person interrupted it.";
     RegistryBusyAfterStop "The client is still busy a second after its Stop: a Stop hook sent Claude on.";
     RegistryRevived "The client's registry shows the session alive after its end.";
-    TranscriptGrew "Neither a hook nor the client's registry told of it, but its transcript grows: it works.";
+    TranscriptGrew "Neither a hook nor the client's registry reported it, but its transcript grows: it works.";
     ProcessDied "Its process is gone.";
     Replaced "The process went on with another session.";
 }

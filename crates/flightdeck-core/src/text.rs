@@ -1,7 +1,7 @@
-//! Text from outside made safe to show: bounded, and free of what a terminal or a reader could be fooled by.
+//! Makes text from outside safe to show: bounded, without characters that could mislead a terminal or a reader.
 
-/// One line of at most `max` characters: control characters, escape sequences and bidi overrides are gone, runs of
-/// white space are one space, and a cut shows as `…`.
+/// One line of at most `max` characters. Removes control characters, escape sequences and bidi overrides, joins white space
+/// to one space, and marks a cut with `…`.
 pub fn one_line(text: &str, max: usize) -> String {
     if text.len() <= max && is_plain_line(text) {
         return text.to_owned();
@@ -28,7 +28,7 @@ pub fn one_line(text: &str, max: usize) -> String {
     out
 }
 
-/// Words of ASCII with one space between: most ids, names and paths, and nothing has to be done about them.
+/// ASCII words with one space between: true for most ids, names and paths, which then need no work.
 fn is_plain_line(text: &str) -> bool {
     let mut after_space = true;
     let plain = text.bytes().all(|byte| match byte {
@@ -42,7 +42,7 @@ fn is_plain_line(text: &str) -> bool {
     plain && !after_space
 }
 
-/// Many lines of at most `max` characters, with the same care; newlines and tabs stay.
+/// Many lines of at most `max` characters, cleaned the same way; newlines and tabs stay.
 pub fn lines(text: &str, max: usize) -> String {
     let mut chars = visible(text.trim());
     let mut out: String = chars.by_ref().take(max).collect();
@@ -52,7 +52,7 @@ pub fn lines(text: &str, max: usize) -> String {
     out
 }
 
-/// All of it with the same care, and nothing cut or trimmed: text that becomes somebody's input.
+/// The whole text cleaned the same way, neither cut nor trimmed: for text that becomes a terminal's input.
 pub fn plain(text: &str) -> String {
     visible(text).collect()
 }

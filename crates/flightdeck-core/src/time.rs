@@ -1,4 +1,4 @@
-//! Time as the core sees it: milliseconds since 1970, always handed in, never asked for.
+//! Time in the core: milliseconds since 1970, always passed as an argument.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -29,7 +29,7 @@ impl Millis {
 }
 
 impl Timestamp {
-    /// Clamped to the years 1970 to 9999: what RFC 3339 can say in every time zone.
+    /// Clamped to the years 1970 to 9999, which RFC 3339 can express in every time zone.
     pub fn from_millis(ms: i64) -> Self {
         Self(ms.clamp(0, 253_402_200_000_000))
     }
@@ -81,6 +81,19 @@ impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(d)?;
         Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("not an RFC 3339 time: {text}")))
+    }
+}
+
+/// On the wire a time is its text.
+#[cfg(feature = "ts")]
+impl ts_rs::TS for Timestamp {
+    type WithoutGenerics = Self;
+    type OptionInnerType = Self;
+    fn name(_: &ts_rs::Config) -> String {
+        "string".to_owned()
+    }
+    fn inline(config: &ts_rs::Config) -> String {
+        Self::name(config)
     }
 }
 

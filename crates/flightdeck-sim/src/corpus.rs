@@ -1,6 +1,6 @@
-//! The captures: what the real client sent, in the order a recorder saw it, one scenario a folder.
+//! The captures: what the real client sent, in the order a recorder received it, one folder per scenario.
 //!
-//! For tests of every crate; the product never reads them (the fake fleet carries its own cuttings).
+//! For tests of every crate; the product never reads them (the fake fleet contains its own excerpts).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct Scenario {
     pub registry: Vec<RegistryRecord>,
     /// Main and subagent transcripts, sorted.
     pub transcripts: Vec<PathBuf>,
-    /// What a status line command was given, if the scenario had one.
+    /// Input of the status line command, if the scenario had one.
     pub status_lines: Vec<Map>,
 }
 
@@ -35,7 +35,7 @@ pub struct HookRecord {
     pub env: Map,
 }
 
-/// The live registry file of one process changed, or went away.
+/// A change or removal of one process's registry file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct RegistryRecord {
     pub t_ms: i64,
@@ -72,7 +72,7 @@ impl Scenario {
     }
 }
 
-/// Where the captures lie in a source checkout.
+/// The folder of the captures in a source checkout.
 pub fn dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
 }
@@ -118,7 +118,7 @@ fn read(folder: &Path) -> Scenario {
     }
 }
 
-/// A missing file is an empty list: not every scenario recorded everything.
+/// A missing file is an empty list: not every scenario recorded all kinds.
 #[expect(clippy::panic, reason = "only tests read the corpus, and a torn line must fail them loudly")]
 fn lines<T: DeserializeOwned>(path: &Path) -> Vec<T> {
     let text = fs::read_to_string(path).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Stand-ins for the world around Flightdeck.
 //!
-//! - [`corpus`]: what the real client was seen to send, scenario by scenario.
-//! - [`fleet`]: a seeded fake fleet strung together from pieces of those captures, for `demo`, tests and benches. It knows
-//!   nothing of our states, so it cannot agree with a mistake in them.
-//! - [`programs`]: writes and feeds the small programs that stand for others.
+//! - [`corpus`]: captures of the real client, by scenario.
+//! - [`fleet`]: a seeded fake fleet made of pieces of those captures, for `demo`, tests and benches. It does not use our
+//!   states, so it cannot repeat a mistake in them.
+//! - [`programs`]: writes small scripts and feeds programs for tests.
 //! - [`transcripts`]: a large seeded folder of transcripts, for benches.
 //! - `model_api` (feature `model-api`): a scripted stand-in for the Messages API.
 //! - `client`, `screen` (feature `client`): drives the real client in a throw-away home and reads its terminal.

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 
-/// What every pipe takes before anybody reads.
+/// Every pipe buffers at least this much.
 const PIPE_BYTES_MIN: usize = 4096;
 
-/// A shell script that can be run at once. A process of its own writes it: a child that another thread forks meanwhile
-/// would inherit our file, open for writing, and nobody can run a program that somebody writes.
+/// Writes a shell script that can be run at once. A separate process writes it: a child forked by another thread meanwhile
+/// would inherit our open file, and a program that is open for writing cannot be run.
 pub fn script(path: &Path, body: &str) -> io::Result<()> {
     let (stdin, _) = stdin(format!("#!/bin/sh\n{body}\n").into_bytes())?;
     let mut shell = Command::new("/bin/sh");
@@ -20,8 +20,8 @@ pub fn script(path: &Path, body: &str) -> io::Result<()> {
     }
 }
 
-/// All of this and then the end; a small input is in the pipe before the program starts, so that one which waits only so
-/// long for it never has to. Beside it, whether the program took everything.
+/// A stdin with this input and then its end. A small input is in the pipe before the program starts, so a program with a
+/// read timeout never waits. The thread returns whether the program read everything.
 pub fn stdin(input: Vec<u8>) -> io::Result<(Stdio, JoinHandle<io::Result<()>>)> {
     let (reader, mut writer) = io::pipe()?;
     if input.len() > PIPE_BYTES_MIN {

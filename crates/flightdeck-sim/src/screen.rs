@@ -1,14 +1,14 @@
-//! Reads a terminal the way a person does: what does this screen ask of me?
+//! Reads a terminal the way a person does: what does the screen show?
 //!
-//! Plain text patterns over `tmux capture-pane`, measured with the pinned client. It shares nothing with the core, so that
-//! the two can disagree.
+//! Plain text patterns over `tmux capture-pane`, checked with the pinned client. It shares no code with the core, so a
+//! mistake in the core shows as a difference.
 
 /// What a person at that terminal sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Screen {
     /// Nothing drawn yet.
     Starting,
-    /// An empty prompt box, or one with a draft.
+    /// A prompt box, empty or with a draft.
     Idle,
     /// The client says "esc to interrupt".
     Working,
@@ -21,15 +21,15 @@ pub enum Screen {
     },
     Question,
     Plan,
-    /// A menu the person opened, or a notice that wants a key.
+    /// A menu that the person opened, or a notice that waits for a key.
     Dialog,
     /// The person ended the last turn.
     Interrupted,
     /// The last turn ends with an API error.
     Error,
-    /// The program is gone. Text alone cannot tell; the driver knows from tmux.
+    /// The program has exited. The driver learns it from tmux, not from the text.
     Exited,
-    /// None of the above: look at it.
+    /// None of the above.
     Unknown,
 }
 
@@ -39,14 +39,14 @@ const RULE: &str = "────";
 const MENU_RULE: &str = "▔▔▔▔";
 const PROMPT: &str = "❯";
 
-/// How the client words that the person ended the turn: Esc, or no to a permission, a question, a plan.
+/// The client's texts after the person ended the turn: Esc, or no to a permission, a question or a plan.
 const REFUSED: [&str; 3] = [
     "Interrupted · What should Claude do instead?",
     "User declined to answer questions",
     "User rejected Claude's plan",
 ];
 
-/// What the text of a screen says.
+/// Reads the text of a screen.
 pub fn read(text: &str) -> Screen {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     if lines.iter().all(|line| line.is_empty()) {
@@ -114,7 +114,7 @@ fn asked(lines: &[&str]) -> Screen {
     }
 }
 
-/// The heading of the box names what wants to run.
+/// The heading of the box names the tool.
 fn permission(lines: &[&str]) -> Screen {
     let rule = lines.iter().rposition(|line| line.starts_with(RULE));
     let heading = rule.and_then(|at| lines.get(at + 1)).copied().unwrap_or_default().trim();

@@ -1,6 +1,6 @@
-//! A large seeded `projects` folder: shaped like the client's own files, in compact JSON, for benches of readers.
+//! A large seeded `projects` folder in the client's format, in compact JSON, for benches of readers.
 //!
-//! It counts what it writes, so that a reader's totals can be compared with something that never read them.
+//! It counts the tokens it writes, so that a reader's totals can be checked independently.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 
 use crate::rng::Rng;
 
-/// Models with a public price of long standing, so that other readers know them too.
+/// Models with a public price that other readers know too.
 const MODELS: [&str; 3] =
     ["claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001"];
 /// The first message: 2026-10-01, in milliseconds.
 const BEGIN_MS: u64 = 1_790_812_800_000;
 const PROJECTS: u64 = 12;
-/// In a hundred sessions, these are forks that begin with a copy of another's lines.
+/// Percentage of sessions that are forks: they begin with a copy of another session's lines.
 const FORKS_PERCENT: u64 = 5;
 
-/// What was written, each message once.
+/// Totals of the written messages; copies are counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     pub bytes: u64,
@@ -57,11 +57,11 @@ struct Maker {
     written: Written,
 }
 
-/// Lines a fork copies at most: enough to be worth counting once, little enough to keep.
+/// Most lines that a fork copies.
 const COPIED_LINES_MAX: usize = 40;
 
 impl Maker {
-    /// Gives its first lines, for a fork to copy.
+    /// Returns the first lines, for a fork to copy.
     fn session(
         &mut self,
         folder: &Path,
@@ -206,7 +206,7 @@ impl Maker {
     }
 }
 
-/// From a sentence to a large file, with the quotes and line ends that make reading slow.
+/// Text from a sentence to a large file, with quotes and line ends, which make parsing slow.
 fn texts(rng: &mut Rng) -> Vec<String> {
     let words: Vec<String> = (0..500).map(|_| "x".repeat(rng.between(2, 9) as usize) + &rng.hex(2)).collect();
     let sizes = [200, 400, 800, 1500, 3000, 6000, 20_000, 60_000];

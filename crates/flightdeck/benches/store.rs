@@ -1,5 +1,5 @@
-//! What the store costs: an append by batch size, a replay, a start. `STORE_BENCH_MILLION=1` adds the start with a
-//! million events, which takes a while to fill.
+//! The cost of the store: an append by batch size, a replay, a start. `STORE_BENCH_MILLION=1` adds a start with a million
+//! events, which takes a while to prepare.
 
 #![allow(missing_debug_implementations, clippy::unwrap_used, clippy::print_stderr)]
 
@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use flightdeck::store::{RetentionPolicy, Snapshot, Store};
-use flightdeck_core::record::{Envelope, EventId, Record, Source};
+use flightdeck_core::ids::HostId;
+use flightdeck_core::log::record::{Envelope, EventId, Record, Source};
+use flightdeck_core::log::subject::Subject;
 use flightdeck_core::time::{Millis, Timestamp};
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -34,7 +36,10 @@ fn record(n: u64) -> Record {
         received_at: at,
         source: Source::Hook,
         name: ["PreToolUse", "PostToolUse", "Stop"][n as usize % 3].to_owned(),
-        session_id: format!("9bc34ae7-600a-4b20-a9ed-{:012}", n.wrapping_mul(7919) % SESSIONS),
+        host: HostId::this(),
+        subject: Subject::Session(
+            format!("9bc34ae7-600a-4b20-a9ed-{:012}", n.wrapping_mul(7919) % SESSIONS).into(),
+        ),
         agent_id: None,
         payload: payload.as_object().unwrap().clone(),
         verbatim: Default::default(),
@@ -94,7 +99,7 @@ fn read(c: &mut Criterion) {
     group.finish();
 }
 
-/// Opening, the latest snapshot, and the events after it.
+/// Opens the database and reads the latest snapshot and the events after it.
 fn start(rt: &Runtime, path: &Path) -> usize {
     let store = Store::open(path).unwrap().store;
     let events = rt.block_on(async {
@@ -124,7 +129,7 @@ fn start_with_a_million(c: &mut Criterion) {
     eprintln!("retention: {}", retain_half(&rt, &path));
 }
 
-/// Events removed, in how long, and what an append every 5 ms took meanwhile.
+/// How many events were removed, how long that took, and how long an append every 5 ms took meanwhile.
 fn retain_half(rt: &Runtime, path: &Path) -> String {
     let store = Store::open(path).unwrap().store;
     let max_age = Millis(MILLION as i64 / 2);

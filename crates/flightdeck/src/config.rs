@@ -1,55 +1,55 @@
-//! `config.toml`: everything optional, everything checked. The hook never reads it.
+//! `config.toml`. All settings are optional; unknown ones are errors. The hook never reads it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use flightdeck_core::ask::policy::Policy;
-use flightdeck_core::price::{DollarsPerMillion, PriceError, PriceTable};
+use flightdeck_core::approval::policy::Policy;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Millis;
+use flightdeck_core::usage::price::{DollarsPerMillion, PriceError, PriceTable};
 use serde::Deserialize;
 
-use crate::asks::holds::HoldRules;
-use crate::claude_settings::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT};
+use crate::settings::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT};
 use crate::store::RetentionPolicy;
 use crate::terminal::focus::FocusCommand;
+use flightdeck_core::log::hold_rules::HoldRules;
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Where the board is served; busy is then an error. Without it: 47892 or the next free one.
+    /// The port of the board; an error if it is busy. Default: 47892 or the next free port.
     pub port: Option<u16>,
-    /// Anything but loopback needs a token.
+    /// The address to listen on. Addresses other than loopback need a token.
     pub bind: Option<IpAddr>,
-    /// Asked of everyone who comes over HTTP, from this machine too.
+    /// The token that every HTTP request must have, also from this machine.
     pub token: Option<String>,
-    /// Other names this machine answers by: `name` gets our port, `name:443` has its own, `name:` has none.
+    /// Further accepted host names: `name` means our port, `name:443` another port, `name:` no port.
     pub hosts: Vec<String>,
-    #[serde(deserialize_with = "up_to_a_day")]
+    #[serde(deserialize_with = "hold_seconds_within_limit")]
     pub hold_seconds: Option<u32>,
     pub hold_print: bool,
-    /// Answer the forms of MCP servers from here; the client's own dialog stays shut meanwhile.
+    /// Answer the forms of MCP servers on the board; the terminal shows no dialog meanwhile.
     pub hold_elicitation: bool,
-    /// Answer what subagents ask from here; the client's own dialog stays shut meanwhile.
+    /// Answer the requests of subagents on the board; the terminal shows no dialog meanwhile.
     pub hold_agents: bool,
     pub tool_failure: ToolFailure,
     pub done_minutes: Option<u32>,
-    /// Brings a terminal to the front that is not in tmux, or the one tmux draws on: words with {pid} {tty} {pane} {cwd}
-    /// {session_id} in them.
+    /// Command that brings a terminal to the front, with the placeholders {pid} {tty} {pane} {cwd} {session_id}. For terminals
+    /// without tmux, and for the terminal that tmux runs in.
     pub focus_command: Option<FocusCommand>,
     pub keep: Keep,
-    /// Dollars per million tokens by model, over the prices we ship.
+    /// Dollars per million tokens by model; replaces the shipped prices.
     pub prices: BTreeMap<String, DollarsPerMillion>,
-    /// Rules that answer permission requests by themselves.
+    /// Rules that answer permission requests automatically.
     pub policy: Policy,
 }
 
-/// The hook itself waits no longer than that, and would be taken for one that was refused.
+/// The hook waits no longer than this. After that its end would look like a refusal in the terminal.
 pub const HOLD_SECONDS_MAX: u32 = 24 * 60 * 60;
 
-fn up_to_a_day<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+fn hold_seconds_within_limit<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
     let seconds = u32::deserialize(from)?;
     if seconds > HOLD_SECONDS_MAX {
         return Err(serde::de::Error::custom(format!(
@@ -62,7 +62,7 @@ fn up_to_a_day<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>,
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolFailure {
-    /// Claude goes on by itself; the card carries a note.
+    /// Claude continues by itself; the card has a note.
     #[default]
     Note,
     NeedsYou,
@@ -75,20 +75,20 @@ pub struct Keep {
     pub megabytes: Option<u32>,
 }
 
-/// What to do about a file that is not understood.
+/// The advice for a file that cannot be parsed.
 pub const CORRECT_IT: &str = "correct that line, or move the file away to start with defaults";
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    // The cause stands in the sentence, so it is no `source` that would be printed again.
+    // The message contains the cause, so the cause is not a `source`; otherwise it would be printed twice.
     #[error("cannot read {path}: {cause}")]
     Read { path: String, cause: std::io::Error },
-    #[error("{path} is not understood: {}\n{CORRECT_IT}", .cause.to_string().trim_end())]
+    #[error("cannot parse {path}: {}\n{CORRECT_IT}", .cause.to_string().trim_end())]
     Parse { path: String, cause: Box<toml::de::Error> },
 }
 
 impl Config {
-    /// A missing file is all defaults.
+    /// Reads the file; a missing file gives the defaults.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let name = || path.display().to_string();
         match std::fs::read_to_string(path) {
@@ -99,8 +99,8 @@ impl Config {
         }
     }
 
-    /// `FLIGHTDECK_TOKEN`, else what is in the file that `FLIGHTDECK_TOKEN_FILE` names, else ours. Empty is none: it
-    /// would let everybody in.
+    /// The token from `FLIGHTDECK_TOKEN`, else from the file that `FLIGHTDECK_TOKEN_FILE` names, else from `config.toml`. An
+    /// empty token counts as none, because it would admit every client.
     pub fn token(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<String>, ConfigError> {
         let some = |token: &str| Some(token.trim().to_owned()).filter(|token| !token.is_empty());
         let from_file = |path: PathBuf| {
@@ -140,7 +140,7 @@ impl Config {
         }
     }
 
-    /// The shipped prices, with the person's own over them.
+    /// The shipped prices, replaced by the person's own where given.
     pub fn prices(&self) -> Result<PriceTable, PriceError> {
         PriceTable::shipped().with(&self.prices)
     }
@@ -166,12 +166,12 @@ mod tests {
     }
 
     #[test]
-    fn no_file_is_all_defaults() {
+    fn a_missing_file_gives_the_defaults() {
         assert_eq!(Config::read(Path::new("/nowhere/config.toml")).unwrap(), Config::default());
     }
 
     #[test]
-    fn an_empty_token_is_none() {
+    fn an_empty_token_counts_as_none() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let token = |config: &str, variable: &str, in_file: &str| {
             std::fs::write(file.path(), in_file).unwrap();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_told_once_however_it_is_printed() {
+    fn a_parse_error_is_printed_once() {
         for wrong in ["[polcy]\n", "port = =\n"] {
             let error = anyhow::Error::new(read(wrong).unwrap_err());
             let said = format!("{error:#}");
@@ -198,20 +198,20 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_setting_is_named_with_its_line() {
+    fn a_misspelt_setting_is_reported_with_its_line() {
         let error = read("port = 1\nhold_sconds = 3\n").unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("hold_sconds"), "{error}");
     }
 
     #[test]
-    fn a_hold_longer_than_the_hook_waits_is_refused() {
+    fn a_hold_longer_than_a_day_is_refused() {
         assert_eq!(read("hold_seconds = 86400").unwrap().hold_seconds(), HOLD_SECONDS_MAX);
         let error = read("hold_seconds = 86401").unwrap_err().to_string();
         assert!(error.contains("86400 seconds at most"), "{error}");
     }
 
     #[test]
-    fn a_mistake_in_a_rule_is_named_with_its_line() {
+    fn a_mistake_in_a_rule_is_reported_with_its_line() {
         let rule =
             |rule: &str| read(&format!("port = 1\n[policy]\nenabled = true\n[[policy.rules]]\n{rule}\n"));
         let right = rule("tool = \"Bash\"\nmatch = \"cargo test*\"\ndecision = \"allow\"").unwrap();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_persons_own_price_wins_over_the_shipped_one() {
+    fn a_configured_price_replaces_the_shipped_one() {
         let price = "input = 1.5, output = 2, cache_read = 0, cache_write_5m = 0, cache_write_1h = 0";
         let config = read(&format!("[prices]\n\"my-model\" = {{ {price} }}\n")).unwrap();
         assert_eq!(config.prices().unwrap().price("my-model").unwrap().input, 1500);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_reaches_the_rules() {
+    fn settings_reach_the_rules_and_the_retention() {
         let config = read("tool_failure = \"needs_you\"\ndone_minutes = 5\nkeep.days = 2\n").unwrap();
         assert!(config.rules(None).tool_failure_needs_you);
         assert_eq!(config.rules(None).done_keeps, Millis::minutes(5));

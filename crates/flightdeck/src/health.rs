@@ -1,14 +1,13 @@
-//! How the daemon is doing: for `/healthz`, `/metrics` and `doctor`.
+//! The health of the daemon, for `/healthz`, `/metrics` and `doctor`.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use flightdeck_core::record::Record;
 use flightdeck_core::time::Timestamp;
 
 use crate::clock;
-use crate::store::{Appended, StoreError};
 
 #[derive(Debug)]
 pub struct Health {
@@ -16,11 +15,11 @@ pub struct Health {
     pub boot: String,
     pub started_at: Timestamp,
     pub metrics: Metrics,
-    /// What is wrong now, by what it concerns.
+    /// The present problems, by the part they concern.
     troubles: Mutex<BTreeMap<&'static str, String>>,
 }
 
-/// Counters; each is read and written on its own, so no lock is needed.
+/// Counters. Each is read and written independently, so no lock is needed.
 #[derive(Debug, Default)]
 pub struct Metrics {
     pub events: AtomicU64,
@@ -36,14 +35,10 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    pub fn received(&self, records: &[Record], appended: &[Appended]) {
-        let duplicates = appended.iter().filter(|place| place.duplicate).count();
+    pub fn received(&self, events: usize, duplicates: usize, last_at: Timestamp) {
+        self.events.fetch_add(events as u64, Ordering::Relaxed);
         self.duplicates.fetch_add(duplicates as u64, Ordering::Relaxed);
-        self.events.fetch_add((appended.len() - duplicates) as u64, Ordering::Relaxed);
-        // Stamps never go back.
-        if let Some(last) = records.last() {
-            self.heard_at(last.received_at);
-        }
+        self.heard_at(last_at);
     }
 
     pub fn heard_at(&self, at: Timestamp) {
@@ -61,7 +56,7 @@ impl Metrics {
     }
 }
 
-/// What the store's trouble is filed under.
+/// The name under which a problem of the store is kept.
 const STORE: &str = "store";
 
 impl Default for Health {
@@ -80,7 +75,7 @@ impl Health {
         self.fine(STORE);
     }
 
-    pub fn not_stored(&self, error: &StoreError) {
+    pub fn not_stored(&self, error: &impl Display) {
         self.metrics.store_failures.fetch_add(1, Ordering::Relaxed);
         self.trouble(STORE, format!("events cannot be stored: {error}"));
     }
@@ -97,7 +92,7 @@ impl Health {
         self.troubles().values().cloned().collect()
     }
 
-    /// A panic while holding it cannot leave a map of sentences half written.
+    /// A panic while it is held cannot leave the map half written.
     fn troubles(&self) -> std::sync::MutexGuard<'_, BTreeMap<&'static str, String>> {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
     }

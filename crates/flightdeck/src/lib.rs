@@ -1,33 +1,27 @@
-//! Everything of Flightdeck that touches the world. Start reading at `engine.rs`.
+//! Everything of Flightdeck that touches the world. Start reading at `engine/mod.rs`.
 
-pub mod asks;
-pub mod changes;
-pub mod claude_settings;
+pub mod app;
 pub mod cli;
+pub mod client;
 pub mod clock;
 pub mod config;
-mod connections;
 mod daemon;
+pub mod default_status_line;
 pub mod engine;
-mod explain;
-mod fleet_overview;
-pub mod guard;
+pub mod frame;
 pub mod health;
-pub mod inlet;
+pub mod ingest;
 mod log;
-pub mod outlet;
-pub mod paths;
-mod port;
-mod private_folder;
 pub mod process;
 mod program;
-pub mod registration;
-pub mod restore;
-pub mod server;
-pub mod shim;
+pub mod settings;
 #[cfg(test)]
 mod simulation;
-pub mod snapshot;
 pub mod store;
 pub mod terminal;
+pub mod transcripts;
+pub mod transport;
 pub mod usage;
+
+pub use flightdeck_hook::paths;
+use flightdeck_hook::private_folder;

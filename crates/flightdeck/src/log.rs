@@ -1,4 +1,4 @@
-//! Logs to the state folder, bounded: a daemon that runs for months must not fill a disk with what nobody reads.
+//! Writes the daemon's log file, with a size limit so that it cannot fill the disk.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -8,10 +8,10 @@ use std::sync::Mutex;
 
 use tracing_subscriber::EnvFilter;
 
-/// One log file; after that a new one begins and the last is kept.
+/// Largest log file. Then a new file begins, and one old file is kept.
 const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// `FLIGHTDECK_LOG` takes a tracing filter; without it: info.
+/// Starts logging. `filter` is a tracing filter (`FLIGHTDECK_LOG`); the default is `info`.
 pub(crate) fn start(folder: &Path, filter: Option<&str>) -> io::Result<PathBuf> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let path = folder.join("flightdeck.log");
@@ -21,10 +21,10 @@ pub(crate) fn start(folder: &Path, filter: Option<&str>) -> io::Result<PathBuf> 
         .with_env_filter(filter)
         .with_ansi(false)
         .with_writer(writer)
-        // Told on standard error, a full disk would end in a panic if that is a file of the same disk.
+        // tracing would print these errors to standard error and panic if that is a file on the same full disk.
         .log_internal_errors(false)
         .finish();
-    // Tests start several daemons in one process; the first one's log is then everybody's.
+    // Fails in tests that start several daemons in one process; all of them then use the first log.
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(path)
 }
@@ -62,7 +62,7 @@ impl Write for Rotating {
     }
 }
 
-/// The last lines, for `doctor`.
+/// The last lines of the log, for `doctor`.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let all: Vec<_> = text.lines().collect();
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_log_is_put_aside_once_and_a_new_one_begins() {
+    fn a_full_log_is_renamed_and_a_new_one_begins() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("flightdeck.log");
         let mut log = Rotating::open(&path).unwrap();

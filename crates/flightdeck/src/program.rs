@@ -1,9 +1,9 @@
-//! Programs as a person's shell finds them, and how ours is called there.
+//! Finds programs on the PATH, and says what to type to run this binary.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// What a shell would run for this name.
+/// The file that a shell would run for this name.
 pub(crate) fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path).map(|dir| dir.join(name)).find(|file| is_program(file))
 }
@@ -12,27 +12,26 @@ fn is_program(file: &Path) -> bool {
     file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// What to type to run this very binary: its name where the PATH leads to it, else where it lies. `cargo run` puts
-/// nothing on the PATH.
+/// What to type to run this binary: its name if the PATH leads to it, else its path. `cargo run` adds nothing to the PATH.
 pub(crate) fn called(binary: &Path, path: Option<&OsStr>) -> String {
     const NAME: &str = "flightdeck";
     let found = path.and_then(|path| on_path(NAME, path));
     let is_it = |found: PathBuf| found.canonicalize().ok() == binary.canonicalize().ok();
     match binary.to_str() {
-        // A name that cannot be shown cannot be typed either.
+        // A path that is not UTF-8 cannot be shown.
         None => NAME.to_owned(),
         Some(_) if found.is_some_and(is_it) => NAME.to_owned(),
         Some(text) => word(text),
     }
 }
 
-/// One word for a shell, in quotes only where it needs them.
+/// One word for a shell, with quotes only if it needs them.
 pub(crate) fn word(text: &str) -> String {
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c));
     if plain { text.to_owned() } else { quoted(text) }
 }
 
-/// In single quotes nothing is special to a POSIX shell but the single quote itself.
+/// In single quotes only the single quote is special to a POSIX shell.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
@@ -45,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_called_by_its_name_only_where_that_leads_to_it() {
+    fn the_name_is_enough_only_if_the_path_leads_to_this_binary() {
         let folder = tempfile::tempdir().unwrap();
         let [built, bin, other] = ["built", "bin", "it's another"].map(|name| folder.path().join(name));
         for dir in [&built, &bin, &other] {
@@ -65,7 +64,7 @@ mod tests {
 
         assert_eq!(called(&ours, None), whole);
         assert_eq!(called(&ours, Some(&path(&[]))), whole);
-        // A file that cannot be run is passed over, and a link is the program itself.
+        // A file that is not executable is skipped, and a link counts as its target.
         assert_eq!(called(&ours, Some(&path(&[&other, &bin]))), "flightdeck");
         fs::set_permissions(&theirs, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(called(&ours, Some(&path(&[&other, &bin]))), whole);

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything, in order. Goes on to the end, then says what failed.
+//! `cargo xtask test`: runs all steps in order, also after a failure, and prints a summary.
 
 mod steps;
 
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use clap::Parser;
 
-use crate::workspace::is_ci;
+use flightdeck_e2e::workspace::is_ci;
 use steps::{STEPS, Step};
 
 #[derive(Parser, Debug)]
@@ -25,20 +25,20 @@ pub(crate) struct Args {
 
 /// How a step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Outcome {
+enum StepOutcome {
     Passed,
-    /// Held in the end. What needed a second try is said: it is a place to look.
-    Again(String),
-    /// What could not be tried, and why. A failure where `CI=true`: nobody reads what CI skipped.
+    /// Passed, but something needed a second try.
+    Retried(String),
+    /// Could not run; the reason. A failure where `CI=true`, because a skipped step is easily overlooked there.
     Skipped(String),
-    /// Said loudly too, but no failure anywhere: needs a tool that a plain machine does not have.
-    LeftOut(String),
+    /// Could not run for lack of an optional tool; never a failure.
+    MissingTool(String),
     Failed(String),
 }
 
 struct Done {
     name: &'static str,
-    outcome: Outcome,
+    outcome: StepOutcome,
     took: Duration,
 }
 
@@ -51,18 +51,18 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     println!("\n== summary");
     for Done { name, outcome, took } in &done {
         let word = match outcome {
-            Outcome::Passed => "passed".to_owned(),
-            Outcome::Again(what) => format!("passed, BUT {what}"),
-            Outcome::Skipped(why) | Outcome::LeftOut(why) => format!("SKIPPED: {why}"),
-            Outcome::Failed(why) => format!("FAILED: {why}"),
+            StepOutcome::Passed => "passed".to_owned(),
+            StepOutcome::Retried(what) => format!("passed, BUT {what}"),
+            StepOutcome::Skipped(why) | StepOutcome::MissingTool(why) => format!("SKIPPED: {why}"),
+            StepOutcome::Failed(why) => format!("FAILED: {why}"),
         };
         println!("{name:<10} {:>7.1} s  {word}", took.as_secs_f32());
     }
-    let count = |wanted: fn(&Outcome) -> bool| done.iter().filter(|d| wanted(&d.outcome)).count();
-    let failed = count(|o| matches!(o, Outcome::Failed(_)));
-    let again = count(|o| matches!(o, Outcome::Again(_)));
-    let skipped = count(|o| matches!(o, Outcome::Skipped(_) | Outcome::LeftOut(_)));
-    let mut total = format!("{} passed, {failed} failed", count(|o| *o == Outcome::Passed) + again);
+    let count = |wanted: fn(&StepOutcome) -> bool| done.iter().filter(|d| wanted(&d.outcome)).count();
+    let failed = count(|o| matches!(o, StepOutcome::Failed(_)));
+    let again = count(|o| matches!(o, StepOutcome::Retried(_)));
+    let skipped = count(|o| matches!(o, StepOutcome::Skipped(_) | StepOutcome::MissingTool(_)));
+    let mut total = format!("{} passed, {failed} failed", count(|o| *o == StepOutcome::Passed) + again);
     for (count, what) in [(skipped, "SKIPPED"), (again, "NEEDED A SECOND TRY")] {
         if count > 0 {
             total += &format!(", {count} {what}");
@@ -87,18 +87,22 @@ fn perform(step: &'static Step) -> Done {
     println!("\n== {}: {}", step.name, step.about);
     let begun = Instant::now();
     let outcome = match (step.run)() {
-        Ok(Outcome::Skipped(why)) if is_ci() => Outcome::Failed(format!("skipped in CI: {why}")),
+        Ok(StepOutcome::Skipped(why)) if is_ci() => StepOutcome::Failed(format!("skipped in CI: {why}")),
         Ok(outcome) => outcome,
-        Err(error) => Outcome::Failed(format!("{error:#}")),
+        Err(error) => StepOutcome::Failed(format!("{error:#}")),
     };
     let took = begun.elapsed();
     match &outcome {
-        Outcome::Passed => println!("-- {} passed in {:.1} s", step.name, took.as_secs_f32()),
-        Outcome::Again(what) => {
+        StepOutcome::Passed => println!("-- {} passed in {:.1} s", step.name, took.as_secs_f32()),
+        StepOutcome::Retried(what) => {
             println!("-- {} passed in {:.1} s, BUT {what}", step.name, took.as_secs_f32())
         }
-        Outcome::Skipped(why) | Outcome::LeftOut(why) => println!("-- {} SKIPPED: {why}", step.name),
-        Outcome::Failed(why) => println!("-- {} FAILED after {:.1} s: {why}", step.name, took.as_secs_f32()),
+        StepOutcome::Skipped(why) | StepOutcome::MissingTool(why) => {
+            println!("-- {} SKIPPED: {why}", step.name)
+        }
+        StepOutcome::Failed(why) => {
+            println!("-- {} FAILED after {:.1} s: {why}", step.name, took.as_secs_f32())
+        }
     }
     Done { name: step.name, outcome, took }
 }

@@ -1,4 +1,4 @@
-//! The steps, quickest to fail first. Each is a command anybody can run alone.
+//! The steps, the quickest first. Each runs alone with `--only`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,111 +8,128 @@ use anyhow::{Context, Result, bail};
 use clap::Parser as _;
 use serde_json::Value;
 
-use super::Outcome;
-use crate::e2e::Played;
-use crate::soak;
-use crate::web::{npm, with_fresh_modules, with_modules};
-use crate::workspace::{build_for_stories, cargo, install, is_installed, root, target};
+use super::StepOutcome;
+use flightdeck_e2e::e2e::{self as client_suite, Played};
+use flightdeck_e2e::npm::{npm, with_fresh_modules, with_modules};
+use flightdeck_e2e::soak;
+use flightdeck_e2e::workspace::{build_for_tests, cargo, install, is_installed, root, target};
 
 pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    pub(super) run: fn() -> Result<Outcome>,
+    pub(super) run: fn() -> Result<StepOutcome>,
 }
 
 pub(super) static STEPS: &[Step] = &[
     Step { name: "fmt", about: "the code is formatted", run: fmt },
     Step { name: "gen", about: "what is generated from the code is committed", run: generated },
+    Step { name: "map", about: "no cycle between modules, no import against the arrows", run: map },
+    Step { name: "words", about: "plain words in comments, texts, names and docs", run: words },
     Step { name: "clippy", about: "no warnings, with every feature", run: clippy },
-    Step { name: "rust", about: "stories and properties of every crate", run: rust },
+    Step { name: "rust", about: "unit, integration and property tests of every crate", run: rust },
     Step { name: "faults", about: "1,000 seeds of the whole daemon under faults", run: faults },
     Step { name: "fuzz", about: "every parser under damaged input, 30 s each", run: fuzz },
-    Step { name: "load", about: "a small load on a running daemon, judged without a clock", run: load },
-    Step {
-        name: "counts",
-        about: "instructions of the hook and of the reducer, without a clock",
-        run: counts,
-    },
+    Step { name: "load", about: "a small load on a running daemon; counts are checked, no times", run: load },
+    Step { name: "counts", about: "instruction counts of the hook and of the reducer", run: counts },
     Step {
         name: "pageless",
         about: "the program builds without the page, which needs no Node",
         run: pageless,
     },
-    Step { name: "deny", about: "licences and sources of what comes into the binary", run: deny },
-    Step { name: "web", about: "the page type-checks, builds, and its unit stories hold", run: web },
+    Step { name: "deny", about: "licences and sources of the dependencies", run: deny },
+    Step {
+        name: "web",
+        about: "the page is formatted, passes its linter, type-checks, builds, and passes its unit tests",
+        run: web,
+    },
     Step { name: "browser", about: "the page in a real browser", run: browser },
     Step { name: "e2e", about: "the real client against our board, all but its slow scenarios", run: e2e },
 ];
 
-fn fmt() -> Result<Outcome> {
+fn fmt() -> Result<StepOutcome> {
     run(cargo().args(["fmt", "--all", "--check"]))
 }
 
-fn generated() -> Result<Outcome> {
-    ourselves(&["gen", "--check"])
+fn generated() -> Result<StepOutcome> {
+    xtask(&["gen", "--check"])
 }
 
-fn clippy() -> Result<Outcome> {
+fn map() -> Result<StepOutcome> {
+    match crate::map::check()? {
+        true => generated(),
+        false => bail!("modules import each other, or against the arrows: see above"),
+    }
+}
+
+fn words() -> Result<StepOutcome> {
+    match crate::words::check()? {
+        true => Ok(StepOutcome::Passed),
+        false => bail!("banned words: see above, with what to write instead"),
+    }
+}
+
+fn clippy() -> Result<StepOutcome> {
     let args = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
     run(cargo().args(args))
 }
 
-/// The workspace as a whole: one set of features, so that what is shared is built once.
-fn rust() -> Result<Outcome> {
-    // The step after this plays them all, and alone: what another story forks would keep their sockets open for a moment.
+/// The workspace as a whole: with one set of features, shared crates are built once.
+fn rust() -> Result<StepOutcome> {
+    // `faults` runs these alone: a process forked by another test would keep their sockets open for a moment.
     let seeds = ["--", "--skip", "simulation::"];
-    // The same cases every day: a change that passes here passes everywhere. `soak` draws new ones.
+    // A fixed seed, so that the result does not vary. `soak` draws new cases.
     let cases = ("PROPTEST_RNG_SEED", "1");
     run(cargo().env(cases.0, cases.1).args(["test", "--workspace", "--no-fail-fast"]).args(seeds))
 }
 
-fn faults() -> Result<Outcome> {
+fn faults() -> Result<StepOutcome> {
     run(&mut soak::faults(1_000))
 }
 
-fn fuzz() -> Result<Outcome> {
+fn fuzz() -> Result<StepOutcome> {
     run(&mut soak::fuzz(30))
 }
 
-fn load() -> Result<Outcome> {
-    run(myself(&["soak", "--smoke", "--binary"])?.arg(build_for_stories()?))
+fn load() -> Result<StepOutcome> {
+    run(xtask_command(&["soak", "--smoke", "--binary"])?.arg(build_for_tests()?))
 }
 
-fn counts() -> Result<Outcome> {
+fn counts() -> Result<StepOutcome> {
     if !is_installed("valgrind") && !install("valgrind")? {
         return skipped("valgrind is not installed, and only root may install it (apt-get install valgrind)");
     }
-    run(myself(&["bench", "--callgrind", "--binary"])?.arg(build_for_stories()?))
+    run(xtask_command(&["bench", "--callgrind", "--binary"])?.arg(build_for_tests()?))
 }
 
-/// Checked, not built: the binary beside it, with the page, is what the browser and the real client are shown.
-fn pageless() -> Result<Outcome> {
+/// Only checked: a build would replace the binary with the page, which `browser` and `e2e` use.
+fn pageless() -> Result<StepOutcome> {
     run(cargo().args(["check", "--package", "flightdeck", "--no-default-features"]))
 }
 
-fn deny() -> Result<Outcome> {
+fn deny() -> Result<StepOutcome> {
     if !root().join("deny.toml").exists() {
         return skipped("there is no deny.toml");
     }
     if !is_installed("cargo-deny") {
-        // Built from source it takes longer than everything else together.
+        // Building it from source takes longer than all other steps together.
         let why = "cargo-deny is not installed (cargo install cargo-deny --locked)";
-        return Ok(Outcome::LeftOut(why.to_owned()));
+        return Ok(StepOutcome::MissingTool(why.to_owned()));
     }
-    // Advisories would need more of the network than the registries.
+    // Advisories would need network access beyond the registries.
     run(cargo().args(["deny", "check", "bans", "licenses", "sources"]))
 }
 
-fn web() -> Result<Outcome> {
+fn web() -> Result<StepOutcome> {
     if !has_page() {
         return skipped("there is no web/package.json");
     }
     let web = with_fresh_modules()?;
+    run(npm(&web).args(["run", "lint"]))?;
     run(npm(&web).args(["run", "build"]))?;
     run(npm(&web).args(["test"]))
 }
 
-fn browser() -> Result<Outcome> {
+fn browser() -> Result<StepOutcome> {
     if !has_page() {
         return skipped("there is no web/package.json");
     }
@@ -120,16 +137,16 @@ fn browser() -> Result<Outcome> {
     let Some(chromium) = chromium()? else {
         return skipped("there is no chromium, and only root may install it (apt-get install chromium)");
     };
-    let daemon = build_for_stories()?;
+    let daemon = build_for_tests()?;
     let told = target().join("e2e/browser.json");
     let env = [("CHROMIUM", &chromium), ("FLIGHTDECK_BIN", &daemon), ("E2E_RESULT", &told)];
     run(npm(&web).args(["run", "e2e"]).envs(env))?;
     let told = fs::read(&told).with_context(|| format!("the browser run wrote no {}", told.display()))?;
     let flaky = flaky(&serde_json::from_slice(&told)?);
-    Ok(needed_again(flaky.len(), ["story", "stories"], &flaky.join("; ")))
+    Ok(needed_again(flaky.len(), ["test", "tests"], &flaky.join("; ")))
 }
 
-/// The stories that Playwright tried twice: it nests suites.
+/// The tests that Playwright ran twice, in nested suites.
 fn flaky(suite: &Value) -> Vec<String> {
     let all = |key: &str| suite[key].as_array().into_iter().flatten();
     let again =
@@ -138,21 +155,21 @@ fn flaky(suite: &Value) -> Vec<String> {
     own.chain(all("suites").flat_map(flaky)).collect()
 }
 
-fn e2e() -> Result<Outcome> {
+fn e2e() -> Result<StepOutcome> {
     println!("$ xtask e2e");
-    let daemon = build_for_stories()?.into_os_string();
-    match crate::e2e::run(&crate::e2e::Args::parse_from(["e2e".into(), "--flightdeck".into(), daemon]))? {
+    let daemon = build_for_tests()?.into_os_string();
+    match client_suite::run(&client_suite::Args::parse_from(["e2e".into(), "--flightdeck".into(), daemon]))? {
         Played::Held { again } => Ok(needed_again(again.len(), ["scenario", "scenarios"], &again.join(", "))),
         Played::Failed => bail!("a scenario failed twice, or too many failed once: see above"),
-        Played::Skipped(why) => Ok(Outcome::Skipped(why)),
+        Played::Skipped(why) => Ok(StepOutcome::Skipped(why)),
     }
 }
 
-fn needed_again(count: usize, [one, many]: [&str; 2], which: &str) -> Outcome {
+fn needed_again(count: usize, [one, many]: [&str; 2], which: &str) -> StepOutcome {
     let kind = if count == 1 { one } else { many };
     match count {
-        0 => Outcome::Passed,
-        _ => Outcome::Again(format!("{count} {kind} needed a second try: {which}")),
+        0 => StepOutcome::Passed,
+        _ => StepOutcome::Retried(format!("{count} {kind} needed a second try: {which}")),
     }
 }
 
@@ -160,7 +177,7 @@ fn has_page() -> bool {
     root().join("web/package.json").exists()
 }
 
-/// `CHROMIUM`, else one on the path, else Debian's, which root may install.
+/// `CHROMIUM`, else an installed browser, else Debian's package, which root may install.
 fn chromium() -> Result<Option<PathBuf>> {
     let known = || {
         let given = std::env::var_os("CHROMIUM").map(PathBuf::from).filter(|p| p.exists());
@@ -175,23 +192,23 @@ fn chromium() -> Result<Option<PathBuf>> {
 }
 
 /// Another subcommand of this program.
-fn ourselves(args: &[&str]) -> Result<Outcome> {
-    run(&mut myself(args)?)
+fn xtask(args: &[&str]) -> Result<StepOutcome> {
+    run(&mut xtask_command(args)?)
 }
 
-fn myself(args: &[&str]) -> Result<Command> {
-    let mut command = Command::new(std::env::current_exe().context("cannot find myself")?);
+fn xtask_command(args: &[&str]) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
     command.args(args).current_dir(root());
     Ok(command)
 }
 
-fn run(command: &mut Command) -> Result<Outcome> {
+fn run(command: &mut Command) -> Result<StepOutcome> {
     let args: Vec<_> = command.get_args().map(|a| a.to_string_lossy().into_owned()).collect();
     let said = format!("{} {}", short(command.get_program().as_ref()), args.join(" "));
     println!("$ {said}");
     let status = command.status().with_context(|| format!("cannot run {said}"))?;
     match status.success() {
-        true => Ok(Outcome::Passed),
+        true => Ok(StepOutcome::Passed),
         false => bail!("{said} ended with {status}"),
     }
 }
@@ -200,8 +217,8 @@ fn short(program: &Path) -> String {
     program.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn skipped(why: &str) -> Result<Outcome> {
-    Ok(Outcome::Skipped(why.to_owned()))
+fn skipped(why: &str) -> Result<StepOutcome> {
+    Ok(StepOutcome::Skipped(why.to_owned()))
 }
 
 #[cfg(test)]
@@ -211,14 +228,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_story_that_needed_a_second_try_is_named() {
+    fn a_test_that_needed_a_second_try_is_named() {
         let spec = |title: &str, status: &str| json!({"title": title, "tests": [{"status": status}]});
         let told = json!({"suites": [
             {"specs": [spec("a", "expected")], "suites": [{"specs": [spec("b", "flaky")]}]},
             {"specs": [spec("c", "skipped")]},
         ]});
         assert_eq!(flaky(&told), ["b"]);
-        let outcome = needed_again(1, ["story", "stories"], "b");
-        assert_eq!(outcome, Outcome::Again("1 story needed a second try: b".to_owned()));
+        let outcome = needed_again(1, ["test", "tests"], "b");
+        assert_eq!(outcome, StepOutcome::Retried("1 test needed a second try: b".to_owned()));
     }
 }

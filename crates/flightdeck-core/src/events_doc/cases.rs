@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::ask::{ANSWERED, ASK_GONE};
+use crate::log::approvals::{ANSWERED, ASK_GONE};
 use crate::rules::Rules;
 
 /// An example of an event.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) event: &'static str,
-    /// What sets this example apart from others of the same event.
+    /// Distinguishes this example from others of the same event.
     pub(super) variant: &'static str,
     pub(super) from: Start,
     pub(super) payload: Map<String, Value>,
@@ -24,10 +24,10 @@ impl Case {
     }
 }
 
-/// The state a session is in when the example comes.
+/// The state of the session before the example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
-    Nobody,
+    Unknown,
     Ready,
     Thinking,
     Tool,
@@ -48,12 +48,12 @@ pub(super) enum Start {
     PrintMode,
 }
 
-type Story = Vec<(&'static str, Map<String, Value>)>;
+type Events = Vec<(&'static str, Map<String, Value>)>;
 
 impl Start {
     pub(super) fn sentence(self) -> &'static str {
         match self {
-            Self::Nobody => "a session nobody heard of",
+            Self::Unknown => "an unknown session",
             Self::Ready => "Ready",
             Self::Thinking => "Thinking",
             Self::Tool => "Bash runs",
@@ -75,16 +75,16 @@ impl Start {
         }
     }
 
-    /// The events that lead there.
-    pub(super) fn story(self) -> Story {
+    /// The events that lead to the state.
+    pub(super) fn events(self) -> Events {
         let then = |start: Self, name, payload| {
-            let mut story = start.story();
-            story.push((name, object(payload)));
-            story
+            let mut events = start.events();
+            events.push((name, object(payload)));
+            events
         };
         match self {
-            Self::Nobody => Vec::new(),
-            Self::Ready => then(Self::Nobody, "SessionStart", json!({"source": "startup"})),
+            Self::Unknown => Vec::new(),
+            Self::Ready => then(Self::Unknown, "SessionStart", json!({"source": "startup"})),
             Self::Thinking => then(Self::Ready, "UserPromptSubmit", json!({"prompt": "fix the bug"})),
             Self::Tool | Self::PrintMode => then(Self::Thinking, "PreToolUse", bash()),
             Self::TwoTools => then(Self::Tool, "PreToolUse", read()),
@@ -140,15 +140,15 @@ pub(super) fn of(event: &str) -> impl Iterator<Item = Case> {
 }
 
 use Start::{
-    Background, ChildPermission, ChildTool, Compacting, Delegating, Elicitation, Ended, Nobody, Permission,
-    Plan, PrintMode, Question, Ready, Thinking, Todo, Tool, TurnEnded, TwoAgents, TwoTools,
+    Background, ChildPermission, ChildTool, Compacting, Delegating, Elicitation, Ended, Permission, Plan,
+    PrintMode, Question, Ready, Thinking, Todo, Tool, TurnEnded, TwoAgents, TwoTools, Unknown,
 };
 
 fn beginning_and_end() -> Vec<Case> {
     let start = |source: &str| json!({"source": source});
     let next = |source: &str| json!({"source": source, "session_id": "t"});
     vec![
-        case("SessionStart", "startup", Nobody, start("startup")),
+        case("SessionStart", "startup", Unknown, start("startup")),
         case("SessionStart", "resume", Permission, start("resume")),
         case("SessionStart", "fork", TurnEnded, start("fork")),
         Case { look_at: "t", ..case("SessionStart", "clear: the new session", TurnEnded, next("clear")) },
@@ -158,7 +158,7 @@ fn beginning_and_end() -> Vec<Case> {
         case("SessionStart", "resume", Ended, start("resume")),
         case("Setup", "", Ready, json!({"trigger": "init"})),
         case("SessionEnd", "", Permission, json!({"reason": "prompt_input_exit"})),
-        case("InstructionsLoaded", "comes first", Nobody, json!({"file_path": "CLAUDE.md"})),
+        case("InstructionsLoaded", "comes first", Unknown, json!({"file_path": "CLAUDE.md"})),
     ]
 }
 
@@ -290,7 +290,7 @@ fn data() -> Vec<Case> {
     ]
 }
 
-/// Words that have stood for long enough to count; `seconds_ago` is when the client wrote them.
+/// Registry entries that have settled; `seconds_ago` is when the client wrote them.
 fn registry_and_processes() -> Vec<Case> {
     let says = |status: &str| json!({"status": status});
     let waits = |what: &str| json!({"status": "waiting", "waitingFor": what});
@@ -311,12 +311,12 @@ fn registry_and_processes() -> Vec<Case> {
         case("registry", "idle of a new process", Ended, restarted),
         case("registry", "the last idle", Ended, says("idle")),
         case("process_gone", "", Permission, json!({})),
-        case("transcript_grew", "and nobody else told of it", Nobody, json!({})),
+        case("transcript_grew", "and no other source reports it", Unknown, json!({})),
         case("transcript_grew", "", TurnEnded, json!({})),
     ]
 }
 
-/// The ask is the one that is open.
+/// About the open ask.
 fn answers() -> Vec<Case> {
     let with = |decision: Value| json!({ "answer": decision });
     let gone = |why: &str| json!({ "why": why });

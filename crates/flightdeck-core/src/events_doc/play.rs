@@ -3,24 +3,25 @@
 use serde_json::{Map, Value, json};
 
 use super::cases::{Case, Start};
-use super::word;
-use crate::ask::{ANSWERED, ASK_GONE};
-use crate::board::{self, Card};
-use crate::event::Event;
+use super::words::word;
 use crate::fleet::Fleet;
 use crate::limits::BUSY_AFTER_STOP;
-use crate::record::{EventId, Record, Source};
+use crate::log::approvals::{ANSWERED, ASK_GONE};
+use crate::log::event::Event;
+use crate::log::from_hook::stamp;
+use crate::log::record::{EventId, Record, Source};
+use crate::log::{from_registry, from_transcript};
 use crate::rules::{Rule, Rules};
 use crate::session::Because;
 use crate::time::{Millis, Timestamp};
-use crate::wire::hook::{HookDraft, stamp};
-use crate::wire::{growth, registry};
+use crate::view::{self, card::Card};
+use crate::wire::hook::HookDraft;
 
-/// 2026-11-15 12:00 UTC; any moment would do.
+/// 2026-11-15 12:00 UTC, an arbitrary time.
 const NOON_MS: i64 = 1_794_744_000_000;
 /// The session of every example, unless its payload says otherwise.
 pub(super) const SESSION: &str = "s";
-/// Card fields that say the state itself, or only when and in which order.
+/// Card fields that repeat the state, or only give times and order.
 const NOT_DATA: [&str; 9] = [
     "agent_state",
     "status",
@@ -33,20 +34,20 @@ const NOT_DATA: [&str; 9] = [
     "current_turn_started_at",
 ];
 
-/// What a card told after the event.
+/// What a card shows after the event.
 #[derive(Debug)]
 pub(super) struct Told {
     card: Option<Card>,
     /// State or label read differently than before.
     pub(super) moved: bool,
-    /// The rule, where this event is the reason.
+    /// The rule, if this event is the reason.
     pub(super) because: Option<Rule>,
     pub(super) also: Vec<String>,
 }
 
 pub(super) fn play(case: &Case) -> Told {
     let mut fleet = Fleet::new(case.rules.clone());
-    for (name, payload) in case.from.story() {
+    for (name, payload) in case.from.events() {
         send(&mut fleet, name, payload, case.from);
     }
     let before = read(&fleet, case.look_at);
@@ -68,17 +69,17 @@ pub(super) fn play(case: &Case) -> Told {
 
 fn read(fleet: &Fleet, id: &str) -> Option<(Card, Because)> {
     let session = fleet.get(id)?;
-    Some((board::card(session, fleet.rules()), session.shown.because))
+    Some((view::card(session, fleet.rules()), session.shown.because))
 }
 
 fn says(card: &Card) -> (&str, &str, &Option<String>) {
     (card.agent_state.state.as_str(), &card.agent_state.label, &card.status.detail)
 }
 
-/// The registry's words, and the settling that follows them.
+/// Sends a registry entry and lets it settle.
 fn hear(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp) {
     let ago = payload.get("seconds_ago").and_then(Value::as_i64).unwrap_or(0);
-    // An older word is read before the second after Stop is over.
+    // An older entry is read before the second after Stop is over.
     let at = if ago > 0 { at - Millis(500) } else { at };
     let started = if payload.contains_key("started_later") { at } else { Timestamp::from_millis(NOON_MS) };
     let mut entry = payload.clone();
@@ -89,13 +90,13 @@ fn hear(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp
         ("startedAt".to_owned(), json!(started.as_millis())),
         ("statusUpdatedAt".to_owned(), json!((at - Millis::seconds(ago)).as_millis())),
     ]));
-    if let Some(record) = registry::record(&entry, EventId(u128::from(seq))) {
+    if let Some(record) = from_registry::record(&entry, EventId(u128::from(seq))) {
         apply(fleet, record, seq, at);
         fleet.tick(at + BUSY_AFTER_STOP);
     }
 }
 
-/// Ours: about the ask that is open.
+/// Sends one of Flightdeck's own records about the open ask.
 fn answer(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, seq: u64, at: Timestamp) {
     let open = fleet.get(SESSION).and_then(|session| session.open_asks().last()).map(|ask| ask.id.clone());
     payload.insert("ask_id".into(), json!(open));
@@ -109,19 +110,25 @@ fn apply(fleet: &mut Fleet, mut record: Record, seq: u64, at: Timestamp) {
     fleet.apply(&Event::from_record(&record));
 }
 
-/// One second after the last, as the shim would send it.
+/// Sends a hook one second after the last event.
 fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: Start) {
     let seq = fleet.last_seq() + 1;
     let at = Timestamp::from_millis(NOON_MS) + Millis::seconds(seq as i64);
     match name {
-        registry::REGISTRY => return hear(fleet, &payload, seq, at),
+        from_registry::REGISTRY => return hear(fleet, &payload, seq, at),
         ANSWERED | ASK_GONE => return answer(fleet, name, payload, seq, at),
-        registry::PROCESS_GONE => {
-            let record = registry::process_gone(SESSION, 42, Some("1"), at, EventId(u128::from(seq)));
+        from_registry::PROCESS_GONE => {
+            let record =
+                from_registry::process_gone(&SESSION.into(), 42, Some("1"), at, EventId(u128::from(seq)));
             return apply(fleet, record, seq, at);
         }
-        growth::TRANSCRIPT_GREW => {
-            return apply(fleet, growth::record(SESSION, "/t.jsonl", at, EventId(u128::from(seq))), seq, at);
+        from_transcript::TRANSCRIPT_GREW => {
+            return apply(
+                fleet,
+                from_transcript::record(&SESSION.into(), "/t.jsonl", at, EventId(u128::from(seq))),
+                seq,
+                at,
+            );
         }
         _ => {}
     }
@@ -153,7 +160,7 @@ fn also(before: Option<&Card>, after: Option<&Card>) -> Vec<String> {
     let (before, after) = (fields(before), fields(after));
     let differs = |key: &str, value: &Value| match before.get(key) {
         Some(old) => old != value,
-        // Of a new card only the one thing that another session gave it.
+        // For a new card only `continues`, which another session gave it.
         None => key == "continues" && !value.is_null(),
     };
     let data = after.iter().filter(|(key, value)| !NOT_DATA.contains(&key.as_str()) && differs(key, value));
@@ -214,7 +221,7 @@ impl Default for Case {
         Self {
             event: "",
             variant: "",
-            from: Start::Nobody,
+            from: Start::Unknown,
             payload: Map::new(),
             rules: Rules::default(),
             look_at: SESSION,

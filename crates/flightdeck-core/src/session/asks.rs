@@ -1,28 +1,31 @@
-//! The asks of a session: opened with a need, closed with it, and what our own answers do.
+//! The asks of a session: opened and closed with their need, and the effect of answers from Flightdeck.
 
-use super::registry::RegistryView;
-use super::{Cause, Session};
-use crate::agent::{Activity, AgentState, IdleReason};
-use crate::ask::answer::Answer;
-use crate::ask::{Ask, By, Gone, How, PastAsk, Resolution};
-use crate::event::{Event, EventKind, Outcome};
-use crate::ledger::{Ledger, Need};
+use super::agent::{Activity, AgentState, IdleReason};
+use super::ledger::{Ledger, Need};
+use super::registry_view::RegistryView;
+use super::shown::Cause;
+use super::state::Session;
+use crate::approval::answer::Answer;
+use crate::approval::ask::{Ask, PastAsk};
+use crate::approval::resolution::{By, HoldEnd, How, Resolution};
+use crate::ids::AskId;
 use crate::limits::{ASK_STAYS, ASKS_MAX, PAST_ASKS_MAX, RULE_NAME_CHARS_MAX};
+use crate::log::event::{Event, EventKind, ToolOutcome};
+use crate::log::tool::ToolUse;
 use crate::rules::Rule;
 use crate::text::one_line;
 use crate::time::{Millis, Timestamp};
-use crate::tool::ToolUse;
-use crate::wire::registry::Status;
+use crate::wire::registry::ClientStatus;
 
 impl Session {
     pub fn open_asks(&self) -> impl Iterator<Item = &Ask> {
         self.asks.iter().filter(|ask| ask.is_open())
     }
 
-    /// Where the event raised a need: a request that came too late, or in print mode, asks nobody.
+    /// Opens an ask if the event opened a need. A late request, or a request in print mode, opens none.
     pub(super) fn open_ask(&mut self, event: &Event) {
         let Some(asked) = &event.asks else { return };
-        let id = event.id.to_string();
+        let id = AskId::from(event.id);
         let Some(kind) = self.need_of(&id).map(|need| need.kind) else { return };
         if self.asks.len() == ASKS_MAX {
             let ended = self.asks.iter().position(|ask| !ask.is_open()).unwrap_or(0);
@@ -42,31 +45,31 @@ impl Session {
         });
     }
 
-    /// Whatever closed a need closed its ask; who did is known where it was done from here.
+    /// Closes every ask whose need is gone. `by` is known if the answer came from Flightdeck.
     pub(super) fn close_asks(&mut self, how: How, by: Option<By>, cause: Cause) {
         if !self.asks.iter().any(Ask::is_undecided) {
             return;
         }
-        let waiting: Vec<String> =
+        let waiting: Vec<AskId> =
             self.ledgers().flat_map(Ledger::needs).filter_map(|n| n.ask_id.clone()).collect();
         for ask in self.asks.iter_mut().filter(|ask| ask.is_undecided() && !waiting.contains(&ask.id)) {
-            // One that nobody could answer here leaves the card when it would have left it.
+            // An ask that could only be answered in the terminal keeps its time, and so leaves the card when planned.
             let at = ask.resolution.as_ref().map_or(cause.at.max(ask.opened_at), |r| r.at);
             ask.resolution =
                 Some(Resolution { how, by: by.or(how.by_terminal()), at, seq: cause.seq, rule: None });
         }
     }
 
-    /// A person's answer. The first one wins: an ask that has ended is left as it is.
-    pub(super) fn answered(&mut self, ask_id: &str, answer: &Answer, event: &Event) -> bool {
-        let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == ask_id && ask.is_open()) else {
+    /// An answer from Flightdeck. The first answer wins: an ask that has ended stays as it is.
+    pub(super) fn answered(&mut self, ask_id: &AskId, answer: &Answer, event: &Event) -> bool {
+        let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id && ask.is_open()) else {
             return false;
         };
         let how = answer.how(ask.kind);
         let (at, by) = (event.fired_at, answer.by());
-        let idle_since = self.registry.as_ref().filter(|word| word.status == Status::Idle);
+        let idle_since = self.registry.as_ref().filter(|word| word.status == ClientStatus::Idle);
         if ask.agent_id.is_none() && idle_since.is_some_and(|word| word.status_at > ask.opened_at) {
-            // The person left in the terminal a moment ago; that word moves the session once it has settled.
+            // The person left the prompt in the terminal a moment ago. The registry entry moves the session once it settles.
             ask.was_decided_in_terminal(How::RefusedInTerminal, at, event.seq);
             return false;
         }
@@ -74,14 +77,14 @@ impl Session {
         ask.resolution = Some(Resolution { how, by: Some(by), at, seq: event.seq, rule });
         let agent_id = ask.agent_id.clone();
         let Some(need) = self.take_need(ask_id) else { return false };
-        if let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == ask_id) {
+        if let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id) {
             ask.call_id = need.call_id.clone();
         }
         let goes_on = matches!(how, How::Allowed | How::Answered | How::Approved | How::Accepted);
         if let Some(ledger) = self.ledger_of(agent_id.as_deref()) {
             ledger.answered(&need, goes_on, at);
         }
-        // A word of the registry from before the answer is about the prompt that is gone.
+        // A registry entry from before the answer is about the prompt that is now closed.
         self.hook_changed_at = self.hook_changed_at.max(at);
         if agent_id.is_some() {
             return false;
@@ -97,7 +100,7 @@ impl Session {
                 AgentState::Working(Activity::Tool { name: tool.name.clone(), label: tool.label() }),
                 if by == By::Policy { Rule::AllowedByPolicy } else { Rule::AllowedHere },
             ),
-            // A form belongs to whatever call is running.
+            // A form has no call of its own: it belongs to the running call.
             _ if goes_on => (self.what_goes_on(), Rule::AllowedHere),
             _ if by == By::Policy => (self.what_goes_on(), Rule::DeniedByPolicy),
             _ => (self.what_goes_on(), Rule::DeniedHere),
@@ -106,12 +109,12 @@ impl Session {
         true
     }
 
-    /// The client does not tell whose answer it took. A call that ran although we refused it was allowed in the terminal.
+    /// The client does not report which answer it used. A call that ran although Flightdeck refused it was allowed in the terminal.
     pub(super) fn see_whose_answer_it_was(&mut self, event: &Event) {
         let EventKind::ToolEnded { tool: ToolUse { id: Some(id), .. }, outcome } = &event.kind else {
             return;
         };
-        if *outcome == Outcome::Interrupted {
+        if *outcome == ToolOutcome::Interrupted {
             return;
         }
         for ask in self.asks.iter_mut().filter(|ask| ask.call_id.as_ref() == Some(id) && !ask.taken) {
@@ -122,7 +125,7 @@ impl Session {
         }
     }
 
-    /// The client is idle and was never busy since our answer: the person had refused in the terminal.
+    /// The client is idle and was never busy since the answer from Flightdeck: the person had refused in the terminal.
     pub(super) fn was_refused_before_our_answer(&mut self, view: &RegistryView) {
         let in_vain = |ask: &&mut Ask| {
             ask.is_unproven() && ask.resolution.as_ref().is_some_and(|r| view.busy_at <= r.at)
@@ -132,9 +135,9 @@ impl Session {
         }
     }
 
-    /// An idle word from between a request and our answer to it, with no hook since: older than the answer, and yet it counts.
+    /// An idle entry written between a request and its answer, with no hook since. It counts although it is older than the answer.
     pub(super) fn is_refusal_before_our_answer(&self, view: &RegistryView) -> bool {
-        view.status == Status::Idle
+        view.status == ClientStatus::Idle
             && self.asks.iter().filter(|ask| ask.is_unproven()).any(|ask| {
                 let answered_at = ask.resolution.as_ref().map(|r| r.at);
                 ask.opened_at < view.status_at
@@ -142,15 +145,15 @@ impl Session {
             })
     }
 
-    /// The hook that held an ask is gone.
-    pub(super) fn ask_gone(&mut self, ask_id: &str, gone: Gone, event: &Event) -> bool {
-        let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == ask_id && ask.is_open()) else {
+    /// The held hook of an ask has ended.
+    pub(super) fn ask_gone(&mut self, ask_id: &AskId, gone: HoldEnd, event: &Event) -> bool {
+        let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id && ask.is_open()) else {
             return false;
         };
         let (how, at) = (gone.how(), event.fired_at);
         ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: event.seq, rule: None });
-        // Timed out or let go by a daemon that ended: the terminal's own prompt is still there.
-        if gone != Gone::Closed {
+        // After a timeout or a restart of the daemon the terminal still shows its own prompt.
+        if gone != HoldEnd::Closed {
             return false;
         }
         let of_child = ask.agent_id.is_some();
@@ -165,7 +168,7 @@ impl Session {
         true
     }
 
-    /// Asks that ended a while ago leave the card; how they ended is remembered. Says whether any left.
+    /// Removes asks that ended a while ago from the card and keeps how they ended. Returns whether any was removed.
     pub(crate) fn asks_leave(&mut self, now: Timestamp) -> bool {
         let over = |ask: &Ask| ask.resolution.as_ref().is_some_and(|r| r.at + ASK_STAYS <= now);
         let (leave, stay): (Vec<Ask>, Vec<Ask>) = std::mem::take(&mut self.asks).into_iter().partition(over);
@@ -206,7 +209,7 @@ impl Session {
         }
     }
 
-    /// Another call may still run; else Claude reads the refusal.
+    /// If another call is open, that call; otherwise Claude reads the refusal.
     fn what_goes_on(&self) -> AgentState {
         AgentState::Working(match self.main.ledger.newest_call() {
             Some(tool) => Activity::Tool { name: tool.name.clone(), label: tool.label() },
@@ -217,4 +220,26 @@ impl Session {
 
 fn interrupted(tool: Option<String>) -> AgentState {
     AgentState::Idle(IdleReason::Interrupted { tool })
+}
+
+/// How an ask ended whose need was closed by an event of this kind.
+pub(super) fn closed_by_event(kind: &EventKind) -> How {
+    use EventKind as K;
+    match kind {
+        K::SessionEnded { .. } | K::SessionStarted { .. } | K::ProcessGone { .. } => How::SessionEnded,
+        // A prompt can be typed only after the dialog is closed, and no call ran.
+        K::Prompted { .. } | K::ToolEnded { outcome: ToolOutcome::Interrupted, .. } => How::RefusedInTerminal,
+        K::RegistryReported(word) => closed_by_registry(&word.status),
+        // The turn ended with the refusal of one of its asks, which ended the others too.
+        K::HoldEnded { .. } => How::RefusedInTerminal,
+        K::Answered { .. } => How::DeniedAndInterrupted,
+        _ => How::AnsweredInTerminal,
+    }
+}
+
+pub(super) fn closed_by_registry(status: &ClientStatus) -> How {
+    match status {
+        ClientStatus::Idle | ClientStatus::Shell => How::RefusedInTerminal,
+        ClientStatus::Busy | ClientStatus::Waiting(_) => How::AnsweredInTerminal,
+    }
 }

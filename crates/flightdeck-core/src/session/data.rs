@@ -1,15 +1,18 @@
-//! Data for the card: what an event tells beside what it does to a state.
+//! Data for the card that an event carries besides its effect on the state.
 
-use super::Before;
-use super::{Failure, Session, Todo};
-use crate::agent::{AgentState, IdleReason};
-use crate::event::{Background, Event, EventKind, Notice, Outcome, Prompter, StartSource};
+use super::agent::{AgentState, IdleReason};
+use super::event_order::Before;
+use super::seat::keep;
+use super::state::{Failure, Session};
 use crate::limits::TODOS_MAX;
-use crate::status_line::{Says, StatusLine};
+use crate::log::event::{Background, Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
+use crate::log::todo::Todo;
 use crate::time::{Millis, Timestamp};
+use crate::usage::status_line::StatusLine;
+use crate::wire::status_line::StatusLineData;
 
 impl Session {
-    /// Data for the card, from late events too.
+    /// Takes data for the card, also from late events.
     pub(super) fn take_data(&mut self, event: &Event, before: Before) {
         let Before { late, typed_ahead } = before;
         let at = event.fired_at;
@@ -30,7 +33,7 @@ impl Session {
             EventKind::Prompted { text, by } if event.agent_id.is_none() => {
                 self.take_prompt(event, text, *by, typed_ahead)
             }
-            EventKind::ToolEnded { tool, outcome: Outcome::Failed { error } } => {
+            EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
                 let newest = self.last_failure.as_ref().map(|f| f.at).max(self.turn.started_at);
                 if newest.is_none_or(|t| t <= at) {
                     self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
@@ -45,8 +48,8 @@ impl Session {
                 self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
                 self.end_turn(at);
             }
-            // A real Esc fires no hook, and a lost Stop leaves only this: the turn's time ends with what ended the turn.
-            EventKind::ToolEnded { outcome: Outcome::Interrupted, .. }
+            // An Esc fires no hook, and after a lost Stop only these arrive: the turn's time ends with them.
+            EventKind::ToolEnded { outcome: ToolOutcome::Interrupted, .. }
             | EventKind::Notified(Notice::IdlePrompt)
                 if self.main.moved_by == event.seq && matches!(self.main.state, AgentState::Idle(_)) =>
             {
@@ -69,8 +72,8 @@ impl Session {
         }
     }
 
-    /// Not even a sign of life: with a `refreshInterval` it comes every second, whatever the session does.
-    pub(super) fn take_status_line(&mut self, says: &Says, event: &Event) {
+    /// A status line is no sign of life: with a `refreshInterval` it arrives every second, even while the session is idle.
+    pub(super) fn take_status_line(&mut self, says: &StatusLineData, event: &Event) {
         let newest = self.status_line.as_ref().is_none_or(|line| line.at <= event.fired_at);
         if !newest && !event.envelope.clock_back {
             return;
@@ -135,13 +138,5 @@ impl Session {
             let title = title.unwrap_or_default().to_owned();
             self.todos.push(Todo { id: id.to_owned(), title, status: status.to_owned() });
         }
-    }
-}
-
-pub(super) fn keep(slot: &mut Option<String>, value: Option<&String>) {
-    if let Some(value) = value
-        && slot.as_ref() != Some(value)
-    {
-        *slot = Some(value.clone());
     }
 }

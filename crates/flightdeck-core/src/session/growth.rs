@@ -1,10 +1,12 @@
-//! A transcript that grows: the weakest word. It discovers a session that neither hook nor registry told
-//! of, as working; to any other it is a sign of life and nothing else.
+//! A growing transcript, the weakest source. It discovers a session that neither a hook nor the registry reported, as
+//! working. For any other session it is only a sign of life.
 
-use super::{Because, MainAgent, Session, Shown};
-use crate::agent::{Activity, AgentState};
-use crate::event::Event;
-use crate::record::Source;
+use super::agent::{Activity, AgentState};
+use super::main_agent::MainAgent;
+use super::shown::{Because, Shown};
+use super::state::Session;
+use crate::log::event::Event;
+use crate::log::record::Source;
 use crate::rules::Rule;
 
 impl Session {
@@ -14,7 +16,7 @@ impl Session {
         if self.transcript_path.is_none() {
             self.transcript_path.clone_from(&event.facts.transcript_path);
         }
-        // The last lines are written after the end.
+        // The client writes the last lines after the session's end.
         if self.only_its_transcript_told() && !self.main.state.is_ended() {
             let working = AgentState::Working(Activity::Thinking { after_tool: false });
             self.main.move_to(working, Rule::TranscriptGrew, event.into());
@@ -26,7 +28,7 @@ impl Session {
         self.shown.source == Source::Transcript
     }
 
-    /// Whoever knows more begins anew, as if the transcript had come later: the order they come in must not show.
+    /// The first hook or registry entry replaces what the transcript implied, so the order of the sources does not matter.
     pub(super) fn forget_the_transcripts_word(&mut self, event: &Event) {
         if self.only_its_transcript_told() && matches!(event.source, Source::Hook | Source::Registry) {
             self.main = MainAgent::fresh();

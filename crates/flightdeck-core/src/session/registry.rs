@@ -1,51 +1,38 @@
-//! The client's own word about its state, and when it counts (decision 0007).
+//! What the client's registry entry does to a session, and when it counts (decision 0007).
 //!
-//! Hooks and registry may disagree for a moment. A word counts if the client wrote it after the last hook that changed
-//! something (or within a moment before a call that was told of late, decision 0013), and only once it has stood for
-//! [`SETTLE`]: both are tested when that timer fires.
+//! Hooks and registry may disagree for a moment. An entry counts if the client wrote it after the last hook that changed
+//! something (or within a moment before a call that was reported late, decision 0013), and only once it has been stable for
+//! [`SETTLE`]. Both are tested when that timer fires.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Cause, Session};
-use crate::agent::{Activity, AgentState, IdleReason};
-use crate::ask::How;
-use crate::event::Event;
-use crate::ledger::{Need, NeedKind};
+use super::agent::{Activity, AgentState, IdleReason};
+use super::asks::closed_by_registry;
+use super::ledger::Need;
+use super::registry_view::RegistryView;
+use super::shown::Cause;
+use super::state::Session;
+use crate::approval::resolution::NeedKind;
 use crate::limits::{BUSY_AFTER_STOP, SETTLE};
-use crate::record::Source;
+use crate::log::event::Event;
+use crate::log::record::Source;
 use crate::rules::Rule;
 use crate::time::Timestamp;
-use crate::wire::registry::{Status, WaitingFor, Word};
-
-/// The last word of the registry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RegistryView {
-    pub status: Status,
-    /// When the client wrote it.
-    pub status_at: Timestamp,
-    /// When we read it.
-    pub heard_at: Timestamp,
-    /// The event that told.
-    pub seq: u64,
-    /// When the client last said busy: a prompt that opened before that was answered, however briefly it worked.
-    pub busy_at: Timestamp,
-}
+use crate::wire::registry::{ClientStatus, RegistryReport, WaitingFor};
 
 impl Session {
-    /// Takes note of a word. The first one counts at once where nothing is known yet: there is nothing it could flicker
-    /// against.
-    pub(super) fn hear(&mut self, word: &Word, event: &Event) -> bool {
+    /// Stores an entry. If nothing is known of the session yet it counts at once, because there is nothing it could make
+    /// flicker.
+    pub(super) fn hear(&mut self, word: &RegistryReport, event: &Event) -> bool {
         if self.main.state.is_ended() && !self.comes_back(word) {
             return false;
         }
         let view = RegistryView {
             status: word.status.clone(),
-            // A clock that was ahead must not put the session beyond the reach of its next hooks.
+            // A client's clock that is ahead must not make the session's next hooks look late.
             status_at: word.status_at.min(event.received_at),
             heard_at: event.received_at,
             seq: event.seq,
             busy_at: match (&word.status, &self.registry) {
-                (Status::Busy, _) => word.status_at,
+                (ClientStatus::Busy, _) => word.status_at,
                 (_, Some(last)) => last.busy_at,
                 (_, None) => Timestamp::default(),
             },
@@ -63,51 +50,50 @@ impl Session {
         self.says_the_same(&view)
     }
 
-    fn comes_back(&self, word: &Word) -> bool {
+    fn comes_back(&self, word: &RegistryReport) -> bool {
         self.ended_at.is_some_and(|ended| word.is_life_after(ended))
     }
 
     pub(super) fn says_the_same(&self, view: &RegistryView) -> bool {
         matches!(
             (&view.status, &self.shown.state),
-            (Status::Busy, AgentState::Working(Activity::Thinking { .. }))
-                | (Status::Idle | Status::Shell, AgentState::Idle(_))
+            (ClientStatus::Busy, AgentState::Working(Activity::Thinking { .. }))
+                | (ClientStatus::Idle | ClientStatus::Shell, AgentState::Idle(_))
         )
     }
 
-    /// The settle timer fired: the last word counts if it still stands and no hook knew better since.
+    /// The settle timer fired: the last entry counts if it is still the last and no hook changed something since.
     pub(crate) fn settle(&mut self, due: Timestamp) {
         let Some(view) = self.registry.clone() else { return };
         let is_older = view.status_at <= self.hook_changed_at
             && !self.is_refusal_before_our_answer(&view)
-            && !self.is_before_a_call_was_told_of(&view);
+            && !self.is_before_a_late_call(&view);
         if due < view.heard_at + SETTLE || is_older {
             return;
         }
         self.take_word(&view);
-        self.close_asks(How::of_registry(&view.status), None, cause(&view));
+        self.close_asks(closed_by_registry(&view.status), None, cause(&view));
         self.show(cause(&view), self.says_the_same(&view));
     }
 
-    /// A prompt for a call, or an Esc in the moment in which it ends, is written before the hook of that call looks at the
-    /// clock.
-    fn is_before_a_call_was_told_of(&self, view: &RegistryView) -> bool {
+    /// The client writes a prompt for a call, or an Esc at its very end, before the hook of that call reads the clock.
+    fn is_before_a_late_call(&self, view: &RegistryView) -> bool {
         match view.status {
-            Status::Idle | Status::Shell => self.is_trailed_by_a_call(view.status_at),
-            // A dialog may be a menu that the person opened in that very moment; one that nobody is told of is worse.
-            Status::Waiting(_) => {
+            ClientStatus::Idle | ClientStatus::Shell => self.is_trailed_by_a_call(view.status_at),
+            // A dialog may be a menu that the person just opened. Missing a real prompt would be worse.
+            ClientStatus::Waiting(_) => {
                 self.main.rule == Rule::ToolStarted && self.is_of_this_turn_and_moment(view.status_at)
             }
-            Status::Busy => false,
+            ClientStatus::Busy => false,
         }
     }
 
-    /// One second after a Stop the client still says busy, and no background agent runs: a Stop hook sent Claude on.
+    /// One second after a Stop the client is still busy, and no background agent runs: a Stop hook sent Claude on.
     pub(crate) fn settle_after_stop(&mut self, due: Timestamp) {
         let Some(view) = self.registry.clone() else { return };
         let stopped = self.main.rule == Rule::Stopped && self.main.changed_at + BUSY_AFTER_STOP <= due;
         if stopped
-            && view.status == Status::Busy
+            && view.status == ClientStatus::Busy
             && self.main.state == AgentState::Idle(IdleReason::TurnEnded)
         {
             let cause = Cause { at: due, ..cause(&view) };
@@ -118,14 +104,14 @@ impl Session {
 
     fn take_word(&mut self, view: &RegistryView) {
         match view.status {
-            Status::Idle | Status::Shell => self.client_is_idle(view),
-            Status::Busy => self.client_is_busy(view),
-            Status::Waiting(what) => self.client_waits(what, view),
+            ClientStatus::Idle | ClientStatus::Shell => self.client_is_idle(view),
+            ClientStatus::Busy => self.client_is_busy(view),
+            ClientStatus::Waiting(what) => self.client_waits(what, view),
         }
     }
 
     fn client_is_idle(&mut self, view: &RegistryView) {
-        let shell = view.status == Status::Shell;
+        let shell = view.status == ClientStatus::Shell;
         self.background.shells = if shell { self.background.shells.max(1) } else { 0 };
         self.background.agents = 0;
         if self.foremost_need().is_some_and(|need| need.opened_at < view.busy_at) {
@@ -157,7 +143,7 @@ impl Session {
             }
             _ => Rule::RegistryIdle,
         };
-        // Also what was told of with a later clock: the word is believed, so it came after that.
+        // Includes calls with a later timestamp: the entry counts, so the client wrote it after them.
         self.main.ledger.clear(view.status_at.max(self.hook_changed_at));
         self.end_turn(view.status_at);
         self.main.move_to(AgentState::Idle(reason), rule, cause(view));
@@ -173,7 +159,7 @@ impl Session {
                     AgentState::Working(Activity::Tool { name: tool.name.clone(), label: tool.label() })
                 }
                 (_, None) => {
-                    // No hook told of the call, so none may tell of its end.
+                    // No hook reported the call, so no hook may report its end.
                     self.main.hooks_reach_us = false;
                     thinking()
                 }
@@ -198,7 +184,7 @@ impl Session {
             WaitingFor::Dialog => return,
         };
         match self.foremost_need().map(|need| need.source) {
-            // A hook knows more about what is asked.
+            // A hook has more detail about what is asked.
             Some(source) if source != Source::Registry => return,
             _ => {}
         }

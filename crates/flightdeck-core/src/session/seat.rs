@@ -1,15 +1,17 @@
-//! Where a session sits: the process, the terminal, the name it was given.
+//! Where a session sits: its process, its terminal and its name.
 
 use serde::{Deserialize, Serialize};
 
-use super::data::keep;
-use crate::event::Event;
-use crate::record::Source;
+use crate::ids::HostId;
+use crate::log::event::Event;
+use crate::log::record::Source;
 use crate::time::Timestamp;
 
-/// The lasting place a session sits in.
+/// The place a session sits at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
+    #[serde(default, skip_serializing_if = "HostId::is_this")]
+    pub host: HostId,
     pub pid: Option<u32>,
     pub proc_start: Option<String>,
     #[serde(default)]
@@ -18,9 +20,9 @@ pub struct Seat {
     pub pane: Option<String>,
     pub tty: Option<String>,
     pub name: Option<String>,
-    /// When the newest word about it fired: a late hook of the old process does not take it back.
+    /// When the newest event about it fired. A late hook of the old process does not change it back.
     pub told_at: Timestamp,
-    /// That word was the client's own list of sessions.
+    /// That event was a registry entry.
     #[serde(default)]
     pub told_by_registry: bool,
 }
@@ -32,14 +34,15 @@ impl Seat {
             return;
         }
         if e.pid.is_some() {
-            // Where a start is not told, the number alone says who it is.
+            // If one start time is unknown, the pid alone identifies the process.
             let another_start =
                 matches!((&self.proc_start, &e.proc_start), (Some(then), Some(now)) if then != now);
-            if self.pid != e.pid || another_start {
-                // Another process sits in another place: nothing of the old one is true of it.
+            if self.pid != e.pid || self.host != event.host || another_start {
+                // Another process has another terminal: nothing of the old one holds for it.
                 *self = Self::default();
             }
             self.pid = e.pid;
+            self.host.clone_from(&event.host);
             keep(&mut self.proc_start, e.proc_start.as_ref());
             self.told_at = event.fired_at;
             self.told_by_registry = event.source == Source::Registry;
@@ -49,5 +52,14 @@ impl Seat {
         keep(&mut self.pane, e.pane.as_ref());
         keep(&mut self.tty, e.tty.as_ref());
         keep(&mut self.name, e.seat.as_ref());
+    }
+}
+
+/// Replaces the value if there is a newer one.
+pub(super) fn keep(slot: &mut Option<String>, value: Option<&String>) {
+    if let Some(value) = value
+        && slot.as_ref() != Some(value)
+    {
+        *slot = Some(value.clone());
     }
 }

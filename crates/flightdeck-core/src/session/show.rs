@@ -1,76 +1,19 @@
-//! What the card shows, since when, and why.
+//! Updates what a card shows after an event or a timer.
 
-use serde::{Deserialize, Serialize};
-
-use super::Session;
-use crate::agent::{Activity, AgentState};
-use crate::event::Event;
-use crate::ledger::{Ledger, Need, NeedKind};
-use crate::lens::StateName;
+use super::agent::{Activity, AgentState};
+use super::ledger::{Ledger, Need};
+use super::shown::{Because, Cause, Shown, Transition};
+use super::state::Session;
+use super::state_history::StateHistory;
+use super::state_name::StateName;
+use crate::approval::resolution::NeedKind;
 use crate::limits::HISTORY_MAX;
-use crate::record::Source;
+use crate::log::record::Source;
 use crate::rules::Rule;
-use crate::strip::Strip;
 use crate::time::Timestamp;
 
-/// What the card shows, since when, and why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
-    pub state: AgentState,
-    pub since: Timestamp,
-    /// When the state before it began: a word from before that is about another state.
-    pub after: Timestamp,
-    pub source: Source,
-    pub because: Because,
-}
-
-/// What makes a session move: an event, or a word of the registry that has settled.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cause {
-    pub(crate) at: Timestamp,
-    pub(crate) source: Source,
-    pub(crate) seq: u64,
-}
-
-impl From<&Event> for Cause {
-    fn from(event: &Event) -> Self {
-        Self { at: event.fired_at, source: event.source, seq: event.seq }
-    }
-}
-
-/// The event and rule behind a state. `seq` is zero where a timer did it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Because {
-    pub seq: u64,
-    pub rule: Rule,
-}
-
-/// In a snapshot without the names of its fields: a large fleet has hundreds of thousands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "FlatTransition", into = "FlatTransition")]
-pub struct Transition {
-    pub at: Timestamp,
-    pub from: StateName,
-    pub to: StateName,
-    pub because: Because,
-}
-
-type FlatTransition = (Timestamp, StateName, StateName, u64, Rule);
-
-impl From<FlatTransition> for Transition {
-    fn from((at, from, to, seq, rule): FlatTransition) -> Self {
-        Self { at, from, to, because: Because { seq, rule } }
-    }
-}
-
-impl From<Transition> for FlatTransition {
-    fn from(step: Transition) -> Self {
-        (step.at, step.from, step.to, step.because.seq, step.because.rule)
-    }
-}
-
 impl Session {
-    /// The most urgent open need of main and children, else what main does.
+    /// The most urgent open need of main and subagents, otherwise the state of main.
     fn shown_state(&self) -> AgentState {
         if self.main.state.is_ended() {
             return self.main.state.clone();
@@ -81,17 +24,17 @@ impl Session {
         }
     }
 
-    /// The most urgent open need of main and children.
+    /// The most urgent open need of main and subagents.
     pub(super) fn foremost_need(&self) -> Option<&Need> {
         let ledgers = std::iter::once(&self.main.ledger).chain(self.children.values().map(|c| &c.ledger));
         ledgers.filter_map(Ledger::foremost).min_by_key(|n| (n.kind, n.opened_at))
     }
 
-    /// Brings the card up to date. `says`: the cause itself asserts the state that shows, so "since" may reach back to it.
+    /// Updates the card. `says`: the cause itself asserts the state that shows, so `since` may move back to it.
     pub(super) fn show(&mut self, cause: Cause, says: bool) {
         let state = self.shown_state();
         if same_to_a_person(&state, &self.shown.state) {
-            // What main does says nothing about what it or a child waits for.
+            // The state of main says nothing about the needs of main or a subagent.
             let about_this = says && !state.is_blocked();
             self.shown.state = state;
             if about_this {
@@ -101,22 +44,22 @@ impl Session {
         }
         let because = Because { seq: cause.seq, rule: self.rule_for(&state, cause.seq) };
         let (from, to) = (StateName::of(&self.shown.state), StateName::of(&state));
-        if self.strip == Strip::default() {
-            self.strip.turn_to(from, self.shown.since);
+        if self.state_history == StateHistory::default() {
+            self.state_history.turn_to(from, self.shown.since);
         }
-        self.strip.turn_to(to, cause.at);
+        self.state_history.turn_to(to, cause.at);
         if from != to {
             if self.history.len() == HISTORY_MAX {
                 self.history.pop_front();
             }
             self.history.push_back(Transition { at: cause.at, from, to, because });
         }
-        // What the first word about a session says is its first state: nothing came before it.
+        // The first event about a session gives its first state: no state was before it.
         let first = self.shown.because == Because { seq: cause.seq, rule: Rule::Created };
         let after = if first { Timestamp::default() } else { self.shown.since };
         self.shown = Shown { state, since: cause.at, after, source: cause.source, because };
         self.seen = false;
-        // The client may have said it first, and only waited to be believed.
+        // The client may have written the same earlier, and the entry only had to settle.
         if let Some(view) = self.registry.clone()
             && self.says_the_same(&view)
         {
@@ -124,7 +67,7 @@ impl Session {
         }
     }
 
-    /// Another source says the same. Whoever was first tells since when, whoever is surest gives the reason.
+    /// Another source reports the same state. The earliest source gives `since`, the most reliable one the reason.
     fn confirm(&mut self, cause: Cause) {
         let shown = &mut self.shown;
         if cause.at < shown.since && cause.at > shown.after {
@@ -146,14 +89,14 @@ impl Session {
                 NeedKind::Elicitation => Rule::ElicitationOpened,
                 NeedKind::Plan => Rule::PlanReady,
             },
-            // Main did not move: only the need went.
+            // Main did not move: only the need was closed.
             _ if self.shown.state.is_blocked() && self.main.moved_by != seq => Rule::NeedClosed,
             _ => self.main.rule,
         }
     }
 }
 
-/// Whether two states read the same on a card, so that "since" runs on.
+/// Whether two states read the same on a card, so that `since` stays.
 fn same_to_a_person(a: &AgentState, b: &AgentState) -> bool {
     match (a, b) {
         (AgentState::Working(Activity::Thinking { .. }), AgentState::Working(Activity::Thinking { .. })) => {

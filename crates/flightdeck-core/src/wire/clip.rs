@@ -1,7 +1,7 @@
-//! Cuts large payloads before they are stored *and* applied, so that the fold sees what the log has.
+//! Clips large payloads before they are stored *and* applied, so that the fold sees what the log has.
 //!
-//! A payload over its budget is written anew under the mildest of a few [`LEVELS`] that fits: the longest strings and
-//! lists lose first, and what the state machine reads (ids, names, flags) loses last.
+//! A payload over its budget is copied with the mildest of the [`LEVELS`] that fits. The longest strings and lists are
+//! shortened first; what the state machine reads (ids, names, flags) is shortened last.
 
 use serde_json::{Map, Value, json};
 
@@ -13,10 +13,10 @@ use crate::limits::{
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient;
 
-/// The key that marks a cut payload: `{"bytes": as it came, "input_digest": of the whole input}`.
+/// The key that marks a clipped payload: `{"bytes": original size, "input_digest": of the whole input}`.
 pub const MARK: &str = "flightdeck_clipped";
 
-/// What a payload, and each call in it, is never without: the fold cannot do without it, and it is small.
+/// Fields that are always kept, in the payload and in each call: the fold needs them, and they are small.
 const KEPT: [&str; 26] = [
     "session_id",
     "hook_event_name",
@@ -45,16 +45,16 @@ const KEPT: [&str; 26] = [
     "type",
     "status",
 ];
-/// Lists whose every entry counts, as far as the ledger holds them.
+/// Lists of which every entry is kept, up to the bound of the ledger.
 const COUNTED: [&str; 2] = ["tool_calls", "background_tasks"];
-/// Longest of the kept fields, escaped: a path of some depth, any id.
+/// Longest kept field, escaped: enough for a long path and any id.
 const KEPT_STRING_BYTES_MAX: usize = 1024;
 /// The same inside an entry of a counted list.
 const KEPT_IN_LIST_BYTES_MAX: usize = 256;
-/// What the mark itself takes.
+/// Bytes reserved for the mark.
 const MARK_BYTES: usize = 128;
 
-/// How much one level leaves of each part. Bytes are those of the JSON, escapes and all.
+/// The bounds of one level. Bytes are counted in JSON, including escapes.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     string_bytes: usize,
@@ -71,7 +71,7 @@ const LEVELS: [Level; 6] = [
     Level { string_bytes: 128, items: 16, depth: 8 },
 ];
 
-/// Cuts `payload`, which was `bytes` long, if it is over its budget. Says whether it did.
+/// Clips `payload`, which was `bytes` long, if it is over its budget. Returns whether it did.
 pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usize) -> bool {
     if bytes < CLIP_PAYLOAD_FROM_BYTES {
         return false;
@@ -96,7 +96,7 @@ pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usi
     true
 }
 
-/// Cuts the longest parts of a map that is over `bytes`: what is left can be looked at, not used.
+/// Clips the longest parts of a map that is over `bytes`. The rest is only for display.
 pub fn shorten(map: &mut Map<String, Value>, bytes: usize) {
     if written(map) > bytes {
         let cut = LEVELS.iter().find_map(|level| Cut::new(*level, bytes).object(map, 1));
@@ -104,19 +104,19 @@ pub fn shorten(map: &mut Map<String, Value>, bytes: usize) {
     }
 }
 
-/// Marks a cut payload, or a cut call of one, with the digest of its whole input.
+/// Marks a clipped payload, or a clipped call in it, with the digest of its whole input.
 fn mark<'a>(cut: &'a mut Map<String, Value>, input: Option<&Value>) -> &'a mut Value {
     cut.insert(MARK.into(), json!({ "input_digest": format!("{:016x}", digest(input)) }));
     &mut cut[MARK]
 }
 
-/// Whether a person decides on it, or decided.
+/// Whether a person decides on it, or has decided.
 fn asks(name: Option<HookName>, payload: &Map<String, Value>) -> bool {
     matches!(name, Some(HookName::PermissionRequest | HookName::Elicitation))
         || matches!(lenient::str(payload, "tool_name"), Some("AskUserQuestion" | "ExitPlanMode"))
 }
 
-/// One attempt: a copy under a level, given up as soon as it is over the budget.
+/// One attempt: a copy within a level, abandoned when it is over the budget.
 struct Cut {
     level: Level,
     left: usize,
@@ -153,7 +153,7 @@ impl Cut {
         Some(cut)
     }
 
-    /// Each call keeps the digest of its own input: it may be all that finds the need it closes.
+    /// Each call keeps the digest of its own input, which may be the only link to the need it closes.
     fn calls(&mut self, calls: &[Value]) -> Option<Value> {
         let mut cut = Vec::new();
         for call in calls.iter().take(self.level.items.max(OPEN_CALLS_MAX)) {
@@ -215,14 +215,14 @@ impl Cut {
         Some(kept.into())
     }
 
-    /// With its colon and comma.
+    /// Counts its colon and comma too.
     fn key(&mut self, key: &str) -> Option<String> {
         let kept = shortened(key, CLIPPED_KEY_BYTES_MAX);
         self.spend(escaped(&kept) + 4)?;
         Some(kept)
     }
 
-    /// Says how many fields are missing.
+    /// Adds a note with the number of omitted fields.
     fn more(&mut self, of: usize, cut: &mut Map<String, Value>) -> Option<()> {
         let over = of.saturating_sub(self.level.items);
         if over > 0 {
@@ -238,7 +238,7 @@ impl Cut {
     }
 }
 
-/// What is left where no level fits: only what the fold reads. Bounded by the lists above, whatever came.
+/// The result if no level fits: only the fields that the fold reads. The lists above bound it for any input.
 fn bones(payload: &Map<String, Value>) -> Map<String, Value> {
     let small = |map: &Map<String, Value>, bytes_max: usize| {
         let kept = KEPT.iter().filter_map(|key| Some((*key, map.get(*key)?)));
@@ -268,9 +268,9 @@ fn bones(payload: &Map<String, Value>) -> Map<String, Value> {
     bones
 }
 
-/// The start of `s` that takes at most `bytes_max` in JSON, and how much was cut.
+/// The start of `s` that takes at most `bytes_max` in JSON, with a note of how much was cut.
 fn shortened(s: &str, bytes_max: usize) -> String {
-    // Nothing is shorter in JSON than in memory.
+    // JSON is never shorter than the text itself.
     let mut left = bytes_max;
     for (at, c) in s.char_indices() {
         let cost = escaped_char(c);
@@ -294,7 +294,7 @@ fn escaped_char(c: char) -> usize {
     }
 }
 
-/// How long the payload is in the log.
+/// Length of the payload in the log.
 fn written(payload: &Map<String, Value>) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
@@ -322,7 +322,7 @@ pub fn digest(input: Option<&Value>) -> u64 {
     hash.finish()
 }
 
-/// The digest of the payload's `tool_input` as it was before it was cut.
+/// The digest of the payload's whole `tool_input`, from before it was clipped.
 pub fn input_digest(payload: &Map<String, Value>) -> u64 {
     let marked = lenient::object(payload, MARK).and_then(|mark| lenient::str(mark, "input_digest"));
     match marked.and_then(|hex| u64::from_str_radix(hex, 16).ok()) {

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::tool::ToolUse;
+use crate::log::tool::ToolUse;
 
 fn object(value: Value) -> Map<String, Value> {
     let Value::Object(map) = value else { unreachable!() };

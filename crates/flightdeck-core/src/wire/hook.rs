@@ -1,16 +1,11 @@
-//! The door for hook payloads: the client's JSON and what the shim added become one [`Record`], or a reason why not.
+//! A hook payload as it arrives: the client's JSON and the environment that `flightdeck hook` sent beside it.
 
 use serde_json::{Map, Value};
 
-use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, SESSION_ID_BYTES_MAX};
-use crate::record::{Envelope, EventId, Record, Source, Verbatim};
-use crate::text::one_line;
-use crate::time::{Millis, Timestamp};
-use crate::wire::clip;
+use crate::limits::SESSION_ID_BYTES_MAX;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{line, text, whole};
 
-/// Why a payload cannot be an event.
+/// Why a payload is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadHook {
     #[error("the payload has no session_id")]
@@ -21,150 +16,14 @@ pub enum BadHook {
     NoName,
 }
 
-/// A payload on its way in, before the engine has stamped it.
+/// A received payload, before it is a record.
 #[derive(Clone, Debug)]
 pub struct HookDraft {
-    /// The name the path gives, used where the body has none.
+    /// The name in the URL path, used if the body has none.
     pub name_in_path: Option<HookName>,
     pub payload: Map<String, Value>,
-    /// What the shim sent beside it: empty for http hooks.
+    /// The environment sent by `flightdeck hook`; empty for http hooks.
     pub env: Map<String, Value>,
-    /// How many bytes the payload was.
+    /// Size of the payload.
     pub bytes: usize,
-}
-
-impl HookDraft {
-    /// Checks, clips and turns the draft into a record. The engine sets `seq` and `received_at`; an event that came
-    /// without an id gets `fresh`.
-    pub fn into_record(mut self, fresh: EventId) -> Result<Record, BadHook> {
-        let session_id = text(&self.payload, "session_id").ok_or(BadHook::NoSession)?;
-        if session_id.len() > SESSION_ID_BYTES_MAX {
-            return Err(BadHook::SessionTooLong(session_id.len()));
-        }
-        let session_id = one_line(&session_id, SESSION_ID_BYTES_MAX);
-        if session_id.is_empty() {
-            return Err(BadHook::NoSession);
-        }
-        let name = text(&self.payload, "hook_event_name")
-            .or_else(|| self.name_in_path.map(|n| n.as_str().to_owned()))
-            .map(|name| one_line(&name, NAME_CHARS_MAX))
-            .filter(|name| !name.is_empty())
-            .ok_or(BadHook::NoName)?;
-        clip::clip(HookName::parse(&name), &mut self.payload, self.bytes);
-        let fired_at = text(&self.env, "fired_at").and_then(|t| Timestamp::parse(&t));
-        Ok(Record {
-            seq: 0,
-            id: text(&self.env, "id").and_then(|id| EventId::parse(&id)).unwrap_or(fresh),
-            fired_at: fired_at.unwrap_or_default(),
-            received_at: Timestamp::default(),
-            source: Source::Hook,
-            name,
-            session_id,
-            agent_id: line(&self.payload, "agent_id", ID_CHARS_MAX),
-            envelope: Envelope { has_fired_at: fired_at.is_some(), ..envelope(&self.env) },
-            payload: self.payload,
-            verbatim: Verbatim::default(),
-        })
-    }
-}
-
-/// `TMUX` is `socket,pid,session`; only the socket matters, the pane has its own variable.
-fn envelope(env: &Map<String, Value>) -> Envelope {
-    let pid = whole(env, "pid").or_else(|| whole(env, "CLAUDE_PID"));
-    let text = |env: &Map<String, Value>, name: &str| line(env, name, PATH_CHARS_MAX);
-    Envelope {
-        pid: pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0),
-        proc_start: text(env, "proc_start"),
-        pid_ns: text(env, "pid_ns"),
-        tmux_socket: text(env, "TMUX")
-            .and_then(|t| t.split(',').next().map(str::to_owned))
-            .filter(|t| !t.is_empty()),
-        pane: text(env, "TMUX_PANE"),
-        tty: text(env, "tty"),
-        seat: text(env, "FLIGHTDECK_SEAT").or_else(|| text(env, "AGENT_ID")),
-        project_dir: text(env, "CLAUDE_PROJECT_DIR"),
-        entrypoint: text(env, "CLAUDE_CODE_ENTRYPOINT"),
-        ..Envelope::default()
-    }
-}
-
-/// Oldest `fired_at` believed: a spooled event may be that old, a wrong clock is not believed further.
-const FIRED_BEFORE_RECEIVED_MAX: Millis = Millis::hours(24);
-/// A wall clock this far behind `received_at` was set back; less is the ordinary jitter of reading it twice.
-const CLOCK_BACK_FROM: Millis = Millis::seconds(2);
-
-/// Puts both clocks on a record. `wall` is the clock as read; `last` the newest `received_at` so far.
-pub fn stamp(record: &mut Record, wall: Timestamp, last: Timestamp) {
-    let received = wall.max(last);
-    record.received_at = received;
-    record.envelope.clock_back = last - wall > CLOCK_BACK_FROM;
-    if !record.envelope.has_fired_at {
-        record.fired_at = received;
-    }
-    record.fired_at = record.fired_at.clamp(received - FIRED_BEFORE_RECEIVED_MAX, received);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn draft(payload: Value, env: Value) -> HookDraft {
-        let (Value::Object(payload), Value::Object(env)) = (payload, env) else { unreachable!() };
-        HookDraft { name_in_path: None, payload, env, bytes: 10 }
-    }
-
-    #[test]
-    fn a_number_where_a_string_was_is_read_as_text() {
-        let record = draft(json!({"session_id": 7, "hook_event_name": "Stop"}), json!({"CLAUDE_PID": "42"}))
-            .into_record(EventId(1))
-            .unwrap();
-        assert_eq!((record.session_id.as_str(), record.envelope.pid, record.id), ("7", Some(42), EventId(1)));
-    }
-
-    #[test]
-    fn the_path_names_the_event_only_if_the_body_does_not() {
-        let mut nameless = draft(json!({"session_id": "s"}), json!({}));
-        assert_eq!(nameless.clone().into_record(EventId(1)).unwrap_err(), BadHook::NoName);
-        nameless.name_in_path = Some(HookName::Stop);
-        assert_eq!(nameless.into_record(EventId(1)).unwrap().name, "Stop");
-    }
-
-    #[test]
-    fn no_session_or_an_endless_one_is_refused_with_a_reason() {
-        let none = draft(json!({"hook_event_name": "Stop"}), json!({})).into_record(EventId(1));
-        assert_eq!(none.unwrap_err().to_string(), "the payload has no session_id");
-        let long = draft(json!({"hook_event_name": "Stop", "session_id": "x".repeat(129)}), json!({}));
-        assert_eq!(long.into_record(EventId(1)).unwrap_err(), BadHook::SessionTooLong(129));
-    }
-
-    #[test]
-    fn fired_at_is_believed_for_a_day_and_never_from_the_future() {
-        let at = Timestamp::from_millis;
-        let mut record = draft(
-            json!({"session_id": "s", "hook_event_name": "Stop"}),
-            json!({"fired_at": "2026-01-01T00:00:00.000Z"}),
-        )
-        .into_record(EventId(1))
-        .unwrap();
-        let fired = record.fired_at;
-        stamp(&mut record, fired + Millis::hours(1), at(0));
-        assert_eq!(record.fired_at, fired);
-        stamp(&mut record, fired + Millis::hours(40), at(0));
-        assert_eq!(record.fired_at, fired + Millis::hours(16));
-        stamp(&mut record, fired, at(0));
-        assert_eq!(record.fired_at, fired);
-    }
-
-    #[test]
-    fn received_at_never_goes_back_and_a_clock_set_back_is_marked() {
-        let at = Timestamp::from_millis;
-        let mut record = draft(json!({"session_id": "s", "hook_event_name": "Stop"}), json!({}))
-            .into_record(EventId(1))
-            .unwrap();
-        stamp(&mut record, at(5_000_000), at(5_001_000));
-        assert_eq!((record.received_at, record.envelope.clock_back), (at(5_001_000), false));
-        stamp(&mut record, at(1_000_000), at(5_001_000));
-        assert_eq!((record.received_at, record.envelope.clock_back), (at(5_001_000), true));
-    }
 }

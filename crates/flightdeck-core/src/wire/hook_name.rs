@@ -1,10 +1,10 @@
-//! The 33 hook events of Claude Code 2.1.325: their names, since when, and how we register each.
+//! The 33 hook events of Claude Code 2.1.325: names, first version, and how Flightdeck registers each.
 //!
-//! One table. The inlet, `hooks install`, `docs/events.md` and the simulator all read it.
+//! One table, used by the ingest, `hooks install`, `docs/events.md` and the simulator.
 
 use std::fmt;
 
-/// How a handler of ours runs in the client.
+/// How a handler of Flightdeck runs in the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The client waits: the event must arrive, and in order.
@@ -62,7 +62,7 @@ macro_rules! hook_events {
 
 use Form::{Async, Held, Never, Sync};
 
-// Sources for `since`: the client's public changelog; where it is silent 2.1.325, the version they were first seen in.
+// Sources for `since`: the client's public changelog; otherwise 2.1.325, the version in which the event was first seen.
 hook_events! {
     SessionStart        "session-start"         since (1, 0, 62)   Sync, http false;
     Setup               "setup"                 since (2, 1, 10)   Async, http false;

@@ -1,10 +1,10 @@
-//! Reading JSON that may not be what it was: a number where a string was, a field gone, a type changed.
+//! Reads JSON whose shape may change: a number in place of a string, a missing field, another type.
 
 use serde_json::{Map, Value};
 
 use crate::text::one_line;
 
-/// Field `name` as text. Numbers and booleans are written out; anything else is as good as absent.
+/// Field `name` as text. Numbers and booleans are converted; anything else counts as absent.
 pub fn text(map: &Map<String, Value>, name: &str) -> Option<String> {
     match map.get(name)? {
         Value::String(s) if !s.is_empty() => Some(s.clone()),
@@ -30,7 +30,7 @@ pub fn text_or_empty(map: &Map<String, Value>, name: &str) -> Option<String> {
     }
 }
 
-/// Borrowed text, for large fields that are only looked at.
+/// Borrowed text, for large fields.
 pub fn str<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     map.get(name)?.as_str()
 }

@@ -1,11 +1,12 @@
-//! What the outside writes, read leniently: an unknown name or field is kept and changes nothing.
+//! The client's formats, read leniently: an unknown name or field is stored and changes nothing.
 
 pub mod clip;
-pub mod growth;
 pub mod hook;
 pub mod hook_name;
 pub mod lenient;
 pub mod registry;
 mod scan;
-pub mod statusline;
+pub mod status_line;
+pub mod tokens;
+pub mod tool_names;
 pub mod transcript;

@@ -1,8 +1,8 @@
-//! Walks JSON without building it: for lines of which a few fields matter and most bytes do not.
+//! Walks JSON without building a tree, for lines of which only a few fields matter.
 //!
-//! Everything returns `None` where the text is not what it must be; whoever calls then treats the line as unreadable.
+//! Every function returns `None` if the text is not valid. The caller then treats the line as unreadable.
 
-/// A place in a JSON text.
+/// A position in a JSON text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan<'a> {
     text: &'a [u8],
@@ -42,7 +42,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The string here as it is written, escapes and all. Anything else is skipped and `None` inside.
+    /// The string here with its escapes. Any other value is skipped and gives `Some(None)`.
     pub(super) fn text(&mut self) -> Option<Option<&'a [u8]>> {
         if self.peek()? == b'"' {
             return self.string().map(Some);
@@ -51,7 +51,7 @@ impl<'a> Scan<'a> {
         Some(None)
     }
 
-    /// The whole number here, up to what 32 bits hold, so that sums of a few cannot overflow; anything else counts as zero.
+    /// The whole number here, at most 32 bits, so that a few can be added without overflow. Anything else counts as zero.
     pub(super) fn count(&mut self) -> Option<u64> {
         self.peek()?;
         let start = self.at;
@@ -64,7 +64,7 @@ impl<'a> Scan<'a> {
         Some(n.unwrap_or(0).min(u64::from(u32::MAX)))
     }
 
-    /// Any value as it is written.
+    /// The text of any value.
     pub(super) fn value(&mut self) -> Option<&'a [u8]> {
         self.peek()?;
         let start = self.at;
@@ -92,12 +92,12 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The first byte of the value here, by which its type is known.
+    /// The first byte of the value here, which determines its type.
     pub(super) fn first_byte(&mut self) -> Option<u8> {
         self.peek()
     }
 
-    /// Any value.
+    /// Skips any value.
     pub(super) fn skip(&mut self) -> Option<()> {
         match self.peek()? {
             b'"' => self.string().map(|_| ()),
@@ -141,7 +141,7 @@ impl<'a> Scan<'a> {
             if rest[found] == b'"' {
                 return Some(&self.text[start..self.at - 1]);
             }
-            // The escaped character, whatever it is, ends nothing.
+            // An escaped character never ends the string.
             self.at += 1;
         }
     }

@@ -1,18 +1,18 @@
-//! One line of a transcript in our words. Most lines and most bytes are passed over without being built.
+//! One line of a transcript. Most lines and most bytes are skipped without being parsed into values.
 //!
-//! [`bought`] reads only what costs money, for history; [`Line::parse`] reads all that a card shows, for live sessions.
-//! Both are lenient: an unknown type, a missing field or another shape is nothing, never an error.
+//! [`billed_usage`] reads only the usage, for history; [`Line::parse`] reads everything a card shows, for live sessions.
+//! Both are lenient: an unknown type, a missing field or another shape is ignored.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::price::{FAST, SYNTHETIC_MODEL, Usage};
 use crate::time::Timestamp;
 use crate::wire::scan::Scan;
+use crate::wire::tokens::{FAST, SYNTHETIC_MODEL, Usage};
 
-/// Names one message for ever: the line's `message.id` and `requestId`, which a fork copies. 128 bits, so that no two
-/// of a billion meet.
+/// Identifies one message by the line's `message.id` and `requestId`, which a fork copies. 128 bits make a collision among a
+/// billion messages improbable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageKey(pub u128);
 
@@ -37,9 +37,9 @@ fn take(sums: &mut [u64; 2], word: u64) {
     sums[1] = (sums[1] ^ word).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(31);
 }
 
-/// What an assistant line says was bought. The lines of one message repeat it; the last one counts.
+/// The billed usage of an assistant line. The lines of one message repeat it; the last one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bought<'a> {
+pub struct BilledUsage<'a> {
     pub key: MessageKey,
     pub model: &'a str,
     pub at: Option<Timestamp>,
@@ -49,13 +49,13 @@ pub struct Bought<'a> {
     pub cwd: Option<&'a [u8]>,
 }
 
-impl<'a> Bought<'a> {
-    /// The model under the name it is priced by.
+impl<'a> BilledUsage<'a> {
+    /// The name of the model in the price table.
     pub fn charged_as(&self) -> Cow<'a, str> {
         if self.fast { Cow::Owned(format!("{}{FAST}", self.model)) } else { Cow::Borrowed(self.model) }
     }
 
-    /// Where it was said, as the file system spells it.
+    /// The working directory, unescaped.
     pub fn cwd(&self) -> Option<Cow<'a, str>> {
         let raw = String::from_utf8_lossy(self.cwd?);
         if !raw.contains('\\') {
@@ -65,8 +65,8 @@ impl<'a> Bought<'a> {
     }
 }
 
-/// `Ok(None)`: nothing was bought here. `Err`: the line is not whole JSON.
-pub fn bought(line: &[u8]) -> Result<Option<Bought<'_>>, Unreadable> {
+/// `Ok(None)`: the line has no usage. `Err`: the line is not whole JSON.
+pub fn billed_usage(line: &[u8]) -> Result<Option<BilledUsage<'_>>, Unreadable> {
     let mut wire = AssistantWire::default();
     let mut other = false;
     let walked = Scan::new(line).members(|s, key| {
@@ -75,7 +75,7 @@ pub fn bought(line: &[u8]) -> Result<Option<Bought<'_>>, Unreadable> {
                 other = s.text()? != Some(b"assistant");
                 return Some(!other);
             }
-            // Only such lines have it, and it is most of them.
+            // Only attachment lines have this field, and it is most of the line.
             b"attachment" => {
                 other = true;
                 return Some(false);
@@ -91,7 +91,7 @@ pub fn bought(line: &[u8]) -> Result<Option<Bought<'_>>, Unreadable> {
     });
     match (other, walked) {
         (true, _) => Ok(None),
-        (false, Some(())) => Ok(wire.bought(line)),
+        (false, Some(())) => Ok(wire.billed_usage(line)),
         (false, None) => Err(Unreadable),
     }
 }
@@ -129,15 +129,15 @@ impl<'a> AssistantWire<'a> {
         })
     }
 
-    fn bought(self, line: &'a [u8]) -> Option<Bought<'a>> {
+    fn billed_usage(self, line: &'a [u8]) -> Option<BilledUsage<'a>> {
         let usage = self.usage.filter(|u| !u.is_zero())?;
         let model = std::str::from_utf8(self.model?).ok()?;
         if model == SYNTHETIC_MODEL {
             return None;
         }
-        // A line without ids is itself; its copies have the same uuid.
+        // A line without ids is its own message; copies have the same uuid.
         let id = self.message_id.or(self.uuid).unwrap_or(line);
-        Some(Bought {
+        Some(BilledUsage {
             key: MessageKey::new(id, self.request_id.unwrap_or_default()),
             model,
             at: self.timestamp.and_then(timestamp),
@@ -148,7 +148,7 @@ impl<'a> AssistantWire<'a> {
     }
 }
 
-/// What was used, and whether at the faster speed.
+/// The usage, and whether at the faster speed.
 fn usage(s: &mut Scan<'_>) -> Option<(Usage, bool)> {
     let mut usage = Usage::default();
     let (mut written, mut fast) = (0, false);
@@ -178,13 +178,13 @@ fn usage(s: &mut Scan<'_>) -> Option<(Usage, bool)> {
         }
         Some(true)
     })?;
-    // Older clients do not say for how long they write: five minutes was all there was.
+    // Older clients do not report the cache class: only five minutes existed.
     let classed = usage.cache_write_5m + usage.cache_write_1h;
     usage.cache_write_5m += written.saturating_sub(classed);
     Some((usage, fast))
 }
 
-/// A line of the main file or of a subagent's, in as much as a card shows it.
+/// A line of the main file or of a subagent's file, with the fields that a card shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line<'a> {
     pub at: Option<Timestamp>,
@@ -195,29 +195,29 @@ pub struct Line<'a> {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum LineKind<'a> {
-    /// The model said something: its text, if this block has one.
+    /// An answer of the model; `text` if this block has one.
     Assistant {
-        bought: Option<Bought<'a>>,
+        bought: Option<BilledUsage<'a>>,
         text: Option<Cow<'a, str>>,
         cached_for: Option<CacheClass>,
     },
-    /// A person asked for something.
+    /// A prompt of a person.
     Prompt(Cow<'a, str>),
     /// A tool changed something that shows on a card.
     Tool(ToolResult<'a>),
     Compacted,
     AiTitle(Cow<'a, str>),
     CustomTitle(Cow<'a, str>),
-    /// A prompt typed ahead, or a notice of the client's own.
+    /// A prompt typed ahead, or a notice of the client itself.
     Enqueued(Cow<'a, str>),
     Dequeued,
-    /// Taken out of the queue: the first one that reads like this, if it says so.
+    /// Removed from the queue: the first entry with this text, if the text is given.
     Unqueued(Option<Cow<'a, str>>),
     #[default]
     Other,
 }
 
-/// How long the provider keeps a prompt.
+/// How long the provider keeps a cached prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheClass {
@@ -346,7 +346,7 @@ impl<'a> Wire<'a> {
         let content = || self.content.and_then(string);
         Some(match self.kind? {
             b"assistant" => {
-                let bought = bought(line).ok().flatten();
+                let bought = billed_usage(line).ok().flatten();
                 let cached_for = match self.cached_for {
                     Some(b"1h") => Some(CacheClass::OneHour),
                     Some(b"5m") => Some(CacheClass::FiveMinutes),
@@ -376,7 +376,7 @@ impl<'a> Wire<'a> {
         (!self.not_typed && self.by_a_person(&text)).then(|| LineKind::Prompt(plain_command(text)))
     }
 
-    /// The client says where a prompt came from; older ones only wrote it.
+    /// The client writes the origin of a prompt; for older clients the text decides.
     fn by_a_person(&self, text: &str) -> bool {
         let origin = self.origin.and_then(|o| field(o, b"kind"));
         match (origin.as_deref(), self.source, self.turn_origin) {
@@ -402,7 +402,7 @@ fn string(json: &[u8]) -> Option<Cow<'_, str>> {
     serde_json::from_str(&String::from_utf8_lossy(json)).ok().map(Cow::Owned)
 }
 
-/// A field of an object that is text.
+/// A text field of an object.
 fn field<'a>(object: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> {
     let mut found = None;
     Scan::new(object).members(|s, key| {
@@ -428,7 +428,7 @@ fn content(message: &[u8]) -> Option<&[u8]> {
     content
 }
 
-/// The last text block: what the model said, not what it thought or called.
+/// The last text block: the model's answer, not its thinking or its calls.
 fn last_text(message: &[u8]) -> Option<Cow<'_, str>> {
     let mut text = None;
     Scan::new(content(message)?).items(|s| {
@@ -441,7 +441,7 @@ fn last_text(message: &[u8]) -> Option<Cow<'_, str>> {
     text.filter(|t| !t.trim().is_empty())
 }
 
-/// What a person typed: a string, or the first text block of a list. A tool's result is nobody's prompt.
+/// The text a person typed: a string, or the first text block of a list. A tool's result is not a prompt.
 fn prompt_text(message: &[u8]) -> Option<Cow<'_, str>> {
     let content = content(message)?;
     if content.first() == Some(&b'"') {
@@ -460,7 +460,7 @@ fn prompt_text(message: &[u8]) -> Option<Cow<'_, str>> {
     text.filter(|_| !tool)
 }
 
-/// A slash command is written as tags around its name and arguments; a person typed `/name arguments`.
+/// A slash command is stored as tags around its name and arguments; the person typed `/name arguments`.
 fn plain_command(text: Cow<'_, str>) -> Cow<'_, str> {
     let inside = |tag: &str| {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
@@ -498,10 +498,10 @@ fn tool_result(json: &[u8]) -> Option<ToolResult<'_>> {
     if let (Some(id), Some(status)) = (moved_id, moved_to) {
         result.todos = Some(Todos::Moved { id: id.into_owned(), status: status.into_owned() });
     }
-    // Reading a file and showing a plan name a path too; only an edit has a patch.
+    // A read file and a shown plan have a path too; only an edit has a patch.
     if let (Some(path), Some(patch)) = (path, patch) {
         let (added, removed) = match created {
-            // As the client counts: what follows the last line end is a line too.
+            // Counted like the client: text after the last line end is a line too.
             true => (written.and_then(string).map_or(0, |text| text.split('\n').count() as u64), 0),
             false => patched_lines(patch).unwrap_or_default(),
         };
@@ -522,7 +522,7 @@ fn text_of(value: &Value, names: &[&str]) -> Option<String> {
     Some(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
 }
 
-/// TodoWrite's items have no id: their place is it.
+/// Items of TodoWrite have no id: their position is used.
 fn todo_list(value: &Value) -> Vec<(String, String, String)> {
     let items = value.as_array().map_or(&[][..], Vec::as_slice);
     let item = |(place, v): (usize, &Value)| {

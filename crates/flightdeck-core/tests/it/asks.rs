@@ -1,15 +1,17 @@
 //! An answer from here and one at the terminal in the same moment: the client does not tell which it took.
 
-use flightdeck_core::ask::answer::{Answer, Decision};
-use flightdeck_core::ask::{By, Gone, How, answered_record, gone_record};
-use flightdeck_core::event::Event;
+use flightdeck_core::approval::answer::{Answer, Decision};
+use flightdeck_core::approval::resolution::{By, HoldEnd, How};
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::EventId;
+use flightdeck_core::ids::AskId;
+use flightdeck_core::log::approvals::{answered_record, hold_ended_record};
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::from_hook;
+use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::Rules;
-use flightdeck_core::wire::hook;
 
 use crate::registry::tell_all;
-use crate::story::{at, card, read};
+use crate::script::{at, card, read};
 
 /// A session whose request for permission is answered from here at second 3.
 fn answered(decision: Decision, before: &str) -> Fleet {
@@ -20,9 +22,9 @@ fn answered(decision: Decision, before: &str) -> Fleet {
         1.1 registry waiting:permission~prompt";
     tell_all(&mut fleet, &format!("{asks}\n{before}").replace("\n\n", "\n"));
     let ask = card(&fleet, "s").asks[0].id.clone();
-    let mut record = answered_record("s", &ask, &Answer::plain(decision, By::Web), EventId(99));
+    let mut record = answered_record(&"s".into(), &ask, &Answer::plain(decision, By::Web), EventId(99));
     record.seq = fleet.last_seq() + 1;
-    hook::stamp(&mut record, at("3"), fleet.now());
+    from_hook::stamp(&mut record, at("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
     fleet
 }
@@ -82,7 +84,9 @@ fn a_word_from_before_the_request_says_nothing_about_the_answer() {
 }
 
 /// Two requests at once; what became of the second once the first was refused together with the turn.
-fn the_other_of_two(end: impl Fn(&Fleet, &str) -> flightdeck_core::record::Record) -> (How, Option<By>) {
+fn the_other_of_two(
+    end: impl Fn(&Fleet, &AskId) -> flightdeck_core::log::record::Record,
+) -> (How, Option<By>) {
     let mut fleet = Fleet::new(Rules::default());
     tell_all(
         &mut fleet,
@@ -95,7 +99,7 @@ fn the_other_of_two(end: impl Fn(&Fleet, &str) -> flightdeck_core::record::Recor
     let ask = card(&fleet, "s").asks[0].id.clone();
     let mut record = end(&fleet, &ask);
     record.seq = fleet.last_seq() + 1;
-    hook::stamp(&mut record, at("3"), fleet.now());
+    from_hook::stamp(&mut record, at("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
     let other =
         card(&fleet, "s").asks.iter().find(|a| a.id != ask).and_then(|a| a.resolution.clone()).unwrap();
@@ -106,10 +110,10 @@ fn the_other_of_two(end: impl Fn(&Fleet, &str) -> flightdeck_core::record::Recor
 fn a_turn_refused_with_one_request_refuses_the_other() {
     let here = the_other_of_two(|_, ask| {
         let answer = Answer { interrupt: Some(true), ..Answer::plain(Decision::Deny, By::Web) };
-        answered_record("s", ask, &answer, EventId(99))
+        answered_record(&"s".into(), ask, &answer, EventId(99))
     });
     assert_eq!(here, (How::DeniedAndInterrupted, Some(By::Web)));
-    let there = the_other_of_two(|_, ask| gone_record("s", ask, Gone::Closed, EventId(99)));
+    let there = the_other_of_two(|_, ask| hold_ended_record(&"s".into(), ask, HoldEnd::Closed, EventId(99)));
     assert_eq!(there, (How::RefusedInTerminal, Some(By::Terminal)));
 }
 
@@ -123,9 +127,10 @@ fn a_form_that_was_filled_in_was_not_refused() {
         2 Elicitation mcp_server_name=lab message=Name?",
     );
     let ask = card(&fleet, "s").asks[0].id.clone();
-    let mut record = answered_record("s", &ask, &Answer::plain(Decision::Allow, By::Web), EventId(99));
+    let mut record =
+        answered_record(&"s".into(), &ask, &Answer::plain(Decision::Allow, By::Web), EventId(99));
     record.seq = fleet.last_seq() + 1;
-    hook::stamp(&mut record, at("3"), fleet.now());
+    from_hook::stamp(&mut record, at("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
     assert_eq!(fleet.get("s").unwrap().shown.because.rule, flightdeck_core::rules::Rule::AllowedHere);
 }

@@ -1,21 +1,21 @@
-//! Every captured scenario, event by event. The snapshots are the story a person at the board would have seen.
+//! Every captured scenario, event by event. The snapshots hold what a person at the board would have seen.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use flightdeck_core::board;
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::EventId;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::EventId;
+use flightdeck_core::log::{from_hook, from_registry};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::wire::{hook, registry};
+use flightdeck_core::view;
 use flightdeck_sim::corpus::{HookRecord, RegistryRecord, Scenario, scenarios};
 
-use crate::story;
+use crate::script;
 
 #[test]
-fn every_scenario_of_the_corpus_reads_as_its_story() {
+fn every_scenario_of_the_corpus_matches_its_snapshot() {
     for scenario in scenarios() {
         let mut fleet = Fleet::new(Rules::default());
         let start = scenario.hooks.first().map_or(0, |h| h.t_ms);
@@ -25,8 +25,8 @@ fn every_scenario_of_the_corpus_reads_as_its_story() {
             apply(&mut fleet, hook, i as u64 + 1);
             let next = names.len() + 1;
             let name = names.entry(hook.session_id().to_owned()).or_insert_with(|| format!("s{next}"));
-            let card = fleet.get(hook.session_id()).map(|s| board::card(s, fleet.rules()));
-            let reads = card.map_or("(not on the board)".to_owned(), |card| story::read(&card));
+            let card = fleet.get(hook.session_id()).map(|s| view::card(s, fleet.rules()));
+            let reads = card.map_or("(not on the board)".to_owned(), |card| script::read(&card));
             let what = describe(hook);
             writeln!(told, "{:>6} {name:<3} {what:<46} → {reads}", hook.t_ms - start).unwrap();
         }
@@ -35,7 +35,7 @@ fn every_scenario_of_the_corpus_reads_as_its_story() {
     }
 }
 
-/// What came at one moment.
+/// The events of one moment.
 enum Told<'a> {
     Hook(&'a HookRecord),
     Registry(&'a RegistryRecord),
@@ -43,12 +43,12 @@ enum Told<'a> {
 
 /// Hooks and registry by time, with the timers between them: what a person at that terminal saw.
 #[test]
-fn every_scenario_with_the_clients_own_registry_reads_as_its_story() {
+fn every_scenario_with_the_clients_own_registry_matches_its_snapshot() {
     for scenario in scenarios() {
-        let mut story = Changes::new(first_ms(&scenario));
-        replay(&scenario, |fleet, t_ms, what| story.tell(fleet, t_ms, what));
+        let mut script = Changes::new(first_ms(&scenario));
+        replay(&scenario, |fleet, t_ms, what| script.tell(fleet, t_ms, what));
         let file = format!("{}/tests/it/with_registry/{}.txt", env!("CARGO_MANIFEST_DIR"), scenario.name);
-        expect_test::expect_file![file].assert_eq(&story.text);
+        expect_test::expect_file![file].assert_eq(&script.text);
     }
 }
 
@@ -102,12 +102,12 @@ impl Changes {
 
     fn tell(&mut self, fleet: &Fleet, t_ms: i64, what: &str) {
         for session in fleet.sessions() {
-            let reads = story::read(&board::card(session, fleet.rules()));
+            let reads = script::read(&view::card(session, fleet.rules()));
             let next = self.names.len() + 1;
-            let name = self.names.entry(session.id.clone()).or_insert_with(|| format!("s{next}"));
-            if self.last.get(&session.id) != Some(&reads) {
+            let name = self.names.entry(session.id.to_string()).or_insert_with(|| format!("s{next}"));
+            if self.last.get(session.id.as_str()) != Some(&reads) {
                 writeln!(self.text, "{:>6} {name:<3} {what:<46} → {reads}", t_ms - self.start).unwrap();
-                self.last.insert(session.id.clone(), reads);
+                self.last.insert(session.id.to_string(), reads);
             }
         }
     }
@@ -115,10 +115,10 @@ impl Changes {
 
 fn hear(fleet: &mut Fleet, entry: &RegistryRecord, seq: u64) {
     let Some(content) = &entry.content else { return };
-    let Some(mut record) = registry::record(content, EventId(u128::from(seq))) else { return };
+    let Some(mut record) = from_registry::record(content, EventId(u128::from(seq))) else { return };
     record.seq = seq;
     record.envelope.proc_start = Some("1".into());
-    hook::stamp(&mut record, Timestamp::from_millis(entry.t_ms), fleet.now());
+    from_hook::stamp(&mut record, Timestamp::from_millis(entry.t_ms), fleet.now());
     fleet.apply(&Event::from_record(&record));
 }
 
@@ -134,7 +134,7 @@ fn apply(fleet: &mut Fleet, hook: &HookRecord, seq: u64) {
         env.insert("fired_at".into(), at.to_string().into());
         env.insert("proc_start".into(), "1".into());
     }
-    fleet.apply(&Event::from_record(&story::record(hook.event.clone(), env, seq, at, fleet.now())));
+    fleet.apply(&Event::from_record(&script::record(hook.event.clone(), env, seq, at, fleet.now())));
 }
 
 /// The event with the one word that tells it from its siblings.

@@ -1,17 +1,17 @@
 //! What transcripts put on a card, and what they leave alone.
 
-use flightdeck_core::board::CacheStatus;
-use flightdeck_core::enrichment::{Fold, From, Summary};
 use flightdeck_core::fleet::{Effect, Fleet};
-use flightdeck_core::price::PriceTable;
 use flightdeck_core::rules::Rules;
+use flightdeck_core::usage::amounts::CacheStatus;
+use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
+use flightdeck_core::usage::price::PriceTable;
 use serde_json::{Value, json};
 
-use crate::story::{at, card, tell};
+use crate::script::{at, card, tell};
 
 fn summary(lines: &[Value]) -> Summary {
     let mut fold = Fold::default();
-    lines.iter().for_each(|line| drop(fold.take(From::Main, line.to_string().as_bytes())));
+    lines.iter().for_each(|line| drop(fold.take(TranscriptFile::Main, line.to_string().as_bytes())));
     Summary::of(fold.known().clone(), PriceTable::shipped())
 }
 
@@ -26,8 +26,8 @@ fn a_card_shows_its_numbers_and_its_state_stays_what_the_hooks_said() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=fix~it\n2 PreToolUse tool_name=Bash tool_use_id=a");
     let before = card(&fleet, "s");
-    let effects = fleet.enrich("s", summary(&[answer("1.5", "claude-sonnet-4-5-20250929")]));
-    assert_eq!(effects, [Effect::Changed("s".to_owned())]);
+    let effects = fleet.enrich(&"s".into(), summary(&[answer("1.5", "claude-sonnet-4-5-20250929")]));
+    assert_eq!(effects, [Effect::Changed("s".into())]);
     let after = card(&fleet, "s");
     assert_eq!(after.agent_state, before.agent_state);
     assert_eq!(after.tokens.unwrap().cache_read, 100_000);
@@ -36,24 +36,24 @@ fn a_card_shows_its_numbers_and_its_state_stays_what_the_hooks_said() {
     assert_eq!((context.tokens, context.window, context.percent), (100_015, Some(200_000), Some(50.0)));
     assert_eq!(after.git_branch.as_deref(), Some("main"));
     assert_eq!(after.last_assistant_text.as_deref(), Some("Done."));
-    assert_eq!(fleet.enrich("s", summary(&[answer("1.5", "claude-sonnet-4-5-20250929")])), []);
-    assert_eq!(fleet.enrich("nobody", summary(&[])), []);
+    assert_eq!(fleet.enrich(&"s".into(), summary(&[answer("1.5", "claude-sonnet-4-5-20250929")])), []);
+    assert_eq!(fleet.enrich(&"unknown".into(), summary(&[])), []);
 }
 
 #[test]
 fn a_warm_cache_turns_cold_by_itself_and_the_card_moves_down() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=x\n2 Stop");
-    fleet.enrich("s", summary(&[answer("2", "claude-opus-5-5")]));
+    fleet.enrich(&"s".into(), summary(&[answer("2", "claude-opus-5-5")]));
     let warm = card(&fleet, "s");
     assert_eq!((warm.cache.status, warm.cache.expires_at), (CacheStatus::Warm, Some(at("302"))));
     assert_eq!(fleet.tick(at("301.9")), []);
     assert_eq!(fleet.next_wake(), Some(at("302")));
-    assert_eq!(fleet.tick(at("302")), [Effect::Changed("s".to_owned())]);
+    assert_eq!(fleet.tick(at("302")), [Effect::Changed("s".into())]);
     let cold = card(&fleet, "s");
     assert_eq!(cold.cache.status, CacheStatus::Cold);
     assert!(cold.rank.default > warm.rank.default);
-    fleet.enrich("s", summary(&[answer("310", "claude-opus-5-5")]));
+    fleet.enrich(&"s".into(), summary(&[answer("310", "claude-opus-5-5")]));
     assert_eq!(card(&fleet, "s").cache.status, CacheStatus::Warm);
 }
 
@@ -61,7 +61,7 @@ fn a_warm_cache_turns_cold_by_itself_and_the_card_moves_down() {
 fn the_newest_word_about_the_model_wins() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 SessionStart source=startup model=claude-opus-5-5");
-    fleet.enrich("s", summary(&[answer("2", "claude-haiku-4-5")]));
+    fleet.enrich(&"s".into(), summary(&[answer("2", "claude-haiku-4-5")]));
     assert_eq!(card(&fleet, "s").model.as_deref(), Some("claude-haiku-4-5"));
     tell(&mut fleet, "3 PostModelSwitch to_model=claude-fable-5");
     assert_eq!(card(&fleet, "s").model.as_deref(), Some("claude-fable-5"));
@@ -72,7 +72,7 @@ fn a_persons_title_wins_over_claudes_and_that_over_the_first_prompt() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=first");
     let title = |lines: &[Value], fleet: &mut Fleet| {
-        fleet.enrich("s", summary(lines));
+        fleet.enrich(&"s".into(), summary(lines));
         card(fleet, "s").title.unwrap()
     };
     let ai = json!({"type": "ai-title", "aiTitle": "Fix the parser"});
@@ -88,7 +88,7 @@ fn a_context_fuller_than_its_window_is_believed() {
     tell(&mut fleet, "1 UserPromptSubmit prompt=x");
     let mut line = answer("2", "claude-haiku-4-5");
     line["message"]["usage"]["cache_read_input_tokens"] = json!(300_000);
-    fleet.enrich("s", summary(&[line]));
+    fleet.enrich(&"s".into(), summary(&[line]));
     let context = card(&fleet, "s").context.unwrap();
     assert_eq!((context.window, context.percent), (Some(300_015), Some(100.0)));
 }
@@ -98,6 +98,6 @@ fn a_snapshot_is_the_same_with_and_without_transcripts() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=x\n2 Stop");
     let replayed = serde_json::to_value(&fleet).unwrap();
-    fleet.enrich("s", summary(&[answer("2", "claude-opus-5-5")]));
+    fleet.enrich(&"s".into(), summary(&[answer("2", "claude-opus-5-5")]));
     assert_eq!(serde_json::to_value(&fleet).unwrap(), replayed);
 }

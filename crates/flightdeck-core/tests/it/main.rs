@@ -1,5 +1,5 @@
-//! Stories about the core: each event in each state that matters, each captured scenario, and properties that hold in any order.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a story stops where it goes wrong")]
+//! Tests of the core: each event in each state that matters, each captured scenario, and properties that hold in any order.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at its first error")]
 
 mod asks;
 mod corpus;
@@ -7,7 +7,7 @@ mod enriched;
 mod no_false_alarm;
 mod properties;
 mod registry;
+mod script;
 mod sources;
 mod states;
 mod status_line;
-mod story;

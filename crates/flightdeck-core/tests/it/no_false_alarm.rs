@@ -1,11 +1,11 @@
-//! Nobody is called to a terminal for nothing: every alarm over the corpus is compared with what that terminal showed,
+//! No false alarm calls a person to a terminal: every alarm over the corpus is compared with what that terminal showed,
 //! by the scenario's own record. A dialog is what the client's registry says while it waits; an interrupt is the mark it
 //! left in the transcript.
 
 use std::collections::BTreeMap;
 
-use flightdeck_core::lens::StateName;
-use flightdeck_core::record::Source;
+use flightdeck_core::log::record::Source;
+use flightdeck_core::session::state_name::StateName;
 use flightdeck_core::time::Timestamp;
 use flightdeck_sim::corpus::{Scenario, scenarios, transcript};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::corpus::replay;
 
 /// The client writes its registry around the hook, and its transcript up to a moment later.
 const AROUND_MS: i64 = 1000;
-/// No state that only the registry told of is shown for less.
+/// Shortest time that a state known only from the registry is shown.
 const SHOWN_MS_MIN: i64 = 250;
 
 /// The recorder looks now and then. The same status set anew: there was another in between, too short for it.
@@ -39,15 +39,15 @@ fn entries(scenario: &Scenario) -> Vec<Entry> {
         for session in fleet.sessions() {
             let state = StateName::of(&session.shown.state);
             let since_ms = session.shown.since.as_millis();
-            let last = now.get(&session.id).copied();
+            let last = now.get(session.id.as_str()).copied();
             if last.is_some_and(|last| all[last].state == state) {
                 continue;
             }
             if let Some(last) = last {
                 all[last].gone_ms = Some(t_ms);
             }
-            now.insert(session.id.clone(), all.len());
-            let (session, source) = (session.id.clone(), session.shown.source);
+            now.insert(session.id.to_string(), all.len());
+            let (session, source) = (session.id.to_string(), session.shown.source);
             all.push(Entry { session, state, since_ms, source, shown_ms: t_ms, gone_ms: None });
         }
     });

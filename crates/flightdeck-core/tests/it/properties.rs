@@ -1,21 +1,21 @@
-//! What holds whatever comes: any order within a second, any duplication, any unknown, any truncation.
+//! Properties that hold for any input: any order within a second, any duplication, any unknown, any truncation.
 
 use std::sync::LazyLock;
 
-use flightdeck_core::board::{self, Card};
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::{EventId, Record, Verbatim};
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::{EventId, Record, Verbatim};
+use flightdeck_core::log::{from_hook, from_registry};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_core::wire::hook::{self, HookDraft};
+use flightdeck_core::view::{self, card::Card};
+use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_core::wire::hook_name::{Form, HookName};
-use flightdeck_core::wire::registry;
 use flightdeck_sim::corpus::{HookRecord, RegistryRecord, Scenario, scenarios};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::story;
+use crate::script;
 
 /// What may go wrong with one captured event on its way.
 #[derive(Clone, Debug)]
@@ -109,7 +109,7 @@ fn told_by_hooks(hooks: &[HookRecord], mishaps: &[Mishap]) -> Vec<(Timestamp, Re
 /// What the client's registry said meanwhile.
 fn told_by_registry(entries: &[RegistryRecord]) -> Vec<(Timestamp, Record)> {
     let heard = entries.iter().filter_map(|entry| {
-        let record = registry::record(entry.content.as_ref()?, EventId(0))?;
+        let record = from_registry::record(entry.content.as_ref()?, EventId(0))?;
         Some((Timestamp::from_millis(entry.t_ms), record))
     });
     heard.collect()
@@ -122,7 +122,7 @@ fn stamped(mut arriving: Vec<(Timestamp, Record)>) -> Vec<Record> {
     let mut stamp = |(at, mut record): (Timestamp, Record)| {
         seq += 1;
         (record.seq, record.id) = (seq, EventId(u128::from(seq)));
-        hook::stamp(&mut record, at, last);
+        from_hook::stamp(&mut record, at, last);
         last = record.received_at;
         record
     };
@@ -133,7 +133,7 @@ fn stamped(mut arriving: Vec<(Timestamp, Record)>) -> Vec<Record> {
 fn stored(record: &Record) -> String {
     json!({
         "seq": record.seq, "id": record.id.to_string(), "fired_at": record.fired_at, "received_at": record.received_at,
-        "source": record.source, "name": record.name, "session_id": record.session_id, "agent_id": record.agent_id,
+        "source": record.source, "name": record.name, "host": record.host, "subject": record.subject, "agent_id": record.agent_id,
         "payload": record.payload, "envelope": record.envelope,
     })
     .to_string()
@@ -150,7 +150,8 @@ fn read_back(line: &str) -> Record {
         received_at: serde_json::from_value(take("received_at")).unwrap(),
         source: serde_json::from_value(take("source")).unwrap(),
         name: serde_json::from_value(take("name")).unwrap(),
-        session_id: serde_json::from_value(take("session_id")).unwrap(),
+        host: serde_json::from_value(take("host")).unwrap(),
+        subject: serde_json::from_value(take("subject")).unwrap(),
         agent_id: serde_json::from_value(take("agent_id")).unwrap(),
         envelope: serde_json::from_value(take("envelope")).unwrap(),
         payload,
@@ -197,14 +198,14 @@ fn big_scenarios() -> &'static [Scenario] {
     &ALL
 }
 
-/// How much later than its event a hook that nobody waits for may look at the clock, and how much later any may be heard:
+/// How much later than its event an async hook may read the clock, and how much later any hook may arrive:
 /// together before the registry's word settles.
 const SLOW_MS_MAX: i64 = 150;
 const HEARD_MS_MAX: i64 = 100;
 /// All that was slow has come by then, and what the registry said has settled.
 const CALM_MS: i64 = 1500;
 
-/// Moments at which nothing had happened for a while: what a card says then does not depend on how quick anybody was.
+/// Moments at which nothing had happened for a while: what a card says then does not depend on how quick the sources were.
 fn calm_moments(scenario: &Scenario) -> Vec<i64> {
     let hooks = scenario.hooks.iter().map(|h| h.t_ms);
     let mut all: Vec<i64> = hooks.chain(scenario.registry.iter().map(|r| r.t_ms)).collect();
@@ -219,9 +220,9 @@ fn seen_at(scenario: &Scenario, now: i64, late: &[(i64, i64)]) -> Vec<String> {
     let before: Vec<_> =
         scenario.hooks.iter().filter(|h| h.t_ms < now && !h.env.is_empty()).cloned().collect();
     let slow = before.iter().zip(late.iter().cycle()).map(|(hook, (slow, _))| {
-        let nobody_waits = HookName::parse(hook.name())
+        let is_async = HookName::parse(hook.name())
             .is_some_and(|name| matches!(name.info().form, Form::Async | Form::Held));
-        HookRecord { t_ms: hook.t_ms + if nobody_waits { *slow } else { 0 }, ..hook.clone() }
+        HookRecord { t_ms: hook.t_ms + if is_async { *slow } else { 0 }, ..hook.clone() }
     });
     let slow: Vec<_> = slow.collect();
     let heard = |(_, delay_ms): &(i64, i64)| Mishap {
@@ -240,13 +241,13 @@ fn seen_at(scenario: &Scenario, now: i64, late: &[(i64, i64)]) -> Vec<String> {
     }
     // Which of two requests came first, and which subagent, is told late too.
     let sorted = |card: &Card| {
-        let read = story::read(card);
+        let read = script::read(card);
         let mut parts: Vec<_> =
             read.split(" · ").map(|part| part.split(": ").next().unwrap_or(part)).collect();
         parts[1..].sort_unstable();
         parts.join(" · ")
     };
-    board::board(&fleet).iter().map(sorted).collect()
+    view::board(&fleet).iter().map(sorted).collect()
 }
 
 proptest! {
@@ -272,9 +273,9 @@ proptest! {
                 let _ = live.tick(due);
             }
             let _ = (live.tick(now), replayed.tick(now));
-            let cards = board::board(&live);
+            let cards = view::board(&live);
             assert_valid(&cards);
-            let json = |fleet: &Fleet| serde_json::to_string(&board::board(fleet)).unwrap();
+            let json = |fleet: &Fleet| serde_json::to_string(&view::board(fleet)).unwrap();
             prop_assert_eq!(json(&replayed), json(&live));
             prop_assert_eq!(json_of(&replayed), json_of(&live));
         }
@@ -317,7 +318,7 @@ proptest! {
         let calm = |delay_ms: i64| Mishap { delay_ms, twice: false, no_clock: false, harm: Harm::None };
         let in_order = fold(&arrivals(&hooks, &[calm(0)]));
         let shuffled = fold(&arrivals(&hooks, &delays.iter().map(|d| calm(*d)).collect::<Vec<_>>()));
-        let read = |fleet: &Fleet| board::board(fleet).iter().map(story::read).collect::<Vec<_>>();
+        let read = |fleet: &Fleet| view::board(fleet).iter().map(script::read).collect::<Vec<_>>();
         prop_assert_eq!(read(&shuffled), read(&in_order));
     }
 
@@ -340,10 +341,10 @@ proptest! {
         let known = flightdeck_core::wire::hook_name::HookName::ALL;
         let name = known.get(name.len()).map_or(name.clone(), |info| info.name.to_string());
         payload.insert("hook_event_name".into(), json!(if name.is_empty() { "x".to_owned() } else { name }));
-        let record = story::record(payload, Map::new(), 1, Timestamp::from_millis(story::NOON), Timestamp::default());
+        let record = script::record(payload, Map::new(), 1, Timestamp::from_millis(script::NOON), Timestamp::default());
         let mut fleet = Fleet::new(Rules::default());
         let _ = fleet.apply(&Event::from_record(&record));
-        assert_valid(&board::board(&fleet));
+        assert_valid(&view::board(&fleet));
     }
 }
 

@@ -1,28 +1,28 @@
 //! What the client's registry does, status by status and state by state, and when its word counts.
 
 use expect_test::{Expect, expect};
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::lens::Group;
-use flightdeck_core::record::EventId;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::EventId;
+use flightdeck_core::log::{from_hook, from_registry};
 use flightdeck_core::rules::Rules;
-use flightdeck_core::wire::{hook, registry};
+use flightdeck_core::session::state_name::Group;
 use serde_json::{Value, json};
 
-use crate::story::{at, card, read, tell};
+use crate::script::{at, card, read, tell};
 
 /// Lines as in [`tell`], and `<seconds> registry <status>[:<waitingFor>] [key=value…]`, written when it is read.
 /// Afterwards half a second passes.
 #[track_caller]
-fn check(story: &str, expect: Expect) {
+fn check(script: &str, expect: Expect) {
     let mut fleet = Fleet::new(Rules::default());
-    tell_all(&mut fleet, story);
+    tell_all(&mut fleet, script);
     let _ = fleet.tick(fleet.now() + flightdeck_core::time::Millis(500));
     expect.assert_eq(&read(&card(&fleet, "s")));
 }
 
-pub(crate) fn tell_all(fleet: &mut Fleet, story: &str) {
-    for line in story.lines().map(str::trim) {
+pub(crate) fn tell_all(fleet: &mut Fleet, script: &str) {
+    for line in script.lines().map(str::trim) {
         let words: Vec<_> = line.split_whitespace().collect();
         match words.as_slice() {
             [when, "registry", status, rest @ ..] => hear(fleet, when, status, rest),
@@ -44,17 +44,18 @@ pub(crate) fn hear(fleet: &mut Fleet, when: &str, status: &str, rest: &[&str]) {
         entry[key] = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
     }
     let Value::Object(entry) = entry else { unreachable!() };
-    let mut record = registry::record(&entry, EventId(1)).unwrap();
+    let mut record = from_registry::record(&entry, EventId(1)).unwrap();
     record.seq = fleet.last_seq() + 1;
-    hook::stamp(&mut record, at(received), fleet.now());
+    from_hook::stamp(&mut record, at(received), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
 }
 
 fn gone(fleet: &mut Fleet, when: &str, pid: &str) {
     let (pid, start) = pid.split_once('@').unwrap();
-    let mut record = registry::process_gone("s", pid.parse().unwrap(), Some(start), at(when), EventId(1));
+    let mut record =
+        from_registry::process_gone(&"s".into(), pid.parse().unwrap(), Some(start), at(when), EventId(1));
     record.seq = fleet.last_seq() + 1;
-    hook::stamp(&mut record, at(when), fleet.now());
+    from_hook::stamp(&mut record, at(when), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
 }
 
@@ -163,7 +164,7 @@ fn an_esc_at_the_very_end_of_a_tool_is_not_hidden_by_the_hook_of_that_tool() {
 
 /// As a real client was heard on a busy machine.
 #[test]
-fn a_turn_that_ended_is_no_interrupt_although_its_last_call_was_told_of_late() {
+fn a_turn_that_ended_is_no_interrupt_although_its_last_call_was_reported_late() {
     check(
         r#"1.385 UserPromptSubmit prompt=a
            1.393@1.338 registry busy
@@ -214,7 +215,7 @@ fn an_idle_word_of_the_turn_before_never_ends_this_one() {
 }
 
 #[test]
-fn a_turn_no_hook_told_of_ends_as_a_turn() {
+fn a_turn_that_no_hook_reported_ends_as_a_turn() {
     check(
         "0 registry idle\n 1 registry busy\n 5 registry idle",
         expect![[r#"needs_you idle "Waiting for your next prompt""#]],
@@ -260,7 +261,7 @@ fn waiting_blocks_a_working_session_and_a_hook_that_knows_more_takes_over() {
 }
 
 #[test]
-fn a_menu_the_person_opened_alarms_nobody() {
+fn a_menu_the_person_opened_raises_no_alarm() {
     check(
         "0 UserPromptSubmit prompt=a\n 1 registry waiting:dialog~open",
         expect![[r#"running thinking "Thinking""#]],
@@ -288,20 +289,20 @@ fn idle_ends_background_work_and_its_agents() {
 
 #[test]
 fn a_client_still_busy_a_second_after_its_stop_was_sent_on() {
-    let story = "0 UserPromptSubmit prompt=a\n 0.1 registry busy\n 5 Stop";
-    check(&format!("{story}\n 5.9 tick"), expect![[r#"running thinking "Thinking""#]]);
+    let script = "0 UserPromptSubmit prompt=a\n 0.1 registry busy\n 5 Stop";
+    check(&format!("{script}\n 5.9 tick"), expect![[r#"running thinking "Thinking""#]]);
     check(
-        &format!("{story}\n 5.1 registry idle\n 6.5 tick"),
+        &format!("{script}\n 5.1 registry idle\n 6.5 tick"),
         expect![[r#"needs_you idle "Waiting for your next prompt""#]],
     );
     check(
-        &format!("{story}\n 6.5 tick\n 8 registry idle"),
+        &format!("{script}\n 6.5 tick\n 8 registry idle"),
         expect![[r#"needs_you idle "Waiting for your next prompt""#]],
     );
 }
 
 #[test]
-fn the_last_idle_after_the_end_brings_nobody_back_but_work_does() {
+fn the_last_idle_after_the_end_brings_no_session_back_but_work_does() {
     check(
         "0 Stop\n 1 SessionEnd reason=other\n 1.1 registry idle",
         expect![[r#"done session_ended "Session closed""#]],
@@ -342,8 +343,8 @@ fn a_session_id_that_changes_in_place_replaces_the_card() {
     let mut fleet = Fleet::new(Rules::default());
     tell_all(&mut fleet, "0 registry idle sessionId=a\n 5 registry idle sessionId=b\n 6 tick");
     let board: Vec<_> =
-        flightdeck_core::board::board(&fleet).into_iter().map(|c| (c.id, c.continues)).collect();
-    assert_eq!(board, [("b".to_owned(), Some("a".to_owned()))]);
+        flightdeck_core::view::board(&fleet).into_iter().map(|c| (c.id, c.continues)).collect();
+    assert_eq!(board, [("b".into(), Some("a".into()))]);
 }
 
 #[test]
@@ -400,14 +401,14 @@ fn a_file_read_between_the_goodbye_and_the_next_start_does_not_double_the_card()
          6 tick",
     );
     let board: Vec<_> =
-        flightdeck_core::board::board(&fleet).into_iter().map(|c| (c.id, c.continues)).collect();
-    assert_eq!(board, [("b".to_owned(), Some("a".to_owned()))]);
+        flightdeck_core::view::board(&fleet).into_iter().map(|c| (c.id, c.continues)).collect();
+    assert_eq!(board, [("b".into(), Some("a".into()))]);
 }
 
 /// One file of one process, read twice: the second reading is the newer one. A start says so itself.
 #[test]
 fn a_clock_that_was_set_back_keeps_no_dead_session_on_the_board() {
-    for story in [
+    for script in [
         "20 registry busy sessionId=a\n 20.5@19.9 registry idle sessionId=b",
         "20 registry busy sessionId=a\n 3 registry idle sessionId=b",
         // A word of the old one comes in between, and resets what it knows of the time.
@@ -418,9 +419,9 @@ fn a_clock_that_was_set_back_keeps_no_dead_session_on_the_board() {
          3 SessionStart source=clear session_id=b pid=7 proc_start=1",
     ] {
         let mut fleet = Fleet::new(Rules::default());
-        tell_all(&mut fleet, story);
-        assert_eq!(card(&fleet, "a").replaced_by.as_deref(), Some("b"), "{story}");
-        assert_eq!(card(&fleet, "b").continues.as_deref(), Some("a"), "{story}");
+        tell_all(&mut fleet, script);
+        assert_eq!(card(&fleet, "a").replaced_by.as_deref(), Some("b"), "{script}");
+        assert_eq!(card(&fleet, "b").continues.as_deref(), Some("a"), "{script}");
     }
 }
 

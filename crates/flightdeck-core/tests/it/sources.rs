@@ -1,23 +1,23 @@
 //! Hooks, the registry and the transcript tell of the same session: in whatever order, it is one card.
 
 use expect_test::expect;
-use flightdeck_core::enrichment::{Fold, From, Summary};
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::price::PriceTable;
-use flightdeck_core::record::EventId;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::EventId;
+use flightdeck_core::log::{from_hook, from_transcript};
 use flightdeck_core::rules::Rules;
-use flightdeck_core::wire::{growth, hook};
+use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
+use flightdeck_core::usage::price::PriceTable;
 use serde_json::{Value, json};
 
 use crate::registry::{hear, tell_all};
-use crate::story::{at, card, read, tell};
+use crate::script::{at, card, read, tell};
 
 /// The transcript of session `s` was read at one moment and its newest line is from another.
 fn grew(fleet: &mut Fleet, received: &str, written: &str) {
-    let mut record = growth::record("s", "/t/s.jsonl", at(written), EventId(1));
+    let mut record = from_transcript::record(&"s".into(), "/t/s.jsonl", at(written), EventId(1));
     record.seq = fleet.last_seq() + 1;
-    hook::stamp(&mut record, at(received), fleet.now());
+    from_hook::stamp(&mut record, at(received), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
     let mut fold = Fold::default();
     for line in [
@@ -27,9 +27,9 @@ fn grew(fleet: &mut Fleet, received: &str, written: &str) {
             "message": {"id": "m", "model": "claude-opus-5-5", "content": [{"type": "text", "text": "Done."}],
                 "usage": {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 1000}}}),
     ] {
-        let _ = fold.take(From::Main, line.to_string().as_bytes());
+        let _ = fold.take(TranscriptFile::Main, line.to_string().as_bytes());
     }
-    let _ = fleet.enrich("s", Summary::of(fold.known().clone(), PriceTable::shipped()));
+    let _ = fleet.enrich(&"s".into(), Summary::of(fold.known().clone(), PriceTable::shipped()));
 }
 
 /// What the three sources say of one moment: the hook, the registry's word and when it was written, the newest line.
@@ -89,7 +89,7 @@ fn play(order: [usize; 3], step: f64, event: &str, status: &str, written: &str, 
     let _ = fleet.tick(at("15"));
     assert_eq!(fleet.len(), 1);
     let mut card = serde_json::to_value(card(&fleet, "s")).unwrap();
-    // Named after its event, which this story numbers as they come; the shim names an event once and for all.
+    // Named after its event, which this script numbers as they come; the shim names an event once and for all.
     card["asks"].as_array_mut().unwrap().iter_mut().for_each(|ask| ask["id"] = json!("ask"));
     card
 }
@@ -110,7 +110,7 @@ fn a_growing_transcript_discovers_a_session_as_working_and_says_nothing_more() {
 }
 
 #[test]
-fn whoever_knows_more_is_believed_at_once() {
+fn a_source_with_more_detail_counts_at_once() {
     let mut fleet = Fleet::new(Rules::default());
     grew(&mut fleet, "2", "1");
     tell_all(&mut fleet, "3@0.5 registry idle");
@@ -120,15 +120,15 @@ fn whoever_knows_more_is_believed_at_once() {
 }
 
 #[test]
-fn a_transcript_is_a_sign_of_life_and_moves_no_session_that_others_told_of() {
-    for (story, expect) in [
+fn a_transcript_is_a_sign_of_life_and_moves_no_session_that_other_sources_report() {
+    for (script, expect) in [
         ("1 UserPromptSubmit prompt=x", expect![[r#"running thinking "Thinking""#]]),
         ("1 InstructionsLoaded", expect![[r#"needs_you idle "Ready""#]]),
         ("1 Stop", expect![[r#"needs_you idle "Waiting for your next prompt""#]]),
         ("1 SessionEnd reason=other", expect![[r#"done session_ended "Session closed""#]]),
     ] {
         let mut fleet = Fleet::new(Rules::default());
-        tell(&mut fleet, story);
+        tell(&mut fleet, script);
         grew(&mut fleet, "50", "49");
         let _ = fleet.tick(at("100"));
         expect.assert_eq(&read(&card(&fleet, "s")));
@@ -139,9 +139,14 @@ fn a_transcript_is_a_sign_of_life_and_moves_no_session_that_others_told_of() {
 fn only_growth_that_says_something_is_news() {
     let mut fleet = Fleet::new(Rules::default());
     let is_news = |fleet: &Fleet, written: &str| {
-        fleet.is_news(&Event::from_record(&growth::record("s", "/t/s.jsonl", at(written), EventId(1))))
+        fleet.is_news(&Event::from_record(&from_transcript::record(
+            &"s".into(),
+            "/t/s.jsonl",
+            at(written),
+            EventId(1),
+        )))
     };
-    assert!(is_news(&fleet, "1"), "nobody told of it");
+    assert!(is_news(&fleet, "1"), "no source reported it");
     grew(&mut fleet, "1", "1");
     assert!(!is_news(&fleet, "5"));
     assert!(is_news(&fleet, "12"), "it may be taken for quiet");

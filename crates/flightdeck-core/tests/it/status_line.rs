@@ -1,22 +1,23 @@
 //! The client's own status line on a card: what it tells, and what it must leave alone.
 
 use expect_test::{Expect, expect};
-use flightdeck_core::board::{self, Card};
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::{Effect, Fleet};
-use flightdeck_core::record::{EventId, Record};
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::from_hook;
+use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_core::wire::{hook, statusline};
+use flightdeck_core::view::{self, card::Card};
+use flightdeck_core::wire::status_line;
 use flightdeck_sim::corpus;
 use serde_json::{Map, Value, json};
 
-use crate::story::{self, at, tell};
+use crate::script::{self, at, tell};
 
 fn line(payload: Map<String, Value>, fired: Timestamp, received: Timestamp) -> Record {
     let env = Map::from_iter([("fired_at".to_owned(), json!(fired.to_string()))]);
-    let mut record = statusline::draft(&payload, env).into_record(EventId(1)).unwrap();
-    hook::stamp(&mut record, received, received);
+    let mut record = status_line::draft(&payload, env).into_record(EventId(1)).unwrap();
+    from_hook::stamp(&mut record, received, received);
     record
 }
 
@@ -37,7 +38,7 @@ fn fleet(begin: &str) -> Fleet {
 }
 
 fn card(fleet: &Fleet) -> Card {
-    board::card(fleet.get("s").unwrap(), fleet.rules())
+    view::card(fleet.get("s").unwrap(), fleet.rules())
 }
 
 fn data(card: &Card) -> String {
@@ -59,15 +60,15 @@ fn the_captured_lines_fill_the_card_and_leave_its_state_alone() {
     let mut told = String::new();
     for (n, hook) in scenario.hooks.iter().enumerate() {
         let now = Timestamp::from_millis(hook.t_ms);
-        let record = story::record(hook.event.clone(), hook.env.clone(), n as u64 + 1, now, fleet.now());
+        let record = script::record(hook.event.clone(), hook.env.clone(), n as u64 + 1, now, fleet.now());
         fleet.apply(&Event::from_record(&record));
         // The recorder has no time for them: one comes at the start, and one after each answer.
         if matches!(hook.name(), "SessionStart" | "Stop") {
             let id = hook.session_id();
-            let before = story::read(&board::card(fleet.get(id).unwrap(), fleet.rules()));
+            let before = script::read(&view::card(fleet.get(id).unwrap(), fleet.rules()));
             fleet.apply(&Event::from_record(&line(lines.next().unwrap().clone(), now, fleet.now())));
-            let card = board::card(fleet.get(id).unwrap(), fleet.rules());
-            assert_eq!(story::read(&card), before);
+            let card = view::card(fleet.get(id).unwrap(), fleet.rules());
+            assert_eq!(script::read(&card), before);
             told += &data(&card);
         }
     }
@@ -165,7 +166,7 @@ fn what_is_known_already_is_no_news() {
     fleet.apply(&event(0.5, 1));
     assert!(!fleet.is_news(&event(0.5, 2)), "only a duration changed");
     assert!(fleet.is_news(&event(0.6, 2)));
-    assert!(!Fleet::new(Rules::default()).is_news(&event(0.5, 1)), "nobody to tell it of");
+    assert!(!Fleet::new(Rules::default()).is_news(&event(0.5, 1)), "the session is unknown");
 }
 
 #[test]

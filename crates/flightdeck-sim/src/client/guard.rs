@@ -15,7 +15,7 @@ impl std::fmt::Display for Unsafe {
 
 impl std::error::Error for Unsafe {}
 
-/// Every home below the lab, the model on loopback, a dummy key, nothing reported, nothing updated.
+/// Checks that every home is below the lab, the model is on loopback, the key is the dummy, and telemetry and updates are off.
 pub fn check(env: &Env, lab: &Path) -> Result<(), Unsafe> {
     let refuse = |why: String| Err(Unsafe(why));
     if !lab.is_absolute() || !lab.join(MARKER).exists() {
@@ -77,7 +77,7 @@ mod tests {
         let changes = [
             ("HOME", "/root"),
             ("HOME", escape.as_str()),
-            ("CLAUDE_CONFIG_DIR", "/home/someone/.claude"),
+            ("CLAUDE_CONFIG_DIR", "/home/other/.claude"),
             ("FLIGHTDECK_HOME", ""),
             ("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
             ("ANTHROPIC_API_KEY", "sk-ant-other"),

@@ -1,4 +1,4 @@
-//! An MCP server that asks the person something: one tool, one form, over stdio. It writes down every line it gets.
+//! An MCP server with one tool that asks the person to fill in a form, over stdio. It logs every line it receives.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// What it asks with.
+/// The question on the form.
 pub const MESSAGE: &str = "What is your name?";
 
 /// Serves until stdin ends.
@@ -25,7 +25,7 @@ pub fn serve(log: &Path, input: impl BufRead, mut output: impl Write) -> io::Res
     Ok(())
 }
 
-/// `calls` are those that wait for the person, by the number of their form.
+/// `calls` are the tool calls that wait for the person, by the id of their form.
 fn answer(message: &Value, calls: &mut Vec<Value>) -> Option<Value> {
     let id = message.get("id")?;
     let reply = |id: &Value, result: Value| json!({"jsonrpc": "2.0", "id": id, "result": result});

@@ -21,21 +21,21 @@ use crate::model_api::ModelApi;
 pub use guard::{Unsafe, check};
 pub use tui::Tui;
 
-/// The client version every expectation here was measured with.
+/// The client version that all expectations were checked with.
 pub const PINNED: &str = "2.1.325";
 
-/// Marks a folder as ours to fill and to delete.
+/// A file that marks a folder as a lab, which may be deleted.
 const MARKER: &str = ".flightdeck-lab";
-/// Not a key: the client only wants one that looks like it.
+/// Not a real key: the client only checks its format.
 const DUMMY_KEY: &str = "sk-ant-dummy-lab-key-000000000000";
-/// How often a fact is looked for.
+/// Time between two checks of a condition.
 const POLL: Duration = Duration::from_millis(60);
 /// A client without a terminal ends within this time (its SessionEnd hooks get 1.5 s).
 const GOODBYE: Duration = Duration::from_secs(5);
 
 pub type Env = BTreeMap<String, String>;
 
-/// One throw-away world. Dropping it ends its tmux server, and with it every client in it.
+/// One throw-away environment. Dropping it ends its tmux server and every client in it.
 #[derive(Debug)]
 pub struct Lab {
     dir: PathBuf,
@@ -43,7 +43,7 @@ pub struct Lab {
     api: ModelApi,
 }
 
-/// What a `-p` run gave.
+/// The result of a `-p` run.
 #[derive(Debug)]
 pub struct Printed {
     pub success: bool,
@@ -52,12 +52,12 @@ pub struct Printed {
 }
 
 impl Lab {
-    /// Makes `dir` (which must be new or a lab of before) and everything in it. `client` is the `claude` binary.
+    /// Creates `dir` (which must be new or an old lab) and everything in it. `client` is the `claude` binary.
     pub fn new(dir: &Path, client: &Path) -> Result<Self> {
         if dir.exists() && !dir.join(MARKER).exists() {
             bail!("{} exists and is not a lab: refusing to fill it", dir.display());
         }
-        // A lab of before; what it left must not reach into this run.
+        // Files of an old lab must not affect this run.
         let _ = fs::remove_dir_all(dir);
         fs::create_dir_all(dir).with_context(|| format!("cannot make the lab {}", dir.display()))?;
         let dir = dir.canonicalize()?;
@@ -141,12 +141,12 @@ impl Lab {
         })
     }
 
-    /// Starts an interactive client in a terminal of its own.
+    /// Starts an interactive client in its own terminal.
     pub fn tui(&self, name: &str, args: &[&str], extra: &[(&str, &str)]) -> Result<Tui> {
         Tui::start(self, name, args, extra)
     }
 
-    /// What the client says its version is.
+    /// The version that the client reports.
     pub fn version(&self) -> Result<String> {
         let env = self.env(&[]);
         check(&env, &self.dir)?;
@@ -214,7 +214,7 @@ impl Lab {
         Ok(())
     }
 
-    /// Answers every question the client asks on its first start.
+    /// Writes the settings that answer all questions of a first start.
     fn make_trusted(&self) -> Result<()> {
         let project = json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []});
         let state = json!({
@@ -229,7 +229,7 @@ impl Lab {
 }
 
 impl Drop for Lab {
-    /// A client writes for a while after its terminal has gone; the lab ends when the last one has.
+    /// A client still writes for a while after its terminal is gone; this waits until all have ended.
     fn drop(&mut self) {
         let clients = tui::pids(self);
         // No server is running if no terminal was opened.
@@ -237,14 +237,14 @@ impl Drop for Lab {
         let gone = || Ok(clients.iter().all(|pid| !tui::is_alive(*pid)).then_some(()));
         if wait_for("the clients to be gone", GOODBYE, gone).is_err() {
             for pid in clients.iter().filter(|pid| tui::is_alive(**pid)) {
-                // It may have gone just now.
+                // It may have ended just now.
                 let _ = tui::signal(*pid, "KILL");
             }
         }
     }
 }
 
-/// Looks for a fact until it holds. `what` is for the person who reads that it never did.
+/// Waits until the condition gives a value. `what` names it in the error.
 pub fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     let end = Instant::now() + deadline;
     loop {

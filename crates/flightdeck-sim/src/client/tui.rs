@@ -14,7 +14,7 @@ const COLUMNS: &str = "160";
 const ROWS: &str = "50";
 /// Lines of a screen in an error message.
 const SHOWN_LINES: usize = 16;
-/// A typed prompt shows up within this time, even on a busy machine.
+/// A typed prompt appears within this time, on a busy machine too.
 const ECHO: Duration = Duration::from_secs(20);
 /// From start to the prompt box.
 const START: Duration = Duration::from_secs(40);
@@ -43,7 +43,7 @@ fn server(dir: &std::path::Path, name: &str) -> Command {
         ("TERM", "xterm-256color"),
         ("SHELL", "/bin/sh"),
     ]);
-    // The socket lies in the lab too: no other server can be reached by mistake.
+    // The socket is in the lab too, so no other server can be reached by mistake.
     command.env("TMUX_TMPDIR", dir.join("tmux")).env("HOME", dir.join("home")).stdin(Stdio::null());
     command
 }
@@ -110,7 +110,7 @@ impl Tui {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// What a person sees there. A terminal that is gone shows nothing either.
+    /// The screen as a person reads it. A closed terminal is empty too.
     pub fn screen(&self) -> Result<Screen> {
         let format = ["display-message", "-p", "-t", &self.name, "#{pane_dead}"];
         let dead = tmux_in(&self.lab_dir).args(format).output()?;
@@ -163,8 +163,8 @@ impl Tui {
         waited.with_context(|| self.shown())
     }
 
-    /// Somebody looks at this terminal: a tmux client attached to it, itself drawn by another tmux server. It goes when the
-    /// lab's server does. Gives back its terminal's name.
+    /// Attaches a viewer to this terminal: a tmux client inside another tmux server. It ends with the lab's server. Returns
+    /// the name of its terminal.
     pub fn attach(&self) -> Result<String> {
         let before = self.viewers()?;
         let attach = format!("unset TMUX; exec tmux -L lab attach -t ={}", self.name);
@@ -177,7 +177,7 @@ impl Tui {
         wait_for("the viewer", ECHO, || Ok(self.viewers()?.into_keys().find(|tty| !before.contains_key(tty))))
     }
 
-    /// Who looks at which session and pane of the lab's server.
+    /// The attached viewers, with the session and pane each one shows.
     pub fn viewers(&self) -> Result<BTreeMap<String, String>> {
         let format = "#{client_tty} #{session_name} #{pane_id}";
         let listed = tmux_in(&self.lab_dir).args(["list-clients", "-F", format]).output()?;
@@ -217,7 +217,7 @@ impl Tui {
         self::signal(self.pid, signal)
     }
 
-    /// Takes the terminal away, as closing its window would.
+    /// Closes the terminal.
     pub fn close_terminal(&self) -> Result<()> {
         self.tmux(&["kill-session", "-t", &self.name])
     }

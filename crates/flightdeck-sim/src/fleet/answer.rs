@@ -1,6 +1,6 @@
-//! What a session does when its request is answered by the hook that asks, as the captures `permhook`, `ask_hook` and
-//! `plan_hook` show it: a call that is allowed runs, one that is refused is missing from what follows. Where the captured
-//! person decided otherwise than this one, the rest is taken from a capture in which they decided alike.
+//! How a session continues when a hook answers its request, as in the captures `permhook`, `ask_hook` and `plan_hook`: an
+//! allowed call runs, a refused one does not. If the captured person decided differently, the rest is taken from a capture
+//! with the same decision.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ use super::template::{Script, Step, Wait};
 use super::{Fleet, Queued, SimEvent};
 use crate::Map;
 
-/// Tools whose request is the person's own to fill in: the client does not listen to a bare yes.
+/// Tools whose request needs content from the person: the client ignores a bare yes.
 const NEED_INPUT: [&str; 2] = ["AskUserQuestion", "ExitPlanMode"];
 /// Modes that a session of the fleet can be in between two plans.
 const MODES: [&str; 2] = ["default", "acceptEdits"];
 
-/// What the hook of a request printed, as the client reads it.
+/// The output of a request's hook, as the client reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     Allow { input: Option<Map>, mode: Option<&'static str> },
@@ -25,7 +25,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// `None` for what the client ignores.
+    /// `None` if the client ignores it.
     pub fn printed(json: &Value) -> Option<Self> {
         let output = json.get("hookSpecificOutput").filter(|o| o["hookEventName"] == "PermissionRequest")?;
         let decision = output.get("decision")?;
@@ -47,7 +47,7 @@ impl Verdict {
     }
 }
 
-/// What a request does not say and the client knows.
+/// What the client knows about a request beyond its payload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Request {
     pub(super) call_id: String,
@@ -55,12 +55,12 @@ pub(super) struct Request {
     pub(super) known: BTreeMap<String, String>,
     pub(super) job: &'static Job,
     pub(super) seat: usize,
-    /// Its place among everything planned.
+    /// Its number among all planned events.
     pub(super) number: u64,
 }
 
 impl SimEvent {
-    /// Somebody is asked, and [`Fleet::answer`] takes what they say.
+    /// Whether this is a request that [`Fleet::answer`] can answer.
     pub fn asks(&self) -> bool {
         self.request.is_some()
     }
@@ -91,7 +91,7 @@ impl SimEvent {
 }
 
 impl Fleet {
-    /// Whether the script leaves this request, the newest event returned of its session, without an answer until `at_ms`.
+    /// Whether the script leaves this request unanswered until `at_ms`. It must be the newest returned event of its session.
     pub fn waits_until(&mut self, ask: &SimEvent, at_ms: i64) -> bool {
         let Some(request) = ask.request.as_deref() else { return false };
         let shows = |q: &Queued| match request.script {
@@ -104,7 +104,7 @@ impl Fleet {
             match mine.filter(|q| shows(q)).map(|q| q.event.at_ms).min() {
                 Some(answered) => return answered > at_ms,
                 None if request.script != Script::Cut => return false,
-                // A turn that was cut off shows in the next one, which may not be planned yet.
+                // An interrupted turn shows in the next turn, which may not be planned yet.
                 None if self.seats[request.seat].free_at() > at_ms => return true,
                 None => {
                     let events = self.seats[request.seat].plan(&self.templates, &self.config);
@@ -115,9 +115,9 @@ impl Fleet {
         }
     }
 
-    /// The hook of `ask` printed this at `at_ms`, which is not before the event returned last. What the session was going
-    /// to do changes with it, and comes earlier by the time the captured person took. False where the client does
-    /// not listen: it has gone on already, or the verdict lacks what the tool needs.
+    /// The hook of `ask` printed this verdict at `at_ms`, which must not be before the last returned event. The session's
+    /// plan changes accordingly and moves earlier by the captured waiting time. False if the client ignores the verdict: it
+    /// has continued already, or the verdict lacks required content.
     pub fn answer(&mut self, ask: &SimEvent, verdict: &Verdict, at_ms: i64) -> bool {
         let Some(request) = ask.request.as_deref() else { return false };
         let bare = matches!(verdict, Verdict::Allow { input: None, .. });
@@ -143,7 +143,7 @@ impl Fleet {
         decided.is_some()
     }
 
-    /// What its seat has planned after a request, in the order of the script.
+    /// The planned events of its seat after a request, in script order.
     fn take_rest(&mut self, request: &Request) -> Vec<SimEvent> {
         let queue = std::mem::take(&mut self.queue).into_vec();
         let later = |q: &Queued| q.seat == request.seat && q.key.1 > request.number;
@@ -153,7 +153,7 @@ impl Fleet {
         rest.into_iter().map(|Reverse(q)| q.event).collect()
     }
 
-    /// The new rest, and how much later than planned everything after it comes.
+    /// The new events, and by how much later events are delayed.
     fn go_on(
         &mut self,
         ask: &SimEvent,
@@ -168,7 +168,7 @@ impl Fleet {
             (Some(ran), Verdict::Allow { .. }) => {
                 let takes_time = !NEED_INPUT.contains(&ask.text("tool_name"));
                 let tool_ms = if takes_time { self.seats[request.seat].tool_ms(&self.config) } else { 0 };
-                // An answer never makes it slower.
+                // An answer never delays the session.
                 let to_ms = (at_ms + tool_ms).min(was_ms);
                 vec![ran.shift(to_ms - was_ms)]
             }
@@ -185,7 +185,7 @@ impl Fleet {
         (before.into_iter().chain(new).chain(after).collect(), later_ms)
     }
 
-    /// From the request to the next thing that does not depend on the answer.
+    /// Time from the request to the next event that does not depend on the answer.
     fn as_captured_elsewhere(&mut self, request: &Request, verdict: &Verdict, at_ms: i64) -> Vec<SimEvent> {
         let piece = |name: &str| self.templates.iter().find(|t| t.name == name);
         let name = match verdict {
@@ -203,10 +203,10 @@ impl Fleet {
     }
 }
 
-/// A seat's planned events around the one that shows what the captured person decided.
+/// A seat's planned events around the event that shows the captured decision.
 struct Rest {
     before: Vec<SimEvent>,
-    /// `None` where nothing shows it.
+    /// `None` if no event shows it.
     decided: Option<SimEvent>,
     after: Vec<SimEvent>,
 }
@@ -215,13 +215,13 @@ impl Rest {
     fn split(mut before: Vec<SimEvent>, at: usize, request: &Request) -> Self {
         let mut after = before.split_off(at);
         let decided = (request.script != Script::Cut).then(|| after.remove(0));
-        // Nobody is reminded of what they have answered.
+        // No reminder follows an answered request.
         before.retain(|e| e.text("notification_type") != "permission_prompt");
         Self { before, decided, after }
     }
 }
 
-/// As with Esc: nothing more of this turn, and no event says so.
+/// Ends the turn as Esc does: without further events.
 fn end_turn(ask: &SimEvent, rest: Vec<SimEvent>, at_ms: i64) -> (Vec<SimEvent>, i64) {
     let of_turn = |e: &SimEvent| e.text("prompt_id") == ask.text("prompt_id");
     let was_ms = rest.iter().rfind(|e| of_turn(e)).map_or(ask.fired_ms, |e| e.fired_ms);
@@ -229,7 +229,7 @@ fn end_turn(ask: &SimEvent, rest: Vec<SimEvent>, at_ms: i64) -> (Vec<SimEvent>, 
     (rest.into_iter().filter(|e| !of_turn(e)).map(|e| e.shift(later_ms)).collect(), later_ms)
 }
 
-/// Puts what was answered where the client reports it, and gives the mode that the session is in from now on.
+/// Writes the answer into the events as the client reports it; returns the session's new mode.
 fn tell<'a>(
     events: impl Iterator<Item = &'a mut SimEvent>,
     ask: &SimEvent,
@@ -277,7 +277,7 @@ fn report_answers(event: &mut SimEvent, id: &str, input: &Map) {
         let said: Vec<String> =
             answers.map(|(q, a)| format!("\"{q}\"=\"{}\"", a.as_str().unwrap_or_default())).collect();
         let text = call["tool_response"].as_str().unwrap_or_default();
-        // The client's own sentences around it stay.
+        // The client's sentences around it stay.
         let (head, tail) = (text.split_once('"'), text.rsplit_once('"'));
         let (head, tail) = (head.map_or("", |h| h.0), tail.map_or("", |t| t.1));
         call["tool_response"] = format!("{head}{}{tail}", said.join(", ")).into();

@@ -4,7 +4,7 @@ use super::super::FleetConfig;
 use super::*;
 use crate::rng::Rng;
 
-/// The person takes this long to answer: less than anybody in the script.
+/// Time to the test's answer: shorter than any in the script.
 const QUICK_MS: i64 = 700;
 
 fn yes() -> Verdict {
@@ -19,7 +19,7 @@ fn day() -> Fleet {
     Fleet::new(FleetConfig { seed: 5, ..FleetConfig::default() })
 }
 
-/// A fleet up to a request, and the same fleet once more, in which nobody answers.
+/// A fleet up to a request, and the same fleet without an answer.
 fn asked(tool: &str, script: Script) -> (Fleet, SimEvent, Fleet) {
     let (mut fleet, mut twin) = (day(), day());
     let is_it =
@@ -29,7 +29,7 @@ fn asked(tool: &str, script: Script) -> (Fleet, SimEvent, Fleet) {
     (fleet, ask, twin)
 }
 
-/// What comes next from the seat of `ask`, in the order of the script.
+/// The next events of the seat of `ask`, in script order.
 fn next(fleet: Fleet, ask: &SimEvent, count: usize) -> Vec<SimEvent> {
     let seat = &ask.env["FLIGHTDECK_SEAT"];
     let mut events: Vec<SimEvent> =
@@ -39,7 +39,7 @@ fn next(fleet: Fleet, ask: &SimEvent, count: usize) -> Vec<SimEvent> {
     events
 }
 
-/// Times and payloads of what comes next; the numbers that events are planned under are nobody's business.
+/// Times and payloads of the next events, without their internal numbers.
 fn day_of(fleet: Fleet, of: impl Fn(&SimEvent) -> bool) -> Vec<(i64, i64, Map)> {
     fleet.filter(of).take(3_000).map(|e| (e.at_ms, e.fired_ms, e.payload)).collect()
 }
@@ -180,7 +180,7 @@ fn an_answer_that_comes_too_late_changes_nothing() {
 }
 
 #[test]
-fn whoever_is_not_answered_does_what_the_script_says() {
+fn an_unanswered_session_follows_the_script() {
     let (mut fleet, ask, twin) = asked("Bash", Script::Runs);
     assert!(fleet.answer(&ask, &no(true), ask.at_ms + QUICK_MS));
     let another = |e: &SimEvent| e.env["FLIGHTDECK_SEAT"] != ask.env["FLIGHTDECK_SEAT"];

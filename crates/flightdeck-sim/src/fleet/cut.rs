@@ -1,5 +1,5 @@
-//! Cuts `templates/episodes.jsonl` out of the corpus. Runs only as a test, which fails if the file is not what the cutter
-//! gives; `UPDATE_TEMPLATES=1 cargo test -p flightdeck-sim` writes it anew.
+//! Makes `templates/episodes.jsonl` from the corpus. Runs only as a test, which fails if the file is stale;
+//! `UPDATE_TEMPLATES=1 cargo test -p flightdeck-sim` writes it.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::template::{Role, Step, Template, Wait};
 use crate::Map;
 use crate::corpus::{self, HookRecord};
 
-/// Longest text kept from a capture: enough to know it by.
+/// Longest text kept from a capture: enough to recognise it.
 const TEXT_CHARS_MAX: usize = 600;
 
-/// name, role, scenario, hooks (by their place in it)
+/// name, role, scenario, hooks (by their index in it)
 const CUTS: &[(&str, Role, &str, Range<usize>)] = &[
     ("start", Role::Start, "tui_simple", 0..2),
     ("start_instructions_first", Role::Start, "plan", 0..2),
@@ -85,7 +85,7 @@ fn cut((name, role, from, range): &(&str, Role, &str, Range<usize>)) -> Template
     Template { name: (*name).to_owned(), role: *role, from: (*from).to_owned(), steps }
 }
 
-/// What the session waited for before `now`, told by the hooks of the same agent before it.
+/// What the session waited for before `now`, from the earlier hooks of the same agent.
 fn wait<'a>(before: impl Iterator<Item = &'a HookRecord>, now: &HookRecord) -> Wait {
     let agent = |h: &HookRecord| h.event.get("agent_id").cloned();
     let mut before = before.filter(|h| h.session_id() == now.session_id() && agent(h) == agent(now));
@@ -118,7 +118,7 @@ fn takes_time(hook: &HookRecord) -> bool {
         .is_some_and(|t| t != "Agent" && !t.starts_with("Task"))
 }
 
-/// The words of a capture and the keys that take their place.
+/// The texts of a capture and the keys that replace them.
 #[derive(Default)]
 struct Words {
     whole: Vec<(String, String)>,
@@ -157,7 +157,7 @@ impl Words {
         }
     }
 
-    /// The next free of `keys` for an id not met before.
+    /// The next free key of `keys` for a new id.
     fn numbered(&mut self, id: &str, keys: &[&str]) {
         if id.is_empty() || self.part.iter().any(|(old, _)| old == id) {
             return;

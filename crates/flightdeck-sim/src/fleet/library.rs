@@ -1,4 +1,4 @@
-//! Believable work: three repositories and the jobs people give their sessions in them.
+//! Realistic work: three repositories and the tasks that people give their sessions in them.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Repo {
@@ -6,7 +6,7 @@ pub(super) struct Repo {
     /// Folder beside the main checkout (empty: the checkout itself) and its branch.
     pub(super) worktrees: [(&'static str, &'static str); 3],
     pub(super) commands: &'static [Command],
-    /// Commands a careful person wants to be asked about.
+    /// Commands that a careful person wants to confirm.
     pub(super) asking_commands: &'static [Command],
     pub(super) files: &'static [File],
     pub(super) questions: &'static [Question],
@@ -35,7 +35,7 @@ pub(super) struct Question {
     pub(super) options: [(&'static str, &'static str); 2],
 }
 
-/// What a subagent is sent for.
+/// Tasks of a subagent.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Errand {
     pub(super) description: &'static str,
@@ -46,11 +46,11 @@ pub(super) struct Errand {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) repo: &'static Repo,
-    /// The first prompt, then what the person says next.
+    /// The first prompt, then the next ones.
     pub(super) prompts: &'static [&'static str],
     pub(super) answers: &'static [&'static str],
     pub(super) plan: &'static str,
-    /// Subject and how it reads while being done.
+    /// Subject, and its form while it is in progress.
     pub(super) todos: [(&'static str, &'static str); 2],
 }
 
@@ -359,7 +359,7 @@ static DATA: Repo = Repo {
         Question {
             text: "May the backfill run during business hours?",
             header: "Timing",
-            options: [("Nights only", "Slower, nobody notices"), ("Any time", "Done by tomorrow")],
+            options: [("Nights only", "Slower, goes unnoticed"), ("Any time", "Done by tomorrow")],
         },
     ],
     errands: &[

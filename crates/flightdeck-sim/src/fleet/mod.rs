@@ -1,8 +1,8 @@
-//! A fake fleet: sessions that behave like the real client's, because they are made of pieces of its captures.
+//! A fake fleet: sessions made of pieces of the real client's captures.
 //!
 //! Each seat (a terminal) holds one session at a time. A turn is planned as a whole: a prompt, some pieces of work, a stop;
-//! its events are stamped with believable gaps, and each arrives a little after it fired, by its own delay, so that async
-//! hooks overtake each other as they do in the captures. Everything follows from the seed.
+//! its events have realistic gaps, and each arrives a little after it fired, with its own delay, so that async hooks arrive
+//! out of order as in the captures. Everything follows from the seed.
 
 mod answer;
 #[cfg(test)]
@@ -33,16 +33,16 @@ pub struct FleetConfig {
     pub seed: u64,
     /// Milliseconds since 1970 of "now".
     pub start_ms: i64,
-    /// The fleet has been at work this long when `start_ms` comes: the first events lie in the past.
+    /// The fleet starts this long before `start_ms`: the first events are in the past.
     pub history_ms: u64,
-    /// 1.0 is a believable day; 10.0 is ten times as busy.
+    /// 1.0 is a realistic day; 10.0 is ten times as busy.
     pub speed: f64,
     /// An async hook arrives up to this long after it fired. 0: in order.
     pub jitter_ms: u64,
-    /// The folder the simulated person lives in.
+    /// Home folder of the simulated person.
     pub home: String,
-    /// Puts `CLAUDE_PID` from here on into the environment. Leave it out where a process table is watched: these
-    /// processes do not exist.
+    /// First value of `CLAUDE_PID` in the environment. Leave it out if the process table is watched: these processes do not
+    /// exist.
     pub pids_from: Option<u32>,
 }
 
@@ -71,9 +71,9 @@ pub struct SimEvent {
     pub fired_ms: i64,
     pub session_id: String,
     pub payload: Map,
-    /// What the hook's environment says about the client.
+    /// The client's variables in the hook's environment.
     pub env: Map,
-    /// For a request of the main agent: how the session can go on.
+    /// For a request of the main agent: how the session can continue.
     request: Option<Box<Request>>,
 }
 
@@ -83,7 +83,7 @@ impl SimEvent {
     }
 }
 
-/// Where a seat works.
+/// The project of a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub cwd: String,
@@ -93,7 +93,7 @@ pub struct Place {
     pub branch: String,
 }
 
-/// An endless stream of hook calls in order of arrival. [`Fleet::end`] lets it run out.
+/// An endless stream of hook calls in order of arrival. [`Fleet::end`] makes it finite.
 #[derive(Debug)]
 pub struct Fleet {
     config: FleetConfig,
@@ -104,9 +104,9 @@ pub struct Fleet {
     planned: u64,
     /// Seats by the time their next turn must be planned.
     due: BinaryHeap<Reverse<(i64, usize)>>,
-    /// Sessions that have started and not ended in what was returned so far, and their seats.
+    /// Sessions that have started and not ended among the returned events, and their seats.
     open: BTreeMap<String, usize>,
-    /// By seat: the number of the last event returned, reminders aside.
+    /// By seat: the number of the last returned event, without reminders.
     returned: Vec<u64>,
 }
 
@@ -165,12 +165,12 @@ impl Fleet {
         places
     }
 
-    /// Everybody goes home at `at_ms`: what would have happened later does not, and each session says goodbye.
+    /// Ends all sessions at `at_ms`: later events are dropped, and each session sends its end.
     pub fn end(&mut self, at_ms: i64) {
         let queue = std::mem::take(&mut self.queue);
         self.queue = queue.into_iter().filter(|Reverse(q)| q.event.fired_ms <= at_ms).collect();
         self.due.clear();
-        // A turn is planned ahead, so only the events that stay tell which sessions are there.
+        // Turns are planned ahead, so only the remaining events show which sessions exist.
         let mut open = self.open.clone();
         let mut kept: Vec<&Queued> = self.queue.iter().map(|Reverse(q)| q).collect();
         kept.sort();
@@ -200,14 +200,14 @@ impl Fleet {
         self.due = due.map(|Reverse((at, n))| Reverse((if n == seat { free_at } else { at }, n))).collect();
     }
 
-    /// When the next event arrives. Until then it may still come otherwise: see [`Fleet::answer`].
+    /// When the next event arrives. Until then [`Fleet::answer`] may change it.
     pub fn next_at(&mut self) -> Option<i64> {
         self.first().map(|queued| queued.event.at_ms)
     }
 
     fn first(&mut self) -> Option<&Queued> {
         loop {
-            // A turn not planned yet fires nothing before its seat is free, so anything earlier is final.
+            // An unplanned turn fires no event before its seat is free, so earlier events are final.
             let next_due = self.due.peek().map(|Reverse((due, _))| *due);
             match (self.queue.peek().map(|Reverse(first)| first.event.at_ms), next_due) {
                 (Some(at), Some(due)) if at >= due => self.plan_seats_due_before(at),
@@ -257,7 +257,7 @@ fn place(seat: usize, home: &str) -> (usize, Place) {
     let folder = seat / SEATS_PER_WORKTREE;
     let (repo_number, tree) = (folder / 3, folder % 3);
     let repo = REPOS[repo_number % REPOS.len()];
-    // A fleet larger than the library gets more of the same under numbered names.
+    // A fleet larger than the library repeats it under numbered names.
     let round = repo_number / REPOS.len();
     let number = if round == 0 { String::new() } else { format!("-{}", round + 1) };
     let (worktree, branch) = repo.worktrees[tree];

@@ -1,7 +1,7 @@
-//! Writes the transcripts of a fleet beside its hooks, as the client does: prompts, answers with what they took, results.
+//! Writes the transcripts of a fleet as the client does: prompts, answers with their usage, tool results.
 //!
-//! The lines are the client's own (`templates/transcript.jsonl`, cut from the corpus) with the words of the event put in;
-//! only how many tokens an answer took is made up.
+//! The lines are the client's own (`templates/transcript.jsonl`, cut from the corpus) with the texts of the event;
+//! only the token counts are invented.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -18,16 +18,16 @@ use crate::transcripts::iso;
 
 const LINES: &str = include_str!("../../templates/transcript.jsonl");
 
-/// Instructions, tools, and what the first look at a project brings.
+/// Tokens of instructions, tools and the first files of a project.
 const FIRST_TOKENS: RangeInclusive<u64> = 16_000..=90_000;
-/// What a prompt or a tool's result adds.
+/// Tokens that a prompt or a tool result adds.
 const ADDED_TOKENS: RangeInclusive<u64> = 300..=9_000;
 const ANSWER_TOKENS: RangeInclusive<u64> = 60..=2_400;
-/// The client compacts by itself before the window is full.
+/// The client compacts before the context window is full.
 const CONTEXT_TOKENS_MAX: u64 = 900_000;
 const COMPACTED_TOKENS: u64 = 24_000;
 
-/// Knows where the client would write, and how far each file is.
+/// The transcript files, and the state of each.
 #[derive(Debug)]
 pub struct Scribe {
     projects: PathBuf,
@@ -37,7 +37,7 @@ pub struct Scribe {
     lines: Lines,
 }
 
-/// One line of each kind, as captured.
+/// One captured line of each kind.
 #[derive(Clone, Debug)]
 struct Lines {
     prompt: Value,
@@ -51,20 +51,20 @@ struct Writing {
     path: PathBuf,
     model: String,
     context: u64,
-    /// The model has read the context once.
+    /// The context is in the model's cache.
     cached: bool,
     last_uuid: Value,
     rng: Rng,
 }
 
 impl Scribe {
-    /// Transcripts go below `config_dir`, which stands for the client's own folder.
+    /// Writes below `config_dir`, which stands for the client's folder.
     pub fn new(config_dir: impl Into<PathBuf>, places: Vec<Place>) -> Self {
         let projects = config_dir.into().join("projects");
         Self { projects, places, files: BTreeMap::new(), lines: Lines::embedded() }
     }
 
-    /// Writes what the client has written by the time this event fires, and lets the event name the file.
+    /// Writes the lines that the client would have written before this event, and adds the file's path to the event.
     pub fn write(&mut self, event: &mut SimEvent) -> io::Result<()> {
         let main = self.file(event, "");
         let (path, model) = (main.path.to_string_lossy().into_owned(), main.model.clone());
@@ -104,7 +104,7 @@ impl Scribe {
 }
 
 impl Writing {
-    /// The same session spends the same in every run.
+    /// A session has the same usage in every run.
     fn new(path: PathBuf, id: impl Iterator<Item = u8>) -> Self {
         let seed = id.fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let mut rng = Rng::new(seed);
@@ -112,7 +112,7 @@ impl Writing {
         Self { path, model: String::new(), context, cached: false, last_uuid: Value::Null, rng }
     }
 
-    /// `None` where the client writes nothing that matters here.
+    /// `None` if the client writes no line that matters here.
     fn next_line(&mut self, payload: &Map, lines: Lines) -> Option<Value> {
         match name(payload) {
             "SessionStart" if payload.contains_key("model") => {
@@ -127,7 +127,7 @@ impl Writing {
                 self.context = COMPACTED_TOKENS;
                 None
             }
-            // What the client says to itself is no prompt of a person.
+            // The client's own messages are not prompts of a person.
             "UserPromptSubmit" if !text(payload, "prompt").starts_with('<') => {
                 let mut line = lines.prompt;
                 line["message"]["content"] = payload["prompt"].clone();
@@ -158,7 +158,7 @@ impl Writing {
         }
     }
 
-    /// One call of the model: it read all there was, and what came since is new to its cache.
+    /// One model call: it reads the whole context; the part since the last call is new in the cache.
     fn answered(&mut self, mut line: Value, block: Value) -> Value {
         let added = self.rng.skewed(*ADDED_TOKENS.start(), *ADDED_TOKENS.end());
         let (read, new) = if self.cached { (self.context, added) } else { (0, self.context) };
@@ -170,7 +170,7 @@ impl Writing {
         }
         let message = &mut line["message"];
         message["id"] = format!("msg_{}", self.rng.hex(24)).into();
-        // A session that took another's place says no model; it goes on with the usual one.
+        // A session that replaced another names no model; it uses the default one.
         if !self.model.is_empty() {
             message["model"] = self.model.as_str().into();
         }
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::corpus;
 
-    /// The first of each kind in one capture, without what belonged to that run.
+    /// The first line of each kind in one capture, without the values of that run.
     fn cut() -> String {
         let scenario = corpus::scenarios().into_iter().find(|s| s.name == "perm_accept").unwrap();
         let text = fs::read_to_string(&scenario.transcripts[0]).unwrap();

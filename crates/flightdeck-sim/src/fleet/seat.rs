@@ -1,4 +1,4 @@
-//! One terminal: which session sits there, and what it does next.
+//! One terminal: its session, and what the session does next.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,7 +12,7 @@ use super::{FleetConfig, Place, SimEvent, place};
 use crate::Map;
 use crate::rng::Rng;
 
-/// Hooks the client waits for: what comes after them fires after they arrived.
+/// Hooks the client waits for: later events fire after these have arrived.
 const SYNC: [&str; 8] = [
     "SessionStart",
     "UserPromptSubmit",
@@ -97,7 +97,7 @@ impl Seat {
         self.clock_ms as i64
     }
 
-    /// What happens next in this seat, from here to the next moment it is the person's turn.
+    /// Plans the next events of this seat, up to the next action of the person.
     pub(super) fn plan(&mut self, templates: &[Template], config: &FleetConfig) -> Vec<SimEvent> {
         let Some(turns_left) = self.session.as_ref().map(|s| s.turns_left) else {
             self.sit_down();
@@ -117,7 +117,7 @@ impl Seat {
         self.play(&roles, templates, config)
     }
 
-    /// Closes a session of this seat at once, whatever it is doing.
+    /// Closes a session of this seat at once, in any state.
     pub(super) fn leave(
         &mut self,
         session_id: String,
@@ -147,7 +147,7 @@ impl Seat {
         });
     }
 
-    /// The pieces of the next turn, and sometimes what comes between turns.
+    /// The pieces of the next turn, and sometimes one between turns.
     fn outline(&mut self) -> Vec<Role> {
         let mut roles = match self.rng.between(1, 100) {
             1..=14 => vec![Role::Turn],
@@ -217,7 +217,7 @@ impl Seat {
         self.session = Some(session);
     }
 
-    /// The call of `request` goes on with these steps from `at_ms` on, whatever the seat has planned.
+    /// Continues the call of `request` with these steps from `at_ms` on, in place of the plan.
     pub(super) fn go_on<'a>(
         &mut self,
         request: &Request,
@@ -231,13 +231,13 @@ impl Seat {
         steps.map(|step| fire(step, &mut facts, &mut clock_ms, &env, config)).collect()
     }
 
-    /// How long a tool runs in a believable day.
+    /// How long a tool runs on a realistic day.
     pub(super) fn tool_ms(&mut self, config: &FleetConfig) -> i64 {
         let ms = range_of(Wait::Tool).map_or(0, |range| self.rng.skewed(*range.start(), *range.end()));
         (ms as f64 / config.speed) as i64
     }
 
-    /// Everything not planned yet comes that much later.
+    /// Delays everything that is not planned yet.
     pub(super) fn delay(&mut self, ms: i64) {
         self.clock_ms += ms as f64;
     }
@@ -291,7 +291,7 @@ impl Seat {
     }
 }
 
-/// One step at its time; the clock goes on by what passed before it.
+/// One step at its time; the clock advances by the step's gap.
 fn fire(step: &Step, facts: &mut Facts<'_>, clock_ms: &mut f64, env: &Map, config: &FleetConfig) -> SimEvent {
     let gap = range_of(step.wait).map_or(step.gap_ms, |range| facts.rng.skewed(*range.start(), *range.end()));
     *clock_ms += gap as f64 / config.speed;
@@ -309,12 +309,12 @@ fn fire(step: &Step, facts: &mut Facts<'_>, clock_ms: &mut f64, env: &Map, confi
     SimEvent { at_ms: arrival as i64, fired_ms: *clock_ms as i64, session_id, payload, env, request: None }
 }
 
-/// How often a piece is chosen among those that fit.
+/// How often a piece is chosen among the suitable ones.
 fn weight(name: &str, mode: &str) -> u64 {
     match name {
         "command" | "two_commands_at_once" | "command_async_hooks" => 12,
         "write_then_edit" if mode == "acceptEdits" => 14,
-        // In the default mode the client asks before it writes, and that was not captured as one piece.
+        // In the default mode the client asks before it writes; no captured piece shows that.
         "write_then_edit" => 0,
         "permission_yes" => 4,
         "permission_yes_after_reminder" => 3,

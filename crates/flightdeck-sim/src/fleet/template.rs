@@ -1,6 +1,6 @@
 //! Pieces of captured sessions, and how a piece becomes the events of a new one.
 //!
-//! `templates/episodes.jsonl` is cut from the corpus by `cut.rs` and rides in the binary. Every id, path and text that
+//! `templates/episodes.jsonl` is made from the corpus by `cut.rs` and embedded in the binary. Every id, path and text that
 //! belonged to the captured session is a `{{key}}` there; the shape, the order and the gaps are the client's own.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::rng::Rng;
 
 const EPISODES: &str = include_str!("../../templates/episodes.jsonl");
 
-/// Where a piece fits in the life of a session.
+/// Where a piece fits into a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Role {
@@ -25,18 +25,18 @@ pub(super) enum Role {
     Stop,
     /// A prompt, everything it causes, and its last stop.
     Turn,
-    /// After it the turn is over and no event says so: the person refused or interrupted.
+    /// It ends the turn without an event: the person refused or interrupted.
     Cut,
     /// Between turns.
     Between,
-    /// The person waits so long that the client reminds them.
+    /// The person does not respond, and the client sends a reminder.
     Reminder,
-    /// The session gives its place to a fresh one.
+    /// A new session replaces this one.
     Clear,
     Exit,
 }
 
-/// What passed before an event, which decides how long that takes in a believable day.
+/// What takes the time before an event; it decides the length on a realistic day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Wait {
@@ -74,12 +74,12 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// A person is asked before the tool runs, so the tool should be one worth asking about.
+    /// The person is asked before the tool runs, so the tool should need a permission.
     pub(super) fn asks(&self) -> bool {
         self.steps.iter().any(|s| s.is("PermissionRequest"))
     }
 
-    /// For a step that asks: the key of the id of its call, which the request does not name, and how the capture went on.
+    /// For a step that asks: the key of its call's id, which the request does not contain, and how the capture continued.
     pub(super) fn request_at(&self, step: usize) -> Option<(&str, Script)> {
         let request = &self.steps.get(step).filter(|s| s.is("PermissionRequest"))?.payload;
         let of_tool = |s: &&Step| s.payload.get("tool_name") == request.get("tool_name");
@@ -96,18 +96,18 @@ impl Template {
         Some((call.as_str()?.trim_matches(['{', '}']), script))
     }
 
-    /// What came after the request, for a call that another capture began.
+    /// The steps after the request, for a call that began in another capture.
     pub(super) fn after_request(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().skip_while(|s| !s.is("PermissionRequest")).skip(1)
     }
 }
 
-/// How the captured person dealt with a request.
+/// The captured person's decision on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Script {
     /// Allowed: the call ran.
     Runs,
-    /// Refused with a message: the turn went on without the call.
+    /// Refused with a message: the turn continued without the call.
     Refused,
     /// Refused with Esc: the turn was over.
     Cut,
@@ -118,8 +118,8 @@ pub(super) fn embedded() -> Vec<Template> {
     EPISODES.lines().map(|line| serde_json::from_str(line).expect("templates/episodes.jsonl")).collect()
 }
 
-/// Values for the keys of one episode. What is not known yet is drawn from the job and remembered, so that a command is the
-/// same in PreToolUse, PermissionRequest and PostToolUse.
+/// Values for the keys of one episode. Missing values are drawn from the job and remembered, so that a command is the same
+/// in PreToolUse, PermissionRequest and PostToolUse.
 pub(super) struct Facts<'a> {
     pub(super) known: BTreeMap<String, String>,
     pub(super) rng: &'a mut Rng,
@@ -165,7 +165,7 @@ impl Facts<'_> {
         self.known.get(key).cloned().unwrap_or_default()
     }
 
-    /// Learns `key` and everything that must agree with it.
+    /// Sets `key` and everything that must agree with it.
     fn draw(&mut self, key: &str) {
         let (subject, field) = key.rsplit_once('.').unwrap_or((key, ""));
         let job = self.job;

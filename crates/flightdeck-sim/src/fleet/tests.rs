@@ -78,7 +78,7 @@ fn every_kind_of_event_in_the_pieces_turns_up() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Told from the events alone, as a person would: who asked and got no answer yet, who runs, who waits.
+/// From the events alone: which sessions wait for an answer, which run, which are idle.
 fn glance(events: &[SimEvent], now: i64) -> BTreeMap<&'static str, usize> {
     let mut doing: BTreeMap<&str, &'static str> = BTreeMap::new();
     for event in events.iter().filter(|e| e.fired_ms <= now && !e.payload.contains_key("agent_id")) {

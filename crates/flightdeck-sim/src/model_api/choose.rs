@@ -1,10 +1,10 @@
-//! Which step of which script answers a request: told by the conversation in it, so the stand-in keeps no state.
+//! Chooses the script and the step for a request from the conversation in it, so the stand-in keeps no state.
 
 use serde_json::Value;
 
 use super::scripts::{self, Step};
 
-/// In a prompt: the script to play from here on.
+/// Marks in a prompt which script to play from here on.
 const MARKER: &str = "SCRIPT:";
 /// The script of a request for a summary of the conversation.
 pub(super) const SUMMARY: &str = "compact";
@@ -36,7 +36,7 @@ pub(super) fn choose(body: &Value) -> Choice {
     Choice { script, index, step }
 }
 
-/// The script named last by a user, and how many answers came after it.
+/// The script that a user named last, and the number of answers after it.
 fn place(messages: &[Value]) -> (Option<String>, usize) {
     let named =
         |m: &Value| if m["role"] == "user" { last_marker(&without_reminders(&said(m))) } else { None };
@@ -72,7 +72,7 @@ pub(super) fn told(body: &Value) -> Vec<String> {
     results.map(said).collect()
 }
 
-/// Reminders of the client quote earlier prompts.
+/// Removes the client's reminders, which quote earlier prompts.
 fn without_reminders(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -83,7 +83,7 @@ fn without_reminders(text: &str) -> String {
     out + rest
 }
 
-/// The session's working directory, as the client tells the model.
+/// The session's working directory, from the client's system prompt.
 pub(super) fn cwd(body: &Value) -> String {
     let after = |text: &str| {
         let words = ["Primary working directory:", "Working directory:", "cwd:"];

@@ -24,12 +24,12 @@ use tokio::sync::{oneshot, watch};
 use scripts::Step;
 use sse::{Frame, Setting};
 
-/// Most requests answered in one run: a client that loops is stopped, not fed.
+/// Most requests answered in one run; it stops a client that loops.
 const REQUESTS_MAX: u64 = 400;
 /// Longest request body: the client sends its whole prompt each time.
 const BODY_BYTES_MAX: usize = 64 << 20;
 
-/// One request as the stand-in saw it.
+/// One received request.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub path: String,
@@ -38,7 +38,7 @@ pub struct Seen {
     pub model: String,
     pub tools: usize,
     pub messages: usize,
-    /// What the tools gave that were called last.
+    /// Results of the tools called last.
     pub told: Vec<String>,
     /// The session that asked, by the client's own header.
     pub session_id: String,
@@ -85,7 +85,7 @@ impl ModelApi {
         format!("http://{}", self.addr)
     }
 
-    /// While this is so, who asks for a summary of the conversation waits: a compaction lasts as long as it is looked at.
+    /// While set, requests for a summary wait, so that a test can observe the compaction.
     pub fn hold_summaries(&self, held: bool) {
         self.shared.summaries_held.send_replace(held);
     }
@@ -99,7 +99,7 @@ impl ModelApi {
 impl Drop for ModelApi {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // The thread may have ended by itself.
+            // The thread may have ended already.
             let _ = stop.send(());
         }
         if let Some(thread) = self.thread.take() {
@@ -238,7 +238,7 @@ mod tests {
         )
         .unwrap();
         let mut answer = String::new();
-        // A dropped stream ends with an error; what came before it counts.
+        // A dropped stream ends with an error; the events before it count.
         let _ = stream.read_to_string(&mut answer);
         answer
     }

@@ -1,4 +1,4 @@
-//! What the stand-in model says: a script is a list of steps, one a request.
+//! The scripts of the stand-in model: a script is a list of steps, one per request.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug)]
 pub enum Step {
     Reply(Reply),
-    /// Takes the request, says nothing for this long, then closes.
+    /// Accepts the request, sends nothing for this long, then closes the connection.
     Hang(Duration),
-    /// An API error, as the real one words it.
+    /// An API error in the words of the real API.
     Error {
         status: u16,
         kind: &'static str,
@@ -23,9 +23,9 @@ pub struct Reply {
     pub blocks: Vec<Block>,
     /// Default: `tool_use` if a tool is called, else `end_turn`.
     pub stop_reason: Option<&'static str>,
-    /// Cached input tokens to report; what fills the context. Default 12,000.
+    /// Cached input tokens to report; they fill the context. Default 12,000.
     pub context_tokens: Option<u64>,
-    /// Cuts the connection after the last block, without an end.
+    /// Closes the connection after the last block, without the end event.
     pub drop: bool,
 }
 
@@ -37,7 +37,7 @@ pub enum Block {
         pause: Duration,
     },
     Thinking(&'static str),
-    /// `@CWD@` and `@PLANFILE@` in the input become the session's own.
+    /// `@CWD@` and `@PLANFILE@` in the input are replaced by the session's values.
     Tool {
         name: &'static str,
         input: Value,
@@ -78,9 +78,9 @@ fn then(blocks: Vec<Block>, close: &str) -> Vec<Step> {
 
 const PLAN: &str = "# Plan\n\n1. Read the code\n2. Change the code\n3. Run the tests\n";
 
-/// Waits until it is killed or its time is up; `sleep` alone is refused by the client's Bash tool.
+/// Waits until it is killed or its time is over; the client's Bash tool refuses a plain `sleep`.
 const LONG_COMMAND: &str = "timeout 45 tail -f /dev/null; echo slept";
-/// Waits until whoever looks at it has seen enough, and makes a file `go`.
+/// Waits until the test creates the file `go`.
 const UNTIL_GO: &str =
     "timeout 90 sh -c 'until test -e go; do timeout 0.1 tail -f /dev/null; done'; echo went";
 
@@ -234,14 +234,14 @@ fn question() -> Value {
     }]})
 }
 
-/// What the client gets when it asks for a summary of the conversation.
+/// The reply to a request for a summary of the conversation.
 pub(super) fn summary() -> Step {
     reply(vec![say(
         "<analysis>\nThe user tested.\n</analysis>\n<summary>\n1. Primary request: run scripts.\n</summary>",
     )])
 }
 
-/// What the client gets for its own small questions (titles, classifiers).
+/// The reply to the client's own small requests (titles, classifiers).
 pub(super) fn aside(wants_title: bool) -> Step {
     reply(vec![say(if wants_title { r#"{"title": "Stub session title"}"# } else { "ok" })])
 }

@@ -10,7 +10,7 @@ use super::scripts::{Block, Reply};
 const PIECE_CHARS: usize = 36;
 const CONTEXT_TOKENS_DEFAULT: u64 = 12_000;
 
-/// What differs between two answers with the same script.
+/// Values that differ between two answers of the same script.
 #[derive(Debug)]
 pub(super) struct Setting {
     pub(super) model: Value,

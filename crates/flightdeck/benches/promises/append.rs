@@ -1,4 +1,4 @@
-//! One more line in a transcript of a gigabyte, against one more in a small one: both end on a card.
+//! The time from a new transcript line to the card: in a transcript of a gigabyte, against a small one.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -37,7 +37,7 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     let mut time = names.map(|name| Series::new(format!("append to {name}: to the card"), "ms"));
     for _ in 0..plan.rounds(10, 40) {
         for (place, file) in files.iter_mut().enumerate() {
-            // What the last one left to do is over: the second look comes after 0.7 s.
+            // The second look of the last round, after 0.7 s, is over by then.
             std::thread::sleep(Duration::from_secs(1));
             let (before, begun) = (daemon.cpu_ms()?, Instant::now());
             file.append()?;

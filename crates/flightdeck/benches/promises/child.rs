@@ -1,4 +1,4 @@
-//! A program run to its end, with what it took: time, processor, memory.
+//! Runs a program to its end and measures time, processor time and memory.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// How often its memory is looked at. The kernel keeps the highest mark, so only its last moments are missed.
+/// How often its memory is read. The kernel keeps the maximum, so only its last moments are missed.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// Of the kernel's accounting of processor time, on every Linux that people run.
+/// The unit of the kernel's processor times on common Linux systems.
 const TICK_MS: f64 = 10.0;
 
 pub(crate) struct Took {
@@ -50,7 +50,7 @@ pub(crate) fn kilobytes(pid: u32, name: &str) -> Option<f64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Of all children that were waited for: two fields, of the programs and of the kernel on their behalf.
+/// Processor time of all children that were waited for: user time and system time.
 fn children_cpu_ms() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let after_the_name = stat.rsplit(')').next().unwrap_or_default();

@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use flightdeck::changes::Subscription;
+use flightdeck::engine::changes::Subscription;
+use flightdeck::engine::housekeeping::Keeper;
 use flightdeck::engine::{Engine, EngineHandle};
 use flightdeck::health::Health;
-use flightdeck::inlet::tail::follow::Tail;
-use flightdeck::restore::Keeper;
 use flightdeck::store::{RetentionPolicy, Store};
-use flightdeck_core::board;
-use flightdeck_core::event::Event;
+use flightdeck::transcripts::follow::WatchList;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::Record;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::Record;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::view;
 use tokio::runtime::Runtime;
 
 use crate::world::{World, record, runtime, session};
@@ -62,7 +62,7 @@ struct Bench {
 enum How {
     /// The core alone: read the payload, apply, write the card.
     Fold(Box<Fleet>),
-    /// The engine on a database, with somebody who watches: append, apply, card, tell.
+    /// The engine on a database with one viewer: append, apply, encode the card, send the change.
     Engine(EngineHandle, Subscription),
 }
 
@@ -82,11 +82,18 @@ impl Bench {
         let bench = Self::folding(sessions, history)?;
         let How::Fold(fleet) = bench.how else { return Ok(bench) };
         let keeper = Keeper::new(RetentionPolicy::default());
-        // Nobody watches processes here, so nobody listens; our sessions have none.
+        // These sessions have no processes, so no task receives them.
         let (occupants, _) = tokio::sync::mpsc::channel(1);
         let health = Arc::new(Health::default());
-        let (engine, handle) =
-            Engine::new(*fleet, store, health, keeper, Tail::default(), flightdeck::clock::now, occupants);
+        let (engine, handle) = Engine::new(
+            *fleet,
+            store,
+            health,
+            keeper,
+            WatchList::default(),
+            flightdeck::clock::now,
+            occupants,
+        );
         runtime.spawn(engine.run());
         let watching = runtime.block_on(handle.subscribe(None))?;
         Ok(Self { how: How::Engine(handle, watching), ..bench })
@@ -106,15 +113,16 @@ impl Bench {
 
     /// Microseconds an event.
     fn sample(&mut self, runtime: &Runtime) -> Result<f64> {
-        // A batch is of one session: it costs one card, however large the fleet.
+        // A batch has events of one session: it costs one card in a fleet of any size.
         let records = self.next_records(EVENTS, BATCH as u64)?;
         let begun = match &mut self.how {
             How::Fold(fleet) => {
                 let begun = Instant::now();
                 for record in &records {
                     fleet.apply(&Event::from_record(record));
-                    let session = fleet.get(&record.session_id).context("the session is gone")?;
-                    std::hint::black_box(serde_json::to_vec(&board::card(session, fleet.rules()))?);
+                    let session =
+                        record.session_id().and_then(|id| fleet.get(id)).context("the session is gone")?;
+                    std::hint::black_box(serde_json::to_vec(&view::card(session, fleet.rules()))?);
                 }
                 begun
             }
@@ -127,8 +135,8 @@ impl Bench {
                     }
                     anyhow::Ok(())
                 })?;
-                // Else every fleet would seem to cost the same.
-                anyhow::ensure!(!watching.next.is_empty(), "nobody was told of a card");
+                // Otherwise fleets of any size would seem to cost the same.
+                anyhow::ensure!(!watching.next.is_empty(), "no viewer got a card");
                 watching.next = watching.next.resubscribe();
                 begun
             }

@@ -8,8 +8,8 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use flightdeck::claude_settings::{ClientVersion, Registration, Via};
 use flightdeck::paths::socket_of;
+use flightdeck::settings::{ClientVersion, Registration, Via};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::hook_name::HookName;
 use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
@@ -19,7 +19,7 @@ use crate::Plan;
 use crate::child::kilobytes;
 use crate::world::{SESSIONS, World};
 
-/// A fleet has been at work for this long when we look at it.
+/// The age of a fleet when it is measured.
 const HISTORY: Duration = Duration::from_secs(20 * 60);
 
 pub(crate) struct Daemon<'a> {
@@ -68,7 +68,7 @@ impl<'a> Daemon<'a> {
         Ok(Socket { stream: BufReader::new(stream), answer: String::new() })
     }
 
-    /// A fleet with twenty minutes behind it, as `demo` shows; gives what would come next.
+    /// Plays twenty minutes of a fleet, as `demo` shows; returns the events that follow.
     pub(crate) fn feed_history(&self) -> Result<impl Iterator<Item = SimEvent> + use<>> {
         let now = flightdeck::clock::now().as_millis();
         let mut events = Fleet::new(FleetConfig {
@@ -89,7 +89,7 @@ impl<'a> Daemon<'a> {
         self.child.id()
     }
 
-    /// What a route answers.
+    /// The reply of a route.
     pub(crate) fn get(&self, path: &str) -> Result<Value> {
         let mut stream = TcpStream::connect(&self.address)?;
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)?;
@@ -99,17 +99,17 @@ impl<'a> Daemon<'a> {
         serde_json::from_str(body).with_context(|| format!("{path}: {answer}"))
     }
 
-    /// Processor time of all its threads so far. Those that ended are not in it: look twice in a short time only.
+    /// Processor time of all its threads so far. Threads that ended are not included, so compare only within a short time.
     pub(crate) fn cpu_ms(&self) -> Result<f64> {
         Ok(self.cpu_ms_of_threads()?.values().sum())
     }
 
-    /// Of each by its number, to the nanosecond.
+    /// Processor time of each thread, in nanoseconds.
     pub(crate) fn cpu_ms_of_threads(&self) -> Result<BTreeMap<u32, f64>> {
         let mut times = BTreeMap::new();
         for thread in std::fs::read_dir(format!("/proc/{}/task", self.pid()))? {
             let thread = thread?;
-            // A thread may end while we look.
+            // A thread may end meanwhile.
             let Ok(stat) = std::fs::read_to_string(thread.path().join("schedstat")) else { continue };
             let ns = stat.split_whitespace().next().context("schedstat is empty")?.parse::<f64>()?;
             times.insert(thread.file_name().to_string_lossy().parse()?, ns / 1e6);
@@ -117,7 +117,7 @@ impl<'a> Daemon<'a> {
         Ok(times)
     }
 
-    /// Resident megabytes, of which private.
+    /// Resident and private megabytes.
     pub(crate) fn memory(&self) -> Result<(f64, f64)> {
         let megabytes = |name: &str| {
             let kilobytes = kilobytes(self.pid(), name);
@@ -129,7 +129,7 @@ impl<'a> Daemon<'a> {
 
 impl Drop for Daemon<'_> {
     fn drop(&mut self) {
-        // Both fail only if it is gone already.
+        // Both fail only if it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use flightdeck::claude_settings::Via;
+use flightdeck::settings::Via;
 
 use crate::daemon::{Daemon, hook_command};
 use crate::world::{World, ms, payload, session};
@@ -15,7 +15,7 @@ use crate::{Plan, Series};
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     let (up, down) = (World::new()?, World::new()?);
     let daemon = Daemon::start(plan, &up)?;
-    // What would come next is of no interest here.
+    // The events that follow are not used.
     drop(daemon.feed_history()?);
     std::fs::create_dir_all(down.home())?;
     let commands = [
@@ -56,7 +56,7 @@ pub(crate) fn run(world: &World, command: &str, body: &[u8], reads: bool) -> Res
     let written = child.stdin.take().map(|mut stdin| stdin.write_all(body));
     let status = child.wait()?;
     let took = ms(begun.elapsed());
-    // `true` may end before it is given its payload.
+    // `true` may end before its payload is written.
     if !status.success() || (reads && !matches!(written, Some(Ok(())))) {
         bail!("{command}: {status}, payload {written:?}");
     }

@@ -1,4 +1,4 @@
-//! A daemon with nothing to do and ten thousand transcripts around it: what it takes in a minute, and what it reads.
+//! An idle daemon with ten thousand transcripts: the processor time of a minute, and the files it reads.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use crate::{Plan, Series};
 
 const TRANSCRIPTS: usize = 10_000;
 const PROJECTS: usize = 100;
-/// What follows a start (the first look for old events) and a last event (a session is marked quiet) is over by then.
+/// The work after a start (the first search for old events) and after a last event (a session becomes quiet) is over by then.
 const SETTLE: Duration = Duration::from_secs(90);
 const MINUTE: Duration = Duration::from_secs(60);
 /// Long enough for a process that reads a folder ten times a second.
@@ -50,16 +50,16 @@ fn fill(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// One that ended meanwhile is not in it, nor what it did since: such threads end because they are idle.
+/// A thread that ended meanwhile is not included. Such threads end because they are idle.
 fn since(before: &BTreeMap<u32, f64>, after: &BTreeMap<u32, f64>) -> f64 {
     after.iter().map(|(thread, ms)| ms - before.get(thread).unwrap_or(&0.0)).sum()
 }
 
-/// None are seen in the daemon; in a process that reads folders they must be, or seeing none means nothing.
+/// The control: strace must see the calls of a process that reads folders, or seeing none in the daemon means nothing.
 fn seen_where_there_are_some() -> Result<()> {
     let mut reader = Command::new("sh").args(["-c", "while sleep 0.1; do ls / >/dev/null; done"]).spawn()?;
     let seen = directory_reads(reader.id(), CONTROL);
-    // It is ours, and runs until then.
+    // Our own child, which runs until then.
     reader.kill()?;
     reader.wait()?;
     if seen? == 0.0 {
@@ -81,7 +81,7 @@ fn directory_reads(pid: u32, time: Duration) -> Result<f64> {
         bail!("strace may not look at our own child here");
     }
     let tracer = rustix::process::Pid::from_child(&child);
-    // It lets go of the daemon and prints its table.
+    // strace then detaches and prints its table.
     rustix::process::kill_process(tracer, rustix::process::Signal::INT)?;
     let said = String::from_utf8_lossy(&child.wait_with_output()?.stderr).into_owned();
     let calls = |line: &str| line.split_whitespace().nth(3).and_then(|n| n.parse::<f64>().ok());

@@ -1,4 +1,4 @@
-//! POST /api/live/hook, durable when answered, against a handler that does nothing, under the same load.
+//! Requests per second of POST /api/live/hook, which replies when the event is durable, against a handler that does nothing.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -49,7 +49,7 @@ fn load(address: &str, next: &AtomicU64) -> Result<f64> {
     Ok(done?.iter().sum::<u64>() as f64 / begun.elapsed().as_secs_f64())
 }
 
-/// Keeps one request in flight on each of its connections: the next is sent as soon as the answer was read.
+/// Keeps one request in flight on each connection: the next is sent as soon as the reply was read.
 fn client(address: &str, next: &AtomicU64, begun: Instant) -> Result<u64> {
     let mut connections = Vec::new();
     for _ in 0..CONNECTIONS {

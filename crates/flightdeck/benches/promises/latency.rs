@@ -1,4 +1,4 @@
-//! From a hook to every viewer, in a fleet at work; and what the daemon takes to hold such a fleet.
+//! The time from a hook to every viewer in a busy fleet, and the memory of the daemon with that fleet.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use flightdeck::claude_settings::Via;
+use flightdeck::settings::Via;
 use flightdeck_sim::fleet::SimEvent;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use crate::{Plan, Series};
 const VIEWERS: usize = 20;
 /// Pause between events of the rest of the fleet: fifty a second, a busy 54.
 const BACKGROUND: Duration = Duration::from_millis(20);
-/// A viewer that has not heard by then never will.
+/// A viewer that has not got the change by then never will.
 const LOST: Duration = Duration::from_secs(5);
 
 /// A viewer saw the event with this mark.
@@ -54,7 +54,7 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     Ok(latency)
 }
 
-/// A browser's stream, reduced to what it saw when.
+/// A browser's stream: which event it saw, and when.
 fn view(address: &str, seen: Sender<Sight>) -> Result<()> {
     let mut stream = TcpStream::connect(address)?;
     write!(stream, "GET /api/live/stream HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
@@ -72,7 +72,7 @@ fn view(address: &str, seen: Sender<Sight>) -> Result<()> {
             let digits =
                 mark.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
             if let Some(n) = digits.and_then(|digits| digits.parse().ok()) {
-                // Nobody listens any more: the measurement is over.
+                // The receiver is gone: the measurement is over.
                 let _ = seen.send((n, Instant::now()));
             }
         }
@@ -80,7 +80,7 @@ fn view(address: &str, seen: Sender<Sight>) -> Result<()> {
     Ok(())
 }
 
-/// The rest of the fleet does not wait for us.
+/// The rest of the fleet sends without waiting.
 fn go_on(socket: &mut Socket, future: impl Iterator<Item = SimEvent>, stop: &AtomicBool) -> Result<()> {
     for mut event in future {
         if stop.load(Ordering::Relaxed) {
@@ -93,7 +93,7 @@ fn go_on(socket: &mut Socket, future: impl Iterator<Item = SimEvent>, stop: &Ato
     Ok(())
 }
 
-/// By turns a whole hook process, and only its message on the socket. A sample is one viewer's one event.
+/// Alternates between a whole hook process and only its message on the socket. A sample is one event at one viewer.
 fn hooks(plan: &Plan, world: &World, daemon: &Daemon<'_>, sights: &Receiver<Sight>) -> Result<Vec<Series>> {
     let mut whole = Series::new("hook process to viewer", "ms");
     let mut message = Series::new("socket to viewer", "ms");

@@ -1,5 +1,5 @@
-//! Measures what Flightdeck promises, side by side with what it is compared to. `cargo xtask bench` builds it, runs it and
-//! makes the table; each row is one JSON line on stdout, the raw samples of every series.
+//! Measures what Flightdeck promises, beside what it is compared to. `cargo xtask bench` builds and runs it and makes the
+//! table. Each row is one JSON line on stdout with the raw samples of every series.
 //!
 //! Everything runs in a throw-away home with an empty environment.
 
@@ -32,7 +32,7 @@ struct Args {
     /// The program under test
     #[arg(long)]
     binary: Option<PathBuf>,
-    /// The program it is compared to, where that is not on every machine
+    /// The program it is compared to, if it is not on every machine
     #[arg(long)]
     anchor: Option<PathBuf>,
     /// Fewer rounds
@@ -43,7 +43,7 @@ struct Args {
     bench: bool,
 }
 
-/// What rows need to know.
+/// The options of a run.
 pub(crate) struct Plan {
     binary: PathBuf,
     anchor: Option<PathBuf>,
@@ -57,7 +57,7 @@ impl Plan {
     }
 }
 
-/// One thing measured, sample by sample. Sample `i` of every series of a row comes from the same round.
+/// The samples of one measurement. Sample `i` of every series of a row comes from the same round.
 #[derive(Serialize)]
 pub(crate) struct Series {
     name: String,
@@ -85,7 +85,7 @@ fn main() -> Result<()> {
         "usage" => usage::measure(&plan)?,
         "append" => append::measure(&plan)?,
         "idle" => idle::measure(&plan)?,
-        // Beside the rows: an anchor to run against.
+        // Not a row: the handler that rows are compared to.
         "serve-empty" => return ingest::serve_empty(),
         other => bail!("no row {other}: see cargo xtask bench --list"),
     };

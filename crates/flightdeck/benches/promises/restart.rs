@@ -1,11 +1,11 @@
-//! From nothing to a board: with a long log and a snapshot, against an empty home.
+//! The time from spawn to a board: with a long log and a snapshot, against an empty home.
 
 use anyhow::Result;
-use flightdeck::restore::Keeper;
+use flightdeck::engine::housekeeping::Keeper;
 use flightdeck::store::{RetentionPolicy, Store};
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::Record;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::Record;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Millis;
 

@@ -1,4 +1,4 @@
-//! The status line as the client runs it, with the daemon there and gone.
+//! The status line as the client runs it, with and without a daemon.
 
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use flightdeck::store::Store;
-use flightdeck_core::record::Record;
+use flightdeck_core::log::record::Record;
 use flightdeck_core::time::{Millis, Timestamp};
 
 use crate::world::{SESSIONS, World, record, runtime, session};

@@ -1,4 +1,4 @@
-//! What was spent, from half a gigabyte of transcripts: read cold, against ccusage on the same files; and after a restart.
+//! A usage report over half a gigabyte of transcripts: the first, against ccusage on the same files, and one after a restart.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
         if (money[0] - money[1]).abs() > 0.000_001 {
             bail!("ccusage counts ${}, we count ${}", money[0], money[1]);
         }
-        // The first round brings the files into memory, for both.
+        // The first round reads the files into the page cache, for both.
         if round > 0 {
             for (place, took) in [theirs, ours].iter().enumerate() {
                 series[place].samples.push(took.wall_ms);
@@ -47,7 +47,7 @@ fn command(world: &World, program: &std::path::Path, args: &[&str]) -> std::proc
     command
 }
 
-/// The daemon has read everything once, and is started again: what it reads then, and how long a report takes.
+/// The daemon has read everything and is started again: how much it reads then, and how long a report takes.
 fn after_restart(plan: &Plan, world: &World, expected: [u64; 4]) -> Result<Vec<Series>> {
     let first = Daemon::start(plan, world)?;
     while first.get("/api/usage")?["indexing"]["files_left"] != 0 {

@@ -5,12 +5,13 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::Result;
-use flightdeck_core::record::{EventId, Record};
+use flightdeck_core::log::from_hook::stamp;
+use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::wire::hook::{HookDraft, stamp};
+use flightdeck_core::wire::hook::HookDraft;
 use serde_json::{Map, Value, json};
 
-/// Terminals of a person with a large fleet: the number the promises speak of.
+/// Sessions of a large fleet: the number in the promises.
 pub(crate) const SESSIONS: u64 = 54;
 
 pub(crate) struct World {
@@ -35,7 +36,7 @@ impl World {
         self.dir.path().join("claude")
     }
 
-    /// A program with nothing of our environment but a throw-away home.
+    /// A program with an empty environment except for a throw-away home.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
@@ -53,7 +54,7 @@ pub(crate) fn session(n: u64) -> String {
     format!("9bc34ae7-600a-4b20-a9ed-{n:012}")
 }
 
-/// A tool call of about 1.5 KB, as most are: event `n` starts or ends call `n / 2`.
+/// A typical tool call of about 1.5 KB: event `n` starts or ends call `n / 2`.
 pub(crate) fn payload(n: u64, session_id: &str) -> Map<String, Value> {
     let mut payload = json!({
         "session_id": session_id,

@@ -1,51 +1,52 @@
-//! `flightdeck answer`: decide what a session waits for, from any terminal.
+//! `flightdeck answer`: answers a request of a session from any terminal.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Write};
 
 use anyhow::{Context, bail};
-use flightdeck_core::ask::By;
-use flightdeck_core::ask::answer::{Answer, Decision, OneOrMany};
-use flightdeck_core::ask::card::{AskCard, Question};
-use flightdeck_core::board::Card;
-use flightdeck_core::ledger::NeedKind;
+use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
+use flightdeck_core::approval::card::{AskCard, Question};
+use flightdeck_core::approval::resolution::{By, How, NeedKind};
 use flightdeck_core::time::Timestamp;
-use serde_json::{Map, Value, json};
+use flightdeck_core::view::card::Card;
+use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
+use serde_json::{Map, Value};
 
-use super::ask::Daemon;
+use super::lookup::board_cards;
 use super::{draw, out::Out};
+use crate::client::Client;
 use crate::clock;
 use crate::paths::Paths;
 
-/// Longest line that stands for a request in the list of them.
+/// Longest summary of a request in the list.
 const SUMMARY_CHARS_MAX: usize = 100;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct AnswerArgs {
-    /// The session (or the start of its id), or an ask's id. Without it: everything that can be answered
+    /// The session's id (or its start), or the id of a request; without it, all open requests are listed
     target: Option<String>,
-    /// What to say; without it the request is printed
+    /// The decision; without it, the request is printed
     #[arg(value_enum)]
-    decision: Option<Say>,
-    /// Tell Claude why not, or what to do instead
+    decision: Option<DecisionArg>,
+    /// Tell Claude why it is denied, or what to do instead
     #[arg(long, short)]
     message: Option<String>,
     /// Deny and end the turn, as Esc does
     #[arg(long)]
     interrupt: bool,
-    /// Allow and remember: the number of the suggestion
+    /// Allow and remember this suggestion, by its number
     #[arg(long, value_name = "N")]
     always: Option<usize>,
-    /// Answer a question: the number of an option or your own words; once for each question, `1,3` for several
+    /// Answer a question by the number of an option or in your own words; once per question, `1,3` for several options
     #[arg(long, short, value_name = "N|TEXT")]
     pick: Vec<String>,
-    /// Fill in a form: NAME=VALUE
+    /// Fill in one field of a form
     #[arg(long, value_name = "NAME=VALUE")]
     field: Vec<String>,
-    /// Approve a plan and go on in this mode: default or acceptEdits
+    /// Approve a plan and continue in this mode: default or acceptEdits
     #[arg(long)]
     mode: Option<String>,
-    /// Allow even what cannot be undone, without being asked again
+    /// Allow without a second question, even what cannot be undone
     #[arg(long)]
     yes: bool,
     /// Print JSON
@@ -54,7 +55,7 @@ pub(super) struct AnswerArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Say {
+enum DecisionArg {
     #[value(aliases = ["yes", "y", "approve"])]
     Allow,
     #[value(aliases = ["no", "n", "reject"])]
@@ -63,13 +64,11 @@ enum Say {
 }
 
 pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut daemon = Daemon::connect(paths)?;
-    let cards = daemon.cards()?;
+    let mut client = Client::connect(paths)?;
+    let cards = board_cards(&mut client)?;
     let Some(target) = &args.target else { return list(&cards, args.json, out) };
-    // A card carries a large request cut; the log has more of it.
-    let ask = daemon.ask("ask", json!({ "ask_id": find(&cards, target)?.id }))?;
-    let ask: AskCard = serde_json::from_value(ask).context("the daemon's request is not understood")?;
-    let ask = &ask;
+    // A card shortens a large request; the log has more of it.
+    let ask = &client.call(&GetAsk { ask_id: find_ask(&cards, target)?.id.clone() })?;
     if !args.decides()? {
         if args.json {
             out.json(ask)?;
@@ -82,18 +81,22 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     if answer.decision == Decision::Allow && !args.yes {
         confirm(ask, out)?;
     }
-    let resolution = daemon.ask("answer", json!({ "ask_id": ask.id, "answer": answer }))?;
+    let resolution = client.call_raw(&AnswerAsk { ask_id: ask.id.clone(), answer: answer.into() })?;
     if args.json {
-        out.json(&resolution)?;
+        out.json(&resolution.json()?)?;
     } else {
-        let how = resolution["how"].as_str().unwrap_or("answered").replace('_', " ");
-        writeln!(out, "{}: {how}", summary(ask))?;
+        writeln!(out, "{}: {}", summary(ask), how_words(resolution.decode()?.how)?)?;
     }
     Ok(0)
 }
 
+/// `denied and interrupted`: the name on the wire with spaces.
+fn how_words(how: How) -> serde_json::Result<String> {
+    Ok(serde_json::to_string(&how)?.trim_matches('"').replace('_', " "))
+}
+
 impl AnswerArgs {
-    /// Whether it answers, and does not only look.
+    /// Whether the arguments answer the request, or only show it.
     fn decides(&self) -> anyhow::Result<bool> {
         let answers = self.decision.is_some() || self.always.is_some();
         if answers || !self.pick.is_empty() || !self.field.is_empty() {
@@ -101,14 +104,14 @@ impl AnswerArgs {
         }
         if self.message.is_some() || self.interrupt || self.mode.is_some() {
             bail!(
-                "not answered, for neither allow nor deny was said: --message and --interrupt go with deny, --mode with allow"
+                "not answered: neither allow nor deny was said; --message and --interrupt go with deny, --mode with allow"
             );
         }
         Ok(false)
     }
 }
 
-/// Nothing takes an answer back: what cannot be undone, and what nobody could read here, is said twice.
+/// Asks the person again before allowing a request that cannot be undone, or that is shown only in part.
 fn confirm(ask: &AskCard, out: &mut Out) -> anyhow::Result<()> {
     let (why, more) = match &ask.caution {
         Some(why) => (
@@ -126,17 +129,17 @@ fn confirm(ask: &AskCard, out: &mut Out) -> anyhow::Result<()> {
     }
     write!(out, "{}\n{more}. Allow it? [y/N] ", plain(&summary(ask)))?;
     out.flush()?;
-    let mut said = String::new();
-    input.lock().read_line(&mut said)?;
-    if !matches!(said.trim(), "y" | "Y" | "yes") {
+    let mut line = String::new();
+    input.lock().read_line(&mut line)?;
+    if !matches!(line.trim(), "y" | "Y" | "yes") {
         bail!("not answered: the request is still open");
     }
     Ok(())
 }
 
-const PART_ONLY: &str = "Only a part of it is in the log; its terminal shows it whole";
+const PART_ONLY: &str = "Only a part of it is in the log; its terminal shows all of it";
 
-/// Whether even the log has not all of what would be allowed.
+/// Whether even the log has only a part of the request.
 fn is_cut(ask: &AskCard) -> bool {
     let whole = ask.tool_input.as_ref().is_some_and(|input| !input.iter().any(|(k, v)| cut(k) || has_cut(v)));
     ask.kind != NeedKind::Elicitation && !whole
@@ -151,7 +154,7 @@ fn has_cut(value: &Value) -> bool {
     }
 }
 
-/// As the daemon marks where it cut. A text that says so itself is taken for cut: that costs one question.
+/// Whether the daemon shortened the text. A text that contains the mark itself counts as shortened, which costs a question.
 fn cut(text: &str) -> bool {
     text.ends_with(" clipped]") && text.contains("…[")
 }
@@ -162,19 +165,19 @@ fn open_asks(cards: &[Card]) -> impl Iterator<Item = (&Card, &AskCard)> {
         .flat_map(|card| card.asks.iter().filter(|a| a.resolution.is_none()).map(move |ask| (card, ask)))
 }
 
-/// An ask by its id, or the one open ask of a session.
-fn find<'a>(cards: &'a [Card], target: &str) -> anyhow::Result<&'a AskCard> {
-    // One that has ended too: the daemon then tells how.
+/// A request by its id, or the only open request of a session.
+fn find_ask<'a>(cards: &'a [Card], target: &str) -> anyhow::Result<&'a AskCard> {
+    // An ended request is found too: the daemon then says how it ended.
     if let Some(ask) = cards.iter().flat_map(|card| &card.asks).find(|ask| ask.id == target) {
         return Ok(ask);
     }
     let of_session: Vec<_> = open_asks(cards).filter(|(card, _)| card.id.starts_with(target)).collect();
     match of_session.as_slice() {
         [(_, one)] => Ok(one),
-        [] => bail!("no open request of {target}: `flightdeck answer` lists what can be answered"),
+        [] => bail!("{target} has no open request: `flightdeck answer` lists all open requests"),
         many => {
             let ids: Vec<_> = many.iter().map(|(_, ask)| format!("  {}  {}", ask.id, summary(ask))).collect();
-            bail!("{} requests are open there; name one by its id:\n{}", many.len(), ids.join("\n"))
+            bail!("{target} has {} open requests; name one by its id:\n{}", many.len(), ids.join("\n"))
         }
     }
 }
@@ -184,12 +187,12 @@ fn list(cards: &[Card], json: bool, out: &mut Out) -> anyhow::Result<u8> {
     if json {
         out.json(&open.iter().map(|(_, ask)| ask).collect::<Vec<_>>())?;
     } else if open.is_empty() {
-        writeln!(out, "Nobody waits for an answer.")?;
+        writeln!(out, "No session waits for an answer.")?;
     }
     for (card, ask) in open.iter().filter(|_| !json) {
-        let where_from = if ask.answerable { "" } else { "  (answer in the terminal)" };
+        let place = if ask.answerable { "" } else { "  (answer in the terminal)" };
         let project = &card.project.name;
-        writeln!(out, "{}  {:<16} {}{where_from}", short(&card.id), project, summary(ask))?;
+        writeln!(out, "{}  {:<16} {}{place}", short(&card.id), project, summary(ask))?;
     }
     Ok(u8::from(open.is_empty()))
 }
@@ -221,12 +224,12 @@ fn first_line(text: &str) -> String {
     flightdeck_core::text::one_line(text.lines().next().unwrap_or_default(), SUMMARY_CHARS_MAX)
 }
 
-/// Whatever a prompt or a tool wrote, it must not move this terminal's cursor.
+/// Removes control characters, so that no text can move this terminal's cursor.
 fn plain(text: &str) -> String {
     flightdeck_core::text::plain(text)
 }
 
-/// The request as a person reads it, and what may be said to it.
+/// The whole request, and the possible answers.
 fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
     let mut text = format!("{}\n", draw::paint(out, "1", &summary(ask)));
     match ask.kind {
@@ -260,7 +263,7 @@ fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
             text += &format!("{}\n", plain(&schema));
         }
     }
-    text += &format!("  {}\n", ways(ask.kind));
+    text += &format!("  {}\n", possible_answers(ask.kind));
     if is_cut(ask) {
         text += &format!("{}\n", draw::paint(out, "31;1", &format!("  {PART_ONLY}")));
     }
@@ -270,12 +273,12 @@ fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
     }
 }
 
-/// What may be said to it.
-fn ways(kind: NeedKind) -> &'static str {
+/// The arguments that answer this kind of request.
+fn possible_answers(kind: NeedKind) -> &'static str {
     match kind {
         NeedKind::Permission => "allow | deny [--message WHY] [--interrupt]",
         NeedKind::Question => {
-            "--pick N or your own words, once for each question; `--pick 1,3` where several may be chosen"
+            "--pick N or your own words, once per question; `--pick 1,3` where several may be chosen"
         }
         NeedKind::Plan => "allow [--mode acceptEdits] | deny --message WHY",
         NeedKind::Elicitation => "allow --field NAME=VALUE | deny | cancel",
@@ -284,9 +287,9 @@ fn ways(kind: NeedKind) -> &'static str {
 
 fn answer(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Answer> {
     let decision = match args.decision {
-        Some(Say::Allow) | None => Decision::Allow,
-        Some(Say::Deny) => Decision::Deny,
-        Some(Say::Cancel) => Decision::Cancel,
+        Some(DecisionArg::Allow) | None => Decision::Allow,
+        Some(DecisionArg::Deny) => Decision::Deny,
+        Some(DecisionArg::Cancel) => Decision::Cancel,
     };
     let answers = if args.pick.is_empty() { None } else { Some(picks(args, ask)?) };
     let always = args.always.map(|n| {
@@ -309,7 +312,7 @@ fn answer(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Answer> {
 fn picks(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<BTreeMap<String, OneOrMany>> {
     let questions: Vec<&Question> = ask.questions.iter().flatten().collect();
     if questions.is_empty() {
-        bail!("--pick answers a question, and this asks none: {}", ways(ask.kind));
+        bail!("--pick answers a question, but this request has none: {}", possible_answers(ask.kind));
     }
     if questions.len() != args.pick.len() {
         bail!(
@@ -322,7 +325,7 @@ fn picks(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<BTreeMap<String, On
     answers.map(|(q, pick)| Ok((q.question.clone(), chosen(q, pick)?))).collect()
 }
 
-/// Numbers of options are their labels; anything else is the person's own words.
+/// The labels of the chosen numbers; any other text is the person's own words.
 fn chosen(question: &Question, pick: &str) -> anyhow::Result<OneOrMany> {
     let options = &question.options;
     let numbers: Result<Vec<usize>, _> = pick.split(',').map(|n| n.trim().parse::<usize>()).collect();
@@ -333,7 +336,7 @@ fn chosen(question: &Question, pick: &str) -> anyhow::Result<OneOrMany> {
         let option = n.checked_sub(1).and_then(|at| options.get(at)).map(|o| o.label.clone());
         option.with_context(|| {
             format!(
-                "there is no option {n} of {:?}, there are {}; to say the number itself, add a word to it",
+                "there is no option {n} of {:?}, there are {}; to answer with the number itself, add a word to it",
                 question.question,
                 options.len()
             )
@@ -346,7 +349,7 @@ fn chosen(question: &Question, pick: &str) -> anyhow::Result<OneOrMany> {
     })
 }
 
-/// A value is read as the form's own kind of field.
+/// Reads each value as the type that the form gives its field.
 fn fields(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Map<String, Value>> {
     let kinds = ask.requested_schema.as_ref().and_then(|s| s.get("properties"));
     let mut content = Map::new();
@@ -354,9 +357,9 @@ fn fields(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Map<String, Value>
         let (name, text) = field.split_once('=').with_context(|| format!("{field:?} is not NAME=VALUE"))?;
         let kind = kinds.and_then(|k| k.get(name)?.get("type")?.as_str()).unwrap_or("string");
         let value = match kind {
-            "string" => json!(text),
+            "string" => Value::from(text),
             _ => serde_json::from_str(text)
-                .with_context(|| format!("`{name}` wants a {kind}, not {text:?}"))?,
+                .with_context(|| format!("`{name}` needs a {kind}, not {text:?}"))?,
         };
         content.insert(name.to_owned(), value);
     }
@@ -366,8 +369,9 @@ fn fields(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Map<String, Value>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flightdeck_core::ask::card::QuestionOption;
+    use flightdeck_core::approval::card::QuestionOption;
     use flightdeck_core::wire::clip;
+    use serde_json::json;
 
     fn question(labels: &[&str]) -> Question {
         let option = |label: &&str| QuestionOption { label: (*label).to_owned(), description: None };
@@ -376,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_an_option_and_never_by_mistake_somebodys_words() {
+    fn a_number_always_means_an_option() {
         let which = question(&["Left", "Right", "7"]);
         let picked = |pick: &str| chosen(&which, pick).map_err(|e| e.to_string());
         assert_eq!(picked("2"), Ok(OneOrMany::One("Right".into())));
@@ -389,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_daemon_cut_is_known_by_its_marks() {
+    fn a_shortened_request_is_known_by_its_mark() {
         let cut = |mut input: Value, bytes: usize| {
             let map = input.as_object_mut().unwrap();
             clip::shorten(map, bytes);

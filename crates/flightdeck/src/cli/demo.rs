@@ -1,4 +1,4 @@
-//! `flightdeck demo`: a simulated fleet on a real daemon, in a temporary home. The person's own files are never touched.
+//! `flightdeck demo`: a simulated fleet on a real daemon, in a temporary home. It does not touch the person's own files.
 
 mod player;
 
@@ -11,37 +11,37 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use self::player::Player;
 use super::{out::Out, up};
-use crate::claude_settings::ClientVersion;
 use crate::clock;
 use crate::config::Config;
 use crate::daemon::{self, Options};
-use crate::paths::{Paths, socket_of};
+use crate::paths::Paths;
 use crate::program;
+use crate::settings::ClientVersion;
 
-/// The fleet has been at work for this long when the demo opens; a busier one has done as much in less.
+/// The simulated past of the fleet when the demo opens. A faster fleet needs less of it.
 const HISTORY: Duration = Duration::from_secs(20 * 60);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DemoArgs {
-    /// How many terminals
+    /// Number of simulated sessions
     #[arg(long, default_value_t = 54)]
     sessions: usize,
-    /// The same seed gives the same fleet
+    /// Seed of the fleet; the same seed gives the same fleet
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How busy they are; 1 is a believable day
+    /// Speed of the fleet; 1 is a normal working day
     #[arg(long, default_value_t = 1.0)]
     speed: f64,
-    /// This port and no other [default: 47892, or the next free one]
+    /// Use exactly this port [default: 47892 or the next free one]
     #[arg(long)]
     port: Option<u16>,
-    /// End by itself after this many seconds
+    /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS")]
     stop_after: Option<u64>,
 }
 
 pub(super) fn run(args: &DemoArgs, out: &mut Out) -> anyhow::Result<u8> {
-    let home = tempfile::tempdir().context("cannot make a temporary home")?;
+    let home = tempfile::tempdir().context("cannot create a temporary home")?;
     up::runtime()?.block_on(play(args, home.path(), out))
 }
 
@@ -49,8 +49,9 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let (config_dir, binary) = (home.join("claude"), std::env::current_exe()?);
+    let paths = Paths::below(home);
     let running = daemon::start(Options {
-        paths: Paths::below(home),
+        paths: paths.clone(),
         config: Config::default(),
         port: args.port,
         bind: None,
@@ -71,16 +72,16 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         history_ms: HISTORY.div_f64(args.speed.max(1.0)).as_millis() as u64,
         ..FleetConfig::default()
     });
-    let mut player = Player::new(events, &config_dir, socket_of(home)).await?;
+    let mut player = Player::new(events, &config_dir, paths).await?;
     player.catch_up(&running.engine).await?;
     let mut fleet = tokio::spawn(player.play());
     writeln!(out, "A simulated fleet of {} sessions is at {}", args.sessions, running.url)?;
-    writeln!(out, "Its home is {}; to look at it from another terminal:", home.display())?;
+    writeln!(out, "Its home is {}; to watch it from another terminal:", home.display())?;
     let program = program::called(&binary, std::env::var_os("PATH").as_deref());
     writeln!(out, "  {program} --home {} ls --watch", program::word(&home.display().to_string()))?;
     writeln!(
         out,
-        "What it asks can be answered on the board; what nobody answers is answered in its own terminal."
+        "Its requests can be answered on the board; after a while the simulated terminal answers them."
     )?;
     writeln!(out, "Ctrl-C ends it and leaves nothing behind.")?;
     out.flush()?;
@@ -89,9 +90,9 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
         () = tokio::time::sleep(limit) => {}
-        ended = &mut fleet => ended?.context("the simulated fleet broke off")?,
+        ended = &mut fleet => ended?.context("the simulated fleet failed")?,
     }
-    // The daemon first: a hook that goes away before it would look like a refusal.
+    // The daemon stops first: a hook that ends before it would look like a refusal in the terminal.
     running.stop().await;
     fleet.abort();
     Ok(0)

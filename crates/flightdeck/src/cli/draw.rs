@@ -1,12 +1,14 @@
-//! Cards as lines of text. State is never told by colour alone: every line has its sign and its words.
+//! Draws cards as lines of text. Colour never shows the state alone: each line also has a sign and words.
 
-use flightdeck_core::board::Card;
-use flightdeck_core::lens::{Group, Role, StateName};
+use flightdeck_core::session::state_name::{Group, StateName};
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::view::card::Card;
+use flightdeck_core::view::lens::Role;
 
 use super::line::{Line, columns, cut, fit};
 use super::out::Out;
+pub(super) use super::out::paint;
 
 pub(super) fn sign(state: StateName) -> &'static str {
     match state {
@@ -25,7 +27,7 @@ pub(super) fn sign(state: StateName) -> &'static str {
     }
 }
 
-/// Amber: somebody waits. Red: it broke. Blue: at work. All else is plain.
+/// Amber: waits for a person. Red: failed. Blue: working. Others have no colour.
 fn colour(role: Role) -> &'static str {
     match role {
         Role::Urgent | Role::Orange => "33;1",
@@ -36,17 +38,13 @@ fn colour(role: Role) -> &'static str {
     }
 }
 
-pub(super) fn paint(out: &Out, code: &str, text: &str) -> String {
-    if out.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-}
-
 /// `1 event`, `2 events`.
 pub(super) fn count<N: Into<u64> + Copy>(n: N, word: &str) -> String {
     let n = n.into();
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
-/// A time of day as the clock on the wall shows it.
+/// The local time of day.
 pub(super) fn time_of_day(at: Timestamp) -> String {
     local(at, "%H:%M:%S")
 }
@@ -72,7 +70,7 @@ pub(super) fn duration(d: Millis) -> String {
     }
 }
 
-/// Rounded to the cent for people; JSON has micro-dollars.
+/// Dollars, rounded to the cent; JSON has micro-dollars.
 pub(super) fn money(usd_micros: u64) -> String {
     let cents = (usd_micros + 5_000) / 10_000;
     format!("${}.{:02}", cents / 100, cents % 100)
@@ -91,21 +89,21 @@ pub(super) fn short(n: u64) -> String {
 /// One line of the board.
 pub(super) struct Row {
     pub(super) text: String,
-    /// A heading and a hint stand for none.
+    /// False for a heading and a hint.
     pub(super) is_session: bool,
 }
 
-pub(super) fn board(out: &Out, cards: &[Card], now: Timestamp, urgency_first: bool) -> String {
+pub(super) fn board(out: &Out, cards: &[&Card], now: Timestamp, urgency_first: bool) -> String {
     rows(out, cards, now, urgency_first).into_iter().map(|row| row.text + "\n").collect()
 }
 
-/// The board as a person reads it top to bottom: what needs you, what runs, what is done.
-pub(super) fn rows(out: &Out, cards: &[Card], now: Timestamp, urgency_first: bool) -> Vec<Row> {
+/// The board from top to bottom: sessions that need the person, running ones, done ones.
+pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, urgency_first: bool) -> Vec<Row> {
     let mut rows = Vec::new();
-    let widths = Widths::of(cards, out.width);
+    let widths = Widths::fitting(cards, out.width);
     for (group, title) in [(Group::NeedsYou, "Needs you"), (Group::Running, "Running"), (Group::Done, "Done")]
     {
-        let mut members: Vec<_> = cards.iter().filter(|c| c.agent_state.group == group).collect();
+        let mut members: Vec<_> = cards.iter().filter(|c| c.agent_state.group == group).copied().collect();
         members.sort_by(|a, b| rank(a, urgency_first).cmp(rank(b, urgency_first)));
         if members.is_empty() {
             continue;
@@ -126,7 +124,7 @@ fn rank(card: &Card, urgency_first: bool) -> &str {
     if urgency_first { &card.rank.urgency } else { &card.rank.default }
 }
 
-/// A title shorter than this says nothing; marks give way to it.
+/// Shortest useful title; marks are left out to make room for it.
 const TITLE_MIN: usize = 8;
 
 struct Widths {
@@ -135,16 +133,16 @@ struct Widths {
 }
 
 impl Widths {
-    /// The label gets what it needs up to three tenths, the place up to a fifth; marks and title share what is left.
-    fn of(cards: &[Card], width: usize) -> Self {
-        let widest = |f: &dyn Fn(&Card) -> usize| cards.iter().map(f).max().unwrap_or(0);
+    /// The label gets up to three tenths of the width, the place up to a fifth; marks and title share the rest.
+    fn fitting(cards: &[&Card], width: usize) -> Self {
+        let widest = |f: &dyn Fn(&Card) -> usize| cards.iter().map(|card| f(card)).max().unwrap_or(0);
         let label = widest(&|c| columns(&c.agent_state.label)).clamp(10, (width * 3 / 10).max(20));
         let place = widest(&|c| columns(&place(c))).clamp(4, (width / 5).max(12));
         Self { label, place }
     }
 }
 
-/// Sign, label, how long, project, id, title, marks: never more than one line of the terminal.
+/// One line: sign, label, duration, project, id, title, marks. It never wraps.
 fn row(out: &Out, card: &Card, now: Timestamp, widths: &Widths) -> String {
     let state = &card.agent_state;
     let mut line = Line::new(out);
@@ -205,8 +203,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duration_reads_like_a_clock() {
-        let said: Vec<_> = [0, 48, 206, 3730, 260_000].map(|s| duration(Millis::seconds(s))).into();
-        assert_eq!(said, ["0:00", "0:48", "3:26", "1:02:10", "3 d"]);
+    fn a_duration_looks_like_a_clock() {
+        let shown: Vec<_> = [0, 48, 206, 3730, 260_000].map(|s| duration(Millis::seconds(s))).into();
+        assert_eq!(shown, ["0:00", "0:48", "3:26", "1:02:10", "3 d"]);
     }
 }

@@ -1,17 +1,23 @@
-//! `flightdeck explain ID`: which event, which rule, since when, and how it came there.
+//! `flightdeck explain ID`: the event and rule behind a session's state, and its earlier states.
 
 use std::io::Write;
 
-use flightdeck_core::time::Timestamp;
-use serde_json::{Value, json};
+use flightdeck_core::view::explain::Explanation;
+use flightdeck_protocol::sessions::ExplainSession;
 
-use super::ask::Daemon;
+use super::lookup::find_session;
 use super::{draw, out::Out};
+use crate::client::Client;
 use crate::paths::Paths;
+
+/// Earlier states that are listed.
+const STEPS_SHOWN: usize = 10;
+/// Longest payload that is printed.
+const PAYLOAD_CHARS_MAX: usize = 100_000;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ExplainArgs {
-    /// The session, or the start of its id
+    /// The session's id, or the start of it
     id: String,
     /// Print JSON
     #[arg(long)]
@@ -19,41 +25,36 @@ pub(super) struct ExplainArgs {
 }
 
 pub(super) fn run(args: &ExplainArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut daemon = Daemon::connect(paths)?;
-    let id = daemon.find(&args.id)?;
-    let why = daemon.ask("explain", json!({ "session_id": id }))?;
+    let mut client = Client::connect(paths)?;
+    let session_id = find_session(&mut client, &args.id)?;
+    let reply = client.call_raw(&ExplainSession { session_id })?;
     if args.json {
-        out.json(&why)?;
-        return Ok(0);
-    }
-    let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
-    let because = &why["because"];
-    let head = format!("{} ({})", text(&why["label"]), text(&why["state"]));
-    writeln!(out, "{}", draw::paint(out, "1", &head))?;
-    let since = Timestamp::parse(&text(&why["since"])).map(draw::date_and_time).unwrap_or_default();
-    writeln!(out, "  since   {since}")?;
-    let event =
-        format!("{} (event {})", because["name"].as_str().unwrap_or("no longer in the log"), because["seq"]);
-    writeln!(out, "  because {event}")?;
-    writeln!(out, "  rule    {}", text(&because["rule"]))?;
-    if let Some(history) = why["history"].as_array().filter(|h| !h.is_empty()) {
-        writeln!(out, "\n{}", draw::paint(out, "1", "How it came there"))?;
-        for step in history.iter().rev().take(10).rev() {
-            let clock = Timestamp::parse(&text(&step["at"])).map(draw::time_of_day).unwrap_or_default();
-            writeln!(
-                out,
-                "  {clock}  {:<18} → {:<18} {}",
-                text(&step["from"]),
-                text(&step["to"]),
-                text(&step["because"]["rule"])
-            )?;
-        }
-    }
-    if !because["payload"].is_null() {
-        writeln!(out, "\n{}", draw::paint(out, "1", "The event as it came"))?;
-        let payload =
-            flightdeck_core::text::lines(&serde_json::to_string_pretty(&because["payload"])?, 100_000);
-        writeln!(out, "{payload}")?;
+        out.json(&reply.json()?)?;
+    } else {
+        print(&reply.decode()?, out)?;
     }
     Ok(0)
+}
+
+fn print(why: &Explanation, out: &mut Out) -> anyhow::Result<()> {
+    let because = &why.because;
+    let head = format!("{} ({})", why.label, why.state.as_str());
+    writeln!(out, "{}", draw::paint(out, "1", &head))?;
+    writeln!(out, "  since   {}", draw::date_and_time(why.since))?;
+    let name = because.name.as_deref().unwrap_or("no longer in the log");
+    writeln!(out, "  because {name} (event {})", because.seq)?;
+    writeln!(out, "  rule    {}", because.rule)?;
+    if !why.history.is_empty() {
+        writeln!(out, "\n{}", draw::paint(out, "1", "How it came there"))?;
+    }
+    for step in &why.history[why.history.len().saturating_sub(STEPS_SHOWN)..] {
+        let (clock, rule) = (draw::time_of_day(step.at), &step.because.rule);
+        writeln!(out, "  {clock}  {:<18} → {:<18} {rule}", step.from.as_str(), step.to.as_str())?;
+    }
+    if let Some(payload) = &because.payload {
+        writeln!(out, "\n{}", draw::paint(out, "1", "The event as it came"))?;
+        let payload = serde_json::to_string_pretty(payload)?;
+        writeln!(out, "{}", flightdeck_core::text::lines(&payload, PAYLOAD_CHARS_MAX))?;
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! `flightdeck hooks`: registers with Claude Code, looks after it and takes it back. Needs no daemon.
+//! `flightdeck hooks`: installs, checks, repairs and removes our hooks in Claude Code's settings. Needs no daemon.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -7,12 +7,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::doctor::looked;
-use crate::claude_settings::{
-    self as settings, BaseUrl, ClientVersion, Installed, Keep, Registration, Scope, SettingsFile, Via,
-};
+use super::doctor::read_error;
 use crate::config::{Config, ConfigError, HOLD_SECONDS_MAX};
 use crate::paths::Paths;
+use crate::settings::{
+    self, BaseUrl, ClientVersion, Installed, Lifetime, Registration, Scope, SettingsFile, Via,
+};
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct HooksArgs {
@@ -22,41 +22,41 @@ pub struct HooksArgs {
 
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum Action {
-    /// Register with Claude Code for good
+    /// Install our hooks for good
     Install(Options),
-    /// Take every hook of ours out again
+    /// Remove all our hooks
     Uninstall(Options),
-    /// Say what is registered, missing and out of date; exits 1 unless all is in order
+    /// Show which hooks are registered, missing or out of date; exits 1 if any is not in order
     Status(Options),
     /// Print the JSON to merge into a settings file by hand
     Print(Options),
-    /// Put back what is missing or out of date, the way it was registered
+    /// Restore missing and outdated hooks, with the options they were registered with
     Repair(Options),
 }
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
-    /// How events reach us [default: shim; for status and repair: as registered]
+    /// How events reach the daemon [default: shim; for status and repair: as registered]
     #[arg(long, value_enum)]
     pub via: Option<Via>,
-    /// Which settings.json
+    /// Which settings.json to use
     #[arg(long, value_enum, default_value_t)]
     pub scope: Scope,
     /// The daemon's port, for http and curl [default: as registered (status, repair), FLIGHTDECK_PORT, `port` of
     /// config.toml, 47892]
     #[arg(long)]
     pub port: Option<u16>,
-    /// A daemon elsewhere (http://HOST:PORT), for http and curl: in a container, on another machine
+    /// Send to another daemon (http://HOST:PORT), for http and curl: in a container or on another machine
     #[arg(long, conflicts_with = "port")]
     pub url: Option<BaseUrl>,
-    /// That daemon asks for a token: send what FLIGHTDECK_TOKEN holds when a hook runs [default: if one is set here]
+    /// Send the token in FLIGHTDECK_TOKEN with each event [default: if a token is set here]
     #[arg(long)]
     pub token: bool,
-    /// How long a permission may wait for the board, in seconds [default: as registered (status, repair), `hold_seconds`
-    /// of config.toml, 600]
+    /// Seconds that a permission request waits for an answer on the board [default: as registered (status, repair),
+    /// `hold_seconds` of config.toml, 600]
     #[arg(long, value_parser = clap::value_parser!(u32).range(..=i64::from(HOLD_SECONDS_MAX)))]
     pub hold_seconds: Option<u32>,
-    /// Also go around the status line: context, cost and rate limits as the client itself knows them
+    /// Also wrap the status line, to get context, cost and rate limits from Claude Code
     #[arg(long)]
     pub statusline: bool,
     /// Print JSON
@@ -64,7 +64,7 @@ pub struct Options {
     pub json: bool,
 }
 
-/// Returns the exit code; a refusal is an error that says what to do.
+/// Returns the exit code. A refusal is an error that says what to do.
 pub fn run(
     args: &HooksArgs,
     paths: &Paths,
@@ -75,17 +75,17 @@ pub fn run(
 ) -> anyhow::Result<i32> {
     let options = args.action.options();
     let file = SettingsFile::new(&settings::settings_path(options.scope, env, cwd)?, &paths.backups());
-    // Asking claude takes a while, so only where the answer matters.
+    // `claude --version` takes a while, so it runs only if the version is needed.
     let registration = |installed| register(options, installed, paths, env, cwd, binary);
-    let writable = |installed| registration(installed).and_then(can_be_heard);
+    let writable = |installed| registration(installed).and_then(can_be_delivered);
     match &args.action {
-        Action::Install(_) => show(&file.install(&writable(None)?, Keep::ForGood)?, options.json, out)?,
+        Action::Install(_) => show(&file.install(&writable(None)?, Lifetime::Permanent)?, options.json, out)?,
         Action::Uninstall(_) => show(&file.uninstall()?, options.json, out)?,
         Action::Repair(_) => show(&file.repair(&writable(file.installed()?)?)?, options.json, out)?,
         Action::Print(_) => show(&settings::print(&writable(None)?)?, options.json, out)?,
         Action::Status(_) => {
-            let look = || anyhow::Ok(file.status(&registration(file.installed()?)?)?);
-            let status = look().map_err(|error| anyhow::anyhow!(looked(&error)))?;
+            let read = || anyhow::Ok(file.status(&registration(file.installed()?)?)?);
+            let status = read().map_err(|error| anyhow::anyhow!(read_error(&error)))?;
             show(&status, options.json, out)?;
             return Ok(i32::from(!status.in_order()));
         }
@@ -105,11 +105,11 @@ impl Action {
     }
 }
 
-/// Refuses what would be written and never be heard.
-fn can_be_heard(wanted: Registration) -> anyhow::Result<Registration> {
+/// Refuses a registration whose events could not reach the daemon.
+fn can_be_delivered(wanted: Registration) -> anyhow::Result<Registration> {
     match &wanted.url {
         Some(_) if wanted.via == Via::Shim => anyhow::bail!(
-            "the shim speaks to the daemon of this machine only: add --via curl (or http) to send to another"
+            "the shim sends to the daemon of this machine only: add --via curl (or http) to send to another"
         ),
         Some(url) if wanted.via == Via::Http && url.is_private() => {
             anyhow::bail!("Claude Code sends no http hooks to {url}, a private address: use --via curl")
@@ -118,7 +118,7 @@ fn can_be_heard(wanted: Registration) -> anyhow::Result<Registration> {
     }
 }
 
-/// A flag wins, then what is registered already, then variable, config.toml and default.
+/// The registration: from the flags, else as registered, else from the environment, config.toml and the defaults.
 fn register(
     options: &Options,
     installed: Option<Installed>,
@@ -130,13 +130,13 @@ fn register(
     if options.statusline {
         refuse_to_hide_theirs(options, paths, env, cwd)?;
     }
-    // A project file needs no config folder; without one there is no registry to look into either.
+    // A project file needs no config folder. Without one there is no registry to read the version from.
     let config = settings::config_dir(env).unwrap_or_default();
     let ours = Config::read(&paths.config)?;
     let from_env = || env("FLIGHTDECK_PORT").and_then(|port| port.to_str()?.parse::<u16>().ok());
     let port = || from_env().unwrap_or(ours.default_port());
     let installed = installed.as_ref();
-    // A port asked for is one of this machine.
+    // --port means a port of this machine.
     let url = options.url.clone().or_else(|| installed?.url.clone().filter(|_| options.port.is_none()));
     let has_token = || Ok::<_, ConfigError>(ours.token(env)?.is_some());
     Ok(Registration {
@@ -153,7 +153,7 @@ fn register(
     })
 }
 
-/// A project's status line takes the place of the person's own, which lies in another file.
+/// Refuses a status line in a project file if it would hide the person's own in the user file.
 fn refuse_to_hide_theirs(
     options: &Options,
     paths: &Paths,
@@ -164,7 +164,7 @@ fn refuse_to_hide_theirs(
         let path = settings::settings_path(scope, env, cwd)?;
         SettingsFile::new(&path, &paths.backups()).has_status_line()
     };
-    // A user file that cannot be read hides nothing: the client ignores it too.
+    // Claude Code ignores a user file that cannot be read, so nothing would be hidden.
     if options.scope == Scope::Project && !has(Scope::Project)? && has(Scope::User).unwrap_or(false) {
         anyhow::bail!(
             "your own status line would not be shown in this project any more: run `flightdeck hooks install \
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_send_the_token_that_is_set_and_the_file_does_not_hold_it() {
+    fn hooks_send_the_configured_token_and_the_file_does_not_contain_it() {
         let home = Home::with_claude("2.1.325");
         fs::create_dir(home.0.path().join("fd")).unwrap();
         fs::write(home.0.path().join("fd/config.toml"), "token = \"s3cret\"").unwrap();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_send_to_the_port_that_config_toml_gives_the_daemon() {
+    fn hooks_send_to_the_port_of_config_toml() {
         let home = Home::with_claude("2.1.325");
         fs::create_dir(home.0.path().join("fd")).unwrap();
         fs::write(home.0.path().join("fd/config.toml"), "port = 4000").unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_in_a_container_send_to_the_daemon_they_are_told() {
+    fn hooks_with_a_url_send_to_that_daemon() {
         let home = Home::with_claude("2.1.325");
         home.tell(
             &["install --via curl --url http://box:4000/ --token", "status", "repair"],
@@ -301,7 +301,7 @@ mod tests {
             &["install --url http://box:1", "install --via http --url http://10.0.0.2:1", "repair --port 5"],
             expect![[r#"
                 $ hooks install --url http://box:1
-                error: the shim speaks to the daemon of this machine only: add --via curl (or http) to send to another
+                error: the shim sends to the daemon of this machine only: add --via curl (or http) to send to another
                 $ hooks install --via http --url http://10.0.0.2:1
                 error: Claude Code sends no http hooks to http://10.0.0.2:1, a private address: use --via curl
                 $ hooks repair --port 5
@@ -313,7 +313,7 @@ mod tests {
         );
     }
 
-    /// Their names hold the time.
+    /// Replaces the names of backups, which contain the time.
     fn backup_names_out(told: &str) -> String {
         let line = |line: &str| match line.split_once("/backups/") {
             Some((before, _)) => format!("{before}/backups/…\n"),
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_installs_looks_and_takes_it_back() {
+    fn install_status_and_uninstall_print_what_they_did() {
         let home = Home::with_claude("2.0.40");
         home.tell(
             &["status", "install", "install", "status", "uninstall", "uninstall"],
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn status_and_repair_follow_the_way_and_port_that_are_registered() {
+    fn status_and_repair_use_the_registered_transport_and_port() {
         let home = Home::with_claude("2.1.325");
         home.run("install --via http --port 4000 --hold-seconds 900");
         let settings = home.0.path().join(".claude/settings.json");

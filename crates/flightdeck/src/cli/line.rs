@@ -1,15 +1,14 @@
-//! A line that never wraps: texts measured in the columns a terminal gives them.
+//! A line that never wraps: texts are measured in terminal columns.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::draw::paint;
-use super::out::Out;
+use super::out::{Out, paint};
 
 pub(super) fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// At most `width` columns; a cut shows as `…`.
+/// The text in at most `width` columns; a shortened text ends with `…`.
 pub(super) fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
@@ -24,14 +23,14 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     if width == 0 { String::new() } else { kept + "…" }
 }
 
-/// Exactly `width` columns.
+/// The text in exactly `width` columns.
 pub(super) fn fit(text: &str, width: usize) -> String {
     let cut = cut(text, width);
     let rest = width.saturating_sub(columns(&cut));
     cut + &" ".repeat(rest)
 }
 
-/// Grows to the right until the terminal ends.
+/// A line that is filled from the left up to the width of the terminal.
 pub(super) struct Line<'a> {
     out: &'a Out,
     text: String,
@@ -43,7 +42,7 @@ impl<'a> Line<'a> {
         Self { out, text: String::new(), room: out.width }
     }
 
-    /// Columns that are left.
+    /// The free columns.
     pub(super) fn room(&self) -> usize {
         self.room
     }
@@ -58,7 +57,7 @@ impl<'a> Line<'a> {
         self.text += &paint(self.out, code, &text);
     }
 
-    /// What still fits, which then is taken.
+    /// The part of the text that fits; reduces the free columns.
     fn fitting(&mut self, text: &str) -> String {
         let text = cut(text, self.room);
         self.room = self.room.saturating_sub(columns(&text));
@@ -80,7 +79,7 @@ mod tests {
         assert_eq!(fit("abcdef", 4), "abc…");
         assert_eq!(fit("äöüß", 4), "äöüß");
         assert_eq!(fit("日本語", 6), "日本語");
-        // A wide one that would stick out by half leaves a blank.
+        // Half a wide character does not fit; a blank fills its place.
         assert_eq!(fit("日本語", 5), "日本…");
         assert_eq!(fit("日本語", 4), "日… ");
         assert_eq!(fit("ab", 0), "");

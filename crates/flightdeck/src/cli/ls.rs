@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::io::Write;
 
-use flightdeck_core::board::Card;
-use flightdeck_core::lens::Group;
-use serde_json::Value;
+use flightdeck_core::session::state_name::Group;
+use flightdeck_core::view::card::Card;
 
-use super::ask::Daemon;
+use super::lookup::{all_cards, board_cards};
 use super::{draw, out::Out, watch};
+use crate::client::{BoardMirror, Changes, Client};
 use crate::clock;
 use crate::paths::Paths;
 
@@ -17,27 +17,27 @@ pub(super) struct LsArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw again at every change
+    /// Draw the board again at every change
     #[arg(long, short)]
     watch: bool,
-    /// Also sessions that left the board: forgotten, or replaced by /clear
+    /// Also list sessions that left the board: past ones, and those replaced by /clear
     #[arg(long, conflicts_with = "watch")]
     all: bool,
-    /// Most urgent first, whatever the cache
+    /// Sort by urgency only, without regard to the prompt cache
     #[arg(long)]
     urgency: bool,
-    /// Only sessions of this group
+    /// List only the sessions of this group
     #[arg(long, value_parser = ["needs-you", "running", "done"])]
     group: Option<String>,
 }
 
 pub(super) fn run(args: &LsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut daemon = Daemon::connect(paths)?;
+    let mut client = Client::connect(paths)?;
     if args.watch {
-        return follow(args, daemon, out);
+        return follow(args, client.subscribe(None)?, out);
     }
-    let cards = if args.all { daemon.all_cards()? } else { daemon.cards()? };
-    let cards = wanted(args, cards);
+    let cards = if args.all { all_cards(&mut client)? } else { board_cards(&mut client)? };
+    let cards = of_group(args, &cards);
     if args.json {
         out.json(&cards)?;
     } else {
@@ -47,51 +47,39 @@ pub(super) fn run(args: &LsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result
     Ok(0)
 }
 
-fn wanted(args: &LsArgs, cards: Vec<Card>) -> Vec<Card> {
-    let group = args.group.as_deref().map(|g| match g {
+fn of_group<'a>(args: &LsArgs, cards: impl IntoIterator<Item = &'a Card>) -> Vec<&'a Card> {
+    let group = args.group.as_deref().map(|group| match group {
         "needs-you" => Group::NeedsYou,
         "running" => Group::Running,
         _ => Group::Done,
     });
-    cards.into_iter().filter(|c| group.is_none_or(|g| c.agent_state.group == g)).collect()
+    cards.into_iter().filter(|card| group.is_none_or(|group| card.agent_state.group == group)).collect()
 }
 
-/// Follows the stream of changes: a screen in a terminal, board after board in a pipe; with `--json` a change is a line.
-fn follow(args: &LsArgs, daemon: Daemon, out: &mut Out) -> anyhow::Result<u8> {
-    let mut cards: Vec<Card> = Vec::new();
-    if out.is_terminal() && !args.json {
-        let cards = RefCell::new(cards);
-        let rows =
-            |out: &Out| draw::rows(out, &wanted(args, cards.borrow().clone()), clock::now(), args.urgency);
-        return watch::run(daemon, out, |change| take(&mut cards.borrow_mut(), change), rows);
+/// Follows the changes: on a screen in a terminal, board after board in a pipe, a line per change with `--json`.
+fn follow(args: &LsArgs, mut changes: Changes, out: &mut Out) -> anyhow::Result<u8> {
+    if args.json {
+        return print_lines(changes, out);
     }
-    for change in daemon.subscribe()? {
-        let change = change?;
-        if args.json {
-            writeln!(out, "{change}")?;
-            continue;
-        }
-        take(&mut cards, &change)?;
-        let text = draw::board(out, &wanted(args, cards.clone()), clock::now(), args.urgency);
+    if out.is_terminal() {
+        let board = RefCell::new(BoardMirror::default());
+        let rows =
+            |out: &Out| draw::rows(out, &of_group(args, board.borrow().cards()), clock::now(), args.urgency);
+        return watch::run(changes, out, |change| board.borrow_mut().apply(change), rows);
+    }
+    let mut board = BoardMirror::default();
+    for frame in &mut changes {
+        board.apply(frame?.change);
+        let text = draw::board(out, &of_group(args, board.cards()), clock::now(), args.urgency);
         writeln!(out, "{text}")?;
         out.flush()?;
     }
     anyhow::bail!("the daemon stopped")
 }
 
-fn take(cards: &mut Vec<Card>, change: &Value) -> anyhow::Result<()> {
-    let data = &change["data"];
-    match change["event"].as_str().unwrap_or_default() {
-        "snapshot" => *cards = serde_json::from_value(data["sessions"].clone())?,
-        "session_removed" => cards.retain(|c| Some(c.id.as_str()) != data["id"].as_str()),
-        "session_discovered" | "session_updated" | "session_completed" => {
-            let card: Card = serde_json::from_value(data["session"].clone())?;
-            cards.retain(|c| c.id != card.id);
-            if card.replaced_by.is_none() {
-                cards.push(card);
-            }
-        }
-        _ => {}
+fn print_lines(mut changes: Changes, out: &mut Out) -> anyhow::Result<u8> {
+    while let Some(line) = changes.next_line() {
+        writeln!(out, "{}", line?)?;
     }
-    Ok(())
+    anyhow::bail!("the daemon stopped")
 }

@@ -1,13 +1,13 @@
-//! The command line. Each command is a file; what they share (asking the daemon, drawing) is here beside them.
+//! The command line: one file per command, and the shared files for finding sessions, drawing and output.
 
 mod answer;
-mod ask;
 mod demo;
 mod doctor;
 mod draw;
 mod explain;
 pub mod hooks;
 mod line;
+mod lookup;
 mod ls;
 mod next;
 mod out;
@@ -32,9 +32,13 @@ use out::Out;
 
 /// Mission control for people who run many Claude Code sessions at once
 #[derive(Debug, Parser)]
-#[command(name = "flightdeck", version, after_help = "Without a command the options of `up` are taken.")]
+#[command(
+    name = "flightdeck",
+    version,
+    after_help = "Without a command, `flightdeck` runs `up` and takes its options."
+)]
 struct Cli {
-    /// Where Flightdeck keeps its files [default: the XDG folders, or FLIGHTDECK_HOME]
+    /// Folder for Flightdeck's files [default: FLIGHTDECK_HOME, else the XDG folders]
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
     #[command(subcommand)]
@@ -43,50 +47,50 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start the daemon and the board (this is what plain `flightdeck` does)
+    /// Start the daemon and the board (the default command)
     Up(up::UpArgs),
-    /// Deliver one hook event from standard input; Claude Code calls this
+    /// Send one hook event from standard input to the daemon; Claude Code runs this
     Hook,
-    /// Print a status line for Claude Code, or the one of your own command after `--`, and tell the daemon what it says
+    /// Print a status line for Claude Code, or that of your own command after `--`, and send its data to the daemon
     Statusline,
-    /// Register with Claude Code, or look after it
+    /// Install, check, repair or remove our hooks in Claude Code's settings
     Hooks(hooks::HooksArgs),
-    /// List every session, what needs you first
+    /// List all sessions, those that need you first
     Ls(ls::LsArgs),
-    /// Everything about one session
+    /// Show one session and its last events
     Show(show::ShowArgs),
-    /// Why a session is where it is: which event, which rule, since when
+    /// Explain a session's state: the event, the rule and the time
     Explain(explain::ExplainArgs),
-    /// The session that needs you most
+    /// Show the session that needs you most
     Next(next::NextArgs),
-    /// Decide what a session waits for: allow, deny, pick an option, approve a plan
+    /// Answer a request of a session: allow, deny, pick an option, approve a plan
     Answer(answer::AnswerArgs),
-    /// Rules that answer by themselves: as they are understood, as a dry run, and what they answered
+    /// Show the rules that answer requests automatically, test them, or list what they answered
     Policy(policy::PolicyArgs),
     /// Type the next prompt into a session's tmux pane
     Send(terminal::SendArgs),
     /// Bring a session's terminal to the front
     Focus(terminal::FocusArgs),
-    /// Press Esc in a session's tmux pane, or end its client
+    /// Press Esc in a session's tmux pane, or end its Claude Code
     Interrupt(terminal::InterruptArgs),
-    /// How the daemon is doing
+    /// Show the daemon's health and counts
     Status(status::StatusArgs),
-    /// What was spent: by day, project, model and session
+    /// Show tokens and cost by day, project, model and session
     Usage(usage::UsageArgs),
-    /// Play recorded hook events and print the state after each
+    /// Replay recorded hook events and print the state after each
     Replay(replay::ReplayArgs),
-    /// Look for what is wrong, and say how to mend it
+    /// Check the installation and say how to fix problems
     Doctor(doctor::DoctorArgs),
-    /// A lively simulated fleet on a real daemon, in a home of its own
+    /// Run a simulated fleet on a real daemon in a temporary home
     Demo(demo::DemoArgs),
-    /// Print the completions of a shell
+    /// Print the completion script of a shell
     Completions {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
 }
 
-/// `--home DIR` may stand before any command, and a hook must not be lost to it.
+/// The number of arguments before the command: `--home DIR` or `--home=DIR` may come first, also for a hook.
 pub fn options_before_the_command(args: &[OsString]) -> usize {
     match args.first().and_then(|first| first.to_str()) {
         Some("--home") => 2,
@@ -95,7 +99,7 @@ pub fn options_before_the_command(args: &[OsString]) -> usize {
     }
 }
 
-/// Where no command is named it is `up`, with all its options and variables.
+/// Inserts `up` if the arguments name no command.
 fn with_a_command(mut args: Vec<OsString>) -> Vec<OsString> {
     let place = options_before_the_command(&args).min(args.len());
     let named = args.get(place).and_then(|word| word.to_str());
@@ -106,13 +110,13 @@ fn with_a_command(mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// Exit codes: 0 done, 1 failed, 2 not understood.
+/// Exit codes: 0 success, 1 failure, 2 wrong arguments.
 pub fn main() -> ExitCode {
     let args = with_a_command(std::env::args_os().skip(1).collect());
     let cli = match Cli::try_parse_from(std::iter::once("flightdeck".into()).chain(args)) {
         Ok(cli) => cli,
         Err(error) => {
-            // The terminal may be gone; there is nobody else to tell.
+            // Fails if the terminal is gone; then the message cannot be shown.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
@@ -122,7 +126,7 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) if out::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            Out::complain(&error);
+            Out::error(&error);
             ExitCode::FAILURE
         }
     }
@@ -131,7 +135,7 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
     let env = |name: &str| std::env::var_os(name);
     if let Command::Completions { shell } = cli.command {
-        // It panics where it cannot write, and a pipe may be closed.
+        // `generate` panics if it cannot write, and a pipe may be closed.
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Cli::command(), "flightdeck", &mut script);
         out.write_all(&script)?;
@@ -159,7 +163,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),
         Command::Demo(args) => demo::run(&args, out),
-        // `main` takes the first two before this is reached.
+        // `main` handles the first two itself.
         Command::Hook | Command::Statusline | Command::Completions { .. } => Ok(0),
     }
 }
@@ -174,16 +178,16 @@ mod tests {
     }
 
     #[test]
-    fn without_a_command_it_is_up_with_its_options() {
-        let told = |line: &str| {
+    fn without_a_command_up_runs_with_its_options() {
+        let completed = |line: &str| {
             let args = line.split_whitespace().map(OsString::from).collect();
             with_a_command(args).join(std::ffi::OsStr::new(" ")).into_string().unwrap()
         };
-        assert_eq!(told(""), "up");
-        assert_eq!(told("--port 4000 --no-hooks"), "up --port 4000 --no-hooks");
-        assert_eq!(told("--home /h --open"), "--home /h up --open");
-        for said in ["ls", "--home=/h ls", "--help", "-V", "up --open"] {
-            assert_eq!(told(said), said);
+        assert_eq!(completed(""), "up");
+        assert_eq!(completed("--port 4000 --no-hooks"), "up --port 4000 --no-hooks");
+        assert_eq!(completed("--home /h --open"), "--home /h up --open");
+        for unchanged in ["ls", "--home=/h ls", "--help", "-V", "up --open"] {
+            assert_eq!(completed(unchanged), unchanged);
         }
     }
 }

@@ -1,12 +1,10 @@
-//! `flightdeck next`: the one session to look at now.
+//! `flightdeck next`: the session that needs the person most.
 
 use std::io::Write;
 
-use flightdeck_core::board::Card;
-use flightdeck_core::lens::Group;
-
-use super::ask::Daemon;
+use super::lookup::{board_cards, keep_waiting};
 use super::{draw, out::Out, show};
+use crate::client::Client;
 use crate::clock;
 use crate::paths::Paths;
 
@@ -15,15 +13,15 @@ pub(super) struct NextArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Most urgent first, whatever the cache
+    /// Sort by urgency only, without regard to the prompt cache
     #[arg(long)]
     urgency: bool,
 }
 
-/// Exits 1 where nobody waits, so that a script can tell.
+/// Exits 1 if no session waits, so that a script can tell.
 pub(super) fn run(args: &NextArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut cards = Daemon::connect(paths)?.cards()?;
-    waiting(&mut cards, args.urgency);
+    let mut cards = board_cards(&mut Client::connect(paths)?)?;
+    keep_waiting(&mut cards, args.urgency);
     let first = cards.first();
     if args.json {
         out.json(&first)?;
@@ -36,16 +34,7 @@ pub(super) fn run(args: &NextArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
             writeln!(out, "{line}")?;
         }
     } else {
-        writeln!(out, "Nobody waits for you.")?;
+        writeln!(out, "No session waits for you.")?;
     }
     Ok(u8::from(first.is_none()))
-}
-
-/// Only those that wait for the person, the first to look at in front.
-pub(super) fn waiting(cards: &mut Vec<Card>, urgency: bool) {
-    cards.retain(|c| c.agent_state.group == Group::NeedsYou);
-    cards.sort_by(|a, b| match urgency {
-        true => a.rank.urgency.cmp(&b.rank.urgency),
-        false => a.rank.default.cmp(&b.rank.default),
-    });
 }

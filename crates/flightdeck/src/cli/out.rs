@@ -1,8 +1,8 @@
-//! What a person reads: standard output with colour where a terminal shows it, and complaints on standard error.
+//! Standard output, with colour in a terminal, and errors on standard error.
 
 use std::io::{self, IsTerminal, Write};
 
-/// Standard output. Knows whether colours make sense and how wide the terminal is.
+/// Standard output, with the width of the terminal and whether to use colour.
 #[derive(Debug)]
 pub(super) struct Out {
     stdout: io::Stdout,
@@ -10,10 +10,10 @@ pub(super) struct Out {
     pub(super) width: usize,
 }
 
-/// A line that is cut is better than one that wraps; a pipe gets all of it.
+/// The line width in a pipe: nothing is shortened. In a terminal, lines are shortened so that they do not wrap.
 const PIPE_WIDTH: usize = 10_000;
 
-/// Columns and rows of a terminal that does not say.
+/// Columns and rows of a terminal that does not report its size.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
 impl Out {
@@ -28,7 +28,7 @@ impl Out {
         out
     }
 
-    /// Takes the terminal's width as it is now, and says its height.
+    /// Updates the width from the terminal and returns its height.
     pub(super) fn measure(&mut self) -> usize {
         let size = rustix::termios::tcgetwinsize(&self.stdout).ok();
         let or = |told: Option<u16>, usual| told.filter(|n| *n > 0).map_or(usual, usize::from);
@@ -45,38 +45,44 @@ impl Out {
         self.stdout.is_terminal()
     }
 
-    /// An error as a person should read it: what, where, why, on standard error.
-    pub(super) fn complain(error: &anyhow::Error) {
-        // Nobody is left to tell if this fails too.
+    /// Prints an error with its causes on standard error.
+    pub(super) fn error(error: &anyhow::Error) {
+        // If this fails too, the error cannot be shown.
         let _ = writeln!(io::stderr(), "flightdeck: {error:#}");
     }
 
     pub(super) fn note(text: &str) {
+        // Without standard error the note is lost; the command itself goes on.
         let _ = writeln!(io::stderr(), "{text}");
     }
 
     pub(super) fn json(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
-        Ok(writeln!(self, "{}", inert(&serde_json::to_string_pretty(value)?))?)
+        Ok(writeln!(self, "{}", escape_controls(&serde_json::to_string_pretty(value)?))?)
     }
 
-    /// One of many, each on its line.
+    /// Prints one value on one line.
     pub(super) fn json_line(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
-        Ok(writeln!(self, "{}", inert(&serde_json::to_string(value)?))?)
+        Ok(writeln!(self, "{}", escape_controls(&serde_json::to_string(value)?))?)
     }
 }
 
-/// JSON escapes the controls of ASCII. The others, and what turns a line around, steer a terminal as well; outside of
-/// strings there are none.
-fn inert(json: &str) -> String {
-    let steers = |c: &char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+/// Escapes control characters that JSON leaves as they are but a terminal would obey, such as C1 controls and text direction
+/// marks. They can only be within strings.
+fn escape_controls(json: &str) -> String {
+    let is_control = |c: &char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
-        match steers(&c) {
+        match is_control(&c) {
             true => text += &format!("\\u{:04x}", u32::from(c)),
             false => text.push(c),
         }
     }
     text
+}
+
+/// The text with an escape code around it, if the terminal shows colours.
+pub(super) fn paint(out: &Out, code: &str, text: &str) -> String {
+    if out.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
 impl Write for Out {
@@ -88,7 +94,7 @@ impl Write for Out {
     }
 }
 
-/// `flightdeck ls | head` ends like this; it is no failure.
+/// `flightdeck ls | head` ends with this error; it is not a failure.
 pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);

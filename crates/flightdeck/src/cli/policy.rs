@@ -1,30 +1,34 @@
-//! `flightdeck policy`: the rules as they are understood, what they would have answered, and what they did answer.
+//! `flightdeck policy`: shows the rules, a dry run over past requests, and the requests that the policy answered.
 
 use std::collections::HashMap;
 use std::io::Write;
 
-use flightdeck_core::ask::answer::{Answer, Decision};
-use flightdeck_core::ask::policy::{Outcome, Policy, Request, Rule};
-use flightdeck_core::ask::{ANSWERED, By};
-use flightdeck_core::record::{EventId, Record, Source};
+use flightdeck_core::approval::answer::{Answer, Decision};
+use flightdeck_core::approval::policy::{Policy, PolicyOutcome, Request, Rule};
+use flightdeck_core::approval::resolution::By;
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::log::approvals::ANSWERED;
+use flightdeck_core::log::hold_rules::HoldRules;
+use flightdeck_core::log::record::{EventId, Record, Source};
+use flightdeck_core::log::subject::Subject;
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::Timestamp;
+use flightdeck_protocol::policy::{GetPolicyHistory, PolicyEvent};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::ask::Daemon;
 use super::draw::{self, count, paint};
 use super::out::Out;
 use super::usage::since;
-use crate::asks::holds::HoldRules;
+use crate::client::Client;
 use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
 
-/// Different requests shown for each rule.
+/// Example requests that are shown for each rule.
 const EXAMPLES_MAX: usize = 3;
-/// Longest request in a table.
+/// Longest request in a table row.
 const EXAMPLE_CHARS_MAX: usize = 100;
 
 #[derive(Debug, clap::Args)]
@@ -38,15 +42,15 @@ pub(super) struct PolicyArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// A dry run: what the rules of config.toml would have answered so far, on or off
+    /// Show what the rules of config.toml would have answered so far, even if the policy is off
     Test(SinceArgs),
-    /// What the policy did answer
+    /// List the requests that the policy answered
     Log(SinceArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct SinceArgs {
-    /// Only from then on: `today`, `7d`, a date, or an RFC 3339 time
+    /// Use only requests from this time on: `today`, `7d`, a date, or an RFC 3339 time
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
 }
@@ -63,24 +67,43 @@ pub(super) fn run(args: &PolicyArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
         None => rules(&config.policy, paths, args.json, out)?,
         Some(Command::Test(wanted)) => {
             let mut tally = Tally::new(&config);
-            each_event(paths, wanted.since()?, |event| tally.take(event))?;
-            if args.json { out.json(&tally.json())? } else { tally.draw(out)? }
+            each_event(paths, wanted.since()?, |event| tally.add(event))?;
+            if args.json { out.json(&tally.report())? } else { tally.draw(out)? }
         }
         Some(Command::Log(wanted)) => {
             let mut log = Log::default();
-            each_event(paths, wanted.since()?, |event| log.take(event))?;
+            each_event(paths, wanted.since()?, |event| log.add(event))?;
             if args.json { out.json(&log.lines)? } else { log.draw(out)? }
         }
     }
     Ok(0)
 }
 
+/// `flightdeck policy --json`.
+#[derive(Debug, Serialize)]
+struct RulesReport<'a> {
+    enabled: bool,
+    rules: Vec<RuleReport<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct RuleReport<'a> {
+    rule: String,
+    decision: &'static str,
+    message: Option<&'a str>,
+}
+
 fn rules(policy: &Policy, paths: &Paths, json: bool, out: &mut Out) -> anyhow::Result<()> {
     let word = |rule: &Rule| if rule.allows() { "allow" } else { "deny" };
     if json {
-        let rule = |r: &Rule| json!({ "rule": r.to_string(), "decision": word(r), "message": r.message() });
-        let rules: Vec<Value> = policy.rules.iter().map(rule).collect();
-        return out.json(&json!({ "enabled": policy.enabled, "rules": rules }));
+        let rules = policy.rules.iter();
+        let rules = rules.map(|rule| RuleReport {
+            rule: rule.to_string(),
+            decision: word(rule),
+            message: rule.message(),
+        });
+        let rules = rules.collect();
+        return out.json(&RulesReport { enabled: policy.enabled, rules });
     }
     let file = paths.config.display();
     let state = if policy.enabled { "on" } else { "off" };
@@ -97,45 +120,31 @@ fn rules(policy: &Policy, paths: &Paths, json: bool, out: &mut Out) -> anyhow::R
     Ok(())
 }
 
-/// A request or an answer, as the daemon tells it.
-#[derive(Debug, Deserialize)]
-struct Told {
-    id: String,
-    received_at: Timestamp,
-    name: String,
-    session_id: String,
-    agent_id: Option<String>,
-    project_dir: Option<String>,
-    entrypoint: Option<String>,
-    payload: Map<String, Value>,
+fn into_record(event: PolicyEvent) -> Record {
+    let id = EventId::parse(&event.id).unwrap_or_default();
+    let subject = event.session_id.map_or(Subject::None, Subject::Session);
+    let mut record = Record::ours(Source::Hook, &event.name, subject, event.payload, id);
+    record.received_at = event.received_at;
+    record.agent_id = event.agent_id;
+    record.envelope.project_dir = event.project_dir;
+    record.envelope.entrypoint = event.entrypoint;
+    record
 }
 
-impl Told {
-    fn into_record(self) -> Record {
-        let id = EventId::parse(&self.id).unwrap_or_default();
-        let mut record = Record::ours(Source::Hook, &self.name, &self.session_id, self.payload, id);
-        record.received_at = self.received_at;
-        record.agent_id = self.agent_id;
-        record.envelope.project_dir = self.project_dir;
-        record.envelope.entrypoint = self.entrypoint;
-        record
-    }
-}
-
+/// Passes all requests and answers of the log to `take`, oldest first.
 fn each_event(paths: &Paths, since: Option<Timestamp>, mut take: impl FnMut(&Record)) -> anyhow::Result<()> {
-    let mut daemon = Daemon::connect(paths)?;
-    let mut after = json!(0);
-    while !after.is_null() {
-        let mut page = daemon.ask("policy.history", json!({ "after": after }))?;
-        after = page["next_after"].take();
-        let events: Vec<Told> = serde_json::from_value(page["events"].take())?;
-        let records = events.into_iter().map(Told::into_record);
+    let mut client = Client::connect(paths)?;
+    let mut after = Some(0);
+    while after.is_some() {
+        let page = client.call(&GetPolicyHistory { after })?;
+        after = page.next_after;
+        let records = page.events.into_iter().map(into_record);
         records.filter(|r| since.is_none_or(|since| r.received_at >= since)).for_each(|r| take(&r));
     }
     Ok(())
 }
 
-/// What became of recorded requests under the rules.
+/// What the rules would have answered.
 #[derive(Debug)]
 struct Tally<'a> {
     policy: &'a Policy,
@@ -149,11 +158,23 @@ struct Tally<'a> {
 
 #[derive(Debug, Serialize)]
 struct Row {
-    /// The rule, or why it was left alone.
+    /// The rule, or why no rule answered.
     name: String,
     decision: Option<Decision>,
     count: u64,
     examples: Vec<String>,
+}
+
+/// `flightdeck policy test --json`.
+#[derive(Debug, Serialize)]
+struct TallyReport<'a> {
+    enabled: bool,
+    asks: u64,
+    answered: u64,
+    allowed: u64,
+    denied: u64,
+    by_rule: &'a [Row],
+    left: &'a [Row],
 }
 
 impl<'a> Tally<'a> {
@@ -162,7 +183,7 @@ impl<'a> Tally<'a> {
         Self { policy: &config.policy, holds, asks: 0, allowed: 0, denied: 0, by_rule: vec![], left: vec![] }
     }
 
-    fn take(&mut self, record: &Record) {
+    fn add(&mut self, record: &Record) {
         let Some(request) = Request::from_record(record) else { return };
         self.asks += 1;
         let example = one_line(&request.summary(), EXAMPLE_CHARS_MAX);
@@ -176,24 +197,29 @@ impl<'a> Tally<'a> {
             );
         }
         match &outcome {
-            Outcome::Allow(_) => {
+            PolicyOutcome::Allow(_) => {
                 self.allowed += 1;
                 add(&mut self.by_rule, outcome.rules().unwrap_or_default(), Some(Decision::Allow), example);
             }
-            Outcome::Deny(rule) => {
+            PolicyOutcome::Deny(rule) => {
                 self.denied += 1;
                 add(&mut self.by_rule, rule.to_string(), Some(Decision::Deny), example);
             }
-            Outcome::LeftAlone(why) => add(&mut self.left, why.sentence(), None, example),
-            Outcome::NoRule => add(&mut self.left, "no rule".to_owned(), None, example),
+            PolicyOutcome::LeftAlone(why) => add(&mut self.left, why.sentence(), None, example),
+            PolicyOutcome::NoRule => add(&mut self.left, "no rule".to_owned(), None, example),
         }
     }
 
-    fn json(&self) -> Value {
-        json!({
-            "enabled": self.policy.enabled, "asks": self.asks, "answered": self.allowed + self.denied,
-            "allowed": self.allowed, "denied": self.denied, "by_rule": self.by_rule, "left": self.left,
-        })
+    fn report(&self) -> TallyReport<'_> {
+        TallyReport {
+            enabled: self.policy.enabled,
+            asks: self.asks,
+            answered: self.allowed + self.denied,
+            allowed: self.allowed,
+            denied: self.denied,
+            by_rule: &self.by_rule,
+            left: &self.left,
+        }
     }
 
     fn draw(&self, out: &mut Out) -> anyhow::Result<()> {
@@ -242,10 +268,10 @@ fn rows(title: &str, rows: &[Row], out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the policy answered, oldest first.
+/// The requests that the policy answered, oldest first.
 #[derive(Debug, Default)]
 struct Log {
-    /// What each ask was about, until it is answered.
+    /// The summary of each request, until it is answered.
     asked: HashMap<String, String>,
     lines: Vec<Line>,
 }
@@ -253,28 +279,35 @@ struct Log {
 #[derive(Debug, Serialize)]
 struct Line {
     at: Timestamp,
-    session_id: String,
+    session_id: SessionId,
     ask_id: String,
     decision: Decision,
     rule: Option<String>,
-    /// `None` where the request is no longer in the log.
+    /// `None` if the request is no longer in the log.
     what: Option<String>,
 }
 
+/// The payload of an event about an ask.
+#[derive(Deserialize)]
+struct AskPayload {
+    ask_id: String,
+    #[serde(default)]
+    answer: Value,
+}
+
 impl Log {
-    fn take(&mut self, record: &Record) {
+    fn add(&mut self, record: &Record) {
         if let Some(request) = Request::from_record(record) {
             self.asked.insert(record.id.to_string(), one_line(&request.summary(), EXAMPLE_CHARS_MAX));
         }
-        let Some(ask_id) = record.payload.get("ask_id").and_then(Value::as_str) else { return };
-        let what = self.asked.remove(ask_id);
-        let answer = record.payload.get("answer").cloned().unwrap_or_default();
-        let Ok(answer) = serde_json::from_value::<Answer>(answer) else { return };
+        let Ok(payload) = AskPayload::deserialize(Value::Object(record.payload.clone())) else { return };
+        let what = self.asked.remove(&payload.ask_id);
+        let Ok(answer) = serde_json::from_value::<Answer>(payload.answer) else { return };
         if record.name == ANSWERED && answer.by() == By::Policy {
             self.lines.push(Line {
                 at: record.received_at,
-                session_id: record.session_id.clone(),
-                ask_id: ask_id.to_owned(),
+                session_id: record.session_id().cloned().unwrap_or_default(),
+                ask_id: payload.ask_id,
                 decision: answer.decision,
                 rule: answer.rule,
                 what,

@@ -1,23 +1,26 @@
-//! `flightdeck replay FILE`: plays recorded hook events through the rules and prints the state after each. No daemon.
+//! `flightdeck replay FILE`: applies recorded hook events and prints the state after each. Needs no daemon.
 
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use flightdeck_core::board;
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::EventId;
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::from_hook::stamp;
+use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::wire::hook::{HookDraft, stamp};
-use serde_json::{Map, Value, json};
+use flightdeck_core::view::{self, card::Card};
+use flightdeck_core::wire::hook::HookDraft;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{draw, out::Out};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ReplayArgs {
-    /// One JSON object a line: a hook payload, `{"t_ms", "event", "env"}`, or a spooled frame; `-` for standard input
+    /// File with one JSON object per line: a hook payload, `{"t_ms", "event", "env"}`, or a spooled frame; `-` for standard input
     file: PathBuf,
     /// Print JSON
     #[arg(long)]
@@ -47,42 +50,56 @@ fn read(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
     Ok(Box::new(std::io::BufReader::new(file)))
 }
 
-struct Told {
+/// A line of `--json`.
+#[derive(Serialize)]
+struct Line<'a> {
+    event: &'a str,
+    at: Timestamp,
+    session: Option<Card>,
+}
+
+struct Applied {
     name: String,
-    session_id: String,
+    session_id: SessionId,
     at: Timestamp,
 }
 
-fn apply(fleet: &mut Fleet, mut object: Map<String, Value>, seq: u64, bytes: usize) -> anyhow::Result<Told> {
+fn apply(
+    fleet: &mut Fleet,
+    mut object: Map<String, Value>,
+    seq: u64,
+    bytes: usize,
+) -> anyhow::Result<Applied> {
     let t_ms = object.get("t_ms").and_then(Value::as_i64);
     let mut part = |names: [&str; 2]| names.iter().find_map(|n| object.remove(*n)?.as_object().cloned());
     let (payload, env) = (part(["event", "args"]), part(["env", "env"]));
     let mut env = env.unwrap_or_default();
     let wall = t_ms.map_or(fleet.now(), Timestamp::from_millis);
     if t_ms.is_some() && !env.is_empty() && !env.contains_key("fired_at") {
-        env.insert("fired_at".into(), json!(wall.to_string()));
+        env.insert("fired_at".into(), Value::from(wall.to_string()));
     }
     let draft = HookDraft { name_in_path: None, payload: payload.unwrap_or(object), env, bytes };
     let mut record = draft.into_record(EventId(u128::from(seq)))?;
-    // A recording without times plays in its order.
+    // Without times, the events are applied in the order of the file.
     let wall = if t_ms.is_none() && record.envelope.has_fired_at { record.fired_at } else { wall };
     stamp(&mut record, wall, fleet.now());
     record.seq = seq;
-    // Effects are for a daemon to act on; here only the state is looked at.
+    // Effects are for a daemon to carry out; a replay prints only the state.
     let _ = fleet.apply(&Event::from_record(&record));
-    Ok(Told { name: record.name, session_id: record.session_id, at: record.received_at })
+    let session_id = record.session_id().cloned().unwrap_or_default();
+    Ok(Applied { name: record.name, session_id, at: record.received_at })
 }
 
-fn print(fleet: &Fleet, told: &Told, json: bool, out: &mut Out) -> anyhow::Result<()> {
-    let card = fleet.get(&told.session_id).map(|s| board::card(s, fleet.rules()));
+fn print(fleet: &Fleet, applied: &Applied, json: bool, out: &mut Out) -> anyhow::Result<()> {
+    let card = fleet.get(&applied.session_id).map(|s| view::card(s, fleet.rules()));
     if json {
-        return out.json_line(&json!({ "event": told.name, "at": told.at, "session": card }));
+        return out.json_line(&Line { event: &applied.name, at: applied.at, session: card });
     }
-    let clock = told.at.to_string().get(11..23).unwrap_or_default().to_owned();
-    let id: String = told.session_id.chars().take(8).collect();
+    let clock = applied.at.to_string().get(11..23).unwrap_or_default().to_owned();
+    let id: String = applied.session_id.chars().take(8).collect();
     let state = card.map_or("(not on the board)".to_owned(), |c| {
         let s = c.agent_state;
         format!("{} {} {}", draw::sign(s.state), s.state.as_str(), s.label)
     });
-    Ok(writeln!(out, "{clock}  {id}  {:<20} {state}", told.name)?)
+    Ok(writeln!(out, "{clock}  {id}  {:<20} {state}", applied.name)?)
 }

@@ -1,52 +1,64 @@
-//! `flightdeck show ID`: everything about one session.
+//! `flightdeck show ID`: the card and the last events of one session.
 
 use std::io::Write;
 
-use flightdeck_core::board::{Card, Cost};
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::Timestamp;
-use serde_json::json;
+use flightdeck_core::usage::amounts::Cost;
+use flightdeck_core::view::card::Card;
+use flightdeck_protocol::sessions::{GetSession, ListEvents};
 
-use super::ask::Daemon;
+use super::lookup::find_session;
 use super::{draw, out::Out};
+use crate::client::Client;
 use crate::clock;
 use crate::paths::Paths;
 
+/// Greater than any number in the log; the log counts in `i64`.
+const LAST_SEQ: u64 = i64::MAX as u64;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
-    /// The session, or the start of its id
+    /// The session's id, or the start of it
     id: String,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// How many of its last events to list
+    /// How many of the last events to list
     #[arg(long, default_value_t = 12)]
     events: usize,
 }
 
 pub(super) fn run(args: &ShowArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut daemon = Daemon::connect(paths)?;
-    let id = daemon.find(&args.id)?;
-    let session = daemon.ask("session", json!({ "session_id": id }))?;
+    let mut client = Client::connect(paths)?;
+    let session_id = find_session(&mut client, &args.id)?;
+    let session = client.call_raw(&GetSession { session_id: session_id.clone() })?;
     if args.json {
-        out.json(&session)?;
+        out.json(&session.json()?)?;
         return Ok(0);
     }
-    let card: Card = serde_json::from_value(session)?;
-    let text = lines(out, &card, clock::now());
+    let text = lines(out, &session.decode()?, clock::now());
     write!(out, "{text}")?;
-    let events = daemon.last_events(&id, args.events)?;
+    print_events(&mut client, session_id, args.events, out)?;
+    Ok(0)
+}
+
+/// Prints the newest events, the oldest of them first.
+fn print_events(client: &mut Client, id: SessionId, count: usize, out: &mut Out) -> anyhow::Result<()> {
+    let newest =
+        ListEvents { session_id: id, before: Some(LAST_SEQ), limit: Some(count), ..ListEvents::default() };
+    let events = client.call(&newest)?.events;
     if !events.is_empty() {
         writeln!(out, "\n{}", draw::paint(out, "1", "Last events"))?;
     }
     for event in &events {
-        let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
-        let clock = Timestamp::parse(&text("fired_at")).map(draw::time_of_day).unwrap_or_default();
-        writeln!(out, "  {clock}  {:<20} {}", text("name"), text("summary"))?;
+        let clock = draw::time_of_day(event.fired_at);
+        writeln!(out, "  {clock}  {:<20} {}", event.name, event.summary)?;
     }
-    Ok(0)
+    Ok(())
 }
 
-/// What the card says, a line each.
+/// The card, one line per field.
 pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     let state = &card.agent_state;
     let head =
@@ -76,7 +88,7 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
         line("agent", Some(format!("{} {}", agent.agent_type, agent.label)));
     }
     line("failed", card.last_failure.as_ref().map(|f| format!("{}: {}", f.tool, f.error)));
-    line("id", Some(card.id.clone()));
+    line("id", Some(card.id.to_string()));
     text
 }
 

@@ -1,12 +1,16 @@
-//! `flightdeck status`: how the daemon is doing.
+//! `flightdeck status`: the health of the daemon and its counts.
 
 use std::io::Write;
 
-use serde_json::{Value, json};
+use flightdeck_core::usage::totals::Indexing;
+use flightdeck_protocol::daemon::{DaemonStatus, GetStatus, HealthStatus};
+use flightdeck_protocol::hooks::HookStatus;
 
-use super::ask::Daemon;
 use super::{draw, out::Out};
+use crate::client::Client;
 use crate::paths::Paths;
+
+const BYTES_PER_MEGABYTE: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct StatusArgs {
@@ -15,66 +19,76 @@ pub(super) struct StatusArgs {
     json: bool,
 }
 
-/// Exits 1 if something is wrong.
+/// Exits 1 if the daemon is degraded.
 pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let status = Daemon::connect(paths)?.ask("status", json!({}))?;
-    let well = status["status"] == "ok";
+    let reply = Client::connect(paths)?.call_raw(&GetStatus {})?;
+    let status = reply.decode()?;
     if args.json {
-        out.json(&status)?;
-        return Ok(u8::from(!well));
-    }
-    let text = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
-    let hooks = &status["hooks"];
-    let count = |v: &Value| v.as_array().map_or(0, Vec::len);
-    writeln!(out, "board     {}", text(&status["url"]))?;
-    writeln!(
-        out,
-        "daemon    {} (pid {}, version {})",
-        text(&status["status"]),
-        status["pid"],
-        text(&status["version"])
-    )?;
-    for reason in status["reasons"].as_array().into_iter().flatten() {
-        writeln!(out, "          {}", text(reason))?;
-    }
-    let viewers = draw::count(status["viewers"].as_u64().unwrap_or(0), "viewer");
-    writeln!(out, "sessions  {}, seen by {viewers}", status["sessions"])?;
-    let megabytes = status["store_bytes"].as_u64().unwrap_or(0) as f64 / 1_048_576.0;
-    let last = hooks["last_event_at"].as_str().map_or("none since start".to_owned(), |t| format!("last {t}"));
-    writeln!(out, "events    {} in {megabytes:.1} MB, {last}", hooks["events_total"])?;
-    let [here, missing, stale] = ["registered", "missing", "stale"].map(|which| count(&hooks[which]));
-    let problem = hooks["problem"].as_str();
-    if let Some(problem) = problem.filter(|_| here + missing + stale == 0) {
-        writeln!(out, "hooks     {problem}")?;
-    } else if hooks["simulated"] == json!(true) {
-        writeln!(out, "hooks     none, on purpose: the sessions are simulated")?;
-    } else if here + missing + stale == 0 {
-        writeln!(out, "hooks     none for this home")?;
-    } else if hooks["wanted"] == json!(false) {
-        writeln!(out, "hooks     not registered, as asked for")?;
+        out.json(&reply.json()?)?;
     } else {
-        let stale = if stale > 0 { format!(", {stale} out of date") } else { String::new() };
-        writeln!(out, "hooks     {here} in place, {missing} missing{stale}")?;
+        print(&status, out)?;
     }
-    if let Some(problem) = problem.filter(|_| here + missing + stale > 0) {
+    Ok(u8::from(status.health.status != HealthStatus::Ok))
+}
+
+/// `ok` or `degraded`.
+fn health_word(status: HealthStatus) -> &'static str {
+    match status {
+        HealthStatus::Ok => "ok",
+        HealthStatus::Degraded => "degraded",
+    }
+}
+
+fn print(status: &DaemonStatus, out: &mut Out) -> anyhow::Result<()> {
+    let (word, hooks) = (health_word(status.health.status), &status.hooks);
+    writeln!(out, "board     {}", status.url)?;
+    writeln!(out, "daemon    {word} (pid {}, version {})", status.pid, status.version)?;
+    for reason in &status.health.reasons {
+        writeln!(out, "          {reason}")?;
+    }
+    let viewers = draw::count(status.viewers, "viewer");
+    writeln!(out, "sessions  {}, seen by {viewers}", status.sessions)?;
+    let megabytes = status.store_bytes as f64 / BYTES_PER_MEGABYTE as f64;
+    let last = hooks.last_event_at.map_or("none since start".to_owned(), |at| format!("last {at}"));
+    writeln!(out, "events    {} in {megabytes:.1} MB, {last}", hooks.events_total)?;
+    print_hooks(hooks, out)?;
+    print_history(&status.history, out)?;
+    if hooks.spool.files > 0 {
+        writeln!(out, "spool     {} waiting", draw::count(hooks.spool.files as u64, "event"))?;
+    }
+    Ok(())
+}
+
+fn print_hooks(status: &HookStatus, out: &mut Out) -> anyhow::Result<()> {
+    let hooks = &status.hooks;
+    let [here, missing, stale] = [&hooks.registered, &hooks.missing, &hooks.stale].map(Vec::len);
+    let none = here + missing + stale == 0;
+    match &hooks.problem {
+        Some(problem) if none => writeln!(out, "hooks     {problem}")?,
+        _ if status.simulated => writeln!(out, "hooks     none, on purpose: the sessions are simulated")?,
+        _ if none => writeln!(out, "hooks     none for this home")?,
+        _ if !hooks.wanted => writeln!(out, "hooks     not registered, as asked for")?,
+        _ => {
+            let stale = if stale > 0 { format!(", {stale} out of date") } else { String::new() };
+            writeln!(out, "hooks     {here} in place, {missing} missing{stale}")?;
+        }
+    }
+    if let Some(problem) = hooks.problem.as_ref().filter(|_| !none) {
         writeln!(out, "          {problem}")?;
     }
-    if let Some(fix) = hooks["fix"].as_str() {
+    if let Some(fix) = &hooks.fix {
         writeln!(out, "          to mend: {fix}")?;
     }
-    let history = &status["history"];
-    if let Some(left) = history["files_left"].as_u64().filter(|left| *left > 0) {
-        let megabytes = history["bytes_left"].as_u64().unwrap_or(0) / 1_048_576;
-        let paused = if history["paused"] == json!(true) { ", paused" } else { "" };
-        writeln!(
-            out,
-            "history   {left} of {} transcripts to read, {megabytes} MB{paused}",
-            history["files_total"]
-        )?;
+    Ok(())
+}
+
+fn print_history(history: &Indexing, out: &mut Out) -> anyhow::Result<()> {
+    let Indexing { files_left, files_total, .. } = history;
+    if *files_left == 0 {
+        return Ok(());
     }
-    let spooled = hooks["spool"]["files"].as_u64().unwrap_or(0);
-    if spooled > 0 {
-        writeln!(out, "spool     {} waiting", draw::count(spooled, "event"))?;
-    }
-    Ok(u8::from(!well))
+    let megabytes = history.bytes_left / BYTES_PER_MEGABYTE;
+    let paused = if history.paused { ", paused" } else { "" };
+    writeln!(out, "history   {files_left} of {files_total} transcripts to read, {megabytes} MB{paused}")?;
+    Ok(())
 }

@@ -1,53 +1,72 @@
-//! `flightdeck send`, `focus`, `interrupt`: a session's own terminal, from this one.
+//! `flightdeck send`, `focus`, `interrupt`: control a session's terminal from this one.
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use serde_json::{Value, json};
+use flightdeck_protocol::terminal::{Draft, Focus, Interrupt, PROMPT_BYTES_MAX, PromptKind, SendPrompt};
+use flightdeck_protocol::{Command, ErrorReply};
 
-use super::ask::{Daemon, Refused};
+use super::lookup::find_session_or_seat;
 use super::out::Out;
-use crate::outlet::terminal::PROMPT_BYTES_MAX;
+use crate::client::{Client, ClientError, RawReply, TerminalReason, TerminalRefusal};
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SendArgs {
-    /// The start of its id, the name of its seat, or `next` for the one that needs you most
+    /// The start of its id, the name of its seat, or `next` for the session that needs you most
     session: String,
     /// The prompt; `-` reads it from standard input
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     text: Vec<String>,
-    /// How a text is meant that the client would run itself (`/…`, `!…`, exit)
+    /// Send a text that Claude Code would run (`/…`, `!…`, exit) as a command or as text
     #[arg(long = "as", value_enum)]
-    meant: Option<Meant>,
-    /// What becomes of a draft that is in the prompt box
+    kind: Option<PromptKindArg>,
+    /// What to do with a draft in the prompt box
     #[arg(long, value_enum)]
-    draft: Option<Draft>,
+    draft: Option<DraftArg>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Meant {
-    /// Let the client run it
+enum PromptKindArg {
+    /// Let Claude Code run it
     Command,
-    /// Send it as a prompt, where there is a way
+    /// Send it as a prompt if possible
     Text,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Draft {
-    /// Set it aside; it comes back after the prompt was sent
+enum DraftArg {
+    /// Stash it; it is restored after the prompt was sent
     Keep,
-    /// Take it away
+    /// Delete it
     Replace,
+}
+
+impl From<PromptKindArg> for PromptKind {
+    fn from(kind: PromptKindArg) -> Self {
+        match kind {
+            PromptKindArg::Command => Self::Command,
+            PromptKindArg::Text => Self::Text,
+        }
+    }
+}
+
+impl From<DraftArg> for Draft {
+    fn from(draft: DraftArg) -> Self {
+        match draft {
+            DraftArg::Keep => Self::Keep,
+            DraftArg::Replace => Self::Replace,
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct FocusArgs {
-    /// The start of its id, the name of its seat, or `next` for the one that needs you most
+    /// The start of its id, the name of its seat, or `next` for the session that needs you most
     session: String,
     /// Print JSON
     #[arg(long)]
@@ -56,12 +75,12 @@ pub(super) struct FocusArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct InterruptArgs {
-    /// The start of its id, the name of its seat, or `next` for the one that needs you most
+    /// The start of its id, the name of its seat, or `next` for the session that needs you most
     session: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// End the client, not only its turn
+    /// End Claude Code, not only its turn
     #[arg(long)]
     stop: bool,
     /// Print JSON
@@ -72,113 +91,160 @@ pub(super) struct InterruptArgs {
 pub(super) fn send(args: &SendArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let from_stdin = args.text == ["-"];
     let text = if from_stdin { read_stdin()? } else { args.text.join(" ") };
-    let mut daemon = Daemon::connect(paths)?;
-    let mut body = json!({
-        "session_id": daemon.find_seat(&args.session)?,
-        "text": text,
-        "as": word(args.meant),
-        "draft": word(args.draft),
-    });
-    let ask = !args.json && !from_stdin && io::stdin().is_terminal();
+    let mut client = Client::connect(paths)?;
+    let mut request = SendPrompt {
+        session_id: find_session_or_seat(&mut client, &args.session)?,
+        text,
+        kind: args.kind.map(PromptKind::from),
+        draft: args.draft.map(Draft::from),
+    };
+    let interactive = !args.json && !from_stdin && io::stdin().is_terminal();
     loop {
-        let refused = match daemon.try_ask("prompt", body.clone())? {
-            Ok(done) => return told(out, args.json, &done),
-            Err(refused) => refused,
+        let refusal = match try_call(&mut client, &request)? {
+            Ok(reply) => {
+                let message = reply.decode()?.message;
+                return print_done(out, args.json, &reply, &message);
+            }
+            Err(refusal) => refusal,
         };
-        // At most once each: the answer is in the next request.
-        let is = |code: &str| refused.details["error"] == code;
-        if ask && is("command") && body["as"].is_null() {
-            body["as"] = match choose(&refused, "c: run it as a command, t: send it as text", &["c", "t"])? {
-                Some("c") => "command".into(),
-                Some(_) => "text".into(),
-                None => return Ok(1),
-            };
-        } else if ask && is("draft") && body["draft"].is_null() && refused.details["choices"].is_array() {
-            body["draft"] = match choose(&refused, "k: keep the draft, r: replace it", &["k", "r"])? {
-                Some("k") => "keep".into(),
-                Some(_) => "replace".into(),
-                None => return Ok(1),
-            };
-        } else {
-            return not_done(out, args.json, &refused, hint(&refused));
+        // Each question is asked once: the next request has its answer.
+        let next = if interactive { choose_and_change(&request, &refusal)? } else { Choice::NotOffered };
+        match next {
+            Choice::Again(changed) => request = changed,
+            Choice::Left => return Ok(1),
+            Choice::NotOffered => return print_refused(out, args.json, &refusal, hint(&refusal)),
         }
     }
 }
 
-/// A choice as the daemon names it, the same as on the command line.
-fn word(choice: Option<impl ValueEnum>) -> Option<String> {
-    choice?.to_possible_value().map(|value| value.get_name().to_owned())
+enum Choice {
+    /// Send this request.
+    Again(SendPrompt),
+    /// The person gave up.
+    Left,
+    /// There is nothing to choose.
+    NotOffered,
 }
 
-/// What to add to the command line. After the text it would be a part of it.
-fn hint(refused: &Refused) -> Option<&'static str> {
-    match refused.details["error"].as_str()? {
-        "command" => Some("say --as command or --as text, before the text"),
-        "draft" if refused.details["choices"].is_array() => {
-            Some("say --draft keep or --draft replace, before the text")
+/// Asks the person how to go on after a refusal.
+fn choose_and_change(request: &SendPrompt, refusal: &ErrorReply) -> anyhow::Result<Choice> {
+    let Some(details) = TerminalRefusal::read(refusal) else { return Ok(Choice::NotOffered) };
+    let mut changed = request.clone();
+    let chosen = match details.reason {
+        TerminalReason::Command if request.kind.is_none() => {
+            let letter = choose(refusal, "c: run it as a command, t: send it as text", &["c", "t"])?;
+            changed.kind =
+                letter.map(|letter| if letter == "c" { PromptKind::Command } else { PromptKind::Text });
+            letter
         }
-        "confirm" => Some("--yes"),
-        _ => None,
+        TerminalReason::Draft if request.draft.is_none() && !details.choices.is_empty() => {
+            let letter = choose(refusal, "k: keep the draft, r: replace it", &["k", "r"])?;
+            changed.draft = letter.map(|letter| if letter == "k" { Draft::Keep } else { Draft::Replace });
+            letter
+        }
+        _ => return Ok(Choice::NotOffered),
+    };
+    Ok(if chosen.is_some() { Choice::Again(changed) } else { Choice::Left })
+}
+
+/// The inner error is the daemon's refusal.
+fn try_call<R: Command>(
+    client: &mut Client,
+    request: &R,
+) -> Result<Result<RawReply<R>, ErrorReply>, ClientError> {
+    match client.call_raw(request) {
+        Ok(reply) => Ok(Ok(reply)),
+        Err(ClientError::Refused(refusal)) => Ok(Err(refusal)),
+        Err(error) => Err(error),
+    }
+}
+
+/// What to add to the command line. After the text it would be part of the text.
+fn hint(refusal: &ErrorReply) -> Option<&'static str> {
+    let details = TerminalRefusal::read(refusal)?;
+    match details.reason {
+        TerminalReason::Command => Some("add --as command or --as text, before the text"),
+        TerminalReason::Draft if !details.choices.is_empty() => {
+            Some("add --draft keep or --draft replace, before the text")
+        }
+        TerminalReason::Confirm => Some("--yes"),
+        TerminalReason::Draft | TerminalReason::Other => None,
     }
 }
 
 pub(super) fn focus(args: &FocusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut daemon = Daemon::connect(paths)?;
-    let id = daemon.find_seat(&args.session)?;
-    match daemon.try_ask("focus", json!({ "session_id": id }))? {
-        Ok(done) => told(out, args.json, &done),
-        Err(refused) => not_done(out, args.json, &refused, None),
+    let mut client = Client::connect(paths)?;
+    let session_id = find_session_or_seat(&mut client, &args.session)?;
+    match try_call(&mut client, &Focus { session_id })? {
+        Ok(reply) => {
+            let message = reply.decode()?.message;
+            print_done(out, args.json, &reply, &message)
+        }
+        Err(refusal) => print_refused(out, args.json, &refusal, None),
     }
 }
 
 pub(super) fn interrupt(args: &InterruptArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut daemon = Daemon::connect(paths)?;
-    let id = daemon.find_seat(&args.session)?;
-    let mut body = json!({ "session_id": id, "confirm": args.yes, "stop": args.stop });
+    let mut client = Client::connect(paths)?;
+    let session_id = find_session_or_seat(&mut client, &args.session)?;
+    let mut request = Interrupt { session_id, confirm: args.yes, stop: args.stop };
     loop {
-        let refused = match daemon.try_ask("interrupt", body.clone())? {
-            Ok(done) => return told(out, args.json, &done),
-            Err(refused) => refused,
+        let refusal = match try_call(&mut client, &request)? {
+            Ok(reply) => {
+                let message = reply.decode()?.message;
+                return print_done(out, args.json, &reply, &message);
+            }
+            Err(refusal) => refusal,
         };
-        let asks = refused.details["error"] == "confirm" && body["confirm"] == json!(false);
-        if !asks || args.json || !io::stdin().is_terminal() {
-            return not_done(out, args.json, &refused, hint(&refused));
+        let details = TerminalRefusal::read(&refusal);
+        let needs_confirm = details.is_some_and(|details| details.reason == TerminalReason::Confirm);
+        if !needs_confirm || request.confirm || args.json || !io::stdin().is_terminal() {
+            return print_refused(out, args.json, &refusal, hint(&refusal));
         }
-        if choose(&refused, "y: do it", &["y"])?.is_none() {
+        if choose(&refusal, "y: do it", &["y"])?.is_none() {
             return Ok(1);
         }
-        body["confirm"] = json!(true);
+        request.confirm = true;
     }
 }
 
-fn told(out: &mut Out, json: bool, done: &Value) -> anyhow::Result<u8> {
+fn print_done<R: Command>(
+    out: &mut Out,
+    json: bool,
+    reply: &RawReply<R>,
+    message: &str,
+) -> anyhow::Result<u8> {
     match json {
-        true => out.json(done)?,
-        false => writeln!(out, "{}", done["message"].as_str().unwrap_or("done"))?,
+        true => out.json(&reply.json()?)?,
+        false => writeln!(out, "{message}")?,
     }
     Ok(0)
 }
 
-fn not_done(out: &mut Out, json: bool, refused: &Refused, hint: Option<&str>) -> anyhow::Result<u8> {
-    if json && refused.details.is_object() {
-        out.json(&refused.details)?;
+fn print_refused(out: &mut Out, json: bool, refusal: &ErrorReply, hint: Option<&str>) -> anyhow::Result<u8> {
+    if let Some(details) = refusal.details.as_ref().filter(|details| json && details.is_object()) {
+        out.json(details)?;
         return Ok(1);
     }
     match hint {
-        Some(hint) => bail!("{} ({hint})", refused.message),
-        None => bail!("{}", refused.message),
+        Some(hint) => bail!("{} ({hint})", refusal.message),
+        None => bail!("{}", refusal.message),
     }
 }
 
-/// One of the letters, or `None` for anything else: the question stands on standard error, like every complaint.
-fn choose(refused: &Refused, what: &str, letters: &[&'static str]) -> anyhow::Result<Option<&'static str>> {
+/// Asks on standard error; returns the typed letter, or `None` for any other input.
+fn choose(
+    refusal: &ErrorReply,
+    what: &str,
+    letters: &[&'static str],
+) -> anyhow::Result<Option<&'static str>> {
     let mut stderr = io::stderr();
-    write!(stderr, "{}\n{what}, Enter: leave it? ", refused.message)?;
+    write!(stderr, "{}\n{what}, Enter: leave it? ", refusal.message)?;
     stderr.flush()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
-    let said = line.trim().to_ascii_lowercase();
-    Ok(letters.iter().copied().find(|letter| *letter == said))
+    let typed = line.trim().to_ascii_lowercase();
+    Ok(letters.iter().copied().find(|letter| *letter == typed))
 }
 
 fn read_stdin() -> anyhow::Result<String> {
@@ -186,7 +252,7 @@ fn read_stdin() -> anyhow::Result<String> {
     let most = PROMPT_BYTES_MAX as u64 + 1;
     io::stdin().lock().take(most).read_to_string(&mut text).context("cannot read the prompt")?;
     if text.len() > PROMPT_BYTES_MAX {
-        bail!("the prompt is over {PROMPT_BYTES_MAX} bytes: write it to a file and name that");
+        bail!("the prompt is longer than {PROMPT_BYTES_MAX} bytes: write it to a file and name the file");
     }
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! `flightdeck up`: the daemon in the foreground, until Ctrl-C, SIGTERM or the end of its terminal.
+//! `flightdeck up`: runs the daemon in the foreground until Ctrl-C, SIGTERM or the end of its terminal.
 
 use std::io::Write;
 use std::net::IpAddr;
@@ -7,22 +7,22 @@ use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::out::Out;
-use crate::claude_settings::{self as settings, ClientVersion, Scope};
 use crate::config::Config;
 use crate::daemon::{self, Options, Running};
 use crate::log;
 use crate::paths::Paths;
 use crate::process;
+use crate::settings::{self, ClientVersion, Scope};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct UpArgs {
-    /// This port and no other [default: `port` of config.toml, else 47892 or the next free one]
+    /// Use exactly this port [default: `port` of config.toml, else 47892 or the next free one]
     #[arg(long, env = "FLIGHTDECK_PORT")]
     port: Option<u16>,
-    /// Listen on this address; anything but loopback needs a token
+    /// Listen on this address; addresses other than loopback need a token
     #[arg(long)]
     bind: Option<IpAddr>,
-    /// Leave Claude Code's settings alone
+    /// Do not change Claude Code's settings
     #[arg(long)]
     no_hooks: bool,
     /// Open the board in the browser
@@ -57,7 +57,7 @@ pub(super) fn run(args: &UpArgs, paths: Paths, out: &mut Out) -> anyhow::Result<
     runtime()?.block_on(serve(options, args.open, out))
 }
 
-/// Two threads: one can serve while the other works. The store has its own.
+/// A runtime with two threads: one can serve while the other works. The store has its own thread.
 pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
 }
@@ -71,35 +71,35 @@ async fn serve(options: Options, open: bool, out: &mut Out) -> anyhow::Result<u8
     };
     let has_token = options.token.is_some();
     let mut running = daemon::start(options).await?;
-    let told = tell(&running, has_token, out);
-    if open && told.is_ok() {
+    let announced = announce(&running, has_token, out);
+    if open && announced.is_ok() {
         open_in_browser(&running.url);
     }
-    let broken = match told {
-        // It has registered by now, so it ends in good order.
-        Err(error) => Some(anyhow::Error::new(error).context("cannot say where the board is")),
+    let failure = match announced {
+        // The hooks are registered by now, so the daemon stops normally and removes them.
+        Err(error) => Some(anyhow::Error::new(error).context("cannot print the address of the board")),
         Ok(()) => tokio::select! {
             _ = interrupt.recv() => None,
             _ = terminate.recv() => None,
-            () = heard(&mut hangup) => None,
+            () = received(&mut hangup) => None,
             error = running.broken() => Some(error),
         },
     };
-    // A second Ctrl-C does not wait for anybody.
+    // A second Ctrl-C exits at once.
     tokio::select! {
         released = running.stop() => {
             if let Some(sentence) = released {
-                // The terminal may be gone; there is nobody else to tell.
+                // Fails if the terminal is gone; then the message cannot be shown.
                 let _ = writeln!(out, "{sentence}");
             }
-            broken.map_or(Ok(0), Err)
+            failure.map_or(Ok(0), Err)
         }
         _ = interrupt.recv() => Ok(1),
         _ = terminate.recv() => Ok(1),
     }
 }
 
-fn tell(running: &Running, has_token: bool, out: &mut Out) -> std::io::Result<()> {
+fn announce(running: &Running, has_token: bool, out: &mut Out) -> std::io::Result<()> {
     for note in &running.notes {
         Out::note(note);
     }
@@ -109,13 +109,13 @@ fn tell(running: &Running, has_token: bool, out: &mut Out) -> std::io::Result<()
     }
     out.flush()?;
     if has_token {
-        // Not said to the browser for the person: other users see what a program is started with.
-        Out::note("a token is set: open the board once with ?token=… behind its address");
+        // The token is not passed to the browser: other users can read the arguments of a process.
+        Out::note("a token is set: open the board once with ?token=… after its address");
     }
     Ok(())
 }
 
-async fn heard(signal: &mut Option<Signal>) {
+async fn received(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
         None => std::future::pending().await,
@@ -125,6 +125,6 @@ async fn heard(signal: &mut Option<Signal>) {
 fn open_in_browser(url: &str) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     if let Err(error) = std::process::Command::new(opener).arg(url).spawn() {
-        Out::note(&format!("the browser cannot be opened with {opener} ({error}): go to {url}"));
+        Out::note(&format!("cannot open the browser with {opener} ({error}): go to {url}"));
     }
 }

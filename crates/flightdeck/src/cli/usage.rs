@@ -1,29 +1,29 @@
-//! `flightdeck usage`: what was spent, by day, project, model and session.
+//! `flightdeck usage`: tokens and cost by day, project, model and session.
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use flightdeck_core::board::Tokens;
-use flightdeck_core::status_line::Limit;
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::amounts::Tokens;
+use flightdeck_core::wire::status_line::Limit;
+use flightdeck_protocol::usage::{ControlIndexing, GetUsage};
 use jiff::tz::TimeZone;
-use serde_json::json;
 
-use super::ask::Daemon;
 use super::draw::{self, paint, short};
 use super::out::Out;
-use crate::claude_settings as settings;
+use crate::client::Client;
 use crate::clock;
 use crate::config::Config;
-use crate::inlet::tail::direct;
 use crate::paths::Paths;
+use crate::settings;
+use crate::transcripts::standalone_scan;
 use crate::usage::{Group, Report, Spent, parse_since};
 
-/// Rows of projects and sessions on a screen; `--json` has more.
+/// Rows of projects and sessions that are printed; `--json` has more.
 const ROWS_SHOWN: usize = 12;
-/// Longest bar.
+/// Length of the longest bar.
 const BAR_CELLS: usize = 24;
 
 #[derive(Debug, clap::Args)]
@@ -31,31 +31,32 @@ pub(super) struct UsageArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Only from then on: `today`, `7d`, a date, or an RFC 3339 time
+    /// Count only from this time on: `today`, `7d`, a date, or an RFC 3339 time
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Only one table
+    /// Print only this table
     #[arg(long, value_parser = ["day", "project", "model", "session"])]
     by: Option<String>,
-    /// Read the transcripts here and now instead of asking the daemon
+    /// Read the transcripts directly, without the daemon
     #[arg(long)]
     no_daemon: bool,
-    /// Let the daemon rest from reading history, or go on
+    /// Pause or resume the daemon's reading of past transcripts
     #[arg(long, value_parser = ["pause", "resume"])]
     index: Option<String>,
 }
 
 pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     if let Some(wish) = &args.index {
-        let state = Daemon::connect(paths)?.ask("index", json!({ "pause": wish == "pause" }))?;
-        return out.json(&state).map(|()| 0);
+        let request = ControlIndexing { pause: Some(wish == "pause") };
+        let progress = Client::connect(paths)?.call_raw(&request)?;
+        return out.json(&progress.json()?).map(|()| 0);
     }
-    let mut report: Report = match Daemon::connect(paths) {
-        Ok(mut daemon) if !args.no_daemon => {
-            let answer = daemon.ask("usage", json!({ "since": args.since, "refresh": true }))?;
-            serde_json::from_value(answer).context("the daemon's report is not understood")?
+    let mut report = match Client::connect(paths) {
+        Ok(mut client) if !args.no_daemon => {
+            let request = GetUsage { since: args.since.clone(), refresh: true, ..GetUsage::default() };
+            client.call(&request)?
         }
-        _ => read_here(args, paths)?,
+        _ => read_transcripts(args, paths)?,
     };
     report.rows = match args.by.as_deref() {
         Some("day") => Some(report.by_day.clone()),
@@ -72,22 +73,22 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
     Ok(0)
 }
 
-fn read_here(args: &UsageArgs, paths: &Paths) -> anyhow::Result<Report> {
+fn read_transcripts(args: &UsageArgs, paths: &Paths) -> anyhow::Result<Report> {
     let projects = projects()?;
     let (zone, now) = (TimeZone::system(), clock::now());
     let since = args.since.as_deref().map(|text| since(text, now, &zone)).transpose()?;
     let prices = Config::read(&paths.config)?.prices()?;
-    let (report, failed) = direct::report(&projects, &prices, zone, since, now);
+    let (report, failed) = standalone_scan::report(&projects, &prices, zone, since, now);
     if failed > 0 {
         Out::note(&format!("{failed} transcripts could not be read"));
     }
     Ok(report)
 }
 
-/// What a person may write after `--since`.
+/// Parses the value of `--since`.
 pub(super) fn since(text: &str, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Timestamp> {
     parse_since(text, now, zone).with_context(|| {
-        format!("--since {text} is not understood: try today, 7d, 2026-11-15 or an RFC 3339 time")
+        format!("cannot parse --since {text}: try today, 7d, 2026-11-15 or an RFC 3339 time")
     })
 }
 
@@ -104,7 +105,7 @@ fn draw(args: &UsageArgs, report: &Report, out: &mut Out) -> anyhow::Result<()> 
         ("session", "By session", &report.by_session),
     ] {
         if wanted(name) && !groups.is_empty() {
-            // Days are oldest first: what is left out is the oldest.
+            // Days are oldest first, so the oldest ones are left out.
             let all = args.by.is_some();
             let skip = if name == "day" && !all { groups.len().saturating_sub(2 * ROWS_SHOWN) } else { 0 };
             let most = if all || name == "day" { usize::MAX } else { ROWS_SHOWN };
@@ -185,7 +186,7 @@ fn name(group: &Group) -> String {
     }
 }
 
-/// Whole cells and one of eight parts.
+/// A bar of whole cells and a last cell in eighths.
 fn bar(part: f64) -> String {
     let eighths = (part.clamp(0.0, 1.0) * (BAR_CELLS * 8) as f64).round() as usize;
     let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_at_a_glance() {
+    fn numbers_are_short_and_bars_fit_their_part() {
         assert_eq!(
             [0, 999, 15_240, 3_400_000, 1_230_000_000].map(short),
             ["0", "999", "15.2k", "3.4M", "1.2G"]

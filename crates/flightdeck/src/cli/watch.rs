@@ -1,57 +1,56 @@
-//! `ls --watch` in a terminal: the board on a screen of its own, as much of it as fits, and the terminal back as it was.
+//! `ls --watch` in a terminal: draws the board on the alternate screen, as many rows as fit, and restores the terminal.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
+use flightdeck_protocol::changes::{Change, ChangeFrame};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use super::ask::Daemon;
 use super::draw::{Row, paint};
 use super::out::Out;
+use crate::client::{Changes, ClientError};
 
-/// A person reads no faster; a busy fleet changes a hundred times a second.
+/// Shortest time between two drawings: a busy fleet changes a hundred times a second.
 const REDRAW_EVERY: Duration = Duration::from_millis(250);
 
-/// The clocks on the rows go by seconds.
+/// The durations on the rows count seconds.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Changes read from the daemon and not yet looked at.
+/// Changes that were read from the daemon and not yet applied.
 const CHANGES_MAX: usize = 256;
 
-/// The alternate screen, no cursor, and no wrapping where a terminal is wider than its letters say.
+/// Switches to the alternate screen, without cursor and without line wrapping.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-/// Follows the daemon until Ctrl-C. `take` gets every change, `draw` gives the rows for the terminal as it is now.
+/// Follows the changes until Ctrl-C. `apply` gets every change; `draw` returns the rows for the present terminal size.
 pub(super) fn run(
-    daemon: Daemon,
+    changes: Changes,
     out: &mut Out,
-    take: impl FnMut(&Value) -> anyhow::Result<()>,
+    apply: impl FnMut(Change),
     draw: impl FnMut(&Out) -> Vec<Row>,
 ) -> anyhow::Result<u8> {
-    let (changes, news) = mpsc::channel(CHANGES_MAX);
-    let stream = daemon.subscribe()?;
-    // Nobody waits for it: it ends with the process, or with the daemon.
+    let (sender, received) = mpsc::channel(CHANGES_MAX);
+    // The thread is not joined: it ends with the process or with the daemon.
     std::thread::spawn(move || {
-        for change in stream {
-            if changes.blocking_send(change).is_err() {
+        for change in changes {
+            if sender.blocking_send(change).is_err() {
                 return;
             }
         }
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(follow(news, out, take, draw))
+    runtime.block_on(follow(received, out, apply, draw))
 }
 
 async fn follow(
-    mut news: mpsc::Receiver<anyhow::Result<Value>>,
+    mut received: mpsc::Receiver<Result<ChangeFrame, ClientError>>,
     out: &mut Out,
-    mut take: impl FnMut(&Value) -> anyhow::Result<()>,
+    mut apply: impl FnMut(Change),
     mut draw: impl FnMut(&Out) -> Vec<Row>,
 ) -> anyhow::Result<u8> {
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -64,7 +63,7 @@ async fn follow(
     let mut shown = Vec::new();
     let mut drawn_at = Instant::now();
     let mut due = false;
-    // The first change is the whole board; before it there is nothing to draw.
+    // The first change is the snapshot; before it there is nothing to draw.
     let mut begun = false;
     let mut screen = Screen::enter(out)?;
     loop {
@@ -73,7 +72,7 @@ async fn follow(
             _ = interrupt.recv() => return Ok(0),
             _ = terminate.recv() => return Ok(0),
             _ = hangup.recv() => return Ok(0),
-            // Ctrl-Z: the shell gets its terminal as it was, and we take it again at `fg`.
+            // Ctrl-Z: restore the terminal for the shell, and enter the screen again after `fg`.
             _ = suspend.recv() => {
                 drop(screen);
                 kill_process(getpid(), Signal::STOP)?;
@@ -90,16 +89,16 @@ async fn follow(
                 }
                 (due, drawn_at) = (false, Instant::now());
             }
-            change = news.recv() => {
-                let Some(change) = change else { anyhow::bail!("the daemon stopped") };
-                take(&change?)?;
+            frame = received.recv() => {
+                let Some(frame) = frame else { anyhow::bail!("the daemon stopped") };
+                apply(frame?.change);
                 if !begun {
                     (begun, drawn_at) = (true, Instant::now() - REDRAW_EVERY);
                 }
                 due = true;
             }
             _ = resized.recv() => {
-                // What the terminal made of the old lines is not what we drew.
+                // The terminal has rearranged the old lines, so all lines are drawn again.
                 shown.clear();
                 due = begun;
             }
@@ -108,7 +107,7 @@ async fn follow(
     }
 }
 
-/// As many rows as the terminal has, the first ones first; the last says how many sessions are not among them.
+/// The first rows, as many as the terminal has. If rows are left out, the last line says how many sessions that are.
 fn frame(out: &Out, rows: Vec<Row>, height: usize) -> Vec<String> {
     let sessions = |rows: &[Row]| rows.iter().filter(|row| row.is_session).count();
     let all = sessions(&rows);
@@ -116,7 +115,7 @@ fn frame(out: &Out, rows: Vec<Row>, height: usize) -> Vec<String> {
     let mut shown = rows;
     if too_many {
         shown.truncate(height.saturating_sub(1));
-        // A heading with nothing below it.
+        // A heading without a session below it.
         while shown.pop_if(|row| !row.is_session).is_some() {}
     }
     let left = (all - sessions(&shown)) as u64;
@@ -128,7 +127,7 @@ fn frame(out: &Out, rows: Vec<Row>, height: usize) -> Vec<String> {
     lines
 }
 
-/// Each line is wiped before it is written: at the right edge, wiping after it would take its last letter.
+/// Clears each line before writing it: clearing after writing would delete the last letter at the right edge.
 fn show(out: &mut Out, frame: &[String]) -> io::Result<()> {
     let mut screen = "\x1b[H".to_owned();
     for (n, line) in frame.iter().enumerate() {
@@ -139,18 +138,18 @@ fn show(out: &mut Out, frame: &[String]) -> io::Result<()> {
     out.flush()
 }
 
-/// The terminal while it is ours.
+/// The terminal in the alternate screen, until dropped.
 struct Screen {
     before: Option<Termios>,
 }
 
 impl Screen {
     fn enter(out: &mut Out) -> io::Result<Self> {
-        // Keys would write into the picture.
+        // Typed keys must not appear on the screen.
         let before = tcgetattr(io::stdin()).ok();
         if let Some(mut quiet) = before.clone() {
             quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
-            // A terminal that refuses is as good as it was.
+            // If this fails, typed keys appear on the screen.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &quiet);
         }
         let screen = Self { before };
@@ -163,10 +162,10 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         let mut stdout = io::stdout();
-        // The terminal may be gone; there is nobody else to tell.
+        // Fails if the terminal is gone; then there is nothing to restore.
         let _ = stdout.write_all(LEAVE.as_bytes()).and_then(|()| stdout.flush());
         if let Some(before) = &self.before {
-            // What was typed meanwhile was not meant for the shell.
+            // Discards what was typed meanwhile: it was not meant for the shell.
             let _ = tcsetattr(io::stdin(), OptionalActions::Flush, before);
         }
     }
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_that_fits_is_shown_whole_and_fills_the_screen() {
+    fn a_board_that_fits_is_shown_completely_and_fills_the_screen() {
         assert_eq!(
             framed(&[("Needs you", 1), ("Done", 1)], 5),
             ["Needs you 1", "  Needs you #1", "Done 1", "  Done #1", ""]
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_board_keeps_its_top_and_says_how_many_are_below() {
+    fn a_long_board_shows_its_top_and_the_number_of_hidden_sessions() {
         let long = framed(&[("Needs you", 20), ("Running", 24), ("Done", 10)], 30);
         assert_eq!(long.len(), 30);
         assert_eq!(long[0], "Needs you 20");
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn no_heading_stands_over_nothing() {
+    fn a_heading_without_sessions_is_left_out() {
         let cut = framed(&[("Needs you", 2), ("Running", 3)], 5);
         assert_eq!(cut, ["Needs you 2", "  Needs you #1", "  Needs you #2", "… and 3 more", ""]);
         assert_eq!(framed(&[("Needs you", 2)], 1), ["… and 2 more"]);

@@ -1,46 +1,59 @@
-//! What everyone else holds of the engine: a way to tell it something and to ask.
+//! The handle through which all other modules send inputs to the engine.
 
 use bytes::Bytes;
-use flightdeck_core::enrichment::Summary;
 use flightdeck_core::fleet::Occupant;
-use flightdeck_core::record::Record;
+use flightdeck_core::log::record::Record;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Summary;
+use flightdeck_core::view::card::Card;
 use tokio::sync::{mpsc, oneshot};
 
-use super::Input;
-use crate::asks::answer::Known;
-use crate::changes::Subscription;
-use crate::explain::Explanation;
-use crate::fleet_overview::Overview;
+use super::changes::Subscription;
+use super::explain::Explanation;
+use super::{Input, KnownAsk, Overview};
 use crate::store::Appended;
 
-/// The store refused: nothing happened, send it again later (a hook spools it).
+/// The store refused: nothing happened. Send the events again later (a hook spools them).
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the event could not be stored: {0}")]
 pub struct NotStored(pub String);
 
-/// A handle for everyone who has something to tell or ask.
+/// Sends inputs to the engine and awaits its replies.
 #[derive(Clone, Debug)]
 pub struct EngineHandle {
     pub(super) inputs: mpsc::Sender<Input>,
 }
 
-/// The engine is gone: the daemon is stopping.
+/// The engine has ended: the daemon is stopping.
 #[derive(Debug, thiserror::Error)]
 #[error("the daemon is stopping")]
 pub struct Stopped;
 
+/// Every card of the fleet: first the board, then the cards that were replaced there.
+#[derive(Clone, Debug)]
+pub struct FleetCards {
+    /// Names this run of the daemon.
+    pub boot: String,
+    /// The number of the last change in the cards.
+    pub n: u64,
+    pub cards: Vec<Card>,
+}
+
 impl EngineHandle {
-    /// To whoever hears these, in place of an engine.
+    /// For a test that takes the inputs itself, or passes them on to an engine.
     #[cfg(test)]
     pub(crate) fn to(inputs: mpsc::Sender<Input>) -> Self {
         Self { inputs }
+    }
+    #[cfg(test)]
+    pub(crate) async fn send(&self, input: Input) -> Result<(), Stopped> {
+        self.inputs.send(input).await.map_err(|_| Stopped)
     }
     pub async fn append(&self, records: Vec<Record>) -> Result<Vec<Appended>, NotStored> {
         let answer = self.ask(|reply| Input::Events { records, reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
-    /// Empty if the fleet knew it already.
+    /// The result is empty if the fleet knew it already.
     pub async fn append_if_news(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
         let answer = self.ask(|reply| Input::IfNews { record: Box::new(record), reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
@@ -48,41 +61,43 @@ impl EngineHandle {
     pub async fn overview(&self) -> Result<Overview, Stopped> {
         self.ask(Input::Overview).await
     }
+    /// The board as it goes over the wire.
     pub async fn board(&self) -> Result<Bytes, Stopped> {
         self.ask(Input::Board).await
     }
-    pub async fn everyone(&self) -> Result<(Bytes, Vec<Bytes>), Stopped> {
-        self.ask(Input::Everyone).await
+    pub async fn all_cards(&self) -> Result<FleetCards, Stopped> {
+        self.ask(Input::AllCards).await
     }
-    pub async fn card(&self, id: &str) -> Result<Option<Bytes>, Stopped> {
+    pub async fn card(&self, id: &str) -> Result<Option<Card>, Stopped> {
         self.ask(|reply| Input::Card { id: id.to_owned(), reply }).await
     }
     pub async fn explain(&self, id: &str) -> Result<Option<Explanation>, Stopped> {
         self.ask(|reply| Input::Explain { id: id.to_owned(), reply }).await
     }
+    /// The states of all sessions since then, as they go over the wire.
     pub async fn history(&self, since: Timestamp) -> Result<Bytes, Stopped> {
         self.ask(|reply| Input::History { since, reply }).await
     }
     pub async fn subscribe(&self, last_event_id: Option<String>) -> Result<Subscription, Stopped> {
         self.ask(|reply| Input::Subscribe { last_event_id, reply }).await
     }
-    /// Data for a card; nobody waits for an answer.
+    /// Data for a card. Returns before the engine has taken it.
     pub async fn enrich(&self, id: &str, summary: Summary) -> Result<(), Stopped> {
         let input = Input::Enriched { id: id.to_owned(), summary: Box::new(summary) };
         self.inputs.send(input).await.map_err(|_| Stopped)
     }
-    /// Who sits in which process.
+    /// The sessions whose process is known.
     pub async fn occupants(&self) -> Result<Vec<Occupant>, Stopped> {
         self.ask(Input::Occupants).await
     }
-    pub async fn find_ask(&self, id: &str) -> Result<Option<Known>, Stopped> {
+    pub async fn find_ask(&self, id: &str) -> Result<Option<KnownAsk>, Stopped> {
         self.ask(|reply| Input::FindAsk { id: id.to_owned(), reply }).await
     }
     pub fn is_stopped(&self) -> bool {
         self.inputs.is_closed()
     }
     pub async fn stop(&self) {
-        // Already stopped is as good as stopped.
+        // An engine that has stopped already is what was asked for.
         let _ = self.ask(Input::Stop).await;
     }
     async fn ask<T>(&self, input: impl FnOnce(oneshot::Sender<T>) -> Input) -> Result<T, Stopped> {

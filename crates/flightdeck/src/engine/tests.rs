@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use flightdeck_core::rules::Rules;
+use flightdeck_core::session::Session;
 use flightdeck_core::wire::hook::HookDraft;
 use futures_util::FutureExt;
 use serde_json::json;
@@ -13,7 +14,6 @@ use tokio::task::JoinSet;
 
 use super::*;
 use crate::clock;
-use crate::restore::Keeper;
 use crate::store::faulty::{Fault, Faulty, Switch};
 use crate::store::{Memory, RetentionPolicy};
 
@@ -28,7 +28,15 @@ fn hook_saying(session: &str, name: &str, (field, value): (&str, &str)) -> Recor
     draft.into_record(clock::fresh_id()).unwrap()
 }
 
-/// An engine whose store does one command for each permit.
+#[derive(Debug)]
+struct NoTranscripts;
+
+impl TranscriptWatch for NoTranscripts {
+    fn touched(&self, _: &Session) {}
+    fn forget(&self, _: &str) {}
+}
+
+/// An engine whose store executes one command for each permit.
 struct Stage {
     engine: EngineHandle,
     store: Store,
@@ -49,15 +57,16 @@ impl Stage {
         let pace = async move || gate.acquire().await.unwrap().forget();
         let (store, work) = Store::as_task(Box::new(backend), pace);
         let (fleet, keeper) = (Fleet::new(Rules::default()), Keeper::new(RetentionPolicy::default()));
-        let (tail, seats) = (Tail::default(), mpsc::channel(1).0);
-        let (engine, handle) = Engine::new(fleet, store.clone(), Arc::default(), keeper, tail, clock, seats);
+        let seats = mpsc::channel(1).0;
+        let (engine, handle) =
+            Engine::new(fleet, store.clone(), Arc::default(), keeper, NoTranscripts, clock, seats);
         let mut tasks = JoinSet::new();
         tasks.spawn(work);
         tasks.spawn(engine.run());
         Self { engine: handle, store, permits, switch, _tasks: tasks }
     }
 
-    /// Everybody does what they can do without another permit.
+    /// Every task runs as far as it can without another permit.
     async fn settle(&self) {
         for _ in 0..50 {
             tokio::task::yield_now().await;
@@ -66,7 +75,7 @@ impl Stage {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_was_acknowledged_and_then_asks_sees_it() {
+async fn a_sender_that_was_acknowledged_and_then_asks_sees_its_event() {
     let stage = Stage::new();
     stage.permits.add_permits(10_000);
     let mut senders = JoinSet::new();
@@ -84,7 +93,7 @@ async fn whoever_was_acknowledged_and_then_asks_sees_it() {
 }
 
 #[tokio::test]
-async fn events_that_come_while_others_are_written_are_written_next_and_acknowledged_by_their_own_commit() {
+async fn events_that_arrive_during_a_write_are_written_next_and_acknowledged_by_their_own_commit() {
     let stage = Stage::new();
     let mut first = pin!(stage.engine.append(vec![hook("a", "UserPromptSubmit")]));
     assert!(first.as_mut().now_or_never().is_none());
@@ -106,13 +115,13 @@ async fn events_that_come_while_others_are_written_are_written_next_and_acknowle
     stage.settle().await;
     assert_eq!(second.now_or_never().unwrap().unwrap()[0].seq, 2);
     stage.settle().await;
-    let card: serde_json::Value = serde_json::from_slice(&asked.await.unwrap().unwrap()).unwrap();
+    let card = serde_json::to_value(asked.await.unwrap().unwrap()).unwrap();
     assert_eq!(card["agent_state"]["state"], "idle", "{card:#}");
 }
 
 /// A refused event leaves no trace: not even the time that it would have been stamped with.
 #[tokio::test]
-async fn a_clock_that_was_wrong_only_while_the_disk_was_full_moves_nothing() {
+async fn a_clock_that_was_wrong_only_while_the_disk_was_full_changes_nothing() {
     static NOW: AtomicI64 = AtomicI64::new(0);
     let stage = Stage::with_clock(|| Timestamp::from_millis(NOW.load(Ordering::Relaxed)));
     stage.switch.set(Fault::DiskFull, 1);
@@ -127,7 +136,7 @@ async fn a_clock_that_was_wrong_only_while_the_disk_was_full_moves_nothing() {
 }
 
 #[tokio::test]
-async fn a_batch_that_fails_takes_nothing_with_it() {
+async fn a_batch_that_fails_does_not_affect_the_next_one() {
     let stage = Stage::new();
     stage.switch.set(Fault::DiskFull, 1);
     let mut first = pin!(stage.engine.append(vec![hook("a", "UserPromptSubmit")]));
@@ -143,16 +152,15 @@ async fn a_batch_that_fails_takes_nothing_with_it() {
     assert_eq!(stage.store.last_seq().await.unwrap(), 1);
 }
 
-/// A session that comes back in the very moment that it leaves. Everything is one thread here, so nobody looks at the
-/// clock in between: the engine sleeps when the clock is set, and an event is taken before a timer.
+/// A session that is resumed at the very moment it leaves. All tasks run on one thread, so no task reads the clock in
+/// between: the engine sleeps while the clock is set, and takes an event before a timer.
 struct Resumed {
     stage: Stage,
     viewer: Subscription,
 }
 
 impl Resumed {
-    /// Ends a session, and resumes it after so long: the event that resumes it is the first that the engine hears of the
-    /// time.
+    /// Ends a session and resumes it after this time. The event that resumes it is the first to show the engine the new time.
     async fn after(time: Millis) -> Self {
         thread_local!(static NOW: Cell<i64> = const { Cell::new(0) });
         NOW.set(2_000_000_000_000);
@@ -167,13 +175,13 @@ impl Resumed {
         resumed
     }
 
-    /// Stored, applied, told, and asleep again.
+    /// Returns once the event is stored and applied, the viewers are told and the engine sleeps again.
     async fn hear(&self, name: &str, saying: (&str, &str)) {
         self.stage.engine.append(vec![hook_saying("a", name, saying)]).await.unwrap();
         self.stage.settle().await;
     }
 
-    /// What the viewer was told since it last looked, and how the card then stood.
+    /// The changes the viewer got since the last call, each with the status of its card.
     fn seen(&mut self) -> Vec<String> {
         let changes = std::iter::from_fn(|| self.viewer.next.try_recv().ok());
         let lines =
@@ -196,7 +204,7 @@ async fn a_session_resumed_after_it_should_have_left_is_on_the_board() {
 }
 
 #[tokio::test]
-async fn a_viewer_is_not_told_that_one_left_who_is_back() {
+async fn a_viewer_does_not_hear_that_a_resumed_session_left() {
     for time in [Millis::seconds(11), Millis::minutes(31)] {
         let mut resumed = Resumed::after(time).await;
         let told = ["session_discovered idle", "session_updated ended", "session_updated idle"];

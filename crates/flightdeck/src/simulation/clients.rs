@@ -1,11 +1,12 @@
-//! Who talks to the daemon: hooks that wait for a word and spool without one, and those who behave badly.
+//! The clients of the daemon: hooks that wait for a reply and spool without one, viewers, and clients that misbehave.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flightdeck_core::record::EventId;
+use flightdeck_core::log::record::EventId;
+use flightdeck_hook::stamp::Stamp;
 use flightdeck_sim::fleet::SimEvent;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -14,15 +15,14 @@ use tokio::time::timeout;
 
 use super::daemon::Door;
 use super::world::World;
-use crate::inlet::spool;
-use crate::shim::{frame::Stamp, spill};
+use crate::ingest::spool;
 
-/// How long a hook waits for the daemon's word.
+/// How long a hook waits for a reply.
 const ACK_WITHIN: Duration = Duration::from_millis(1000);
-/// How long a viewer rests before it comes back.
+/// How long a viewer waits before it reconnects.
 const BACK_AFTER: Duration = Duration::from_millis(200);
 
-/// One event on its way.
+/// One event that is sent.
 #[derive(Clone)]
 pub(super) struct Sent {
     pub(super) id: EventId,
@@ -49,13 +49,13 @@ impl Sent {
     }
 
     pub(super) fn spool(&self, world: &World) {
-        let stamp = Stamp { fired_ns: self.fired_ns, id: self.id };
-        spill::write(&world.spool(), &stamp, &self.line).unwrap();
+        let stamp = Stamp { fired_ns: self.fired_ns, id: self.id.0 };
+        flightdeck_hook::spool::write(&world.spool(), &stamp, &self.line).unwrap();
         world.facts().spooled.push(self.id);
         world.spooled.notify_one();
     }
 
-    /// The file of a hook that was cut off: under its own name, or still under that of the unfinished.
+    /// The file of a hook that was interrupted, under its own name or its temporary name.
     pub(super) fn spool_half(&self, world: &World, prefix: &str) {
         let name = format!("{prefix}{}", spool::file_name(self.fired_ns, self.id));
         std::fs::write(world.spool().join(name), self.half()).unwrap();
@@ -67,7 +67,7 @@ impl Sent {
         &self.line[..self.line.len() / 2]
     }
 
-    /// What the daemon said. A refusal of the event itself would be our mistake.
+    /// Notes the acknowledgement. False if there is none.
     fn take_answer(&self, world: &World, answer: Option<Value>) -> bool {
         let Some(answer) = answer.filter(|a| a["ok"] == true) else { return false };
         world.facts().acknowledged.insert(self.id, answer["data"]["seq"].as_u64().unwrap());
@@ -75,7 +75,7 @@ impl Sent {
     }
 }
 
-/// As the shim does it: its own connection, a moment's wait, else the spool.
+/// As `flightdeck hook` does it: its own connection, a bounded wait, else the spool.
 pub(super) async fn hook(world: World, sent: Sent) {
     world.waiting.fetch_add(1, Ordering::SeqCst);
     let answer = match Door::connect(&world) {
@@ -95,7 +95,7 @@ async fn ask(stream: &mut UnixStream, line: &[u8]) -> Option<Value> {
     serde_json::from_str(&answer).ok()
 }
 
-/// Everything at once on one connection; answers are read when they come. What got none is spooled.
+/// Sends all events on one connection and reads the replies as they come. Events without a reply are spooled.
 pub(super) async fn flood(world: World, all: Vec<Sent>) {
     let mut answered = 0;
     if let Some(stream) = Door::connect(&world) {
@@ -114,7 +114,7 @@ pub(super) async fn flood(world: World, all: Vec<Sent>) {
                 let Ok(Ok(Some(line))) = timeout(60 * ACK_WITHIN, lines.next_line()).await else { return };
                 let answer: Value = serde_json::from_str(&line).unwrap_or_default();
                 let seq = answer["data"]["seq"].clone();
-                // A hook that was held hears a second time.
+                // A hook that was held gets a second reply.
                 if seq.is_u64() && seq == last {
                     continue;
                 }
@@ -132,7 +132,7 @@ pub(super) async fn flood(world: World, all: Vec<Sent>) {
 pub(super) async fn half_a_line(world: &World, sent: &Sent) {
     world.facts().withheld.push(sent.id);
     let Some(mut stream) = Door::connect(world) else { return };
-    // The daemon may have gone: all the same to us.
+    // The daemon may have gone, which does not matter here.
     let _ = stream.write_all(sent.half()).await;
     let _ = stream.shutdown().await;
     let mut answer = Vec::new();
@@ -175,7 +175,7 @@ pub(super) async fn reconnects(world: &World, times: usize) {
     }
 }
 
-/// A viewer that keeps up: what it was told must be the board.
+/// A viewer that reads all changes: its cards must equal the board.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Viewer(Arc<Mutex<Seen>>);
 
@@ -183,14 +183,14 @@ pub(super) struct Viewer(Arc<Mutex<Seen>>);
 pub(super) struct Seen {
     last: Option<String>,
     cards: BTreeMap<String, Value>,
-    /// Changes told out of order or twice.
+    /// Set after a change out of order or a repeated one.
     pub(super) wrong: Option<String>,
 }
 
 impl Viewer {
     pub(super) async fn watch(self, world: World) {
         loop {
-            // Gone with the daemon, or no daemon there.
+            // The daemon has gone, or there is none.
             let _ = self.follow(&world).await;
             tokio::time::sleep(BACK_AFTER).await;
         }
@@ -219,7 +219,7 @@ impl Seen {
         let data = &change["data"];
         let card = &data["session"];
         if !matches!(event, "gap" | "snapshot") && !follows(self.last.as_deref(), &id) {
-            self.wrong = Some(format!("{id} was told after {:?}", self.last));
+            self.wrong = Some(format!("{id} came after {:?}", self.last));
         }
         match event {
             "gap" => self.cards.clear(),
@@ -227,10 +227,10 @@ impl Seen {
                 let all = data["sessions"].as_array().unwrap().iter();
                 self.cards = all.map(|c| (c["id"].as_str().unwrap().to_owned(), c.clone())).collect();
             }
-            // A card tells of its asks too.
+            // A card carries its asks too.
             "ask_opened" | "ask_closed" => {}
             "session_removed" => drop(self.cards.remove(data["id"].as_str().unwrap())),
-            // Another took its place: this was its last word.
+            // Another session took its place: this was its last card.
             "session_completed" if !card["replaced_by"].is_null() => {
                 self.cards.remove(card["id"].as_str().unwrap());
             }

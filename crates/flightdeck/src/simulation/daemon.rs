@@ -1,48 +1,51 @@
-//! A daemon in the simulated world: the parts of `daemon.rs` that are not the machine's, put together the same way.
+//! A daemon in the simulation: the parts of `daemon.rs` that do not depend on the machine, assembled in the same way.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use flightdeck_core::price::PriceTable;
+use flightdeck_core::log::hold_rules::HoldRules;
+use flightdeck_core::usage::price::PriceTable;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::planted;
 use super::world::World;
-use crate::asks::holds::{HoldRules, Holds};
-use crate::claude_settings::{ClientVersion, Registration, SettingsFile};
+use crate::app::App;
+use crate::app::holds::HeldHooks;
+use crate::app::registration::Registrar;
 use crate::config::Config;
 use crate::engine::EngineHandle;
 use crate::health::Health;
-use crate::inlet::drain::{self, Drained};
-use crate::inlet::socket::converse;
-use crate::inlet::tail::follow::Tail;
-use crate::registration::Registrar;
-use crate::server::App;
+use crate::ingest::Sink;
+use crate::ingest::drain::{self, Drained};
+use crate::settings::{ClientVersion, Registration, SettingsFile};
 use crate::store::Store;
 use crate::store::faulty::Faulty;
+use crate::transcripts::follow::WatchList;
+use crate::transport::socket::serve_connection;
 
-/// As in `drain::watch`, whose hints come from the kernel.
+/// The same as in `drain::watch`, which gets its hints from the kernel.
 const SETTLE: Duration = Duration::from_millis(100);
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 pub(super) struct Daemon {
     pub(super) engine: EngineHandle,
     task: JoinHandle<()>,
-    holds: Arc<Holds>,
+    holds: Arc<HeldHooks>,
     boot: String,
     store: Store,
     tasks: JoinSet<()>,
 }
 
-/// Where connections come in.
+/// Accepts connections.
 #[derive(Debug)]
 pub(super) struct Door {
     callers: mpsc::UnboundedSender<UnixStream>,
 }
 
 impl Door {
-    /// `None` if nobody listens.
+    /// `None` if no daemon listens.
     pub(super) fn connect(world: &World) -> Option<UnixStream> {
         let door = world.door.lock().unwrap();
         let (ours, theirs) = UnixStream::pair().unwrap();
@@ -51,7 +54,7 @@ impl Door {
 }
 
 impl Daemon {
-    /// Dead disks and refusals at the start are not errors here: the next start finds what this one left.
+    /// `None` if the disk fails during the start. The next start finds what this one left.
     pub(super) async fn start(world: &World, config: &Config, prices: &Arc<PriceTable>) -> Option<Self> {
         let backend = Faulty::reopened(world.open_disk(), world.switch.clone()).ok()?;
         let mut tasks = JoinSet::new();
@@ -63,10 +66,10 @@ impl Daemon {
             let world = Arc::clone(world);
             move || world.now()
         };
-        let (tail, seats, holds) = (Tail::default(), mpsc::channel(1).0, Arc::<Holds>::default());
+        let (tail, seats, holds) = (WatchList::default(), mpsc::channel(1).0, Arc::<HeldHooks>::default());
         let started = crate::daemon::start_engine(&store, config, &health, &tail, clock, seats, &holds).await;
         let Ok((engine, task)) = started else {
-            // It let go of what it held asks for, and the disk refused, or died of it.
+            // The disk failed while the daemon released the asks that the last one held.
             let dead = world.switch.is_dead();
             if dead {
                 world.leave_for_dead();
@@ -77,12 +80,21 @@ impl Daemon {
             }
             return None;
         };
+        let engine = match &world.planted {
+            None => engine,
+            Some(_) => {
+                let (engine, work) = planted::between(Arc::clone(world), engine, store.clone());
+                tasks.spawn(work);
+                engine
+            }
+        };
         let hold_rules = HoldRules::new(config.hold_seconds());
         let app = App {
             engine: engine.clone(),
             store: store.clone(),
             health: Arc::clone(&health),
             registrar: Arc::new(registrar(world)),
+            url: "http://127.0.0.1:1".into(),
             heartbeat_every: Duration::from_secs(15),
             history: Arc::default(),
             prices: Arc::clone(prices),
@@ -91,14 +103,15 @@ impl Daemon {
             hold_rules,
             policy: Arc::default(),
         };
-        drain::drain_at(&app, &world.spool(), world.now()).await;
+        let sink = Sink { engine: engine.clone(), health: Arc::clone(&health) };
+        drain::drain_at(&sink, &world.spool(), world.now()).await;
         let (callers, calls) = mpsc::unbounded_channel();
         *world.door.lock().unwrap() = Some(Door { callers });
-        tasks.spawn(answer_the_door(calls, app.clone()));
-        drain::drain_at(&app, &world.spool(), world.now()).await;
-        // What still waits is looked at again.
+        tasks.spawn(answer_the_door(calls, app));
+        drain::drain_at(&sink, &world.spool(), world.now()).await;
+        // The spool is looked at once more.
         world.spooled.notify_one();
-        tasks.spawn(look_after_spool(app, Arc::clone(world)));
+        tasks.spawn(look_after_spool(sink, Arc::clone(world)));
         Some(Self { engine, task, holds, boot: health.boot.clone(), store, tasks })
     }
 
@@ -106,7 +119,7 @@ impl Daemon {
         &self.boot
     }
 
-    /// As `kill -9` does: nothing is closed, nothing is said.
+    /// As `kill -9`: nothing is closed or reported.
     pub(super) async fn kill(mut self, world: &World) {
         *world.door.lock().unwrap() = None;
         world.switch.kill();
@@ -116,7 +129,7 @@ impl Daemon {
         world.switch.heal();
     }
 
-    /// In order; the engine's last act is a snapshot.
+    /// A clean stop. The engine writes a snapshot last.
     pub(super) async fn stop(mut self, world: &World) {
         *world.door.lock().unwrap() = None;
         self.holds.close();
@@ -126,23 +139,23 @@ impl Daemon {
     }
 }
 
-/// Nobody asks it anything here.
+/// Not used by the simulation.
 fn registrar(world: &World) -> Registrar {
     let folder = world.folder.path();
     let file = SettingsFile::new(&folder.join("settings.json"), &folder.join("backups"));
     let registration = Registration::new("/opt/flightdeck".as_ref(), folder, ClientVersion::assumed());
-    Registrar::new(file, registration, false, world.spool(), "http://127.0.0.1:1".to_owned())
+    Registrar::new(file, registration, false, world.spool())
 }
 
 async fn answer_the_door(mut calls: mpsc::UnboundedReceiver<UnixStream>, app: App) {
     let mut conversations = JoinSet::new();
     while let Some(stream) = calls.recv().await {
-        conversations.spawn(converse(stream, app.clone()));
+        conversations.spawn(serve_connection(stream, app.clone()));
         while conversations.try_join_next().is_some() {}
     }
 }
 
-async fn look_after_spool(app: App, world: World) {
+async fn look_after_spool(sink: Sink, world: World) {
     let mut left = Drained::Empty;
     loop {
         let hint = world.spooled.notified();
@@ -151,6 +164,6 @@ async fn look_after_spool(app: App, world: World) {
             Drained::Empty => hint.await,
         }
         tokio::time::sleep(SETTLE).await;
-        left = drain::drain_at(&app, &world.spool(), world.now()).await;
+        left = drain::drain_at(&sink, &world.spool(), world.now()).await;
     }
 }

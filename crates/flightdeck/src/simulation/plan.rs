@@ -1,4 +1,4 @@
-//! What a seed decides beforehand: who sends what, and what goes wrong when.
+//! What a seed decides: which events are sent, and which faults occur when.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,11 +15,11 @@ pub(super) const INPUTS_MIN: u64 = 500;
 /// Fewest faults of a seed.
 pub(super) const TROUBLES_MIN: u64 = 3;
 const TROUBLES_MAX: u64 = 7;
-/// Before that there is hardly anything to lose.
+/// No fault before this many inputs: there is hardly anything to lose yet.
 const QUIET_START: u64 = 20;
 /// One seed in this many runs on a real SQLite file.
 const SQLITE_EVERY: u64 = 20;
-/// One seed in this many floods until the changes kept for viewers overflow.
+/// One seed in this many is long enough to overflow the changes kept for viewers.
 const LONG_EVERY: u64 = 100;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -27,29 +27,29 @@ pub(super) enum Trouble {
     /// This many writes in a row fail.
     DiskFull(usize),
     FsyncFailed,
-    /// The fsync fails, and before anything else is written the daemon dies.
+    /// The fsync fails, and the daemon dies before it writes anything else.
     FsyncFailedThenKilled,
     SlowDisk(Duration),
     KilledBeforeCommit,
     KilledAfterCommit,
-    /// Between two writes.
+    /// Killed between two writes.
     Killed,
-    /// Events wait in the spool; the next daemon dies while it takes them in.
+    /// Events wait in the spool; the next daemon dies while it drains it.
     KilledWhileDraining(Fault),
     DiskFullWhileDraining,
     ClockBack(Millis),
     ClockForward(Millis),
-    /// Many lines on one connection, none waited for.
+    /// Many lines on one connection, sent without waiting for replies.
     Flood(usize),
-    /// Asks for the board over and over, and watches, and never reads an answer.
+    /// Requests the board repeatedly and subscribes, and never reads a reply.
     NeverReads,
     HalfALine,
-    /// Viewers and hooks that come and go.
+    /// Viewers that connect and disconnect.
     ReconnectsForever(usize),
     TornSpoolFile,
     /// A hook died while it wrote its file.
     KilledHook,
-    /// An event that was taken lies in the spool as well.
+    /// An event that was acknowledged is in the spool as well.
     SpooledAgain,
     StoppedAndStarted,
 }
@@ -80,24 +80,26 @@ impl Trouble {
         }
     }
 
-    /// What the log must say of it, one way or the other; nothing where nothing is wrong with the daemon.
+    /// The log must contain one of these. Empty if the daemon has no fault.
     pub(super) fn sentences(&self) -> &'static [&'static str] {
         match self {
-            // Whichever write met it.
-            Self::DiskFull(_) | Self::FsyncFailed => {
-                &["events could not be stored", "no snapshot was written", "could not be kept"]
-            }
+            // Depends on which write failed.
+            Self::DiskFull(_) | Self::FsyncFailed => &[
+                "events could not be stored",
+                "no snapshot was written",
+                "left the board could not be stored",
+            ],
             Self::SlowDisk(_) => &["the disk is slow: events waited for it"],
-            Self::DiskFullWhileDraining => &["spooled events wait on", "stay open"],
+            Self::DiskFullWhileDraining => &["could not store spooled events", "stay open"],
             Self::KilledBeforeCommit
             | Self::KilledAfterCommit
             | Self::FsyncFailedThenKilled
             | Self::Killed
             | Self::KilledWhileDraining(_)
-            | Self::StoppedAndStarted => &["the fleet is back"],
+            | Self::StoppedAndStarted => &["the fleet is restored"],
             Self::ClockBack(_) => &["the wall clock was set back"],
-            Self::HalfALine => &["is no frame and was refused"],
-            Self::TornSpoolFile => &["is no event and was set aside"],
+            Self::HalfALine => &["is not a frame; it was refused"],
+            Self::TornSpoolFile => &["holds no event and is set aside"],
             Self::ClockForward(_) => &["the wall clock went ahead"],
             Self::SpooledAgain => &["events came twice"],
             Self::Flood(_) | Self::NeverReads | Self::ReconnectsForever(_) | Self::KilledHook => &[],
@@ -105,7 +107,7 @@ impl Trouble {
     }
 
     fn draw(rng: &mut Rng) -> Self {
-        // An idle daemon looks at the clock once an hour: less than that may pass unseen.
+        // An idle daemon reads the clock once an hour and may not notice a smaller step.
         let turn = |rng: &mut Rng| Millis::seconds(rng.skewed(2 * 3600, 100_000) as i64);
         match rng.between(0, 18) {
             0 => Self::DiskFull(rng.between(1, 4) as usize),
@@ -134,21 +136,21 @@ impl Trouble {
 
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Without an end.
+    /// Endless.
     pub(super) events: Fleet,
-    /// It ends after this many, and when everything has gone wrong that is to.
+    /// The run ends after this many, once all faults have occurred.
     pub(super) inputs: u64,
     pub(super) start_ms: i64,
     pub(super) sqlite: bool,
-    /// Some keep events for a day, or only until a snapshot holds them.
+    /// Some seeds keep events for a day, or only until a snapshot holds them.
     pub(super) config: Config,
-    /// By the number of the input after which it comes.
+    /// By the number of the input after which the fault occurs.
     pub(super) troubles: BTreeMap<u64, Trouble>,
     pub(super) rng: Rng,
 }
 
 impl Plan {
-    pub(super) fn of(seed: u64) -> Self {
+    pub(super) fn from_seed(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let long = seed.is_multiple_of(LONG_EVERY);
         let inputs = if long { 6 * INPUTS_MIN } else { INPUTS_MIN };

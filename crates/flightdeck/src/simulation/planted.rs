@@ -1,116 +1,143 @@
-//! Three mistakes, each planted on wish: a simulation that does not find them would not find ours either.
+//! Bugs that are planted on request. A simulation that does not find them would not find a real one either.
+//!
+//! The daemon under test is the real one. Each bug is in a task between the daemon's inlets and its engine, or in the disk.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 
-use flightdeck_core::record::{EventId, Record};
-use flightdeck_core::wire::hook::stamp;
+use flightdeck_core::log::record::{EventId, Record};
+use tokio::sync::{mpsc, oneshot};
 
-use super::commit::{acknowledge, tell_of_resends};
-use super::{Engine, NotStored, Reply};
-use crate::inlet::spool::{self, SpoolFile};
-use crate::store::Appended;
+use super::world::World;
+use crate::engine::{EngineHandle, INPUTS_WAITING_MAX, Input, NotStored, Reply};
+use crate::ingest::spool;
+use crate::store::{Appended, Store};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bug {
+pub(super) enum Bug {
     AcknowledgedBeforeAppend,
     AppliedBeforeCommit,
     SpoolRemovedBeforeCommit,
-    /// The detour that the first two take, and no mistake on it: nothing must be found.
+    /// The task stands between inlets and engine and changes nothing: no check may fail.
     OnlyTheDetour,
 }
 
 impl Bug {
-    pub(crate) const ALL: [Self; 3] =
+    pub(super) const ALL: [Self; 3] =
         [Self::AcknowledgedBeforeAppend, Self::AppliedBeforeCommit, Self::SpoolRemovedBeforeCommit];
 
-    /// What gives it away, and nothing else does.
-    pub(crate) fn betrayed_by(self) -> &'static str {
+    /// Part of the sentence with which the simulation must fail.
+    pub(super) fn is_found_by(self) -> &'static str {
         match self {
             Self::AcknowledgedBeforeAppend => "was acknowledged as",
-            Self::AppliedBeforeCommit => "holds events that nobody stored",
+            Self::AppliedBeforeCommit => "holds events that were never stored",
             Self::SpoolRemovedBeforeCommit => "was spooled and is lost",
             Self::OnlyTheDetour => "",
         }
     }
 }
 
-thread_local! {
-    /// A simulation lives on one thread, so a mistake stays within its own.
-    static PLANTED: Cell<Option<Bug>> = const { Cell::new(None) };
-    /// What is in the log, with its place: a resend alone must not give the mistake away.
-    static STORED: RefCell<BTreeMap<EventId, u64>> = const { RefCell::new(BTreeMap::new()) };
+/// The bug of one simulation. It outlives each daemon in it.
+#[derive(Debug)]
+pub(super) struct Planted {
+    bug: Bug,
+    /// The place of each stored event: a resend alone must not reveal the bug.
+    places: Mutex<BTreeMap<EventId, u64>>,
 }
 
-pub(crate) fn plant(bug: Option<Bug>) {
-    PLANTED.set(bug);
-    STORED.take();
-}
+impl Planted {
+    pub(super) fn new(bug: Bug) -> Self {
+        Self { bug, places: Mutex::default() }
+    }
 
-/// Where the store will put them if nothing goes wrong.
-fn guessed(after: u64, records: &[Record]) -> Vec<Appended> {
-    let (mut last, mut known) = (after, STORED.with_borrow(Clone::clone));
-    let place = |record: &Record| {
-        if let Some(seq) = known.get(&record.id) {
-            return Appended { seq: *seq, duplicate: true };
-        }
-        last += 1;
-        known.insert(record.id, last);
-        Appended { seq: last, duplicate: false }
-    };
-    records.iter().map(place).collect()
-}
+    pub(super) fn disk_lies(&self) -> bool {
+        self.bug == Bug::AppliedBeforeCommit
+    }
 
-pub(super) fn in_commit() -> Option<Bug> {
-    PLANTED.get().filter(|bug| *bug != Bug::SpoolRemovedBeforeCommit)
-}
+    /// The place that each record gets if nothing goes wrong.
+    fn guess(&self, after: u64, records: &[Record]) -> Vec<Appended> {
+        let (mut last, mut known) = (after, self.places.lock().unwrap().clone());
+        let place = |record: &Record| {
+            if let Some(seq) = known.get(&record.id) {
+                return Appended { seq: *seq, duplicate: true };
+            }
+            last += 1;
+            known.insert(record.id, last);
+            Appended { seq: last, duplicate: false }
+        };
+        records.iter().map(place).collect()
+    }
 
-pub(crate) fn remove_too_early(files: &[SpoolFile]) {
-    if PLANTED.get() == Some(Bug::SpoolRemovedBeforeCommit) {
-        let _ = spool::remove(files);
+    fn note(&self, ids: &[EventId], appended: &[Appended]) {
+        let places = ids.iter().zip(appended).map(|(id, place)| (*id, place.seq));
+        self.places.lock().unwrap().extend(places);
     }
 }
 
-impl Engine {
-    /// As `commit`, but for the one step that comes too early.
-    pub(super) async fn commit_wrongly(
-        &mut self,
-        bug: Bug,
-        mut records: Vec<Record>,
-        mut waiting: Vec<(usize, Reply)>,
-    ) {
-        let mut last = self.fleet.now();
-        for record in &mut records {
-            stamp(record, self.clock.wall(), last);
-            last = record.received_at;
-        }
-        let guessed = guessed(self.fleet.last_seq(), &records);
-        let mut effects = Vec::new();
-        match bug {
-            Bug::AcknowledgedBeforeAppend => acknowledge(std::mem::take(&mut waiting), &guessed),
-            Bug::AppliedBeforeCommit => effects = self.apply(&records, &guessed),
-            Bug::SpoolRemovedBeforeCommit | Bug::OnlyTheDetour => {}
-        }
-        let records = Arc::new(records);
-        match self.store.append(Arc::clone(&records)).await {
-            Ok(appended) => {
-                self.health.stored();
-                tell_of_resends(&appended);
-                let places = records.iter().zip(&appended).map(|(record, place)| (record.id, place.seq));
-                STORED.with_borrow_mut(|stored| stored.extend(places));
-                if bug != Bug::AppliedBeforeCommit {
-                    effects = self.apply(&records, &appended);
+/// A handle whose events go through the bug, and the work that passes them on to the engine.
+pub(super) fn between(
+    world: World,
+    engine: EngineHandle,
+    store: Store,
+) -> (EngineHandle, impl Future<Output = ()>) {
+    let (sender, mut inputs) = mpsc::channel(INPUTS_WAITING_MAX);
+    let work = async move {
+        while let Some(input) = inputs.recv().await {
+            match (input, &world.planted) {
+                (Input::Events { records, reply }, Some(planted)) => {
+                    pass_on(planted, &world, &engine, &store, records, reply).await;
                 }
-                self.publish(effects).await;
-                acknowledge(waiting, &appended);
-            }
-            Err(error) => {
-                tracing::error!(%error, events = records.len(), "events could not be stored");
-                self.health.not_stored(&error);
-                let refusal = NotStored(error.to_string());
-                waiting.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refusal.clone()))));
+                (other, _) => drop(engine.send(other).await),
             }
         }
+    };
+    (EngineHandle::to(sender), work)
+}
+
+async fn pass_on(
+    planted: &Planted,
+    world: &World,
+    engine: &EngineHandle,
+    store: &Store,
+    records: Vec<Record>,
+    reply: Reply,
+) {
+    let ids: Vec<EventId> = records.iter().map(|record| record.id).collect();
+    let mut reply = Some(reply);
+    match planted.bug {
+        Bug::AcknowledgedBeforeAppend => {
+            let guessed = planted.guess(store.last_seq().await.unwrap_or_default(), &records);
+            let _ = reply.take().map(|reply| reply.send(Ok(guessed)));
+        }
+        Bug::SpoolRemovedBeforeCommit => remove_too_early(world, &ids),
+        Bug::AppliedBeforeCommit | Bug::OnlyTheDetour => {}
     }
+    let (real, answer) = oneshot::channel();
+    let _ = engine.send(Input::Events { records, reply: real }).await;
+    let Ok(mut answer) = answer.await else { return };
+    if planted.disk_lies() {
+        answer = true_answer(world, &ids, answer);
+    }
+    if let Ok(appended) = &answer {
+        planted.note(&ids, appended);
+    }
+    let _ = reply.map(|reply| reply.send(answer));
+}
+
+/// The engine believed the disk and applied the events. The sender gets what is true.
+fn true_answer(
+    world: &World,
+    ids: &[EventId],
+    claimed: Result<Vec<Appended>, NotStored>,
+) -> Result<Vec<Appended>, NotStored> {
+    let places = world.switch.true_places(ids).ok_or_else(|| NotStored("the disk is full".to_owned()))?;
+    let place = |(claimed, seq): (Appended, u64)| Appended { seq, ..claimed };
+    Ok(claimed?.into_iter().zip(places).map(place).collect())
+}
+
+fn remove_too_early(world: &World, ids: &[EventId]) {
+    let ids: BTreeSet<_> = ids.iter().collect();
+    let mut files = spool::list(&world.spool()).unwrap();
+    files.retain(|file| ids.contains(&EventId(file.id)));
+    let _ = spool::remove(&files);
 }

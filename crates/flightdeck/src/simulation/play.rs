@@ -1,11 +1,11 @@
-//! One seed from start to end.
+//! One run of the simulation.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use flightdeck_core::price::PriceTable;
 use flightdeck_core::time::Millis;
+use flightdeck_core::usage::price::PriceTable;
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tracing::Dispatch;
@@ -13,74 +13,76 @@ use tracing::Dispatch;
 use super::clients::{self, NeverReads, Sent, Viewer};
 use super::daemon::Daemon;
 use super::plan::{INPUTS_MIN, Plan, TROUBLES_MIN, Trouble};
+use super::planted::Bug;
 use super::truth::{Truth, must, same, text};
 use super::world::{Inside, Log, World};
-use crate::changes::{REPLAY_BYTES_MIN, REPLAY_CHANGES_MAX};
 use crate::config::Config;
+use crate::engine::changes::{REPLAY_BYTES_MIN, REPLAY_CHANGES_MAX};
 use crate::store::Store;
 use crate::store::faulty::Fault;
 
-/// How a seed went; equal for equal seeds.
+/// The result of a run. Equal seeds give equal results.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Played {
     pub(super) inputs: u64,
     pub(super) stored: u64,
     pub(super) starts: u64,
     pub(super) troubles: Vec<&'static str>,
-    /// Retention had something to do.
+    /// Retention removed events.
     pub(super) removed: bool,
-    /// How many hooks waited when the disk met a fault, and how often.
+    /// How many hooks waited when a disk fault occurred, and how often.
     pub(super) crowds: BTreeMap<usize, u64>,
-    /// Of everything on the board at the end.
+    /// A fingerprint of the board at the end.
     pub(super) board: String,
 }
 
-/// How a seed went wrong.
+/// Why a run failed.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) why: String,
-    /// Faults of the disk since all was last seen to be right.
+    /// Disk faults since the last check that passed.
     pub(super) faults: u64,
 }
 
-/// A dead daemon is started again after this.
+/// A dead daemon is started again after this time.
 const DOWN_FOR: Duration = Duration::from_secs(3);
-/// After this everything that will happen by itself has happened.
+/// After this time no timer or retry is pending.
 const QUIET: Duration = Duration::from_secs(5);
-/// Whatever waits in the spool is in by then, on a disk that works.
+/// On a working disk the spool is empty after this time.
 const SETTLED_WITHIN: Duration = Duration::from_secs(300);
-/// So often every task may go on before a viewer must have read what it was told. No time passes meanwhile.
+/// Turns of all tasks before a viewer must have read its changes. No time passes meanwhile.
 const TURNS_TO_READ: usize = 64;
-/// Longest pause between two events: time for the daemon's own timers, and for old events to be removed.
+/// Longest pause between two events: timers run and old events are removed.
 const PAUSE_MS_MAX: u64 = 30_000;
-/// Hooks under way at once.
+/// Hooks that run at once.
 const HOOKS_AT_ONCE: usize = 8;
-/// A disk that takes this long has the next events wait while it writes the last ones.
+/// With a disk this slow, events wait while earlier ones are written.
 const BUSY_MS: (u64, u64) = (5, 50);
 
 static PRICES: LazyLock<Arc<PriceTable>> = LazyLock::new(|| Arc::new(Config::default().prices().unwrap()));
 
-/// Two that stay: where there is only one, a test without any that is the first to come by a sentence silences it for all.
+/// Two subscribers that stay registered. With only one, a log call that is first reached in a test without a subscriber would
+/// be disabled for all tests.
 static LISTENERS: LazyLock<[Dispatch; 2]> =
     LazyLock::new(|| [listener(Log::default()), listener(Log::default())]);
 
 fn listener(log: Log) -> Dispatch {
-    let told = tracing_subscriber::fmt().with_ansi(false).without_time();
-    Dispatch::new(told.with_max_level(tracing::Level::INFO).with_writer(move || log.clone()).finish())
+    let format = tracing_subscriber::fmt().with_ansi(false).without_time();
+    Dispatch::new(format.with_max_level(tracing::Level::INFO).with_writer(move || log.clone()).finish())
 }
 
-pub(super) fn play(seed: u64) -> Result<Played, Broken> {
+pub(super) fn play(seed: u64, bug: Option<Bug>) -> Result<Played, Broken> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {
-        let plan = Plan::of(seed);
-        let world = Inside::new(plan.start_ms, plan.sqlite);
+        let plan = Plan::from_seed(seed);
+        let world = Inside::new(plan.start_ms, plan.sqlite, bug);
         LazyLock::force(&LISTENERS);
         let _logging = tracing::dispatcher::set_default(&listener(world.log.clone()));
         let mut play = Play::new(plan, Arc::clone(&world));
         let played = play.run().await;
         let faults = world.switch.fired() - play.fired_before;
-        if super::wish("SEED").is_some() {
+        if super::number_from_env("SEED").is_some() {
             eprintln!("{}", world.log.text());
         }
         played.map_err(|why| Broken { why, faults })
@@ -94,10 +96,10 @@ struct Play {
     truth: Truth,
     viewer: Viewer,
     hooks: JoinSet<()>,
-    /// Who does not read is still there when the bounds are checked.
+    /// A client that does not read. It is still connected when the bounds are checked.
     unread: Option<NeverReads>,
     played: Played,
-    /// Faults of the disk until all was last seen to be right.
+    /// Disk faults until the last check that passed.
     fired_before: u64,
 }
 
@@ -130,7 +132,7 @@ impl Play {
         self.end().await
     }
 
-    /// The next event, when its time has come.
+    /// The next event, after a pause.
     async fn next(&mut self) -> Option<Sent> {
         let event = self.plan.events.next()?;
         self.played.inputs += 1;
@@ -145,14 +147,14 @@ impl Play {
         events.iter().map(|event| Sent::new(&self.world, event)).collect()
     }
 
-    /// Waited for or not, as the seed likes.
+    /// The seed decides whether the hook is awaited.
     async fn send(&mut self, sent: Sent) {
         self.hooks.spawn(clients::hook(Arc::clone(&self.world), sent));
         let most = if self.plan.rng.percent(30) { 0 } else { HOOKS_AT_ONCE };
         while self.hooks.len() > most {
             self.hooks.join_next().await;
         }
-        self.bury().await;
+        self.restart_if_dead().await;
     }
 
     async fn start(&mut self) {
@@ -165,8 +167,8 @@ impl Play {
         }
     }
 
-    /// A daemon whose disk died under it is dead.
-    async fn bury(&mut self) {
+    /// Restarts the daemon if its disk died.
+    async fn restart_if_dead(&mut self) {
         if self.daemon.is_some() && self.world.switch.is_dead() {
             self.kill().await;
             tokio::time::sleep(DOWN_FOR).await;
@@ -190,7 +192,7 @@ impl Play {
         );
         self.played.troubles.push(trouble.name());
         self.check().await?;
-        // A clock that is behind already is not told of again.
+        // A clock that is behind already is not logged again.
         let said = if matches!(trouble, Trouble::ClockBack(_)) { 0 } else { said };
         let sentences = trouble.sentences();
         let told = sentences.iter().any(|sentence| self.world.log.says(sentence, said));
@@ -198,7 +200,7 @@ impl Play {
         Ok(())
     }
 
-    /// True if it is a fault of the disk that some write must have met.
+    /// True if a write must have failed.
     async fn cause(&mut self, trouble: &Trouble) -> bool {
         let switch = self.world.switch.clone();
         match trouble {
@@ -228,7 +230,7 @@ impl Play {
         true
     }
 
-    /// Many hooks on a busy disk: one batch is written while the next ones gather.
+    /// Many hooks on a slow disk: one batch is written while the next one gathers.
     async fn crowd(&mut self) {
         let busy_ms = self.plan.rng.between(BUSY_MS.0, BUSY_MS.1);
         self.world.slow_disk(Duration::from_millis(busy_ms));
@@ -251,7 +253,7 @@ impl Play {
                     self.send(sent).await;
                 }
                 self.wait_for_hooks().await;
-                // What was on its way when its hook gave up arrives late, and once more from the spool.
+                // An event whose hook gave up arrives late, and again from the spool.
                 tokio::time::sleep(10 * *each).await;
                 world.slow_disk(Duration::ZERO);
             }
@@ -322,7 +324,7 @@ impl Play {
         self.wait_for_hooks().await;
     }
 
-    /// Nobody listens: everything goes to the spool.
+    /// No daemon listens: all events go to the spool.
     async fn spool_some(&mut self) {
         for sent in self.many(4).await {
             self.hooks.spawn(clients::hook(Arc::clone(&self.world), sent));
@@ -333,15 +335,15 @@ impl Play {
 
     async fn wait_for_hooks(&mut self) {
         while self.hooks.join_next().await.is_some() {
-            self.bury().await;
+            self.restart_if_dead().await;
         }
     }
 
-    /// The disk works again and everybody has said what they had to say: then all of it must be right. The daemon is
-    /// stopped in order for that, because its last snapshot is its fleet to the byte, and started again.
+    /// Checks everything once the disk works again and no client is active. The daemon is stopped and started again, because its
+    /// last snapshot is its fleet byte for byte.
     async fn check(&mut self) -> Result<(), String> {
         self.wait_for_hooks().await;
-        self.bury().await;
+        self.restart_if_dead().await;
         self.world.switch.heal();
         let begun = tokio::time::Instant::now();
         while !self.world.spool_is_empty() {
@@ -351,7 +353,7 @@ impl Play {
         tokio::time::sleep(QUIET).await;
         let Some(daemon) = self.daemon.take() else { return Err("no daemon".into()) };
         let board = daemon.engine.board().await.map_err(|e| e.to_string())?;
-        // Both are told in the same moment; the viewer has to be let read.
+        // The viewer needs some turns to read its changes.
         for _ in 0..TURNS_TO_READ {
             tokio::task::yield_now().await;
         }
@@ -373,7 +375,7 @@ impl Play {
         let shown = board["sessions"].as_array().cloned().unwrap_or_default();
         let seen = self.viewer.seen();
         if let Some(wrong) = &seen.wrong {
-            return Err(format!("a viewer was told wrongly: {wrong}"));
+            return Err(format!("a viewer got a wrong change: {wrong}"));
         }
         let cards: Vec<Value> = seen.cards().into_iter().cloned().collect();
         same("what the viewer saw", &text(&shown), &text(&cards))
@@ -385,7 +387,7 @@ impl Play {
         let bytes: usize = past.first.iter().map(|change| change.data.len()).sum();
         let board = daemon.engine.board().await.map_err(|e| e.to_string())?.len();
         must!(past.first.len() <= REPLAY_CHANGES_MAX, "{} changes are kept", past.first.len());
-        // Either what was missed, or the board itself.
+        // Either the changes that were missed, or the board itself.
         must!(bytes <= board.max(REPLAY_BYTES_MIN), "{bytes} bytes of changes are kept for {board} of board");
         Ok(())
     }
@@ -406,7 +408,7 @@ impl Play {
     }
 }
 
-/// Without the boot, which is another in every run.
+/// Without the boot id, which differs in every run.
 fn fingerprint(board: &[u8]) -> u64 {
     let board: Value = serde_json::from_slice(board).unwrap_or_default();
     let text = board["sessions"].to_string();

@@ -1,22 +1,22 @@
-//! What must hold whatever went wrong, told from what was really written and not from what the daemon believes.
+//! What must hold under any fault. It is derived from what was written to the disk, not from what the daemon reports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use flightdeck_core::board;
-use flightdeck_core::event::Event;
-use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::EventId;
+use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::view;
 use serde_json::Value;
 
 use super::world::World;
-use crate::restore;
-use crate::snapshot::unpack;
+use crate::engine::restore;
+use crate::engine::snapshots::unpack;
 use crate::store::faulty::Written;
-use crate::store::{Snapshot, Store};
+use crate::store::{OutboxKey, Snapshot, Store};
 
-/// Fails with a sentence instead of a panic: planted mistakes are meant to end here.
+/// Returns an error instead of a panic: planted bugs are expected to fail here.
 macro_rules! must {
     ($holds:expr, $($why:tt)*) => {
         if !$holds {
@@ -28,22 +28,32 @@ pub(super) use must;
 
 #[derive(Debug)]
 pub(super) struct Truth {
-    /// The fold of everything that was ever written; no tick, no snapshot, no restart.
+    /// The fold of everything that was ever written, without ticks, snapshots or restarts.
     fleet: Fleet,
     places: BTreeMap<EventId, u64>,
+    /// Sessions that have left the board: each must have a row.
+    past: BTreeSet<String>,
+    finished: BTreeSet<OutboxKey>,
     last_snapshot: Option<Timestamp>,
 }
 
 impl Truth {
     pub(super) fn new(rules: Rules) -> Self {
-        Self { fleet: Fleet::new(rules), places: BTreeMap::new(), last_snapshot: None }
+        let fleet = Fleet::new(rules);
+        Self {
+            fleet,
+            places: BTreeMap::new(),
+            past: BTreeSet::new(),
+            finished: BTreeSet::new(),
+            last_snapshot: None,
+        }
     }
 
     pub(super) fn stored(&self) -> u64 {
         self.places.len() as u64
     }
 
-    /// Takes down what was written since, and compares each snapshot with the fold.
+    /// Folds what was written since the last call, and compares each snapshot with the fold.
     pub(super) fn learn(&mut self, world: &World) -> Result<(), String> {
         for written in world.switch.take_written() {
             match written {
@@ -51,13 +61,27 @@ impl Truth {
                     for record in &records {
                         let twice = self.places.insert(record.id, record.seq);
                         must!(twice.is_none(), "event {} is in the log twice", record.id);
-                        self.fleet.apply(&Event::from_record(record));
+                        self.apply(record);
                     }
                 }
                 Written::Snapshot(snapshot) => self.compare(&snapshot)?,
+                Written::Finished(keys) => {
+                    for key in keys {
+                        let twice = !self.finished.insert(key.clone());
+                        must!(!twice, "{key:?} was carried out twice");
+                    }
+                }
             }
         }
         Ok(())
+    }
+
+    fn apply(&mut self, record: &Record) {
+        for effect in self.fleet.apply(&Event::from_record(record)) {
+            if let Effect::Forgotten(session) = effect {
+                self.past.insert(session.id.to_string());
+            }
+        }
     }
 
     fn at(&self, now: Timestamp) -> Fleet {
@@ -66,10 +90,10 @@ impl Truth {
         fleet
     }
 
-    /// Only a snapshot of all that was written can be compared; the others are of a moment before.
+    /// Only a snapshot of everything that was written can be compared; others are older.
     fn compare(&mut self, snapshot: &Snapshot) -> Result<(), String> {
         if snapshot.seq != self.fleet.last_seq() {
-            must!(snapshot.seq < self.fleet.last_seq(), "a snapshot holds events that nobody stored");
+            must!(snapshot.seq < self.fleet.last_seq(), "a snapshot holds events that were never stored");
             return Ok(());
         }
         let saved = unpack(&snapshot.body.whole()).map_err(|e| e.to_string())?;
@@ -77,7 +101,7 @@ impl Truth {
         same("the snapshot", &bytes(&self.at(saved.now())), &bytes(&saved))
     }
 
-    /// `board` was asked for just before the daemon stopped in order; its last snapshot tells what time it was there.
+    /// `board` was requested just before a clean stop. The last snapshot has the time at which it was taken.
     pub(super) fn check_board(&self, board: &[u8]) -> Result<(), String> {
         let now = self.last_snapshot.ok_or("no snapshot was written at the end")?;
         let fleet = self.at(now);
@@ -85,8 +109,8 @@ impl Truth {
         let shown = board["sessions"].as_array().cloned().unwrap_or_default();
         let expected: Vec<Value> = fleet
             .sessions()
-            .filter(|s| board::on_board(s))
-            .map(|s| serde_json::to_value(board::card(s, fleet.rules())).unwrap_or_default())
+            .filter(|s| view::on_board(s))
+            .map(|s| serde_json::to_value(view::card(s, fleet.rules())).unwrap_or_default())
             .collect();
         same("the board", &text(&expected), &text(&shown))
     }
@@ -102,17 +126,21 @@ impl Truth {
             must!(self.places.contains_key(id), "event {id} was spooled and is lost");
         }
         for id in &facts.withheld {
-            must!(!self.places.contains_key(id), "event {id} was never given whole and is in the log");
+            must!(!self.places.contains_key(id), "event {id} was never sent completely and is in the log");
         }
         Ok(())
     }
 
-    /// What is stored gives the same fleet: as the next start reads it, and, if nothing was removed, without any snapshot.
+    /// The stored data gives the same fleet: from the snapshot, and from the whole log if nothing was removed.
     pub(super) async fn check_replay(&self, store: &Store) -> Result<(), String> {
         let restored =
             restore::restore(store, self.fleet.rules().clone()).await.map_err(|e| e.to_string())?;
         let now = restored.fleet.now();
         same("what a start reads", &bytes(&self.at(now)), &bytes(&restored.fleet))?;
+        for id in &self.past {
+            let row = store.stored_session(id).await.map_err(|e| e.to_string())?;
+            must!(row.is_some(), "session {id} left the board and has no row");
+        }
         let oldest = store.oldest().await.map_err(|e| e.to_string())?;
         if oldest.is_some_and(|oldest| oldest.seq > 1) {
             return Ok(());
@@ -134,7 +162,7 @@ pub(super) fn text(cards: &[Value]) -> Vec<u8> {
     serde_json::to_vec(cards).unwrap_or_default()
 }
 
-/// Names the place, with a little of what stands there.
+/// Names the first difference, with some of the text around it.
 pub(super) fn same(what: &str, expected: &[u8], found: &[u8]) -> Result<(), String> {
     if expected == found {
         return Ok(());

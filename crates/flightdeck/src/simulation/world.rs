@@ -1,4 +1,4 @@
-//! Where a simulation happens: a clock, a disk, a spool, a log, and what its clients know.
+//! The world of a simulation: a clock, a disk, a spool, a log, and what its clients know.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use flightdeck_core::record::EventId;
+use flightdeck_core::log::record::EventId;
 use flightdeck_core::time::{Millis, Timestamp};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::daemon::Door;
-use crate::inlet::spool;
+use super::planted::{Bug, Planted};
+use crate::ingest::spool;
 use crate::private_folder;
 use crate::store::faulty::Switch;
 use crate::store::{Backend, Memory, Store};
@@ -24,35 +25,36 @@ pub(super) type World = Arc<Inside>;
 pub(super) struct Inside {
     pub(super) folder: tempfile::TempDir,
     pub(super) switch: Switch,
+    pub(super) planted: Option<Planted>,
     pub(super) log: Log,
-    /// Something was written to the spool.
+    /// Notified when an event is spooled.
     pub(super) spooled: Notify,
-    /// What the store waits before each command.
+    /// How long the store waits before each command.
     slow_ms: AtomicU64,
-    /// Hooks that wait for the daemon's word.
+    /// Hooks that wait for a reply.
     pub(super) waiting: AtomicUsize,
     crowds: Mutex<Crowds>,
     began: Instant,
-    /// The wall clock, without the time that passes by itself.
+    /// The wall clock at the start, with all steps since.
     wall_ms: AtomicI64,
     disk: Mutex<Disk>,
     pub(super) facts: Mutex<Facts>,
-    /// Open while a daemon listens.
+    /// Set while a daemon listens.
     pub(super) door: Mutex<Option<Door>>,
 }
 
-/// What survives the daemon.
+/// The data that survives the daemon.
 #[derive(Clone, Debug)]
 enum Disk {
     Memory(Memory),
     Sqlite { path: PathBuf, deaths: u32 },
 }
 
-/// How many hooks waited when the disk met a fault.
+/// How many hooks waited when a disk fault occurred.
 #[derive(Debug, Default)]
 struct Crowds {
     fired: u64,
-    /// When the store began its last command.
+    /// Hooks that waited when the store began its last command.
     waited: usize,
     met: BTreeMap<usize, u64>,
 }
@@ -60,26 +62,30 @@ struct Crowds {
 /// What the clients know.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// Acknowledged, with its place in the log.
+    /// Acknowledged events, with their places in the log.
     pub(super) acknowledged: BTreeMap<EventId, u64>,
-    /// In the spool, whole.
+    /// Events that were spooled completely.
     pub(super) spooled: Vec<EventId>,
-    /// Never given whole: must not be in the log.
+    /// Events that were never sent completely: they must not be in the log.
     pub(super) withheld: Vec<EventId>,
     pub(super) sent: u64,
 }
 
 impl Inside {
-    pub(super) fn new(start_ms: i64, sqlite: bool) -> World {
+    pub(super) fn new(start_ms: i64, sqlite: bool, bug: Option<Bug>) -> World {
         let folder = tempfile::tempdir().unwrap();
         let disk = match sqlite {
             true => Disk::Sqlite { path: folder.path().join("0/flightdeck.db"), deaths: 0 },
             false => Disk::Memory(Memory::default()),
         };
         std::fs::create_dir(folder.path().join("0")).unwrap();
+        let planted = bug.map(Planted::new);
+        let switch = Switch::default().keep_written();
+        let switch = if planted.as_ref().is_some_and(Planted::disk_lies) { switch.lying() } else { switch };
         let world = Self {
             folder,
-            switch: Switch::default().keep_written(),
+            switch,
+            planted,
             log: Log::default(),
             spooled: Notify::new(),
             slow_ms: AtomicU64::new(0),
@@ -113,7 +119,7 @@ impl Inside {
     pub(super) fn slow_disk(&self, each: Duration) {
         self.slow_ms.store(each.as_millis() as u64, Ordering::SeqCst);
     }
-    /// Before each command of the store.
+    /// Called before each command of the store.
     pub(super) async fn pace(&self) {
         let slow = self.slow_ms.load(Ordering::SeqCst);
         if slow > 0 {
@@ -137,7 +143,7 @@ impl Inside {
         std::mem::take(&mut self.crowds.lock().unwrap().met)
     }
 
-    /// As the next process finds it.
+    /// The disk as the next process finds it.
     pub(super) fn open_disk(&self) -> Box<dyn Backend> {
         match &*self.disk.lock().unwrap() {
             Disk::Memory(memory) => Box::new(memory.clone()),
@@ -145,7 +151,7 @@ impl Inside {
         }
     }
 
-    /// What a dead process left: the next one gets copies of the files as they lie there, never closed.
+    /// The next process gets copies of the files as the dead one left them, without a clean close.
     pub(super) fn leave_for_dead(&self) {
         let mut disk = self.disk.lock().unwrap();
         if let Disk::Sqlite { path, deaths } = &mut *disk {
@@ -169,7 +175,7 @@ fn with(path: &Path, suffix: &str) -> PathBuf {
     path.with_file_name(format!("flightdeck.db{suffix}"))
 }
 
-/// The files of one moment: the thread that copies the write-ahead log may be at work, and death does not wait for it.
+/// The files at one moment: the checkpoint thread may be writing, so they are read until two reads agree.
 fn as_they_lie(path: &Path) -> Vec<(&'static str, Vec<u8>)> {
     let read = || {
         let there = ["", "-wal"].into_iter().filter(|suffix| with(path, suffix).exists());
@@ -185,7 +191,7 @@ fn as_they_lie(path: &Path) -> Vec<(&'static str, Vec<u8>)> {
     }
 }
 
-/// What the daemon said in its log.
+/// The daemon's log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! What can go wrong with the store, as far as somebody decides by it.
+//! The errors of the store that callers tell apart.
 
 use std::io;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub enum StoreError {
     Unreadable { seq: u64, reason: String },
     #[error("old events are being removed already")]
     Retaining,
-    /// Whether the last command took effect is unknown; sending the same events again is harmless.
+    /// The last command may or may not have taken effect. Sending the same events again is harmless.
     #[error("the store has stopped")]
     Closed,
 }

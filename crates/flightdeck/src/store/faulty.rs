@@ -1,17 +1,17 @@
-//! A backend that fails on purpose: for simulations of a full disk, a slow one, and death at the worst moment.
+//! A backend that fails on purpose: a full disk, a slow disk, or a crash at the worst moment.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
 
-use flightdeck_core::record::Record;
+use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::time::Timestamp;
 
 use super::{
-    Appended, Backend, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Result, RetainStep,
-    RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
-    StoredSession, TranscriptBatch,
+    Appended, Backend, EventLog, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect,
+    OutboxKey, PastSessions, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage,
+    SessionRead, SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, TranscriptBatch, Transcripts,
 };
 
 /// What goes wrong at one write.
@@ -19,40 +19,73 @@ use super::{
 pub enum Fault {
     /// Nothing is stored; the next write may work again.
     DiskFull,
-    /// The disk did not confirm. Nothing is stored as far as anybody sees, but it may be there after a crash.
+    /// The disk did not confirm the write. Nothing is stored, but the data may be there after a crash.
     FsyncFailed,
-    /// It works, but late.
+    /// The write works, but takes this long.
     Delay(Duration),
-    /// Nothing is stored, and nothing is answered any more.
+    /// Nothing is stored, and every later call fails.
     DieBeforeCommit,
-    /// All is stored, but the caller never learns of it.
+    /// Everything is stored, but the caller gets an error, as does every later call.
     DieAfterCommit,
 }
 
-/// What really was written, in order.
+/// What was written, in order.
 #[derive(Clone, Debug)]
 pub enum Written {
-    /// Without those that were in the log already.
+    /// Without events that were in the log already.
     Events(Vec<Record>),
     Snapshot(Snapshot),
+    /// Effects of the outbox that were carried out.
+    Finished(Vec<OutboxKey>),
 }
 
-/// Decides what goes wrong, and knows what went well. Clones share it, and it outlives the backend it is in.
+/// Decides which writes fail, and records what was written. Clones share it, and it outlives the backend.
 #[derive(Clone, Debug, Default)]
 pub struct Switch(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// By the number of the write, from 1.
+    /// The faults by the number of the write, from 1.
     plan: BTreeMap<u64, Fault>,
     writes: u64,
-    /// What the next writes meet, before the plan.
+    /// Faults of the next writes. They come before the plan.
     next: VecDeque<Fault>,
     fired: u64,
     dead: bool,
     /// Written but never confirmed.
     unsure: Vec<Record>,
+    /// Set if the disk claims success before it writes.
+    lie: Option<Lie>,
     written: Option<Vec<Written>>,
+}
+
+/// A disk that claims a place for each event before it writes, and claims success if the write fails.
+#[derive(Debug, Default)]
+struct Lie {
+    /// The last place that was claimed since the last start.
+    claimed: u64,
+    /// The place of each event that was stored.
+    stored: BTreeMap<EventId, u64>,
+}
+
+impl Lie {
+    fn claim(&mut self, records: &[Record], last_seq: u64) -> Vec<Appended> {
+        self.claimed = self.claimed.max(last_seq);
+        let mut known = self.stored.clone();
+        let place = |record: &Record| {
+            if let Some(seq) = known.get(&record.id) {
+                return Appended { seq: *seq, duplicate: true };
+            }
+            self.claimed += 1;
+            known.insert(record.id, self.claimed);
+            Appended { seq: self.claimed, duplicate: false }
+        };
+        records.iter().map(place).collect()
+    }
+
+    fn note(&mut self, records: &[Record], appended: &[Appended]) {
+        self.stored.extend(records.iter().zip(appended).map(|(r, place)| (r.id, place.seq)));
+    }
 }
 
 impl Switch {
@@ -61,19 +94,30 @@ impl Switch {
         switch.state().plan = plan.into_iter().collect();
         switch
     }
-    /// Keeps everything that is written, for whoever wants to compare.
+    /// Keeps everything that is written, for `take_written`.
     pub fn keep_written(self) -> Self {
         self.state().written = Some(Vec::new());
         self
     }
+    /// From here on the disk claims success before it writes: a bug for a simulation to find.
+    pub fn lying(self) -> Self {
+        self.state().lie = Some(Lie::default());
+        self
+    }
+    /// The places that a lying disk really gave these events: `None` if one of them is not stored.
+    pub fn true_places(&self, ids: &[EventId]) -> Option<Vec<u64>> {
+        let state = self.state();
+        let stored = state.lie.as_ref().map(|lie| &lie.stored);
+        ids.iter().map(|id| stored?.get(id).copied()).collect()
+    }
     pub fn take_written(&self) -> Vec<Written> {
         self.state().written.replace(Vec::new()).unwrap_or_default()
     }
-    /// The next `times` writes.
+    /// The next `times` writes have this fault.
     pub fn set(&self, fault: Fault, times: usize) {
         self.state().next.extend(std::iter::repeat_n(fault, times));
     }
-    /// From here on all goes well. Says how many faults came true so far.
+    /// From here on no write fails. Returns how many faults have occurred.
     pub fn heal(&self) -> u64 {
         let mut state = self.state();
         state.next.clear();
@@ -82,7 +126,7 @@ impl Switch {
     pub fn fired(&self) -> u64 {
         self.state().fired
     }
-    /// Whoever uses it dies now, between two writes.
+    /// The daemon is killed now, between two writes.
     pub fn kill(&self) {
         self.state().dead = true;
     }
@@ -91,7 +135,7 @@ impl Switch {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Each statement leaves it whole.
+        // Each statement leaves the state consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
     fn next_fault(&self) -> Option<Fault> {
@@ -109,7 +153,7 @@ impl Switch {
     }
 }
 
-/// Wraps a backend; its [`Switch`] says at which write what goes wrong.
+/// Wraps a backend. Its [`Switch`] decides which write fails and how.
 pub struct Faulty {
     inner: Box<dyn Backend>,
     switch: Switch,
@@ -120,10 +164,13 @@ impl Faulty {
         Self { inner, switch: Switch::planned(plan) }
     }
 
-    /// As a new process finds the disk: alive, and perhaps with what was never confirmed.
+    /// The disk as a new process finds it, perhaps with data that was never confirmed.
     pub fn reopened(inner: Box<dyn Backend>, switch: Switch) -> Result<Self> {
         let unsure = std::mem::take(&mut switch.state().unsure);
         switch.state().dead = false;
+        if let Some(lie) = &mut switch.state().lie {
+            lie.claimed = 0;
+        }
         let mut reopened = Self { inner, switch };
         if !unsure.is_empty() {
             reopened.store(&unsure)?;
@@ -144,7 +191,7 @@ impl Faulty {
         Ok(appended)
     }
 
-    /// One write, with whatever goes wrong at it.
+    /// One write, with its fault if it has one.
     fn write<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.alive()?;
         match self.switch.next_fault() {
@@ -161,11 +208,17 @@ impl Faulty {
             }
             None => {
                 let done = work(self)?;
-                // It was written where the unconfirmed lay.
+                // It has overwritten the unconfirmed data.
                 self.switch.state().unsure.clear();
                 Ok(done)
             }
         }
+    }
+
+    /// What the disk claims, if it lies.
+    fn claim(&mut self, records: &[Record]) -> Result<Option<Vec<Appended>>> {
+        let last_seq = self.inner.last_seq()?;
+        Ok(self.switch.state().lie.as_mut().map(|lie| lie.claim(records, last_seq)))
     }
 
     fn die<T>(&mut self) -> Result<T> {
@@ -185,13 +238,18 @@ impl fmt::Debug for Faulty {
     }
 }
 
-impl Backend for Faulty {
+impl EventLog for Faulty {
     fn append(&mut self, records: &[Record]) -> Result<Vec<Appended>> {
+        let claimed = self.claim(records)?;
         let appended = self.write(|this| this.store(records));
+        let mut state = self.switch.state();
         if let Err(StoreError::Io { .. }) = appended {
-            self.switch.state().unsure = records.to_vec();
+            state.unsure = records.to_vec();
         }
-        appended
+        if let (Ok(appended), Some(lie)) = (&appended, &mut state.lie) {
+            lie.note(records, appended);
+        }
+        claimed.map_or(appended, Ok)
     }
     fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
         self.alive()?.events_after(after_seq, limit)
@@ -217,8 +275,15 @@ impl Backend for Faulty {
     fn size_bytes(&mut self) -> Result<u64> {
         self.alive()?.size_bytes()
     }
+    fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
+        // Not counted as a write: the number of steps depends on the disk.
+        self.alive()?.retain_step(now, policy)
+    }
+}
+
+impl Snapshots for Faulty {
     fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
-        // One write, however many steps it takes: that depends on the disk.
+        // All steps count as one write: their number depends on the disk.
         self.write(|this| {
             while this.inner.save_step(snapshot)? != SaveStep::Done {}
             this.switch.wrote(|| Written::Snapshot(snapshot.clone()));
@@ -228,6 +293,9 @@ impl Backend for Faulty {
     fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {
         self.alive()?.latest_snapshot(rules_version)
     }
+}
+
+impl PastSessions for Faulty {
     fn put_sessions(&mut self, sessions: &[StoredSession]) -> Result<()> {
         self.write(|this| this.inner.put_sessions(sessions))
     }
@@ -237,6 +305,25 @@ impl Backend for Faulty {
     fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
         self.alive()?.stored_session(id)
     }
+}
+
+impl Outbox for Faulty {
+    fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
+        self.write(|this| this.inner.put_outbox(effects))
+    }
+    fn outbox(&mut self) -> Result<Vec<OutboxEffect>> {
+        self.alive()?.outbox()
+    }
+    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()> {
+        self.write(|this| {
+            this.inner.finish_outbox(done, rows)?;
+            this.switch.wrote(|| Written::Finished(done.to_vec()));
+            Ok(())
+        })
+    }
+}
+
+impl Transcripts for Faulty {
     fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()> {
         self.write(|this| this.inner.put_transcripts(batches))
     }
@@ -251,9 +338,5 @@ impl Backend for Faulty {
     }
     fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>> {
         self.alive()?.usage_of(sessions)
-    }
-    fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
-        // Not a write that anybody waits for; how many steps it takes depends on the disk.
-        self.alive()?.retain_step(now, policy)
     }
 }

@@ -1,21 +1,22 @@
-//! A store that forgets at the end: for tests and the demo. Clones share one log, so a test can "reopen" it.
+//! A backend in memory, for tests and the demo. Clones share one log, so a test can "reopen" it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use flightdeck_core::enrichment::Counted;
-use flightdeck_core::record::{EventId, Record, Verbatim};
+use flightdeck_core::log::record::{EventId, Record, Verbatim};
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Counted;
 use serde_json::Map;
 
-use super::backend::{Backend, Counts, RetainStep, SaveStep};
+use super::counts::Counts;
 use super::{
-    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, PAGE_ITEMS_MAX, PageFrom, Result,
-    RetentionPolicy, SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SessionCursor, SessionPage, SessionRead, SessionUsage,
-    Snapshot, StoredSession, Title, TranscriptBatch,
+    Appended, EventLog, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey,
+    PAGE_ITEMS_MAX, PageFrom, PastSessions, Result, RetainStep, RetentionPolicy, SLICE_EVENTS_MAX,
+    SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, Snapshots,
+    StoredSession, Title, TranscriptBatch, Transcripts,
 };
 
-/// What an event weighs beside its texts: a guess, so that retention by size means something here too.
+/// The size of an event without its payload. A guess, so that retention by size works here too.
 const EVENT_OVERHEAD_BYTES: u64 = 200;
 
 #[derive(Clone, Debug, Default)]
@@ -30,12 +31,20 @@ struct Data {
     counts: Counts,
     snapshots: Vec<Snapshot>,
     sessions: BTreeMap<String, StoredSession>,
+    outbox: BTreeMap<OutboxKey, OutboxBody>,
+    outbox_horizon: u64,
     transcripts: BTreeMap<String, TranscriptBatch>,
+}
+
+#[derive(Clone, Debug)]
+struct OutboxBody {
+    body: String,
+    done: bool,
 }
 
 impl Memory {
     fn data(&self) -> MutexGuard<'_, Data> {
-        // Nothing below can leave the data half changed, so a poisoned lock is as good as a clean one.
+        // No code below leaves the data half changed, so a poisoned lock can be used.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -46,7 +55,7 @@ impl Data {
             return Appended { seq, duplicate: true };
         }
         self.last_seq += 1;
-        let bytes = weight(record);
+        let bytes = event_bytes(record);
         self.bytes += bytes;
         self.ids.insert(record.id, self.last_seq);
         let mut record = Record { seq: self.last_seq, ..record.clone() };
@@ -60,6 +69,14 @@ impl Data {
             self.ids.remove(&record.id);
             self.bytes -= bytes;
         }
+    }
+
+    /// As in the SQLite backend: an effect that was carried out stays until every kept snapshot holds its event.
+    fn remove_done_effects(&mut self) {
+        let oldest = self.snapshots.iter().map(|s| s.seq).min().unwrap_or(0);
+        let horizon = self.outbox_horizon.max(oldest);
+        self.outbox_horizon = horizon;
+        self.outbox.retain(|key, effect| !(effect.done && key.seq < horizon));
     }
 
     fn put_transcript(&mut self, new: &TranscriptBatch) {
@@ -100,7 +117,7 @@ fn put_counted(all: &mut Vec<Counted>, new: &Counted) {
     }
 }
 
-fn weight(record: &Record) -> u64 {
+fn event_bytes(record: &Record) -> u64 {
     let payload = serde_json::to_vec(&record.payload).map_or(0, |json| json.len() as u64);
     EVENT_OVERHEAD_BYTES + payload
 }
@@ -111,7 +128,7 @@ fn page<'a>(mut records: impl Iterator<Item = &'a Record>, limit: usize) -> Even
     EventPage { records: taken, next, unreadable: 0 }
 }
 
-impl Backend for Memory {
+impl EventLog for Memory {
     fn append(&mut self, records: &[Record]) -> Result<Vec<Appended>> {
         let mut data = self.data();
         let appended: Vec<_> = records.iter().map(|r| data.push(r)).collect();
@@ -127,7 +144,7 @@ impl Backend for Memory {
 
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
         let data = self.data();
-        let of_session = |r: &&Record| r.session_id == wanted.session_id;
+        let of_session = |r: &&Record| r.session_id().is_some_and(|id| *id == wanted.session_id);
         let mut page = match wanted.from {
             PageFrom::After(seq) => {
                 let later = data.log.range(seq.saturating_add(1)..).map(|(_, (r, _))| r);
@@ -173,17 +190,39 @@ impl Backend for Memory {
         Ok(self.data().bytes)
     }
 
+    fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
+        let mut data = self.data();
+        let (cutoff, keep_after) = (now - policy.max_age, data.keep_after(policy));
+        for removed in 0..SLICE_EVENTS_MAX as u64 {
+            let over = data.bytes > policy.max_bytes;
+            let first = data.log.first_key_value().map(|(&seq, (r, _))| (seq, r.received_at));
+            let Some((seq, _)) = first.filter(|&(_, at)| over || at < cutoff) else {
+                return Ok(end_of_step(removed, false));
+            };
+            if seq > keep_after {
+                return Ok(end_of_step(removed, seq < data.last_seq));
+            }
+            data.remove(seq);
+        }
+        Ok(RetainStep::More { removed: SLICE_EVENTS_MAX as u64 })
+    }
+}
+
+impl Snapshots for Memory {
     fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
         let mut data = self.data();
         data.snapshots.insert(0, snapshot.clone());
         data.snapshots.truncate(SNAPSHOTS_KEPT);
+        data.remove_done_effects();
         Ok(SaveStep::Done)
     }
 
     fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {
         Ok(self.data().snapshots.iter().find(|s| s.rules_version == rules_version).cloned())
     }
+}
 
+impl PastSessions for Memory {
     fn put_sessions(&mut self, sessions: &[StoredSession]) -> Result<()> {
         self.data().sessions.extend(sessions.iter().map(|s| (s.id.clone(), s.clone())));
         Ok(())
@@ -200,7 +239,44 @@ impl Backend for Memory {
     fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
         Ok(self.data().sessions.get(id).cloned())
     }
+}
 
+impl Outbox for Memory {
+    fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
+        let mut data = self.data();
+        let horizon = data.outbox_horizon;
+        for OutboxEffect { key, body, .. } in effects.iter().filter(|e| e.repeatable || e.key.seq >= horizon)
+        {
+            let new = || OutboxBody { body: body.clone(), done: false };
+            data.outbox.entry(key.clone()).or_insert_with(new);
+        }
+        Ok(())
+    }
+
+    fn outbox(&mut self) -> Result<Vec<OutboxEffect>> {
+        let data = self.data();
+        let waiting = data.outbox.iter().filter(|(_, effect)| !effect.done);
+        let effect = |(key, effect): (&OutboxKey, &OutboxBody)| OutboxEffect {
+            key: key.clone(),
+            body: effect.body.clone(),
+            repeatable: true,
+        };
+        Ok(waiting.map(effect).collect())
+    }
+
+    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()> {
+        self.put_sessions(rows)?;
+        let mut data = self.data();
+        for key in done {
+            if let Some(effect) = data.outbox.get_mut(key) {
+                effect.done = true;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Transcripts for Memory {
     fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()> {
         let mut data = self.data();
         for batch in batches {
@@ -234,23 +310,6 @@ impl Backend for Memory {
             counted: data.transcripts.get(id).map(|t| t.counted.clone()).unwrap_or_default(),
         };
         Ok(sessions.iter().map(usage).collect())
-    }
-
-    fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
-        let mut data = self.data();
-        let (cutoff, keep_after) = (now - policy.max_age, data.keep_after(policy));
-        for removed in 0..SLICE_EVENTS_MAX as u64 {
-            let over = data.bytes > policy.max_bytes;
-            let first = data.log.first_key_value().map(|(&seq, (r, _))| (seq, r.received_at));
-            let Some((seq, _)) = first.filter(|&(_, at)| over || at < cutoff) else {
-                return Ok(end_of_step(removed, false));
-            };
-            if seq > keep_after {
-                return Ok(end_of_step(removed, seq < data.last_seq));
-            }
-            data.remove(seq);
-        }
-        Ok(RetainStep::More { removed: SLICE_EVENTS_MAX as u64 })
     }
 }
 

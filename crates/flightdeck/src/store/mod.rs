@@ -1,41 +1,47 @@
-//! The log of events and what is kept for ever, behind one cloneable handle.
+//! The store: the event log, snapshots, past sessions, the outbox and what was read of transcripts, behind one handle.
 //!
-//! A [`Store`] sends closed commands over a bounded channel to one thread that owns a [`Backend`] (SQLite, or memory),
-//! and awaits the answer. An append is durable (it survives `kill -9`) before it is answered. Start reading at
-//! `thread.rs`; `sqlite/` holds the database, `story.rs` what every backend must do.
+//! A [`Store`] sends commands over a bounded channel to one thread that owns a [`Backend`] (SQLite, or memory), and awaits
+//! the reply. An append is durable (it survives `kill -9`) before it is answered. Each concern has a file with its trait and its
+//! types: `log.rs`, `snapshots.rs`, `sessions.rs`, `outbox.rs`, `transcripts.rs`. `handle.rs` has the methods of [`Store`], `thread.rs` is the thread,
+//! `sqlite/` the database, and `tests.rs` what every backend must do.
 
 mod backend;
+mod counts;
 mod error;
 #[cfg(any(test, feature = "faults"))]
 pub mod faulty;
+mod handle;
+mod log;
 mod memory;
+mod outbox;
 mod parts;
+mod sessions;
+mod snapshots;
 mod sqlite;
 #[cfg(test)]
-mod story;
-#[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod thread;
-mod types;
+mod transcripts;
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use flightdeck_core::record::Record;
-use flightdeck_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Duration, Instant};
 
-pub use backend::{Backend, RetainStep, SaveStep};
+pub use backend::Backend;
 pub use error::StoreError;
-pub use memory::Memory;
-pub use parts::Parts;
-pub use types::{
-    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Opened, PageFrom, RetainReport,
-    RetentionPolicy, SessionCursor, SessionPage, SessionRead, SessionUsage, SetAside, Snapshot,
-    StoredSession, Title, TitledBy, TranscriptBatch,
+pub use handle::{Pending, Replay};
+pub use log::{
+    Appended, EventLog, EventPage, EventsNamed, EventsOf, Oldest, PageFrom, RetainReport, RetainStep,
+    RetentionPolicy,
 };
+pub use memory::Memory;
+pub use outbox::{Outbox, OutboxEffect, OutboxKey};
+pub use parts::Parts;
+pub use sessions::{PastSessions, SessionCursor, SessionPage, StoredSession};
+pub use snapshots::{SaveStep, Snapshot, Snapshots};
+pub use transcripts::{FileRead, SessionRead, SessionUsage, Title, TitledBy, TranscriptBatch, Transcripts};
 
 use thread::{Command, Reply};
 
@@ -43,36 +49,33 @@ type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Commands that may wait for the store's thread. The engine sends batches, so a longer queue would only hide a slow disk.
 pub const COMMANDS_WAITING_MAX: usize = 64;
-/// Events read from the log at a time: enough to keep the reader busy, little enough to hold.
+/// Events read from the log at a time: enough to keep the reader busy, few enough for memory.
 pub const REPLAY_CHUNK_EVENTS_MAX: usize = 1000;
-/// Most a caller gets in one page: appends wait while it is read.
+/// Items in one page, at most: appends wait while it is read.
 pub const PAGE_ITEMS_MAX: usize = 1000;
-/// Payload bytes read at a time; a single larger payload still comes, alone.
+/// Payload bytes read at a time. A single larger payload is read alone.
 pub const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Events looked at for their name in one go: some milliseconds, for which appends wait.
+/// Events searched by name in one call: some milliseconds, for which appends wait.
 pub const SCAN_EVENTS_MAX: u64 = 20_000;
-/// Events removed at a time: an append that comes meanwhile waits for one such slice, never for two.
+/// Events removed at a time: an append waits for at most one such slice.
 pub const SLICE_EVENTS_MAX: usize = 128;
-/// Snapshots kept: the latest, and one to fall back on if that is damaged.
+/// Snapshots kept: the latest, and one to fall back on if the latest is damaged.
 pub const SNAPSHOTS_KEPT: usize = 2;
 
-/// An append that takes this long is worth a line in the log: hooks have long given up waiting by then.
-const SLOW_APPEND: Duration = Duration::from_secs(1);
-
-/// A handle on the store. Clones share the thread; it ends with the last of them, or with [`Store::close`].
+/// A handle to the store. Clones share the thread, which ends with the last of them or with [`Store::close`].
 #[derive(Clone, Debug)]
 pub struct Store {
     commands: mpsc::Sender<Command>,
 }
 
 impl Store {
-    /// Opens or makes the database at `path`, whose folder must exist. A damaged file is set aside and said so. Blocks.
+    /// Opens or creates the database at `path`, whose folder must exist. Sets a damaged file aside and says so. Blocks.
     pub fn open(path: &Path) -> Result<Opened> {
         let (backend, set_aside) = sqlite::open(path)?;
         Ok(Opened { store: Self::with_backend(Box::new(backend))?, set_aside })
     }
 
-    /// Remembers until the last handle is gone.
+    /// Forgets everything when the last handle is dropped.
     pub fn in_memory() -> Result<Self> {
         Self::with_backend(Box::new(Memory::default()))
     }
@@ -88,7 +91,7 @@ impl Store {
         Ok(Box::new(sqlite::open(path)?.0))
     }
 
-    /// On the caller's runtime instead of a thread: drive the returned future beside whatever uses the store.
+    /// Runs on the caller's runtime instead of a thread: drive the returned future beside the code that uses the store.
     #[cfg(test)]
     pub(crate) fn as_task(
         backend: Box<dyn Backend>,
@@ -98,120 +101,7 @@ impl Store {
         (Self { commands }, thread::Worker::new(backend, queue).run_as_task(pace))
     }
 
-    /// One transaction for the whole batch; the answers are in the order of the records. An event that is in the log
-    /// already (or twice in the batch) is not stored again. On an error nothing is stored, unless the store stopped
-    /// ([`StoreError::Closed`]). Pass an `Arc` to have the records back: the store lets go of it before it answers.
-    pub async fn append(&self, records: impl Into<Arc<Vec<Record>>>) -> Result<Vec<Appended>> {
-        self.send_append(records).await.committed().await
-    }
-
-    /// The same in two steps: once it is sent, it is stored before everything that is sent later.
-    pub async fn send_append(&self, records: impl Into<Arc<Vec<Record>>>) -> Pending {
-        let (records, begun) = (records.into(), Instant::now());
-        let (reply, answer) = oneshot::channel();
-        // A closed store lets go of the reply, and the answer is that it is closed.
-        let _ = self.commands.send(Command::Append { records, reply }).await;
-        Pending { answer, begun }
-    }
-
-    /// The log after `after_seq`, in chunks; the next is read while the last is used.
-    pub async fn replay(&self, after_seq: u64) -> Result<Replay> {
-        let pending = Some(self.send(|reply| after(after_seq, reply)).await?);
-        Ok(Replay { store: self.clone(), pending })
-    }
-
-    /// At most [`PAGE_ITEMS_MAX`] at a time.
-    pub async fn events_of(&self, wanted: EventsOf) -> Result<EventPage> {
-        let wanted = EventsOf { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
-        self.ask(|reply| Command::EventsOf { wanted, reply }).await
-    }
-
-    /// A page may be empty and still have a next one: only so much of the log is looked at in one go.
-    pub async fn events_named(&self, wanted: EventsNamed) -> Result<EventPage> {
-        self.ask(|reply| Command::EventsNamed { wanted, reply }).await
-    }
-
-    pub async fn event(&self, seq: u64) -> Result<Option<Record>> {
-        self.ask(|reply| Command::Event { seq, reply }).await
-    }
-
-    /// Zero in an empty log.
-    pub async fn last_seq(&self) -> Result<u64> {
-        self.ask(Command::LastSeq).await
-    }
-
-    pub async fn oldest(&self) -> Result<Option<Oldest>> {
-        self.ask(Command::Oldest).await
-    }
-
-    /// Events ever appended, also those removed since. Costs nothing: the totals are kept.
-    pub async fn counts_by_name(&self) -> Result<BTreeMap<String, u64>> {
-        self.ask(Command::CountsByName).await
-    }
-
-    /// What the store takes on disk, its write-ahead log included.
-    pub async fn size_bytes(&self) -> Result<u64> {
-        self.ask(Command::SizeBytes).await
-    }
-
-    pub async fn save_snapshot(&self, snapshot: Snapshot) -> Result<()> {
-        self.ask(|reply| Command::SaveSnapshot { snapshot, reply }).await
-    }
-
-    /// The newest snapshot of these rules that is whole. `None` means: replay everything.
-    pub async fn latest_snapshot(&self, rules_version: &str) -> Result<Option<Snapshot>> {
-        let rules_version = rules_version.to_owned();
-        self.ask(|reply| Command::LatestSnapshot { rules_version, reply }).await
-    }
-
-    pub async fn put_sessions(&self, sessions: Vec<StoredSession>) -> Result<()> {
-        self.ask(|reply| Command::PutSessions { sessions, reply }).await
-    }
-
-    /// The last active first, at most [`PAGE_ITEMS_MAX`] at a time.
-    pub async fn stored_sessions(&self, before: Option<SessionCursor>, limit: usize) -> Result<SessionPage> {
-        let limit = limit.min(PAGE_ITEMS_MAX);
-        self.ask(|reply| Command::StoredSessions { before, limit, reply }).await
-    }
-
-    pub async fn stored_session(&self, id: &str) -> Result<Option<StoredSession>> {
-        let id = id.to_owned();
-        self.ask(|reply| Command::StoredSession { id, reply }).await
-    }
-
-    /// What a reading of transcripts found and where it stopped: all of it or nothing.
-    pub async fn put_transcripts(&self, batches: Vec<TranscriptBatch>) -> Result<()> {
-        self.ask(|reply| Command::PutTranscripts { batches, reply }).await
-    }
-
-    /// How far every transcript was read.
-    pub async fn transcript_files(&self) -> Result<Vec<FileRead>> {
-        self.ask(Command::TranscriptFiles).await
-    }
-
-    /// Where the reading of one session stands, with all its messages.
-    pub async fn transcript(&self, session_id: &str) -> Result<Option<TranscriptBatch>> {
-        let session_id = session_id.to_owned();
-        self.ask(|reply| Command::Transcript { session_id, reply }).await
-    }
-
-    /// Sessions with a message since then, who started first first.
-    pub async fn transcript_sessions(&self, since: Timestamp) -> Result<Vec<SessionRead>> {
-        self.ask(|reply| Command::TranscriptSessions { since, reply }).await
-    }
-
-    /// Every message of these sessions. Ask for a few at a time: events wait behind it.
-    pub async fn usage_of(&self, sessions: Vec<String>) -> Result<Vec<SessionUsage>> {
-        self.ask(|reply| Command::UsageOf { sessions, reply }).await
-    }
-
-    /// Removes old events in small steps, between which other commands are served. Also never removes the newest event,
-    /// nor any that the older kept snapshot does not hold: falling back on that must lose nothing.
-    pub async fn retain(&self, now: Timestamp, policy: RetentionPolicy) -> Result<RetainReport> {
-        self.ask(|reply| Command::Retain { now, policy, reply }).await
-    }
-
-    /// Serves what is queued, then closes the database. Every other handle gets [`StoreError::Closed`] from then on.
+    /// Serves the queued commands, then closes the database. All other handles get [`StoreError::Closed`] from then on.
     pub async fn close(self) -> Result<()> {
         self.ask(Command::Close).await
     }
@@ -230,44 +120,16 @@ impl Store {
     }
 }
 
-fn after(after_seq: u64, reply: Reply<EventPage>) -> Command {
-    Command::EventsAfter { after_seq, limit: REPLAY_CHUNK_EVENTS_MAX, reply }
-}
-
-/// An append that the store has not answered yet.
+/// An open store, and the damaged file that was set aside to open it, if any.
 #[derive(Debug)]
-pub struct Pending {
-    answer: oneshot::Receiver<Result<Vec<Appended>>>,
-    begun: Instant,
+pub struct Opened {
+    pub store: Store,
+    pub set_aside: Option<SetAside>,
 }
 
-impl Pending {
-    pub async fn committed(self) -> Result<Vec<Appended>> {
-        let appended = self.answer.await.map_err(|_| StoreError::Closed)?;
-        let took = self.begun.elapsed();
-        if took >= SLOW_APPEND {
-            tracing::warn!(took_ms = took.as_millis() as u64, "the disk is slow: events waited for it");
-        }
-        appended
-    }
-}
-
-/// A reading of the log, one chunk at a time.
-#[derive(Debug)]
-pub struct Replay {
-    store: Store,
-    pending: Option<oneshot::Receiver<Result<EventPage>>>,
-}
-
-impl Replay {
-    /// `None` at the end of the log.
-    pub async fn next(&mut self) -> Result<Option<EventPage>> {
-        let Some(pending) = self.pending.take() else { return Ok(None) };
-        let page = pending.await.map_err(|_| StoreError::Closed)??;
-        if let Some(seq) = page.next {
-            self.pending = Some(self.store.send(|reply| after(seq, reply)).await?);
-        }
-        let empty = page.records.is_empty() && page.unreadable == 0;
-        Ok((!empty).then_some(page))
-    }
+/// A damaged file that was renamed. It is never deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAside {
+    pub path: PathBuf,
+    pub reason: String,
 }

@@ -1,9 +1,9 @@
-//! Many bytes in pieces of one size: nobody needs them in one place, and memory that is given back can be used again.
+//! Many bytes in parts of equal size: no caller needs them contiguous, and freed parts can be reused.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Below what an allocator maps on its own, and a multiple of every word.
+/// Small enough that the allocator does not map each part separately, and a multiple of the word size.
 const PART_BYTES: usize = 64 * 1024;
 
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ impl Parts {
         self.full_then_last.is_empty()
     }
 
-    /// Copied only if there are several.
+    /// Copies only if there are several parts.
     pub fn whole(&self) -> Cow<'_, [u8]> {
         match &self.full_then_last[..] {
             [] => Cow::Borrowed(&[]),
@@ -43,7 +43,7 @@ impl PartialEq for Parts {
 
 impl Eq for Parts {}
 
-/// As it came from somewhere, in one piece: to be read, not written on.
+/// Bytes in one piece: for reading only, not for appending.
 impl From<Vec<u8>> for Parts {
     fn from(bytes: Vec<u8>) -> Self {
         Self { full_then_last: if bytes.is_empty() { Vec::new() } else { vec![bytes] } }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_in_any_strides_is_one_text_in_pieces_of_one_size() {
+    fn writes_of_any_length_give_the_same_bytes_in_parts_of_equal_size() {
         let text: Vec<u8> = (0..3 * PART_BYTES + 5).map(|n| n as u8).collect();
         for stride in [1, 1000, PART_BYTES, text.len()] {
             let mut parts = Parts::default();

@@ -1,6 +1,8 @@
-//! Records to test with.
+//! Records for tests.
 
-use flightdeck_core::record::{Envelope, EventId, Record, Source, Verbatim};
+use flightdeck_core::ids::HostId;
+use flightdeck_core::log::record::{Envelope, EventId, Record, Source, Verbatim};
+use flightdeck_core::log::subject::Subject;
 use flightdeck_core::time::{Millis, Timestamp};
 use proptest::collection::{hash_map, vec};
 use proptest::option;
@@ -24,8 +26,9 @@ pub(super) fn record(n: u64) -> Record {
         received_at: at,
         source: Source::Hook,
         name: if n.is_multiple_of(2) { "PreToolUse" } else { "PostToolUse" }.to_owned(),
-        session_id: format!("session-{}", n % 3),
-        agent_id: n.is_multiple_of(5).then(|| "agent".to_owned()),
+        host: HostId::this(),
+        subject: Subject::Session(format!("session-{}", n % 3).into()),
+        agent_id: n.is_multiple_of(5).then(|| "agent".into()),
         payload: payload.as_object().cloned().unwrap_or_default(),
         verbatim: Verbatim::default(),
         envelope: Envelope { pid: Some(42), pane: Some("%5".to_owned()), ..Envelope::default() },
@@ -36,7 +39,7 @@ pub(super) fn records(numbers: std::ops::RangeInclusive<u64>) -> Vec<Record> {
     numbers.map(record).collect()
 }
 
-/// As the store gives it back.
+/// The record as the store returns it.
 pub(super) fn stored(n: u64, seq: u64) -> Record {
     Record { seq, ..record(n) }
 }
@@ -89,23 +92,35 @@ fn any_envelope() -> impl Strategy<Value = Envelope> {
         })
 }
 
-/// Anything a record can hold, likely or not.
+fn any_subject() -> impl Strategy<Value = Subject> {
+    let id = any::<String>;
+    prop_oneof![
+        id().prop_map(|id| Subject::Session(id.into())),
+        id().prop_map(|id| Subject::Seat(id.into())),
+        id().prop_map(|id| Subject::Effort(id.into())),
+        id().prop_map(|id| Subject::Host(id.into())),
+        Just(Subject::None),
+    ]
+}
+
+/// Any record, likely or not.
 pub(super) fn any_record() -> impl Strategy<Value = Record> {
-    let texts = (any::<String>(), any::<String>(), option::of(any::<String>()));
+    let texts = (any::<String>(), any::<String>().prop_map(HostId::new), option::of(any::<String>()));
     let payload =
         hash_map(any::<String>(), any_json(), 0..6).prop_map(|m| m.into_iter().collect::<Map<_, _>>());
     let source = proptest::sample::select(&Source::ALL);
-    (any::<u128>(), any_time(), any_time(), source, texts, payload, any_envelope()).prop_map(
-        |(id, fired_at, received_at, source, (name, session_id, agent_id), payload, envelope)| Record {
+    (any::<u128>(), any_time(), any_time(), source, texts, any_subject(), payload, any_envelope()).prop_map(
+        |(id, fired_at, received_at, source, (name, host, agent_id), subject, payload, envelope)| Record {
             seq: 0,
             id: EventId(id),
             fired_at,
             received_at,
             source,
             name,
-            session_id,
-            agent_id,
-            // As somebody else would have written it.
+            host,
+            subject,
+            agent_id: agent_id.map(Into::into),
+            // As another program would write it.
             verbatim: match id % 2 {
                 0 => serde_json::to_vec_pretty(&payload).map(|json| Verbatim::of(&json)).unwrap_or_default(),
                 _ => Verbatim::default(),

@@ -1,11 +1,11 @@
-//! The one thread that owns the database: it takes commands in order and answers each.
+//! The one thread that owns the database: it executes commands in order and replies to each.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flightdeck_core::record::Record;
+use flightdeck_core::log::record::Record;
 use flightdeck_core::time::Timestamp;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::Receiver;
@@ -13,17 +13,17 @@ use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::oneshot;
 
 use super::{
-    Appended, Backend, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Result, RetainReport, RetainStep,
-    RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
-    StoredSession, TranscriptBatch,
+    Appended, Backend, EventPage, EventsNamed, EventsOf, FileRead, Oldest, OutboxEffect, OutboxKey, Result,
+    RetainReport, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead,
+    SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
 };
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
 
-/// Commands served between two steps of a snapshot or of retention: these go on under load, but never keep an append
-/// waiting for two.
+/// Commands served between two steps of a snapshot or of retention: both progress under load, and an append waits for at
+/// most one step.
 const COMMANDS_BETWEEN_STEPS_MAX: usize = 16;
-/// After each step they leave the disk to others for this long; a command ends the wait.
+/// A pause after each step, so that others can use the disk. A command ends it.
 const REST: Duration = Duration::from_millis(2);
 
 #[derive(Debug)]
@@ -42,6 +42,9 @@ pub(super) enum Command {
     PutSessions { sessions: Vec<StoredSession>, reply: Reply<()> },
     StoredSessions { before: Option<SessionCursor>, limit: usize, reply: Reply<SessionPage> },
     StoredSession { id: String, reply: Reply<Option<StoredSession>> },
+    PutOutbox { effects: Vec<OutboxEffect>, reply: Reply<()> },
+    Outbox(Reply<Vec<OutboxEffect>>),
+    FinishOutbox { done: Vec<OutboxKey>, rows: Vec<StoredSession>, reply: Reply<()> },
     PutTranscripts { batches: Vec<TranscriptBatch>, reply: Reply<()> },
     TranscriptFiles(Reply<Vec<FileRead>>),
     Transcript { session_id: String, reply: Reply<Option<TranscriptBatch>> },
@@ -69,7 +72,7 @@ pub(super) struct Worker {
     retention: Option<Retention>,
     /// Commands since the last step of either.
     served: usize,
-    /// Only to wait for a command *or* a moment.
+    /// Only to wait for a command with a timeout.
     waiting: Option<Runtime>,
 }
 
@@ -79,7 +82,7 @@ struct Saving {
     reply: Reply<()>,
 }
 
-/// A retention that is under way.
+/// A removal of old events that is under way.
 struct Retention {
     now: Timestamp,
     policy: RetentionPolicy,
@@ -102,9 +105,9 @@ impl Worker {
         }
     }
 
-    /// The next command. While there is none, what is under way goes on.
+    /// The next command. While there is none, a snapshot or retention that is under way continues.
     fn next(&mut self) -> Option<Command> {
-        while self.is_under_way() {
+        while self.has_work() {
             if self.served < COMMANDS_BETWEEN_STEPS_MAX {
                 match self.commands.try_recv() {
                     Ok(command) => {
@@ -116,7 +119,7 @@ impl Worker {
                 }
             }
             self.served = 0;
-            self.go_on_a_little();
+            self.advance_work();
             if let Some(command) = self.command_within(REST) {
                 return Some(command);
             }
@@ -124,11 +127,12 @@ impl Worker {
         self.commands.blocking_recv()
     }
 
-    /// The same work as a task: a simulation has one thread, so that what it saw it can see again. `pace` is a slow disk.
+    /// The same work as a task: a simulation runs on one thread, so that it runs the same way each time. `pace` simulates a
+    /// slow disk.
     #[cfg(test)]
     pub(super) async fn run_as_task(mut self, mut pace: impl AsyncFnMut()) {
         loop {
-            let command = match self.is_under_way() {
+            let command = match self.has_work() {
                 true => self.commands.try_recv().map_err(|e| e == TryRecvError::Disconnected),
                 false => self.commands.recv().await.ok_or(true),
             };
@@ -143,7 +147,7 @@ impl Worker {
                 }
                 Err(true) => return,
                 Err(false) => {
-                    self.go_on_a_little();
+                    self.advance_work();
                     tokio::task::yield_now().await;
                 }
             }
@@ -160,7 +164,7 @@ impl Worker {
         match command {
             Command::Append { records, reply } => {
                 let appended = db.append(&records);
-                // The caller may want its records back: let go of them before it wakes.
+                // The caller may reuse its records: drop our clone before it wakes.
                 drop(records);
                 answer(reply, appended);
             }
@@ -183,35 +187,38 @@ impl Worker {
                 answer(reply, db.stored_sessions(before.as_ref(), limit));
             }
             Command::StoredSession { id, reply } => answer(reply, db.stored_session(&id)),
+            Command::PutOutbox { effects, reply } => answer(reply, db.put_outbox(&effects)),
+            Command::Outbox(reply) => answer(reply, db.outbox()),
+            Command::FinishOutbox { done, rows, reply } => answer(reply, db.finish_outbox(&done, &rows)),
             Command::PutTranscripts { batches, reply } => answer(reply, db.put_transcripts(&batches)),
             Command::TranscriptFiles(reply) => answer(reply, db.transcript_files()),
             Command::Transcript { session_id, reply } => answer(reply, db.transcript(&session_id)),
             Command::TranscriptSessions { since, reply } => answer(reply, db.transcript_sessions(since)),
             Command::UsageOf { sessions, reply } => answer(reply, db.usage_of(&sessions)),
             Command::Retain { now, policy, reply } => self.begin_retention(now, policy, reply),
-            // Taken by `run`, which must give up the database first.
+            // Handled by `run`, which must drop the database first.
             Command::Close(_) => {}
         }
     }
 
-    fn is_under_way(&self) -> bool {
+    fn has_work(&self) -> bool {
         self.saving.is_some() || self.retention.is_some()
     }
 
-    /// A snapshot first: what retention may remove depends on it.
-    fn go_on_a_little(&mut self) {
-        if self.saving.is_some() { self.save_a_little() } else { self.retain_a_little() }
+    /// The snapshot comes first: retention depends on it.
+    fn advance_work(&mut self) {
+        if self.saving.is_some() { self.advance_snapshot() } else { self.advance_retention() }
     }
 
-    /// One after the other: the newest is the one that was asked for last.
+    /// Snapshots are written one after the other, so that the last request is the newest.
     fn begin_saving(&mut self, snapshot: Snapshot, reply: Reply<()>) {
         while self.saving.is_some() {
-            self.save_a_little();
+            self.advance_snapshot();
         }
         self.saving = Some(Saving { snapshot, reply });
     }
 
-    fn save_a_little(&mut self) {
+    fn advance_snapshot(&mut self) {
         let Some(Saving { snapshot, reply }) = self.saving.take() else { return };
         match self.backend.save_step(&snapshot) {
             Ok(SaveStep::Done) => answer(reply, Ok(())),
@@ -233,7 +240,7 @@ impl Worker {
         }
     }
 
-    fn retain_a_little(&mut self) {
+    fn advance_retention(&mut self) {
         let Some(mut under_way) = self.retention.take() else { return };
         let step = match self.backend.retain_step(under_way.now, &under_way.policy) {
             Ok(step) => step,
@@ -257,7 +264,7 @@ impl Worker {
 }
 
 fn answer<T>(reply: Reply<T>, result: Result<T>) {
-    // Who asked may have gone away; what was done stays done.
+    // The caller may have gone; the command was executed.
     let _ = reply.send(result);
 }
 
@@ -293,9 +300,9 @@ mod tests {
         assert_eq!(worker.backend.latest_snapshot("1").unwrap().unwrap().seq, 1);
     }
 
-    /// As many as may wait: each is served after at most one slice, and retention still gets its turn.
+    /// With a full queue, each append waits for at most one slice, and retention still progresses.
     #[test]
-    fn an_append_that_waits_waits_for_one_slice_at_most() {
+    fn an_append_waits_for_one_slice_at_most() {
         let folder = tempfile::tempdir().unwrap();
         let sqlite = Store::sqlite_backend(&folder.path().join("flightdeck.db")).unwrap();
         for mut backend in [Box::new(Memory::default()) as Box<dyn Backend>, sqlite] {
@@ -322,7 +329,7 @@ mod tests {
                 before = now;
                 worker.handle(command);
             }
-            assert!(slices > 1, "retention had no turn");
+            assert!(slices > 1, "retention did not progress");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Brings a session's terminal to the front: its tmux window and pane, and what the person's own command does.
+//! Brings a session's terminal to the front: selects its tmux pane and runs the person's `focus_command`.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -8,15 +8,15 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use super::pane::{self, Place};
-use super::refused::Refused;
+use super::refusal::Refused;
 use super::tmux::Tmux;
 
-/// The person's own command may have to wake a window manager.
-const COMMAND_MAX: Duration = Duration::from_secs(5);
-/// Of its complaint.
-const COMPLAINT_CHARS_MAX: usize = 300;
+/// Longest run of `focus_command`, which may have to wake a window manager.
+const FOCUS_COMMAND_MAX: Duration = Duration::from_secs(5);
+/// Longest part of its error output that is shown.
+const ERROR_CHARS_MAX: usize = 300;
 
-/// One that is attached to the server.
+/// A terminal that is attached to the tmux server.
 #[derive(Debug, PartialEq, Eq)]
 struct Client {
     name: String,
@@ -24,14 +24,13 @@ struct Client {
     session: String,
 }
 
-/// Shows the pane in the client the person used last; gives back that client's terminal. Clients on other sessions stay as
-/// they are.
+/// Shows the pane in the tmux client that the person used last and returns that client's terminal. Other clients do not change.
 pub async fn focus(tmux: &impl Tmux, place: &Place) -> Result<String, Refused> {
     let pane = pane::find(tmux, place).await?;
-    let client = client(tmux, place).await?.ok_or_else(|| Refused::NobodyAttached {
+    let client = client(tmux, place).await?.ok_or_else(|| Refused::NotAttached {
         attach: format!("tmux -S {} attach -t '{}'", place.server.display(), pane.session),
     })?;
-    // A window may be in several sessions (grouped ones): the client's own is best, so that it stays where it is.
+    // A window may be in several tmux sessions (a group). The client's own session is preferred, so that it stays there.
     let windows = tmux.call(&place.server, &["list-windows", "-a", "-F", "#{session_id},#{window_id}"], None);
     let windows = windows.await?;
     let is_here = windows.lines().any(|line| line.split_once(',') == Some((&client.session, &pane.window)));
@@ -41,7 +40,7 @@ pub async fn focus(tmux: &impl Tmux, place: &Place) -> Result<String, Refused> {
     Ok(client.tty)
 }
 
-/// The one with the last key press. A program that speaks tmux's control protocol is nobody's screen.
+/// The tmux client with the last key press. Clients in control mode are skipped, because they show no screen.
 async fn client(tmux: &impl Tmux, place: &Place) -> Result<Option<Client>, Refused> {
     let format = "#{client_activity},#{client_control_mode},#{session_id},#{client_tty},#{client_name}";
     let listed = tmux.call(&place.server, &["list-clients", "-F", format], None).await?;
@@ -56,37 +55,40 @@ async fn client(tmux: &impl Tmux, place: &Place) -> Result<Option<Client>, Refus
     Ok(clients.max_by_key(|(activity, _)| *activity).map(|(_, client)| client))
 }
 
-/// `focus_command` of `config.toml`: words with places in them. No shell reads it.
+/// `focus_command` of `config.toml`: words with placeholders. No shell runs it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct FocusCommand(Vec<String>);
 
-/// What may stand in braces.
-pub type Values = BTreeMap<&'static str, Option<String>>;
+/// The values of the placeholders.
+pub type PlaceholderValues = BTreeMap<&'static str, Option<String>>;
 
-pub const NAMES: [&str; 5] = ["pid", "tty", "pane", "cwd", "session_id"];
+pub const PLACEHOLDERS: [&str; 5] = ["pid", "tty", "pane", "cwd", "session_id"];
 
 impl TryFrom<String> for FocusCommand {
     type Error = String;
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let words = shlex::split(&text).filter(|words| !words.is_empty());
         let words = words.ok_or("focus_command is empty or has a quote without its end")?;
-        for name in words.iter().flat_map(|word| places(word)) {
-            if !NAMES.contains(&name) {
-                return Err(format!("focus_command knows no {{{name}}}, only {{{}}}", NAMES.join("} {")));
+        for name in words.iter().flat_map(|word| placeholders(word)) {
+            if !PLACEHOLDERS.contains(&name) {
+                return Err(format!(
+                    "focus_command knows no {{{name}}}, only {{{}}}",
+                    PLACEHOLDERS.join("} {")
+                ));
             }
         }
         Ok(Self(words))
     }
 }
 
-/// The names in braces.
-fn places(word: &str) -> impl Iterator<Item = &str> {
+/// The names in braces in one word.
+fn placeholders(word: &str) -> impl Iterator<Item = &str> {
     word.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0))
 }
 
 impl FocusCommand {
-    pub async fn run(&self, values: &Values) -> Result<(), Refused> {
+    pub async fn run(&self, values: &PlaceholderValues) -> Result<(), Refused> {
         let words = self.words(values)?;
         let failed = |why: String| Refused::FocusCommand(why);
         let Some((program, args)) = words.split_first() else { return Ok(()) };
@@ -98,27 +100,27 @@ impl FocusCommand {
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         let child = command.spawn().map_err(|e| failed(format!("{program}: {e}")))?;
-        let ended = tokio::time::timeout(COMMAND_MAX, child.wait_with_output()).await;
-        let late = |_| failed(format!("{program} did not end within {} s", COMMAND_MAX.as_secs()));
+        let ended = tokio::time::timeout(FOCUS_COMMAND_MAX, child.wait_with_output()).await;
+        let late = |_| failed(format!("{program} did not end within {} s", FOCUS_COMMAND_MAX.as_secs()));
         let output = ended.map_err(late)?.map_err(|e| failed(e.to_string()))?;
         match output.status.success() {
             true => Ok(()),
             false => {
                 let said = String::from_utf8_lossy(&output.stderr);
-                let said = flightdeck_core::text::one_line(&said, COMPLAINT_CHARS_MAX);
+                let said = flightdeck_core::text::one_line(&said, ERROR_CHARS_MAX);
                 Err(failed(format!("{program} ended with {}: {said}", output.status)))
             }
         }
     }
 
-    fn words(&self, values: &Values) -> Result<Vec<String>, Refused> {
+    fn words(&self, values: &PlaceholderValues) -> Result<Vec<String>, Refused> {
         self.0.iter().map(|word| fill(word, values)).collect()
     }
 }
 
-fn fill(word: &str, values: &Values) -> Result<String, Refused> {
+fn fill(word: &str, values: &PlaceholderValues) -> Result<String, Refused> {
     let mut filled = word.to_owned();
-    for name in NAMES {
+    for name in PLACEHOLDERS {
         let place = format!("{{{name}}}");
         if word.contains(&place) {
             let value = values.get(name).cloned().flatten().ok_or(Refused::NoValue { name })?;
@@ -131,7 +133,7 @@ fn fill(word: &str, values: &Values) -> Result<String, Refused> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::fake::{FakeTmux, place};
+    use crate::terminal::fake_tmux::{FakeTmux, place};
 
     fn at_pane_5() -> FakeTmux {
         let tmux = FakeTmux::new();
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_client_used_last_is_switched_and_no_other() {
+    async fn only_the_client_used_last_is_switched() {
         let tmux = at_pane_5();
         tmux.answer("list-windows", "$1,@3\n$2,@4\n");
         tmux.answer(
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn where_nobody_looks_the_way_in_is_told() {
+    async fn without_an_attached_client_the_refusal_has_the_attach_command() {
         let tmux = at_pane_5();
         let refused = focus(&tmux, &place(&tmux)).await.unwrap_err();
         assert_eq!(refused.code(), "nobody_attached");
@@ -171,31 +173,36 @@ mod tests {
     #[test]
     fn the_command_is_split_into_words_and_filled_word_by_word() {
         let command = FocusCommand::try_from("wez 'a b' --at={tty} {cwd}".to_owned()).unwrap();
-        let values =
-            Values::from([("tty", Some("/dev/pts/1".into())), ("cwd", Some("/a b; rm {pid}".into()))]);
+        let values = PlaceholderValues::from([
+            ("tty", Some("/dev/pts/1".into())),
+            ("cwd", Some("/a b; rm {pid}".into())),
+        ]);
         assert_eq!(command.words(&values).unwrap(), ["wez", "a b", "--at=/dev/pts/1", "/a b; rm {pid}"]);
         let command = FocusCommand::try_from("x {pane}".to_owned()).unwrap();
         assert_eq!(
             command.words(&values).unwrap_err().to_string(),
-            "focus_command needs {pane}, and this session has none"
+            "focus_command needs {pane}, but this session has none"
         );
     }
 
     #[test]
-    fn a_command_that_cannot_be_meant_is_an_error_at_start() {
+    fn a_malformed_focus_command_is_an_error() {
         for (text, why) in [("", "empty"), ("a 'b", "quote"), ("a {window}", "{window}")] {
             assert!(FocusCommand::try_from(text.to_owned()).unwrap_err().contains(why), "{text}");
         }
     }
 
     #[tokio::test]
-    async fn a_failing_command_is_told_in_its_own_words() {
+    async fn the_error_of_a_failing_focus_command_is_shown() {
         let run = |text: &str| FocusCommand::try_from(text.to_owned()).unwrap();
-        run("true").run(&Values::new()).await.unwrap();
-        let told =
-            run("sh -c 'echo no window >&2; exit 3'").run(&Values::new()).await.unwrap_err().to_string();
+        run("true").run(&PlaceholderValues::new()).await.unwrap();
+        let told = run("sh -c 'echo no window >&2; exit 3'")
+            .run(&PlaceholderValues::new())
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(told.contains("no window"), "{told}");
-        let told = run("/no/such/program").run(&Values::new()).await.unwrap_err().to_string();
+        let told = run("/no/such/program").run(&PlaceholderValues::new()).await.unwrap_err().to_string();
         assert!(told.contains("/no/such/program"), "{told}");
     }
 }

@@ -1,33 +1,33 @@
-//! Reads the client's prompt box from `capture-pane -e`, as measured with 2.1.325.
+//! Reads Claude Code's prompt box from `capture-pane -e`, as measured with 2.1.325.
 //!
-//! The box lies between two rules; its first line begins with `❯` or, in shell mode, `!` and a no-break space. Menus and
-//! dialogs have none. What the client only suggests is dim, with its first letter under the cursor.
+//! The box is between two horizontal lines. Its first row begins with `❯` or, in shell mode, `!`, and a no-break space. Menus
+//! and dialogs have no box. A suggestion of the client is dim, with its first letter under the cursor.
 
-/// The rule above and below the prompt box.
+/// The line above and below the prompt box.
 const RULE: &str = "────";
-/// The rule above a menu.
+/// The line above a menu.
 const MENU_RULE: &str = "▔▔▔▔";
 const STASHED: &str = "› stashed";
 const INSERT: &str = "-- INSERT --";
 const AT_WORK: &str = "esc to interrupt";
-/// Of what a terminal shows instead of the box.
+/// Longest text of what a terminal shows instead of the box.
 const SHOWN_CHARS_MAX: usize = 160;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptBox {
-    /// What stands in it, without what the client only suggests.
+    /// The text in the box, without suggestions of the client.
     pub draft: String,
-    /// It begins with `!`: Enter runs a shell command.
+    /// The box begins with `!`: Enter runs a shell command.
     pub shell: bool,
-    /// Another draft was set aside before.
+    /// Another draft is stashed.
     pub stashed: bool,
-    /// Keys are text (vim); the first Esc only leaves that mode.
+    /// vim's insert mode: the first Esc only leaves that mode.
     pub insert_mode: bool,
-    /// The client says that Esc interrupts. It hides this while a draft is in the box.
+    /// The client shows that Esc interrupts. It hides this while the box has a draft.
     pub at_work: bool,
 }
 
-/// The prompt box, or what is there instead.
+/// The prompt box, or a short text of what the screen shows instead.
 pub fn read(capture: &str) -> Result<PromptBox, String> {
     let rows = cells(capture);
     let lines: Vec<String> = rows.iter().map(|row| row.iter().map(|cell| cell.c).collect()).collect();
@@ -56,7 +56,7 @@ fn find_box(rows: &[Vec<Cell>], lines: &[String]) -> Option<PromptBox> {
     })
 }
 
-/// A row of the box without its margin and without what is only suggested.
+/// A row of the box without its margin and without suggestions.
 fn draft_of(row: &[Cell]) -> String {
     let row = row.get(2..).unwrap_or_default();
     let suggested = |at: usize| match row.get(at) {
@@ -68,7 +68,7 @@ fn draft_of(row: &[Cell]) -> String {
     kept.collect::<String>().trim_end().to_owned()
 }
 
-/// What a menu or a dialog is called: its first words below the last rule. Else the last words on the screen.
+/// The title of a menu or dialog: the first text below the last line. Without one, the last texts on the screen.
 fn instead(lines: &[String]) -> String {
     let rule = lines.iter().rposition(|line| line.starts_with(RULE) || line.starts_with(MENU_RULE));
     let heading = rule.and_then(|at| lines.get(at + 1..)?.iter().find(|line| !is_ornament(line)));
@@ -91,7 +91,7 @@ struct Cell {
     reverse: bool,
 }
 
-/// Characters with the style they are drawn in. tmux writes plain SGR sequences; a style lasts over the end of a line.
+/// The characters with their style. tmux writes plain SGR sequences; a style continues on the next line.
 fn cells(capture: &str) -> Vec<Vec<Cell>> {
     let (mut dim, mut reverse) = (false, false);
     let mut rows = Vec::new();
@@ -121,7 +121,7 @@ fn style(sequence: &str, dim: &mut bool, reverse: &mut bool) {
             22 => *dim = false,
             7 => *reverse = true,
             27 => *reverse = false,
-            // A colour's own numbers are no styles.
+            // The numbers of a colour are not styles.
             38 | 48 | 58 => match codes.next() {
                 Some(5) => drop(codes.next()),
                 Some(2) => drop(codes.nth(2)),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_person_typed_is_the_draft() {
+    fn typed_text_is_the_draft() {
         assert_eq!(draft("\u{1b}[39m❯\u{a0}a draft\u{1b}[7m \u{1b}[0m"), "a draft");
         // The cursor of vim's normal mode is on the last letter.
         assert_eq!(draft("\u{1b}[39m❯\u{a0}hell\u{1b}[7mo\u{1b}[0m"), "hello");
@@ -165,19 +165,19 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_suggests_is_no_draft() {
+    fn a_suggestion_is_not_a_draft() {
         let suggestion = "\u{1b}[38;5;246m❯\u{a0}\u{1b}[7m\u{1b}[39mP\u{1b}[0;2m\u{1b}[39m\u{1b}[49mress up to edit queued messages";
         assert_eq!(draft(suggestion), "");
         assert_eq!(draft("❯\u{a0}fix\u{1b}[7m \u{1b}[0;2mthe build\u{1b}[0m"), "fix");
     }
 
     #[test]
-    fn colours_that_hold_a_two_do_not_dim() {
+    fn a_two_in_a_colour_does_not_mean_dim() {
         assert_eq!(draft("❯\u{a0}\u{1b}[38;5;2mgreen\u{1b}[38;2;2;7;2m true\u{1b}[39m"), "green true");
     }
 
     #[test]
-    fn the_modes_of_the_box_are_seen() {
+    fn the_modes_of_the_box_are_read() {
         let shell =
             read(&screen("\u{1b}[38;5;211m!\u{a0}\u{1b}[39mls\u{1b}[7m ", "! for shell mode")).unwrap();
         assert_eq!((shell.shell, shell.draft.as_str()), (true, "ls"));
@@ -187,7 +187,7 @@ mod tests {
         assert!(read(&stashed).unwrap().stashed);
     }
 
-    /// The same captures that the reader of the end-to-end tests knows, without their colours.
+    /// The captures that the end-to-end tests' screen reader is tested with, without colours.
     #[test]
     fn every_captured_screen_has_its_box_or_none() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../flightdeck-sim/screens");

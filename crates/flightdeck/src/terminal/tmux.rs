@@ -1,4 +1,4 @@
-//! Calls tmux: no shell, a bounded time, a bounded answer.
+//! Calls tmux without a shell, with a time limit and an output limit.
 
 use std::io;
 use std::path::Path;
@@ -8,27 +8,29 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
-/// A server that does not answer in this time is stuck; each call usually takes a few milliseconds.
+/// Longest call. A call usually takes a few milliseconds; a server that takes longer than this is stuck.
 pub const CALL_MAX: Duration = Duration::from_secs(4);
-/// A screen of 500 columns and 200 rows with a colour for every cell is half of this.
+/// Largest output. A screen of 500 columns and 200 rows with a colour for every cell needs half of this.
 pub const OUTPUT_BYTES_MAX: usize = 4 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TmuxError {
-    #[error("tmux is not installed where the daemon looks for it (its PATH)")]
+    #[error(
+        "tmux was not found on the daemon's PATH: install it, or start the daemon with a PATH that has it"
+    )]
     NotInstalled,
-    #[error("tmux did not answer within {} s", CALL_MAX.as_secs())]
+    #[error("tmux did not reply within {} s", CALL_MAX.as_secs())]
     TooSlow,
-    #[error("tmux answered with more than {OUTPUT_BYTES_MAX} bytes")]
+    #[error("tmux printed more than {OUTPUT_BYTES_MAX} bytes")]
     TooMuch,
-    /// In tmux's own words.
+    /// tmux failed with this error message.
     #[error("tmux says: {0}")]
-    Said(String),
+    Failed(String),
     #[error("tmux could not be run: {0}")]
     Io(#[from] io::Error),
 }
 
-/// One call to the server behind a socket.
+/// Makes one call to the tmux server behind a socket.
 pub trait Tmux: Send + Sync {
     fn call(
         &self,
@@ -38,15 +40,15 @@ pub trait Tmux: Send + Sync {
     ) -> impl Future<Output = Result<String, TmuxError>> + Send;
 }
 
-/// The real one.
+/// The tmux program on PATH.
 #[derive(Debug, Default)]
-pub struct Program;
+pub struct TmuxProgram;
 
-impl Tmux for Program {
+impl Tmux for TmuxProgram {
     async fn call(&self, server: &Path, args: &[&str], input: Option<&[u8]>) -> Result<String, TmuxError> {
         match tokio::time::timeout(CALL_MAX, run(command(server, args), input)).await {
             Ok(answer) => answer,
-            // Dropping the call kills it.
+            // Dropping the call kills the process.
             Err(_) => Err(TmuxError::TooSlow),
         }
     }
@@ -54,7 +56,7 @@ impl Tmux for Program {
 
 fn command(server: &Path, args: &[&str]) -> Command {
     let mut command = Command::new("tmux");
-    // -u: names and screens are UTF-8 whatever the daemon was started with.
+    // -u: names and screens are UTF-8 in any locale of the daemon.
     command.arg("-u").arg("-S").arg(server).args(args).env_clear().kill_on_drop(true);
     for name in ["PATH", "HOME"] {
         command.envs(std::env::var_os(name).map(|value| (name, value)));
@@ -79,14 +81,14 @@ async fn run(mut command: Command, input: Option<&[u8]>) -> Result<String, TmuxE
     let (written, answer, complaint) = tokio::join!(write, read(stdout), read(stderr));
     let (answer, complaint) = (answer?, complaint?);
     if !child.wait().await?.success() {
-        return Err(TmuxError::Said(flightdeck_core::text::one_line(&complaint, SAID_CHARS_MAX)));
+        return Err(TmuxError::Failed(flightdeck_core::text::one_line(&complaint, ERROR_CHARS_MAX)));
     }
     written?;
     Ok(answer)
 }
 
-/// Of what tmux complains about, on one line.
-const SAID_CHARS_MAX: usize = 300;
+/// Longest part of tmux's error message that is shown.
+const ERROR_CHARS_MAX: usize = 300;
 
 async fn read(pipe: Option<impl tokio::io::AsyncRead + Unpin>) -> Result<String, TmuxError> {
     let mut bytes = Vec::new();

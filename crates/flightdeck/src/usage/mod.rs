@@ -1,34 +1,34 @@
-//! What was spent: by day, project, model and session, each message once however many sessions hold a copy of it.
+//! Usage by day, project, model and session. A message counts once, even if several sessions contain a copy of it.
 
-mod stretch;
+mod period;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use flightdeck_core::board::Tokens;
-use flightdeck_core::price::{Nanos, PriceTable, Usage};
 use flightdeck_core::project::Project;
 use flightdeck_core::time::{Millis, Timestamp};
-pub use flightdeck_core::usage::{Group, Report, Spent};
+use flightdeck_core::usage::amounts::Tokens;
+use flightdeck_core::usage::price::{Nanos, PriceTable, Usage};
+pub use flightdeck_core::usage::totals::{Group, Report, Spent};
 use flightdeck_core::wire::transcript::MessageKey;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 
-use self::stretch::Stretch;
-pub use self::stretch::{parse_since, start_of_today};
+use self::period::Period;
+pub use self::period::{parse_since, start_of_today};
 use crate::store::SessionRead;
 
-/// Most sessions in a report: the ones that cost most. The totals hold all.
+/// Most sessions in a report: those with the highest cost. The totals include all.
 pub const SESSIONS_REPORTED_MAX: usize = 500;
 
-/// Most hours in a report: a month of them.
+/// Most hours in a report: one month.
 pub const HOURS_REPORTED_MAX: i64 = 31 * 24;
 
-/// What the rows of a report are.
+/// How the rows of a report are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
-    /// Oldest first, without gaps, up to the hour that runs.
+pub enum GroupBy {
+    /// Oldest first, without gaps, up to the current hour.
     Hour,
     Day,
     Project,
@@ -62,11 +62,11 @@ impl Sum {
     }
 }
 
-/// A message key is a sum already: hashing it again would only cost time.
+/// A message key is a hash already; hashing it again would only cost time.
 #[derive(Debug, Default)]
-struct AsIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -82,7 +82,7 @@ impl Hasher for AsIs {
     }
 }
 
-/// Counts sessions one after the other, who started first first: it owns what its forks copied.
+/// Adds up sessions one after the other, the oldest first: the oldest session owns the messages that its forks copied.
 #[derive(Debug)]
 pub struct Tally<'a> {
     prices: &'a PriceTable,
@@ -90,11 +90,11 @@ pub struct Tally<'a> {
     since: Option<Timestamp>,
     now: Timestamp,
     today: String,
-    by: Option<By>,
-    seen: HashSet<MessageKey, BuildHasherDefault<AsIs>>,
-    /// Of the session that is being counted, by day and model.
-    parts: Vec<(Stretch, String, Sum)>,
-    /// Only where it is asked for.
+    by: Option<GroupBy>,
+    seen: HashSet<MessageKey, BuildHasherDefault<IdentityHasher>>,
+    /// The current session, by day and model.
+    parts: Vec<(Period, String, Sum)>,
+    /// Only filled for a report by hour.
     by_hour: BTreeMap<i64, Sum>,
     by_day: BTreeMap<String, Sum>,
     by_project: BTreeMap<String, (String, Sum)>,
@@ -105,7 +105,7 @@ pub struct Tally<'a> {
 
 impl<'a> Tally<'a> {
     pub fn new(prices: &'a PriceTable, zone: TimeZone, since: Option<Timestamp>, now: Timestamp) -> Self {
-        let today = Stretch::day_of(now, &zone).name(&zone);
+        let today = Period::day_of(now, &zone).name(&zone);
         Self {
             prices,
             zone,
@@ -124,13 +124,13 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Which groups the report's rows are.
-    pub fn by(mut self, by: Option<By>) -> Self {
+    /// Sets how the rows are grouped.
+    pub fn group_by(mut self, by: Option<GroupBy>) -> Self {
         self.by = by;
         self
     }
 
-    /// A message of the current session. The first one with a key counts, so give the newest line of a message first.
+    /// Adds a message of the current session. The first message with a key counts, so add the newest line of a message first.
     pub fn add(&mut self, key: MessageKey, at: Timestamp, model: &str, usage: &Usage) {
         if self.since.is_some_and(|since| at < since) || !self.seen.insert(key) {
             return;
@@ -138,12 +138,12 @@ impl<'a> Tally<'a> {
         let ms = at.as_millis();
         let found = self.parts.iter().rposition(|(d, m, _)| d.from <= ms && ms < d.to && m == model);
         let place = found.unwrap_or_else(|| {
-            let stretch = match self.by {
-                // An hour of the clock on the wall never crosses midnight.
-                Some(By::Hour) => Stretch::hour_of(at, &self.zone),
-                _ => Stretch::day_of(at, &self.zone),
+            let period = match self.by {
+                // An hour of local time never crosses midnight.
+                Some(GroupBy::Hour) => Period::hour_of(at, &self.zone),
+                _ => Period::day_of(at, &self.zone),
             };
-            self.parts.push((stretch, model.to_owned(), Sum::default()));
+            self.parts.push((period, model.to_owned(), Sum::default()));
             self.parts.len() - 1
         });
         let sum = &mut self.parts[place].2;
@@ -151,7 +151,7 @@ impl<'a> Tally<'a> {
         sum.usage.add(usage);
     }
 
-    /// The session that [`add`](Self::add) was about.
+    /// Ends the session whose messages were added.
     pub fn end_session(&mut self, session: &SessionRead) {
         let mut whole = Sum::default();
         for (day, model, mut sum) in std::mem::take(&mut self.parts) {
@@ -159,7 +159,7 @@ impl<'a> Tally<'a> {
                 Some(cost) => sum.nanos = cost,
                 None => drop(sum.unpriced.insert(model.clone())),
             }
-            if self.by == Some(By::Hour) {
+            if self.by == Some(GroupBy::Hour) {
                 self.by_hour.entry(day.from).or_default().add(&sum);
             }
             self.by_day.entry(day.name(&self.zone)).or_default().add(&sum);
@@ -197,14 +197,14 @@ impl<'a> Tally<'a> {
             last_at: None,
             spent: sum.spent(),
         };
-        let dearest = |mut groups: Vec<(Group, u64)>| {
+        let by_cost = |mut groups: Vec<(Group, u64)>| {
             groups.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.key.cmp(&b.key)));
             groups.into_iter().map(|(group, _)| group).collect::<Vec<_>>()
         };
         let projects =
             self.by_project.iter().map(|(root, (name, sum))| (group(root, name, sum), sum.nanos.0));
         let models = self.by_model.iter().map(|(model, sum)| (group(model, model, sum), sum.nanos.0));
-        let mut by_session = dearest(std::mem::take(&mut self.by_session));
+        let mut by_session = by_cost(std::mem::take(&mut self.by_session));
         by_session.truncate(SESSIONS_REPORTED_MAX);
         let report = Report {
             since: self.since,
@@ -213,8 +213,8 @@ impl<'a> Tally<'a> {
             total: total.spent(),
             today: today.spent(),
             by_day: self.by_day.iter().map(|(day, sum)| group(day, day, sum)).collect(),
-            by_project: dearest(projects.collect()),
-            by_model: dearest(models.collect()),
+            by_project: by_cost(projects.collect()),
+            by_model: by_cost(models.collect()),
             by_session,
             sessions_total: self.sessions,
             rows: None,
@@ -222,28 +222,28 @@ impl<'a> Tally<'a> {
             indexing: None,
         };
         let rows = self.by.map(|by| match by {
-            By::Hour => self.hours(),
-            By::Day => report.by_day.clone(),
-            By::Project => report.by_project.clone(),
-            By::Model => report.by_model.clone(),
-            By::Session => report.by_session.clone(),
+            GroupBy::Hour => self.hours(),
+            GroupBy::Day => report.by_day.clone(),
+            GroupBy::Project => report.by_project.clone(),
+            GroupBy::Model => report.by_model.clone(),
+            GroupBy::Session => report.by_session.clone(),
         });
         Report { rows, ..report }
     }
 
-    /// Every hour from the first to the one that runs: what was not spent shows too.
+    /// Every hour from the first to the current one, also those without usage.
     fn hours(&self) -> Vec<Group> {
         const HOUR: Millis = Millis::hours(1);
-        let running = Stretch::hour_of(self.now, &self.zone).from;
-        let first = self.since.map(|since| Stretch::hour_of(since, &self.zone).from);
-        let first = first.or_else(|| self.by_hour.keys().next().copied()).unwrap_or(running);
-        let first = first.max(running - (HOURS_REPORTED_MAX - 1) * HOUR.0);
+        let current = Period::hour_of(self.now, &self.zone).from;
+        let first = self.since.map(|since| Period::hour_of(since, &self.zone).from);
+        let first = first.or_else(|| self.by_hour.keys().next().copied()).unwrap_or(current);
+        let first = first.max(current - (HOURS_REPORTED_MAX - 1) * HOUR.0);
         let row = |from: i64| {
             let start = Timestamp::from_millis(from).to_string();
             let spent = self.by_hour.get(&from).map(Sum::spent).unwrap_or_else(|| Sum::default().spent());
             Group { key: start.clone(), name: start, project: None, last_at: None, spent }
         };
-        (0..).map(|n| first + n * HOUR.0).take_while(|from| *from <= running).map(row).collect()
+        (0..).map(|n| first + n * HOUR.0).take_while(|from| *from <= current).map(row).collect()
     }
 }
 
@@ -278,11 +278,11 @@ mod tests {
     #[test]
     fn hours_follow_each_other_without_gaps_up_to_now() {
         let usage = Usage { output: 1000, ..Usage::default() };
-        // India's clocks are half an hour off.
+        // India's time zone is not a whole number of hours from UTC.
         let zone = TimeZone::fixed(jiff::tz::Offset::from_seconds(19_800).unwrap());
         let now = at("2026-11-15T06:40:00Z");
         let since = Some(at("2026-11-15T02:30:00Z"));
-        let mut tally = Tally::new(PriceTable::shipped(), zone, since, now).by(Some(By::Hour));
+        let mut tally = Tally::new(PriceTable::shipped(), zone, since, now).group_by(Some(GroupBy::Hour));
         for (key, time) in
             ["2026-11-15T02:31:00Z", "2026-11-15T05:29:59Z", "2026-11-15T05:30:00Z"].iter().enumerate()
         {
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_those_of_the_persons_clock_and_old_ones_can_be_left_out() {
+    fn days_are_local_and_old_ones_can_be_left_out() {
         let usage = Usage { output: 1, ..Usage::default() };
         let zone = TimeZone::fixed(jiff::tz::offset(2));
         let now = at("2026-11-15T12:00:00Z");
@@ -310,13 +310,13 @@ mod tests {
         for (key, time) in
             ["2026-11-13T21:59:59Z", "2026-11-13T22:00:00Z", "2026-11-14T22:30:00Z"].iter().enumerate()
         {
-            tally.add(MessageKey(key as u128), at(time), "nobody-knows", &usage);
+            tally.add(MessageKey(key as u128), at(time), "unpriced", &usage);
         }
         tally.end_session(&session("s"));
         let report = tally.report();
         let days: Vec<_> = report.by_day.iter().map(|g| g.key.as_str()).collect();
         assert_eq!(days, ["2026-11-14", "2026-11-15"]);
-        assert_eq!(report.total.unpriced_models, ["nobody-knows"]);
+        assert_eq!(report.total.unpriced_models, ["unpriced"]);
         assert_eq!(parse_since("2026-11-14", now, &zone), since);
         assert_eq!(parse_since("today", now, &zone), Some(at("2026-11-14T22:00:00Z")));
         assert_eq!(parse_since("soon", now, &zone), None);

@@ -1,18 +1,19 @@
-//! A hook's body: an event that is stored as it came and folds the same from the store, or a reason why not.
+//! A hook's body: an event that is stored unchanged and folds the same from the store, or a reason for the refusal.
 
 use std::sync::LazyLock;
 
-use flightdeck::inlet::frame::parse_verbatim;
+use flightdeck::frame::parse_verbatim;
 use flightdeck::store::Store;
-use flightdeck_core::board;
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::limits::{NAME_CHARS_MAX, SESSION_ID_BYTES_MAX};
-use flightdeck_core::record::{EventId, Record, Verbatim};
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::from_hook::stamp;
+use flightdeck_core::log::record::{EventId, Record, Verbatim};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::view;
 use flightdeck_core::wire::clip::MARK;
-use flightdeck_core::wire::hook::{HookDraft, stamp};
+use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_sim::corpus::{Scenario, scenarios};
 use serde_json::{Map, Value};
 
@@ -36,11 +37,11 @@ fn record(payload: Map<String, Value>, bytes: usize, n: u64) -> Option<Record> {
     Some(record)
 }
 
-/// What both sides of a restart must agree on.
+/// What must be the same before and after a restart.
 pub(crate) fn fold(fleet: &mut Fleet, record: &Record) {
     fleet.apply(&Event::from_record(record));
-    let Some(session) = fleet.get(&record.session_id) else { return };
-    let card = serde_json::to_vec(&board::card(session, fleet.rules())).unwrap();
+    let Some(session) = record.session_id().and_then(|id| fleet.get(id)) else { return };
+    let card = serde_json::to_vec(&view::card(session, fleet.rules())).unwrap();
     assert!(card.len() <= CARD_BYTES_MAX, "a card of {} bytes", card.len());
 }
 
@@ -67,7 +68,7 @@ impl Shelf {
     }
 
     fn store_all(&mut self) {
-        // In one transaction: alone they would take most of the time.
+        // In one transaction: single ones would take most of the time.
         let lot = std::mem::take(&mut self.waiting);
         let records = lot.iter().map(|(_, record)| record.clone()).collect();
         together(
@@ -77,7 +78,7 @@ impl Shelf {
         );
     }
 
-    /// Into SQLite and back.
+    /// Stores the records in SQLite and reads them back.
     fn there_and_back(&self, sent: Vec<Record>) {
         self.runtime.block_on(async {
             let after = self.store.last_seq().await.unwrap();
@@ -97,7 +98,7 @@ impl Shelf {
     }
 }
 
-/// What the fold cannot do without: it stays in a payload however much of it has to go.
+/// Fields that the fold needs: clipping never removes them.
 const NEVER_CUT: [&str; 6] =
     ["session_id", "hook_event_name", "transcript_path", "cwd", "tool_name", "tool_use_id"];
 
@@ -124,8 +125,8 @@ fn hook() {
             assert!(!fine || odd("session_id") || odd("hook_event_name"), "an event was refused");
             return;
         };
-        assert!(record.session_id.len() <= SESSION_ID_BYTES_MAX);
-        // One more says that it was cut.
+        assert!(record.session_id().unwrap().len() <= SESSION_ID_BYTES_MAX);
+        // One more for the mark of the clipping.
         assert!(record.name.chars().count() <= NAME_CHARS_MAX + 1);
         let cut = record.payload.contains_key(MARK);
         for key in keys {
@@ -133,7 +134,7 @@ fn hook() {
             assert!(!must_stay || record.payload.contains_key(&key), "{key} was lost");
         }
         fold(&mut fleet, &record);
-        // As it came over HTTP, and now and then as the socket brings it.
+        // As received over HTTP, and sometimes as received from the socket.
         let verbatim = if n % 4 == 0 { Verbatim::default() } else { verbatim };
         shelf.put(input, Record { verbatim, ..record });
     });

@@ -1,9 +1,9 @@
-//! A fuzz target for every parser of what others write: hook, transcript, registry, settings, socket, status line.
+//! A fuzz target for every parser of foreign input: hook, transcript, registry, settings, socket, status line.
 //!
-//! Each starts from what the real client was captured to write and from `corpus/<target>/` (small nasty pieces, and
-//! every input that once broke something), damages it by its seed ([`mutate`]) and holds its property. It runs for
-//! `FUZZ_SECONDS` (one, unless told): `cargo xtask test` gives each 30, `cargo xtask soak` longer. An input that breaks a
-//! property is written to a file and named; `FUZZ_INPUT=FILE` plays it again. `FUZZ_SEED` starts elsewhere.
+//! Each target starts from captures of the real client and from `corpus/<target>/` (small difficult pieces, and every input
+//! that once failed), damages them by a seed ([`mutate`]) and checks its property. It runs for `FUZZ_SECONDS` (default 1;
+//! `cargo xtask test` sets 30, `cargo xtask soak` more). A failing input is written to a file whose name is printed;
+//! `FUZZ_INPUT=FILE` plays it again. `FUZZ_SEED` sets the first seed.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -11,6 +11,9 @@
     reason = "a fuzz target stops where it goes wrong"
 )]
 
+#[path = "../settings/fixture.rs"]
+#[allow(dead_code, reason = "shared with the tests of the settings file")]
+mod fixture;
 mod hook;
 mod mutate;
 mod registry;
@@ -18,9 +21,6 @@ mod rpc;
 mod settings;
 mod status_line;
 mod transcript;
-#[path = "../settings_story/world.rs"]
-#[allow(dead_code, reason = "shared with the stories of the settings file")]
-mod world;
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -33,7 +33,7 @@ fn wish(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// What lies in the repository for one target, by name.
+/// The corpus files of one target, by name.
 fn kept(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus").join(target);
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
@@ -41,15 +41,15 @@ fn kept(target: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
-/// A target may take one input after the other in another way; one that is played again is taken in all of them.
+/// A target may vary how it reads successive inputs; a replayed input is read in all ways.
 const WAYS: usize = 4;
 
 thread_local! {
-    /// The input that broke something, where that is not the last one.
+    /// The failing input, if it is not the last one.
     static BLAMED: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
 }
 
-/// A property of many inputs at once. If it does not hold, the one that breaks it `alone` is to blame.
+/// A property of many inputs at once. If it fails, the input that fails `alone` is reported.
 pub(crate) fn together<T>(lot: &[(Vec<u8>, T)], whole: impl FnOnce(), mut alone: impl FnMut(&[u8], &T)) {
     let Err(panic) = catch_unwind(AssertUnwindSafe(whole)) else { return };
     match lot.iter().find(|(input, one)| catch_unwind(AssertUnwindSafe(|| alone(input, one))).is_err()) {
@@ -59,7 +59,7 @@ pub(crate) fn together<T>(lot: &[(Vec<u8>, T)], whole: impl FnOnce(), mut alone:
     resume_unwind(panic);
 }
 
-/// Holds a property; an input that breaks it is written to a file.
+/// Checks a property; a failing input is written to a file.
 pub(crate) fn check(target: &str, input: &[u8], property: impl FnOnce()) {
     let Err(panic) = catch_unwind(AssertUnwindSafe(property)) else { return };
     let input = BLAMED.take().unwrap_or_else(|| input.to_vec());
@@ -73,7 +73,7 @@ pub(crate) fn check(target: &str, input: &[u8], property: impl FnOnce()) {
     resume_unwind(panic);
 }
 
-/// Plays the corpus as it is, then damaged, until the time is over.
+/// Plays the corpus unchanged, then damaged, until the time is over.
 pub(crate) fn fuzz(target: &str, captured: Vec<Vec<u8>>, mut property: impl FnMut(&[u8])) {
     if let Some(path) = std::env::var_os("FUZZ_INPUT") {
         let input = std::fs::read(path).unwrap();
@@ -94,7 +94,7 @@ pub(crate) fn fuzz(target: &str, captured: Vec<Vec<u8>>, mut property: impl FnMu
 }
 
 #[test]
-fn of_many_the_one_that_breaks_alone_is_blamed() {
+fn the_input_that_fails_alone_is_reported() {
     let lot = [1, 2, 3].map(|n: u8| (vec![n], n));
     let broken = catch_unwind(|| together(&lot, || panic!("on purpose"), |_, n| assert_ne!(*n, 2)));
     assert!(broken.is_err());

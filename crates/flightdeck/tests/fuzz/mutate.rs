@@ -1,9 +1,9 @@
-//! Damage, by seed: what bad disks, killed writers, other versions and other people do to JSON.
+//! Seeded damage to JSON: as bad disks, killed writers, other versions and manual edits cause it.
 
 use flightdeck_sim::rng::Rng;
 use serde_json::{Map, Value, json};
 
-/// Larger inputs only make each try slower.
+/// Larger inputs only slow each try down.
 const INPUT_BYTES_MAX: usize = 64 * 1024;
 
 pub(crate) fn damaged(samples: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
@@ -61,7 +61,7 @@ fn damage_bytes(input: &mut Vec<u8>, samples: &[Vec<u8>], rng: &mut Rng) {
             let bracket = *rng.pick(&["[", "{\"a\":", "]", "}"]);
             input.splice(at..at, bracket.repeat(depth).bytes());
         }
-        // A key once more, with another value.
+        // A duplicate key with another value.
         9 => {
             let again = b"{\"session_id\":\"other\",\"type\":1,\"cmd\":\"ping\",\"hooks\":{},";
             if input.first() == Some(&b'{') {
@@ -91,7 +91,7 @@ const NUMBERS: [&str; 9] = [
 const SYNTAX: [&str; 12] =
     ["\"", "\\", "\\u", "\\ud83d", "\\ud83d\\ude00", "{", "}", "[", "]", ":", ",", "//"];
 
-/// Somewhere in the tree: another type, another size, another shape.
+/// Changes the type, size or shape of a random value in the tree.
 fn damage_value(value: &mut Value, rng: &mut Rng, depth: usize) {
     let deeper = depth < 12 && rng.percent(75);
     match value {

@@ -1,6 +1,6 @@
-//! A line of the socket: what a strict reader takes is taken and means the same, and no line has two meanings.
+//! A line of the socket: our reader accepts what a strict JSON reader accepts, with the same meaning.
 
-use flightdeck::inlet::frame::Frame;
+use flightdeck::frame::Frame;
 use flightdeck_core::limits::PAYLOAD_DEPTH_MAX;
 use flightdeck_core::wire::clip::MARK;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ fn captured() -> Vec<Vec<u8>> {
     hooks.chain(asks).collect()
 }
 
-/// As a plain reader sees it; `None` where a part is no object or is there twice.
+/// The line as a plain JSON reader sees it; `None` if a part is not an object or is duplicated.
 fn strictly(line: &[u8]) -> Option<(String, Map<String, Value>)> {
     let frame: Map<String, Value> = serde_json::from_slice(line).ok()?;
     let args = match frame.get("args") {
@@ -35,7 +35,7 @@ fn twice(line: &[u8]) -> bool {
     ["\"cmd\"", "\"args\"", "\"env\""].iter().any(|key| text.matches(key).count() > 1)
 }
 
-/// How many levels of lists and objects these go down.
+/// Nesting depth of lists and objects.
 fn depth<'a>(values: impl Iterator<Item = &'a Value>) -> usize {
     let below = |value: &Value| match value {
         Value::Array(items) => 1 + depth(items.iter()),

@@ -1,12 +1,12 @@
-//! What the client hands to a status line: little of it is kept, and that little says the same as the whole.
+//! The client's status line input: only some fields are kept, and they give the same data as the whole input.
 
-use flightdeck::inlet::frame::parse_body;
+use flightdeck::frame::parse_body;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::EventId;
+use flightdeck_core::log::from_hook::stamp;
+use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::wire::hook::stamp;
-use flightdeck_core::wire::statusline::{draft, says};
+use flightdeck_core::wire::status_line::{draft, parse};
 use serde_json::{Map, Value};
 
 use crate::fuzz;
@@ -24,11 +24,14 @@ fn status_line() {
         let Ok(payload) = parse_body(input) else { return };
         let kept = draft(&payload, Map::new());
         assert!(bytes(&kept.payload).len() <= KEPT_BYTES_MAX);
-        // Kept of what is kept is all of it.
+        // The hook reduces a line without serde_json, to the same values.
+        let sent = flightdeck_hook::status_line::kept_fields(input).unwrap();
+        assert_eq!(serde_json::from_slice::<Map<String, Value>>(&sent).unwrap(), kept.payload);
+        // Filtering twice gives the same as filtering once.
         assert_eq!(draft(&kept.payload, Map::new()).payload, kept.payload);
-        let said = says(&kept.payload);
+        let said = parse(&kept.payload);
         let stored: Map<String, Value> = serde_json::from_slice(&bytes(&kept.payload)).unwrap();
-        assert_eq!(says(&stored), said);
+        assert_eq!(parse(&stored), said);
         let Ok(mut record) = kept.into_record(EventId::new(n, 3)) else { return };
         n += 1;
         stamp(&mut record, Timestamp::from_millis(1_794_744_000_000 + n as i64), fleet.now());

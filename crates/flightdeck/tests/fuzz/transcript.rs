@@ -1,17 +1,17 @@
-//! A line of a transcript: whole JSON is always read, both readers agree on what was bought, and sums stay sums.
+//! A line of a transcript: valid JSON is always read, both readers agree on the billed usage, and totals add up.
 
-use flightdeck_core::enrichment::{Enrichment, Fold, From, Summary};
 use flightdeck_core::limits::{CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, QUEUE_MAX, TODOS_MAX};
-use flightdeck_core::price::PriceTable;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::wire::transcript::{Line, LineKind, bought};
+use flightdeck_core::usage::enrichment::{Enrichment, Fold, Summary, TranscriptFile};
+use flightdeck_core::usage::price::PriceTable;
+use flightdeck_core::wire::transcript::{Line, LineKind, billed_usage};
 use flightdeck_sim::corpus;
 use serde_json::Value;
 
 use crate::hook::CAPTURES;
 use crate::{check, fuzz, together};
 
-/// Lines between two looks at the card.
+/// Lines between two checks of the card.
 const LOOKED_AT_EVERY: usize = 64;
 
 fn captured() -> Vec<Vec<u8>> {
@@ -31,7 +31,7 @@ fn assert_bounded(known: &Enrichment) {
     assert!(known.queued_prompts(Timestamp::default()) as usize <= QUEUE_MAX);
 }
 
-/// A card is made and put away, as a restart does.
+/// Encodes and decodes the enrichment, as a restart does.
 fn assert_survives(session: &Fold) {
     let known = session.known().clone();
     assert_bounded(&known);
@@ -40,8 +40,8 @@ fn assert_survives(session: &Fold) {
     drop(Summary::of(known, PriceTable::shipped()));
 }
 
-fn assert_all_survive(session: &Fold, lot: &mut Vec<(Vec<u8>, From<'static>)>) {
-    let alone = |line: &[u8], from: &From<'_>| {
+fn assert_all_survive(session: &Fold, lot: &mut Vec<(Vec<u8>, TranscriptFile<'static>)>) {
+    let alone = |line: &[u8], from: &TranscriptFile<'_>| {
         let mut session = Fold::default();
         session.take(*from, line);
         assert_survives(&session);
@@ -55,14 +55,14 @@ fn transcript() {
     let mut lines = 0;
     let mut lot = Vec::new();
     fuzz("transcript", captured(), |line| {
-        let (paid, read) = (bought(line), Line::parse(line));
+        let (paid, read) = (billed_usage(line), Line::parse(line));
         if serde_json::from_slice::<Value>(line).is_ok_and(|v| v.is_object()) {
             assert!(paid.is_ok() && read.is_ok(), "whole JSON was not read");
         }
         if let Ok(Line { kind: LineKind::Assistant { bought: Some(one), .. }, .. }) = &read {
             assert_eq!(paid.unwrap().as_ref(), Some(one));
         }
-        let from = if lines % 3 == 0 { From::Agent("a1") } else { From::Main };
+        let from = if lines % 3 == 0 { TranscriptFile::Agent("a1") } else { TranscriptFile::Main };
         session.take(from, line);
         lines += 1;
         lot.push((line.to_vec(), from));

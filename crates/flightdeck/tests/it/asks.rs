@@ -1,15 +1,15 @@
-//! A hook is held, a person answers, and the hook gets its verdict; and every other way that can end.
+//! A hook is held, a person answers and the hook gets its verdict; and every other way a hold can end.
 
 use std::time::Duration;
 
 use flightdeck_core::time::Millis;
+use flightdeck_e2e::testkit::http::{self, Request, Response};
+use flightdeck_e2e::testkit::{SocketClient, until};
 use flightdeck_sim::Map;
 use serde_json::{Value, json};
 
-use crate::deck::Deck;
-use crate::http::{self, Answer, Request};
-use crate::socket::Socket;
-use crate::stage::{Stage, until};
+use crate::home::test_home;
+use crate::in_process::InProcessDaemon;
 
 pub(crate) fn object(value: Value) -> Map {
     match value {
@@ -25,12 +25,12 @@ pub(crate) fn bash(session: &str, name: &str) -> Map {
         "tool_input": {"command": "make"}, "permission_suggestions": [suggestion]}))
 }
 
-pub(crate) fn tell(deck: &Deck, payload: &Map) {
+pub(crate) fn tell(deck: &InProcessDaemon, payload: &Map) {
     assert_eq!(deck.post(&Value::Object(payload.clone()).to_string()).status, 204);
 }
 
-/// A prompt, a call, and the request for permission, held.
-fn asked(deck: &Deck, session: &str) -> (Socket, String) {
+/// A prompt, a tool call and its permission request, which is held.
+fn asked(deck: &InProcessDaemon, session: &str) -> (SocketClient, String) {
     tell(
         deck,
         &object(json!({"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": "go"})),
@@ -41,11 +41,11 @@ fn asked(deck: &Deck, session: &str) -> (Socket, String) {
     held(deck, &bash(session, "PermissionRequest"))
 }
 
-pub(crate) fn held(deck: &Deck, request: &Map) -> (Socket, String) {
+pub(crate) fn held(deck: &InProcessDaemon, request: &Map) -> (SocketClient, String) {
     held_with(deck, request, &Map::new())
 }
 
-fn held_with(deck: &Deck, request: &Map, env: &Map) -> (Socket, String) {
+fn held_with(deck: &InProcessDaemon, request: &Map, env: &Map) -> (SocketClient, String) {
     let mut hook = deck.socket();
     let first = hook.hook(request, env);
     assert!(first["data"]["hold_ms"].as_u64().unwrap() > 0, "{first}");
@@ -54,19 +54,19 @@ fn held_with(deck: &Deck, request: &Map, env: &Map) -> (Socket, String) {
     (hook, asks.last().unwrap()["id"].as_str().unwrap().to_owned())
 }
 
-pub(crate) fn card(deck: &Deck, session: &str) -> Value {
+pub(crate) fn card(deck: &InProcessDaemon, session: &str) -> Value {
     deck.get(&format!("/api/sessions/{session}")).json()
 }
 
-pub(crate) fn state(deck: &Deck, session: &str) -> String {
+pub(crate) fn state(deck: &InProcessDaemon, session: &str) -> String {
     card(deck, session)["agent_state"]["state"].as_str().unwrap().to_owned()
 }
 
-pub(crate) fn answer(deck: &Deck, ask: &str, body: Value) -> Answer {
+pub(crate) fn answer(deck: &InProcessDaemon, ask: &str, body: Value) -> Response {
     http::post(deck.addr, &format!("/api/asks/{ask}/answer"), &body.to_string())
 }
 
-pub(crate) fn how(deck: &Deck, ask: &str) -> Value {
+pub(crate) fn how(deck: &InProcessDaemon, ask: &str) -> Value {
     deck.get(&format!("/api/asks/{ask}")).json()["resolution"]["how"].clone()
 }
 
@@ -75,8 +75,8 @@ pub(crate) fn decision(frame: &Value) -> &Value {
 }
 
 #[test]
-fn an_answer_reaches_the_hook_that_waits() {
-    let deck = Deck::new();
+fn an_answer_reaches_the_held_hook() {
+    let deck = InProcessDaemon::new();
     let (mut hook, ask) = asked(&deck, "s");
     let shown = &card(&deck, "s")["asks"][0];
     assert_eq!((&shown["kind"], &shown["tool_input"]["command"]), (&json!("permission"), &json!("make")));
@@ -99,12 +99,12 @@ fn an_answer_reaches_the_hook_that_waits() {
     deck.pass(Millis::seconds(61));
     until("it to leave the card", || (card(&deck, "s")["asks"] == json!([])).then_some(()));
     assert_eq!(answer(&deck, &ask, json!({"decision": "allow"})).status, 409, "but its end is still told");
-    assert_eq!(answer(&deck, "nobody", json!({"decision": "allow"})).status, 404);
+    assert_eq!(answer(&deck, "unknown", json!({"decision": "allow"})).status, 404);
 }
 
 #[test]
-fn a_refusal_lets_claude_go_on_and_an_interrupt_ends_the_turn() {
-    let deck = Deck::new();
+fn a_refusal_lets_claude_continue_and_an_interrupt_ends_the_turn() {
+    let deck = InProcessDaemon::new();
     let (mut hook, ask) = asked(&deck, "s");
     assert_eq!(answer(&deck, &ask, json!({"decision": "deny", "message": "use just"})).status, 200);
     assert_eq!(decision(&hook.line().unwrap()), &json!({"behavior": "deny", "message": "use just"}));
@@ -120,8 +120,8 @@ fn a_refusal_lets_claude_go_on_and_an_interrupt_ends_the_turn() {
 }
 
 #[test]
-fn an_answer_that_does_not_fit_changes_nothing() {
-    let deck = Deck::new();
+fn an_invalid_answer_changes_nothing() {
+    let deck = InProcessDaemon::new();
     let (mut hook, ask) = asked(&deck, "s");
     for (body, why) in [
         (json!({"decision": "cancel"}), "only an elicitation can be cancelled; allow or deny"),
@@ -145,20 +145,20 @@ fn an_answer_that_does_not_fit_changes_nothing() {
 }
 
 #[test]
-fn the_terminal_may_be_first() {
-    let deck = Deck::new();
+fn the_terminal_may_answer_first() {
+    let deck = InProcessDaemon::new();
     let (mut hook, ask) = asked(&deck, "s");
     let mut done = bash("s", "PostToolUse");
     done.insert("tool_use_id".into(), json!("t1"));
     tell(&deck, &done);
-    assert_eq!(hook.line().unwrap()["data"]["verdict"], Value::Null, "the hook goes home");
+    assert_eq!(hook.line().unwrap()["data"]["verdict"], Value::Null, "the hook returns without a verdict");
     assert_eq!(how(&deck, &ask), "answered_in_terminal");
     assert_eq!(answer(&deck, &ask, json!({"decision": "allow"})).status, 409);
 }
 
 #[test]
-fn a_hook_that_the_client_ends_was_refused_in_the_terminal() {
-    let deck = Deck::new();
+fn a_hook_ended_by_the_client_counts_as_refused_in_the_terminal() {
+    let deck = InProcessDaemon::new();
     let (hook, ask) = asked(&deck, "s");
     drop(hook);
     until("the refusal", || (how(&deck, &ask) == "refused_in_terminal").then_some(()));
@@ -173,8 +173,8 @@ fn a_hook_that_the_client_ends_was_refused_in_the_terminal() {
 }
 
 #[test]
-fn over_http_only_a_request_that_says_so_is_held() {
-    let deck = Deck::new();
+fn over_http_a_request_is_held_only_if_it_asks_for_it() {
+    let deck = InProcessDaemon::new();
     tell(&deck, &bash("s", "PermissionRequest"));
     let shown = card(&deck, "s")["asks"][0].clone();
     assert_eq!((&shown["answerable"], &shown["expires_at"]), (&json!(false), &Value::Null));
@@ -200,8 +200,8 @@ fn over_http_only_a_request_that_says_so_is_held() {
 }
 
 #[test]
-fn in_time_the_hook_goes_home_and_the_terminal_still_asks() {
-    let deck = Deck::holding(Duration::from_secs(2));
+fn after_the_hold_time_the_hook_returns_and_the_terminal_still_asks() {
+    let deck = InProcessDaemon::builder().hold_rules(|rules| rules.hold = Duration::from_secs(2)).start();
     let (mut hook, ask) = asked(&deck, "s");
     assert_eq!(hook.line().unwrap()["data"]["verdict"], Value::Null);
     assert_eq!((how(&deck, &ask), state(&deck, "s").as_str()), (json!("timed_out"), "needs_permission"));
@@ -209,8 +209,8 @@ fn in_time_the_hook_goes_home_and_the_terminal_still_asks() {
 }
 
 #[test]
-fn two_asks_of_one_session_are_answered_apart() {
-    let deck = Deck::new();
+fn two_asks_of_one_session_are_answered_separately() {
+    let deck = InProcessDaemon::new();
     let (mut first, ask_one) = asked(&deck, "s");
     let mut other = bash("s", "PermissionRequest");
     other.insert("tool_input".into(), json!({"command": "make test"}));
@@ -224,8 +224,8 @@ fn two_asks_of_one_session_are_answered_apart() {
 }
 
 #[test]
-fn of_two_answers_at_once_one_wins() {
-    let deck = Deck::new();
+fn one_of_two_simultaneous_answers_wins() {
+    let deck = InProcessDaemon::new();
     for round in 0..20 {
         let (mut hook, ask) = asked(&deck, &format!("s{round}"));
         let racers: Vec<_> = ["allow", "deny"]
@@ -246,17 +246,17 @@ fn of_two_answers_at_once_one_wins() {
 
 #[test]
 fn a_print_session_is_not_held() {
-    let deck = Deck::new();
+    let deck = InProcessDaemon::new();
     let env = object(json!({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}));
     let first = deck.socket().hook(&bash("s", "PermissionRequest"), &env);
     assert_eq!(first["data"]["hold_ms"], 0);
     assert_eq!(card(&deck, "s")["asks"], json!([]));
 }
 
-/// While its hook runs the client shows no dialog for a subagent's request: held, the terminal could not answer it.
+/// The client shows no dialog for a subagent's request while its hook runs, so a held one could not be answered in the terminal.
 #[test]
-fn what_a_subagent_asks_is_shown_and_left_to_the_terminal() {
-    let deck = Deck::new();
+fn an_ask_of_a_subagent_is_shown_and_left_to_the_terminal() {
+    let deck = InProcessDaemon::new();
     let mut request = bash("s", "PermissionRequest");
     request.insert("agent_id".into(), json!("a1"));
     request.insert("agent_type".into(), json!("Explore"));
@@ -267,7 +267,7 @@ fn what_a_subagent_asks_is_shown_and_left_to_the_terminal() {
 
 #[test]
 fn a_form_is_checked_before_it_is_passed_on() {
-    let deck = Deck::with_forms();
+    let deck = InProcessDaemon::builder().hold_rules(|rules| rules.elicitation = true).start();
     let request = object(
         json!({"session_id": "s", "hook_event_name": "Elicitation", "mcp_server_name": "jira",
         "message": "Which?", "mode": "form",
@@ -282,29 +282,29 @@ fn a_form_is_checked_before_it_is_passed_on() {
         output,
         json!({"hookEventName": "Elicitation", "action": "accept", "content": {"key": "API"}})
     );
-    // A handler from before `hold_elicitation`: the client does not wait for it.
+    // A handler installed before `hold_elicitation` was set: the client does not wait for it.
     let first = deck.socket().hook(&request, &Map::new());
     assert_eq!(first["data"]["hold_ms"], 0, "{first}");
 }
 
-/// What 200 waiting people may add to the daemon. Most of it is the 200 sessions, which would be there anyway.
+/// Memory that 200 held hooks may add. Most of it belongs to the 200 sessions.
 const BYTES_FOR_200_MAX: u64 = 24 << 20;
 
 #[test]
 fn two_hundred_held_hooks_cost_no_thread_each_and_little_memory() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+    let home = test_home();
+    let daemon = home.daemon();
     let hold = |n: usize| {
-        let mut hook = stage.socket();
+        let mut hook = home.socket();
         let first = hook.hook(&bash(&format!("s{n}"), "PermissionRequest"), &Map::new());
         assert!(first["data"]["hold_ms"].as_u64().unwrap() > 0, "{first}");
         hook
     };
     let threads = || std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).map_or(0, Iterator::count);
-    // The first one brings pages and threads that stay.
+    // The first hold allocates pages and threads that stay.
     let warm = hold(200);
     let (threads_before, (before, _)) = (threads(), daemon.memory());
-    let hooks: Vec<Socket> = (0..200).map(hold).collect();
+    let hooks: Vec<SocketClient> = (0..200).map(hold).collect();
     let (threads_after, (after, _)) = (threads(), daemon.memory());
     let grown = after.saturating_sub(before);
     println!(
@@ -322,8 +322,8 @@ fn two_hundred_held_hooks_cost_no_thread_each_and_little_memory() {
 }
 
 #[test]
-fn a_hook_that_says_when_the_client_ends_it_goes_home_before() {
-    let deck = Deck::new();
+fn a_hook_with_a_client_timeout_returns_before_it() {
+    let deck = InProcessDaemon::new();
     let mut hook = deck.socket();
     let env = object(json!({"hold_s": 8}));
     let first = hook.hook(&bash("s", "PermissionRequest"), &env);
@@ -333,35 +333,35 @@ fn a_hook_that_says_when_the_client_ends_it_goes_home_before() {
     let ask = card(&deck, "s")["asks"][0].clone();
     assert_eq!(ask["resolution"]["how"], "timed_out");
     assert_eq!(state(&deck, "s"), "needs_permission");
-    // Too short to be held at all.
+    // Too short for a hold.
     let first = hook.hook(&bash("t", "PermissionRequest"), &object(json!({"hold_s": 5})));
     assert_eq!(first["data"]["hold_ms"], 0);
 }
 
 #[test]
 fn a_daemon_that_restarts_leaves_the_terminal_to_answer() {
-    let stage = Stage::new();
-    let daemon = stage.up(&["--no-hooks"]);
-    let mut hook = stage.socket();
+    let home = test_home();
+    let daemon = home.up(&["--no-hooks"]);
+    let mut hook = home.socket();
     let first = hook.hook(&bash("s", "PermissionRequest"), &Map::new());
     assert_eq!(first["data"]["hold_ms"].as_u64().map(|ms| ms > 590_000), Some(true), "{first}");
     daemon.kill();
     assert!(hook.line().is_none(), "the hook's connection ends");
-    let daemon = stage.up(&["--no-hooks"]);
+    let daemon = home.up(&["--no-hooks"]);
     let card = daemon.get("/api/sessions/s").json();
     assert_eq!(card["agent_state"]["state"], "needs_permission");
     assert_eq!(card["asks"][0]["resolution"]["how"], "answer_in_terminal");
     assert_eq!(card["asks"][0]["answerable"], false);
-    // And a clean stop is no refusal either.
-    let mut hook = stage.socket();
+    // A proper stop is no refusal either.
+    let mut hook = home.socket();
     hook.hook(&bash("t", "PermissionRequest"), &Map::new());
     daemon.stop();
-    let daemon = stage.up(&["--no-hooks"]);
+    let daemon = home.up(&["--no-hooks"]);
     let card = daemon.get("/api/sessions/t").json();
     assert_eq!(card["asks"][0]["resolution"]["how"], "answer_in_terminal");
     assert_eq!(card["agent_state"]["state"], "needs_permission");
-    // Once somebody has answered there, the card says that.
-    stage.socket().hook(&bash("t", "PostToolUse"), &Map::new());
+    // After an answer in the terminal the card shows it.
+    home.socket().hook(&bash("t", "PostToolUse"), &Map::new());
     let card = daemon.get("/api/sessions/t").json();
     let resolution = &card["asks"][0]["resolution"];
     assert_eq!((&resolution["how"], &resolution["by"]), (&json!("answered_in_terminal"), &json!("terminal")));

@@ -1,19 +1,19 @@
-//! A card as the core's own stories read it.
+//! A card in the short form of the core's tests.
 
-use flightdeck_core::board::Card;
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::Record;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::Record;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::view::card::Card;
 use serde_json::Value;
 
-#[path = "../../../flightdeck-core/tests/it/story.rs"]
-#[allow(dead_code, reason = "the core tells its stories with it; here it only reads cards")]
-mod story;
+#[path = "../../../flightdeck-core/tests/it/script.rs"]
+#[allow(dead_code, reason = "the core's tests use all of it; here it only reads cards")]
+mod script;
 
 pub(crate) fn read(card: &Value) -> String {
-    story::read(&serde_json::from_value::<Card>(card.clone()).unwrap())
+    script::read(&serde_json::from_value::<Card>(card.clone()).unwrap())
 }
 
 pub(crate) fn fold(records: &[Record], rules: Rules) -> Fleet {
@@ -22,7 +22,7 @@ pub(crate) fn fold(records: &[Record], rules: Rules) -> Fleet {
     fleet
 }
 
-/// Card by card, so that a difference can be read.
+/// Compares card by card, so that a difference is readable.
 #[track_caller]
 pub(crate) fn assert_same(board: &[Value], expected: &[Value]) {
     let ids = |board: &[Value]| board.iter().map(|card| card["id"].clone()).collect::<Vec<_>>();
@@ -32,9 +32,9 @@ pub(crate) fn assert_same(board: &[Value], expected: &[Value]) {
     }
 }
 
-/// The board of a log at a moment, as it goes over the wire.
+/// The board of a log at a given time, as JSON.
 pub(crate) fn of(records: &[Record], rules: Rules, now: Timestamp) -> Vec<Value> {
     let mut fleet = fold(records, rules);
     let _ = fleet.tick(now);
-    flightdeck_core::board::board(&fleet).iter().map(|card| serde_json::to_value(card).unwrap()).collect()
+    flightdeck_core::view::board(&fleet).iter().map(|card| serde_json::to_value(card).unwrap()).collect()
 }

@@ -1,25 +1,25 @@
-//! What a person reads in the terminal.
+//! The output of the commands.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
+use crate::home::test_home;
 use expect_test::{Expect, expect};
+use flightdeck_e2e::testkit::{CommandOutput, TestDaemon, TestHome};
 use flightdeck_sim::corpus;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::stage::{Daemon, Said, Stage};
-
-fn tell(daemon: &Daemon, session: &str, cwd: &str, name: &str, more: Value) {
+fn tell(daemon: &TestDaemon, session: &str, cwd: &str, name: &str, more: Value) {
     let mut payload = json!({"session_id": session, "hook_event_name": name, "cwd": cwd, "prompt_id": "p1"});
     payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     assert_eq!(daemon.post("/api/live/hook", &payload.to_string()).status, 204);
 }
 
-/// Three sessions: one asks, one works, one is over.
-fn busy(stage: &Stage) -> Daemon {
-    let daemon = stage.daemon();
+/// Three sessions: one asks, one works, one has ended.
+fn busy(home: &TestHome) -> TestDaemon {
+    let daemon = home.daemon();
     let (asks, works, over) = ("5f1c0000-asks", "8a2d0000-works", "c3e40000-over");
     tell(&daemon, asks, "/w/api", "SessionStart", json!({"source": "startup", "model": "claude-opus-5-5"}));
     tell(&daemon, asks, "/w/api", "UserPromptSubmit", json!({"prompt": "Fix the login page\nand test it"}));
@@ -63,23 +63,23 @@ fn reads(text: &str, expected: Expect) {
     expected.assert_eq(&timeless(text));
 }
 
-/// Without the names of this run.
-fn anonymous(text: &str, daemon: &Daemon) -> String {
+/// The text without the names of this run.
+fn anonymous(text: &str, daemon: &TestDaemon) -> String {
     text.replace(&daemon.url, "<url>").replace(&format!("pid {}", daemon.pid()), "pid <pid>")
 }
 
 #[track_caller]
-fn fails(said: Said, expected: Expect) {
+fn fails(said: CommandOutput, expected: Expect) {
     assert_eq!((said.code, said.out.as_str()), (1, ""));
     reads(&said.err, expected);
 }
 
 #[test]
 fn ls_lists_what_needs_you_first() {
-    let stage = Stage::new();
-    let _daemon = busy(&stage);
+    let home = test_home();
+    let _daemon = busy(&home);
     reads(
-        &stage.run(&["ls"]).well(),
+        &home.run(&["ls"]).success(),
         expect![[r#"
             Needs you 1
               ◆ Permission for Bash: cargo test     <time>  api   5f1c0000  Fix the login page and test it
@@ -90,64 +90,64 @@ fn ls_lists_what_needs_you_first() {
         "#]],
     );
     reads(
-        &stage.run(&["ls", "--group", "running"]).well(),
+        &home.run(&["ls", "--group", "running"]).success(),
         expect![[r#"
         Running 1
           ▸ Read: /w/web/a.css     <time>  web   8a2d0000  Make it blue
     "#]],
     );
-    let cards = stage.run(&["ls", "--json"]).json();
+    let cards = home.run(&["ls", "--json"]).json();
     let ids: Vec<_> = cards.as_array().unwrap().iter().map(|c| c["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["5f1c0000-asks", "8a2d0000-works", "c3e40000-over"]);
-    let done = stage.run(&["ls", "--json", "--group", "done"]).json();
+    let done = home.run(&["ls", "--json", "--group", "done"]).json();
     assert_eq!((done.as_array().unwrap().len(), &done[0]["end_reason"]), (1, &json!("prompt_input_exit")));
 }
 
 #[test]
-fn ls_all_also_lists_who_was_replaced() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn ls_all_also_lists_replaced_sessions() {
+    let home = test_home();
+    let daemon = home.daemon();
     let pid = std::process::id();
     let seat = json!({"pid": pid, "proc_start": flightdeck::process::start_time(pid)});
     for (id, source) in [("old", "startup"), ("new", "clear")] {
         let start =
             json!({"session_id": id, "hook_event_name": "SessionStart", "source": source, "cwd": "/w/api"});
-        stage.socket().ask(&json!({"cmd": "hook", "args": start, "env": seat}));
+        home.socket().ask(&json!({"cmd": "hook", "args": start, "env": seat}));
     }
     let ids = |args: &[&str]| {
-        let cards = stage.run(args).json();
+        let cards = home.run(args).json();
         cards.as_array().unwrap().iter().map(|c| c["id"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(ids(&["ls", "--json"]), ["new"]);
     assert_eq!(ids(&["ls", "--json", "--all"]), ["new", "old"]);
-    // The start of its id is enough there too.
-    assert_eq!(stage.run(&["show", "ol", "--json"]).json()["id"], "old");
-    assert!(stage.run(&["explain", "o"]).well().contains("SessionStart"));
+    // The start of the id is enough there too.
+    assert_eq!(home.run(&["show", "ol", "--json"]).json()["id"], "old");
+    assert!(home.run(&["explain", "o"]).success().contains("SessionStart"));
     drop(daemon);
 }
 
 #[test]
-fn an_empty_board_says_what_to_do() {
-    let stage = Stage::new();
-    let _daemon = stage.daemon();
+fn an_empty_board_prints_what_to_do() {
+    let home = test_home();
+    let _daemon = home.daemon();
     reads(
-        &stage.run(&["ls"]).well(),
+        &home.run(&["ls"]).success(),
         expect![[r#"
         No session yet. Start `claude` anywhere, or try `flightdeck demo`.
     "#]],
     );
-    let next = stage.run(&["next"]);
-    assert_eq!((next.code, next.out.as_str(), next.err.as_str()), (1, "Nobody waits for you.\n", ""));
-    let next = stage.run(&["next", "--json"]);
+    let next = home.run(&["next"]);
+    assert_eq!((next.code, next.out.as_str(), next.err.as_str()), (1, "No session waits for you.\n", ""));
+    let next = home.run(&["next", "--json"]);
     assert_eq!((next.code, next.out.as_str()), (1, "null\n"));
 }
 
 #[test]
-fn next_is_the_one_that_waits() {
-    let stage = Stage::new();
-    let daemon = busy(&stage);
+fn next_is_the_session_that_waits() {
+    let home = test_home();
+    let daemon = busy(&home);
     reads(
-        &stage.run(&["next"]).well(),
+        &home.run(&["next"]).success(),
         expect![[r#"
         ◆ Permission for Bash: cargo test for <time>
           title      Fix the login page and test it
@@ -158,17 +158,17 @@ fn next_is_the_one_that_waits() {
     "#]],
     );
     tell(&daemon, "d0000000-idle", "/w/api", "Stop", json!({}));
-    let said = stage.run(&["next"]).well();
+    let said = home.run(&["next"]).success();
     assert!(said.ends_with("\n1 more: flightdeck ls\n"), "{said}");
-    assert_eq!(stage.run(&["next", "--json"]).json()["id"], "5f1c0000-asks");
+    assert_eq!(home.run(&["next", "--json"]).json()["id"], "5f1c0000-asks");
 }
 
 #[test]
-fn show_tells_everything_about_one_session() {
-    let stage = Stage::new();
-    let _daemon = busy(&stage);
+fn show_prints_everything_about_one_session() {
+    let home = test_home();
+    let _daemon = busy(&home);
     reads(
-        &stage.run(&["show", "5f1c"]).well(),
+        &home.run(&["show", "5f1c"]).success(),
         expect![[r#"
         ◆ Permission for Bash: cargo test for <time>
           title      Fix the login page and test it
@@ -184,20 +184,20 @@ fn show_tells_everything_about_one_session() {
           <time>  PermissionRequest    Bash: cargo test
     "#]],
     );
-    assert_eq!(stage.run(&["show", "8a2d", "--json"]).json()["last_user_message"], "Make it blue");
+    assert_eq!(home.run(&["show", "8a2d", "--json"]).json()["last_user_message"], "Make it blue");
     fails(
-        stage.run(&["show", "nobody"]),
+        home.run(&["show", "unknown"]),
         expect![[r#"
-        flightdeck: there is no session nobody
+        flightdeck: there is no session unknown
     "#]],
     );
 }
 
 #[test]
 fn show_lists_the_newest_events_of_a_long_session() {
-    let stage = Stage::new();
-    let _daemon = stage.daemon();
-    let mut socket = stage.socket();
+    let home = test_home();
+    let _daemon = home.daemon();
+    let mut socket = home.socket();
     const EVENTS: usize = 1030;
     for n in 0..EVENTS {
         let args = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": format!("Tool{n}"), "tool_use_id": n});
@@ -207,17 +207,17 @@ fn show_lists_the_newest_events_of_a_long_session() {
         }
     }
     (0..32).for_each(|_| drop(socket.line().unwrap()));
-    let said = stage.run(&["show", "s", "--events", "2"]).well();
+    let said = home.run(&["show", "s", "--events", "2"]).success();
     assert!(said.ends_with(&format!("Tool{}\n", EVENTS - 1)), "{said}");
     assert_eq!(said.matches("PreToolUse").count(), 2);
 }
 
 #[test]
-fn explain_says_which_event_and_which_rule() {
-    let stage = Stage::new();
-    let _daemon = busy(&stage);
+fn explain_prints_the_event_and_the_rule() {
+    let home = test_home();
+    let _daemon = busy(&home);
     reads(
-        &stage.run(&["explain", "5f1c"]).well(),
+        &home.run(&["explain", "5f1c"]).success(),
         expect![[r#"
             Permission for Bash: cargo test (needs_permission)
               since   <date> <time>
@@ -243,19 +243,19 @@ fn explain_says_which_event_and_which_rule() {
             }
         "#]],
     );
-    let why = stage.run(&["explain", "c3e4", "--json"]).json();
+    let why = home.run(&["explain", "c3e4", "--json"]).json();
     assert_eq!((&why["state"], &why["because"]["name"]), (&json!("session_ended"), &json!("SessionEnd")));
 }
 
 #[test]
-fn an_ambiguous_id_is_asked_about() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn an_ambiguous_id_is_refused_with_its_candidates() {
+    let home = test_home();
+    let daemon = home.daemon();
     for id in ["abc1", "abc2"] {
         tell(&daemon, id, "/w", "Stop", json!({}));
     }
     fails(
-        stage.run(&["show", "abc"]),
+        home.run(&["show", "abc"]),
         expect![[r#"
         flightdeck: 2 sessions start with abc: give more of the id
     "#]],
@@ -263,10 +263,10 @@ fn an_ambiguous_id_is_asked_about() {
 }
 
 #[test]
-fn status_tells_how_the_daemon_is_doing() {
-    let stage = Stage::new();
-    let daemon = busy(&stage);
-    let said = anonymous(&stage.run(&["status"]).well(), &daemon);
+fn status_prints_the_health_of_the_daemon() {
+    let home = test_home();
+    let daemon = busy(&home);
+    let said = anonymous(&home.run(&["status"]).success(), &daemon);
     let size = said.split(" in ").nth(1).and_then(|s| s.split(" MB").next()).unwrap();
     reads(
         &said.replace(&format!("{size} MB"), "<n> MB"),
@@ -278,22 +278,22 @@ fn status_tells_how_the_daemon_is_doing() {
             hooks     not registered, as asked for
         "#]],
     );
-    let status = stage.run(&["status", "--json"]).json();
+    let status = home.run(&["status", "--json"]).json();
     assert_eq!(
         (&status["status"], &status["sessions"], &status["hooks"]["events_total"]),
         (&json!("ok"), &json!(3), &json!(8))
     );
-    // After a restart it knows them before anything happens.
+    // After a restart they are known before any event.
     daemon.stop();
-    let _daemon = stage.daemon();
-    assert_eq!(stage.run(&["status", "--json"]).json()["sessions"], 3);
+    let _daemon = home.daemon();
+    assert_eq!(home.run(&["status", "--json"]).json()["sessions"], 3);
 }
 
 #[test]
-fn without_a_daemon_each_command_says_how_to_start_it() {
-    let stage = Stage::new();
+fn without_a_daemon_each_command_prints_how_to_start_it() {
+    let home = test_home();
     for args in [&["ls"][..], &["ls", "--watch"], &["show", "x"], &["explain", "x"], &["next"], &["status"]] {
-        let said = stage.run(args);
+        let said = home.run(args);
         assert_eq!((said.code, said.out.as_str()), (1, ""), "{args:?}");
         assert_eq!(
             said.err, "flightdeck: no daemon is running for ~/fd: start it with `flightdeck`\n",
@@ -304,10 +304,10 @@ fn without_a_daemon_each_command_says_how_to_start_it() {
 
 #[test]
 fn replay_prints_the_state_after_each_recorded_event() {
-    let stage = Stage::new();
+    let home = test_home();
     let recorded = |name: &str| corpus::dir().join(name).join("hooks.jsonl").display().to_string();
     reads(
-        &stage.run(&["replay", &recorded("perm_accept")]).well(),
+        &home.run(&["replay", &recorded("perm_accept")]).success(),
         expect![[r#"
         <time>  727abfd4  SessionStart         ○ idle Ready
         <time>  727abfd4  InstructionsLoaded   ○ idle Ready
@@ -321,20 +321,20 @@ fn replay_prints_the_state_after_each_recorded_event() {
         <time>  727abfd4  SessionEnd           ✓ session_ended Session closed
     "#]],
     );
-    let json = stage.run(&["replay", "--json", &recorded("clear")]).well();
+    let json = home.run(&["replay", "--json", &recorded("clear")]).success();
     let last: Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
     assert_eq!(last["session"]["agent_state"]["state"], "session_ended");
     for scenario in corpus::scenarios() {
-        let said = stage.run(&["replay", &recorded(&scenario.name)]).well();
+        let said = home.run(&["replay", &recorded(&scenario.name)]).success();
         assert_eq!(said.lines().count(), scenario.hooks.len(), "{}", scenario.name);
     }
 
     fs::write(
-        stage.path().join("torn.jsonl"),
+        home.path().join("torn.jsonl"),
         "{\"session_id\":\"s\",\"hook_event_name\":\"Stop\"}\n{\"session_id\":",
     )
     .unwrap();
-    let said = stage.run(&["replay", "torn.jsonl"]);
+    let said = home.run(&["replay", "torn.jsonl"]);
     assert_eq!(said.code, 1);
     reads(
         &said.err,
@@ -343,7 +343,7 @@ fn replay_prints_the_state_after_each_recorded_event() {
         "#]],
     );
     fails(
-        stage.run(&["replay", "none.jsonl"]),
+        home.run(&["replay", "none.jsonl"]),
         expect![[r#"
         flightdeck: cannot open none.jsonl: No such file or directory (os error 2)
     "#]],
@@ -352,10 +352,10 @@ fn replay_prints_the_state_after_each_recorded_event() {
 
 #[test]
 fn doctor_names_each_finding_and_its_fix() {
-    let stage = Stage::new();
-    stage.daemon().stop();
-    stage.hook(r#"{"session_id":"s","hook_event_name":"Stop"}"#);
-    let said = stage.run(&["doctor"]);
+    let home = test_home();
+    home.daemon().stop();
+    home.hook(r#"{"session_id":"s","hook_event_name":"Stop"}"#);
+    let said = home.run(&["doctor"]);
     assert_eq!(said.code, 1);
     let spooled = said.out.split("waiting (").nth(1).and_then(|s| s.split(')').next()).unwrap();
     reads(
@@ -367,7 +367,7 @@ fn doctor_names_each_finding_and_its_fix() {
             ✗ daemon    no daemon is running for ~/fd: start it with `flightdeck`
                         to mend: flightdeck
             ✓ socket    ~/fd/run/daemon.sock (made by the daemon)
-            – store     is the daemon's; nothing to say without one
+            – store     unknown: only the daemon can read it
             – client    no `claude` on PATH and no running session: assumed Claude Code 2.1.325. An older one may complain about event names it does not know; run `flightdeck hooks repair` once `claude` is on PATH
             ✗ hooks     none in ~/claude/settings.json
                         to mend: flightdeck hooks install
@@ -378,9 +378,9 @@ fn doctor_names_each_finding_and_its_fix() {
         "#]],
     );
 
-    // All is well with hooks, a daemon and an empty spool.
-    let daemon = stage.up(&[]);
-    let said = stage.run(&["doctor"]);
+    // With hooks, a daemon and an empty spool there is nothing to report.
+    let daemon = home.up(&[]);
+    let said = home.run(&["doctor"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
     let plain = anonymous(&said.out, &daemon);
     let size = plain.split("event, ").nth(1).and_then(|s| s.split(" MB").next()).unwrap().to_owned();
@@ -401,11 +401,11 @@ fn doctor_names_each_finding_and_its_fix() {
         "#]],
     );
 
-    // Another tool dropped one of ours.
-    let mut settings: Value = serde_json::from_str(&fs::read_to_string(stage.settings()).unwrap()).unwrap();
+    // Another tool removed one of our handlers.
+    let mut settings: Value = serde_json::from_str(&fs::read_to_string(home.settings()).unwrap()).unwrap();
     settings["hooks"].as_object_mut().unwrap().remove("Stop");
-    fs::write(stage.settings(), settings.to_string()).unwrap();
-    let said = stage.run(&["doctor", "--json"]);
+    fs::write(home.settings(), settings.to_string()).unwrap();
+    let said = home.run(&["doctor", "--json"]);
     assert_eq!(said.code, 1);
     let findings: Vec<Value> = serde_json::from_str(&said.out).unwrap();
     let ill: Vec<_> = findings.iter().filter(|f| f["ok"] == false).collect();
@@ -414,38 +414,38 @@ fn doctor_names_each_finding_and_its_fix() {
         (&ill[0]["says"], &ill[0]["fix"]),
         (&json!("1 missing, 0 out of date in ~/claude/settings.json"), &json!("flightdeck hooks repair"))
     );
-    stage.run(&["hooks", "repair"]).well();
-    assert_eq!(stage.run(&["doctor"]).code, 0);
+    home.run(&["hooks", "repair"]).success();
+    assert_eq!(home.run(&["doctor"]).code, 0);
 }
 
 #[test]
-fn doctor_tells_of_spooled_files_that_are_no_events_and_of_another_home() {
-    let stage = Stage::new();
-    stage.daemon().stop();
-    stage.hook(r#"{"session_id": "s", "hook_event_name": "Stop"}"#);
-    let spooled = flightdeck::inlet::spool::list(&stage.paths().spool()).unwrap();
+fn doctor_reports_invalid_spool_files_and_another_home() {
+    let home = test_home();
+    home.daemon().stop();
+    home.hook(r#"{"session_id": "s", "hook_event_name": "Stop"}"#);
+    let spooled = flightdeck::ingest::spool::list(&home.paths().spool()).unwrap();
     fs::write(&spooled[0].path, "no event").unwrap();
-    let mut install = stage.flightdeck(&["hooks", "install"]);
-    assert!(install.env("FLIGHTDECK_HOME", stage.path().join("second")).output().unwrap().status.success());
-    let _daemon = stage.daemon();
-    let said = stage.run(&["doctor"]).out;
+    let mut install = home.flightdeck(&["hooks", "install"]);
+    assert!(install.env("FLIGHTDECK_HOME", home.path().join("second")).output().unwrap().status.success());
+    let _daemon = home.daemon();
+    let said = home.run(&["doctor"]).out;
     assert!(said.contains("1 file could not be read as an event"), "{said}");
     assert!(said.contains("registered for another Flightdeck home, ~/second"), "{said}");
-    // A daemon that was not asked to register has nothing to mend there.
-    let said = stage.run(&["status"]).well();
+    // A daemon with --no-hooks has no hooks to repair.
+    let said = home.run(&["status"]).success();
     assert!(said.contains("\nhooks     none for this home\n") && !said.contains("to mend"), "{said}");
 }
 
 #[test]
-fn a_mistake_in_the_settings_is_told_once_with_what_to_do() {
-    let stage = Stage::new();
-    fs::create_dir_all(&stage.paths().home).unwrap();
-    fs::write(&stage.paths().config, "port = =\n").unwrap();
-    fs::write(stage.settings(), "{,}").unwrap();
+fn an_error_in_the_settings_is_reported_once_with_its_fix() {
+    let home = test_home();
+    fs::create_dir_all(&home.paths().home).unwrap();
+    fs::write(&home.paths().config, "port = =\n").unwrap();
+    fs::write(home.settings(), "{,}").unwrap();
     fails(
-        stage.run(&["up", "--port", "0"]),
+        home.run(&["up", "--port", "0"]),
         expect![[r#"
-        flightdeck: ~/fd/config.toml is not understood: TOML parse error at line 1, column 8
+        flightdeck: cannot parse ~/fd/config.toml: TOML parse error at line 1, column 8
           |
         1 | port = =
           |        ^
@@ -453,12 +453,12 @@ fn a_mistake_in_the_settings_is_told_once_with_what_to_do() {
         correct that line, or move the file away to start with defaults
     "#]],
     );
-    let said = stage.run(&["doctor"]);
+    let said = home.run(&["doctor"]);
     let lines = said.out.lines().filter(|l| !l.starts_with("✓ "));
     reads(
         &lines.map(|l| format!("{l}\n")).collect::<String>(),
         expect![[r#"
-        ✗ config    ~/fd/config.toml is not understood: TOML parse error at line 1, column 8
+        ✗ config    cannot parse ~/fd/config.toml: TOML parse error at line 1, column 8
                       |
                     1 | port = =
                       |        ^
@@ -466,7 +466,7 @@ fn a_mistake_in_the_settings_is_told_once_with_what_to_do() {
                     to mend: correct that line, or move the file away to start with defaults
         ✗ daemon    no daemon is running for ~/fd: start it with `flightdeck`
                     to mend: flightdeck
-        – store     is the daemon's; nothing to say without one
+        – store     unknown: only the daemon can read it
         ✗ hooks     ~/claude/settings.json, line 1, column 2: this is not JSON (key must be a string). Claude Code reads strict JSON only and ignores the whole file; correct it, then run this again
                     to mend: correct the file named above
     "#]],
@@ -474,35 +474,35 @@ fn a_mistake_in_the_settings_is_told_once_with_what_to_do() {
 }
 
 #[test]
-fn a_pick_where_nothing_is_to_pick_is_told_what_else_to_say() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn picking_without_candidates_is_an_error_with_the_alternatives() {
+    let home = test_home();
+    let daemon = home.daemon();
     let plan = json!({"tool_name": "ExitPlanMode", "tool_use_id": "t1", "tool_input": {"plan": "Do it"}});
     tell(&daemon, "s", "/w", "PreToolUse", plan.clone());
     tell(&daemon, "s", "/w", "PermissionRequest", plan);
     fails(
-        stage.run(&["answer", "s", "allow", "--pick", "1"]),
+        home.run(&["answer", "s", "allow", "--pick", "1"]),
         expect![[r#"
-        flightdeck: --pick answers a question, and this asks none: allow [--mode acceptEdits] | deny --message WHY
+        flightdeck: --pick answers a question, but this request has none: allow [--mode acceptEdits] | deny --message WHY
     "#]],
     );
 }
 
 #[test]
-fn a_person_who_asks_what_the_hook_is_gets_told() {
-    let stage = Stage::new();
+fn hook_help_explains_the_hook() {
+    let home = test_home();
     for command in ["hook", "statusline"] {
-        let said = stage.run(&[command, "--help"]).well();
+        let said = home.run(&[command, "--help"]).success();
         assert!(said.contains("Claude Code") && said.contains("Usage: flightdeck"), "{said}");
     }
 }
 
 #[test]
-fn it_says_where_its_hooks_are_and_that_they_are_gone() {
-    let stage = Stage::new();
-    let mut up = stage.flightdeck(&["up", "--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
+fn hooks_commands_print_where_hooks_are_and_that_they_are_gone() {
+    let home = test_home();
+    let mut up = home.flightdeck(&["up", "--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(up.stdout.take().unwrap()).lines();
-    let mut next = || stage.plain(&lines.next().unwrap().unwrap());
+    let mut next = || home.plain(&lines.next().unwrap().unwrap());
     assert!(next().starts_with("Flightdeck is at http://"));
     assert_eq!(next(), "Its hooks are registered in ~/claude/settings.json while it runs");
     kill_process(Pid::from_child(&up), Signal::INT).unwrap();
@@ -512,9 +512,9 @@ fn it_says_where_its_hooks_are_and_that_they_are_gone() {
 
 #[test]
 fn ls_watch_follows_every_change() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
-    let mut command = stage.flightdeck(&["ls", "--watch", "--json"]);
+    let home = test_home();
+    let daemon = home.daemon();
+    let mut command = home.flightdeck(&["ls", "--watch", "--json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
@@ -528,46 +528,46 @@ fn ls_watch_follows_every_change() {
 }
 
 #[test]
-fn a_demo_ends_by_itself_and_leaves_nothing_behind() {
-    let stage = Stage::new();
-    let folder = |name: &str| fs::read_dir(stage.path().join(name)).unwrap().count();
-    let tmp = stage.path().join("tmp");
+fn a_demo_ends_at_its_time_and_leaves_no_files() {
+    let home = test_home();
+    let folder = |name: &str| fs::read_dir(home.path().join(name)).unwrap().count();
+    let tmp = home.path().join("tmp");
     fs::create_dir(&tmp).unwrap();
-    let mut demo = stage.flightdeck(&["demo", "--sessions", "6", "--port", "0", "--stop-after", "1"]);
+    let mut demo = home.flightdeck(&["demo", "--sessions", "6", "--port", "0", "--stop-after", "1"]);
     let output = demo.env("TMPDIR", &tmp).output().unwrap();
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(0), "".into()));
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.starts_with("A simulated fleet of 6 sessions is at http://127.0.0.1:"), "{said}");
     assert_eq!((folder("person"), folder("claude"), folder("tmp")), (0, 0, 0));
-    assert!(!stage.paths().home.exists());
+    assert!(!home.paths().home.exists());
 }
 
 #[test]
 fn usage_errors_exit_2_and_help_and_version_0() {
-    let stage = Stage::new();
+    let home = test_home();
     for args in
         [&["frobnicate"][..], &["ls", "--group", "mine"], &["show"], &["up", "--port", "99999"], &["--frob"]]
     {
-        let said = stage.run(args);
+        let said = home.run(args);
         assert_eq!((said.code, said.out.as_str()), (2, ""), "{args:?}");
         assert!(said.err.contains("Usage:") || said.err.contains("For more information"), "{}", said.err);
     }
-    assert_eq!(stage.run(&["--version"]).well(), concat!("flightdeck ", env!("CARGO_PKG_VERSION"), "\n"));
-    assert!(stage.run(&["--help"]).well().contains("completions"));
+    assert_eq!(home.run(&["--version"]).success(), concat!("flightdeck ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert!(home.run(&["--help"]).success().contains("completions"));
     for shell in ["bash", "zsh", "fish"] {
-        assert!(stage.run(&["completions", shell]).well().contains("flightdeck"));
+        assert!(home.run(&["completions", shell]).success().contains("flightdeck"));
     }
 }
 
 #[test]
-fn a_reader_that_stops_reading_is_no_failure() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn a_closed_output_pipe_is_no_failure() {
+    let home = test_home();
+    let daemon = home.daemon();
     for n in 0..100 {
         tell(&daemon, &format!("s{n}"), "/w", "UserPromptSubmit", json!({"prompt": "x".repeat(400)}));
     }
     for args in [&["ls"][..], &["ls", "--json"], &["completions", "bash"], &["completions", "zsh"]] {
-        let mut command = stage.flightdeck(args);
+        let mut command = home.flightdeck(args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
         let output = child.wait_with_output().unwrap();

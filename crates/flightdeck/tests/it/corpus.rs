@@ -1,21 +1,22 @@
-//! Every captured scenario once more, through the doors of a daemon: after each event the card reads as in the core.
+//! Every captured scenario over HTTP and the socket: after each event the card is the same as in the core.
 
 use std::fs;
 
-use flightdeck_core::board;
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::EventId;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::from_hook::stamp;
+use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::wire::hook::{HookDraft, stamp};
+use flightdeck_core::view;
+use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_sim::Map;
 use flightdeck_sim::corpus::{HookRecord, scenarios};
 use serde_json::{Value, json};
 
-use crate::deck::Deck;
+use crate::in_process::InProcessDaemon;
 
-/// The core alone, given the same events at the same times.
+/// The core alone, with the same events at the same times.
 struct Alone {
     fleet: Fleet,
     seq: u64,
@@ -26,7 +27,7 @@ impl Alone {
         Self { fleet: Fleet::new(Rules::default()), seq: 0 }
     }
 
-    /// The card after it, as it goes over the wire.
+    /// Applies the event; returns the card as JSON.
     fn take(&mut self, hook: &HookRecord, env: Map) -> Value {
         self.seq += 1;
         let bytes = serde_json::to_vec(&hook.event).unwrap().len();
@@ -35,16 +36,16 @@ impl Alone {
         stamp(&mut record, Timestamp::from_millis(hook.t_ms), self.fleet.now());
         record.seq = self.seq;
         let _ = self.fleet.apply(&Event::from_record(&record));
-        let card = self.fleet.get(hook.session_id()).map(|s| board::card(s, self.fleet.rules()));
+        let card = self.fleet.get(hook.session_id()).map(|s| view::card(s, self.fleet.rules()));
         serde_json::to_value(card).unwrap()
     }
 }
 
-fn card(deck: &Deck, id: &str) -> Value {
+fn card(deck: &InProcessDaemon, id: &str) -> Value {
     deck.get(&format!("/api/sessions/{id}")).json()
 }
 
-/// As the shim would send it; http handlers have no environment.
+/// The event as the hook would send it; HTTP handlers have no environment.
 fn env(hook: &HookRecord) -> Map {
     let mut env = hook.env.clone();
     if !env.is_empty() {
@@ -54,7 +55,7 @@ fn env(hook: &HookRecord) -> Map {
     env
 }
 
-/// An event without an id gets a fresh one, and so does its ask.
+/// Removes generated ids: an event without an id gets a new one, and so does its ask.
 fn nameless(mut card: Value) -> Value {
     for ask in card["asks"].as_array_mut().into_iter().flatten() {
         ask["id"] = Value::Null;
@@ -62,7 +63,7 @@ fn nameless(mut card: Value) -> Value {
     card
 }
 
-/// The hook of an ask is held on its own connection, and everything else goes on beside it.
+/// A held hook waits on its own connection; other events use another.
 fn unheld(mut card: Value) -> Value {
     for ask in card["asks"].as_array_mut().into_iter().flatten() {
         ask["expires_at"] = Value::Null;
@@ -74,7 +75,7 @@ fn unheld(mut card: Value) -> Value {
 #[test]
 fn every_scenario_over_http_gives_the_cards_of_the_core() {
     for scenario in scenarios() {
-        let (deck, mut alone) = (Deck::new(), Alone::new());
+        let (deck, mut alone) = (InProcessDaemon::new(), Alone::new());
         for (n, hook) in scenario.hooks.iter().enumerate() {
             deck.set_clock(Timestamp::from_millis(hook.t_ms));
             let answer = deck.post(&serde_json::to_string(&hook.event).unwrap());
@@ -88,18 +89,18 @@ fn every_scenario_over_http_gives_the_cards_of_the_core() {
 }
 
 #[test]
-fn every_scenario_through_the_socket_reads_as_its_story() {
+fn every_scenario_through_the_socket_gives_the_cards_of_its_snapshot() {
     for scenario in scenarios() {
-        let (deck, mut alone) = (Deck::new(), Alone::new());
+        let (deck, mut alone) = (InProcessDaemon::new(), Alone::new());
         let mut held = Vec::new();
         let file = format!(
             "{}/../flightdeck-core/tests/it/snapshots/{}.txt",
             env!("CARGO_MANIFEST_DIR"),
             scenario.name
         );
-        let story = fs::read_to_string(file).unwrap();
-        assert_eq!(story.lines().count(), scenario.hooks.len());
-        for (n, (hook, line)) in scenario.hooks.iter().zip(story.lines()).enumerate() {
+        let expected = fs::read_to_string(file).unwrap();
+        assert_eq!(expected.lines().count(), scenario.hooks.len());
+        for (n, (hook, line)) in scenario.hooks.iter().zip(expected.lines()).enumerate() {
             deck.set_clock(Timestamp::from_millis(hook.t_ms));
             let mut socket = deck.socket();
             let answer = socket.hook(&hook.event, &env(hook));

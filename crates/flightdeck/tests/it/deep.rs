@@ -1,12 +1,13 @@
-//! Payloads nested nearly as deep as a parser goes: taken, and everything that holds them can still be read.
+//! Payloads nested nearly as deep as the parser allows: they are accepted, and every view of them can be read.
 
 use flightdeck_core::time::Millis;
+use flightdeck_e2e::testkit::{DEADLINE, TestDaemon};
 use serde_json::{Value, json};
 
-use crate::deck::Deck;
-use crate::stage::{DEADLINE, Stage};
+use crate::home::test_home;
+use crate::in_process::InProcessDaemon;
 
-/// A request whose input is an object with lists in it, this deep in all.
+/// A request whose input is an object with nested lists, with this total depth.
 fn request(session: &str, depth: usize) -> String {
     let (open, close) = ("[".repeat(depth - 1), "]".repeat(depth - 1));
     format!(
@@ -15,26 +16,26 @@ fn request(session: &str, depth: usize) -> String {
 }
 
 #[test]
-fn a_deep_payload_is_cut_and_whatever_holds_it_can_be_read() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn a_deep_payload_is_clipped_and_every_view_of_it_can_be_read() {
+    let home = test_home();
+    let daemon = home.daemon();
     assert_eq!(daemon.post("/api/live/hook", &request("http", 124)).status, 204);
     assert_eq!(daemon.post("/api/live/hook", &request("deeper", 128)).status, 400);
     let hook = |id: &str, depth: usize| {
-        let mut hook = stage.socket();
+        let mut hook = home.socket();
         let said = hook.ask_raw(&format!(r#"{{"cmd":"hook","args":{}}}"#, request(id, depth)));
         assert_eq!(said["ok"], true, "{said}");
         hook
     };
     let _held = (hook("hook", 124), hook("deepest", 5000));
     let all = ["deepest", "hook", "http"];
-    let look = |daemon: &crate::stage::Daemon| {
+    let look = |daemon: &TestDaemon| {
         for id in all {
             let card = daemon.card(id);
             assert_eq!(card["agent_state"]["state"], "needs_permission");
             let input = card["asks"][0]["tool_input"].to_string();
             assert!(input.contains("nested too deep"), "{input}");
-            stage.run(&["show", id]).well();
+            home.run(&["show", id]).success();
         }
         let ids = |sessions: &Value| {
             let cards = sessions["sessions"].as_array().unwrap();
@@ -44,16 +45,16 @@ fn a_deep_payload_is_cut_and_whatever_holds_it_can_be_read() {
         };
         assert_eq!(ids(&daemon.get("/api/sessions").json()), all);
         assert_eq!(ids(&daemon.get("/api/sessions?all=1").json()), all);
-        assert_eq!(stage.run(&["ls", "--json"]).json().as_array().unwrap().len(), 3);
-        stage.run(&["policy", "log"]).well();
+        assert_eq!(home.run(&["ls", "--json"]).json().as_array().unwrap().len(), 3);
+        home.run(&["policy", "log"]).success();
         assert_eq!(daemon.get("/api/sessions/http/events?payload=1").status, 200);
     };
     look(&daemon);
     assert!(daemon.stop().success());
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     look(&daemon);
     assert!(daemon.stop().success());
-    let log = stage.paths().logs;
+    let log = home.paths().logs;
     let said: String = std::fs::read_dir(log)
         .unwrap()
         .map(|f| std::fs::read_to_string(f.unwrap().path()).unwrap())
@@ -62,15 +63,15 @@ fn a_deep_payload_is_cut_and_whatever_holds_it_can_be_read() {
 }
 
 #[test]
-fn a_stored_card_that_cannot_be_read_hides_no_other() {
+fn an_unreadable_stored_card_does_not_hide_others() {
     let store = flightdeck::store::Store::in_memory().unwrap();
-    let deck = Deck::with(store.clone(), crate::deck::noon(), DEADLINE);
+    let deck = InProcessDaemon::builder().store(store.clone()).heartbeat_every(DEADLINE).start();
     let stored = |id: &str, card: String| flightdeck::store::StoredSession {
         id: id.to_owned(),
         project: None,
         title: None,
-        started_at: crate::deck::noon(),
-        last_activity_at: crate::deck::noon() - Millis::hours(1),
+        started_at: crate::in_process::noon(),
+        last_activity_at: crate::in_process::noon() - Millis::hours(1),
         ended_at: None,
         card,
     };

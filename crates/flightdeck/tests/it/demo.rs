@@ -1,21 +1,21 @@
-//! The simulated fleet on a real daemon: what it asks can be answered, and it goes on as a client would.
+//! The simulated fleet on a real daemon: its asks can be answered, and it continues as a client would.
 
 use std::collections::BTreeSet;
 use std::fs;
 
+use crate::home::test_home;
+use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
 use serde_json::{Value, json};
 
-use crate::stage::{Daemon, Stage, until};
-
-/// Busy enough that whoever is not answered goes on within seconds, slow enough that most can be.
+/// Fast enough that an unanswered session continues within seconds, slow enough that most asks can be answered.
 const SPEED: &str = "8";
 
 struct Demo {
-    daemon: Daemon,
-    stage: Stage,
+    daemon: TestDaemon,
+    home: TestHome,
 }
 
-/// An open request that was answered here before anybody did in its terminal.
+/// An ask that this test answered before the simulated terminal did.
 struct Answered {
     session: String,
     ask: Value,
@@ -23,15 +23,15 @@ struct Answered {
 
 impl Demo {
     fn start() -> Self {
-        let stage = Stage::new();
-        let tmp = stage.path().join("tmp");
+        let home = test_home();
+        let tmp = home.path().join("tmp");
         fs::create_dir(&tmp).unwrap();
-        let mut demo = stage.flightdeck(&["demo", "--sessions", "24", "--speed", SPEED, "--port", "0"]);
+        let mut demo = home.flightdeck(&["demo", "--sessions", "24", "--speed", SPEED, "--port", "0"]);
         demo.env("TMPDIR", &tmp);
-        Self { daemon: Daemon::start(demo, &stage), stage }
+        Self { daemon: home.start(demo), home }
     }
 
-    /// Requests that a person could answer now, each alone on its card. Reads are asked for two at a time.
+    /// Asks that can be answered now and are the only one on their card. Reads always come in pairs.
     fn open(&self, kind: &str) -> Vec<(String, Value)> {
         let alone = |card: &Value| {
             let asks = card["asks"].as_array().unwrap();
@@ -43,7 +43,7 @@ impl Demo {
         self.daemon.board().iter().filter_map(alone).collect()
     }
 
-    /// The first one of this kind that nobody was quicker with.
+    /// Answers the first ask of this kind that the terminal has not answered yet.
     fn answer(&self, kind: &str, with: impl Fn(&Value) -> Value) -> Answered {
         until("a request was answered here", || {
             self.open(kind).into_iter().find_map(|(session, ask)| {
@@ -55,7 +55,7 @@ impl Demo {
         })
     }
 
-    /// What the client did next, as soon as it has done one of these.
+    /// Waits for the first of these events after the answer.
     fn next(&self, answered: &Answered, awaited: &[&str]) -> String {
         let path = format!("/api/sessions/{}/events?limit=1000", answered.session);
         let name = |event: &Value| event["name"].as_str().unwrap().to_owned();
@@ -64,20 +64,20 @@ impl Demo {
             let asked = events.into_iter().skip_while(|event| event["id"] != answered.ask["id"]);
             let mut then: Vec<Value> = asked.skip_while(|event| name(event) != "answered").skip(1).collect();
             then.retain(|event| name(event) != "Notification");
-            // Hooks overtake each other.
+            // Hooks may arrive out of order.
             then.sort_by_key(|event| event["fired_at"].as_str().unwrap().to_owned());
             then.iter().any(|event| awaited.contains(&name(event).as_str())).then(|| name(&then[0]))
         })
     }
 
-    /// As the card says it.
+    /// The resolution on the card.
     fn resolution(&self, answered: &Answered) -> Value {
         let card = self.daemon.card(&answered.session);
         let mut asks = card["asks"].as_array().unwrap().iter();
         asks.find(|ask| ask["id"] == answered.ask["id"]).unwrap()["resolution"].clone()
     }
 
-    /// At some time after it was answered: at the speed of a demo it may be over by now.
+    /// Waits until the session has worked since the answer; in a fast demo that may already be over.
     fn ran(&self, answered: &Answered) {
         let since = self.resolution(answered)["at"].as_str().unwrap().to_owned();
         until("it runs", || {
@@ -89,7 +89,7 @@ impl Demo {
 }
 
 #[test]
-fn what_a_demo_asks_is_answered_on_the_board_and_its_sessions_go_on() {
+fn asks_of_a_demo_are_answered_on_the_board_and_its_sessions_continue() {
     let demo = Demo::start();
     let allowed = demo.answer("permission", |_| json!({"decision": "allow", "via": "web"}));
     assert_eq!(demo.resolution(&allowed)["how"], "allowed");
@@ -108,21 +108,21 @@ fn what_a_demo_asks_is_answered_on_the_board_and_its_sessions_go_on() {
 
     assert_eq!(demo.next(&allowed, &["PostToolUse"]), "PostToolUse");
     assert_eq!(demo.next(&picked, &["PostToolUse"]), "PostToolUse");
-    // One that was asked for together with another call goes on with that.
+    // A call that was asked for together with another one continues with that one.
     let without = ["PostToolBatch", "PreToolUse"];
     assert!(without.contains(&demo.next(&refused, &without).as_str()));
 }
 
 #[test]
-fn a_demo_says_that_it_has_no_hooks_on_purpose() {
-    let Demo { daemon, stage } = Demo::start();
+fn a_demo_says_that_it_has_no_hooks_by_design() {
+    let Demo { daemon, home } = Demo::start();
     let status = daemon.get("/hook/status").json();
     assert_eq!((&status["simulated"], &status["wanted"]), (&true.into(), &false.into()));
-    let tmp = fs::read_dir(stage.path().join("tmp")).unwrap().map(|entry| entry.unwrap().path());
+    let tmp = fs::read_dir(home.path().join("tmp")).unwrap().map(|entry| entry.unwrap().path());
     let homes: Vec<_> = tmp.filter(|path| path.join("daemon.lock").exists()).collect();
-    let home = homes[0].to_str().unwrap();
+    let demo_home = homes[0].to_str().unwrap();
     for command in ["status", "doctor"] {
-        let said = stage.run(&["--home", home, command]);
+        let said = home.run(&["--home", demo_home, command]);
         assert_eq!(said.code, 0, "{}{}", said.out, said.err);
         let says = "none, on purpose: the sessions are simulated";
         assert!(said.out.lines().any(|line| line.contains("hooks") && line.ends_with(says)), "{}", said.out);
@@ -130,7 +130,7 @@ fn a_demo_says_that_it_has_no_hooks_on_purpose() {
 }
 
 #[test]
-fn what_nobody_answers_in_a_demo_is_answered_in_its_terminal() {
+fn an_unanswered_ask_of_a_demo_is_answered_in_its_terminal() {
     let demo = Demo::start();
     let waiting: BTreeSet<String> = ["permission", "question", "plan"]
         .into_iter()
@@ -145,7 +145,7 @@ fn what_nobody_answers_in_a_demo_is_answered_in_its_terminal() {
         });
         assert!(how.ends_with("_in_terminal"), "{how}");
     }
-    let Demo { daemon, stage } = demo;
+    let Demo { daemon, home } = demo;
     assert!(daemon.stop().success());
-    assert_eq!(fs::read_dir(stage.path().join("tmp")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(home.path().join("tmp")).unwrap().count(), 0);
 }

@@ -1,4 +1,4 @@
-//! What comes in may be hostile: two meanings in one request, links where files should be, text that wants to be more.
+//! Hostile input: requests with two meanings, links in place of files, texts with escape sequences.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -6,24 +6,24 @@ use std::net::TcpStream;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::time::Instant;
 
+use crate::home::test_home;
 use flightdeck::clock;
-use flightdeck::inlet::spool;
-use flightdeck_core::record::EventId;
+use flightdeck::ingest::spool;
+use flightdeck_core::log::record::EventId;
 use flightdeck_core::wire::clip::MARK;
+use flightdeck_e2e::testkit::http::{Request, Response};
+use flightdeck_e2e::testkit::{DEADLINE, PATIENT_HOOK, TestDaemon, TestHome, run_hook, until};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Request};
-use crate::stage::{DEADLINE, Daemon, PATIENT_HOOK, Stage, feed, until};
-
 const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop","cwd":"/w"}"#;
 
-/// Exactly these bytes, and everything that comes back until the daemon hangs up.
-fn raw(daemon: &Daemon, request: &str) -> String {
+/// Sends exactly these bytes and returns everything until the daemon closes the connection.
+fn raw(daemon: &TestDaemon, request: &str) -> String {
     let mut stream = TcpStream::connect(daemon.addr).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
-    // A daemon that hangs up in the middle has said enough.
+    // The daemon may close the connection early.
     let _ = stream.write_all(request.as_bytes()).and_then(|()| stream.shutdown(std::net::Shutdown::Write));
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -31,9 +31,9 @@ fn raw(daemon: &Daemon, request: &str) -> String {
 }
 
 #[test]
-fn one_request_never_has_a_second_hidden_in_it() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn no_second_request_is_read_from_inside_another() {
+    let home = test_home();
+    let daemon = home.daemon();
     let host = daemon.addr;
     let smuggled = format!(
         "POST /api/live/hook HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{STOP}",
@@ -44,7 +44,7 @@ fn one_request_never_has_a_second_hidden_in_it() {
     );
     let length = smuggled.len();
     for request in [
-        // Two lengths, and a length beside chunks: whichever the reader takes, the rest is no request.
+        // Two lengths, and a length beside chunks: the rest must not be read as a request.
         format!("{head}Content-Length: 0\r\nContent-Length: {length}\r\n\r\n{smuggled}"),
         format!(
             "{head}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\nContent-Length: 4\r\n\r\n0\r\n\r\n{smuggled}"
@@ -60,7 +60,7 @@ fn one_request_never_has_a_second_hidden_in_it() {
         let answer = raw(&daemon, &request);
         assert_eq!(daemon.events_total(), 0, "{request}\n->\n{answer}");
     }
-    // With chunks and a length, chunks are right, and what follows them is a request of its own, guarded like any.
+    // With chunks and a length the chunks count; the bytes after them are a separate request, checked like any other.
     let foreign = smuggled.replace(&host.to_string(), "evil.example");
     let both = format!("{head}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n{foreign}");
     raw(&daemon, &both);
@@ -70,8 +70,8 @@ fn one_request_never_has_a_second_hidden_in_it() {
 
 #[test]
 fn endless_headers_and_addresses_are_refused_and_cost_little() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+    let home = test_home();
+    let daemon = home.daemon();
     let host = daemon.addr;
     let before = daemon.memory().0;
     let many: String = (0..20_000).map(|n| format!("x{n}: y\r\n")).collect();
@@ -89,20 +89,20 @@ fn endless_headers_and_addresses_are_refused_and_cost_little() {
 }
 
 #[test]
-fn json_nested_without_end_is_refused_over_http_and_taken_without_its_depths_from_a_hook() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn endlessly_nested_json_is_refused_over_http_and_accepted_clipped_from_a_hook() {
+    let home = test_home();
+    let daemon = home.daemon();
     let before = daemon.memory().0;
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     let body = format!(r#"{{"session_id":"s","hook_event_name":"Stop","x":{deep}}}"#);
     assert_eq!(daemon.post("/api/live/hook", &body).status, 400);
-    let mut socket = stage.socket();
+    let mut socket = home.socket();
     let said = socket.ask_raw(&format!(r#"{{"cmd":"hook","args":{body}}}"#));
-    assert_eq!(said["ok"], true, "a hook can tell nobody that its event was refused");
-    stage.hook(&body);
-    fs::write(stage.paths().spool().join(spooled_now(1)), format!(r#"{{"cmd":"hook","args":{body}}}"#))
+    assert_eq!(said["ok"], true, "a hook cannot report that its event was refused");
+    home.hook(&body);
+    fs::write(home.paths().spool().join(spooled_now(1)), format!(r#"{{"cmd":"hook","args":{body}}}"#))
         .unwrap();
-    until("the spool is empty", || spool::list(&stage.paths().spool()).unwrap().is_empty().then_some(()));
+    until("the spool is empty", || spool::list(&home.paths().spool()).unwrap().is_empty().then_some(()));
     let events = until("it came by socket, hook and spool", || {
         let page = daemon.get("/api/sessions/s/events?payload=1").json();
         page["events"].as_array().cloned().filter(|events| events.len() == 3)
@@ -116,17 +116,17 @@ fn json_nested_without_end_is_refused_over_http_and_taken_without_its_depths_fro
     assert!(daemon.memory().0 < before + 64 * 1024 * 1024);
 }
 
-/// The name of a file in the spool that is not so old that it is dropped unread.
+/// A spool file name that is new enough not to be dropped unread.
 fn spooled_now(id: u128) -> String {
     spool::file_name(clock::now().as_millis() as u64 * 1_000_000, EventId(id))
 }
 
-/// What a daemon would take for an event if it followed a link to it.
+/// A valid event: it would be stored if the daemon followed a link to it.
 const PRECIOUS: &str = r#"{"cmd":"hook","args":{"session_id":"stolen","hook_event_name":"Stop"}}"#;
 
-/// A folder of the person's that must stay as it is.
-fn victim(stage: &Stage) -> std::path::PathBuf {
-    let victim = stage.path().join("victim");
+/// A folder of the person that must not change.
+fn victim(home: &TestHome) -> std::path::PathBuf {
+    let victim = home.path().join("victim");
     fs::DirBuilder::new().mode(0o755).create(&victim).unwrap();
     fs::write(victim.join("precious"), PRECIOUS).unwrap();
     victim
@@ -141,42 +141,42 @@ fn assert_untouched(victim: &std::path::Path) {
 
 #[test]
 fn a_link_in_the_spool_is_neither_read_nor_removed_nor_written_through() {
-    let stage = Stage::new();
-    stage.daemon().kill();
-    let victim = victim(&stage);
-    let folder = stage.paths().spool();
+    let home = test_home();
+    home.daemon().kill();
+    let victim = victim(&home);
+    let folder = home.paths().spool();
     symlink(victim.join("precious"), folder.join(spooled_now(1))).unwrap();
     symlink(&victim, folder.join("rejected")).unwrap();
     fs::write(folder.join(spooled_now(2)), "no event").unwrap();
-    let daemon = stage.daemon();
-    stage.hook(STOP);
+    let daemon = home.daemon();
+    home.hook(STOP);
     assert_eq!(daemon.events_total(), 1);
     assert!(daemon.board().iter().all(|card| card["id"] != "stolen"));
     until("what is no event was to be set aside", || {
-        let log = fs::read_to_string(stage.paths().logs.join("flightdeck.log")).unwrap();
-        log.contains("it cannot even be set aside").then_some(())
+        let log = fs::read_to_string(home.paths().logs.join("flightdeck.log")).unwrap();
+        log.contains("could not set the spool file aside").then_some(())
     });
     assert_untouched(&victim);
 }
 
 #[test]
 fn a_socket_path_that_is_a_link_is_replaced_not_followed() {
-    let stage = Stage::new();
-    stage.daemon().kill();
-    let victim = victim(&stage);
-    let socket = stage.paths().socket();
+    let home = test_home();
+    home.daemon().kill();
+    let victim = victim(&home);
+    let socket = home.paths().socket();
     let _ = fs::remove_file(&socket);
     symlink(victim.join("precious"), &socket).unwrap();
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     assert!(!socket.is_symlink());
-    stage.hook(STOP);
+    home.hook(STOP);
     assert_eq!(daemon.events_total(), 1);
     assert_untouched(&victim);
 }
 
 /// Every file below Flightdeck's home with its bytes.
-fn everything(stage: &Stage) -> Vec<(String, Vec<u8>)> {
-    let mut folders = vec![stage.paths().home];
+fn everything(home: &TestHome) -> Vec<(String, Vec<u8>)> {
+    let mut folders = vec![home.paths().home];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -198,36 +198,36 @@ fn holding<'a>(files: &'a [(String, Vec<u8>)], word: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn secrets_of_the_environment_are_stored_nowhere_and_those_of_payloads_are_not_logged() {
-    let stage = Stage::new();
-    let mut command = stage.flightdeck(&["up", "--no-hooks", "--port", "0"]);
+fn secrets_of_the_environment_are_not_stored_and_those_of_payloads_are_not_logged() {
+    let home = test_home();
+    let mut command = home.flightdeck(&["up", "--no-hooks", "--port", "0"]);
     command.env("FLIGHTDECK_LOG", "trace").env("FLIGHTDECK_TOKEN", "t0ken-of-the-daemon");
     command.env("ANTHROPIC_API_KEY", "sk-of-the-daemon");
-    let daemon = Daemon::start(command, &stage);
+    let daemon = home.start(command);
     let prompt = json!({"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "my password is hunter2-in-a-prompt"});
-    let mut hook = stage.flightdeck(&PATIENT_HOOK);
+    let mut hook = home.flightdeck(&PATIENT_HOOK);
     hook.env("ANTHROPIC_API_KEY", "sk-of-the-client").env("AWS_SECRET_ACCESS_KEY", "aws-of-the-client");
     hook.env("CLAUDE_CODE_MESSAGING_KEY", "messaging-of-the-client").env("TMUX_PANE", "%5");
-    feed(&mut hook, &prompt.to_string());
-    // Refused in every way that writes a line to the log.
+    run_hook(&mut hook, &prompt.to_string());
+    // Requests that are refused with a log line.
     let bearer = Request::new("GET", "/api/sessions")
         .host(daemon.addr)
-        .header("authorization", "Bearer guess-0f-a-stranger");
+        .header("authorization", "Bearer guess-0f-the-token");
     assert_eq!(bearer.send(daemon.addr).status, 401);
     assert_eq!(daemon.get("/api/sessions?token=t0ken-of-the-daemon").status, 200);
-    stage.socket().ask_raw(r#"{"cmd":"hook","args":{"prompt":"hunter2-in-a-torn-line"#);
-    let torn = stage.paths().spool().join(spooled_now(1));
+    home.socket().ask_raw(r#"{"cmd":"hook","args":{"prompt":"hunter2-in-a-torn-line"#);
+    let torn = home.paths().spool().join(spooled_now(1));
     fs::write(torn, r#"{"cmd":"hook","args":{"prompt":"hunter2-in-a-torn-file"#).unwrap();
-    until("the spool is empty", || spool::list(&stage.paths().spool()).unwrap().is_empty().then_some(()));
+    until("the spool is empty", || spool::list(&home.paths().spool()).unwrap().is_empty().then_some(()));
     assert!(daemon.stop().success());
 
-    let files = everything(&stage);
+    let files = everything(&home);
     for word in [
         "sk-of-the",
         "aws-of-the",
         "messaging-of-the",
         "t0ken-of-the-daemon",
-        "guess-0f-a-stranger",
+        "guess-0f-the-token",
         "hunter2-in-a-torn-line",
     ] {
         assert_eq!(holding(&files, word), Vec::<&str>::new(), "{word}");
@@ -241,24 +241,24 @@ fn secrets_of_the_environment_are_stored_nowhere_and_those_of_payloads_are_not_l
 /// Sets the title, writes the clipboard, clears the screen, hides the cursor, rings, turns the text around; the C1 form.
 const HOSTILE: &str = "a\u{1b}]0;pwned\u{7}b\u{1b}]52;c;cHduZWQ=\u{7}c\u{1b}[2J\u{1b}[?25ld\u{9b}31me\u{202e}f\rg\u{8}h\u{0}i\u{85}j";
 
-/// What is left of it on a line.
+/// The same without its control characters, on one line.
 const TAMED: &str = "abcdef ghij";
 
-/// What `ls --watch` writes to a terminal once the board is on it, without the sequences that are ours.
-fn watched_in_a_terminal(stage: &Stage) -> String {
+/// The output of `ls --watch` to a terminal with a full board, without our own sequences.
+fn watched_in_a_terminal(home: &TestHome) -> String {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&terminal).unwrap();
     unlockpt(&terminal).unwrap();
     let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
     let side = || fs::File::options().read(true).write(true).open(&name).unwrap();
-    let mut command = stage.flightdeck(&["ls", "--watch"]);
+    let mut command = home.flightdeck(&["ls", "--watch"]);
     command.env("NO_COLOR", "1").stdin(side()).stdout(side());
     let mut watch = command.spawn().unwrap();
-    // The terminal is the child's alone: when it ends, reading does.
+    // Only the child has the terminal open: reading ends with it.
     drop(command);
     let mut terminal = fs::File::from(terminal);
     let (mut screen, mut some, begun) = (Vec::new(), [0; 4096], Instant::now());
-    // It draws its clocks every second, so there is always more to read.
+    // It redraws every second, so there is always more to read.
     while let Ok(n @ 1..) = terminal.read(&mut some) {
         screen.extend_from_slice(&some[..n]);
         if String::from_utf8_lossy(&screen).contains(TAMED) || begun.elapsed() > DEADLINE {
@@ -283,10 +283,10 @@ fn is_tame(text: &str) -> bool {
 
 #[test]
 fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
-    let stage = Stage::new();
-    let mut command = stage.flightdeck(&["up", "--no-hooks", "--port", "0"]);
+    let home = test_home();
+    let mut command = home.flightdeck(&["up", "--no-hooks", "--port", "0"]);
     command.env("FLIGHTDECK_LOG", "trace");
-    let daemon = Daemon::start(command, &stage);
+    let daemon = home.start(command);
     let mut base = json!({"session_id": "s1", "cwd": format!("/w/{HOSTILE}"), "transcript_path": HOSTILE, "permission_mode": HOSTILE});
     let mut sent = String::new();
     let mut send = |more: Value| {
@@ -312,18 +312,18 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
     assert_eq!(daemon.post("/api/live/hook", &stop.to_string()).status, 204);
     let stored = daemon.get("/api/sessions/s1/events?payload=1").json();
     assert_eq!(stored["events"][1]["payload"]["prompt"], HOSTILE, "it is stored as it came");
-    let mut socket = stage.socket();
+    let mut socket = home.socket();
     socket.ask_raw(&json!({"cmd": HOSTILE}).to_string());
     socket.ask_raw(&format!("{{\"cmd\":\"{HOSTILE}"));
-    fs::write(stage.paths().spool().join(spooled_now(1)), format!("{{\"{HOSTILE}")).unwrap();
-    until("the spool is empty", || spool::list(&stage.paths().spool()).unwrap().is_empty().then_some(()));
+    fs::write(home.paths().spool().join(spooled_now(1)), format!("{{\"{HOSTILE}")).unwrap();
+    until("the spool is empty", || spool::list(&home.paths().spool()).unwrap().is_empty().then_some(()));
 
-    let recording = stage.paths().home.join("recording.jsonl");
+    let recording = home.paths().home.join("recording.jsonl");
     fs::write(&recording, sent).unwrap();
     let recording = recording.to_str().unwrap();
-    // So that the dry run has something to show.
-    fs::write(stage.paths().config, "[[policy.rules]]\ntool = \"*\"\ndecision = \"deny\"\n").unwrap();
-    // What is tame of it is shown, or all of it escaped; some commands tell nothing of sessions.
+    // Gives the dry run a result.
+    fs::write(home.paths().config, "[[policy.rules]]\ntool = \"*\"\ndecision = \"deny\"\n").unwrap();
+    // The harmless part is shown, or all of it escaped; some commands print nothing about sessions.
     for (args, code, shown) in [
         (&["ls"][..], 0, true),
         (&["ls", "--json"], 0, true),
@@ -343,13 +343,13 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
         (&["explain", "s1"], 0, true),
         (&["next"], 0, true),
         (&["status"], 0, false),
-        // No hooks are registered here, which it says.
+        // It reports that no hooks are registered.
         (&["doctor"], 1, false),
         (&["usage"], 0, false),
         (&["show", "s1", "--json"], 0, true),
         (&["explain", HOSTILE.trim_end_matches(|c: char| c != 'a')], 0, true),
     ] {
-        let said = stage.run(args);
+        let said = home.run(args);
         let tells = said.out.contains(TAMED) || said.out.contains("\\u001b");
         assert_eq!((said.code, tells), (code, shown), "{args:?}: {}{}", said.out, said.err);
         assert!(is_tame(&said.out) && is_tame(&said.err), "{args:?}: {:?}", said.out + &said.err);
@@ -361,23 +361,25 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
             said.out
         );
     }
-    let screen = watched_in_a_terminal(&stage);
+    let screen = watched_in_a_terminal(&home);
     assert!(is_tame(&screen) && !screen.contains("pwned"), "{screen:?}");
-    let log = fs::read_to_string(stage.paths().logs.join("flightdeck.log")).unwrap();
-    assert!(log.contains("is no frame and was refused") && log.contains("is no event and was set aside"));
+    let log = fs::read_to_string(home.paths().logs.join("flightdeck.log")).unwrap();
+    assert!(
+        log.contains("is not a frame; it was refused") && log.contains("holds no event and is set aside")
+    );
     assert!(is_tame(&log), "{:?}", log.lines().find(|line| !is_tame(line)));
 }
 
 #[test]
-fn a_card_is_json_and_never_a_page() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn a_card_is_served_as_json_and_never_as_html() {
+    let home = test_home();
+    let daemon = home.daemon();
     let html = "<script>alert(1)</script>";
     daemon.post(
         "/api/live/hook",
         &json!({"session_id": html, "hook_event_name": "UserPromptSubmit", "prompt": html}).to_string(),
     );
-    let is_json = |answer: &Answer| {
+    let is_json = |answer: &Response| {
         answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"))
     };
     for path in [

@@ -1,4 +1,4 @@
-//! `kill -9` at the worst moment: what was acknowledged is there, the board is the same, and nothing counts twice.
+//! `kill -9` under load: acknowledged events survive, the board is the same, and no event counts twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,16 +7,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use flightdeck::clock;
-use flightdeck::inlet::spool;
+use flightdeck::ingest::spool;
 use flightdeck::store::Store;
-use flightdeck_core::record::{EventId, Record, Source};
+use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::rules::Rules;
+use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
 use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
 use flightdeck_sim::rng::Rng;
 use serde_json::{Value, json};
 
 use crate::board;
-use crate::stage::{Daemon, Stage, until};
+use crate::home::test_home;
 
 const SEED: u64 = 20261115;
 const CONNECTIONS: usize = 6;
@@ -27,10 +28,10 @@ fn rules() -> Rules {
     Rules { host: Some(host), ..Rules::default() }
 }
 
-/// The log as the dead daemon left it, read from a copy: the story must not mend what the next start has to.
-fn log_of(stage: &Stage) -> Vec<Record> {
-    let copy = tempfile::tempdir_in(stage.path()).unwrap();
-    let database = stage.paths().database();
+/// The log of the dead daemon, read from a copy: the test must not repair it before the next start does.
+fn log_of(home: &TestHome) -> Vec<Record> {
+    let copy = tempfile::tempdir_in(home.path()).unwrap();
+    let database = home.paths().database();
     for name in ["flightdeck.db", "flightdeck.db-wal"] {
         let from = database.with_file_name(name);
         if from.exists() {
@@ -55,7 +56,7 @@ fn read_log(path: &Path) -> Vec<Record> {
     })
 }
 
-/// One event on its way: its id, and its place in the log once that was acknowledged.
+/// A sent event: its id, and its sequence number once it was acknowledged.
 #[derive(Clone, Debug)]
 struct Sent {
     id: EventId,
@@ -73,14 +74,14 @@ impl Sent {
     }
 }
 
-/// Sends its share at the pace of the whole until the daemon is gone.
+/// Sends its share of the events at the common rate until the daemon is gone.
 fn work(
-    stage: &Stage,
+    home: &TestHome,
     share: Vec<(usize, SimEvent)>,
     began: Instant,
     acknowledged: &AtomicUsize,
 ) -> Vec<Sent> {
-    let mut socket = stage.socket();
+    let mut socket = home.socket();
     let mut sent = Vec::new();
     for (n, event) in share {
         let due = began + Duration::from_micros(1_000_000 / EVENTS_PER_SECOND * n as u64);
@@ -98,22 +99,20 @@ fn work(
     sent
 }
 
-/// Three seconds of a busy fleet over several connections, cut off once `enough` were acknowledged.
-fn load_and_kill(stage: &Stage, daemon: Daemon, enough: usize) -> Vec<Sent> {
+/// Three seconds of a busy fleet over several connections; the daemon is killed after `enough` acknowledgements.
+fn load_and_kill(home: &TestHome, daemon: TestDaemon, enough: usize) -> Vec<Sent> {
     let config = FleetConfig { sessions: 54, seed: SEED, speed: 20.0, ..FleetConfig::default() };
     let mut shares = vec![Vec::new(); CONNECTIONS];
     for (n, event) in Fleet::new(config).take(3 * EVENTS_PER_SECOND as usize).enumerate() {
-        // One session, one connection: its own order holds.
+        // One connection per session keeps its events in order.
         let share = event.session_id.bytes().map(usize::from).sum::<usize>() % CONNECTIONS;
         shares[share].push((n, event));
     }
     let acknowledged = AtomicUsize::new(0);
     let began = Instant::now();
     std::thread::scope(|scope| {
-        let workers: Vec<_> = shares
-            .into_iter()
-            .map(|share| scope.spawn(|| work(stage, share, began, &acknowledged)))
-            .collect();
+        let workers: Vec<_> =
+            shares.into_iter().map(|share| scope.spawn(|| work(home, share, began, &acknowledged))).collect();
         until("enough events are acknowledged", || {
             (acknowledged.load(Ordering::SeqCst) >= enough).then_some(())
         });
@@ -126,22 +125,22 @@ fn load_and_kill(stage: &Stage, daemon: Daemon, enough: usize) -> Vec<Sent> {
 
 #[test]
 fn every_acknowledged_event_survives_kill_9_under_load_and_the_board_is_the_same() {
-    let stage = Stage::new();
+    let home = test_home();
     let mut rng = Rng::new(SEED);
-    let sent = load_and_kill(&stage, stage.daemon(), rng.between(1200, 2400) as usize);
-    let log = log_of(&stage);
+    let sent = load_and_kill(&home, home.daemon(), rng.between(1200, 2400) as usize);
+    let log = log_of(&home);
     let seqs: BTreeMap<EventId, u64> = log.iter().map(|r| (r.id, r.seq)).collect();
     assert_eq!(seqs.len(), log.len(), "an id stands twice in the log");
     for one in sent.iter().filter(|s| s.seq.is_some()) {
         assert_eq!(seqs.get(&one.id).copied(), one.seq);
     }
 
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     board::assert_same(&unheld(daemon.board()), &unheld(board::of(&log, rules(), clock::now())));
     assert!(daemon.board().len() > 20);
 
-    // A sender that was cut off sends again; so does one that only believes so.
-    let mut socket = stage.socket();
+    // A sender without an acknowledgement sends again; duplicates must be recognised.
+    let mut socket = home.socket();
     for one in &sent {
         let answer = socket.ask(&one.line);
         assert_eq!(answer["ok"], true);
@@ -149,25 +148,25 @@ fn every_acknowledged_event_survives_kill_9_under_load_and_the_board_is_the_same
             assert_eq!(answer["data"]["seq"].as_u64(), Some(*seq));
         }
     }
-    assert_eq!(hooks_of(&stage), sent.len());
+    assert_eq!(hooks_of(&home), sent.len());
 
-    // Once more, with nobody speaking: killed, and then stopped in order (that start uses a snapshot).
+    // Again without events: first killed, then stopped properly (the start after that uses a snapshot).
     let before = daemon.board();
     daemon.kill();
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     board::assert_same(&unheld(daemon.board()), &unheld(before.clone()));
     assert!(daemon.stop().success());
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     board::assert_same(&unheld(daemon.board()), &unheld(before.clone()));
-    assert_eq!(hooks_of(&stage), sent.len());
+    assert_eq!(hooks_of(&home), sent.len());
 }
 
-/// Beside them stand our own facts: that a held hook is gone.
-fn hooks_of(stage: &Stage) -> usize {
-    log_of(stage).iter().filter(|record| record.source == Source::Hook).count()
+/// Hook events only; the log also has our own events about abandoned hooks.
+fn hooks_of(home: &TestHome) -> usize {
+    log_of(home).iter().filter(|record| record.source == Source::Hook).count()
 }
 
-/// A daemon that was killed held hooks, and the next one holds none: the one thing in which the boards differ.
+/// Removes the only allowed difference: the killed daemon held hooks, the next one holds none.
 fn unheld(mut board: Vec<Value>) -> Vec<Value> {
     for ask in board.iter_mut().filter_map(|card| card["asks"].as_array_mut()).flatten() {
         ask["answerable"] = Value::Null;
@@ -183,28 +182,28 @@ fn tool(n: usize) -> String {
         .to_string()
 }
 
-/// The tools of the session's events, in the order of the log.
-fn tools(daemon: &Daemon) -> Vec<String> {
+/// The tools of the session's events, in log order.
+fn tools(daemon: &TestDaemon) -> Vec<String> {
     let page = daemon.get("/api/sessions/s/events?payload=1&limit=1000").json();
     let events = page["events"].as_array().unwrap().iter();
     events.map(|e| e["payload"]["tool_name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn what_hooks_spooled_while_the_daemon_was_dead_arrives_in_order_and_once() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
-    stage.hook(&tool(0));
+fn events_spooled_while_the_daemon_was_dead_arrive_once_and_in_order() {
+    let home = test_home();
+    let daemon = home.daemon();
+    home.hook(&tool(0));
     assert_eq!(tools(&daemon), ["Tool00"]);
     daemon.kill();
 
-    (1..=12).for_each(|n| stage.hook(&tool(n)));
-    let spool_folder = stage.paths().spool();
+    (1..=12).for_each(|n| home.hook(&tool(n)));
+    let spool_folder = home.paths().spool();
     let files = spool::list(&spool_folder).unwrap();
     assert_eq!(files.len(), 12);
     let kept = files.iter().map(|f| (f.path.clone(), fs::read(&f.path).unwrap())).collect::<Vec<_>>();
 
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     let expected: Vec<String> = (0..=12).map(|n| format!("Tool{n:02}")).collect();
     assert_eq!(tools(&daemon), expected);
     assert!(spool::list(&spool_folder).unwrap().is_empty());
@@ -215,25 +214,25 @@ fn what_hooks_spooled_while_the_daemon_was_dead_arrives_in_order_and_once() {
     for (path, bytes) in &kept {
         fs::write(path, bytes).unwrap();
     }
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     until("the spool is empty", || spool::list(&spool_folder).unwrap().is_empty().then_some(()));
     assert_eq!(tools(&daemon), expected);
     assert_eq!(daemon.board(), before);
-    let ids: BTreeSet<_> = log_of(&stage).iter().map(|r| r.id).collect();
+    let ids: BTreeSet<_> = log_of(&home).iter().map(|r| r.id).collect();
     assert_eq!(ids.len(), 13);
 }
 
 #[test]
-fn a_file_that_is_no_event_does_not_keep_the_others_waiting() {
-    let stage = Stage::new();
-    stage.daemon().kill();
-    stage.hook(&tool(1));
-    let spool_folder = stage.paths().spool();
+fn a_spool_file_without_an_event_does_not_delay_the_others() {
+    let home = test_home();
+    home.daemon().kill();
+    home.hook(&tool(1));
+    let spool_folder = home.paths().spool();
     let earlier = spool::list(&spool_folder).unwrap()[0].fired_ns - 10;
     for (n, text) in [(1, r#"{"cmd":"hook","args":"#), (2, r#"{"cmd":"hook","args":{}}"#)] {
         fs::write(spool_folder.join(spool::file_name(earlier + n, EventId(n.into()))), text).unwrap();
     }
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     assert_eq!(tools(&daemon), ["Tool01"]);
     let stats = spool::stats(&spool_folder).unwrap();
     assert_eq!((stats.files, stats.rejected), (0, 2));

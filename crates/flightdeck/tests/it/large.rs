@@ -1,10 +1,10 @@
-//! A Write of a large file: 20 MB on its way through both doors, clipped before it is stored.
+//! A Write of a large file: 20 MB through the socket and over HTTP, clipped before it is stored.
 
 use std::time::Instant;
 
+use crate::home::test_home;
+use flightdeck_e2e::testkit::{TestDaemon, until};
 use serde_json::{Value, json};
-
-use crate::stage::{Daemon, Stage, until};
 
 const MB: usize = 20;
 
@@ -18,7 +18,7 @@ fn payload(session: &str) -> String {
     .to_string()
 }
 
-fn begin(daemon: &Daemon, session: &str) {
+fn begin(daemon: &TestDaemon, session: &str) {
     for event in [
         json!({"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": "write it"}),
         json!({"session_id": session, "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "t1",
@@ -29,15 +29,15 @@ fn begin(daemon: &Daemon, session: &str) {
     assert_eq!(daemon.card(session)["agent_state"]["state"], "acting");
 }
 
-fn stored(daemon: &Daemon, session: &str) -> Value {
+fn stored(daemon: &TestDaemon, session: &str) -> Value {
     let page = daemon.get(&format!("/api/sessions/{session}/events?payload=1")).json();
     page["events"][2]["payload"].clone()
 }
 
 #[test]
-fn twenty_megabytes_go_through_hook_and_http_and_leave_little_behind() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn twenty_megabytes_through_hook_and_http_are_clipped_and_use_little_memory() {
+    let home = test_home();
+    let daemon = home.daemon();
     let (start, _) = daemon.memory();
     for door in ["http", "hook"] {
         begin(&daemon, door);
@@ -45,7 +45,7 @@ fn twenty_megabytes_go_through_hook_and_http_and_leave_little_behind() {
         let began = Instant::now();
         match door {
             "http" => assert_eq!(daemon.post("/api/live/hook", &body).status, 204),
-            _ => stage.hook(&body),
+            _ => home.hook(&body),
         }
         let took = began.elapsed();
         let shown = until("it has arrived", || {
@@ -68,6 +68,6 @@ fn twenty_megabytes_go_through_hook_and_http_and_leave_little_behind() {
         assert!(stored["tool_input"]["content"].as_str().unwrap().ends_with("bytes clipped]"));
     }
     let (_, most) = daemon.memory();
-    // The frame, and its strings once more while it is parsed; never a queue of them.
+    // The frame, plus its strings while it is parsed; frames do not queue up.
     assert!(most - start < 200 << 20, "{most}");
 }

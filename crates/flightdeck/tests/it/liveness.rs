@@ -1,14 +1,14 @@
-//! Who is dead: only by the process table, and only where its numbers mean the same.
+//! Which sessions are dead: only by the process table, and only in the same pid namespace.
 #![cfg(target_os = "linux")]
 
 use std::process::{Command, Stdio};
 
+use crate::home::test_home;
 use flightdeck::process;
+use flightdeck_e2e::testkit::{PATIENT_HOOK, TestDaemon, TestHome, run_hook, until};
 use serde_json::{Value, json};
 
-use crate::stage::{Daemon, PATIENT_HOOK, Stage, feed, until};
-
-/// A process that is over: its pid, and when it started.
+/// A process that has ended: its pid and start time.
 fn dead_process() -> (u32, String) {
     let mut child = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap();
     let start = process::start_time(child.id()).unwrap();
@@ -17,45 +17,45 @@ fn dead_process() -> (u32, String) {
     (child.id(), start)
 }
 
-fn starts(stage: &Stage, session: &str, env: Value) {
+fn starts(home: &TestHome, session: &str, env: Value) {
     let start =
         json!({"session_id": session, "hook_event_name": "SessionStart", "source": "startup", "cwd": "/w"});
-    assert_eq!(stage.socket().ask(&json!({"cmd": "hook", "args": start, "env": env}))["ok"], true);
+    assert_eq!(home.socket().ask(&json!({"cmd": "hook", "args": start, "env": env}))["ok"], true);
 }
 
-fn end_reason(daemon: &Daemon, session: &str) -> Value {
+fn end_reason(daemon: &TestDaemon, session: &str) -> Value {
     daemon.card(session)["end_reason"].clone()
 }
 
 #[test]
 fn a_process_that_is_gone_before_its_hook_is_handled_ends_the_session_and_unknown_is_not_dead() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+    let home = test_home();
+    let daemon = home.daemon();
     let seat = |ns: Option<&str>| {
         let (pid, start) = dead_process();
         json!({"pid": pid, "proc_start": start, "pid_ns": ns})
     };
-    starts(&stage, "container", seat(Some("pid:[1]")));
-    starts(&stage, "untold", seat(None));
-    starts(&stage, "here", seat(process::namespace().as_deref()));
+    starts(&home, "container", seat(Some("pid:[1]")));
+    starts(&home, "untold", seat(None));
+    starts(&home, "here", seat(process::namespace().as_deref()));
     until("the death is noticed", || (end_reason(&daemon, "here") == "process_died").then_some(()));
-    // They came first, so they were looked at first.
+    // They arrived first, so they were checked first.
     assert_eq!([end_reason(&daemon, "container"), end_reason(&daemon, "untold")], [Value::Null, Value::Null]);
 
-    // A restart looks for everybody, and still cannot see into the container.
+    // A restart checks every session, and still cannot see into the container.
     drop(daemon);
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     until("the restart looked", || (end_reason(&daemon, "untold") == "process_died").then_some(()));
     assert_eq!(end_reason(&daemon, "container"), Value::Null);
 }
 
 #[test]
-fn the_hook_tells_in_which_namespace_its_pid_is_one() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
-    let mut hook = stage.flightdeck(&PATIENT_HOOK);
-    // Gone before the hook ran: only the namespace makes its absence a death.
+fn the_hook_reports_the_namespace_of_its_pid() {
+    let home = test_home();
+    let daemon = home.daemon();
+    let mut hook = home.flightdeck(&PATIENT_HOOK);
+    // The process was gone before the hook ran; only a known namespace makes that a death.
     hook.env("CLAUDE_PID", dead_process().0.to_string());
-    feed(&mut hook, r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}"#);
+    run_hook(&mut hook, r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}"#);
     until("the death is noticed", || (end_reason(&daemon, "s") == "process_died").then_some(()));
 }

@@ -1,22 +1,23 @@
-//! Stories of the whole way of an event: hooks, HTTP, the socket, the store, streams and the command line.
+//! Tests of the whole daemon: hooks, HTTP, the socket, the store, streams and the command line.
 //!
-//! A story runs the built binary ([`stage`]) or a daemon's insides under a clock of its own ([`deck`]). Either way nothing
-//! outside a throw-away folder is read or written.
+//! A test runs the built binary ([`home`]) or a daemon inside its own process with its own clock ([`in_process`]). Neither
+//! reads or writes anything outside a throw-away folder.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
-    reason = "a story stops where it goes wrong"
+    reason = "a test stops where it goes wrong"
 )]
 
 mod asks;
 mod board;
 mod cli;
 mod corpus;
-mod deck;
 mod deep;
 mod demo;
-mod http;
+mod home;
+mod hook_commands;
+mod in_process;
 mod intruders;
 mod kill;
 mod large;
@@ -28,13 +29,11 @@ mod registry;
 mod replay;
 mod safety;
 mod screen;
-mod shim;
-mod socket;
-mod stage;
 mod start;
 mod status_line;
 mod stream;
 mod terminal;
 mod tmux;
 mod trouble;
+mod upgrade;
 mod viewers;

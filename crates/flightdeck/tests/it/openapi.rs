@@ -1,31 +1,23 @@
-//! The document says what there is: every documented route answers, every route is documented.
+//! The router and the OpenAPI document are made from one table: every row of it answers, and nothing else does.
 
-use flightdeck::changes::ChangeKind;
-use flightdeck::outlet::openapi::ROUTES;
+use flightdeck_e2e::testkit::http::Request;
+use flightdeck_protocol::changes::ChangeName;
+use flightdeck_protocol::{Method, Route, openapi};
 use serde_json::Value;
 
-use crate::deck::Deck;
-use crate::http::Request;
+use crate::in_process::InProcessDaemon;
 
 const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop"}"#;
 
-/// What `server.rs` routes: read from its source, so that a new route cannot be forgotten here.
-fn routed() -> Vec<(String, String)> {
-    let source = include_str!("../../src/server.rs");
-    let mut routes = Vec::new();
-    for line in source.lines().filter_map(|l| l.trim().strip_prefix(".route(\"")) {
-        let (path, handlers) = line.split_once("\", ").unwrap();
-        let methods = ["get", "post", "put", "delete", "patch"].into_iter();
-        let used = methods.filter(|method| handlers.contains(&format!("{method}(")));
-        routes.extend(used.map(|method| (method.to_owned(), path.to_owned())));
-    }
-    routes.sort();
-    routes
+fn request(deck: &InProcessDaemon, route: &Route, id: &str, body: &str) -> Request {
+    let path = route.path.replace("{id}", id).replace("{event}", "stop");
+    let request = Request::new(&route.method.as_str().to_ascii_uppercase(), &path).host(deck.addr);
+    if route.method == Method::Post { request.json(body) } else { request }
 }
 
 #[test]
 fn every_route_is_documented_and_nothing_else() {
-    let document = Deck::new().get("/api/openapi.json").json();
+    let document = InProcessDaemon::new().get("/api/openapi.json").json();
     assert_eq!(document["openapi"], "3.1.0");
     let paths = document["paths"].as_object().unwrap().iter();
     let mut documented: Vec<(String, String)> = paths
@@ -34,48 +26,56 @@ fn every_route_is_documented_and_nothing_else() {
         })
         .collect();
     documented.sort();
-    assert_eq!(documented, routed());
+    let mut routed: Vec<_> =
+        openapi::routes().map(|route| (route.method.as_str().to_owned(), route.path.to_owned())).collect();
+    routed.sort();
+    assert_eq!(documented, routed);
+}
+
+#[test]
+fn a_path_that_is_not_in_the_table_is_404() {
+    let deck = InProcessDaemon::new();
+    deck.post(STOP);
+    for path in ["/api", "/api/", "/api/session", "/api/sessions/s/nothing", "/api/asks", "/hook", "/health"]
+    {
+        assert_eq!(deck.get(path).status, 404, "{path}");
+    }
 }
 
 #[test]
 fn every_documented_route_answers_with_a_documented_status() {
-    let deck = Deck::new();
+    let deck = InProcessDaemon::new();
     deck.post(STOP);
-    for (method, path, _, answers) in ROUTES {
-        let path = path.replace("{id}", "s").replace("{event}", "stop");
-        let request = Request::new(&method.to_ascii_uppercase(), &path).host(deck.addr);
-        let request = if *method == "post" { request.json(STOP) } else { request };
-        // A stream never ends, and an ask has to be open: they have stories of their own.
-        if path == "/api/live/stream" || path.starts_with("/api/asks/") {
+    for route in openapi::routes() {
+        let Route { method, path, responses, .. } = route;
+        // A stream never ends, and an ask has to be open: they have tests of their own.
+        if *path == "/api/live/stream" || path.starts_with("/api/asks/") {
             continue;
         }
-        let answer = request.send(deck.addr);
-        assert!(answers.iter().any(|(code, _)| *code == answer.status), "{method} {path}: {}", answer.status);
+        let answer = request(&deck, route, "s", STOP).send(deck.addr);
+        let documented = responses.iter().any(|(code, _)| *code == answer.status);
+        assert!(documented, "{method:?} {path}: {}", answer.status);
         // The session has no terminal, and the payload is no prompt.
         let at_a_terminal = ["/prompt", "/interrupt", "/focus"].iter().any(|end| path.ends_with(end));
-        assert!(at_a_terminal || answer.status < 300, "{method} {path}: {}", answer.status);
+        assert!(at_a_terminal || answer.status < 300, "{method:?} {path}: {}", answer.status);
         let json = answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
-        assert!(!json || serde_json::from_slice::<Value>(&answer.body).is_ok(), "{method} {path}");
+        assert!(!json || serde_json::from_slice::<Value>(&answer.body).is_ok(), "{method:?} {path}");
     }
 }
 
 #[test]
 fn an_unknown_session_is_404_as_documented() {
-    let deck = Deck::new();
-    for (method, path, _, answers) in
-        ROUTES.iter().filter(|(_, _, _, answers)| answers.iter().any(|(c, _)| *c == 404))
-    {
-        let request =
-            Request::new(&method.to_ascii_uppercase(), &path.replace("{id}", "nobody")).host(deck.addr);
-        let request = if *method == "post" { request.json("{}") } else { request };
-        assert_eq!(request.send(deck.addr).status, 404, "{method} {path} {answers:?}");
+    let deck = InProcessDaemon::new();
+    for route in openapi::routes().filter(|route| route.responses.iter().any(|(code, _)| *code == 404)) {
+        let status = request(&deck, route, "unknown", "{}").send(deck.addr).status;
+        assert_eq!(status, 404, "{route:?}");
     }
 }
 
-/// What was added to the interface (decision 0012) is in the document, and what the document names is sent.
+/// The additions of decision 0012 are in the document, and the documented fields are sent.
 #[test]
-fn what_was_added_to_the_interface_is_documented_and_there() {
-    let deck = Deck::new();
+fn additions_to_the_interface_are_documented_and_sent() {
+    let deck = InProcessDaemon::new();
     deck.post(r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}"#);
     let document = deck.get("/api/openapi.json").json();
     let has = |path: &str, at: &str, fields: &[&str]| {
@@ -93,7 +93,7 @@ fn what_was_added_to_the_interface_is_documented_and_there() {
     has("/api/fleet/history", "/sessions/0", &["spans"]);
     assert!(deck.get("/api/fleet").json()["running"] == 1);
     let stream = document["paths"]["/api/live/stream"]["get"]["summary"].as_str().unwrap();
-    for kind in [ChangeKind::Discovered, ChangeKind::Updated, ChangeKind::Completed, ChangeKind::Removed] {
-        assert!(stream.contains(kind.as_str()), "{}", kind.as_str());
+    for name in ChangeName::ALL {
+        assert!(stream.contains(name.as_str()), "{}", name.as_str());
     }
 }

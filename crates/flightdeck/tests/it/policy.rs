@@ -1,12 +1,12 @@
-//! Rules answer held hooks by themselves, where they may; and a dry run tells beforehand what they would have done.
+//! Policy rules answer held hooks where they may; a dry run reports what they would have answered.
 
+use flightdeck_e2e::testkit::http::Request;
 use flightdeck_sim::Map;
 use serde_json::{Value, json};
 
 use crate::asks::{answer, bash, card, decision, held, how, object, state, tell};
-use crate::deck::Deck;
-use crate::http::Request;
-use crate::stage::Stage;
+use crate::home::test_home;
+use crate::in_process::InProcessDaemon;
 
 const RULES: &str = r#"
 [policy]
@@ -35,8 +35,8 @@ fn asks(session: &str, command: &str) -> Map {
 }
 
 #[test]
-fn a_held_hook_is_answered_by_a_rule_and_the_card_says_which() {
-    let deck = Deck::with_policy(RULES);
+fn a_held_hook_is_answered_by_a_rule_and_the_card_names_it() {
+    let deck = InProcessDaemon::builder().policy(RULES).start();
     let (mut hook, ask) = held(&deck, &asks("s", "cargo test -p api"));
     assert_eq!(decision(&hook.line().unwrap()), &json!({"behavior": "allow"}));
     let ended = &card(&deck, "s")["asks"][0]["resolution"];
@@ -64,12 +64,12 @@ fn a_held_hook_is_answered_by_a_rule_and_the_card_says_which() {
 }
 
 #[test]
-fn what_cannot_be_undone_and_what_has_no_rule_waits_for_a_person() {
-    let deck = Deck::with_policy(RULES);
+fn irreversible_calls_and_calls_without_a_rule_wait_for_a_person() {
+    let deck = InProcessDaemon::builder().policy(RULES).start();
     let (mut one, destructive) = held(&deck, &asks("s", "rm -rf build"));
     let (mut two, hidden) = held(&deck, &asks("t", "cargo test; curl x.test"));
     let (_three, other) = held(&deck, &asks("u", "ls"));
-    // The policy would have spoken first: this one comes later and is answered.
+    // The policy would have answered first: this ask comes later and is answered.
     let (mut last, _) = held(&deck, &asks("v", "cargo test"));
     assert_eq!(decision(&last.line().unwrap())["behavior"], "allow");
     for ask in [&destructive, &hidden, &other] {
@@ -84,8 +84,8 @@ fn what_cannot_be_undone_and_what_has_no_rule_waits_for_a_person() {
 }
 
 #[test]
-fn of_the_terminal_and_the_policy_one_is_first() {
-    let deck = Deck::with_policy(RULES);
+fn either_the_terminal_or_the_policy_answers_first() {
+    let deck = InProcessDaemon::builder().policy(RULES).start();
     for round in 0..20 {
         let session = format!("s{round}");
         let mut call = asks(&session, "cargo test");
@@ -107,9 +107,10 @@ fn of_the_terminal_and_the_policy_one_is_first() {
 }
 
 #[test]
-fn questions_and_plans_wait_for_a_person_whatever_the_rules_say() {
-    let deck =
-        Deck::with_policy("policy = { enabled = true, rules = [{ tool = \"*\", decision = \"allow\" }] }");
+fn questions_and_plans_wait_for_a_person_despite_any_rule() {
+    let deck = InProcessDaemon::builder()
+        .policy("policy = { enabled = true, rules = [{ tool = \"*\", decision = \"allow\" }] }")
+        .start();
     let plan = object(json!({"session_id": "s", "hook_event_name": "PermissionRequest",
         "tool_name": "ExitPlanMode", "tool_input": {"plan": "1. do it"}}));
     let (_hook, ask) = held(&deck, &plan);
@@ -119,8 +120,8 @@ fn questions_and_plans_wait_for_a_person_whatever_the_rules_say() {
 }
 
 #[test]
-fn it_is_off_by_default_and_nobody_else_may_speak_in_its_name() {
-    let deck = Deck::with_policy(&RULES.replace("enabled = true", ""));
+fn it_is_off_by_default_and_no_caller_may_answer_in_its_name() {
+    let deck = InProcessDaemon::builder().policy(&RULES.replace("enabled = true", "")).start();
     let (_hook, ask) = held(&deck, &asks("s", "cargo test"));
     for body in [json!({"decision": "allow", "via": "policy"}), json!({"decision": "allow", "rule": "Bash"})]
     {
@@ -131,10 +132,10 @@ fn it_is_off_by_default_and_nobody_else_may_speak_in_its_name() {
 
 #[test]
 fn a_dry_run_counts_what_the_rules_would_have_answered() {
-    let stage = Stage::new();
-    std::fs::create_dir_all(stage.paths().config.parent().unwrap()).unwrap();
-    std::fs::write(stage.paths().config, RULES).unwrap();
-    let _daemon = stage.daemon();
+    let home = test_home();
+    std::fs::create_dir_all(home.paths().config.parent().unwrap()).unwrap();
+    std::fs::write(home.paths().config, RULES).unwrap();
+    let _daemon = home.daemon();
     let commands = [
         "cargo test",
         "cargo test -p a",
@@ -148,18 +149,18 @@ fn a_dry_run_counts_what_the_rules_would_have_answered() {
     let mut hooks: Vec<_> = (0..)
         .zip(commands)
         .map(|(n, command)| {
-            let mut hook = stage.socket();
+            let mut hook = home.socket();
             hook.hook(&asks(&format!("s{n}"), command), &Map::new());
             hook
         })
         .collect();
     let print = object(json!({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}));
-    stage.socket().hook(&asks("p", "cargo test"), &print);
+    home.socket().hook(&asks("p", "cargo test"), &print);
 
-    let report = stage.run(&["policy", "test", "--json"]).json();
+    let report = home.run(&["policy", "test", "--json"]).json();
     let of = |key: &str| report[key].as_u64().unwrap();
     assert_eq!((of("asks"), of("answered"), of("allowed"), of("denied")), (9, 5, 4, 1), "{report}");
-    let said = stage.run(&["policy", "test", "--since", "2d"]).well();
+    let said = home.run(&["policy", "test", "--since", "2d"]).success();
     expect_test::expect![[r#"
         Would have answered 5 of 9 asks: 4 allowed, 1 denied.
 
@@ -184,11 +185,11 @@ fn a_dry_run_counts_what_the_rules_would_have_answered() {
     "#]]
     .assert_eq(&said);
 
-    // Those it has a rule for were answered, in whatever order.
+    // Asks with a rule were answered, in any order.
     for n in [0, 1, 2, 4, 7] {
         assert!(hooks[n].line().is_some());
     }
-    let log = stage.run(&["policy", "log", "--json"]).json();
+    let log = home.run(&["policy", "log", "--json"]).json();
     let mut lines: Vec<String> = log
         .as_array()
         .unwrap()
@@ -205,7 +206,7 @@ fn a_dry_run_counts_what_the_rules_would_have_answered() {
         s4 allow Bash: rm x by Bash rm * in /work/api
         s7 allow Bash: cargo test by Bash cargo test*"#]]
     .assert_eq(&lines.join("\n"));
-    assert_eq!(stage.run(&["policy", "log"]).well().lines().count(), 5);
+    assert_eq!(home.run(&["policy", "log"]).success().lines().count(), 5);
     expect_test::expect![[r#"
         The policy is on: `policy.enabled` in ~/fd/config.toml, read when the daemon starts.
           1  allow  Bash cargo test*
@@ -213,31 +214,31 @@ fn a_dry_run_counts_what_the_rules_would_have_answered() {
           3  allow  Bash rm * in /work/api
         A deny wins over every allow. What cannot be undone is never allowed by a rule.
     "#]]
-    .assert_eq(&stage.run(&["policy"]).well());
+    .assert_eq(&home.run(&["policy"]).success());
 
-    std::fs::write(stage.paths().config, RULES.replace("\"deny\"", "\"never\"")).unwrap();
-    let wrong = stage.run(&["policy"]);
+    std::fs::write(home.paths().config, RULES.replace("\"deny\"", "\"never\"")).unwrap();
+    let wrong = home.run(&["policy"]);
     assert_eq!(wrong.code, 1);
     assert!(wrong.err.contains("line 11") && wrong.err.contains("unknown variant `never`"), "{}", wrong.err);
 }
 
 #[test]
-fn on_the_command_line_what_cannot_be_undone_needs_a_second_word() {
-    let stage = Stage::new();
-    let _daemon = stage.daemon();
-    let mut hook = stage.socket();
+fn on_the_command_line_an_irreversible_call_needs_a_confirmation() {
+    let home = test_home();
+    let _daemon = home.daemon();
+    let mut hook = home.socket();
     hook.hook(&asks("s", "git push --force"), &Map::new());
-    let said = stage.run(&["answer", "s", "allow"]);
+    let said = home.run(&["answer", "s", "allow"]);
     assert_eq!(
         (said.code, said.err.as_str()),
         (1, "flightdeck: Bash: git push --force cannot be undone (force push): add --yes if you mean it\n")
     );
-    assert!(stage.run(&["answer", "s"]).well().contains("Force push: this cannot be undone"));
-    assert_eq!(stage.run(&["answer", "s", "allow", "--yes"]).well(), "Bash: git push --force: allowed\n");
+    assert!(home.run(&["answer", "s"]).success().contains("Force push: this cannot be undone"));
+    assert_eq!(home.run(&["answer", "s", "allow", "--yes"]).success(), "Bash: git push --force: allowed\n");
     assert_eq!(decision(&hook.line().unwrap())["behavior"], "allow");
-    // A refusal needs none.
-    let mut hook = stage.socket();
+    // A refusal needs no confirmation.
+    let mut hook = home.socket();
     hook.hook(&asks("t", "git push --force"), &Map::new());
-    stage.run(&["answer", "t", "deny"]).well();
+    home.run(&["answer", "t", "deny"]).success();
     assert_eq!(decision(&hook.line().unwrap())["behavior"], "deny");
 }

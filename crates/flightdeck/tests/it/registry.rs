@@ -1,4 +1,4 @@
-//! The client's own list of live sessions, as a running daemon reads it from disk.
+//! The client's registry of live sessions, as a running daemon reads it from disk.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -6,14 +6,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use crate::home::test_home;
 use flightdeck::{clock, process};
+use flightdeck_e2e::testkit::{TestDaemon, until};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde_json::{Value, json};
 
-use crate::stage::{Daemon, Stage, until};
-
-/// A process that could be a client. It is killed if the story ends before it does.
+/// A process that stands for a client. It is killed when it is dropped.
 struct Client(Child);
 
 impl Client {
@@ -34,7 +34,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Already ended is what most stories leave.
+        // Both fail only if it has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -50,7 +50,7 @@ fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Whoever opened a pipe that nobody writes to waits in there, and a writer would find him.
+/// Whether a process has this pipe open for reading: only then a non-blocking writer can open it.
 fn has_reader(path: &Path) -> bool {
     let nonblock = OFlags::NONBLOCK.bits() as i32;
     match fs::OpenOptions::new().write(true).custom_flags(nonblock).open(path) {
@@ -62,15 +62,15 @@ fn has_reader(path: &Path) -> bool {
     }
 }
 
-fn shows(daemon: &Daemon, session: &str, group: &str) -> Option<Value> {
+fn shows(daemon: &TestDaemon, session: &str, group: &str) -> Option<Value> {
     Some(daemon.card(session)).filter(|card| card["agent_state"]["group"] == group)
 }
 
 #[test]
 fn a_running_daemon_follows_the_clients_list_from_the_first_entry_to_the_death_of_its_process() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
-    let sessions = stage.claude().join("sessions");
+    let home = test_home();
+    let daemon = home.daemon();
+    let sessions = home.claude().join("sessions");
     fs::create_dir(&sessions).unwrap();
     let mut dead = Client::new();
     let leftover = dead.entry("dead", "busy");
@@ -84,7 +84,7 @@ fn a_running_daemon_follows_the_clients_list_from_the_first_entry_to_the_death_o
 
     let path = write(&sessions, &client.entry("one", "busy"));
     until("the entry is on the board", || shows(&daemon, "one", "running"));
-    // By the watch and not by looking now and then, which would be told as trouble.
+    // The file watch must report it; polling would be reported as a problem.
     assert_eq!(daemon.get("/healthz").status, 200, "{}", daemon.stderr());
 
     // `/clear`: the same file, another session.

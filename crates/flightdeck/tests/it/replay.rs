@@ -1,10 +1,10 @@
-//! The log is the truth: folded again, from the start or from a snapshot, it gives the fleet that lived it, to the byte.
+//! Replaying the log, from the start or from a snapshot, gives the live fleet byte for byte.
 
-use flightdeck::restore::restore;
+use flightdeck::engine::restore::restore;
 use flightdeck::store::Store;
-use flightdeck_core::event::Event;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::record::{EventId, Record};
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::wire::hook::HookDraft;
@@ -12,17 +12,17 @@ use flightdeck_sim::fleet::{Fleet as Sim, FleetConfig, SimEvent};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::deck::Deck;
+use crate::in_process::InProcessDaemon;
 
-/// What happens to the daemon between two stretches of a day.
+/// How one part of a day is played, and how the daemon ends after it.
 #[derive(Clone, Debug)]
 struct Stretch {
     events: usize,
-    /// Events taken at once; each such batch is one transaction.
+    /// Events per batch; each batch is one transaction.
     batch: usize,
-    /// Every so many events, one is sent twice.
+    /// One of so many events is sent twice.
     twice_every: usize,
-    /// Nothing happens for this long at the end: timers run.
+    /// Quiet time at the end, in which timers run.
     silence: Millis,
 }
 
@@ -50,14 +50,18 @@ fn record(n: usize, event: &SimEvent) -> Record {
     draft.into_record(EventId(n as u128 + 1)).unwrap()
 }
 
-/// Lives the day through one daemon a stretch and returns the last one's end: its clock.
+/// Plays the day with one daemon per part; returns the last daemon's clock.
 fn live(store: &Store, seed: u64, stretches: &[Stretch]) -> Timestamp {
     let config =
         FleetConfig { sessions: 9, seed, speed: 8.0, pids_from: Some(1000), ..FleetConfig::default() };
     let mut sim = Sim::new(config).enumerate();
     let mut now = Timestamp::from_millis(FleetConfig::default().start_ms);
     for stretch in stretches {
-        let deck = Deck::with(store.clone(), now, std::time::Duration::from_secs(60));
+        let deck = InProcessDaemon::builder()
+            .store(store.clone())
+            .now(now)
+            .heartbeat_every(std::time::Duration::from_secs(60))
+            .start();
         let events: Vec<_> = sim.by_ref().take(stretch.events).collect();
         for batch in events.chunks(stretch.batch) {
             now = now.max(Timestamp::from_millis(batch.last().unwrap().1.at_ms));
@@ -84,7 +88,7 @@ async fn log(store: &Store) -> Vec<Record> {
     records
 }
 
-/// At equal now: a daemon looks at its timers a moment after they are due.
+/// Compares at the same `now`: a daemon runs its timers a moment after they are due.
 fn bytes(mut fleet: Fleet, now: Timestamp) -> String {
     let _ = fleet.tick(now);
     serde_json::to_string(&fleet).unwrap()
@@ -103,7 +107,7 @@ fn check(store: &Store, seed: u64, stretches: &[Stretch]) {
         let rules = Rules::default();
         let records = log(store).await;
         let lived = store.latest_snapshot(&rules.fold_version()).await.unwrap().unwrap();
-        let lived: Fleet = flightdeck::snapshot::unpack(&lived.body.whole()).unwrap();
+        let lived: Fleet = flightdeck::engine::snapshots::unpack(&lived.body.whole()).unwrap();
         let lived = bytes(lived, now);
         assert_eq!(records.len(), stretches.iter().map(|s| s.events).sum::<usize>());
         assert_eq!(fold(&records, rules.clone(), now), lived, "folded from the start");
@@ -123,20 +127,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_replay_of_any_day_is_the_fleet_that_lived_it(seed in any::<u64>(), stretches in stretches()) {
+    fn a_replay_of_any_day_gives_the_live_fleet(seed in any::<u64>(), stretches in stretches()) {
         check(&Store::in_memory().unwrap(), seed, &stretches);
     }
 }
 
 #[test]
-fn a_replay_from_disk_is_the_fleet_that_lived_it() {
+fn a_replay_from_disk_gives_the_live_fleet() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("flightdeck.db")).unwrap().store;
     let day = |events, batch| Stretch { events, batch, twice_every: 3, silence: Millis(61_000) };
     check(&store, 7, &[day(700, 16), day(400, 1), day(1100, 64)]);
 }
 
-/// Found by the property above: a session's first event came before its start, and the session has left since.
+/// Found by the property above: a session's first event came before its start, and the session has left the board since.
 #[test]
 fn a_session_that_left_is_replayed_from_its_first_event() {
     let first = Stretch { events: 69, batch: 1, twice_every: 2, silence: Millis(1_800_010) };

@@ -1,23 +1,25 @@
-//! Who may not speak to the daemon gets nothing and changes nothing; what is no event is refused with its reason.
+//! Callers that the gate refuses get no data and change nothing; invalid events are refused with a reason.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use flightdeck::outlet::openapi::ROUTES;
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
+use flightdeck_e2e::testkit::http::{Request, Response};
+use flightdeck_e2e::testkit::{DEADLINE, TestDaemon};
+use flightdeck_protocol::openapi;
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Request};
-use crate::stage::{DEADLINE, Daemon, Stage};
+use crate::home::test_home;
 
 const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop","cwd":"/w"}"#;
 
 /// Method and path of every route, and of the page.
 fn every_route() -> Vec<(String, String)> {
-    let routes = ROUTES.iter().map(|(method, path, ..)| {
-        (method.to_ascii_uppercase(), path.replace("{id}", "s").replace("{event}", "user-prompt-submit"))
+    let routes = openapi::routes().map(|route| {
+        let path = route.path.replace("{id}", "s").replace("{event}", "user-prompt-submit");
+        (route.method.as_str().to_ascii_uppercase(), path)
     });
     let page = ["/", "/index.html", "/assets/none.js"].map(|path| ("GET".to_owned(), path.to_owned()));
     routes.chain(page).collect()
@@ -32,12 +34,12 @@ fn request(method: &str, path: &str) -> Request {
     }
 }
 
-/// Everything a stranger might have changed.
-fn world(daemon: &Daemon) -> (Vec<Value>, u64) {
+/// Everything that a refused caller might have changed.
+fn world(daemon: &TestDaemon) -> (Vec<Value>, u64) {
     (daemon.board(), daemon.events_total())
 }
 
-fn assert_hardened(answer: &Answer) {
+fn assert_hardened(answer: &Response) {
     let policy = answer.header("content-security-policy").unwrap();
     assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"), "{policy}");
     assert!(!policy.contains("unsafe"), "{policy}");
@@ -45,9 +47,9 @@ fn assert_hardened(answer: &Answer) {
 }
 
 #[test]
-fn a_stranger_gets_nothing_on_any_route_and_changes_nothing() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn a_refused_caller_gets_no_data_on_any_route_and_changes_nothing() {
+    let home = test_home();
+    let daemon = home.daemon();
     daemon.post("/api/live/hook", STOP);
     let before = world(&daemon);
     let (own, port) = (daemon.addr.to_string(), daemon.addr.port());
@@ -89,9 +91,9 @@ fn a_stranger_gets_nothing_on_any_route_and_changes_nothing() {
 }
 
 #[test]
-fn the_page_itself_and_those_who_are_no_browser_are_let_in() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn the_page_and_clients_other_than_browsers_are_admitted() {
+    let home = test_home();
+    let daemon = home.daemon();
     let port = daemon.addr.port();
     for host in [
         format!("127.0.0.1:{port}"),
@@ -104,15 +106,15 @@ fn the_page_itself_and_those_who_are_no_browser_are_let_in() {
         let page = get.header("origin", &format!("http://{host}")).header("sec-fetch-site", "same-origin");
         assert_eq!(page.send(daemon.addr).status, 200, "{host}");
     }
-    // A link on another port of this machine may lead here.
+    // A link from another port of this machine is allowed.
     let link = Request::new("GET", "/").host(daemon.addr).header("sec-fetch-site", "same-site");
     assert_ne!(link.header("sec-fetch-mode", "navigate").send(daemon.addr).status, 403);
 }
 
 #[test]
-fn only_json_is_taken() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn only_json_is_accepted() {
+    let home = test_home();
+    let daemon = home.daemon();
     let before = world(&daemon);
     for (method, path) in every_route().into_iter().filter(|(method, _)| method == "POST") {
         for kind in [
@@ -137,9 +139,9 @@ fn only_json_is_taken() {
 }
 
 #[test]
-fn what_is_no_event_is_refused_with_the_place_or_the_reason() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn an_invalid_event_is_refused_with_the_position_or_the_reason() {
+    let home = test_home();
+    let daemon = home.daemon();
     let deep = format!(
         r#"{{"session_id":"s","hook_event_name":"Stop","x":{}{}}}"#,
         "[".repeat(200),
@@ -166,8 +168,8 @@ fn what_is_no_event_is_refused_with_the_place_or_the_reason() {
     }
     assert_eq!(world(&daemon), (Vec::new(), 0));
 
-    // The socket says the same and goes on listening.
-    let mut socket = stage.socket();
+    // The socket gives the same reply and stays open.
+    let mut socket = home.socket();
     socket.raw(b"nonsense\n");
     assert_eq!(socket.line().unwrap()["error"], "VALIDATION_ERROR");
     assert_eq!(socket.ask(&json!({"cmd": "hook", "args": {}}))["message"], "the payload has no session_id");
@@ -180,20 +182,20 @@ fn what_is_no_event_is_refused_with_the_place_or_the_reason() {
     assert_eq!(socket.line().unwrap()["data"]["seq"], 1);
 }
 
-/// A hook can tell nobody that it was refused, so it is not: it counts, without what nobody could read.
+/// A hook cannot report a refusal, so its event is accepted and counted without the part that cannot be parsed.
 #[test]
-fn a_hook_nested_deeper_than_any_parser_goes_still_counts() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn a_hook_nested_deeper_than_the_parser_allows_still_counts() {
+    let home = test_home();
+    let daemon = home.daemon();
     let event = |name: &str| {
         let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
         format!(
             r#"{{"session_id":"s","hook_event_name":"{name}","tool_name":"mcp__x__y","tool_use_id":"t","tool_input":{{"a":{open}{close}}}}}"#
         )
     };
-    stage.hook(&event("PreToolUse"));
+    home.hook(&event("PreToolUse"));
     assert_eq!(daemon.card("s")["agent_state"]["state"], "acting");
-    stage.hook(&event("PostToolUse"));
+    home.hook(&event("PostToolUse"));
     assert_eq!(daemon.card("s")["agent_state"]["state"], "thinking");
     let page = daemon.get("/api/sessions/s/events?payload=1").json();
     let stored = &page["events"][0]["payload"];
@@ -203,9 +205,9 @@ fn a_hook_nested_deeper_than_any_parser_goes_still_counts() {
 }
 
 #[test]
-fn an_unknown_event_is_kept_and_moves_nothing() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn an_unknown_event_is_stored_and_changes_no_state() {
+    let home = test_home();
+    let daemon = home.daemon();
     let strange = r#"{"session_id":"s","hook_event_name":"FutureThing","novelty":{"a":[1,2.5,null]}}"#;
     assert_eq!(daemon.post("/api/live/hook", strange).status, 204);
     for nameless in [r#"{"session_id":"s"}"#, r#"{"session_id":"s","hook_event_name":null}"#] {
@@ -224,8 +226,8 @@ fn an_unknown_event_is_kept_and_moves_nothing() {
     assert_eq!(daemon.card("s")["agent_state"]["label"], "Waiting for your next prompt");
 }
 
-/// Sends a body of so many bytes a piece at a time; HTTP/1.1, chunked if told so.
-fn pour(addr: SocketAddr, bytes: usize, chunked: bool) -> Answer {
+/// Sends a body of so many bytes in pieces over HTTP/1.1, optionally chunked.
+fn pour(addr: SocketAddr, bytes: usize, chunked: bool) -> Response {
     const PIECE: usize = 1 << 20;
     let mut stream = TcpStream::connect(addr).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
@@ -248,7 +250,7 @@ fn pour(addr: SocketAddr, bytes: usize, chunked: bool) -> Answer {
             writing.write_all(piece)?;
             if chunked { writing.write_all(b"\r\n") } else { Ok(()) }
         };
-        // Refused half way, the daemon hangs up; the answer is what counts.
+        // The daemon closes the connection after a refusal; only the reply matters.
         let _ = (|| {
             send(open)?;
             let piece = vec![b'x'; PIECE];
@@ -263,13 +265,13 @@ fn pour(addr: SocketAddr, bytes: usize, chunked: bool) -> Answer {
     let ended = stream.read_to_end(&mut answer);
     writer.join().unwrap();
     assert!(ended.is_ok() || !answer.is_empty(), "{ended:?}");
-    Answer::parse(&answer)
+    Response::parse(&answer)
 }
 
 #[test]
-fn a_body_over_64_mb_is_413_and_one_of_64_mb_is_taken() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn a_body_over_64_mb_is_413_and_one_of_64_mb_is_accepted() {
+    let home = test_home();
+    let daemon = home.daemon();
     for chunked in [false, true] {
         let answer = pour(daemon.addr, HOOK_BODY_BYTES_MAX + 1, chunked);
         assert_eq!(answer.status, 413);
@@ -282,8 +284,8 @@ fn a_body_over_64_mb_is_413_and_one_of_64_mb_is_taken() {
 
 #[test]
 fn no_path_leads_to_a_file_of_the_machine() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+    let home = test_home();
+    let daemon = home.daemon();
     daemon.post("/api/live/hook", r#"{"session_id":"../../etc/passwd","hook_event_name":"Stop"}"#);
     for path in [
         "/../../../../etc/passwd",
@@ -303,7 +305,7 @@ fn no_path_leads_to_a_file_of_the_machine() {
         assert!(!answer.text().contains("root:"), "{path}");
         assert_hardened(&answer);
     }
-    // As an opaque name it is found, and nothing else comes of it.
+    // It is an opaque session id here, never a path.
     assert_eq!(daemon.card("..%2f..%2fetc%2fpasswd")["id"], "../../etc/passwd");
     for (method, path) in
         [("DELETE", "/api/sessions"), ("POST", "/api/sessions"), ("PUT", "/"), ("GET", "/api/live/hook")]
@@ -316,21 +318,21 @@ fn no_path_leads_to_a_file_of_the_machine() {
 
 #[test]
 fn listening_beyond_this_machine_needs_a_token() {
-    let stage = Stage::new();
-    // The loopback address in other clothes: no other machine can reach it, and it is not plainly loopback.
+    let home = test_home();
+    // Other spellings of the loopback address: not reachable from outside, but not plainly loopback either.
     let bind = ["up", "--no-hooks", "--port", "0", "--bind", "::ffff:127.0.0.1"];
-    let said = stage.run(&bind);
+    let said = home.run(&bind);
     assert_eq!((said.code, said.out.as_str()), (1, ""));
     assert_eq!(
         said.err,
         "flightdeck: to listen on ::ffff:127.0.0.1, beyond this machine, set a token: FLIGHTDECK_TOKEN, FLIGHTDECK_TOKEN_FILE or `token` in config.toml\n"
     );
 
-    let secret = stage.path().join("secret");
+    let secret = home.path().join("secret");
     std::fs::write(&secret, "s3cret\n").unwrap();
-    let mut command = stage.flightdeck(&bind);
+    let mut command = home.flightdeck(&bind);
     command.env("FLIGHTDECK_TOKEN_FILE", &secret);
-    let daemon = Daemon::start(command, &stage);
+    let daemon = home.start(command);
     let addr: SocketAddr = ([127, 0, 0, 1], daemon.addr.port()).into();
     for (method, path) in every_route() {
         for bad in [
@@ -355,25 +357,25 @@ fn listening_beyond_this_machine_needs_a_token() {
     assert_eq!(opened.status, 200);
     let cookie = opened.header("set-cookie").unwrap();
     assert!(cookie.starts_with("flightdeck_token=s3cret; HttpOnly; SameSite=Strict"), "{cookie}");
-    // A token opens no door to another site.
-    let stranger =
+    // A token does not admit another site.
+    let refused =
         get("/api/sessions").header("authorization", "Bearer s3cret").header("origin", "http://evil.example");
-    assert_eq!(stranger.send(addr).status, 403);
-    // By the address it printed it can be called.
+    assert_eq!(refused.send(addr).status, 403);
+    // Requests to the printed address are accepted.
     let printed = Request::new("GET", "/healthz").host(daemon.addr).header("authorization", "Bearer s3cret");
     assert_eq!(printed.send(addr).status, 200);
 }
 
 #[test]
-fn a_token_that_is_set_is_asked_for_on_this_machine_too_and_the_command_line_needs_none() {
-    let stage = Stage::new();
-    let mut command = stage.flightdeck(&["--no-hooks", "--port", "0"]);
+fn a_configured_token_is_required_on_this_machine_too_and_the_command_line_needs_none() {
+    let home = test_home();
+    let mut command = home.flightdeck(&["--no-hooks", "--port", "0"]);
     command.env("FLIGHTDECK_TOKEN", "s3cret");
-    let daemon = Daemon::start(command, &stage);
+    let daemon = home.start(command);
     assert_eq!(daemon.get("/api/sessions").status, 401);
     assert_eq!(daemon.get("/api/sessions?token=s3cret").status, 200);
-    stage.run(&["status"]).well();
-    // A person at a browser is asked for it, by a page that loads nothing.
+    home.run(&["status"]).success();
+    // A browser gets a page that asks for the token and loads nothing else.
     for (path, said) in [("/", "asks for a token"), ("/?token=guess", "not the token")] {
         let page = Request::new("GET", path).host(daemon.addr).header("accept", "text/html,*/*;q=0.8");
         let page = page.send(daemon.addr);
@@ -384,19 +386,19 @@ fn a_token_that_is_set_is_asked_for_on_this_machine_too_and_the_command_line_nee
 }
 
 #[test]
-fn an_empty_token_is_none() {
-    let stage = Stage::new();
-    let mut command = stage.flightdeck(&["up", "--no-hooks", "--port", "0", "--bind", "::ffff:127.0.0.1"]);
+fn an_empty_token_counts_as_no_token() {
+    let home = test_home();
+    let mut command = home.flightdeck(&["up", "--no-hooks", "--port", "0", "--bind", "::ffff:127.0.0.1"]);
     let output = command.env("FLIGHTDECK_TOKEN", "").output().unwrap();
     assert!(String::from_utf8(output.stderr).unwrap().contains("set a token"));
 }
 
 #[test]
-fn what_lies_on_disk_is_the_persons_alone() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn files_on_disk_are_readable_by_the_owner_only() {
+    let home = test_home();
+    let daemon = home.daemon();
     daemon.post("/api/live/hook", STOP);
-    let paths = stage.paths();
+    let paths = home.paths();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&paths.socket()), 0o600);
     for folder in [&paths.home, &paths.runtime, &paths.spool(), &paths.logs] {
@@ -410,14 +412,14 @@ fn what_lies_on_disk_is_the_persons_alone() {
 }
 
 #[test]
-fn a_runtime_folder_of_somebody_else_is_not_used() {
-    let stage = Stage::new();
-    stage.daemon().kill();
-    let run = stage.paths().runtime;
+fn a_runtime_folder_of_another_user_is_not_used() {
+    let home = test_home();
+    home.daemon().kill();
+    let run = home.paths().runtime;
     if std::os::unix::fs::chown(&run, Some(12345), None).is_err() {
         return eprintln!("only root can give a folder away");
     }
-    let said = stage.run(&["up", "--no-hooks", "--port", "0"]);
+    let said = home.run(&["up", "--no-hooks", "--port", "0"]);
     assert_eq!((said.code, said.out.as_str()), (1, ""));
     assert!(said.err.starts_with("flightdeck: ~/fd/run must belong to you alone"), "{}", said.err);
 }

@@ -1,22 +1,23 @@
-//! The board in a real terminal, which tmux is.
+//! The board in a real terminal (tmux).
 
+use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
 use serde_json::{Value, json};
 
-use crate::stage::{Daemon, Stage, until};
-use crate::tmux::Tmux;
+use crate::home::test_home;
+use crate::tmux::{Tmux, WithTmux};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_flightdeck");
 
-fn tell(daemon: &Daemon, session: &str, name: &str, more: Value) {
+fn tell(daemon: &TestDaemon, session: &str, name: &str, more: Value) {
     let cwd = "/w/a-project-with-a-rather-long-name";
     let mut payload = json!({"session_id": session, "hook_event_name": name, "cwd": cwd, "prompt_id": "p1"});
     payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     assert_eq!(daemon.post("/api/live/hook", &payload.to_string()).status, 204);
 }
 
-/// Three wait, 27 work on something that takes many words.
-fn fleet(stage: &Stage) -> Daemon {
-    let daemon = stage.daemon();
+/// Three sessions wait; 27 work, with long activity texts.
+fn fleet(home: &TestHome) -> TestDaemon {
+    let daemon = home.daemon();
     for n in 0..30 {
         let id = format!("{n:08}-of-a-fleet");
         let words = if n % 2 == 0 {
@@ -45,11 +46,11 @@ fn open(tmux: &Tmux, (columns, rows): (u16, u16), script: &str) {
 }
 
 #[test]
-fn a_session_is_one_line_however_narrow_the_terminal() {
-    let stage = Stage::new();
-    let Some(tmux) = stage.tmux() else { return };
-    let _daemon = fleet(&stage);
-    // Else the server ends with each session, and the next one might still find it.
+fn a_session_is_one_line_in_a_terminal_of_any_width() {
+    let home = test_home();
+    let Some(tmux) = home.tmux() else { return };
+    let _daemon = fleet(&home);
+    // Otherwise the server would end with each session, and the next session might still find it.
     tmux.run(&["new-session", "-d", "-s", "stays", "read x"]);
     for columns in [45, 80, 100, 120] {
         open(&tmux, (columns, 50), "\"$0\" ls; echo END; read x");
@@ -69,11 +70,11 @@ fn a_session_is_one_line_however_narrow_the_terminal() {
 }
 
 #[test]
-fn watch_keeps_to_the_screen_and_gives_the_terminal_back() {
-    let stage = Stage::new();
-    let Some(tmux) = stage.tmux() else { return };
-    let daemon = fleet(&stage);
-    // tmux asks for the alternate screen and the cursor what the program asked of it.
+fn watch_uses_the_alternate_screen_and_restores_the_terminal() {
+    let home = test_home();
+    let Some(tmux) = home.tmux() else { return };
+    let daemon = fleet(&home);
+    // tmux reports the alternate screen and the cursor as the program set them.
     let modes = || {
         tmux.run(&["display-message", "-p", "-t", "=a:", "#{alternate_on} #{cursor_flag} #{history_size}"])
     };
@@ -95,10 +96,10 @@ fn watch_keeps_to_the_screen_and_gives_the_terminal_back() {
 }
 
 #[test]
-fn watch_says_below_the_old_screen_why_it_ended() {
-    let stage = Stage::new();
-    let Some(tmux) = stage.tmux() else { return };
-    let daemon = fleet(&stage);
+fn watch_prints_why_it_ended_below_the_old_screen() {
+    let home = test_home();
+    let Some(tmux) = home.tmux() else { return };
+    let daemon = fleet(&home);
     open(&tmux, (100, 20), "\"$0\" ls --watch; echo \"LEFT $?\"; read x");
     until("the board is drawn", || tmux.screen().contains("more").then_some(()));
     daemon.stop();

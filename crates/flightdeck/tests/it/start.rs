@@ -1,18 +1,18 @@
-//! One daemon per home, on a port that is free, over whatever an earlier one left behind.
+//! Starting: one daemon per home, on a free port, with the files that an earlier daemon left.
 
+use crate::home::test_home;
+use flightdeck_e2e::testkit::{SocketClient, TestDaemon, TestHome, run_hook, until};
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use crate::stage::{Daemon, Stage, feed, until};
-
 #[test]
 fn a_second_daemon_for_the_same_home_names_the_first() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
-    let said = stage.run(&["up", "--no-hooks", "--port", "0"]);
+    let home = test_home();
+    let daemon = home.daemon();
+    let said = home.run(&["up", "--no-hooks", "--port", "0"]);
     let expected = format!(
         "flightdeck: Flightdeck already runs for this home: pid {}, {}. Stop it first, or use another --home\n",
         daemon.pid(),
@@ -20,12 +20,12 @@ fn a_second_daemon_for_the_same_home_names_the_first() {
     );
     assert_eq!((said.code, said.out.as_str(), said.err), (1, "", expected));
     assert_eq!(daemon.get("/healthz").status, 200);
-    assert_eq!(stage.socket().ask(&serde_json::json!({"cmd": "ping"}))["data"]["pid"], daemon.pid());
+    assert_eq!(home.socket().ask(&serde_json::json!({"cmd": "ping"}))["data"]["pid"], daemon.pid());
 }
 
-/// Started as most people do: no Flightdeck home, the XDG folders.
-fn xdg(stage: &Stage, runtime: Option<&Path>) -> std::process::Command {
-    let mut command = stage.bare(Path::new(env!("CARGO_BIN_EXE_flightdeck")));
+/// Started the usual way: without FLIGHTDECK_HOME, with the XDG folders.
+fn xdg(home: &TestHome, runtime: Option<&Path>) -> std::process::Command {
+    let mut command = home.bare(Path::new(env!("CARGO_BIN_EXE_flightdeck")));
     command.args(["up", "--no-hooks", "--port", "0"]);
     if let Some(runtime) = runtime {
         fs::create_dir_all(runtime).unwrap();
@@ -36,37 +36,37 @@ fn xdg(stage: &Stage, runtime: Option<&Path>) -> std::process::Command {
 
 #[test]
 fn a_second_daemon_with_another_runtime_folder_does_not_cut_off_the_first() {
-    let stage = Stage::new();
-    let home = stage.person().join(".local/share/flightdeck");
-    let daemon = Daemon::start(xdg(&stage, None), &stage);
-    let second = xdg(&stage, Some(&stage.path().join("run"))).output().unwrap();
+    let home = test_home();
+    let data_folder = home.person().join(".local/share/flightdeck");
+    let daemon = home.start(xdg(&home, None));
+    let second = xdg(&home, Some(&home.path().join("run"))).output().unwrap();
     let err = String::from_utf8(second.stderr).unwrap();
     assert!(err.contains(&format!("already runs for this home: pid {}", daemon.pid())), "{err}");
-    let socket = flightdeck::paths::socket_of(&home);
-    assert_eq!(crate::socket::Socket::connect(&socket).ask(&serde_json::json!({"cmd": "ping"}))["ok"], true);
+    let socket = flightdeck_hook::paths::socket_of(&data_folder);
+    assert_eq!(SocketClient::connect(&socket).ask(&serde_json::json!({"cmd": "ping"}))["ok"], true);
 }
 
 #[test]
-fn a_runtime_folder_that_was_swept_at_logout_does_not_stop_the_next_start() {
-    let stage = Stage::new();
-    let runtime = stage.path().join("run-user");
-    Daemon::start(xdg(&stage, Some(&runtime)), &stage).stop();
+fn a_runtime_folder_removed_at_logout_does_not_prevent_the_next_start() {
+    let home = test_home();
+    let runtime = home.path().join("run-user");
+    home.start(xdg(&home, Some(&runtime))).stop();
     fs::remove_dir_all(&runtime).unwrap();
-    Daemon::start(xdg(&stage, None), &stage).stop();
-    Daemon::start(xdg(&stage, Some(&runtime)), &stage).stop();
+    home.start(xdg(&home, None)).stop();
+    home.start(xdg(&home, Some(&runtime))).stop();
 }
 
 #[test]
 fn an_explicit_port_that_is_taken_names_its_holder() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
-    let stage = Stage::new();
-    let mut from_env = stage.flightdeck(&["up", "--no-hooks"]);
+    let home = test_home();
+    let mut from_env = home.flightdeck(&["up", "--no-hooks"]);
     from_env.env("FLIGHTDECK_PORT", port.to_string());
-    let mut by_flag = stage.flightdeck(&["up", "--no-hooks", "--port", &port.to_string()]);
-    let mut plain = stage.flightdeck(&["--no-hooks"]);
+    let mut by_flag = home.flightdeck(&["up", "--no-hooks", "--port", &port.to_string()]);
+    let mut plain = home.flightdeck(&["--no-hooks"]);
     plain.env("FLIGHTDECK_PORT", port.to_string());
-    fs::create_dir_all(stage.paths().home).unwrap();
+    fs::create_dir_all(home.paths().home).unwrap();
     for command in [&mut by_flag, &mut from_env, &mut plain] {
         let output = command.output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
@@ -74,19 +74,19 @@ fn an_explicit_port_that_is_taken_names_its_holder() {
         assert!(err.starts_with(&format!("flightdeck: port {port} is taken by ")), "{err}");
         assert!(err.contains(&format!("(pid {})", std::process::id())), "{err}");
     }
-    fs::write(stage.paths().config, format!("port = {port}\n")).unwrap();
-    let said = stage.run(&["up", "--no-hooks"]);
+    fs::write(home.paths().config, format!("port = {port}\n")).unwrap();
+    let said = home.run(&["up", "--no-hooks"]);
     assert!(said.err.contains(&format!("port {port} is taken")), "{}", said.err);
 }
 
 #[test]
-fn with_http_handlers_registered_a_busy_port_is_an_error_and_no_move() {
+fn with_http_handlers_registered_a_busy_port_is_an_error() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     for via in ["http", "curl"] {
-        let stage = Stage::new();
-        stage.run(&["hooks", "install", "--via", via, "--port", &port]).well();
-        let said = stage.run(&["up"]);
+        let home = test_home();
+        home.run(&["hooks", "install", "--via", via, "--port", &port]).success();
+        let said = home.run(&["up"]);
         assert_eq!((said.code, said.out.as_str()), (1, ""), "{via}");
         assert!(said.err.starts_with(&format!("flightdeck: port {port} is taken by ")), "{}", said.err);
     }
@@ -94,58 +94,58 @@ fn with_http_handlers_registered_a_busy_port_is_an_error_and_no_move() {
 
 #[test]
 fn a_socket_file_of_a_dead_daemon_is_replaced() {
-    let stage = Stage::new();
-    fs::create_dir_all(stage.paths().runtime).unwrap();
-    drop(UnixListener::bind(stage.paths().socket()).unwrap());
-    fs::write(stage.paths().daemon_file(), r#"{"pid":1,"port":1,"url":"http://old","version":"0"}"#).unwrap();
-    let daemon = stage.daemon();
-    assert_eq!(stage.socket().ask(&serde_json::json!({"cmd": "ping"}))["data"]["pid"], daemon.pid());
-    let file = fs::read_to_string(stage.paths().daemon_file()).unwrap();
+    let home = test_home();
+    fs::create_dir_all(home.paths().runtime).unwrap();
+    drop(UnixListener::bind(home.paths().socket()).unwrap());
+    fs::write(home.paths().daemon_file(), r#"{"pid":1,"port":1,"url":"http://old","version":"0"}"#).unwrap();
+    let daemon = home.daemon();
+    assert_eq!(home.socket().ask(&serde_json::json!({"cmd": "ping"}))["data"]["pid"], daemon.pid());
+    let file = fs::read_to_string(home.paths().daemon_file()).unwrap();
     assert!(file.contains(&daemon.url), "{file}");
 }
 
 #[test]
-fn when_the_last_event_came_is_known_before_the_next_one_comes() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
-    let last = |daemon: &Daemon| daemon.get("/hook/status").json()["last_event_at"].clone();
+fn the_time_of_the_last_event_is_known_after_a_restart() {
+    let home = test_home();
+    let daemon = home.daemon();
+    let last = |daemon: &TestDaemon| daemon.get("/hook/status").json()["last_event_at"].clone();
     assert!(last(&daemon).is_null());
     daemon.post("/api/live/hook", r#"{"session_id":"s","hook_event_name":"Stop"}"#);
     let told = last(&daemon);
     assert!(told.is_string());
     daemon.stop();
-    assert_eq!(last(&stage.daemon()), told);
+    assert_eq!(last(&home.daemon()), told);
 }
 
 #[test]
-fn a_damaged_database_is_set_aside_said_so_and_the_daemon_works() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn a_damaged_database_is_set_aside_and_reported_and_the_daemon_works() {
+    let home = test_home();
+    let daemon = home.daemon();
     daemon.post("/api/live/hook", r#"{"session_id":"s","hook_event_name":"Stop"}"#);
     daemon.stop();
-    let database = stage.paths().database();
+    let database = home.paths().database();
     let mut bytes = fs::read(&database).unwrap();
     bytes[..4096].fill(0x5a);
     fs::write(&database, &bytes).unwrap();
 
-    let daemon = stage.daemon();
-    let said = stage.plain(&daemon.stderr());
+    let daemon = home.daemon();
+    let said = home.plain(&daemon.stderr());
     assert!(said.starts_with("The event log was damaged ("), "{said}");
     assert!(said.contains("It was set aside as ~/fd/flightdeck.db"), "{said}");
-    let log = fs::read_to_string(stage.paths().logs.join("flightdeck.log")).unwrap();
+    let log = fs::read_to_string(home.paths().logs.join("flightdeck.log")).unwrap();
     assert!(log.contains("The event log was damaged"), "{log}");
-    let kept = fs::read_dir(&stage.paths().home).unwrap().map(|e| e.unwrap().path());
+    let kept = fs::read_dir(&home.paths().home).unwrap().map(|e| e.unwrap().path());
     assert!(kept.filter(|p| *p != database).any(|p| fs::read(p).is_ok_and(|kept| kept == bytes)));
     daemon.post("/api/live/hook", r#"{"session_id":"t","hook_event_name":"Stop"}"#);
     assert_eq!(daemon.board().len(), 1);
 }
 
 #[test]
-fn a_config_that_is_not_understood_is_an_error_with_its_line() {
-    let stage = Stage::new();
-    fs::create_dir_all(stage.paths().home).unwrap();
-    fs::write(stage.paths().config, "done_minutes = 5\nprot = 3\n").unwrap();
-    let said = stage.run(&["up", "--no-hooks"]);
+fn an_invalid_config_is_an_error_with_its_line() {
+    let home = test_home();
+    fs::create_dir_all(home.paths().home).unwrap();
+    fs::write(home.paths().config, "done_minutes = 5\nprot = 3\n").unwrap();
+    let said = home.run(&["up", "--no-hooks"]);
     assert_eq!(said.code, 1);
     assert!(
         said.err.contains("config.toml") && said.err.contains("line 2") && said.err.contains("prot"),
@@ -155,35 +155,35 @@ fn a_config_that_is_not_understood_is_an_error_with_its_line() {
 }
 
 #[test]
-fn a_home_that_is_a_link_works_like_any_other() {
-    let stage = Stage::new();
-    let real = stage.path().join("real");
+fn a_home_that_is_a_symbolic_link_works() {
+    let home = test_home();
+    let real = home.path().join("real");
     fs::create_dir(&real).unwrap();
-    symlink(&real, stage.paths().home).unwrap();
-    let daemon = stage.daemon();
-    stage.hook(r#"{"session_id":"s","hook_event_name":"Stop"}"#);
+    symlink(&real, home.paths().home).unwrap();
+    let daemon = home.daemon();
+    home.hook(r#"{"session_id":"s","hook_event_name":"Stop"}"#);
     assert_eq!(daemon.board().len(), 1);
 }
 
 #[test]
-fn another_port_than_the_one_in_the_hooks_is_refused() {
-    let stage = Stage::new();
-    stage.run(&["hooks", "install", "--via", "curl", "--port", "4123"]).well();
-    let said = stage.run(&["--port", "4124"]);
+fn a_port_other_than_that_of_the_hooks_is_refused() {
+    let home = test_home();
+    home.run(&["hooks", "install", "--via", "curl", "--port", "4123"]).success();
+    let said = home.run(&["--port", "4124"]);
     assert_eq!(said.code, 1);
     assert!(said.err.contains("send to port 4123, but port 4124 was asked for"), "{}", said.err);
 }
 
 #[test]
-fn a_session_that_began_and_died_while_nobody_listened_is_ended_at_the_start() {
-    let stage = Stage::new();
-    stage.daemon().stop();
+fn a_session_that_began_and_died_while_no_daemon_ran_is_ended_at_the_start() {
+    let home = test_home();
+    home.daemon().stop();
     let mut client = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-    let mut hook = stage.flightdeck(&["hook"]);
+    let mut hook = home.flightdeck(&["hook"]);
     hook.env("CLAUDE_PID", client.id().to_string());
-    feed(&mut hook, r#"{"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}"#);
+    run_hook(&mut hook, r#"{"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}"#);
     client.kill().unwrap();
     client.wait().unwrap();
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     until("the session has ended", || daemon.card("s")["ended_at"].is_string().then_some(()));
 }

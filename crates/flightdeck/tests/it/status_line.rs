@@ -1,4 +1,4 @@
-//! `flightdeck statusline`: the person's own line comes out as if we were not there, and the daemon learns what it knows.
+//! `flightdeck statusline`: the person's own line is printed unchanged, and the daemon gets the client's data.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
+use crate::home::test_home;
+use flightdeck_e2e::testkit::{DEADLINE, TestDaemon, TestHome, until};
 use flightdeck_sim::{corpus, programs};
 use serde_json::{Value, json};
-
-use crate::stage::{DEADLINE, Daemon, Stage, until};
 
 fn line(usd: f64) -> String {
     json!({"session_id": "s", "model": {"id": "opus", "display_name": "Opus 5.5"},
@@ -22,13 +22,13 @@ fn line(usd: f64) -> String {
 }
 
 fn given(mut command: Command, input: &[u8]) -> Output {
-    // Not every command reads all of it.
+    // Not every command reads its whole input.
     let (stdin, _) = programs::stdin(input.to_vec()).unwrap();
     command.stdin(stdin).output().unwrap()
 }
 
-fn status_line(stage: &Stage, own: Option<&str>, input: &[u8]) -> Output {
-    let mut command = stage.flightdeck(&["statusline"]);
+fn status_line(home: &TestHome, own: Option<&str>, input: &[u8]) -> Output {
+    let mut command = home.flightdeck(&["statusline"]);
     command.env("PATH", "/usr/bin:/bin").env("NO_COLOR", "1").env("MINE", "kept");
     if let Some(own) = own {
         command.args(["--", own]);
@@ -36,11 +36,11 @@ fn status_line(stage: &Stage, own: Option<&str>, input: &[u8]) -> Output {
     given(command, input)
 }
 
-/// The same without us.
-fn directly(stage: &Stage, own: &str, input: &[u8]) -> Output {
-    let mut command = stage.bare("/bin/sh".as_ref());
+/// The same command without Flightdeck.
+fn directly(home: &TestHome, own: &str, input: &[u8]) -> Output {
+    let mut command = home.bare("/bin/sh".as_ref());
     command.env("PATH", "/usr/bin:/bin").env("NO_COLOR", "1").env("MINE", "kept");
-    command.env("FLIGHTDECK_HOME", &stage.paths().home).args(["-c", own]);
+    command.env("FLIGHTDECK_HOME", &home.paths().home).args(["-c", own]);
     given(command, input)
 }
 
@@ -51,7 +51,7 @@ fn printed(output: &Output, expected: &str) {
     assert_eq!(said, (Some(0), expected.to_owned(), String::new()));
 }
 
-/// Commands as people have them, and worse.
+/// Typical and unusual status line commands.
 const OWN: [&str; 9] = [
     "cat",
     "printf '\\033[1;32m%s\\033[0m\\n' \"$MINE\"; printf '\\r\\n\\000\\377'",
@@ -65,56 +65,56 @@ const OWN: [&str; 9] = [
 ];
 
 #[track_caller]
-fn all_come_out_the_same(stage: &Stage) {
+fn all_come_out_the_same(home: &TestHome) {
     for input in [line(0.5).as_bytes(), b"", b"{\"torn", b"\xff\xfe not json\n", &vec![b'x'; 1 << 20][..]] {
         for own in OWN {
-            assert_eq!(status_line(stage, Some(own), input), directly(stage, own, input), "{own}");
+            assert_eq!(status_line(home, Some(own), input), directly(home, own, input), "{own}");
         }
     }
 }
 
 #[test]
 fn the_persons_own_line_is_the_same_with_and_without_a_daemon() {
-    let stage = Stage::new();
-    all_come_out_the_same(&stage);
-    let _daemon = stage.daemon();
-    all_come_out_the_same(&stage);
+    let home = test_home();
+    all_come_out_the_same(&home);
+    let _daemon = home.daemon();
+    all_come_out_the_same(&home);
 }
 
 #[test]
 fn a_large_line_reaches_both_the_command_and_the_daemon() {
-    let stage = Stage::new();
-    let daemon = with_a_session(&stage);
+    let home = test_home();
+    let daemon = with_a_session(&home);
     let large = line(0.5).replacen('{', &format!("{{\"novelty\":\"{}\",", "x".repeat(1 << 20)), 1);
-    let output = status_line(&stage, Some("cat"), large.as_bytes());
+    let output = status_line(&home, Some("cat"), large.as_bytes());
     assert!(output.stdout == large.as_bytes());
     card_with_cost(&daemon, 500_000);
 }
 
 #[test]
-fn without_a_command_a_short_line_says_what_matters() {
-    let stage = Stage::new();
-    printed(&status_line(&stage, None, line(0.064524).as_bytes()), "Opus 5.5 · 15% context · $0.06\n");
-    let mut coloured = stage.flightdeck(&["statusline"]);
+fn without_a_command_a_short_line_is_printed() {
+    let home = test_home();
+    printed(&status_line(&home, None, line(0.064524).as_bytes()), "Opus 5.5 · 15% context · $0.06\n");
+    let mut coloured = home.flightdeck(&["statusline"]);
     coloured.env("NO_COLOR", "");
     assert!(
         String::from_utf8(given(coloured, line(0.5).as_bytes()).stdout).unwrap().contains("\u{1b}[32m15%")
     );
     for garbage in [&b""[..], b"garbage", b"[1]", b"{}", b"\"x\"", &vec![b'['; 1 << 20][..]] {
-        printed(&status_line(&stage, None, garbage), "");
+        printed(&status_line(&home, None, garbage), "");
     }
-    assert!(!stage.paths().spool().exists(), "only the newest line matters: nothing is spooled");
+    assert!(!home.paths().spool().exists(), "only the newest line matters: nothing is spooled");
 }
 
 #[test]
-fn a_daemon_that_never_answers_is_not_waited_for() {
-    let stage = Stage::new();
-    let socket = stage.paths().socket();
+fn a_daemon_that_never_replies_does_not_delay_the_line() {
+    let home = test_home();
+    let socket = home.paths().socket();
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(socket.parent().unwrap()).unwrap();
     let at_once = || {
         let began = Instant::now();
-        printed(&status_line(&stage, Some("echo mine"), line(0.5).as_bytes()), "mine\n");
-        printed(&status_line(&stage, None, line(0.5).as_bytes()), "Opus 5.5 · 15% context · $0.50\n");
+        printed(&status_line(&home, Some("echo mine"), line(0.5).as_bytes()), "mine\n");
+        printed(&status_line(&home, None, line(0.5).as_bytes()), "Opus 5.5 · 15% context · $0.50\n");
         assert!(began.elapsed() < DEADLINE, "took {:?}", began.elapsed());
     };
     let listener = UnixListener::bind(&socket).unwrap();
@@ -126,7 +126,7 @@ fn a_daemon_that_never_answers_is_not_waited_for() {
     at_once();
 }
 
-/// A listener that never accepts, and as many waiting as it lets in.
+/// A listener that never accepts, with a full backlog.
 fn full_backlog(path: &Path) -> Vec<OwnedFd> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, connect, listen, socket};
     let new = || socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
@@ -146,9 +146,9 @@ fn full_backlog(path: &Path) -> Vec<OwnedFd> {
 }
 
 #[test]
-fn a_slow_command_is_our_own_process_so_that_killing_it_leaves_nothing_behind() {
-    let stage = Stage::new();
-    let mut command = stage.flightdeck(&["statusline", "--", "echo $$; exec sleep 60"]);
+fn a_slow_command_replaces_our_process_so_that_killing_it_leaves_nothing_behind() {
+    let home = test_home();
+    let mut command = home.flightdeck(&["statusline", "--", "echo $$; exec sleep 60"]);
     command.env("PATH", "/usr/bin:/bin").stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut first = String::new();
@@ -159,24 +159,24 @@ fn a_slow_command_is_our_own_process_so_that_killing_it_leaves_nothing_behind() 
     assert_eq!(child.wait().unwrap().signal(), Some(9));
 }
 
-fn with_a_session(stage: &Stage) -> Daemon {
-    let daemon = stage.daemon();
-    stage.hook(r#"{"session_id":"s","hook_event_name":"SessionStart","source":"startup","cwd":"/w/api"}"#);
+fn with_a_session(home: &TestHome) -> TestDaemon {
+    let daemon = home.daemon();
+    home.hook(r#"{"session_id":"s","hook_event_name":"SessionStart","source":"startup","cwd":"/w/api"}"#);
     daemon
 }
 
 #[track_caller]
-fn card_with_cost(daemon: &Daemon, micros: u64) -> Value {
+fn card_with_cost(daemon: &TestDaemon, micros: u64) -> Value {
     until("the card has the cost", || {
         Some(daemon.card("s")).filter(|card| card["cost"]["client_usd_micros"] == micros)
     })
 }
 
 #[test]
-fn the_card_and_the_fleet_learn_what_the_line_knows_and_a_restart_keeps_it() {
-    let stage = Stage::new();
-    let daemon = with_a_session(&stage);
-    status_line(&stage, Some("cat"), line(0.064524).as_bytes());
+fn card_and_fleet_show_the_data_of_the_line_also_after_a_restart() {
+    let home = test_home();
+    let daemon = with_a_session(&home);
+    status_line(&home, Some("cat"), line(0.064524).as_bytes());
     let card = card_with_cost(&daemon, 64_524);
     assert_eq!(card["context"], json!({"tokens": 152_409, "window": 1_000_000, "percent": 15.2}));
     assert_eq!(card["model"], "opus");
@@ -184,10 +184,10 @@ fn the_card_and_the_fleet_learn_what_the_line_knows_and_a_restart_keeps_it() {
     let expected = json!({"rate_limits": {"five_hour": {"percent": 41.5, "resets_at": "2096-10-02T07:06:40.000Z"},
         "seven_day": null}, "sessions": 1, "needs_you": 1, "running": 0, "done": 0});
     assert_eq!(fleet, expected);
-    assert_eq!(stage.socket().ask(&json!({"cmd": "fleet"}))["data"], expected);
+    assert_eq!(home.socket().ask(&json!({"cmd": "fleet"}))["data"], expected);
 
     daemon.kill();
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     assert_eq!(daemon.card("s")["cost"], card["cost"]);
     assert_eq!(daemon.card("s")["context"], card["context"]);
     let usage = daemon.get("/api/usage?by=hour&since=today").json();
@@ -196,20 +196,20 @@ fn the_card_and_the_fleet_learn_what_the_line_knows_and_a_restart_keeps_it() {
         usage["rows"].as_array().is_some_and(|rows| !rows.is_empty()) && usage["total"]["usd_micros"] == 0
     );
     assert_eq!(daemon.get("/api/usage?by=moon").status, 400);
-    let said = String::from_utf8(stage.flightdeck(&["usage"]).output().unwrap().stdout).unwrap();
+    let said = String::from_utf8(home.flightdeck(&["usage"]).output().unwrap().stdout).unwrap();
     assert!(said.contains("rate limits: 5 h 42 %"), "{said}");
     assert_eq!(daemon.get("/api/fleet").json(), expected);
     daemon.stop();
-    let daemon = stage.daemon();
+    let daemon = home.daemon();
     assert_eq!(daemon.card("s")["context"], card["context"]);
     assert_eq!(daemon.get("/api/fleet").json(), expected);
 }
 
 #[test]
-fn a_line_that_says_the_same_again_is_not_stored_again() {
-    let stage = Stage::new();
-    let daemon = with_a_session(&stage);
-    let mut socket = stage.socket();
+fn a_repeated_line_is_not_stored_again() {
+    let home = test_home();
+    let daemon = with_a_session(&home);
+    let mut socket = home.socket();
     let mut calls = 0;
     let mut tell = |usd: f64| {
         calls += 1;
@@ -222,19 +222,19 @@ fn a_line_that_says_the_same_again_is_not_stored_again() {
         [true, false, true, false]
     );
     assert_eq!(daemon.events_total(), 3);
-    let refused = stage.socket().ask(&json!({"cmd": "statusline", "args": {}}));
+    let refused = home.socket().ask(&json!({"cmd": "statusline", "args": {}}));
     assert_eq!(refused["error"], "VALIDATION_ERROR");
 }
 
 #[test]
 fn the_captured_lines_reach_their_card() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+    let home = test_home();
+    let daemon = home.daemon();
     let scenario = corpus::scenario("statusline");
-    stage.hook(&Value::from(scenario.hooks[0].event.clone()).to_string());
+    home.hook(&Value::from(scenario.hooks[0].event.clone()).to_string());
     for line in &scenario.status_lines {
         let line = Value::from(line.clone()).to_string();
-        printed(&status_line(&stage, Some("cat"), line.as_bytes()), &line);
+        printed(&status_line(&home, Some("cat"), line.as_bytes()), &line);
     }
     let id = scenario.hooks[0].session_id();
     let card = until("the last line is on the card", || {
@@ -246,19 +246,19 @@ fn the_captured_lines_reach_their_card() {
 
 #[test]
 fn installed_it_runs_as_the_client_runs_it_and_uninstalled_it_is_gone() {
-    let stage = Stage::new();
+    let home = test_home();
     let theirs = "{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"printf 'mine: '; cat; exit 4\", \"padding\": 0}\n}\n";
-    std::fs::write(stage.settings(), theirs).unwrap();
-    stage.run(&["hooks", "install", "--statusline"]).well();
-    let settings: Value = serde_json::from_slice(&std::fs::read(stage.settings()).unwrap()).unwrap();
+    std::fs::write(home.settings(), theirs).unwrap();
+    home.run(&["hooks", "install", "--statusline"]).success();
+    let settings: Value = serde_json::from_slice(&std::fs::read(home.settings()).unwrap()).unwrap();
     let command = settings["statusLine"]["command"].as_str().unwrap().to_owned();
-    let daemon = with_a_session(&stage);
-    let mut shell = stage.bare("/bin/sh".as_ref());
+    let daemon = with_a_session(&home);
+    let mut shell = home.bare("/bin/sh".as_ref());
     shell.args(["-c", &command]).env("PATH", "/usr/bin:/bin");
     let output = given(shell, line(0.5).as_bytes());
     let said = (output.status.code(), String::from_utf8(output.stdout).unwrap());
     assert_eq!(said, (Some(4), format!("mine: {}", line(0.5))));
     card_with_cost(&daemon, 500_000);
-    stage.run(&["hooks", "uninstall"]).well();
-    assert_eq!(std::fs::read_to_string(stage.settings()).unwrap(), theirs);
+    home.run(&["hooks", "uninstall"]).success();
+    assert_eq!(std::fs::read_to_string(home.settings()).unwrap(), theirs);
 }

@@ -1,20 +1,20 @@
-//! What viewers get: a snapshot, then every change once, and a way back for those who lost the thread.
+//! The event stream: a snapshot, then every change once, and recovery after a lost connection.
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use flightdeck::changes::REPLAY_CHANGES_MAX;
-use flightdeck::store::Store;
-use flightdeck_core::answers::Snapshot;
-use flightdeck_core::record::{EventId, Record};
+use flightdeck::engine::changes::REPLAY_CHANGES_MAX;
+use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::time::Millis;
 use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_e2e::testkit::http::Request;
+use flightdeck_e2e::testkit::{SocketClient, until};
+use flightdeck_protocol::sessions::Snapshot;
 use serde_json::{Map, Value, json};
 
-use crate::deck::{Deck, noon};
-use crate::http::Request;
-use crate::stage::{Stage, until};
+use crate::home::test_home;
+use crate::in_process::InProcessDaemon;
 
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,13 +129,13 @@ fn rand_id() -> u64 {
 
 #[test]
 fn a_viewer_gets_the_board_and_then_each_change_with_its_number() {
-    let deck = Deck::new();
+    let deck = InProcessDaemon::new();
     deck.post(&hook("a", "SessionStart", json!({"source": "startup"})));
     let mut viewer = Sse::open(deck.addr, None);
     let snapshot = viewer.next().unwrap();
     assert_eq!((snapshot.says().as_str(), &snapshot.boot), ("snapshot 1", &deck.health.boot));
     assert_eq!(snapshot.data, deck.get("/api/sessions").json());
-    // Put together from cards that are written already; the page reads it as this type.
+    // It is assembled from encoded cards; the page reads it as this type.
     let typed: Snapshot = serde_json::from_value(snapshot.data.clone()).unwrap();
     assert_eq!(snapshot.data, json!(typed));
 
@@ -156,13 +156,12 @@ fn a_viewer_gets_the_board_and_then_each_change_with_its_number() {
 
 #[test]
 fn a_change_is_sent_only_when_something_changed() {
-    let deck = Deck::new();
+    let deck = InProcessDaemon::new();
     let mut viewer = Sse::open(deck.addr, None);
     let noise = hook("a", "Notification", json!({"notification_type": "auth_success"}));
     (0..5).for_each(|_| drop(deck.post(&noise)));
     let mut socket = deck.socket();
-    let seen =
-        |socket: &mut crate::socket::Socket| socket.ask(&json!({"cmd": "seen", "args": {"session_id": "a"}}));
+    let seen = |socket: &mut SocketClient| socket.ask(&json!({"cmd": "seen", "args": {"session_id": "a"}}));
     assert_eq!(seen(&mut socket)["ok"], true);
     assert_eq!(seen(&mut socket)["ok"], true);
     deck.post(&prompt("a", "x"));
@@ -178,8 +177,8 @@ fn a_change_is_sent_only_when_something_changed() {
 }
 
 #[test]
-fn one_who_comes_back_gets_what_it_missed_and_nothing_twice() {
-    let deck = Deck::new();
+fn a_reconnecting_viewer_gets_the_missed_changes_once() {
+    let deck = InProcessDaemon::new();
     let mut viewer = Sse::open(deck.addr, None);
     deck.post(&prompt("a", "1"));
     let last = viewer.frames(2).pop().unwrap();
@@ -193,8 +192,8 @@ fn one_who_comes_back_gets_what_it_missed_and_nothing_twice() {
 }
 
 #[test]
-fn another_boot_the_future_and_the_distant_past_are_a_gap_and_a_fresh_board() {
-    let deck = Deck::new();
+fn an_id_of_another_boot_the_future_or_the_distant_past_gets_a_gap_and_a_snapshot() {
+    let deck = InProcessDaemon::new();
     let count = REPLAY_CHANGES_MAX + 100;
     let records = prompts(count, "x");
     for batch in records.chunks(500) {
@@ -216,8 +215,8 @@ fn another_boot_the_future_and_the_distant_past_are_a_gap_and_a_fresh_board() {
 }
 
 #[test]
-fn a_silent_stream_says_that_it_lives() {
-    let deck = Deck::with(Store::in_memory().unwrap(), noon(), Duration::from_millis(20));
+fn a_quiet_stream_sends_heartbeats() {
+    let deck = InProcessDaemon::builder().heartbeat_every(Duration::from_millis(20)).start();
     let mut viewer = Sse::open(deck.addr, None);
     assert_eq!(viewer.says(1), ["snapshot 0"]);
     assert_eq!((viewer.next(), viewer.next()), (None, None));
@@ -228,7 +227,7 @@ fn a_silent_stream_says_that_it_lives() {
 
 #[test]
 fn an_ended_session_is_completed_after_ten_seconds_and_leaves_after_half_an_hour() {
-    let deck = Deck::new();
+    let deck = InProcessDaemon::new();
     let mut viewer = Sse::open(deck.addr, None);
     deck.post(&prompt("a", "x"));
     deck.post(&hook("a", "SessionEnd", json!({"reason": "other"})));
@@ -254,7 +253,7 @@ fn an_ended_session_is_completed_after_ten_seconds_and_leaves_after_half_an_hour
     );
     assert_eq!((frames[1].event.as_str(), &frames[1].data), ("session_removed", &json!({"id": "a"})));
     assert_eq!(deck.board()["sessions"].as_array().unwrap().len(), 1);
-    // It is kept for ever, and a late hook brings no ghost; resumed it is there once.
+    // An ended id is kept: a late hook creates no new card, and a resumed session has one card.
     deck.post(&hook("a", "PostToolUse", json!({"tool_name": "Bash"})));
     assert_eq!(deck.get("/api/sessions/a").json()["agent_state"]["state"], "session_ended");
     assert_eq!(deck.board()["sessions"].as_array().unwrap().len(), 1);
@@ -265,8 +264,8 @@ fn an_ended_session_is_completed_after_ten_seconds_and_leaves_after_half_an_hour
 }
 
 #[test]
-fn a_cleared_session_is_replaced_not_doubled() {
-    let deck = Deck::new();
+fn a_cleared_session_is_replaced_and_not_duplicated() {
+    let deck = InProcessDaemon::new();
     let mut viewer = Sse::open(deck.addr, None);
     let mut socket = deck.socket();
     let seat = json!({"pid": 42, "proc_start": "7"});
@@ -285,7 +284,7 @@ fn a_cleared_session_is_replaced_not_doubled() {
     assert_eq!(deck.get("/api/sessions/old").json()["replaced_by"], "new");
     assert_eq!(deck.get("/api/sessions/new").json()["continues"], "old");
 
-    // Nobody is missing from the whole list: neither while the fleet holds it nor once it is stored.
+    // The list of all sessions is complete, both from the fleet and from the store.
     let all = || {
         let page = deck.get("/api/sessions?all=1").json();
         page["sessions"].as_array().unwrap().iter().map(|s| s["id"].clone()).collect::<Vec<_>>()
@@ -296,17 +295,17 @@ fn a_cleared_session_is_replaced_not_doubled() {
 }
 
 #[test]
-fn a_viewer_that_does_not_read_is_told_of_the_gap_and_starts_anew() {
-    let deck = Deck::new();
+fn a_viewer_that_does_not_read_gets_a_gap_and_a_new_snapshot() {
+    let deck = InProcessDaemon::new();
     let mut viewer = Sse::open(deck.addr, None);
     assert_eq!(viewer.says(1), ["snapshot 0"]);
-    // Until the stream has been cut off, however much the kernel buffers.
+    // Until the daemon has cut the stream, regardless of the kernel's buffers.
     let gaps = || deck.health.metrics.gaps.load(std::sync::atomic::Ordering::Relaxed);
     let (mut sent, mut read) = (0, Vec::new());
     while gaps() == 0 && sent < 60_000 {
         deck.append(prompts(2000, &format!("{sent} {}", "x".repeat(450)))).unwrap();
         sent += 2000;
-        // Reads a little, so that the stream moves on and finds out; as a slow viewer would.
+        // Reads a little, as a slow viewer would, so that the daemon notices the lag.
         if sent > 10_000 {
             read.append(&mut viewer.frames(1));
         }
@@ -335,14 +334,14 @@ fn a_viewer_that_does_not_read_is_told_of_the_gap_and_starts_anew() {
 fn viewers_that_never_read_cost_no_memory() {
     const VIEWERS: usize = 20;
     const CHANGES: usize = 6_000;
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+    let home = test_home();
+    let daemon = home.daemon();
     let _viewers: Vec<_> = (0..VIEWERS)
         .map(|_| Request::new("GET", "/api/live/stream").host(daemon.addr).open(daemon.addr))
         .collect();
     let (before, _) = daemon.memory();
-    let mut socket = stage.socket();
-    let mut lines = stage.socket();
+    let mut socket = home.socket();
+    let mut lines = home.socket();
     // Two connections, many events in flight on each.
     for n in 0..CHANGES / 2 {
         for socket in [&mut socket, &mut lines] {
@@ -359,17 +358,17 @@ fn viewers_that_never_read_cost_no_memory() {
     eprintln!(
         "{VIEWERS} stuck viewers, {CHANGES} changes: {before} bytes before, {after} after, {most} at most"
     );
-    // Queued for each of them it would be more than 200 MB.
+    // Separate queues would take more than 200 MB.
     assert!(most - before < 80 << 20, "{before} → {most}");
 }
 
 #[test]
-fn the_socket_tells_the_same_as_the_stream() {
-    let deck = Deck::new();
+fn the_socket_sends_the_same_as_the_stream() {
+    let deck = InProcessDaemon::new();
     let mut viewer = Sse::open(deck.addr, None);
     let mut socket = deck.socket();
     socket.send(&json!({"cmd": "subscribe"})).unwrap();
-    let next = |socket: &mut crate::socket::Socket| {
+    let next = |socket: &mut SocketClient| {
         let line = socket.line().unwrap();
         Frame::new(line["event"].as_str().unwrap(), line["id"].as_str().unwrap(), line["data"].clone())
     };
@@ -390,8 +389,8 @@ fn the_socket_tells_the_same_as_the_stream() {
 }
 
 #[test]
-fn a_socket_reader_that_falls_behind_gets_a_gap_and_the_board() {
-    let deck = Deck::new();
+fn a_slow_socket_reader_gets_a_gap_and_a_snapshot() {
+    let deck = InProcessDaemon::new();
     let mut socket = deck.socket();
     socket.send(&json!({"cmd": "subscribe"})).unwrap();
     assert_eq!(socket.line().unwrap()["event"], "snapshot");
@@ -411,10 +410,10 @@ fn a_socket_reader_that_falls_behind_gets_a_gap_and_the_board() {
     }
 }
 
-/// A client that is not ours, over HTTP/1.1 and one connection kept open.
+/// A foreign HTTP client (reqwest), over HTTP/1.1 with a kept connection.
 #[tokio::test]
 async fn an_ordinary_http_client_posts_and_follows_the_stream() {
-    let deck = tokio::task::spawn_blocking(Deck::new).await.unwrap();
+    let deck = tokio::task::spawn_blocking(InProcessDaemon::new).await.unwrap();
     let client = reqwest::Client::new();
     let url = format!("http://{}", deck.addr);
     let mut stream = client.get(format!("{url}/api/live/stream")).send().await.unwrap();
@@ -438,10 +437,10 @@ async fn an_ordinary_http_client_posts_and_follows_the_stream() {
 
 #[test]
 fn streams_end_when_the_daemon_does() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+    let home = test_home();
+    let daemon = home.daemon();
     let mut viewer = Sse::open(daemon.addr, None);
-    let mut socket = stage.socket();
+    let mut socket = home.socket();
     socket.send(&json!({"cmd": "subscribe"})).unwrap();
     assert_eq!(viewer.says(1), ["snapshot 0"]);
     assert_eq!(socket.line().unwrap()["event"], "snapshot");

@@ -1,27 +1,28 @@
-//! Prompts, Esc and focus at a real tmux server with a program in it that behaves like the client.
+//! Prompts, Esc and focus on a real tmux server, with a program that behaves like the client.
 
 use std::fs;
 use std::process::Stdio;
 
+use flightdeck_e2e::testkit::{PATIENT_HOOK, TestDaemon, TestHome, run_hook, until};
 use serde_json::{Value, json};
 
-use crate::stage::{Daemon, PATIENT_HOOK, Stage, feed, until};
-use crate::tmux::Tmux;
+use crate::home::test_home;
+use crate::tmux::{Tmux, WithTmux};
 
 const SESSION: &str = "0b5e7a11-aaaa-4bbb-8ccc-000000000001";
 
 struct Desk {
     tmux: Tmux,
-    daemon: Daemon,
-    stage: Stage,
+    daemon: TestDaemon,
+    home: TestHome,
 }
 
 /// `None` where there is no tmux.
 fn desk() -> Option<Desk> {
-    let stage = Stage::new();
-    let tmux = stage.tmux()?;
-    let daemon = stage.daemon();
-    let desk = Desk { tmux, daemon, stage };
+    let home = test_home();
+    let tmux = home.tmux()?;
+    let daemon = home.daemon();
+    let desk = Desk { tmux, daemon, home };
     let client = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fake-client.sh");
     let binary = env!("CARGO_BIN_EXE_flightdeck");
     desk.tmux(&["new-session", "-d", "-s", "a", "-x", "90", "-y", "24", "bash", client, binary, SESSION]);
@@ -46,7 +47,7 @@ impl Desk {
     }
 
     fn prompts(&self) -> String {
-        fs::read_to_string(self.stage.path().join("prompts")).unwrap_or_default()
+        fs::read_to_string(self.home.path().join("prompts")).unwrap_or_default()
     }
 
     fn post(&self, what: &str, body: &Value) -> (u16, Value) {
@@ -61,7 +62,7 @@ impl Desk {
         answer
     }
 
-    /// Idle, and drawn so.
+    /// Idle, with an idle screen.
     #[track_caller]
     fn rests(&self) {
         self.state("idle");
@@ -75,7 +76,7 @@ impl Desk {
 }
 
 #[test]
-fn a_prompt_is_typed_once_and_stands_in_the_log() {
+fn a_prompt_is_typed_once_and_logged() {
     let Some(desk) = desk() else { return };
     assert_eq!(
         desk.post("prompt", &json!({"text": "fix\nthe \"build\" \\"})),
@@ -96,7 +97,7 @@ fn a_prompt_is_typed_once_and_stands_in_the_log() {
 }
 
 #[test]
-fn a_draft_is_told_kept_or_replaced() {
+fn a_draft_is_reported_kept_or_replaced() {
     let Some(desk) = desk() else { return };
     desk.tmux(&["send-keys", "-t", "=a:", "-l", "half a thought"]);
     until("the draft is drawn", || desk.screen().contains("half a thought").then_some(()));
@@ -110,7 +111,7 @@ fn a_draft_is_told_kept_or_replaced() {
 }
 
 #[test]
-fn esc_needs_a_yes_and_something_to_interrupt() {
+fn esc_needs_a_confirmation_and_something_to_interrupt() {
     let Some(desk) = desk() else { return };
     desk.refused("interrupt", &json!({"confirm": true}), "not_working");
     assert_eq!(desk.post("prompt", &json!({"text": "work"})).0, 202);
@@ -143,17 +144,17 @@ fn nothing_is_typed_into_a_pane_that_is_in_copy_mode_or_shared() {
 }
 
 #[test]
-fn the_command_line_sends_interrupts_and_says_why_not() {
+fn the_command_line_sends_and_interrupts_and_prints_refusals() {
     let Some(desk) = desk() else { return };
-    let run = |args: &[&str]| desk.stage.run(args);
-    assert_eq!(run(&["send", &SESSION[..6], "fix", "the", "build"]).well(), "sent\n");
+    let run = |args: &[&str]| desk.home.run(args);
+    assert_eq!(run(&["send", &SESSION[..6], "fix", "the", "build"]).success(), "sent\n");
     desk.rests();
     assert_eq!(desk.prompts(), "fix the build\n");
     let said = run(&["send", "next", "/clear"]);
     assert_eq!((said.code, said.out.as_str()), (1, ""));
     assert!(said.err.contains("the command /clear") && said.err.contains("--as command"), "{}", said.err);
     assert_eq!(
-        run(&["send", "next", "--as", "command", "/clear"]).well(),
+        run(&["send", "next", "--as", "command", "/clear"]).success(),
         "the client took it as a command\n"
     );
     let said = run(&["send", "--json", "next", "!ls"]);
@@ -162,24 +163,24 @@ fn the_command_line_sends_interrupts_and_says_why_not() {
         (1, Some("command"))
     );
     desk.rests();
-    let mut piped = desk.stage.flightdeck(&["send", "--as", "text", "next", "-"]);
+    let mut piped = desk.home.flightdeck(&["send", "--as", "text", "next", "-"]);
     let mut child = piped.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"!work on\n").unwrap();
     assert_eq!(String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap(), "sent\n");
     desk.rests();
-    assert_eq!(run(&["send", "next", "work"]).well(), "sent\n");
+    assert_eq!(run(&["send", "next", "work"]).success(), "sent\n");
     let said = run(&["interrupt", &SESSION[..6]]);
     assert!(said.code == 1 && said.err.contains("--yes"), "{said:?}");
-    assert_eq!(run(&["interrupt", &SESSION[..6], "--yes"]).well(), "interrupted\n");
+    assert_eq!(run(&["interrupt", &SESSION[..6], "--yes"]).success(), "interrupted\n");
     let said = run(&["focus", &SESSION[..6]]);
     assert!(said.code == 1 && said.err.contains("attach"), "{said:?}");
-    assert!(run(&["focus", "nobody"]).err.contains("no session nobody"));
+    assert!(run(&["focus", "unknown"]).err.contains("no session unknown"));
 }
 
 #[test]
-fn without_a_pane_the_way_back_is_told_and_a_command_of_ones_own_is_run() {
-    let stage = Stage::new();
-    let daemon = stage.daemon();
+fn without_a_pane_focus_prints_the_resume_command_or_runs_the_configured_one() {
+    let home = test_home();
+    let daemon = home.daemon();
     daemon.post("/api/live/hook", r#"{"session_id":"s","hook_event_name":"Stop","cwd":"/w/it's here"}"#);
     for what in ["prompt", "interrupt", "focus"] {
         let answer = daemon.post(&format!("/api/sessions/s/{what}"), r#"{"text":"go","confirm":true}"#);
@@ -188,14 +189,14 @@ fn without_a_pane_the_way_back_is_told_and_a_command_of_ones_own_is_run() {
         assert_eq!(told["resume"], r#"cd "/w/it's here" && claude --resume s"#);
     }
     drop(daemon);
-    let made = stage.path().join("made");
+    let made = home.path().join("made");
     let config = format!("focus_command = \"touch '{}-{{session_id}}'\"\n", made.display());
-    fs::write(stage.paths().home.join("config.toml"), config).unwrap();
-    let daemon = stage.daemon();
-    let mut hook = stage.flightdeck(&PATIENT_HOOK);
+    fs::write(home.paths().home.join("config.toml"), config).unwrap();
+    let daemon = home.daemon();
+    let mut hook = home.flightdeck(&PATIENT_HOOK);
     hook.env("CLAUDE_PID", std::process::id().to_string());
-    feed(&mut hook, r#"{"session_id":"t","hook_event_name":"Stop","cwd":"/w"}"#);
+    run_hook(&mut hook, r#"{"session_id":"t","hook_event_name":"Stop","cwd":"/w"}"#);
     let answer = daemon.post("/api/sessions/t/focus", "{}");
     assert_eq!(answer.status, 202, "{}", answer.text());
-    assert!(stage.path().join("made-t").exists());
+    assert!(home.path().join("made-t").exists());
 }

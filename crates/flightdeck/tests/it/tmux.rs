@@ -1,19 +1,23 @@
-//! A tmux server in a person's throw-away folder: a real terminal for stories.
+//! A tmux server in a test home: a real terminal.
 
+use flightdeck_e2e::testkit::TestHome;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-use crate::stage::Stage;
 
 pub(crate) struct Tmux {
     folder: PathBuf,
     env: Vec<(OsString, OsString)>,
 }
 
-impl Stage {
-    /// `None` where there is no tmux; that is a failure where nobody watches.
-    pub(crate) fn tmux(&self) -> Option<Tmux> {
+/// A home whose tests need a terminal.
+pub(crate) trait WithTmux {
+    /// `None` where there is no tmux. In CI that is a failure.
+    fn tmux(&self) -> Option<Tmux>;
+}
+
+impl WithTmux for TestHome {
+    fn tmux(&self) -> Option<Tmux> {
         if Command::new("tmux").arg("-V").output().is_err() {
             assert!(std::env::var("CI").is_err(), "tmux is not installed");
             eprintln!("SKIPPED: tmux is not installed");
@@ -25,7 +29,7 @@ impl Stage {
         for (name, value) in [("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "xterm-256color")] {
             env.push((name.into(), value.into()));
         }
-        // Whatever runs in a pane finds the daemon by this, as a person's would by their home.
+        // Programs in a pane find the daemon by this variable.
         env.push(("FLIGHTDECK_HOME".into(), self.paths().home.into()));
         Some(Tmux { folder: self.path().to_owned(), env })
     }
@@ -46,7 +50,7 @@ impl Tmux {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What stands in the first session's pane.
+    /// The text in the first session's pane.
     pub(crate) fn screen(&self) -> String {
         self.run(&["capture-pane", "-p", "-t", "=a:"])
     }

@@ -1,17 +1,17 @@
-//! Viewers on the socket that come and go.
+//! Viewers that connect to the socket and leave.
 
-use flightdeck::inlet::socket::CONNECTIONS_MAX;
+use flightdeck::transport::socket::CONNECTIONS_MAX;
 use serde_json::json;
 
-use crate::deck::Deck;
+use crate::in_process::InProcessDaemon;
 
 #[test]
-fn viewers_that_leave_a_quiet_board_give_their_places_back() {
-    let deck = Deck::new();
+fn viewers_that_leave_a_quiet_board_free_their_connections() {
+    let deck = InProcessDaemon::new();
     for _ in 0..=CONNECTIONS_MAX {
         let mut viewer = deck.socket();
         viewer.send(&json!({"cmd": "subscribe"})).unwrap();
-        // Whatever it says after that is not heard.
+        // Later lines of a subscriber are ignored.
         viewer.send(&json!({"cmd": "ping"})).unwrap();
         assert_eq!(viewer.line().unwrap()["event"], "snapshot");
     }
@@ -20,9 +20,9 @@ fn viewers_that_leave_a_quiet_board_give_their_places_back() {
 
 #[test]
 fn a_viewer_may_spell_its_last_event_either_way() {
-    let deck = Deck::new();
+    let deck = InProcessDaemon::new();
     deck.post(r#"{"session_id":"s","hook_event_name":"Stop"}"#);
-    // A card is numbered once somebody asks for it.
+    // Changes are numbered once the board has been read.
     deck.board();
     deck.post(r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}"#);
     deck.board();

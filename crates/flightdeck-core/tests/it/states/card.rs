@@ -2,10 +2,10 @@
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::lens::FleetStatus;
 use flightdeck_core::rules::Rules;
+use flightdeck_core::view::lens::FleetStatus;
 
-use crate::story::{card, read, tell};
+use crate::script::{card, read, tell};
 
 #[test]
 fn data_events_change_the_card_and_not_the_state() {
@@ -36,7 +36,7 @@ fn since_runs_on_while_the_state_reads_the_same() {
          2 PostToolUse tool_name=Bash tool_use_id=a
          3 PostToolBatch",
     );
-    assert_eq!(card(&fleet, "s").agent_state.since, crate::story::at("2"));
+    assert_eq!(card(&fleet, "s").agent_state.since, crate::script::at("2"));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn needs_you_sorts_by_urgency_then_recency_and_running_by_turn() {
          6 UserPromptSubmit session_id=run-new prompt=a
          7 PreToolUse session_id=run-old tool_name=Bash tool_use_id=a",
     );
-    let mut cards = flightdeck_core::board::board(&fleet);
+    let mut cards = flightdeck_core::view::board(&fleet);
     cards.sort_by(|a, b| (a.agent_state.group, &a.rank.default).cmp(&(b.agent_state.group, &b.rank.default)));
     let order: Vec<_> = cards.iter().map(|c| c.id.as_str()).collect();
     assert_eq!(order, ["perm", "failed", "idle-new", "idle-old", "run-new", "run-old"]);
@@ -60,8 +60,8 @@ fn needs_you_sorts_by_urgency_then_recency_and_running_by_turn() {
 
 #[test]
 fn an_idle_session_is_checked_once_the_person_opened_it_and_not_after_its_next_change() {
-    use flightdeck_core::event::{Event, SEEN};
-    use flightdeck_core::record::Source;
+    use flightdeck_core::log::event::{Event, SEEN};
+    use flightdeck_core::log::record::Source;
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 Stop");
     assert_eq!(card(&fleet, "s").fleet_status, FleetStatus::Done);
@@ -70,7 +70,7 @@ fn an_idle_session_is_checked_once_the_person_opened_it_and_not_after_its_next_c
         ("hook_event_name".into(), SEEN.into()),
     ]);
     let mut seen =
-        crate::story::record(payload, serde_json::Map::new(), 2, crate::story::at("2"), fleet.now());
+        crate::script::record(payload, serde_json::Map::new(), 2, crate::script::at("2"), fleet.now());
     seen.source = Source::User;
     fleet.apply(&Event::from_record(&seen));
     assert_eq!(card(&fleet, "s").fleet_status, FleetStatus::Checked);
@@ -88,9 +88,9 @@ fn looking_at_a_card_does_not_move_it_up() {
         ("hook_event_name".into(), "seen".into()),
     ]);
     let mut seen =
-        crate::story::record(payload, serde_json::Map::new(), 2, crate::story::at("9"), fleet.now());
-    seen.source = flightdeck_core::record::Source::User;
-    let _ = fleet.apply(&flightdeck_core::event::Event::from_record(&seen));
+        crate::script::record(payload, serde_json::Map::new(), 2, crate::script::at("9"), fleet.now());
+    seen.source = flightdeck_core::log::record::Source::User;
+    let _ = fleet.apply(&flightdeck_core::log::event::Event::from_record(&seen));
     assert_eq!(card(&fleet, "s").rank, before);
 }
 

@@ -4,7 +4,7 @@ use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::rules::Rules;
 
-use crate::story::{at, card, check, tell};
+use crate::script::{at, card, check, tell};
 
 #[test]
 fn an_ended_session_is_done_at_once_and_only_a_start_brings_it_back() {
@@ -30,7 +30,7 @@ fn done_keeps_a_card_for_half_an_hour_and_a_late_hook_makes_no_ghost() {
 
 #[test]
 fn clear_replaces_the_card_instead_of_doubling_it() {
-    for story in [
+    for script in [
         "0 SessionStart source=startup session_id=a pid=7 proc_start=1
          1 SessionEnd reason=clear session_id=a pid=7 proc_start=1
          2 SessionStart source=clear session_id=b pid=7 proc_start=1",
@@ -39,8 +39,8 @@ fn clear_replaces_the_card_instead_of_doubling_it() {
          2@0.5 SessionEnd reason=clear session_id=a pid=7 proc_start=1",
     ] {
         let mut fleet = Fleet::new(Rules::default());
-        tell(&mut fleet, story);
-        let board = flightdeck_core::board::board(&fleet);
+        tell(&mut fleet, script);
+        let board = flightdeck_core::view::board(&fleet);
         assert_eq!(board.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["b"]);
         assert_eq!(board[0].continues.as_deref(), Some("a"));
         assert_eq!(card(&fleet, "a").agent_state.state.as_str(), "session_ended");
@@ -55,7 +55,7 @@ fn the_same_pid_of_another_process_replaces_nothing() {
         "0 SessionStart source=startup session_id=a pid=7 proc_start=1
          2 SessionStart source=startup session_id=b pid=7 proc_start=2",
     );
-    assert_eq!(flightdeck_core::board::board(&fleet).len(), 2);
+    assert_eq!(flightdeck_core::view::board(&fleet).len(), 2);
 }
 
 #[test]
@@ -130,10 +130,10 @@ fn the_overview_tells_of_sessions_that_left_the_board_and_nothing_of_what_was_fo
     );
     let _ = fleet.tick(at("20") + Rules::default().done_keeps);
     assert!(fleet.get("s").is_none());
-    let rows = flightdeck_core::explain::history(&fleet, at("5")).sessions;
+    let rows = flightdeck_core::view::fleet_history::history(&fleet, at("5")).sessions;
     let spans: Vec<_> = rows[0].spans.iter().map(|s| (s.from, s.to, s.label.as_str())).collect();
     assert_eq!(spans[0], (at("0"), Some(at("10")), "Working"));
     assert_eq!(spans.last().unwrap().1, Some(at("20")));
     // A look at a later stretch leaves it out.
-    assert!(flightdeck_core::explain::history(&fleet, at("21")).sessions.is_empty());
+    assert!(flightdeck_core::view::fleet_history::history(&fleet, at("21")).sessions.is_empty());
 }

@@ -4,7 +4,7 @@ use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::rules::Rules;
 
-use crate::story::{card, check, read, tell};
+use crate::script::{card, check, read, tell};
 
 #[test]
 fn an_event_that_fired_before_the_last_change_moves_nothing() {
@@ -18,14 +18,14 @@ fn an_event_that_fired_before_the_last_change_moves_nothing() {
     );
 }
 
-/// Nobody waits for the hook of a call: on a busy machine it looks at the clock after the Stop of its turn did. The times
+/// The hook of a call is async: on a busy machine it reads the clock after the Stop of its turn did. The times
 /// are those of a real client.
 #[test]
 fn a_stop_ends_its_turn_although_the_hook_of_its_last_call_was_slow() {
     let called = "1.385 UserPromptSubmit prompt=a
                   1.613@1.6 PreToolUse tool_name=Bash tool_use_id=a";
     let post = "PostToolUse tool_name=Bash tool_use_id=a";
-    let idle = |story: &str| check(story, expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
+    let idle = |script: &str| check(script, expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
     idle(&format!("{called}\n 3.448@3.445 {post}\n 3.449@3.387 PostToolBatch\n 3.449@3.429 Stop"));
     idle(&format!("{called}\n 3.44@3.429 Stop\n 3.448@3.445 {post}"));
     // Even the hook of its start was slow.
@@ -35,8 +35,8 @@ fn a_stop_ends_its_turn_although_the_hook_of_its_last_call_was_slow() {
         format!("{called}\n 3.448@3.445 {post}\n 3.449@3.429 StopFailure error=rate_limit"),
         format!("{called}\n 3.44@3.429 StopFailure error=rate_limit\n 3.448@3.445 {post}"),
     ];
-    for story in failed {
-        check(&story, expect![[r#"needs_you error "Failed: rate limit""#]]);
+    for script in failed {
+        check(&script, expect![[r#"needs_you error "Failed: rate limit""#]]);
     }
 }
 

@@ -2,34 +2,34 @@
 
 use expect_test::expect;
 
-use crate::story::check;
+use crate::script::check;
 
 #[test]
 fn a_foreground_subagent_delegates_and_its_end_is_thinking() {
-    let story = "0 UserPromptSubmit prompt=a
+    let script = "0 UserPromptSubmit prompt=a
                  1 PreToolUse tool_name=Agent tool_use_id=a
                  2 SubagentStart agent_id=x agent_type=Explore";
-    check(story, expect![[r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#]]);
+    check(script, expect![[r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#]]);
     check(
-        &format!("{story}\n 3 SubagentStop agent_id=x agent_type=Explore"),
+        &format!("{script}\n 3 SubagentStop agent_id=x agent_type=Explore"),
         expect![[r#"running thinking "Thinking" · Explore Done "Done""#]],
     );
 }
 
 #[test]
-fn a_call_told_of_after_its_own_end_brings_no_subagent_back() {
-    let story = "0 UserPromptSubmit prompt=a
+fn a_call_reported_after_its_own_end_brings_no_subagent_back() {
+    let script = "0 UserPromptSubmit prompt=a
                  1 SubagentStart agent_id=x agent_type=Explore
                  2 PostToolUse tool_name=Read tool_use_id=r agent_id=x agent_type=Explore
                  3 SubagentStop agent_id=x agent_type=Explore";
     let done = expect![[r#"running thinking "Thinking" · Explore Done "Done""#]];
     check(
-        &format!("{story}\n 3.1 PreToolUse tool_name=Read tool_use_id=r agent_id=x agent_type=Explore"),
+        &format!("{script}\n 3.1 PreToolUse tool_name=Read tool_use_id=r agent_id=x agent_type=Explore"),
         done,
     );
     // A hook of the person's own sent it on.
     check(
-        &format!("{story}\n 3.1 PreToolUse tool_name=Read tool_use_id=s agent_id=x agent_type=Explore"),
+        &format!("{script}\n 3.1 PreToolUse tool_name=Read tool_use_id=s agent_id=x agent_type=Explore"),
         expect![[r#"running thinking "Thinking" · Explore Working "Read""#]],
     );
 }
@@ -66,19 +66,19 @@ fn a_subagent_whose_stop_overtook_its_start_is_done_and_not_running_for_ever() {
 
 #[test]
 fn a_blocked_subagent_raises_the_card_even_after_the_main_stop() {
-    let story = r#"0 UserPromptSubmit prompt=a
+    let script = r#"0 UserPromptSubmit prompt=a
                    1 SubagentStart agent_id=x agent_type=Explore
                    2 Stop background_tasks=[{"type":"subagent","status":"running"}]
                    3 PreToolUse agent_id=x agent_type=Explore tool_name=Bash tool_use_id=b
                    4 PermissionRequest agent_id=x agent_type=Explore tool_name=Bash"#;
     check(
-        story,
+        script,
         expect![[
             r#"needs_you needs_permission "Explore needs permission for Bash" · Explore Blocked "Explore needs permission for Bash""#
         ]],
     );
     check(
-        &format!("{story}\n 5 PostToolUse agent_id=x agent_type=Explore tool_name=Bash tool_use_id=b"),
+        &format!("{script}\n 5 PostToolUse agent_id=x agent_type=Explore tool_name=Bash tool_use_id=b"),
         expect![[
             r#"running waiting_background "Waiting on 1 background agent" · Explore Working "Thinking""#
         ]],
@@ -98,7 +98,7 @@ fn the_most_urgent_need_of_main_and_children_shows() {
 }
 
 #[test]
-fn a_subagent_in_print_mode_asks_nobody_either() {
+fn a_subagent_in_print_mode_opens_no_ask_either() {
     check(
         "0 UserPromptSubmit prompt=a CLAUDE_CODE_ENTRYPOINT=sdk-cli
          1 SubagentStart agent_id=x agent_type=Explore CLAUDE_CODE_ENTRYPOINT=sdk-cli

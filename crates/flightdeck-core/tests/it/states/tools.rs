@@ -4,7 +4,7 @@ use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::rules::Rules;
 
-use crate::story::{card, check, check_with, read, tell};
+use crate::script::{card, check, check_with, read, tell};
 
 #[test]
 fn a_tool_shows_with_one_line_of_its_input() {
@@ -56,16 +56,16 @@ fn a_permission_request_blocks_at_once() {
     let card = card(&fleet, "s");
     expect![[r#"needs_you needs_permission "Permission for Bash: ls""#]].assert_eq(&read(&card));
     assert_eq!(card.status.reason.as_deref(), Some("Permission for Bash"));
-    assert_eq!(card.agent_state.since, crate::story::at("1"));
+    assert_eq!(card.agent_state.since, crate::script::at("1"));
 }
 
 #[test]
 fn print_mode_shows_no_prompt_so_nothing_waits() {
-    let story = r#"0 PreToolUse tool_name=Bash tool_use_id=a CLAUDE_CODE_ENTRYPOINT=sdk-cli
+    let script = r#"0 PreToolUse tool_name=Bash tool_use_id=a CLAUDE_CODE_ENTRYPOINT=sdk-cli
                    1 PermissionRequest tool_name=Bash CLAUDE_CODE_ENTRYPOINT=sdk-cli"#;
-    check(story, expect![[r#"running acting "Bash""#]]);
+    check(script, expect![[r#"running acting "Bash""#]]);
     let held = Rules { hold_print: true, ..Rules::default() };
-    check_with(held, story, expect![[r#"needs_you needs_permission "Permission for Bash""#]]);
+    check_with(held, script, expect![[r#"needs_you needs_permission "Permission for Bash""#]]);
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn an_interrupted_tool_waits_for_the_person() {
 
 #[test]
 fn a_failed_tool_is_a_note_and_no_call_for_help_unless_configured() {
-    let story = "0 PreToolUse tool_name=Bash tool_use_id=a
+    let script = "0 PreToolUse tool_name=Bash tool_use_id=a
                  1 PostToolUseFailure tool_name=Bash tool_use_id=a error=exit~3";
-    check(story, expect![[r#"running thinking "Thinking" · note Failed: Bash"#]]);
+    check(script, expect![[r#"running thinking "Thinking" · note Failed: Bash"#]]);
     let strict = Rules { tool_failure_needs_you: true, ..Rules::default() };
-    check_with(strict, story, expect![[r#"needs_you error "Failed: Bash" · note Failed: Bash"#]]);
+    check_with(strict, script, expect![[r#"needs_you error "Failed: Bash" · note Failed: Bash"#]]);
 }
 
 #[test]
@@ -136,20 +136,20 @@ fn a_permission_notification_blocks_only_while_something_is_open_and_not_twice()
 
 #[test]
 fn a_need_from_a_notification_ends_with_the_next_batch_or_stop() {
-    let story =
+    let script =
         "0 PreToolUse tool_name=Bash tool_use_id=a\n 1 Notification notification_type=agent_needs_input";
-    check(&format!("{story}\n 2 PostToolBatch"), expect![[r#"running acting "Bash""#]]);
-    check(&format!("{story}\n 2 Stop"), expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
+    check(&format!("{script}\n 2 PostToolBatch"), expect![[r#"running acting "Bash""#]]);
+    check(&format!("{script}\n 2 Stop"), expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
 }
 
 #[test]
 fn an_elicitation_waits_until_its_result() {
-    let story = "0 PreToolUse tool_name=mcp__a__b tool_use_id=a
+    let script = "0 PreToolUse tool_name=mcp__a__b tool_use_id=a
                  1 Elicitation mcp_server_name=a message=Your~name?
                  2 Notification notification_type=elicitation_dialog message=Other";
-    check(story, expect![[r#"needs_you awaiting_input "Your name?""#]]);
+    check(script, expect![[r#"needs_you awaiting_input "Your name?""#]]);
     check(
-        &format!("{story}\n 3 ElicitationResult mcp_server_name=a action=accept"),
+        &format!("{script}\n 3 ElicitationResult mcp_server_name=a action=accept"),
         expect![[r#"running acting "mcp__a__b""#]],
     );
 }
@@ -167,11 +167,11 @@ fn an_elicitation_behind_another_need_shows_when_that_is_answered() {
 
 #[test]
 fn a_permission_request_that_overtakes_its_own_call_is_the_same_need() {
-    let story = r#"1@1.1 PermissionRequest tool_name=Bash tool_input={"command":"ls"}
+    let script = r#"1@1.1 PermissionRequest tool_name=Bash tool_input={"command":"ls"}
                    1.2@1 PreToolUse tool_name=Bash tool_use_id=a tool_input={"command":"ls"}"#;
-    check(story, expect![[r#"needs_you needs_permission "Permission for Bash: ls""#]]);
+    check(script, expect![[r#"needs_you needs_permission "Permission for Bash: ls""#]]);
     check(
-        &format!("{story}\n 2 PostToolUse tool_name=Bash tool_use_id=a"),
+        &format!("{script}\n 2 PostToolUse tool_name=Bash tool_use_id=a"),
         expect![[r#"running thinking "Thinking""#]],
     );
 }
@@ -192,14 +192,14 @@ fn a_need_without_a_call_ends_with_the_next_call_of_the_same_tool_and_input() {
 
 #[test]
 fn twins_are_taken_in_order() {
-    let story = r#"1 PreToolUse tool_name=Read tool_use_id=a tool_input={"file_path":"x"}
+    let script = r#"1 PreToolUse tool_name=Read tool_use_id=a tool_input={"file_path":"x"}
                    2 PreToolUse tool_name=Read tool_use_id=b tool_input={"file_path":"x"}
                    3 PermissionRequest tool_name=Read tool_input={"file_path":"x"}
                    4 PermissionRequest tool_name=Read tool_input={"file_path":"x"}
                    5 PostToolUse tool_name=Read tool_use_id=a"#;
-    check(story, expect![[r#"needs_you needs_permission "Permission for Read: x""#]]);
+    check(script, expect![[r#"needs_you needs_permission "Permission for Read: x""#]]);
     check(
-        &format!("{story}\n 6 PostToolUse tool_name=Read tool_use_id=b"),
+        &format!("{script}\n 6 PostToolUse tool_name=Read tool_use_id=b"),
         expect![[r#"running thinking "Thinking""#]],
     );
 }

@@ -4,7 +4,7 @@ use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::rules::Rules;
 
-use crate::story::{card, check, read, tell};
+use crate::script::{card, check, read, tell};
 
 #[test]
 fn a_session_starts_ready() {
@@ -45,7 +45,7 @@ fn a_prompt_of_a_person_counts_titles_and_starts_the_turn() {
     let card = card(&fleet, "s");
     expect![[r#"running thinking "Thinking""#]].assert_eq(&read(&card));
     assert_eq!((card.turn_count, card.title.as_deref()), (1, Some("fix the bug")));
-    assert_eq!(card.current_turn_started_at, Some(crate::story::at("1")));
+    assert_eq!(card.current_turn_started_at, Some(crate::script::at("1")));
     assert_eq!(card.status.detail, None);
 }
 
@@ -71,7 +71,7 @@ fn a_message_typed_ahead_leaves_the_tool_running_and_moves_the_turn() {
     );
     let card = card(&fleet, "s");
     expect![[r#"running acting "Bash""#]].assert_eq(&read(&card));
-    assert_eq!((card.turn_count, card.current_turn_started_at), (2, Some(crate::story::at("5"))));
+    assert_eq!((card.turn_count, card.current_turn_started_at), (2, Some(crate::script::at("5"))));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn the_idle_notice_ends_a_turn_whose_stop_was_lost_but_not_background_work() {
 }
 
 #[test]
-fn notices_nobody_knows_change_nothing() {
+fn unknown_notices_change_nothing() {
     for kind in ["auth_success", "something_new", ""] {
         check(
             &format!("0 UserPromptSubmit prompt=a\n 1 Notification notification_type={kind}"),
@@ -184,15 +184,15 @@ fn the_time_of_a_turn_stays_frozen_until_the_next_prompt() {
 
 #[test]
 fn a_prompt_typed_while_a_subagent_runs_drops_neither_it_nor_its_call() {
-    let story = "0 UserPromptSubmit prompt=a prompt_id=1
+    let script = "0 UserPromptSubmit prompt=a prompt_id=1
          1 PreToolUse tool_name=Agent tool_use_id=a prompt_id=1
          2 SubagentStart agent_id=x agent_type=Explore prompt_id=1
          3 UserPromptSubmit prompt=b prompt_id=2";
-    check(story, expect![[r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#]]);
+    check(script, expect![[r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#]]);
     // Only while a call is open is a notice of a prompt believed.
     check(
         &format!(
-            "{story}
+            "{script}
              4 SubagentStop agent_id=x agent_type=Explore prompt_id=1
              5 Notification notification_type=permission_prompt prompt_id=1"
         ),

@@ -1,25 +1,26 @@
-//! Plays a fleet on a daemon, as its clients would: each event over the socket when its time has come, and each request on a
-//! connection of its own, which the daemon holds while somebody may answer on the board.
+//! Plays a simulated fleet on a daemon: sends each event over the socket at its time, and each request on a connection of its
+//! own, which the daemon holds until it is answered on the board.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use flightdeck_core::record::Record;
+use flightdeck_core::log::hold_rules::HOLDS_MAX;
+use flightdeck_core::log::record::Record;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_protocol::hooks::Hook;
 use flightdeck_sim::fleet::{Fleet, Scribe, SimEvent, Verdict};
-use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
+use serde_json::Value;
 use tokio::task::JoinSet;
 
-use crate::asks::holds::HOLDS_MAX;
+use crate::client::AsyncClient;
 use crate::clock;
 use crate::engine::EngineHandle;
+use crate::paths::Paths;
 
-/// Events of the past handed over at once.
+/// Past events that are appended at once.
 const CATCH_UP_EVENTS: usize = 256;
-/// Requests held at once; beyond this one is answered only in its terminal. Half of what a daemon holds.
+/// Most requests that are held at once, half of the daemon's limit. Further ones are answered in their terminal only.
 const HELD_MAX: usize = HOLDS_MAX / 2;
 
 type Answered = (SimEvent, Verdict);
@@ -27,22 +28,22 @@ type Answered = (SimEvent, Verdict);
 pub(super) struct Player {
     fleet: Fleet,
     scribe: Scribe,
-    socket: PathBuf,
-    /// Where everything goes that nobody waits for.
-    line: BufReader<UnixStream>,
-    /// Each waits for the verdict of one request, and ends without one where the request ended otherwise.
+    paths: Paths,
+    /// The connection for events that need no verdict.
+    client: AsyncClient,
+    /// Each task waits for the verdict of one request; `None` if the request ended without one.
     held: JoinSet<Option<Answered>>,
 }
 
 impl Player {
-    /// Transcripts go below `config_dir`.
-    pub(super) async fn new(fleet: Fleet, config_dir: &Path, socket: PathBuf) -> anyhow::Result<Self> {
+    /// Writes transcripts below `config_dir`.
+    pub(super) async fn new(fleet: Fleet, config_dir: &Path, paths: Paths) -> anyhow::Result<Self> {
         let scribe = Scribe::new(config_dir, fleet.places());
-        let line = BufReader::new(UnixStream::connect(&socket).await?);
-        Ok(Self { fleet, scribe, socket, line, held: JoinSet::new() })
+        let client = AsyncClient::connect(&paths).await?;
+        Ok(Self { fleet, scribe, paths, client, held: JoinSet::new() })
     }
 
-    /// What happened before now, many events at a time. Who still waits for an answer is held.
+    /// Plays the events up to now, many at a time. Requests that still wait for an answer are held.
     pub(super) async fn catch_up(&mut self, engine: &EngineHandle) -> anyhow::Result<()> {
         let now = clock::now().as_millis();
         let mut records = Vec::new();
@@ -62,7 +63,7 @@ impl Player {
         Ok(())
     }
 
-    /// Until the fleet runs out.
+    /// Plays the events from now on, until the fleet has no more.
     pub(super) async fn play(mut self) -> anyhow::Result<()> {
         while let Some(at) = self.fleet.next_at() {
             let wait = u64::try_from(at - clock::now().as_millis()).unwrap_or(0);
@@ -70,7 +71,7 @@ impl Player {
                 biased;
                 Some(ended) = self.held.join_next() => {
                     if let Some((ask, verdict)) = ended? {
-                        // Too late, or not what the client wants to hear: it goes on as it was going to.
+                        // Fails if the answer is late or does not fit; the fleet then continues as planned.
                         let _ = self.fleet.answer(&ask, &verdict, clock::now().as_millis());
                     }
                 }
@@ -84,34 +85,22 @@ impl Player {
         Ok(())
     }
 
-    /// Returns when the daemon has it.
+    /// Returns after the daemon has stored the event.
     async fn send(&mut self, event: SimEvent) -> anyhow::Result<()> {
-        let frame = frame(&event)?;
+        let (payload, env) = (Hook(event.payload.clone()), stamped(event.env.clone(), event.fired_ms));
         if !event.asks() || self.held.len() >= HELD_MAX {
-            say(&mut self.line, &frame).await?;
+            self.client.send_hook(&payload, &env).await?;
             return Ok(());
         }
-        let mut line = BufReader::new(UnixStream::connect(&self.socket).await?);
-        let taken = say(&mut line, &frame).await?;
-        if taken["data"]["hold_ms"].as_u64().is_some_and(|ms| ms > 0) {
+        let mut client = AsyncClient::connect(&self.paths).await?;
+        if client.send_hook(&payload, &env).await?.hold_ms > 0 {
             self.held.spawn(async move {
-                let verdict = heard(&mut line).await.ok()?;
-                Some((event, Verdict::printed(&verdict["data"]["verdict"])?))
+                let verdict = client.verdict().await.ok()?.verdict?;
+                Some((event, Verdict::printed(&verdict)?))
             });
         }
         Ok(())
     }
-}
-
-async fn say(line: &mut BufReader<UnixStream>, frame: &[u8]) -> anyhow::Result<Value> {
-    line.get_mut().write_all(frame).await?;
-    heard(line).await
-}
-
-async fn heard(line: &mut BufReader<UnixStream>) -> anyhow::Result<Value> {
-    let mut answer = String::new();
-    line.read_line(&mut answer).await?;
-    Ok(serde_json::from_str(&answer)?)
 }
 
 fn record(event: SimEvent) -> anyhow::Result<Record> {
@@ -120,14 +109,7 @@ fn record(event: SimEvent) -> anyhow::Result<Record> {
         .into_record(clock::fresh_id())?)
 }
 
-fn frame(event: &SimEvent) -> anyhow::Result<Vec<u8>> {
-    let env = stamped(event.env.clone(), event.fired_ms);
-    let mut line = serde_json::to_vec(&json!({ "cmd": "hook", "args": event.payload, "env": env }))?;
-    line.push(b'\n');
-    Ok(line)
-}
-
 fn stamped(mut env: flightdeck_sim::Map, fired_ms: i64) -> flightdeck_sim::Map {
-    env.insert("fired_at".into(), json!(Timestamp::from_millis(fired_ms).to_string()));
+    env.insert("fired_at".into(), Value::from(Timestamp::from_millis(fired_ms).to_string()));
     env
 }

@@ -1,5 +1,5 @@
--- The log. `seq` is the rowid, so a replay reads the file from front to back. An id begins with the time it fired, so
--- its index grows at one end too.
+-- The log. `seq` is the rowid, so a replay reads the table in order. An id begins with the time the event fired, so its index
+-- grows at its end too.
 CREATE TABLE events (
     seq         INTEGER PRIMARY KEY,
     id          BLOB NOT NULL UNIQUE,
@@ -10,14 +10,14 @@ CREATE TABLE events (
     session_id  TEXT NOT NULL,
     agent_id    TEXT,
     envelope    TEXT NOT NULL,
-    -- Last: the columns before it are read without following it into its overflow pages.
+    -- The columns before the payload are read without following a large payload into its overflow pages.
     payload     TEXT NOT NULL
 ) STRICT;
--- By stretch of the log first: an append then touches a few leaves at the index's end, not one for every session that
--- ever was. Halves the work of an append; a reader of one session makes a seek for every 1,024 events of the log.
+-- By stretch of the log first: an append then writes a few leaves at the end of the index, not one for every session. That
+-- halves the work of an append. A reader of one session makes one seek for every 1,024 events of the log.
 CREATE INDEX events_by_session ON events (seq >> 10, session_id);
 
--- Every event ever appended, also those that retention has removed since.
+-- Counts every event that was ever appended, removed ones included.
 CREATE TABLE event_counts (
     name  TEXT PRIMARY KEY,
     total INTEGER NOT NULL

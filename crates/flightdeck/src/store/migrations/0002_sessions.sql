@@ -1,4 +1,5 @@
--- Kept for ever: what a card said last, for the list of all sessions and so that a late hook makes no ghost.
+-- The last card of each session that left the board. Never removed: for the list of all sessions, and so that a late hook does
+-- not bring an ended session back.
 CREATE TABLE sessions (
     id               TEXT PRIMARY KEY,
     project          TEXT,

@@ -1,4 +1,4 @@
--- How far each transcript was read. Written together with what was read, so a restart reads only new bytes.
+-- How far each transcript was read. Written in one transaction with the messages, so a restart reads only new bytes.
 CREATE TABLE transcript_files (
     path       TEXT PRIMARY KEY,
     session_id TEXT NOT NULL,
@@ -7,7 +7,7 @@ CREATE TABLE transcript_files (
     dev        INTEGER NOT NULL,
     inode      INTEGER NOT NULL,
     read_to    INTEGER NOT NULL,
-    -- A sum of the last bytes read: a file that was written anew under the same inode has others there.
+    -- A checksum of the last bytes read: a replaced file with the same inode has other bytes there.
     mark       INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX transcript_files_by_session ON transcript_files (session_id);
@@ -17,15 +17,15 @@ CREATE TABLE transcript_sessions (
     session_id TEXT NOT NULL UNIQUE,
     cwd        TEXT,
     title      TEXT,
-    -- Who started first owns what a fork copied: by the first message, then by the birth of the file.
+    -- The session that started first owns messages that a fork copied: by the first message, then by the file's creation.
     first_at   INTEGER NOT NULL,
     born_at    INTEGER NOT NULL,
     last_at    INTEGER NOT NULL,
-    -- What a card shows, where all of it was read; history reads only what costs money.
+    -- What a card shows, if every line was read. The history reader reads only usage.
     known      TEXT
 ) STRICT;
 
--- One row for each message of a session. Sessions share messages when one is a fork of the other.
+-- One row for each message of a session. A fork shares messages with its origin.
 CREATE TABLE usage (
     session        INTEGER NOT NULL,
     key            BLOB NOT NULL,

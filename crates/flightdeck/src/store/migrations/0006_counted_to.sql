@@ -1,4 +1,5 @@
--- The totals hold events up to this one; those after it are counted in the log at a start. So an append need not write them.
+-- The totals include events up to this one. Later events are counted in the log at a start, so an append need not write the
+-- totals.
 CREATE TABLE counted_to (
     seq INTEGER NOT NULL
 ) STRICT;

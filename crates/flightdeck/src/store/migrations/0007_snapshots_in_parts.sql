@@ -1,4 +1,4 @@
--- A snapshot of a large fleet is written a little at a time, with appends between; it counts once its row is in `snapshots`.
+-- A large snapshot is written in parts, with appends in between. It counts once its row is in `snapshots`.
 CREATE TABLE snapshot_parts (
     snapshot INTEGER NOT NULL,
     part     INTEGER NOT NULL,

@@ -1,4 +1,4 @@
-//! Copies the write-ahead log into the file on a thread of its own: it waits for the disk so that no append has to.
+//! Copies the write-ahead log into the file on its own thread, so that appends do not wait for the disk.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,72 +11,72 @@ use rusqlite::hooks::Wal;
 
 use super::super::{Result, StoreError};
 
-/// Pages (of 8 KiB) in the write-ahead log before the thread is woken, and between two calls.
+/// The thread is woken each time the write-ahead log has grown by this many pages (of 8 KiB).
 const CHECKPOINT_PAGES: i32 = 500;
-/// Pages in it before an append does the copying itself: the thread cannot empty it while appends never pause. Together
-/// less than is kept of the file, so that it is written over and over in place and never cut.
+/// With this many pages an append copies them itself: the thread cannot empty the log while appends never pause. Less than
+/// is kept of the log's file, so that the file is overwritten in place and never truncated.
 const WAL_PAGES_MAX: i32 = 4000;
-/// Wishes that may wait: a second one for the same thing is not needed.
-const WISHES_WAITING_MAX: usize = 2;
+/// Requests that may wait: a second request for the same work is not needed.
+const REQUESTS_WAITING_MAX: usize = 2;
 
 #[derive(Debug)]
-enum Wish {
+enum Request {
     Copy,
-    /// Also empty the write-ahead log, so that the file takes its real size. Answered when it is done.
+    /// Also empty the write-ahead log, so that the file shrinks. Answered when it is done.
     Empty(SyncSender<()>),
 }
 
 #[derive(Debug)]
 pub(super) struct Checkpointer {
     /// `None` only while it is dropped.
-    wishes: Option<SyncSender<Wish>>,
+    requests: Option<SyncSender<Request>>,
     thread: Option<JoinHandle<()>>,
     emptying: Option<Receiver<()>>,
-    /// It was woken and has not finished since.
+    /// It was woken and has not finished.
     busy: Arc<AtomicBool>,
 }
 
 impl Checkpointer {
-    /// Takes the place of SQLite's own checkpoints, which an append would run.
+    /// Replaces SQLite's own checkpoints, which would run within an append.
     pub(super) fn start(path: &Path, conn: &mut Connection, helper: Connection) -> Result<Self> {
-        let (wishes, queue) = sync_channel(WISHES_WAITING_MAX);
+        let (requests, queue) = sync_channel(REQUESTS_WAITING_MAX);
         let busy = Arc::new(AtomicBool::new(false));
         let (at_work, woken) = (Arc::clone(&busy), Arc::clone(&busy));
         let thread = std::thread::Builder::new()
             .name("checkpoint".to_owned())
             .spawn(move || serve(&helper, &queue, &at_work))
             .map_err(StoreError::io("start a thread for", path))?;
-        let (wake, mut woken_at) = (wishes.clone(), 0);
+        let (wake, mut woken_at) = (requests.clone(), 0);
         conn.wal_hook(Some(move |wal: &mut Wal, pages| {
             if pages < woken_at {
                 woken_at = 0;
             }
             if pages >= WAL_PAGES_MAX {
-                // The commit is done whatever becomes of this; the next one tries again.
+                // The commit is done; if the checkpoint fails, the next commit tries again.
                 let _ = wal.checkpoint();
             } else if pages - woken_at >= CHECKPOINT_PAGES {
                 woken_at = pages;
                 woken.store(true, Ordering::Relaxed);
-                // A full queue means that it is awake already.
-                if let Err(TrySendError::Disconnected(_)) = wake.try_send(Wish::Copy) {
+                // If the queue is full, the thread is awake already.
+                if let Err(TrySendError::Disconnected(_)) = wake.try_send(Request::Copy) {
                     woken.store(false, Ordering::Relaxed);
                 }
             }
             Ok(())
         }))?;
-        Ok(Self { wishes: Some(wishes), thread: Some(thread), emptying: None, busy })
+        Ok(Self { requests: Some(requests), thread: Some(thread), emptying: None, busy })
     }
 
     pub(super) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Relaxed)
     }
 
-    /// Has the write-ahead log emptied; to be called again until it says that this is done.
+    /// Asks the thread to empty the write-ahead log. Call it until it returns true.
     pub(super) fn has_emptied(&mut self) -> bool {
-        let Some(wishes) = &self.wishes else { return true };
+        let Some(requests) = &self.requests else { return true };
         let Some(done) = &self.emptying else {
             let (answer, done) = sync_channel(1);
-            return match wishes.try_send(Wish::Empty(answer)) {
+            return match requests.try_send(Request::Empty(answer)) {
                 Ok(()) => {
                     self.emptying = Some(done);
                     false
@@ -95,21 +95,21 @@ impl Checkpointer {
 
 impl Drop for Checkpointer {
     fn drop(&mut self) {
-        self.wishes = None;
+        self.requests = None;
         if let Some(thread) = self.thread.take() {
-            // It only ends early by a panic, and then there is nothing to wait for.
+            // An error means that it panicked, and then there is nothing to wait for.
             let _ = thread.join();
         }
     }
 }
 
-fn serve(conn: &Connection, wishes: &Receiver<Wish>, busy: &AtomicBool) {
-    while let Ok(wish) = wishes.recv() {
+fn serve(conn: &Connection, requests: &Receiver<Request>, busy: &AtomicBool) {
+    while let Ok(request) = requests.recv() {
         checkpoint(conn, "PRAGMA wal_checkpoint(PASSIVE)");
-        if let Wish::Empty(answer) = wish {
-            // Holds up appends, but there is next to nothing left to copy.
+        if let Request::Empty(answer) = request {
+            // Appends wait for this, but there is hardly anything left to copy.
             checkpoint(conn, "PRAGMA wal_checkpoint(TRUNCATE)");
-            // Who asked has stopped waiting.
+            // The requester may have stopped waiting.
             let _ = answer.send(());
         }
         busy.store(false, Ordering::Relaxed);
@@ -118,6 +118,6 @@ fn serve(conn: &Connection, wishes: &Receiver<Wish>, busy: &AtomicBool) {
 
 fn checkpoint(conn: &Connection, how: &str) {
     if let Err(error) = conn.query_row(how, [], |_| Ok(())) {
-        tracing::warn!(%error, "the write-ahead log could not be copied into the database; it stays until it can");
+        tracing::warn!(%error, "the write-ahead log could not be copied into the database; it is tried again later");
     }
 }

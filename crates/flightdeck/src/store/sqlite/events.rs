@@ -1,6 +1,7 @@
-//! The log itself: appending, and reading it back exactly as it was.
+//! The log as a table: appends records and reads them back unchanged.
 
-use flightdeck_core::record::{EventId, Record, Source, Verbatim};
+use flightdeck_core::ids::HostId;
+use flightdeck_core::log::record::{EventId, Record, Source, Verbatim};
 use flightdeck_core::time::Timestamp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Rows, ToSql, Transaction, TransactionBehavior, params};
@@ -9,21 +10,21 @@ use super::super::{
     Appended, EventPage, EventsNamed, EventsOf, Oldest, PAGE_BYTES_MAX, PAGE_ITEMS_MAX, PageFrom, Result,
     SCAN_EVENTS_MAX, StoreError,
 };
-use super::{Sqlite, explain, from_db, to_db};
+use super::{Sqlite, explain, from_db, subject, to_db};
 
-/// The index by session goes by stretches of this many bits of `seq`; the number is written out in its SQL too.
+/// The index by session is divided into stretches of `1 << STRETCH_BITS` events. The SQL below has the same number.
 const STRETCH_BITS: u32 = 7;
 
 const INSERT: &str = "INSERT INTO events \
-     (seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, payload) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (id) DO NOTHING";
+     (seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, payload, host, subject) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (id) DO NOTHING";
 
 macro_rules! select {
     ($payload:literal, $($rest:literal),+) => {
         concat!(
             "SELECT seq, id, fired_at, received_at, source, name, session_id, agent_id, envelope, ",
             $payload,
-            " FROM events ",
+            ", host, subject FROM events ",
             $($rest),+
         )
     };
@@ -40,11 +41,11 @@ impl Sqlite {
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let appended = insert_all(&tx, records, self.last_seq)?;
         tx.commit()?;
-        // Only now: a failed transaction must leave no gap.
+        // Only after the commit: a failed transaction must leave no gap.
         self.tally.add(self.tally.of_batch(records, &appended));
         self.last_seq += appended.iter().filter(|a| !a.duplicate).count() as u64;
         if let Err(error) = self.tally.write_if_due(&mut self.conn, self.last_seq, 0) {
-            // The events are stored; what counts them is written with one of the next batches.
+            // The events are stored. The totals are written with a later batch.
             let error = explain(&self.path, error);
             tracing::warn!(%error, "the totals of events could not be written");
         }
@@ -67,10 +68,12 @@ fn insert_all(tx: &Transaction<'_>, records: &[Record], mut last_seq: u64) -> Re
             record.received_at.as_millis(),
             record.source.as_str(),
             record.name,
-            record.session_id,
-            record.agent_id,
+            record.session_id().map(|id| id.as_str()).unwrap_or_default(),
+            record.agent_id.as_deref(),
             envelope,
             payload,
+            (!record.host.is_this()).then_some(record.host.as_str()),
+            subject::to_column(&record.subject),
         ])?;
         last_seq += inserted as u64;
         let seq = if inserted == 1 { last_seq } else { from_db(find.query_row([id], |row| row.get(0))?) };
@@ -79,7 +82,7 @@ fn insert_all(tx: &Transaction<'_>, records: &[Record], mut last_seq: u64) -> Re
     Ok(appended)
 }
 
-/// Buffers used again for every record of a batch.
+/// Buffers that are reused for every record of a batch.
 #[derive(Default)]
 struct Texts {
     envelope: Vec<u8>,
@@ -101,7 +104,7 @@ impl Texts {
     }
 }
 
-/// JSON bytes as TEXT. They are UTF-8 by construction, so they are not checked again.
+/// JSON bytes as TEXT. They are always UTF-8 and are not checked again.
 struct Json<'a>(&'a [u8]);
 
 impl ToSql for Json<'_> {
@@ -181,8 +184,8 @@ pub(super) fn oldest(conn: &Connection) -> Result<Option<Oldest>> {
     Ok(select.query_row([], oldest).optional()?)
 }
 
-/// A page being filled. Statements have no LIMIT: rows are read only as they are asked for, and one more row tells that
-/// there is more.
+/// A page being filled. Statements have no LIMIT: rows are read one at a time, and one more row shows that there is another
+/// page.
 struct Reading {
     page: EventPage,
     limit: usize,
@@ -206,12 +209,12 @@ impl Reading {
                 self.page.next = self.last_seq;
                 break;
             }
-            self.take(row)?;
+            self.push(row)?;
         }
         Ok(())
     }
 
-    fn take(&mut self, row: &Row<'_>) -> Result<()> {
+    fn push(&mut self, row: &Row<'_>) -> Result<()> {
         self.read += 1;
         self.bytes += row.get_ref(9)?.as_bytes().map_or(0, <[u8]>::len);
         self.last_seq = Some(from_db(row.get(0)?));
@@ -234,6 +237,8 @@ enum BadRow {
     Json(#[from] serde_json::Error),
     #[error("unknown source {0:?}")]
     Source(String),
+    #[error("unknown subject {0:?}")]
+    Subject(String),
 }
 
 fn record(row: &Row<'_>) -> Result<Record, BadRow> {
@@ -245,8 +250,9 @@ fn record(row: &Row<'_>) -> Result<Record, BadRow> {
         received_at: Timestamp::from_millis(row.get(3)?),
         source: Source::parse(&source).ok_or(BadRow::Source(source))?,
         name: row.get(5)?,
-        session_id: row.get(6)?,
-        agent_id: row.get(7)?,
+        host: row.get::<_, Option<String>>(10)?.map_or(HostId::this(), Into::into),
+        subject: subject::from_columns(row.get(6)?, row.get(11)?).map_err(BadRow::Subject)?,
+        agent_id: row.get::<_, Option<String>>(7)?.map(Into::into),
         envelope: serde_json::from_slice(text(row, 8)?)?,
         payload: serde_json::from_slice(text(row, 9)?)?,
         verbatim: Verbatim::default(),

@@ -1,4 +1,4 @@
-//! The schema, as a list of steps that is only ever added to.
+//! The schema, as a list of steps. Steps are only ever added.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::super::{Result, StoreError};
 
-pub(super) const MIGRATIONS: [&str; 7] = [
+pub(super) const MIGRATIONS: [&str; 9] = [
     include_str!("../migrations/0001_log.sql"),
     include_str!("../migrations/0002_sessions.sql"),
     include_str!("../migrations/0003_transcripts.sql"),
@@ -14,9 +14,11 @@ pub(super) const MIGRATIONS: [&str; 7] = [
     include_str!("../migrations/0005_who_titled.sql"),
     include_str!("../migrations/0006_counted_to.sql"),
     include_str!("../migrations/0007_snapshots_in_parts.sql"),
+    include_str!("../migrations/0008_host_and_subject.sql"),
+    include_str!("../migrations/0009_outbox.sql"),
 ];
 
-/// The schema a file has: how many steps it took. Refuses one from the future before anything is written to it.
+/// How many steps the file has taken. Refuses a file of a newer version before anything is written to it.
 pub(super) fn version(conn: &Connection, path: &Path) -> Result<usize> {
     let found: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = MIGRATIONS.len();

@@ -5,9 +5,11 @@ mod checkpoint;
 mod events;
 mod migrate;
 mod open;
+mod outbox;
 mod retain;
 mod sessions;
 mod snapshots;
+mod subject;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -17,14 +19,14 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use flightdeck_core::record::Record;
+use flightdeck_core::log::record::Record;
 use flightdeck_core::time::Timestamp;
 use rusqlite::{Connection, ErrorCode};
 
-use super::backend::{Backend, RetainStep, SaveStep};
 use super::{
-    Appended, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Result, RetentionPolicy, SessionCursor,
-    SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
+    Appended, EventLog, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey,
+    PastSessions, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead,
+    SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, TranscriptBatch, Transcripts,
 };
 use tally::Tally;
 
@@ -37,13 +39,13 @@ pub(super) struct Sqlite {
     last_seq: u64,
     tally: Tally,
     pace: retain::Pace,
-    /// Something was removed since the file last took its real size.
+    /// Events were removed since the file was last shrunk.
     shrinking: bool,
     /// The snapshot that is being written.
     unfinished: Option<snapshots::Unfinished>,
-    /// Its connection is the last to close, after `conn`.
+    /// Its connection closes last, after `conn`.
     checkpointer: checkpoint::Checkpointer,
-    /// Held as long as the connections: dropped after them.
+    /// Dropped after the connections.
     _lock: open::Lock,
 }
 
@@ -53,7 +55,7 @@ impl Sqlite {
     }
 }
 
-/// Says "disk full" where SQLite only says "I/O error", and remembers damage for the next start.
+/// Turns SQLite's "I/O error" into "disk full" if it is full, and marks damage for the next start.
 fn explain(path: &Path, error: StoreError) -> StoreError {
     match &error {
         StoreError::Sqlite(e)
@@ -62,7 +64,7 @@ fn explain(path: &Path, error: StoreError) -> StoreError {
             StoreError::DiskFull
         }
         StoreError::Corrupt { .. } => {
-            // Without the mark the next start checks less; it is only a hint.
+            // The mark is a hint: without it the next start checks less.
             let _ = File::create(suspect_mark(path));
             error
         }
@@ -74,7 +76,7 @@ fn disk_is_full(path: &Path) -> bool {
     rustix::fs::statvfs(path).is_ok_and(|disk| disk.f_bavail == 0)
 }
 
-/// A file that says: the last run met damage, so look at all of the database before using it.
+/// A file that exists if the last run met damage: the next start then checks the whole database.
 fn suspect_mark(path: &Path) -> PathBuf {
     beside(path, ".suspect")
 }
@@ -86,7 +88,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// SQLite counts in `i64`; a log never gets that long.
+/// SQLite's integers are `i64`; no log is that long.
 fn to_db(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
@@ -99,7 +101,7 @@ fn file_bytes(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |m| m.len())
 }
 
-impl Backend for Sqlite {
+impl EventLog for Sqlite {
     fn append(&mut self, records: &[Record]) -> Result<Vec<Appended>> {
         self.run(|db| db.append_batch(records))
     }
@@ -127,10 +129,16 @@ impl Backend for Sqlite {
     fn size_bytes(&mut self) -> Result<u64> {
         Ok(file_bytes(&self.path) + file_bytes(&beside(&self.path, "-wal")))
     }
+    fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
+        self.run(|db| db.step(now, policy))
+    }
+}
+
+impl Snapshots for Sqlite {
     fn save_step(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
-        let step = self.run(|db| db.save_a_little(snapshot));
+        let step = self.run(|db| db.save_some(snapshot));
         if step.is_err() {
-            // Its room is the appends', most of all on a full disk.
+            // Free its space for appends: the disk may be full.
             while snapshots::remove_leftovers(&self.conn).is_ok_and(|some| some > 0) {}
         }
         step
@@ -138,6 +146,9 @@ impl Backend for Sqlite {
     fn latest_snapshot(&mut self, rules_version: &str) -> Result<Option<Snapshot>> {
         self.run(|db| snapshots::latest(&db.conn, rules_version))
     }
+}
+
+impl PastSessions for Sqlite {
     fn put_sessions(&mut self, sessions: &[StoredSession]) -> Result<()> {
         self.run(|db| sessions::put(&mut db.conn, sessions))
     }
@@ -147,6 +158,21 @@ impl Backend for Sqlite {
     fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
         self.run(|db| sessions::one(&db.conn, id))
     }
+}
+
+impl Outbox for Sqlite {
+    fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
+        self.run(|db| outbox::put(&mut db.conn, effects))
+    }
+    fn outbox(&mut self) -> Result<Vec<OutboxEffect>> {
+        self.run(|db| outbox::waiting(&db.conn))
+    }
+    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()> {
+        self.run(|db| outbox::finish(&mut db.conn, done, rows))
+    }
+}
+
+impl Transcripts for Sqlite {
     fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()> {
         self.run(|db| transcripts::put(&mut db.conn, batches))
     }
@@ -161,8 +187,5 @@ impl Backend for Sqlite {
     }
     fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>> {
         self.run(|db| transcripts::usage(&db.conn, sessions))
-    }
-    fn retain_step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
-        self.run(|db| db.step(now, policy))
     }
 }

@@ -1,4 +1,4 @@
-//! Opening the file: one process at a time, checked within a time limit, and set aside (never deleted) if damaged.
+//! Opens the database: for one process at a time, checked within a time limit, and set aside (never deleted) if damaged.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
@@ -14,19 +14,20 @@ use super::checkpoint::Checkpointer;
 use super::tally::Tally;
 use super::{Sqlite, beside, explain, file_bytes, from_db, migrate, retain, suspect_mark};
 
-/// Three usual events fit, where of SQLite's own 4 KiB half would stay empty: a third less to write.
+/// Three typical events fit into a page. With SQLite's default of 4 KiB half a page would stay empty, and a third more would
+/// be written.
 const DB_PAGE_BYTES: i64 = 8192;
-/// Longest look at the file's structure at start; a file too large for it was checked in part.
+/// Longest check of the file's structure at start. A larger file is checked in part.
 const CHECK_TIME_MAX: Duration = Duration::from_millis(200);
-/// How long to wait for another program that looks into the file (`sqlite3`, a backup).
+/// How long to wait for another program that reads the file (`sqlite3`, a backup).
 const BUSY_TIME_MAX: Duration = Duration::from_secs(2);
-/// What is left of the write-ahead log's file after a large transaction.
+/// The write-ahead log's file is cut to this size after a large transaction.
 const WAL_BYTES_KEPT: i64 = 32 * 1024 * 1024;
-/// Page cache in KiB. Writes touch few pages (the ends of two trees, one leaf a session), and memory is promised.
+/// Page cache in KiB. Writes touch few pages: the ends of two trees and one leaf a session.
 const CACHE_KIB: i64 = 4096;
-/// More statements than the store has.
+/// More than the number of statements in the store.
 const STATEMENTS_CACHED: usize = 32;
-/// SQLite asks this often (in its own steps) whether the check may go on.
+/// SQLite asks after this many of its steps whether the check may continue.
 const CHECK_STEPS: i32 = 1000;
 
 pub(in super::super) fn open(path: &Path) -> Result<(Sqlite, Option<SetAside>)> {
@@ -41,7 +42,7 @@ pub(in super::super) fn open(path: &Path) -> Result<(Sqlite, Option<SetAside>)> 
     };
     let (mut conn, last_seq, tally) = prepared.map_err(|error| explain(path, error))?;
     let checkpointer = Checkpointer::start(path, &mut conn, connect(path)?)?;
-    // All is well, or the damaged file is gone: nothing to suspect any more.
+    // The file is sound, or the damaged one was set aside.
     let _ = fs::remove_file(suspect_mark(path));
     let pace = retain::Pace::default();
     let path = path.to_owned();
@@ -51,14 +52,13 @@ pub(in super::super) fn open(path: &Path) -> Result<(Sqlite, Option<SetAside>)> 
     Ok((sqlite, aside))
 }
 
-/// Ours until it is dropped. Not left to closing the file: a child that was forked and has not yet become another program
-/// would hold it for that long.
+/// Released when dropped. Closing the file is not enough: a forked child that has not yet called `exec` still holds it.
 #[derive(Debug)]
 pub(super) struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // It goes with the process at the latest.
+        // The lock ends with the process at the latest.
         let _ = self.0.unlock();
     }
 }
@@ -85,7 +85,7 @@ fn prepare(path: &Path) -> Result<(Connection, u64, Tally)> {
     let version = migrate::version(&conn, path)?;
     if version == 0 {
         check_empty(&conn)?;
-        // Before there is a table, else they have no effect.
+        // These have no effect once there is a table.
         conn.pragma_update(None, "page_size", DB_PAGE_BYTES)?;
         conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     } else {
@@ -101,7 +101,7 @@ fn connect(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(BUSY_TIME_MAX)?;
-    // What a checkpoint waits for; it applies to every connection.
+    // Whether a checkpoint syncs to disk; each connection has its own setting.
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     conn.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
     Ok(conn)
@@ -119,12 +119,12 @@ fn set_up(conn: &Connection) -> Result<()> {
     conn.pragma_update(None, "journal_mode", "WAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
-    // A mapped file counts as resident memory, and one that is cut short by another program kills us.
+    // A mapped file counts as resident memory, and if another program truncates it the process is killed.
     conn.pragma_update(None, "mmap_size", 0)?;
     Ok(())
 }
 
-/// A new file has no tables. One that has is somebody else's, and is not written to.
+/// A new file has no tables. A file with tables belongs to another program and is not written to.
 fn check_empty(conn: &Connection) -> Result<()> {
     match conn
         .query_row("SELECT name FROM sqlite_schema LIMIT 1", [], |row| row.get::<_, String>(0))
@@ -135,7 +135,7 @@ fn check_empty(conn: &Connection) -> Result<()> {
     }
 }
 
-/// The file says it is ours, but a table or column is missing.
+/// A table or column is missing: the version is ours, the schema is not.
 fn not_ours(error: StoreError) -> StoreError {
     let StoreError::Sqlite(sqlite) = &error else { return error };
     let no_such_thing = matches!(sqlite, rusqlite::Error::SqlInputError { .. })
@@ -153,7 +153,7 @@ fn load(conn: &Connection) -> Result<(u64, Tally)> {
     Ok((last_seq, Tally::load(conn, last_seq)?))
 }
 
-/// Looks at the structure until the time is up, or to the end if the last run met damage.
+/// Checks the structure until the time is up, or completely if the last run met damage.
 fn check(conn: &mut Connection, to_the_end: bool) -> Result<()> {
     let started = Instant::now();
     conn.progress_handler(CHECK_STEPS, Some(move || !to_the_end && started.elapsed() > CHECK_TIME_MAX))?;
@@ -167,7 +167,7 @@ fn check(conn: &mut Connection, to_the_end: bool) -> Result<()> {
     }
 }
 
-/// SQLite silently throws away a write-ahead log it cannot use. Keep it for whoever wants to look.
+/// SQLite silently deletes a write-ahead log that it cannot use. This keeps it under another name.
 fn set_aside_stray_wal(path: &Path) -> Result<Option<SetAside>> {
     let wal = beside(path, "-wal");
     let reason = match wal_magic(&wal)? {
@@ -175,7 +175,7 @@ fn set_aside_stray_wal(path: &Path) -> Result<Option<SetAside>> {
         Some(_) if file_bytes(path) == 0 => "its database is gone",
         Some([0x37, 0x7f, 0x06, 0x82 | 0x83]) => return Ok(None),
         Some(_) => {
-            // What was in it is missing from the database: look at all of that.
+            // Its transactions are missing from the database: have the whole file checked.
             let _ = File::create(suspect_mark(path));
             "it is not a write-ahead log"
         }
@@ -185,7 +185,7 @@ fn set_aside_stray_wal(path: &Path) -> Result<Option<SetAside>> {
     Ok(Some(SetAside { path: to, reason: reason.to_owned() }))
 }
 
-/// The first bytes of the log; `None` if it has none, as after a clean stop or a kill just after it was made.
+/// The first bytes of the log. `None` if it is empty, as after a clean stop or a kill right after its creation.
 fn wal_magic(wal: &Path) -> Result<Option<[u8; 4]>> {
     let mut magic = [0; 4];
     match File::open(wal).and_then(|mut file| file.read_exact(&mut magic)) {
@@ -195,7 +195,7 @@ fn wal_magic(wal: &Path) -> Result<Option<[u8; 4]>> {
     }
 }
 
-/// Moves the three files of a database together, so that a rescue can open them as they were.
+/// Renames the three files of a database together, so that they can still be opened for a rescue.
 fn set_aside(path: &Path, reason: String) -> Result<SetAside> {
     let to = free_name(&beside(path, &corrupt_suffix()));
     for suffix in ["", "-wal", "-shm"] {
@@ -212,7 +212,7 @@ fn corrupt_suffix() -> String {
     jiff::Timestamp::now().strftime(".corrupt-%Y%m%dT%H%M%SZ").to_string()
 }
 
-/// Two in one second must not overwrite each other.
+/// Two files of the same second must not overwrite each other.
 fn free_name(wanted: &Path) -> PathBuf {
     let numbered = (2..).map(|n| beside(wanted, &format!(".{n}")));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);

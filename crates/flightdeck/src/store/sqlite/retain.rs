@@ -1,26 +1,25 @@
-//! Forgetting old events a little at a time, so that an append never waits long for it.
+//! Removes old events in small slices, so that an append never waits long.
 
 use std::time::{Duration, Instant};
 
 use flightdeck_core::time::Timestamp;
 
-use super::super::backend::RetainStep;
-use super::super::{Result, RetentionPolicy, SLICE_EVENTS_MAX};
+use super::super::{Result, RetainStep, RetentionPolicy, SLICE_EVENTS_MAX};
 use super::{Sqlite, from_db, to_db};
 
-/// What one slice should take; an append waits for at most one.
+/// The intended duration of a slice. An append waits for at most one slice.
 const SLICE_TIME_AIM: Duration = Duration::from_millis(2);
-/// Pages given back in one slice, whatever the time: each is moved by a write of its own.
+/// Pages given back in one slice, at most: each page is moved by a write of its own.
 pub(super) const SLICE_PAGES_MAX: usize = 64;
 const SLICE_ITEMS_MIN: usize = 8;
 /// Payload bytes removed in one slice: one large payload is a long chain of pages.
 const SLICE_BYTES_MAX: u64 = 512 * 1024;
-/// Everything of an event beside its payload, its entries in two indexes included.
+/// The bytes of an event without its payload, with its entries in two indexes.
 const ROW_OVERHEAD_BYTES: u64 = 250;
-/// One part in this many is free space that stays in the file, so that appends need not grow it again at once.
+/// One part in this many stays in the file as free space, so that appends need not grow it at once.
 const SLACK: u64 = 16;
 
-/// How much to do in a slice, learnt from how long the last ones took.
+/// The size of a slice, adapted to how long the last slices took.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     rows: usize,
@@ -33,7 +32,7 @@ impl Default for Pace {
     }
 }
 
-fn learn(items: &mut usize, max: usize, took: Duration) {
+fn adapt(items: &mut usize, max: usize, took: Duration) {
     if took > SLICE_TIME_AIM {
         *items = (*items / 2).max(SLICE_ITEMS_MIN);
     } else if took < SLICE_TIME_AIM / 4 {
@@ -41,15 +40,15 @@ fn learn(items: &mut usize, max: usize, took: Duration) {
     }
 }
 
-/// The first rows of the log, as far as one slice removes them.
+/// The first rows of the log that one slice removes.
 #[derive(Default)]
 struct Doomed {
     last_seq: Option<u64>,
-    /// The policy wants the next one gone, but it must stay.
+    /// The next event is old enough, but it must stay.
     held_back: bool,
 }
 
-/// What removing an event gives back: rows do not share the rest of a page that is too small for one more.
+/// The bytes that removing an event gives back. Rows do not use the rest of a page that is too small for another row.
 fn bytes_on_disk(payload: u64, page_bytes: u64) -> u64 {
     let row = payload + ROW_OVERHEAD_BYTES;
     match page_bytes / row {
@@ -66,7 +65,7 @@ struct Room {
 
 impl Sqlite {
     pub(super) fn step(&mut self, now: Timestamp, policy: &RetentionPolicy) -> Result<RetainStep> {
-        // Else the write-ahead log grows faster than it is copied, until appends must wait for the disk.
+        // Otherwise the write-ahead log grows faster than it is copied, until appends must wait for the disk.
         if self.checkpointer.is_busy() {
             return Ok(RetainStep::Wait);
         }
@@ -76,16 +75,16 @@ impl Sqlite {
             self.tally.write_if_due(&mut self.conn, self.last_seq, seq)?;
             let removed =
                 self.conn.prepare_cached("DELETE FROM events WHERE seq <= ?1")?.execute([to_db(seq)])?;
-            learn(&mut self.pace.rows, SLICE_EVENTS_MAX, started.elapsed());
+            adapt(&mut self.pace.rows, SLICE_EVENTS_MAX, started.elapsed());
             self.shrinking = true;
             return Ok(RetainStep::More { removed: removed as u64 });
         }
         if self.give_back_pages()? {
-            learn(&mut self.pace.pages, SLICE_PAGES_MAX, started.elapsed());
+            adapt(&mut self.pace.pages, SLICE_PAGES_MAX, started.elapsed());
             self.shrinking = true;
             return Ok(RetainStep::More { removed: 0 });
         }
-        // Freed pages leave the file only with a checkpoint.
+        // The file shrinks only with a checkpoint.
         if self.shrinking && !self.checkpointer.has_emptied() {
             return Ok(RetainStep::Wait);
         }
@@ -93,7 +92,7 @@ impl Sqlite {
         Ok(RetainStep::Done { held_back: doomed.held_back })
     }
 
-    /// `received_at` never goes back in the log, so the old ones are the first ones.
+    /// `received_at` never goes back in the log, so the oldest events come first.
     fn doomed(&self, cutoff: Timestamp, policy: &RetentionPolicy) -> Result<Doomed> {
         let keep_after = self.keep_after(policy)?;
         let Room { page_bytes, .. } = self.room()?;
@@ -120,7 +119,7 @@ impl Sqlite {
         Ok(doomed)
     }
 
-    /// Never the newest event: the next `seq` is counted from it.
+    /// Keeps the newest event: the next `seq` is counted from it.
     fn keep_after(&self, policy: &RetentionPolicy) -> Result<u64> {
         let mut oldest = self.conn.prepare_cached("SELECT min(seq) FROM snapshots")?;
         let in_snapshots =
@@ -137,14 +136,14 @@ impl Sqlite {
         })
     }
 
-    /// Used bytes beyond the policy, less the slack that stays in the file on top of them.
+    /// Used bytes beyond the policy, and the slack that stays in the file.
     fn excess_bytes(&self, policy: &RetentionPolicy) -> Result<u64> {
         let room = self.room()?;
         let used = (room.pages - room.free.min(room.pages)) * room.page_bytes;
         Ok(used.saturating_sub(policy.max_bytes - policy.max_bytes / SLACK))
     }
 
-    /// False once only the slack is left (or where nothing can be given back: a file from another hand).
+    /// False once only the slack is left, or if the file was created without incremental vacuum.
     fn give_back_pages(&self) -> Result<bool> {
         let room = self.room()?;
         let spare = room.free.saturating_sub(room.pages / SLACK);
@@ -153,7 +152,7 @@ impl Sqlite {
         }
         let pages = spare.min(self.pace.pages as u64);
         let mut vacuum = self.conn.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
-        // It gives back one page a row.
+        // Each row gives back one page.
         let mut rows = vacuum.query([])?;
         while rows.next()?.is_some() {}
         drop(rows);

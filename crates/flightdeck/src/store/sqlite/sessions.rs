@@ -1,7 +1,7 @@
-//! Sessions, kept for ever.
+//! The rows of past sessions.
 
 use flightdeck_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::super::{Result, SessionCursor, SessionPage, StoredSession};
 
@@ -18,6 +18,11 @@ const ONE: &str =
 
 pub(super) fn put(conn: &mut Connection, sessions: &[StoredSession]) -> Result<()> {
     let tx = conn.transaction()?;
+    put_in(&tx, sessions)?;
+    Ok(tx.commit()?)
+}
+
+pub(super) fn put_in(tx: &Transaction<'_>, sessions: &[StoredSession]) -> Result<()> {
     let mut put = tx.prepare_cached(PUT)?;
     for s in sessions {
         put.execute(params![
@@ -30,12 +35,11 @@ pub(super) fn put(conn: &mut Connection, sessions: &[StoredSession]) -> Result<(
             s.card,
         ])?;
     }
-    drop(put);
-    Ok(tx.commit()?)
+    Ok(())
 }
 
 pub(super) fn page(conn: &Connection, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
-    // No moment comes after this one, so the first page is before it.
+    // No time is later than this one, so the first page comes before it.
     let (at, id) = before.map_or((i64::MAX, ""), |b| (b.last_activity_at.as_millis(), &b.id));
     let one_more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
     let mut select = conn.prepare_cached(PAGE)?;

@@ -1,15 +1,14 @@
-//! Snapshots of the fleet, so that a start need not read the whole log.
+//! Snapshots as tables: a snapshot is written in parts.
 
 use rusqlite::{Connection, Row, Transaction, params};
 
-use super::super::backend::SaveStep;
-use super::super::{Result, SNAPSHOTS_KEPT, Snapshot, StoreError};
-use super::{Sqlite, from_db, to_db};
+use super::super::{Result, SNAPSHOTS_KEPT, SaveStep, Snapshot, StoreError};
+use super::{Sqlite, from_db, outbox, to_db};
 
 /// Parts (of 64 KiB) written or removed in one step; an append waits for at most one.
 const STEP_PARTS: usize = 8;
 
-/// A snapshot that does not count yet.
+/// A snapshot that is not complete yet.
 #[derive(Debug)]
 pub(super) struct Unfinished {
     id: i64,
@@ -17,8 +16,8 @@ pub(super) struct Unfinished {
 }
 
 impl Sqlite {
-    pub(super) fn save_a_little(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
-        // Else the write-ahead log grows faster than it is copied, until appends must wait for the disk.
+    pub(super) fn save_some(&mut self, snapshot: &Snapshot) -> Result<SaveStep> {
+        // Otherwise the write-ahead log grows faster than it is copied, until appends must wait for the disk.
         if self.checkpointer.is_busy() {
             return Ok(SaveStep::More);
         }
@@ -43,13 +42,14 @@ impl Sqlite {
             "DELETE FROM snapshots WHERE id NOT IN (SELECT id FROM snapshots ORDER BY id DESC LIMIT ?1)",
             [SNAPSHOTS_KEPT as i64],
         )?;
+        outbox::remove_done(&tx)?;
         tx.commit()?;
         Ok(SaveStep::Done)
     }
 }
 
-/// Some parts of what no longer counts, or never did because its daemon died; how many. Removed before the next one is
-/// written, which takes their room.
+/// Removes some parts of snapshots that are no longer kept or were never completed, and returns how many. Called before the
+/// next snapshot is written, which uses their space.
 pub(super) fn remove_leftovers(conn: &Connection) -> Result<usize> {
     let mut some = conn.prepare_cached(
         "DELETE FROM snapshot_parts WHERE rowid IN
@@ -86,12 +86,12 @@ pub(super) fn latest(conn: &Connection, rules_version: &str) -> Result<Option<Sn
         if let Some(snapshot) = whole(conn, id)? {
             return Ok(Some(snapshot));
         }
-        tracing::warn!(id, "a snapshot is damaged and was passed over");
+        tracing::warn!(id, "a snapshot is damaged and was skipped");
     }
     Ok(None)
 }
 
-/// `None` if the snapshot does not read back as it was written.
+/// `None` if the snapshot is damaged.
 fn whole(conn: &Connection, id: i64) -> Result<Option<Snapshot>> {
     let mut select =
         conn.prepare_cached("SELECT seq, rules_version, checksum FROM snapshots WHERE id = ?1")?;

@@ -1,16 +1,16 @@
-//! How many events of each name ever came. Written now and then, so that an append has a page less to write; what came
-//! since is counted in the log at the next start.
+//! How many events of each name were ever appended. The totals are written now and then, so that an append has a page less to
+//! write. Later events are counted in the log at the next start.
 
 use std::collections::BTreeMap;
 
-use flightdeck_core::record::Record;
+use flightdeck_core::log::record::Record;
 use rusqlite::{Connection, params};
 
-use super::super::backend::Counts;
+use super::super::counts::Counts;
 use super::super::{Appended, Result};
 use super::{from_db, to_db};
 
-/// Events that a start may have to count.
+/// Events that a start has to count, at most.
 const UNWRITTEN_MAX: u64 = 1024;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn load(conn: &Connection, last_seq: u64) -> Result<Self> {
         let written_to = from_db(conn.query_row("SELECT seq FROM counted_to", [], |row| row.get(0))?);
-        // A log that somebody cut short is counted on from there.
+        // If another program removed events from the end of the log, counting continues from there.
         let written_to = written_to.min(last_seq);
         let mut select = conn.prepare("SELECT name, total FROM event_counts")?;
         let totals = select.query_map([], |row| Ok((row.get(0)?, from_db(row.get(1)?))))?;
@@ -46,7 +46,7 @@ impl Tally {
         self.all.of_batch(records, appended)
     }
 
-    /// Once they are stored.
+    /// Called once the events are stored.
     pub(super) fn add(&mut self, added: BTreeMap<String, u64>) {
         for (name, count) in &added {
             *self.unwritten.entry(name.clone()).or_default() += count;
@@ -54,7 +54,7 @@ impl Tally {
         self.all.add(added);
     }
 
-    /// Before the events up to `seq` are removed, and when many have come.
+    /// Writes the totals if many events have come, or before events that are not in them are removed.
     pub(super) fn write_if_due(
         &mut self,
         conn: &mut Connection,

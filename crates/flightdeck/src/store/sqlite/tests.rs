@@ -1,4 +1,4 @@
-//! What only a file can do: be damaged, be locked, be old, be new, and survive `kill -9`.
+//! Tests of the file: damage, locks, old and new versions, and `kill -9`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -28,21 +28,21 @@ impl Home {
         assert_eq!(set_aside, None);
         sqlite
     }
-    /// A database as an earlier version made it.
+    /// A database of an earlier version.
     fn of_schema(&self, version: usize) -> Connection {
         let old = Connection::open(self.db()).unwrap();
         migrate::MIGRATIONS[..version].iter().for_each(|step| old.execute_batch(step).unwrap());
         old.pragma_update(None, "user_version", version as i64).unwrap();
         old
     }
-    /// A closed database with some hundred events, large enough to damage in the middle.
+    /// A closed database with some hundred events, large enough to be damaged in the middle.
     fn filled() -> Self {
         let home = Self::new();
         let mut db = home.open();
         db.append(&(1..=300).map(|n| large(n, 2000)).collect::<Vec<_>>()).unwrap();
         home
     }
-    /// Opens a damaged database: a fresh one must come, and the old bytes must still be there.
+    /// Opens a damaged database: it must be replaced by a new one, and the old bytes must be kept.
     fn opens_afresh(&self) -> String {
         let before = fs::read(self.db()).unwrap();
         let (mut db, set_aside) = open(&self.db()).unwrap();
@@ -92,7 +92,7 @@ fn a_database_damaged_in_the_middle_is_set_aside() {
 }
 
 #[test]
-fn somebody_elses_database_is_set_aside() {
+fn the_database_of_another_program_is_set_aside() {
     let home = Home::new();
     Connection::open(home.db()).unwrap().execute_batch("CREATE TABLE events (title TEXT)").unwrap();
     assert!(home.opens_afresh().contains("not a Flightdeck database"));
@@ -142,7 +142,7 @@ fn a_write_ahead_log_torn_in_its_last_frame_loses_only_that_transaction() {
 }
 
 #[test]
-fn damage_met_while_running_has_the_whole_file_checked_at_the_next_start() {
+fn after_damage_the_next_start_checks_the_whole_file() {
     let home = Home::filled();
     let mut db = home.open();
     let bad = db.run(|_| Err::<(), _>(StoreError::Corrupt { reason: "a bad page".into() }));
@@ -159,13 +159,13 @@ fn a_database_from_a_newer_version_is_refused_and_left_as_it_is() {
     let before = fs::read(home.db()).unwrap();
     let refusal = open(&home.db()).unwrap_err().to_string();
     assert!(refusal.ends_with(
-        "was written by a newer Flightdeck (schema 99, this one knows 7): update Flightdeck, or move the file away"
+        "was written by a newer Flightdeck (schema 99, this one knows 9): update Flightdeck, or move the file away"
     ));
     assert!(fs::read(home.db()).unwrap() == before, "it was written to");
 }
 
 #[test]
-fn a_title_from_before_it_was_known_who_gave_it_outlasts_a_later_prompt() {
+fn a_title_of_unknown_origin_is_not_replaced_by_a_later_prompt() {
     let home = Home::new();
     let old = home.of_schema(4);
     let row = "INSERT INTO transcript_sessions (session_id, title, first_at, born_at, last_at) VALUES ('s', 'Old', 1, 1, 1)";
@@ -179,7 +179,7 @@ fn a_title_from_before_it_was_known_who_gave_it_outlasts_a_later_prompt() {
 }
 
 #[test]
-fn a_database_of_the_first_version_is_brought_up_to_date_with_its_events() {
+fn a_database_of_the_first_version_is_migrated_with_its_events() {
     let home = Home::new();
     let first = home.of_schema(1);
     let old = "INSERT INTO events VALUES (7, x'00000000000000000000000000000007', 1, 2, 'hook', 'Stop', 's', NULL, '{}', '{}')";
@@ -189,14 +189,14 @@ fn a_database_of_the_first_version_is_brought_up_to_date_with_its_events() {
     assert_eq!(db.event(7).unwrap().unwrap().name, "Stop");
     assert_eq!(db.stored_session("s").unwrap(), None);
     assert_eq!(db.append(&[record(1)]).unwrap()[0].seq, 8);
-    // This one was made without the means to shrink; retention must end all the same.
+    // This file cannot shrink; retention must end all the same.
     db.append(&(2..900).map(|n| large(n, 3000)).collect::<Vec<_>>()).unwrap();
     let policy = RetentionPolicy { max_bytes: 1 << 20, keep_after_seq: 900, ..RetentionPolicy::default() };
     while !matches!(db.retain_step(start(), &policy).unwrap(), RetainStep::Done { .. }) {}
 }
 
 #[test]
-fn a_second_process_is_told_that_the_database_is_in_use() {
+fn a_second_process_gets_an_error_that_the_database_is_in_use() {
     let home = Home::new();
     let _first = home.open();
     assert!(matches!(open(&home.db()), Err(StoreError::Busy { path }) if path == home.db()));
@@ -216,7 +216,7 @@ fn the_database_and_its_log_are_readable_by_their_owner_only() {
 }
 
 #[test]
-fn a_full_database_says_so_and_takes_events_again_once_there_is_room() {
+fn a_full_database_returns_an_error_and_accepts_events_again_once_there_is_space() {
     let home = Home::new();
     let mut db = home.open();
     db.append(&[record(1)]).unwrap();
@@ -232,7 +232,7 @@ fn save(db: &mut Sqlite, snapshot: &Snapshot) {
     while db.save_step(snapshot).unwrap() != SaveStep::Done {}
 }
 
-/// As large as that of a fleet of thousands.
+/// As large as the snapshot of thousands of sessions.
 fn large_snapshot(seq: u64) -> Snapshot {
     let mut body = Parts::default();
     (0..500_000_u32).for_each(|n| body.write_all(&n.to_le_bytes()).unwrap());
@@ -240,7 +240,7 @@ fn large_snapshot(seq: u64) -> Snapshot {
 }
 
 #[test]
-fn a_snapshot_counts_once_all_of_it_is_written_and_what_a_dead_daemon_began_is_removed() {
+fn a_snapshot_counts_once_it_is_complete_and_an_incomplete_one_is_removed() {
     let home = Home::new();
     let parts = |db: &Sqlite| {
         db.conn.query_row("SELECT count(*) FROM snapshot_parts", [], |row| row.get::<_, i64>(0)).unwrap()
@@ -264,7 +264,7 @@ fn a_snapshot_counts_once_all_of_it_is_written_and_what_a_dead_daemon_began_is_r
 }
 
 #[test]
-fn a_snapshot_from_before_they_were_written_in_parts_is_read() {
+fn a_snapshot_that_was_written_in_one_piece_is_read() {
     let home = Home::new();
     let old = home.of_schema(6);
     let snapshot = large_snapshot(7);
@@ -275,7 +275,7 @@ fn a_snapshot_from_before_they_were_written_in_parts_is_read() {
 }
 
 #[test]
-fn a_snapshot_that_cannot_be_written_to_its_end_leaves_its_room() {
+fn a_snapshot_that_cannot_be_completed_frees_its_space() {
     let home = Home::new();
     let mut db = home.open();
     save(&mut db, &large_snapshot(1));
@@ -295,7 +295,7 @@ fn a_snapshot_that_cannot_be_written_to_its_end_leaves_its_room() {
 }
 
 #[test]
-fn a_damaged_snapshot_is_passed_over_for_the_one_before_it() {
+fn a_damaged_snapshot_is_skipped_for_the_one_before_it() {
     let home = Home::new();
     let mut db = home.open();
     let snapshot = |seq| Snapshot { seq, rules_version: "1".into(), body: b"the fleet".to_vec().into() };
@@ -309,7 +309,7 @@ fn a_damaged_snapshot_is_passed_over_for_the_one_before_it() {
 }
 
 #[test]
-fn a_row_that_cannot_be_read_is_passed_over_and_counted() {
+fn a_row_that_cannot_be_read_is_skipped_and_counted() {
     let home = Home::new();
     let mut db = home.open();
     db.append(&records(1..=3)).unwrap();
@@ -331,14 +331,14 @@ fn a_page_ends_early_when_payloads_are_large() {
 }
 
 #[test]
-fn the_file_really_shrinks_and_the_write_ahead_log_stays_bounded() {
+fn the_file_shrinks_and_the_write_ahead_log_stays_bounded() {
     let home = Home::new();
     let mut db = home.open();
     for from in (1..20_000).step_by(500) {
         db.append(&(from..from + 500).map(|n| large(n, 2000)).collect::<Vec<_>>()).unwrap();
         assert!(file_bytes(&home.wal()) < 80 * 1024 * 1024);
     }
-    // All of it is in the file once a checkpoint has copied the rest.
+    // A checkpoint copies the rest into the file.
     while !db.checkpointer.has_emptied() {
         std::thread::yield_now();
     }
@@ -354,13 +354,13 @@ fn the_file_really_shrinks_and_the_write_ahead_log_stays_bounded() {
 }
 
 #[test]
-fn old_events_and_free_pages_go_in_small_slices() {
+fn old_events_and_free_pages_are_removed_in_small_slices() {
     let home = Home::new();
     let mut db = home.open();
     for from in (1..6000).step_by(500) {
         db.append(&(from..from + 500).map(|n| large(n, 3000)).collect::<Vec<_>>()).unwrap();
     }
-    // However quick the disk is and however much was learnt from that.
+    // On a fast disk too, after the slices have grown.
     let policy = RetentionPolicy { max_bytes: 1 << 20, keep_after_seq: 6000, ..RetentionPolicy::default() };
     let free =
         |db: &Sqlite| db.conn.pragma_query_value(None, "freelist_count", |row| row.get::<_, i64>(0)).unwrap();
@@ -384,19 +384,19 @@ fn old_events_and_free_pages_go_in_small_slices() {
 
 const KILLED_CHILD_DB: &str = "FLIGHTDECK_TEST_KILLED_CHILD_DB";
 
-/// Not a test by itself: the child that the next test kills.
+/// Not a test by itself: the child process that the next test kills.
 #[test]
 fn a_child_appends_until_it_is_killed() {
     let Some(path) = env::var_os(KILLED_CHILD_DB) else { return };
     let (mut db, set_aside) = open(Path::new(&path)).unwrap();
     assert_eq!(set_aside, None);
-    // Checkpoints and retention run all the time, so that the kill also falls into them.
+    // Checkpoints and retention run all the time, so that the kill also interrupts them.
     let mut out = std::io::stdout();
     loop {
         let n = db.last_seq + 1;
         let batch: Vec<_> = (n..=n + n % 40).map(|n| large(n, 1000)).collect();
         let last = db.append(&batch).unwrap().last().unwrap().seq;
-        // Only a whole line is an acknowledgement.
+        // Only a complete line is an acknowledgement.
         out.write_all(format!("\nacknowledged {last}\n").as_bytes()).unwrap();
         let policy =
             RetentionPolicy { max_bytes: 1 << 20, keep_after_seq: last, ..RetentionPolicy::default() };
@@ -417,7 +417,7 @@ fn every_acknowledged_event_survives_kill_9() {
     }
 }
 
-/// Kills the child after some acknowledgements and returns the last one it got out.
+/// Kills the child after some acknowledgements and returns the last one.
 fn run_and_kill(db: &Path, lines: u32) -> u64 {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "store::sqlite::tests::a_child_appends_until_it_is_killed", "--nocapture"])
@@ -456,7 +456,7 @@ fn check_log(home: &Home, acknowledged: u64) {
 }
 
 #[test]
-fn totals_are_the_same_after_a_start_whatever_was_written_of_them() {
+fn totals_are_the_same_after_a_start_written_or_not() {
     let home = Home::new();
     for events in [1..=3, 4..=1100, 1101..=1105] {
         let mut db = home.open();

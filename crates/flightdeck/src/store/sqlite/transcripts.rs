@@ -1,15 +1,15 @@
-//! How far transcripts were read, and what was in them.
+//! How far transcripts were read, and their messages, as tables.
 
-use flightdeck_core::enrichment::Counted;
-use flightdeck_core::price::Usage;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::price::Usage;
 use flightdeck_core::wire::transcript::MessageKey;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::super::{FileRead, Result, SessionRead, SessionUsage, Title, TitledBy, TranscriptBatch};
 use super::{from_db, to_db};
 
-/// The title as in [`Title::keep`].
+/// Keeps the title as [`Title::keep`] does.
 const PUT_SESSION: &str = "INSERT INTO transcript_sessions \
      (session_id, cwd, title, title_by, first_at, born_at, last_at, known) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (session_id) DO UPDATE SET \
@@ -63,7 +63,7 @@ fn put_one(tx: &Transaction<'_>, batch: &TranscriptBatch) -> Result<()> {
     )?;
     let mut put = tx.prepare_cached(PUT_FILE)?;
     for f in &batch.files {
-        // Device and inode are bit patterns: they only have to come back the same.
+        // Device and inode are bit patterns: they only have to be read back unchanged.
         let numbers = [f.dev as i64, f.inode as i64, to_db(f.read_to), f.mark as i64];
         let [dev, inode, read_to, mark] = numbers;
         put.execute(params![f.path, s.session_id, f.agent, dev, inode, read_to, mark])?;

@@ -1,0 +1,268 @@
+//! Rules of a person that answer permission requests automatically. Off by default.
+//!
+//! A rule may deny on a partial match, but may allow only if it understood the whole command. A denial wins over every
+//! permission. A command that cannot be undone, or that only a shell can parse, is never allowed.
+
+mod glob;
+mod request;
+mod shell;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use serde::Deserialize;
+
+pub use self::request::Request;
+
+use self::glob::Glob;
+use super::answer::{Answer, Decision};
+use super::resolution::By;
+
+/// The model reads this if the denying rule has no message.
+const DENIED: &str = "A rule of the user's Flightdeck policy denies this.";
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    pub enabled: bool,
+    /// In the person's order: the first rule that matches answers.
+    pub rules: Vec<Rule>,
+}
+
+/// One validated rule.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct Rule {
+    tool: Glob,
+    matches: Option<Glob>,
+    project: Option<Glob>,
+    verdict: Verdict,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Verdict {
+    Allow,
+    Deny { message: Option<String> },
+}
+
+/// A rule as it is written in the configuration.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    tool: String,
+    #[serde(rename = "match")]
+    matches: Option<String>,
+    project: Option<String>,
+    decision: Word,
+    message: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Word {
+    Allow,
+    Deny,
+}
+
+impl TryFrom<Written> for Rule {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { tool, matches, project, decision, message } = written;
+        let glob = |name: &str, text: &str| Glob::new(text).map_err(|why| format!("`{name}` {why}"));
+        let tool = glob("tool", &tool)?;
+        let never_fits = tool.as_str().starts_with("mcp__")
+            || (tool.is_exact() && request::field(tool.as_str()).is_none());
+        if matches.is_some() && never_fits {
+            return Err(format!(
+                "`match` does not go with {tool}: nothing of its input says for certain what it does. Name the tool alone"
+            ));
+        }
+        let verdict = match (decision, message) {
+            (Word::Allow, Some(_)) => return Err("`message` goes with decision = \"deny\" only".to_owned()),
+            (Word::Allow, None) => Verdict::Allow,
+            (Word::Deny, message) => Verdict::Deny { message },
+        };
+        Ok(Self {
+            tool,
+            matches: matches.map(|text| glob("match", text.trim())).transpose()?,
+            project: project.map(|path| glob("project", folder(&path))).transpose()?,
+            verdict,
+        })
+    }
+}
+
+/// `/work/api/` is `/work/api`.
+fn folder(path: &str) -> &str {
+    if path.len() > 1 { path.trim_end_matches('/') } else { path }
+}
+
+impl Rule {
+    pub fn allows(&self) -> bool {
+        self.verdict == Verdict::Allow
+    }
+
+    pub fn message(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Deny { message } => message.as_deref(),
+            Verdict::Allow => None,
+        }
+    }
+
+    fn is_about(&self, request: &Request<'_>) -> bool {
+        self.tool.matches(request.tool) && self.project.as_ref().is_none_or(|project| holds(project, request))
+    }
+
+    fn fits(&self, text: Option<&str>) -> bool {
+        self.matches.as_ref().is_none_or(|glob| text.is_some_and(|text| glob.matches(text)))
+    }
+
+    fn fits_any(&self, texts: &[String]) -> bool {
+        texts.iter().any(|text| self.fits(Some(text)))
+    }
+
+    /// A part of one of these texts might match.
+    fn may_fit(&self, texts: &[String]) -> bool {
+        self.matches.as_ref().is_some_and(|glob| texts.iter().any(|text| glob.matches_from_a_word(text)))
+    }
+
+    /// The rule names exactly this text.
+    fn is_this(&self, text: &str) -> bool {
+        self.matches.as_ref().is_some_and(|glob| glob.is_exact() && glob.as_str() == text.trim())
+    }
+}
+
+/// A project matches its folder and everything below it.
+fn holds(project: &Glob, request: &Request<'_>) -> bool {
+    let Some(path) = request.project.as_deref() else { return false };
+    let below = || path.strip_prefix(project.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    project.matches(path) || (project.is_exact() && below())
+}
+
+/// `Bash cargo test* in /work/api`.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.tool)?;
+        self.matches.as_ref().map_or(Ok(()), |glob| write!(f, " {glob}"))?;
+        self.project.as_ref().map_or(Ok(()), |glob| write!(f, " in {glob}"))
+    }
+}
+
+/// The result of the rules for a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PolicyOutcome<'a> {
+    /// Allowed by these rules, one for each command of the line.
+    Allow(Vec<&'a Rule>),
+    Deny(&'a Rule),
+    /// An allowing rule matches, but a person must decide.
+    LeftAlone(ReasonToAsk),
+    NoRule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReasonToAsk {
+    /// It cannot be undone.
+    Destructive(&'static str),
+    /// Several commands of which at least one has no rule, or a line that only a shell can parse.
+    NotPlain,
+    /// The request is incomplete, or leaves the sandbox.
+    Unclear,
+}
+
+impl ReasonToAsk {
+    pub fn sentence(self) -> String {
+        match self {
+            Self::Destructive(why) => format!("cannot be undone: {}", why.to_lowercase()),
+            Self::NotPlain => "more than one plain command or path".to_owned(),
+            Self::Unclear => "not whole, or outside the sandbox".to_owned(),
+        }
+    }
+}
+
+impl Policy {
+    /// Ignores [`Policy::enabled`], because a dry run uses it too.
+    pub fn decide(&self, request: &Request<'_>) -> PolicyOutcome<'_> {
+        let about: Vec<&Rule> = self.rules.iter().filter(|rule| rule.is_about(request)).collect();
+        let guesses = match request.text {
+            Some(line) if request.is_command => shell::perhaps_commands(line),
+            Some(path) if request.is_path => vec![straight(path)],
+            text => text.map(ToOwned::to_owned).into_iter().collect(),
+        };
+        let fits = |rule: &&Rule| rule.fits(request.text) || rule.fits_any(&guesses);
+        let refuses = |rule: &&Rule| !rule.allows() && (fits(rule) || rule.may_fit(&guesses));
+        if let Some(rule) = about.iter().copied().find(refuses) {
+            return PolicyOutcome::Deny(rule);
+        }
+        let allows: Vec<&Rule> = about.into_iter().filter(|rule| rule.allows()).collect();
+        if !allows.iter().any(fits) {
+            return PolicyOutcome::NoRule;
+        }
+        let why = match request.caution {
+            Some(why) => ReasonToAsk::Destructive(why),
+            None if request.is_unclear => ReasonToAsk::Unclear,
+            None => match allowed_by(&allows, request) {
+                Some(rules) => return PolicyOutcome::Allow(rules),
+                None => ReasonToAsk::NotPlain,
+            },
+        };
+        PolicyOutcome::LeftAlone(why)
+    }
+
+    /// The answer to a request, or `None` to leave it to the person.
+    pub(crate) fn answer_request(&self, request: &Request<'_>) -> Option<Answer> {
+        let outcome = self.decide(request);
+        let rule = Some(outcome.rules()?);
+        match outcome {
+            PolicyOutcome::Deny(by) => {
+                let message = Some(by.message().unwrap_or(DENIED).to_owned());
+                Some(Answer { message, rule, ..Answer::plain(Decision::Deny, By::Policy) })
+            }
+            _ => Some(Answer { rule, ..Answer::plain(Decision::Allow, By::Policy) }),
+        }
+    }
+}
+
+impl PolicyOutcome<'_> {
+    /// The names of the rules that answer, for the log and the card.
+    pub fn rules(&self) -> Option<String> {
+        match self {
+            Self::Allow(rules) => {
+                let mut names: Vec<String> = rules.iter().map(ToString::to_string).collect();
+                names.dedup();
+                Some(names.join(" + "))
+            }
+            Self::Deny(rule) => Some(rule.to_string()),
+            Self::LeftAlone(_) | Self::NoRule => None,
+        }
+    }
+}
+
+/// The first matching rule for each command. `None` if a command has none.
+fn allowed_by<'a>(allows: &[&'a Rule], request: &Request<'_>) -> Option<Vec<&'a Rule>> {
+    let first = |text: Option<&str>| allows.iter().copied().find(|rule| rule.fits(text));
+    let Some(text) = request.text else { return first(None).map(|rule| vec![rule]) };
+    if let Some(exact) = allows.iter().copied().find(|rule| rule.is_this(text)) {
+        return Some(vec![exact]);
+    }
+    if request.is_command {
+        return shell::commands(text)?.iter().map(|command| first(Some(command))).collect();
+    }
+    // `/work/api/src/*` must not match `/work/api/src/../../../.ssh/config`.
+    let detours = request.is_path && text != straight(text);
+    first(Some(text)).filter(|_| !detours).map(|rule| vec![rule])
+}
+
+/// The path without `//`, `/./` and `/../`. Symbolic links are not resolved.
+fn straight(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
+}

@@ -1,0 +1,80 @@
+//! A permission request as the rules judge it.
+
+use serde_json::{Map, Value};
+
+use crate::approval::caution;
+use crate::project::Project;
+use crate::wire::clip;
+use crate::wire::hook_name::HookName;
+use crate::wire::lenient::{flag, object, str};
+use crate::wire::tool_names::{asks_approval, asks_question, main_field};
+
+/// Fields that determine what a call does. Descriptions do not count.
+const JUDGED: [&str; 6] = ["command", "file_path", "notebook_path", "url", "query", "skill"];
+
+/// The field of a tool's input that rules match. `None`: a rule can only name the tool.
+pub(super) fn field(tool: &str) -> Option<&'static str> {
+    main_field(tool).filter(|field| JUDGED.contains(field))
+}
+
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    pub tool: &'a str,
+    /// The text that `match` is compared with.
+    pub text: Option<&'a str>,
+    /// The folder the session was started in; a worktree made by the client counts as its project.
+    pub project: Option<String>,
+    /// Why it cannot be undone, for any tool that runs a command.
+    pub(super) caution: Option<&'static str>,
+    pub(super) is_command: bool,
+    pub(super) is_path: bool,
+    /// A part is missing, or the request asks for more than its text says.
+    pub(super) is_unclear: bool,
+}
+
+impl<'a> Request<'a> {
+    /// `None` for everything but a plain permission request: a person answers questions, plans and forms.
+    pub(crate) fn of_hook(
+        hook: &str,
+        payload: &'a Map<String, Value>,
+        project_dir: Option<&str>,
+    ) -> Option<Self> {
+        if HookName::parse(hook) != Some(HookName::PermissionRequest) {
+            return None;
+        }
+        let tool = str(payload, "tool_name")?;
+        if asks_question(tool) || asks_approval(tool) {
+            return None;
+        }
+        let input = object(payload, "tool_input");
+        let field = field(tool);
+        let text = field.and_then(|field| str(input?, field));
+        let unsandboxed = |input: &Map<String, Value>| flag(input, "dangerouslyDisableSandbox");
+        Some(Self {
+            tool,
+            text,
+            project: project(project_dir, payload),
+            caution: input.and_then(caution::of_input),
+            is_command: field == Some("command"),
+            is_path: matches!(field, Some("file_path" | "notebook_path")),
+            is_unclear: payload.contains_key(clip::MARK)
+                || flag(payload, "truncated")
+                || input.is_none_or(unsandboxed)
+                || (field.is_some() && text.is_none()),
+        })
+    }
+
+    /// One line for a table.
+    pub fn summary(&self) -> String {
+        match self.text {
+            Some(text) => format!("{}: {text}", self.tool),
+            None => self.tool.to_owned(),
+        }
+    }
+}
+
+fn project(project_dir: Option<&str>, payload: &Map<String, Value>) -> Option<String> {
+    let mut project = Project::default();
+    project.take(project_dir, str(payload, "cwd"));
+    project.root().map(ToOwned::to_owned)
+}

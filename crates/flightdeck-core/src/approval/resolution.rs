@@ -1,0 +1,113 @@
+//! The kinds of asks, and how an ask ends.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+
+/// What a person is asked for. Most urgent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NeedKind {
+    Permission,
+    Question,
+    Elicitation,
+    Plan,
+}
+
+/// How an ask ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolution {
+    pub how: How,
+    /// `None` if no answer was given.
+    pub by: Option<By>,
+    pub at: Timestamp,
+    /// `seq` of the event that ended it.
+    pub seq: u64,
+    /// The rule of the policy that answered.
+    pub rule: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename_all = "snake_case"))]
+pub enum How {
+    Allowed,
+    Denied,
+    DeniedAndInterrupted,
+    Answered,
+    Approved,
+    Rejected,
+    Accepted,
+    Declined,
+    Cancelled,
+    AnsweredInTerminal,
+    RefusedInTerminal,
+    TimedOut,
+    SessionEnded,
+    /// The daemon that held it has restarted; only the terminal can answer now.
+    AnswerInTerminal,
+}
+
+/// Who answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename_all = "snake_case"))]
+pub enum By {
+    Web,
+    Cli,
+    Tui,
+    #[default]
+    Api,
+    /// A rule the person wrote.
+    Policy,
+    Terminal,
+}
+
+/// Why a hook stopped waiting for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldEnd {
+    /// The client ended it: the person refused in the terminal.
+    Closed,
+    TimedOut,
+    /// The daemon restarted, and holds no hook any more.
+    Released,
+}
+
+impl How {
+    /// Whether it was answered through Flightdeck. The sender of the answer then delivers the verdict.
+    pub fn is_ours(self) -> bool {
+        use How::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal, SessionEnded, TimedOut};
+        !matches!(self, AnsweredInTerminal | RefusedInTerminal | TimedOut | SessionEnded | AnswerInTerminal)
+    }
+
+    /// Refused through Flightdeck.
+    pub(crate) fn is_our_refusal(self) -> bool {
+        use How::{Cancelled, Declined, Denied, DeniedAndInterrupted, Rejected};
+        matches!(self, Denied | DeniedAndInterrupted | Rejected | Declined | Cancelled)
+    }
+
+    pub(crate) fn by_terminal(self) -> Option<By> {
+        matches!(self, Self::AnsweredInTerminal | Self::RefusedInTerminal).then_some(By::Terminal)
+    }
+}
+
+impl HoldEnd {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::TimedOut => "timed_out",
+            Self::Released => "released",
+        }
+    }
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Closed, Self::TimedOut, Self::Released].into_iter().find(|gone| gone.as_str() == word)
+    }
+    pub(crate) fn how(self) -> How {
+        match self {
+            Self::Closed => How::RefusedInTerminal,
+            Self::TimedOut => How::TimedOut,
+            Self::Released => How::AnswerInTerminal,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! [`Fleet::apply`]: one event, after every timer that is due before it.
+
+use std::sync::Arc;
+
+use super::asks::{open_asks, tell_asks};
+use super::effects::Effect;
+use super::processes::{ProcessKey, occupant};
+use super::replace::begins;
+use super::state::{Fleet, own};
+use super::timers::Timer;
+use crate::ids::SessionId;
+use crate::limits::{ASK_STAYS, BUSY_AFTER_STOP, COMPLETED_AFTER, QUIET_AFTER, SETTLE, STALE_AFTER};
+use crate::log::event::{Event, EventKind};
+use crate::log::record::Source;
+use crate::session::Session;
+use crate::usage::enrichment::Summary;
+use crate::usage::status_line::StatusLine;
+use crate::wire::status_line::StatusLineData;
+
+impl Fleet {
+    /// One event. Every timer due by then runs first, so that live and replay see the same order.
+    pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
+        let mut effects = self.tick(event.received_at);
+        self.last_seq = self.last_seq.max(event.seq);
+        self.take_rate_limits(event);
+        // Only sessions have a state so far.
+        let Some(id) = event.session_id() else { return effects };
+        if self.is_of_an_ended_session(id, event) {
+            return effects;
+        }
+        let known = self.sessions.contains_key(id);
+        if !known {
+            // Only hooks, the registry and growing transcripts create sessions. A status line must not: it may arrive before
+            // the SessionStart that names the session it replaces.
+            let only_data = matches!(event.kind, EventKind::StatusLine(_));
+            if only_data || matches!(event.source, Source::User | Source::Process) {
+                return effects;
+            }
+            self.make_room(&mut effects);
+            self.ended.remove(id);
+            self.sessions.insert(id.clone(), Arc::new(Session::new(id.clone(), event)));
+            self.timers.set(event.received_at + STALE_AFTER, id, Timer::Stale);
+            effects.push(Effect::Discovered(id.clone()));
+        }
+        self.replace_predecessor(id, event, &mut effects);
+        self.apply_to_session(id, event, &mut effects);
+        effects.push(Effect::Changed(id.into()));
+        effects
+    }
+
+    fn take_rate_limits(&mut self, event: &Event) {
+        if let EventKind::StatusLine(StatusLineData { rate_limits: Some(limits), .. }) = event.kind
+            && (event.envelope.clock_back || self.rate_limits.is_none_or(|(at, _)| at <= event.fired_at))
+        {
+            self.rate_limits = Some((event.fired_at, limits));
+        }
+    }
+
+    /// Stores what a session's transcripts say. Data for its card: it changes no state and is in no snapshot.
+    pub fn enrich(&mut self, id: &SessionId, summary: Summary) -> Vec<Effect> {
+        if self.get(id).is_some_and(|session| session.enrichment.as_deref() == Some(&summary)) {
+            return Vec::new();
+        }
+        let Some(session) = own(&mut self.sessions, id) else { return Vec::new() };
+        session.enrichment = Some(Box::new(summary));
+        if let Some(expires) = session.cache_expires_at() {
+            session.cache_is_cold = expires <= self.now;
+            if !session.cache_is_cold {
+                self.cooling.set(expires, id, Timer::CacheCold);
+            }
+        }
+        vec![Effect::Changed(id.into())]
+    }
+
+    /// Only a SessionStart or an active registry entry brings back a session that ended and left the board.
+    fn is_of_an_ended_session(&self, id: &SessionId, event: &Event) -> bool {
+        let Some(ended) = self.ended.get(id) else { return false };
+        match &event.kind {
+            EventKind::RegistryReported(word) => !word.is_life_after(*ended),
+            _ => !begins(event),
+        }
+    }
+
+    fn apply_to_session(&mut self, id: &SessionId, event: &Event, effects: &mut Vec<Effect>) {
+        let Some(session) = own(&mut self.sessions, id) else { return };
+        let was_watched = session.shown.state.is_working() && session.quiet_since.is_none();
+        let was_stale = session.stale;
+        let was_ended = session.ended_at;
+        let place = |s: &Session| (s.seat.pid, s.seat.proc_start.clone(), s.seat.pid_ns.clone());
+        let sat = place(session);
+        let asked = open_asks(session);
+        session.apply(event, &self.rules);
+        if tell_asks(session, &asked, effects) {
+            self.timers.set(event.received_at + ASK_STAYS, id, Timer::AskLeaves);
+        }
+        match event.kind {
+            EventKind::RegistryReported(_) => self.timers.set(event.received_at + SETTLE, id, Timer::Settle),
+            EventKind::Stopped { .. } => {
+                self.timers.set(event.received_at + BUSY_AFTER_STOP, id, Timer::AfterStop);
+            }
+            EventKind::StatusLine(_) => {
+                if let Some(at) = session.status_line.as_ref().and_then(StatusLine::cools_at) {
+                    self.timers.set(at, id, Timer::CacheCold);
+                }
+            }
+            _ => {}
+        }
+        if session.shown.state.is_working() && session.quiet_since.is_none() && !was_watched {
+            self.timers.set(event.received_at + QUIET_AFTER, id, Timer::Quiet);
+        }
+        if was_stale && !session.stale {
+            self.timers.set(event.received_at + STALE_AFTER, id, Timer::Stale);
+        }
+        if session.ended_at.is_some() && session.ended_at != was_ended {
+            self.timers.set(event.received_at + COMPLETED_AFTER, id, Timer::Complete);
+            self.timers.set(event.received_at + self.rules.done_keeps, id, Timer::Forget);
+        }
+        if sat != place(session) || (was_ended.is_some() && session.ended_at.is_none()) {
+            effects.extend(occupant(session).map(Effect::Seated));
+        }
+        if let Some(process) = ProcessKey::of_seat(&session.seat)
+            // The occupant of a process is replaced only by a start or a newer registry entry: see `replace_predecessor`.
+            && !self.by_process.contains_key(&process)
+            && !session.shown.state.is_ended()
+        {
+            self.by_process.insert(process, id.clone());
+        }
+    }
+}

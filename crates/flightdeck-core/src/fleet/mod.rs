@@ -1,0 +1,19 @@
+//! Every session this daemon knows: a pure fold over the log. One engine owns it.
+
+mod apply;
+mod asks;
+mod effects;
+mod forget;
+mod lookups;
+mod past;
+mod processes;
+mod replace;
+mod state;
+mod tick;
+mod timers;
+
+pub use self::effects::Effect;
+pub use self::lookups::FoundAsk;
+pub use self::past::PastSession;
+pub use self::processes::Occupant;
+pub use self::state::Fleet;

@@ -1,0 +1,67 @@
+//! One session takes over the process of another.
+
+use super::asks::{open_asks, tell_asks};
+use super::effects::Effect;
+use super::processes::ProcessKey;
+use super::state::{Fleet, own};
+use super::timers::Timer;
+use crate::ids::SessionId;
+use crate::limits::{ASK_STAYS, COMPLETED_AFTER};
+use crate::log::event::{EndReason, Event, EventKind, StartSource};
+use crate::rules::Rule;
+use crate::session::Session;
+
+impl Fleet {
+    /// `/clear` and in-app `/resume`: another session begins in the same process. Its card replaces the old one.
+    pub(super) fn replace_predecessor(&mut self, id: &SessionId, event: &Event, effects: &mut Vec<Effect>) {
+        let (Some(pid), Some(start)) = (event.envelope.pid, event.envelope.proc_start.as_ref()) else {
+            return;
+        };
+        let process = ProcessKey::new(&event.host, pid, start);
+        // A session that was resumed in another process has left this one, so it is not ended.
+        let sits_here = |old: &&Session| process.is_of(&old.seat);
+        let occupant = self.by_process.get(&process).and_then(|id| self.get(id)).filter(sits_here);
+        let takes_over = match (&event.kind, occupant) {
+            // A process has one registry file, so its content is newer than any earlier entry, even if the clock disagrees.
+            (EventKind::RegistryReported(_), Some(old)) if old.seat.told_by_registry => true,
+            // The file may have been read just before the hook of the new session arrived.
+            (EventKind::RegistryReported(_), Some(old)) => event.fired_at > old.seat.told_at,
+            (EventKind::RegistryReported(_), None) => true,
+            // A spooled start does not end a session that sat down later. After the clock was set back the times cannot be
+            // compared.
+            (_, Some(old)) => {
+                begins(event) && (event.fired_at >= old.seat.told_at || event.envelope.clock_back)
+            }
+            (_, None) => begins(event),
+        };
+        if !takes_over {
+            return;
+        }
+        let old_id = occupant.map(|old| old.id.clone()).filter(|old| old != id);
+        self.by_process.insert(process, id.clone());
+        let Some(old_id) = old_id else { return };
+        let Some(old) = own(&mut self.sessions, &old_id) else { return };
+        if !old.shown.state.is_ended() {
+            let reason = match event.kind {
+                EventKind::SessionStarted { source: StartSource::Clear, .. } => EndReason::Clear,
+                _ => EndReason::Resume,
+            };
+            let asked = open_asks(old);
+            old.end(reason, Rule::Replaced, event.into());
+            if tell_asks(old, &asked, effects) {
+                self.timers.set(event.received_at + ASK_STAYS, &old_id, Timer::AskLeaves);
+            }
+            self.timers.set(event.received_at + COMPLETED_AFTER, &old_id, Timer::Complete);
+            self.timers.set(event.received_at + self.rules.done_keeps, &old_id, Timer::Forget);
+        }
+        old.replaced_by = Some(id.clone());
+        if let Some(new) = own(&mut self.sessions, id) {
+            new.continues = Some(old_id.clone());
+        }
+        effects.push(Effect::Changed(old_id.into()));
+    }
+}
+
+pub(super) fn begins(event: &Event) -> bool {
+    matches!(&event.kind, EventKind::SessionStarted { source, .. } if *source != StartSource::Compact)
+}

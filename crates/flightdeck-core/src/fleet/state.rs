@@ -1,0 +1,112 @@
+//! Everything the fold knows about the fleet.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::past::PastSession;
+use super::processes::ProcessKey;
+use super::timers::Timers;
+use crate::ids::SessionId;
+use crate::rules::Rules;
+use crate::session::Session;
+use crate::time::Timestamp;
+use crate::wire::status_line::RateLimits;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Fleet {
+    #[serde(skip)]
+    pub(super) rules: Rules,
+    /// Shared with the snapshot that is being written: only a session that changes meanwhile is copied.
+    pub(super) sessions: BTreeMap<SessionId, Arc<Session>>,
+    /// Ids of sessions that ended and left the board: a late hook must not create them again.
+    pub(super) ended: BTreeMap<SessionId, Timestamp>,
+    /// Those sessions in the overview, oldest first.
+    #[serde(default)]
+    pub(super) past: VecDeque<PastSession>,
+    /// The session that sits in each process.
+    pub(super) by_process: BTreeMap<ProcessKey, SessionId>,
+    pub(super) timers: Timers,
+    /// When the prompt caches known from transcripts expire. Not in snapshots, because transcripts are read again.
+    #[serde(skip)]
+    pub(super) cooling: Timers,
+    /// The newest limits of the person's subscription, and when that event fired.
+    #[serde(default)]
+    pub(super) rate_limits: Option<(Timestamp, RateLimits)>,
+    /// `seq` of the newest event applied.
+    pub(super) last_seq: u64,
+    /// The newest time seen: timers never run backwards.
+    pub(super) now: Timestamp,
+}
+
+impl Fleet {
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            sessions: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            past: VecDeque::new(),
+            by_process: BTreeMap::new(),
+            timers: Timers::default(),
+            cooling: Timers::default(),
+            rate_limits: None,
+            last_seq: 0,
+            now: Timestamp::default(),
+        }
+    }
+
+    /// Splits off the sessions, so that a snapshot can be written one session at a time.
+    pub fn take_apart(mut self) -> (Self, impl Iterator<Item = Arc<Session>>) {
+        let sessions = std::mem::take(&mut self.sessions);
+        (self, sessions.into_values())
+    }
+
+    /// Adds a session read from the same snapshot.
+    pub fn put_back(&mut self, session: Session) {
+        self.sessions.insert(session.id.clone(), Arc::new(session));
+    }
+
+    /// Rules are not in a snapshot: a fleet that was read back needs them set.
+    pub fn with_rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+    pub fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+    pub fn get(&self, id: &str) -> Option<&Session> {
+        self.sessions.get(id).map(Arc::as_ref)
+    }
+    /// Sessions that ended and left the board.
+    pub fn past(&self) -> impl Iterator<Item = &PastSession> {
+        self.past.iter()
+    }
+    pub fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.values().map(Arc::as_ref)
+    }
+    pub fn len(&self) -> usize {
+        self.sessions.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        [&self.timers, &self.cooling].into_iter().filter_map(Timers::next_due).min()
+    }
+}
+
+/// The session for writing. Copies it if a snapshot still shares it.
+pub(super) fn own<'a>(
+    sessions: &'a mut BTreeMap<SessionId, Arc<Session>>,
+    id: &str,
+) -> Option<&'a mut Session> {
+    sessions.get_mut(id).map(Arc::make_mut)
+}

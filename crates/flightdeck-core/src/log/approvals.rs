@@ -1,0 +1,59 @@
+//! Records and approvals: what a record asks of a person, and the records of an answer and of the end of a hold.
+
+use serde_json::{Map, json};
+
+use super::record::{EventId, Record, Source};
+use crate::approval::answer::Answer;
+use crate::approval::ask::Asked;
+use crate::approval::policy::{Policy, Request};
+use crate::approval::resolution::HoldEnd;
+use crate::ids::{AskId, SessionId};
+
+/// Name of an answer in the log.
+pub const ANSWERED: &str = "answered";
+/// Name in the log of the end of a hold; `why` gives the reason.
+pub const ASK_GONE: &str = "ask_gone";
+
+/// The record of an answer.
+pub fn answered_record(session_id: &SessionId, ask_id: &AskId, answer: &Answer, id: EventId) -> Record {
+    // An answer is always valid JSON.
+    let answer = serde_json::to_value(answer).unwrap_or_default();
+    let payload = Map::from_iter([("ask_id".to_owned(), json!(ask_id)), ("answer".to_owned(), answer)]);
+    Record::ours(Source::User, ANSWERED, session_id, payload, id)
+}
+
+/// The record of the end of a hold.
+pub fn hold_ended_record(session_id: &SessionId, ask_id: &AskId, why: HoldEnd, id: EventId) -> Record {
+    let payload =
+        Map::from_iter([("ask_id".to_owned(), json!(ask_id)), ("why".to_owned(), json!(why.as_str()))]);
+    Record::ours(Source::Process, ASK_GONE, session_id, payload, id)
+}
+
+impl Asked {
+    /// As a card shows it. `None` for a record that asks nothing.
+    pub fn from_record(record: &Record) -> Option<Self> {
+        Self::shortened(&record.name, &record.payload)
+    }
+
+    /// With its whole input.
+    pub fn whole(record: &Record) -> Option<Self> {
+        Self::of_hook(&record.name, &record.payload)
+    }
+}
+
+impl<'a> Request<'a> {
+    /// `None` for a record that is not a permission request: a person answers questions, plans and forms.
+    pub fn from_record(record: &'a Record) -> Option<Self> {
+        Self::of_hook(&record.name, &record.payload, record.envelope.project_dir.as_deref())
+    }
+}
+
+impl Policy {
+    /// The answer of the first rule that matches. `None` if the policy is off or leaves the request to the person.
+    pub fn answer(&self, record: &Record) -> Option<Answer> {
+        if !self.enabled {
+            return None;
+        }
+        self.answer_request(&Request::from_record(record)?)
+    }
+}

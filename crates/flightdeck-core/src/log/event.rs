@@ -1,0 +1,409 @@
+//! One fact in our own types. The fold reads events only, never the client's strings.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::approvals::{ANSWERED, ASK_GONE};
+use super::from_registry::PROCESS_GONE;
+use super::from_transcript::TRANSCRIPT_GREW;
+use super::record::{Envelope, EventId, Record, Source};
+use super::subject::Subject;
+use super::tool::ToolUse;
+use crate::approval::answer::Answer;
+use crate::approval::ask::Asked;
+use crate::approval::resolution::HoldEnd;
+use crate::ids::{AgentId, AskId, HostId, SessionId};
+use crate::limits::{
+    CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX,
+    PATH_CHARS_MAX,
+};
+use crate::text::{lines, one_line};
+use crate::time::Timestamp;
+use crate::wire::hook_name::HookName;
+use crate::wire::lenient::{flag, line, list, object, str, text, text_or_empty, whole};
+use crate::wire::registry::{self, RegistryReport};
+use crate::wire::status_line::{self, STATUS_LINE, StatusLineData};
+
+/// One event, ready to be applied.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub seq: u64,
+    pub id: EventId,
+    pub fired_at: Timestamp,
+    pub received_at: Timestamp,
+    pub source: Source,
+    pub host: HostId,
+    pub subject: Subject,
+    /// Set if it happened inside a subagent.
+    pub agent_id: Option<AgentId>,
+    pub agent_type: Option<String>,
+    pub facts: CommonFacts,
+    pub envelope: Envelope,
+    pub kind: EventKind,
+    /// The request in it that a person may answer.
+    pub asks: Option<Box<Asked>>,
+}
+
+/// Fields that almost every payload has.
+#[derive(Clone, Debug, Default)]
+pub struct CommonFacts {
+    pub cwd: Option<String>,
+    pub transcript_path: Option<String>,
+    pub prompt_id: Option<String>,
+    pub permission_mode: Option<String>,
+    /// The client's own title of the session.
+    pub session_title: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventKind {
+    SessionStarted {
+        source: StartSource,
+        model: Option<String>,
+    },
+    SetupStarted,
+    Prompted {
+        text: String,
+        by: Prompter,
+    },
+    ToolStarted(ToolUse),
+    PermissionAsked(ToolUse),
+    ToolEnded {
+        tool: ToolUse,
+        outcome: ToolOutcome,
+    },
+    BatchEnded(Vec<ToolUse>),
+    Notified(Notice),
+    ElicitationOpened {
+        message: String,
+    },
+    ElicitationClosed,
+    Stopped {
+        background: Background,
+    },
+    StopFailed {
+        cause: String,
+    },
+    SubagentStarted,
+    SubagentStopped,
+    CompactionStarted,
+    CompactionEnded,
+    ModelSwitched {
+        to: String,
+    },
+    CwdChanged {
+        to: String,
+    },
+    TodoCreated {
+        id: String,
+        title: String,
+    },
+    TodoCompleted {
+        id: String,
+    },
+    SessionEnded {
+        reason: EndReason,
+    },
+    /// An entry of the client's registry.
+    RegistryReported(RegistryReport),
+    /// The process of the session has exited.
+    ProcessGone {
+        pid: u32,
+        proc_start: Option<String>,
+    },
+    /// The transcript grew: a sign of life, and of work if no other source reports the session.
+    TranscriptGrew,
+    /// The client's status line: data that changes no state.
+    StatusLine(StatusLineData),
+    /// An ask was answered through Flightdeck.
+    Answered {
+        ask_id: AskId,
+        answer: Box<Answer>,
+    },
+    /// The held hook of an ask has ended.
+    HoldEnded {
+        ask_id: AskId,
+        why: HoldEnd,
+    },
+    /// The person opened the card.
+    Seen,
+    /// Shown in the timeline; changes nothing.
+    Noted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartSource {
+    /// startup, fork, or an unknown name: a conversation begins at a prompt.
+    Fresh,
+    /// `/clear` and the in-app `/resume` put a new session into the same process.
+    Clear,
+    Resume,
+    /// The client restarts its own session after compaction: no conversation begins.
+    Compact,
+}
+
+/// Who wrote a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prompter {
+    Person,
+    /// A task notification, a reminder, a cron or wake-up notice: the client woke itself.
+    Client,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolOutcome {
+    Ok,
+    Failed { error: String },
+    Interrupted,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    PermissionNeeded,
+    ElicitationDialog { message: String },
+    IdlePrompt,
+    Other,
+}
+
+/// What still runs after a turn has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Background {
+    pub agents: u32,
+    pub shells: u32,
+}
+
+/// Why a session ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    Clear,
+    Resume,
+    Said(String),
+    ProcessDied,
+}
+
+impl EndReason {
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Clear => "clear",
+            Self::Resume => "resume",
+            Self::Said(word) => word,
+            Self::ProcessDied => "process_died",
+        }
+    }
+}
+
+/// Name in the log of "the person opened the card".
+pub const SEEN: &str = "seen";
+
+impl Event {
+    pub fn session_id(&self) -> Option<&SessionId> {
+        self.subject.session_id()
+    }
+
+    /// Never fails: an unknown event is `Noted`.
+    pub fn from_record(record: &Record) -> Self {
+        let p = &record.payload;
+        Self {
+            seq: record.seq,
+            id: record.id,
+            fired_at: record.fired_at,
+            received_at: record.received_at,
+            source: record.source,
+            host: record.host.clone(),
+            subject: record.subject.clone(),
+            agent_id: record.agent_id.clone(),
+            agent_type: text_or_empty(p, "agent_type").map(|t| one_line(&t, NAME_CHARS_MAX)),
+            facts: CommonFacts {
+                cwd: line(p, "cwd", PATH_CHARS_MAX),
+                transcript_path: line(p, "transcript_path", PATH_CHARS_MAX),
+                prompt_id: line(p, "prompt_id", ID_CHARS_MAX),
+                permission_mode: line(p, "permission_mode", NAME_CHARS_MAX),
+                session_title: line(p, "session_title", CARD_PROMPT_CHARS_MAX),
+            },
+            envelope: record.envelope.clone(),
+            asks: Asked::from_record(record).map(Box::new),
+            kind: match record.source {
+                Source::Hook if record.name == STATUS_LINE => EventKind::StatusLine(status_line::parse(p)),
+                Source::Hook => {
+                    HookName::parse(&record.name).map_or(EventKind::Noted, |name| kind_of(name, p))
+                }
+                Source::User if record.name == SEEN => EventKind::Seen,
+                Source::User if record.name == ANSWERED => answered(p).unwrap_or(EventKind::Noted),
+                Source::Process if record.name == ASK_GONE => ask_gone(p).unwrap_or(EventKind::Noted),
+                Source::Registry => {
+                    registry::parse_report(p).map_or(EventKind::Noted, EventKind::RegistryReported)
+                }
+                Source::Process if record.name == PROCESS_GONE => process_gone(p),
+                Source::Transcript if record.name == TRANSCRIPT_GREW => EventKind::TranscriptGrew,
+                _ => EventKind::Noted,
+            },
+        }
+    }
+}
+
+impl EventKind {
+    /// Whether it says what an agent does or waits for; all others are data.
+    pub fn is_about_state(&self) -> bool {
+        use EventKind as K;
+        !matches!(
+            self,
+            K::Noted
+                | K::StatusLine(_)
+                | K::Seen
+                | K::Answered { .. }
+                | K::HoldEnded { .. }
+                | K::ModelSwitched { .. }
+                | K::CwdChanged { .. }
+                | K::TodoCreated { .. }
+                | K::TodoCompleted { .. }
+                | K::Notified(Notice::Other)
+                | K::RegistryReported(_)
+                | K::ProcessGone { .. }
+                | K::TranscriptGrew
+                | K::SessionStarted { source: StartSource::Compact, .. }
+        )
+    }
+}
+
+fn answered(p: &Map<String, Value>) -> Option<EventKind> {
+    let answer = serde_json::from_value(p.get("answer")?.clone()).ok()?;
+    Some(EventKind::Answered { ask_id: text(p, "ask_id")?.into(), answer })
+}
+
+fn ask_gone(p: &Map<String, Value>) -> Option<EventKind> {
+    Some(EventKind::HoldEnded { ask_id: text(p, "ask_id")?.into(), why: HoldEnd::parse(str(p, "why")?)? })
+}
+
+fn process_gone(p: &Map<String, Value>) -> EventKind {
+    let pid = whole(p, "pid").and_then(|pid| u32::try_from(pid).ok());
+    pid.map_or(EventKind::Noted, |pid| EventKind::ProcessGone { pid, proc_start: text(p, "procStart") })
+}
+
+/// The meaning of a hook's payload.
+fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
+    use EventKind as K;
+    use HookName as H;
+    match name {
+        H::SessionStart => {
+            K::SessionStarted { source: start_source(p), model: line(p, "model", NAME_CHARS_MAX) }
+        }
+        H::Setup => K::SetupStarted,
+        H::UserPromptSubmit => prompted(p),
+        H::PreToolUse => K::ToolStarted(ToolUse::from_payload(p)),
+        H::PermissionRequest => K::PermissionAsked(ToolUse::from_payload(p)),
+        H::PostToolUse => K::ToolEnded { tool: ToolUse::from_payload(p), outcome: ToolOutcome::Ok },
+        H::PostToolUseFailure => K::ToolEnded { tool: ToolUse::from_payload(p), outcome: failure(p) },
+        H::PostToolBatch => K::BatchEnded(batch(p)),
+        H::Notification => K::Notified(notice(p)),
+        H::Elicitation => K::ElicitationOpened { message: elicitation_message(p) },
+        H::ElicitationResult => K::ElicitationClosed,
+        H::Stop => K::Stopped { background: background(p) },
+        H::StopFailure => K::StopFailed { cause: cause(p) },
+        H::SubagentStart => K::SubagentStarted,
+        H::SubagentStop => K::SubagentStopped,
+        H::PreCompact => K::CompactionStarted,
+        H::PostCompact => K::CompactionEnded,
+        H::PostModelSwitch => match text(p, "to_model") {
+            Some(to) => K::ModelSwitched { to: one_line(&to, NAME_CHARS_MAX) },
+            None => K::Noted,
+        },
+        H::CwdChanged => line(p, "new_cwd", PATH_CHARS_MAX).map_or(K::Noted, |to| K::CwdChanged { to }),
+        H::TaskCreated => todo(p).map_or(K::Noted, |(id, title)| K::TodoCreated { id, title }),
+        H::TaskCompleted => todo(p).map_or(K::Noted, |(id, _)| K::TodoCompleted { id }),
+        H::SessionEnd => K::SessionEnded { reason: end_reason(p) },
+        H::InstructionsLoaded
+        | H::UserPromptExpansion
+        | H::PermissionDenied
+        | H::PreModelSwitch
+        | H::TeammateIdle
+        | H::ConfigChange
+        | H::FileChanged
+        | H::DirectoryAdded
+        | H::WorktreeCreate
+        | H::WorktreeRemove
+        | H::MessageDisplay => K::Noted,
+    }
+}
+
+fn start_source(p: &Map<String, Value>) -> StartSource {
+    match str(p, "source") {
+        Some("compact") => StartSource::Compact,
+        Some("clear") => StartSource::Clear,
+        Some("resume") => StartSource::Resume,
+        _ => StartSource::Fresh,
+    }
+}
+
+/// Beginnings of prompts that the client sends to itself.
+const NOT_A_PERSON: [&str; 4] = ["<task-notification>", "<system-reminder>", "<cron", "<wake"];
+
+fn prompted(p: &Map<String, Value>) -> EventKind {
+    let prompt = text(p, "prompt").unwrap_or_default();
+    EventKind::Prompted { text: lines(&prompt, CARD_PROMPT_CHARS_MAX), by: prompter(&prompt) }
+}
+
+pub(crate) fn prompter(prompt: &str) -> Prompter {
+    let start = prompt.trim_start();
+    if NOT_A_PERSON.iter().any(|mark| start.starts_with(mark)) { Prompter::Client } else { Prompter::Person }
+}
+
+fn failure(p: &Map<String, Value>) -> ToolOutcome {
+    if flag(p, "is_interrupt") {
+        return ToolOutcome::Interrupted;
+    }
+    ToolOutcome::Failed { error: one_line(&text(p, "error").unwrap_or_default(), FAILURE_CHARS_MAX) }
+}
+
+fn batch(p: &Map<String, Value>) -> Vec<ToolUse> {
+    list(p, "tool_calls").iter().filter_map(Value::as_object).map(ToolUse::from_payload).collect()
+}
+
+fn notice(p: &Map<String, Value>) -> Notice {
+    match str(p, "notification_type") {
+        Some("permission_prompt" | "agent_needs_input" | "worker_permission_prompt") => {
+            Notice::PermissionNeeded
+        }
+        Some("elicitation_dialog" | "elicitation_url_dialog") => {
+            Notice::ElicitationDialog { message: elicitation_message(p) }
+        }
+        Some("idle_prompt") => Notice::IdlePrompt,
+        _ => Notice::Other,
+    }
+}
+
+fn elicitation_message(p: &Map<String, Value>) -> String {
+    let message = line(p, "message", ELICITATION_CHARS_MAX).filter(|m| !m.is_empty());
+    message.unwrap_or_else(|| "Awaiting input".to_owned())
+}
+
+fn background(p: &Map<String, Value>) -> Background {
+    let running = |kind: &str| {
+        let entries = list(p, "background_tasks").iter().filter_map(Value::as_object);
+        let of_kind = entries.filter(|t| str(t, "type") == Some(kind));
+        of_kind.filter(|t| !matches!(str(t, "status"), Some("completed" | "failed" | "killed"))).count()
+            as u32
+    };
+    Background { agents: running("subagent"), shells: running("shell") }
+}
+
+/// `rate_limit` reads as "rate limit" on a card.
+fn cause(p: &Map<String, Value>) -> String {
+    let word = object(p, "error").and_then(|e| text(e, "type")).or_else(|| text(p, "error"));
+    one_line(&word.unwrap_or_else(|| "unknown".to_owned()), NAME_CHARS_MAX).replace('_', " ")
+}
+
+fn todo(p: &Map<String, Value>) -> Option<(String, String)> {
+    let title = one_line(&text(p, "task_subject").unwrap_or_default(), CARD_PROMPT_CHARS_MAX);
+    Some((one_line(&text(p, "task_id")?, NAME_CHARS_MAX), title))
+}
+
+fn end_reason(p: &Map<String, Value>) -> EndReason {
+    match str(p, "reason") {
+        Some("clear") => EndReason::Clear,
+        Some("resume") => EndReason::Resume,
+        Some(word) => EndReason::Said(one_line(word, NAME_CHARS_MAX)),
+        None => EndReason::Said("other".to_owned()),
+    }
+}

@@ -1,0 +1,12 @@
+//! The log: what is stored (records) and what the fold reads (events).
+
+pub mod approvals;
+pub mod event;
+pub mod from_hook;
+pub mod from_registry;
+pub mod from_transcript;
+pub mod hold_rules;
+pub mod record;
+pub mod subject;
+pub mod todo;
+pub mod tool;

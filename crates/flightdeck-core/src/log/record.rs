@@ -1,0 +1,178 @@
+//! A raw event as the log stores it: the client's JSON with its source, subject and times.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::subject::Subject;
+use crate::ids::{AgentId, AskId, HostId, SessionId};
+use crate::limits::CLIP_PAYLOAD_FROM_BYTES;
+use crate::time::Timestamp;
+
+/// 128 bits that identify one event. The hook creates it and the store keeps it unique, so a resend changes nothing.
+/// The high bits are the time it fired, so ids sort by age and the store's index grows at its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(pub u128);
+
+impl EventId {
+    pub fn new(fired_ns: u64, random: u64) -> Self {
+        Self((u128::from(fired_ns) << 64) | u128::from(random))
+    }
+    pub fn parse(hex: &str) -> Option<Self> {
+        if hex.len() != 32 {
+            return None;
+        }
+        u128::from_str_radix(hex, 16).ok().map(Self)
+    }
+}
+
+/// An ask is named by the event that opened it.
+impl From<EventId> for AskId {
+    fn from(id: EventId) -> Self {
+        Self::new(id.to_string())
+    }
+}
+
+impl std::fmt::Display for EventId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// Who told us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Source {
+    Transcript,
+    Registry,
+    Process,
+    User,
+    Hook,
+}
+
+impl Source {
+    pub const ALL: [Self; 5] = [Self::Transcript, Self::Registry, Self::Process, Self::User, Self::Hook];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Transcript => "transcript",
+            Self::Registry => "registry",
+            Self::Process => "process",
+            Self::User => "user",
+            Self::Hook => "hook",
+        }
+    }
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|s| s.as_str() == name)
+    }
+}
+
+/// One row of the log. `received_at` never decreases; `fired_at` is the sender's clock, at most `received_at`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Position in the log, from 1. Zero before the store assigns it.
+    pub seq: u64,
+    pub id: EventId,
+    pub fired_at: Timestamp,
+    pub received_at: Timestamp,
+    pub source: Source,
+    /// The event's name: `PreToolUse`, or a name of Flightdeck's own such as `seen`.
+    pub name: String,
+    /// Where it happened.
+    pub host: HostId,
+    pub subject: Subject,
+    /// The subagent it happened in.
+    pub agent_id: Option<AgentId>,
+    /// The payload as the client wrote it, clipped if it was large.
+    pub payload: Map<String, Value>,
+    pub verbatim: Verbatim,
+    /// What `flightdeck hook` added.
+    pub envelope: Envelope,
+}
+
+/// The JSON that the payload was parsed from, if nothing in it was changed: the log then stores these bytes and the payload
+/// is not serialised again. Records are equal without regard to it.
+#[derive(Clone, Debug, Default)]
+pub struct Verbatim(Option<Box<[u8]>>);
+
+impl Verbatim {
+    /// Keeps the bytes only of a payload that is never clipped: see [`CLIP_PAYLOAD_FROM_BYTES`].
+    pub fn of(json: &[u8]) -> Self {
+        Self((json.len() < CLIP_PAYLOAD_FROM_BYTES).then(|| json.into()))
+    }
+    pub fn json(&self) -> Option<&[u8]> {
+        self.0.as_deref()
+    }
+}
+
+impl PartialEq for Verbatim {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Record {
+    pub fn session_id(&self) -> Option<&SessionId> {
+        self.subject.session_id()
+    }
+
+    /// A fact that the daemon noticed itself, on this machine. It fires when the engine receives it.
+    pub fn ours(
+        source: Source,
+        name: &str,
+        subject: impl Into<Subject>,
+        payload: Map<String, Value>,
+        id: EventId,
+    ) -> Self {
+        Self {
+            seq: 0,
+            id,
+            fired_at: Timestamp::default(),
+            received_at: Timestamp::default(),
+            source,
+            name: name.to_owned(),
+            host: HostId::this(),
+            subject: subject.into(),
+            agent_id: None,
+            payload,
+            verbatim: Verbatim::default(),
+            envelope: Envelope::default(),
+        }
+    }
+}
+
+/// What is sent beside a payload: only these named facts of the client's environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Envelope {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// Start time of `pid` in the kernel's unit: a reused pid has another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proc_start: Option<String>,
+    /// The pid namespace of `pid`: pid 7 of a container is another process than pid 7 of the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid_ns: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tmux_socket: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pane: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tty: Option<String>,
+    /// `FLIGHTDECK_SEAT`, otherwise `AGENT_ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_dir: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entrypoint: Option<String>,
+    /// How long the hook's reply is held for an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_ms: Option<u32>,
+    /// The sender sent its own time. Otherwise `fired_at` is the time of receipt.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_fired_at: bool,
+    /// The wall clock was behind `received_at` on receipt: it was set back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub clock_back: bool,
+}

@@ -1,0 +1,79 @@
+//! A tool call, as far as a card needs it: its name, one line about its input, and what it asks of the person.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::fnv::Fnv;
+use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, TOOL_SUMMARY_CHARS_MAX};
+use crate::text::one_line;
+use crate::wire::clip::input_digest;
+use crate::wire::lenient::{line, list, object, str, text};
+use crate::wire::tool_names::{asks_approval, asks_question, main_field};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// `tool_use_id`. A PermissionRequest has none.
+    pub id: Option<String>,
+    pub name: String,
+    pub summary: String,
+    /// Hash of the whole input: finds the call that a PermissionRequest belongs to.
+    pub digest: u64,
+}
+
+impl ToolUse {
+    pub fn from_payload(p: &Map<String, Value>) -> Self {
+        let name = one_line(&text(p, "tool_name").unwrap_or_else(|| "tool".to_owned()), NAME_CHARS_MAX);
+        let summary = object(p, "tool_input").and_then(|input| summary(&name, input)).unwrap_or_default();
+        Self { id: line(p, "tool_use_id", ID_CHARS_MAX), summary, digest: input_digest(p), name }
+    }
+
+    /// "Bash: cargo test", or only the tool if its input has no summary.
+    pub fn label(&self) -> String {
+        if self.summary.is_empty() { self.name.clone() } else { format!("{}: {}", self.name, self.summary) }
+    }
+
+    pub fn same_call(&self, other: &Self) -> bool {
+        self.name == other.name && self.digest == other.digest
+    }
+
+    /// A digest of the id, for comparisons.
+    pub(crate) fn id_digest(&self) -> Option<u64> {
+        self.id.as_ref().map(|id| Fnv::of(id.as_bytes()))
+    }
+
+    /// Equal for all calls that are [`Self::same_call`].
+    pub(crate) fn call_digest(&self) -> u64 {
+        Fnv::of(&[self.name.as_bytes(), &self.digest.to_le_bytes()].concat())
+    }
+
+    pub fn asks_question(&self) -> bool {
+        asks_question(&self.name)
+    }
+
+    pub fn asks_approval(&self) -> bool {
+        asks_approval(&self.name)
+    }
+}
+
+fn summary(tool: &str, input: &Map<String, Value>) -> Option<String> {
+    match tool {
+        "AskUserQuestion" => question(input),
+        // The plan is shown in full; its first line is usually only "# Plan".
+        "ExitPlanMode" => None,
+        tool => match main_field(tool) {
+            Some(field) => text(input, field).map(|value| one_line(&value, TOOL_SUMMARY_CHARS_MAX)),
+            None => first_text(input),
+        },
+    }
+}
+
+fn question(input: &Map<String, Value>) -> Option<String> {
+    let first = list(input, "questions").first()?.as_object()?;
+    str(first, "question").map(|q| one_line(q, TOOL_SUMMARY_CHARS_MAX))
+}
+
+/// For unknown tools (MCP): the first text among the arguments.
+fn first_text(input: &Map<String, Value>) -> Option<String> {
+    let value = input.values().find_map(Value::as_str)?;
+    Some(one_line(value, TOOL_SUMMARY_CHARS_MAX))
+}

@@ -1,0 +1,190 @@
+//! The state machine of an agent, main or subagent: the state after each event.
+//!
+//! The [`Ledger`](super::ledger::Ledger) keeps *facts* (which calls and needs are open) and accepts them in
+//! any order. [`next`] decides the *state* once the facts are in. `Blocked` is never stored: an agent is blocked exactly
+//! while a need is open, and goes back to what it did when the last one closes.
+
+use serde::{Deserialize, Serialize};
+
+use super::ledger::{Ledger, Need};
+use crate::log::event::{Background, EndReason, EventKind, Notice, Prompter, StartSource, ToolOutcome};
+use crate::rules::{Rule, Rules};
+
+/// What an agent is doing. Each variant holds what is true only in that state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentState {
+    Idle(IdleReason),
+    Working(Activity),
+    Blocked(Need),
+    Ended(EndReason),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IdleReason {
+    /// No prompt was submitted yet.
+    Fresh,
+    TurnEnded,
+    Interrupted {
+        tool: Option<String>,
+    },
+    Failed {
+        cause: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// About a new prompt, or about the result of a tool.
+    Thinking {
+        after_tool: bool,
+    },
+    Setup,
+    Tool {
+        name: String,
+        label: String,
+    },
+    Delegating {
+        agent_type: String,
+    },
+    Compacting,
+    /// The turn is over but its background agents are not.
+    Background {
+        agents: u32,
+    },
+}
+
+use Activity::{Compacting, Delegating, Setup, Thinking, Tool};
+use AgentState::{Blocked, Ended, Idle, Working};
+use IdleReason::{Failed, Fresh, Interrupted, TurnEnded};
+
+/// What `next` may read besides the state. The event's own facts are already in the ledger.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AgentContext<'a> {
+    pub ledger: &'a Ledger,
+    /// Type of the newest subagent still running, if any.
+    pub running_child: Option<&'a str>,
+    /// The event came from a subagent: it may only start or end delegation.
+    pub from_child: bool,
+    /// The state before compaction began.
+    pub before_compaction: Option<&'a AgentState>,
+    /// The main agent used a tool and had no open need when the prompt arrived: the prompt was typed ahead.
+    pub typed_ahead: bool,
+    /// `claude -p`: no prompt is ever shown, so nothing waits for a person.
+    pub print_mode: bool,
+    pub rules: &'a Rules,
+}
+
+/// The state after `kind` and the rule that led to it; `None` if the state stays.
+pub(crate) fn next(
+    state: &AgentState,
+    kind: &EventKind,
+    around: AgentContext<'_>,
+) -> Option<(AgentState, Rule)> {
+    use EventKind as K;
+    let AgentContext { ledger, running_child, rules, .. } = around;
+    let (to, rule) = match (state, kind) {
+        (_, K::SessionEnded { reason }) => (Ended(reason.clone()), Rule::SaidItEnded),
+        // The client restarts its own session after compaction; the turn goes on.
+        (_, K::SessionStarted { source: StartSource::Compact, .. }) => return None,
+        (_, K::SessionStarted { .. }) => (Idle(Fresh), Rule::Started),
+        // Hooks overtake each other; a late one does not bring a session back.
+        (Ended(_), _) => return None,
+
+        // A subagent touches its parent only by starting and by being the last to stop.
+        (Working(_), K::SubagentStarted) => (delegating(running_child?), Rule::SubagentStarted),
+        (Working(Delegating { .. }), K::SubagentStopped) => match running_child {
+            Some(agent_type) => (delegating(agent_type), Rule::SubagentStopped),
+            None => (Working(Thinking { after_tool: true }), Rule::LastSubagentStopped),
+        },
+        (Working(Activity::Background { agents }), K::SubagentStopped) if *agents > 1 => {
+            (Working(Activity::Background { agents: agents - 1 }), Rule::SubagentStopped)
+        }
+        _ if around.from_child => return None,
+
+        (_, K::SetupStarted) => (Working(Setup), Rule::SetupRan),
+        // Typed while a tool runs: the client queues the message and the tool goes on.
+        (_, K::Prompted { by: Prompter::Person, .. }) if around.typed_ahead => return None,
+        (_, K::Prompted { by: Prompter::Person, .. }) => {
+            (Working(Thinking { after_tool: false }), Rule::Prompted)
+        }
+        (_, K::Prompted { by: Prompter::Client, .. }) => {
+            (Working(Thinking { after_tool: false }), Rule::WokeItself)
+        }
+
+        // The ledger did not open this call: its end arrived first, or its turn is over.
+        (_, K::ToolStarted(tool)) if !ledger.is_open(tool) => return None,
+        (_, K::ToolStarted(tool)) => (using(tool), Rule::ToolStarted),
+        (_, K::PermissionAsked(_)) if around.print_mode && !rules.hold_print => return None,
+        (_, K::PermissionAsked(tool)) if !ledger.is_asked(tool) => return None,
+        (_, K::PermissionAsked(tool)) => (using(tool), Rule::PermissionAsked),
+        // Known only from the client's schema: a real Esc fires no hook (capture `esc_tool`).
+        (_, K::ToolEnded { outcome: ToolOutcome::Interrupted, tool }) => {
+            (Idle(Interrupted { tool: Some(tool.name.clone()) }), Rule::ToolInterrupted)
+        }
+        (_, K::ToolEnded { outcome: ToolOutcome::Failed { .. }, tool }) if rules.tool_failure_needs_you => {
+            (Idle(Failed { cause: tool.name.clone() }), Rule::ToolFailed)
+        }
+        (_, K::ToolEnded { .. } | K::BatchEnded(_)) => after_tools(ledger),
+
+        (_, K::ElicitationClosed) => after_tools(ledger),
+        (Working(Activity::Background { .. }), K::Notified(Notice::IdlePrompt)) => return None,
+        (Working(_), K::Notified(Notice::IdlePrompt)) if !ledger.is_blocked() => {
+            (Idle(TurnEnded), Rule::IdleNotice)
+        }
+
+        // Background shells alone leave the session idle, with a chip.
+        (_, K::Stopped { background: Background { agents: 0, .. } }) => (Idle(TurnEnded), Rule::Stopped),
+        (_, K::Stopped { background }) => {
+            (Working(Activity::Background { agents: background.agents }), Rule::StoppedWithAgents)
+        }
+        (_, K::StopFailed { cause }) => (Idle(Failed { cause: cause.clone() }), Rule::StopFailed),
+
+        (Working(Compacting), K::CompactionStarted) => return None,
+        (_, K::CompactionStarted) => (Working(Compacting), Rule::CompactionStarted),
+        (Working(Compacting), K::CompactionEnded) => {
+            let before = around.before_compaction.cloned();
+            (before.unwrap_or(Working(Thinking { after_tool: false })), Rule::CompactionEnded)
+        }
+
+        // Data on the card, or needs that the ledger holds: the activity stays.
+        (_, K::SubagentStarted | K::SubagentStopped | K::CompactionEnded | K::ElicitationOpened { .. })
+        | (_, K::Notified(_) | K::ModelSwitched { .. } | K::CwdChanged { .. })
+        | (_, K::TodoCreated { .. } | K::TodoCompleted { .. } | K::Seen | K::Noted | K::StatusLine(_))
+        // The registry and the process table have their own rules, in session/registry.rs.
+        | (_, K::RegistryReported(_) | K::ProcessGone { .. } | K::TranscriptGrew)
+        // Answers from Flightdeck have theirs in session/asks.rs.
+        | (_, K::Answered { .. } | K::HoldEnded { .. }) => return None,
+    };
+    Some((to, rule))
+}
+
+fn using(tool: &crate::log::tool::ToolUse) -> AgentState {
+    Working(Tool { name: tool.name.clone(), label: tool.label() })
+}
+
+fn delegating(agent_type: &str) -> AgentState {
+    Working(Delegating { agent_type: agent_type.to_owned() })
+}
+
+/// If another call is open, that call; otherwise Claude reads the result.
+fn after_tools(ledger: &Ledger) -> (AgentState, Rule) {
+    match ledger.newest_call() {
+        Some(tool) => (using(tool), Rule::OtherToolRuns),
+        None => (Working(Thinking { after_tool: true }), Rule::ToolEnded),
+    }
+}
+
+impl AgentState {
+    pub fn is_working(&self) -> bool {
+        matches!(self, Working(_))
+    }
+    pub fn is_ended(&self) -> bool {
+        matches!(self, Ended(_))
+    }
+    pub fn is_blocked(&self) -> bool {
+        matches!(self, Blocked(_))
+    }
+}

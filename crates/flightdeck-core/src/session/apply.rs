@@ -1,0 +1,176 @@
+//! [`Session::apply`]: what one event does to a session. Facts, then state, then data, then what shows.
+
+use super::agent::{self, AgentContext};
+use super::asks::closed_by_event;
+use super::child::{agent_facts, newest_running};
+use super::event_order::Before;
+use super::ledger::{Ledger, Need};
+use super::seat::keep;
+use super::state::Session;
+use crate::approval::resolution::NeedKind;
+use crate::log::event::{Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
+use crate::log::record::Source;
+use crate::rules::Rules;
+use crate::time::Timestamp;
+
+impl Session {
+    /// Applies one event to the session.
+    pub fn apply(&mut self, event: &Event, rules: &Rules) {
+        if event.envelope.clock_back {
+            self.reset_clocks(event.fired_at);
+        }
+        if let EventKind::StatusLine(says) = &event.kind {
+            return self.take_status_line(says, event);
+        }
+        if event.kind == EventKind::TranscriptGrew {
+            return self.transcript_grew(event);
+        }
+        self.forget_the_transcripts_word(event);
+        self.take_common_facts(event);
+        if self.is_told_twice(event) {
+            return;
+        }
+        let before = Before { late: self.is_late(event), typed_ahead: self.is_using_a_tool() };
+        let was = self.what_agents_do();
+        let says = match (&event.kind, &event.agent_id) {
+            (EventKind::RegistryReported(word), _) => self.hear(word, event),
+            (EventKind::Answered { ask_id, answer }, _) => self.answered(ask_id, answer, event),
+            (EventKind::HoldEnded { ask_id, why }, _) => self.ask_gone(ask_id, *why, event),
+            (EventKind::ProcessGone { pid, proc_start }, _) => {
+                self.process_gone(*pid, proc_start.as_deref(), event)
+            }
+            (_, None) => self.apply_to_main(event, before, rules),
+            (_, Some(agent_id)) => self.apply_to_child(agent_id, event, before, rules),
+        };
+        if event.source == Source::Hook && event.kind.is_about_state() && !before.late {
+            self.main.hooks_reach_us |= event.agent_id.is_none();
+            if self.main.moved_by == event.seq || self.what_agents_do() != was {
+                self.hook_changed_at = self.hook_changed_at.max(event.fired_at);
+            }
+        }
+        self.take_data(event, before);
+        self.open_ask(event);
+        let by = match &event.kind {
+            EventKind::Answered { answer, .. } => Some(answer.by()),
+            _ => None,
+        };
+        self.close_asks(closed_by_event(&event.kind), by, event.into());
+        self.see_whose_answer_it_was(event);
+        self.show(event.into(), says);
+    }
+
+    /// Counts of needs, calls and running subagents: shows whether an event changed what an agent does or waits for.
+    fn what_agents_do(&self) -> (usize, usize, usize) {
+        let ledgers = || std::iter::once(&self.main.ledger).chain(self.children.values().map(|c| &c.ledger));
+        let running = self.children.values().filter(|c| c.ended_at.is_none()).count();
+        (ledgers().map(|l| l.needs().len()).sum(), ledgers().map(Ledger::open_calls).sum(), running)
+    }
+
+    fn reset_clocks(&mut self, at: Timestamp) {
+        self.main.changed_at = self.main.changed_at.min(at);
+        self.main.guessed_after = None;
+        self.hook_changed_at = self.hook_changed_at.min(at);
+        self.model_at = self.model_at.min(at);
+        self.main.ledger.reset_clock(at);
+        for child in self.children.values_mut() {
+            child.changed_at = child.changed_at.min(at);
+            child.ledger.reset_clock(at);
+        }
+    }
+
+    /// Records a sign of life. A repeated registry entry is none: after a restart the daemon reads all entries again, with
+    /// their old times. An entry older than a day has its true time only in `status_at`.
+    pub(super) fn show_life(&mut self, event: &Event) {
+        let at = match &event.kind {
+            EventKind::RegistryReported(word) if event.envelope.has_fired_at => {
+                word.status_at.min(event.fired_at)
+            }
+            _ => event.fired_at,
+        };
+        if at > self.last_activity_at || event.envelope.clock_back {
+            self.quiet_since = None;
+            self.stale = false;
+        }
+        self.last_activity_at = self.last_activity_at.max(at);
+    }
+
+    fn take_common_facts(&mut self, event: &Event) {
+        let facts = &event.facts;
+        self.started_at = self.started_at.min(event.fired_at);
+        // Opening a card, answering an ask or ending a hold is no activity of the session.
+        if event.source != Source::User && !matches!(event.kind, EventKind::HoldEnded { .. }) {
+            self.show_life(event);
+        }
+        keep(&mut self.transcript_path, facts.transcript_path.as_ref());
+        keep(&mut self.entrypoint, event.envelope.entrypoint.as_ref());
+        if event.fired_at >= self.main.changed_at {
+            keep(&mut self.cwd, facts.cwd.as_ref());
+            keep(&mut self.permission_mode, facts.permission_mode.as_ref());
+            keep(&mut self.title, facts.session_title.as_ref());
+        }
+        self.seat.take(event);
+        self.project.take(event.envelope.project_dir.as_deref(), facts.cwd.as_deref());
+    }
+
+    /// Returns whether the event asserts the state that the main agent is in now.
+    fn apply_to_main(&mut self, event: &Event, before: Before, rules: &Rules) -> bool {
+        self.main_facts(event, before, rules);
+        self.move_main(event, before, rules)
+    }
+
+    pub(super) fn move_main(&mut self, event: &Event, before: Before, rules: &Rules) -> bool {
+        let around = AgentContext {
+            ledger: &self.main.ledger,
+            running_child: newest_running(&self.children),
+            from_child: event.agent_id.is_some(),
+            before_compaction: self.main.before_compaction.as_ref(),
+            typed_ahead: before.typed_ahead,
+            print_mode: self.print_mode(),
+            rules,
+        };
+        match agent::next(&self.main.state, &event.kind, around) {
+            None => false,
+            Some((to, _)) if before.late => to == self.main.state,
+            Some((to, rule)) => {
+                self.main.move_to(to, rule, event.into());
+                true
+            }
+        }
+    }
+
+    /// Calls and needs of the main agent. They apply in any order.
+    fn main_facts(&mut self, event: &Event, before: Before, rules: &Rules) {
+        let Before { late, typed_ahead } = before;
+        let at = event.fired_at;
+        let print_mode = self.print_mode();
+        let child_blocked = self.children.values().any(|c| c.ledger.is_blocked());
+        let child_runs = newest_running(&self.children).is_some();
+        let of_an_ended_turn = late && (!event.envelope.has_fired_at || self.trails_its_turn(event));
+        // A slow hook may have a later timestamp than the end of its own turn. That end clears its call too.
+        let ended_at = at.max(self.hook_changed_at);
+        let ledger = &mut self.main.ledger;
+        match &event.kind {
+            EventKind::SessionStarted { source: StartSource::Compact, .. } => {}
+            EventKind::SessionStarted { .. } if !late => {
+                ledger.clear(at);
+                self.children.clear();
+                self.main.before_compaction = None;
+            }
+            // A message typed ahead leaves running calls alone; any other prompt of a person closes everything open.
+            EventKind::Prompted { by: Prompter::Person, .. } if !late && !typed_ahead => ledger.clear(at),
+            EventKind::Stopped { .. } | EventKind::StopFailed { .. } if !late => ledger.clear(ended_at),
+            EventKind::ToolEnded { outcome: ToolOutcome::Interrupted, .. } if !late => ledger.clear(at),
+            EventKind::SessionEnded { .. } if !late => {
+                ledger.clear(at);
+                self.end_children(at);
+            }
+            EventKind::Notified(Notice::PermissionNeeded) if !late => {
+                if !ledger.is_blocked() && (ledger.has_open_call() || child_runs) && !child_blocked {
+                    ledger.open_need(Need::loose(NeedKind::Permission, String::new(), at, None));
+                }
+            }
+            EventKind::PermissionAsked(_) if print_mode && !rules.hold_print => {}
+            _ => agent_facts(ledger, event, of_an_ended_turn, None),
+        }
+    }
+}

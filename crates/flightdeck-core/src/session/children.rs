@@ -1,0 +1,88 @@
+//! What an event of a subagent does to a session.
+
+use super::child::Child;
+use super::event_order::Before;
+use super::state::Session;
+use crate::ids::AgentId;
+use crate::limits::{CHILDREN_MAX, DISORDER_MAX};
+use crate::log::event::{Event, EventKind};
+use crate::rules::Rules;
+use crate::time::{Millis, Timestamp};
+
+impl Session {
+    pub(super) fn apply_to_child(
+        &mut self,
+        agent_id: &AgentId,
+        event: &Event,
+        before: Before,
+        rules: &Rules,
+    ) -> bool {
+        match event.kind {
+            EventKind::SubagentStopped => {
+                // The helper of a compaction stops without a start and has an empty type.
+                if event.agent_type.as_deref().is_some_and(str::is_empty) {
+                    return false;
+                }
+                let Some(child) = self.children.get_mut(agent_id) else {
+                    self.remember_stopped(agent_id, event.fired_at);
+                    return false;
+                };
+                if child.ended_at.is_some() {
+                    return false;
+                }
+                child.end(event.fired_at);
+                self.background.agents = self.background.agents.saturating_sub(1);
+            }
+            _ if self.main.state.is_ended() => return false,
+            _ => {
+                let print_mode = self.print_mode();
+                let stopped = self.stopped_before(agent_id, event);
+                let child = self.child_for(agent_id, event);
+                if let Some(stopped) = stopped {
+                    // Its stop arrived before this event: the subagent is already done.
+                    child.started_at = child.started_at.min(event.fired_at);
+                    child.end(stopped);
+                    return false;
+                }
+                child.apply(event, print_mode, rules);
+            }
+        }
+        self.move_main(event, before, rules)
+    }
+
+    /// A stop may arrive before its own start. The late start must not leave a subagent running.
+    pub(super) fn remember_stopped(&mut self, agent_id: &AgentId, at: Timestamp) {
+        if self.stopped_agents.len() == CHILDREN_MAX {
+            self.stopped_agents.pop_front();
+        }
+        self.stopped_agents.push_back((agent_id.clone(), at));
+    }
+
+    pub(super) fn stopped_before(&self, agent_id: &AgentId, event: &Event) -> Option<Timestamp> {
+        let slack = if event.envelope.has_fired_at { Millis(0) } else { DISORDER_MAX };
+        let stop =
+            self.stopped_agents.iter().find(|(id, at)| id == agent_id && event.fired_at <= *at + slack);
+        stop.map(|(_, at)| *at)
+    }
+
+    pub(super) fn child_for(&mut self, agent_id: &AgentId, event: &Event) -> &mut Child {
+        if !self.children.contains_key(agent_id) {
+            self.make_room_for_child();
+        }
+        let agent_type =
+            event.agent_type.clone().filter(|t| !t.is_empty()).unwrap_or_else(|| "agent".to_owned());
+        self.children.entry(agent_id.clone()).or_insert_with(|| Child::new(agent_type, event.fired_at))
+    }
+
+    /// Removes the subagent that finished first; if all run, the subagent that started first.
+    pub(super) fn make_room_for_child(&mut self) {
+        if self.children.len() < CHILDREN_MAX {
+            return;
+        }
+        let oldest =
+            self.children.iter().min_by_key(|(_, c)| (c.ended_at.is_none(), c.ended_at, c.started_at));
+        if let Some(id) = oldest.map(|(id, _)| id.clone()) {
+            self.children.remove(&id);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The main agent of a session: its state, and the event and rule that put it there.
+
+use serde::{Deserialize, Serialize};
+
+use super::agent::{Activity, AgentState, IdleReason};
+use super::ledger::Ledger;
+use super::shown::Cause;
+use crate::log::event::{Event, EventKind};
+use crate::rules::Rule;
+use crate::time::Timestamp;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MainAgent {
+    pub state: AgentState,
+    pub rule: Rule,
+    /// `seq` of the event that last moved it.
+    pub moved_by: u64,
+    pub ledger: Ledger,
+    /// When the event that last moved it fired; an earlier event moves nothing.
+    pub changed_at: Timestamp,
+    pub before_compaction: Option<AgentState>,
+    /// The registry reported work without detail. A hook that fired after this time has the detail, however late it arrives.
+    #[serde(default)]
+    pub guessed_after: Option<Timestamp>,
+    /// A hook of this session arrived since it began to work: hooks are registered, and an end without a Stop was an Esc.
+    pub hooks_reach_us: bool,
+}
+
+impl MainAgent {
+    pub(super) fn fresh() -> Self {
+        Self {
+            state: AgentState::Idle(IdleReason::Fresh),
+            rule: Rule::Created,
+            moved_by: 0,
+            ledger: Ledger::default(),
+            changed_at: Timestamp::default(),
+            before_compaction: None,
+            guessed_after: None,
+            hooks_reach_us: false,
+        }
+    }
+
+    /// Working, according to the registry alone.
+    pub(super) fn guess(&mut self, cause: Cause, rule: Rule) {
+        let before = self.changed_at;
+        self.move_to(AgentState::Working(Activity::Thinking { after_tool: false }), rule, cause);
+        self.guessed_after = Some(before);
+    }
+
+    /// Whether a tool event fired before the registry entry and after everything else.
+    pub(super) fn knows_better(&self, event: &Event) -> bool {
+        use EventKind as K;
+        let about_work = matches!(
+            event.kind,
+            K::ToolStarted(_) | K::ToolEnded { .. } | K::BatchEnded(_) | K::PermissionAsked(_)
+        );
+        about_work && self.guessed_after.is_some_and(|after| after < event.fired_at)
+    }
+
+    pub(super) fn move_to(&mut self, to: AgentState, rule: Rule, cause: Cause) {
+        if to == AgentState::Working(Activity::Compacting) {
+            self.before_compaction = Some(self.state.clone());
+        }
+        self.state = to;
+        self.rule = rule;
+        self.moved_by = cause.seq;
+        self.guessed_after = self.guessed_after.filter(|_| cause.at < self.changed_at).map(|_| cause.at);
+        self.changed_at = self.changed_at.max(cause.at);
+    }
+
+    pub(super) fn tool_in_use(&self) -> Option<String> {
+        match &self.state {
+            AgentState::Working(Activity::Tool { name, .. }) => Some(name.clone()),
+            _ => None,
+        }
+    }
+}

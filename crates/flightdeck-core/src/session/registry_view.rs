@@ -1,0 +1,20 @@
+//! The last entry of the client's registry about a session.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+use crate::wire::registry::ClientStatus;
+
+/// The last entry of the client's registry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegistryView {
+    pub status: ClientStatus,
+    /// When the client wrote it.
+    pub status_at: Timestamp,
+    /// When the daemon read it.
+    pub heard_at: Timestamp,
+    /// `seq` of its event.
+    pub seq: u64,
+    /// When the client was last busy. A prompt that opened before that was answered, however briefly the client worked.
+    pub busy_at: Timestamp,
+}

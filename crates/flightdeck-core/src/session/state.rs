@@ -1,0 +1,151 @@
+//! Everything the fold knows about one session.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::agent::{AgentState, IdleReason};
+use super::child::Child;
+use super::main_agent::MainAgent;
+use super::registry_view::RegistryView;
+use super::seat::Seat;
+use super::shown::{Because, Shown, Transition};
+use super::state_history::StateHistory;
+use super::turn::Turn;
+use crate::approval::ask::{Ask, PastAsk};
+use crate::ids::{AgentId, SessionId};
+use crate::log::event::{Background, Event};
+use crate::log::todo::Todo;
+use crate::project::Project;
+use crate::rules::Rule;
+use crate::time::Timestamp;
+use crate::usage::enrichment::Summary;
+use crate::usage::status_line::StatusLine;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    pub id: SessionId,
+    /// The session that this one took over from in the same process.
+    pub continues: Option<SessionId>,
+    /// The session that took over from this one; such a session is no longer on the board.
+    pub replaced_by: Option<SessionId>,
+    pub seat: Seat,
+    pub entrypoint: Option<String>,
+    pub project: Project,
+    pub cwd: Option<String>,
+    pub transcript_path: Option<String>,
+    pub title: Option<String>,
+    pub last_user_message: Option<String>,
+    pub model: Option<String>,
+    /// When a hook last named the model. A newer line of the transcript replaces it.
+    #[serde(default)]
+    pub model_at: Timestamp,
+    pub permission_mode: Option<String>,
+    pub main: MainAgent,
+    pub children: BTreeMap<AgentId, Child>,
+    /// Subagents whose stop was their first event.
+    pub stopped_agents: VecDeque<(AgentId, Timestamp)>,
+    pub shown: Shown,
+    /// The last entry of the client's registry.
+    pub registry: Option<RegistryView>,
+    /// When the hook that last changed the main agent or a subagent fired. An older registry entry is ignored, except for a
+    /// moment (decision 0013).
+    pub hook_changed_at: Timestamp,
+    pub history: VecDeque<Transition>,
+    /// The same for the overview, coarser and longer.
+    #[serde(rename = "strip")]
+    pub state_history: StateHistory,
+    pub started_at: Timestamp,
+    /// When it last started. A SessionEnd from before that belongs to an earlier process.
+    pub began_at: Timestamp,
+    pub last_activity_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub turn: Turn,
+    pub background: Background,
+    pub last_failure: Option<Failure>,
+    pub todos: Vec<Todo>,
+    /// Open asks, and asks that ended a moment ago.
+    pub asks: Vec<Ask>,
+    pub past_asks: VecDeque<PastAsk>,
+    pub quiet_since: Option<Timestamp>,
+    pub stale: bool,
+    pub seen: bool,
+    /// What the transcripts say. Stored beside the log, not in it.
+    #[serde(skip)]
+    pub enrichment: Option<Box<Summary>>,
+    /// The prompt cache has expired; set by a timer.
+    #[serde(skip)]
+    pub cache_is_cold: bool,
+    /// The newest status line of the client.
+    #[serde(default)]
+    pub status_line: Option<StatusLine>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Failure {
+    pub tool: String,
+    pub error: String,
+    pub at: Timestamp,
+}
+
+impl Session {
+    /// A session first seen through `event`: fresh and idle, which is not yet a change.
+    pub fn new(id: SessionId, event: &Event) -> Self {
+        let because = Because { seq: event.seq, rule: Rule::Created };
+        let fresh = AgentState::Idle(IdleReason::Fresh);
+        Self {
+            id,
+            continues: None,
+            replaced_by: None,
+            seat: Seat::default(),
+            entrypoint: None,
+            project: Project::default(),
+            cwd: None,
+            transcript_path: None,
+            title: None,
+            last_user_message: None,
+            model: None,
+            model_at: Timestamp::default(),
+            permission_mode: None,
+            main: MainAgent::fresh(),
+            children: BTreeMap::new(),
+            stopped_agents: VecDeque::new(),
+            shown: Shown {
+                state: fresh,
+                since: event.fired_at,
+                after: Timestamp::default(),
+                source: event.source,
+                because,
+            },
+            registry: None,
+            hook_changed_at: Timestamp::default(),
+            history: VecDeque::new(),
+            state_history: StateHistory::default(),
+            started_at: event.fired_at,
+            began_at: Timestamp::default(),
+            last_activity_at: event.fired_at,
+            ended_at: None,
+            turn: Turn::default(),
+            background: Background::default(),
+            last_failure: None,
+            todos: Vec::new(),
+            asks: Vec::new(),
+            past_asks: VecDeque::new(),
+            quiet_since: None,
+            stale: false,
+            seen: false,
+            enrichment: None,
+            cache_is_cold: false,
+            status_line: None,
+        }
+    }
+
+    pub fn cache_expires_at(&self) -> Option<Timestamp> {
+        self.enrichment.as_ref()?.known.cache_expires_at()
+    }
+
+    pub fn print_mode(&self) -> bool {
+        self.entrypoint.as_deref() == Some("sdk-cli")
+    }
+}

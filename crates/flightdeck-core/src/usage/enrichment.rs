@@ -1,0 +1,421 @@
+//! What transcripts say about a session: a fold over the lines of its main file and of its subagents' files.
+//!
+//! Data only: it never changes a state. A message is counted once, however many lines and files repeat it, and its newest
+//! line counts, so any split of the same bytes gives the same totals.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{
+    AGENTS_PRICED_MAX, CACHE_LIVES_1H, CACHE_LIVES_5M, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX,
+    FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, QUEUE_MAX, TODOS_MAX,
+};
+use crate::log::todo::Todo;
+use crate::text;
+use crate::time::Timestamp;
+use crate::usage::price::{Bill, PriceTable, Usage};
+use crate::usage::surroundings::Surroundings;
+use crate::wire::transcript::{
+    BilledUsage, CacheClass, Edited, Line, LineKind, MessageKey, Todos, ToolResult, Unreadable,
+};
+
+/// Which of a session's files a line is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TranscriptFile<'a> {
+    Main,
+    Agent(&'a str),
+}
+
+impl TranscriptFile<'_> {
+    /// Empty for the main file.
+    pub fn agent(&self) -> &str {
+        match self {
+            Self::Main => "",
+            Self::Agent(id) => id,
+        }
+    }
+}
+
+/// Everything known from a session's transcripts. Small, because it is stored after each read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Enrichment {
+    /// Main and subagents, each message once.
+    pub usage: BTreeMap<String, Usage>,
+    pub agents: BTreeMap<String, BTreeMap<String, Usage>>,
+    pub model: Option<String>,
+    pub model_at: Option<Timestamp>,
+    pub context_tokens: Option<u64>,
+    pub cache_used_at: Option<Timestamp>,
+    pub cache_class: Option<CacheClass>,
+    pub compactions: u32,
+    pub git_branch: Option<String>,
+    /// The working directory of the first line.
+    pub cwd: Option<String>,
+    /// The working directory of the last line, and its time.
+    pub cwd_now: Option<String>,
+    pub cwd_at: Option<Timestamp>,
+    pub custom_title: Option<String>,
+    pub ai_title: Option<String>,
+    pub first_prompt: Option<String>,
+    pub last_prompt: Option<String>,
+    pub last_prompt_at: Option<Timestamp>,
+    pub last_answer: Option<String>,
+    pub todos: Vec<Todo>,
+    queue: VecDeque<Queued>,
+    pub files: BTreeSet<String>,
+    /// Hashes of further files, beyond the named ones.
+    more_files: BTreeSet<u64>,
+    pub lines_added: u64,
+    pub lines_removed: u64,
+    pub first_at: Option<Timestamp>,
+    pub last_at: Option<Timestamp>,
+    /// Lines that are not JSON. They are skipped.
+    pub unreadable: u64,
+}
+
+/// A prompt in the client's queue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Queued {
+    /// Hash of its text.
+    mark: u64,
+    by_person: bool,
+    at: Option<Timestamp>,
+}
+
+/// One message as it is counted, for the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    pub key: MessageKey,
+    pub model: String,
+    /// Empty for the main file.
+    pub agent: String,
+    pub at: Timestamp,
+    pub usage: Usage,
+}
+
+/// The fold: the totals, and the messages that are in them.
+#[derive(Clone, Debug, Default)]
+pub struct Fold {
+    known: Enrichment,
+    seen: BTreeMap<MessageKey, Seen>,
+    /// Models and agents, referred to by index: a long session has thousands of messages and two models.
+    names: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: Timestamp,
+    usage: SmallUsage,
+    model: u16,
+    agent: u16,
+}
+
+/// Tokens of one message fit 32 bits.
+#[derive(Clone, Copy, Debug)]
+struct SmallUsage([u32; 6]);
+
+impl SmallUsage {
+    fn of(u: &Usage) -> Self {
+        let all = [u.input, u.output, u.cache_read, u.cache_write_5m, u.cache_write_1h, u.web_searches];
+        Self(all.map(|n| u32::try_from(n).unwrap_or(u32::MAX)))
+    }
+    fn usage(self) -> Usage {
+        let [input, output, cache_read, cache_write_5m, cache_write_1h, web_searches] = self.0.map(u64::from);
+        Usage { input, output, cache_read, cache_write_5m, cache_write_1h, web_searches }
+    }
+}
+
+impl Fold {
+    /// Continues where an earlier run stopped: `counted` are the messages that `known` already includes.
+    pub fn resume(known: Enrichment, counted: impl IntoIterator<Item = Counted>) -> Self {
+        let mut fold = Self { known, ..Self::default() };
+        for c in counted {
+            let seen = Seen {
+                at: c.at,
+                usage: SmallUsage::of(&c.usage),
+                model: fold.number(&c.model),
+                agent: fold.number(&c.agent),
+            };
+            fold.seen.insert(c.key, seen);
+        }
+        fold
+    }
+
+    pub fn known(&self) -> &Enrichment {
+        &self.known
+    }
+
+    /// How many different messages were counted.
+    pub fn messages(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Reads one whole line, without its line end. Returns the message to store, if one was counted or changed.
+    pub fn take(&mut self, from: TranscriptFile<'_>, line: &[u8]) -> Option<Counted> {
+        match Line::parse(line) {
+            Ok(line) => self.take_line(from, &line),
+            Err(Unreadable) => {
+                // An empty line is not counted as unreadable.
+                self.known.unreadable += u64::from(!line.trim_ascii().is_empty());
+                None
+            }
+        }
+    }
+
+    fn take_line(&mut self, from: TranscriptFile<'_>, line: &Line<'_>) -> Option<Counted> {
+        if let Some(at) = line.at {
+            self.known.first_at = Some(self.known.first_at.map_or(at, |t| t.min(at)));
+            self.known.last_at = Some(self.known.last_at.map_or(at, |t| t.max(at)));
+        }
+        if from == TranscriptFile::Main {
+            self.known.take_main(line);
+        }
+        if let LineKind::Tool(ToolResult { edited: Some(edited), .. }) = &line.kind {
+            self.known.take_edit(edited);
+        }
+        match &line.kind {
+            LineKind::Assistant { bought: Some(bought), .. } => self.count(from, bought),
+            _ => None,
+        }
+    }
+
+    /// Counts a message once. A later line of the same message replaces it.
+    fn count(&mut self, from: TranscriptFile<'_>, bought: &BilledUsage<'_>) -> Option<Counted> {
+        let at = bought.at.or(self.known.last_at).unwrap_or_default();
+        let model = text::one_line(&bought.charged_as(), NAME_CHARS_MAX);
+        let mut agent = self.number(from.agent());
+        let new = Seen { at, usage: SmallUsage::of(&bought.usage), model: self.number(&model), agent };
+        if let Some(old) = self.seen.get(&bought.key).copied() {
+            if old.at > at {
+                return None;
+            }
+            // A message that stands in two files belongs to main, otherwise to the first agent by name.
+            if self.name(old.agent) < self.name(agent) {
+                agent = old.agent;
+            }
+            let (model, was) = (self.name(old.model).to_owned(), old.usage.usage());
+            let owner = self.name(old.agent).to_owned();
+            self.known.add(&model, &owner, |sum| sum.take_back(&was));
+        }
+        let seen = Seen { agent, ..new };
+        self.seen.insert(bought.key, seen);
+        let (agent, usage) = (self.name(agent).to_owned(), seen.usage.usage());
+        self.known.add(&model, &agent, |sum| sum.add(&usage));
+        Some(Counted { key: bought.key, model, agent, at, usage })
+    }
+
+    fn number(&mut self, name: &str) -> u16 {
+        let place = self.names.iter().position(|n| n == name).unwrap_or_else(|| {
+            if self.names.len() < usize::from(u16::MAX) {
+                self.names.push(name.to_owned());
+            }
+            self.names.len() - 1
+        });
+        place as u16
+    }
+
+    fn name(&self, number: u16) -> &str {
+        self.names.get(usize::from(number)).map_or("", String::as_str)
+    }
+}
+
+impl Enrichment {
+    /// Whether any line with content was read. Without one the card shows no numbers instead of zeros.
+    pub fn is_anything(&self) -> bool {
+        self.last_at.is_some() || self.first_prompt.is_some()
+    }
+
+    /// The totals if only costs were read.
+    pub fn of_costs(counted: &[Counted]) -> Self {
+        let mut known = Self::default();
+        for c in counted {
+            known.add(&c.model, &c.agent, |sum| sum.add(&c.usage));
+            known.first_at = Some(known.first_at.map_or(c.at, |at| at.min(c.at)));
+            known.last_at = Some(known.last_at.map_or(c.at, |at| at.max(c.at)));
+        }
+        known
+    }
+
+    /// Prompts of a person that are still queued. The queue of a killed process is lost without a line in the transcript, so
+    /// older entries do not count.
+    pub fn queued_prompts(&self, began_at: Timestamp) -> u32 {
+        let waits = |q: &&Queued| q.by_person && q.at.is_none_or(|at| at >= began_at);
+        self.queue.iter().filter(waits).count() as u32
+    }
+
+    /// Number of different files that tools changed.
+    pub fn files_total(&self) -> usize {
+        self.files.len() + self.more_files.len()
+    }
+
+    pub fn cache_expires_at(&self) -> Option<Timestamp> {
+        Some(match self.cache_class? {
+            CacheClass::FiveMinutes => self.cache_used_at? + CACHE_LIVES_5M,
+            CacheClass::OneHour => self.cache_used_at? + CACHE_LIVES_1H,
+        })
+    }
+
+    fn add(&mut self, model: &str, agent: &str, change: impl Fn(&mut Usage)) {
+        change(self.usage.entry(model.to_owned()).or_default());
+        if !agent.is_empty() && (self.agents.contains_key(agent) || self.agents.len() < AGENTS_PRICED_MAX) {
+            change(self.agents.entry(agent.to_owned()).or_default().entry(model.to_owned()).or_default());
+        }
+    }
+
+    fn take_main(&mut self, line: &Line<'_>) {
+        if let Some(branch) = &line.git_branch {
+            self.git_branch = Some(text::one_line(branch, NAME_CHARS_MAX));
+        }
+        // The first directory is the project, even if the session moves later.
+        if let (None, Some(cwd)) = (&self.cwd, &line.cwd) {
+            self.cwd = Some(text::one_line(cwd, PATH_CHARS_MAX));
+        }
+        if let Some(cwd) = &line.cwd {
+            if self.cwd_now.as_deref() != Some(cwd) {
+                self.cwd_now = Some(text::one_line(cwd, PATH_CHARS_MAX));
+            }
+            self.cwd_at = line.at.or(self.cwd_at);
+        }
+        match &line.kind {
+            LineKind::Assistant { bought, text, cached_for } => {
+                if let Some(text) = text {
+                    self.last_answer = Some(text::lines(text, CARD_ANSWER_CHARS_MAX));
+                }
+                if let Some(bought) = bought {
+                    self.take_answer(bought, *cached_for);
+                }
+            }
+            LineKind::Prompt(prompt) => self.take_prompt(prompt, line.at),
+            LineKind::Tool(ToolResult { todos: Some(todos), .. }) => self.take_todos(todos),
+            LineKind::Compacted => self.compactions += 1,
+            LineKind::AiTitle(title) => self.ai_title = Some(text::one_line(title, CARD_PROMPT_CHARS_MAX)),
+            LineKind::CustomTitle(title) => {
+                self.custom_title = Some(text::one_line(title, CARD_PROMPT_CHARS_MAX));
+            }
+            LineKind::Enqueued(text) => {
+                if self.queue.len() < QUEUE_MAX {
+                    let by_person = !text.trim_start().starts_with('<');
+                    self.queue.push_back(Queued { mark: mark(text), by_person, at: line.at });
+                }
+            }
+            LineKind::Dequeued => drop(self.queue.pop_front()),
+            LineKind::Unqueued(text) => {
+                // A named prompt that is not in the queue was removed before.
+                let named = |text: &str| self.queue.iter().position(|q| q.mark == mark(text));
+                if let Some(place) = text.as_ref().map_or(Some(0), |t| named(t)) {
+                    self.queue.remove(place);
+                }
+            }
+            LineKind::Tool(_) | LineKind::Other => {}
+        }
+    }
+
+    fn take_answer(&mut self, bought: &BilledUsage<'_>, cached_for: Option<CacheClass>) {
+        self.model = Some(text::one_line(bought.model, NAME_CHARS_MAX));
+        self.model_at = bought.at;
+        self.context_tokens = Some(bought.usage.context_tokens());
+        let u = &bought.usage;
+        if u.cache_read + u.cache_write_5m + u.cache_write_1h > 0 {
+            self.cache_used_at = bought.at.or(self.cache_used_at);
+            // If both classes were written, the shorter one holds the end of the conversation, which decides.
+            self.cache_class = cached_for.or(match (u.cache_write_5m, u.cache_write_1h) {
+                (0, 0) => self.cache_class.or(Some(CacheClass::FiveMinutes)),
+                (0, _) => Some(CacheClass::OneHour),
+                _ => Some(CacheClass::FiveMinutes),
+            });
+        }
+    }
+
+    fn take_prompt(&mut self, prompt: &str, at: Option<Timestamp>) {
+        let prompt = text::lines(prompt, CARD_PROMPT_CHARS_MAX);
+        if prompt.is_empty() {
+            return;
+        }
+        if self.first_prompt.is_none() {
+            self.first_prompt = Some(prompt.clone());
+        }
+        self.last_prompt = Some(prompt);
+        self.last_prompt_at = at.or(self.last_prompt_at);
+    }
+
+    fn take_todos(&mut self, todos: &Todos) {
+        match todos {
+            Todos::All(all) => {
+                let todo = |(id, title, status): &(String, String, String)| Todo {
+                    id: text::one_line(id, NAME_CHARS_MAX),
+                    title: text::one_line(title, CARD_PROMPT_CHARS_MAX),
+                    status: text::one_line(status, NAME_CHARS_MAX),
+                };
+                self.todos = all.iter().take(TODOS_MAX).map(todo).collect();
+            }
+            Todos::Created { id, title } => {
+                let id = text::one_line(id, NAME_CHARS_MAX);
+                let title = text::one_line(title, CARD_PROMPT_CHARS_MAX);
+                if let Some(todo) = self.todos.iter_mut().find(|t| t.id == id) {
+                    todo.title = title;
+                } else if self.todos.len() < TODOS_MAX {
+                    self.todos.push(Todo { id, title, status: "pending".to_owned() });
+                }
+            }
+            Todos::Moved { id, status } => {
+                let id = text::one_line(id, NAME_CHARS_MAX);
+                if status == "deleted" {
+                    self.todos.retain(|t| t.id != id);
+                } else if let Some(todo) = self.todos.iter_mut().find(|t| t.id == id) {
+                    todo.status = text::one_line(status, NAME_CHARS_MAX);
+                }
+            }
+        }
+    }
+
+    fn take_edit(&mut self, edited: &Edited<'_>) {
+        self.lines_added += edited.added;
+        self.lines_removed += edited.removed;
+        let path = text::one_line(&edited.path, PATH_CHARS_MAX);
+        if self.files.contains(&path) {
+            return;
+        }
+        if self.files.len() < FILES_TOUCHED_MAX {
+            self.files.insert(path);
+        } else if self.more_files.len() < FILES_COUNTED_MAX {
+            self.more_files.insert(mark(&path));
+        }
+    }
+}
+
+/// Hash to recognise a queued prompt or a path.
+fn mark(text: &str) -> u64 {
+    MessageKey::new(text.as_bytes(), b"").0 as u64
+}
+
+/// An enrichment with prices and the files around the session, as a card shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    pub known: Enrichment,
+    pub around: Surroundings,
+    pub bill: Bill,
+    pub agents: BTreeMap<String, Bill>,
+    pub window: Option<u64>,
+}
+
+impl Summary {
+    pub fn of(known: Enrichment, prices: &PriceTable) -> Self {
+        let bill =
+            |usage: &BTreeMap<String, Usage>| Bill::of(prices, usage.iter().map(|(m, u)| (m.as_str(), u)));
+        let window = known.model.as_deref().and_then(|m| prices.context_window(m));
+        Self {
+            bill: bill(&known.usage),
+            agents: known.agents.iter().map(|(id, usage)| (id.clone(), bill(usage))).collect(),
+            // The context cannot exceed its window: then the window is larger than the table says.
+            window: window.map(|w| w.max(known.context_tokens.unwrap_or(0))),
+            around: Surroundings::default(),
+            known,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "enrichment_tests.rs"]
+mod tests;

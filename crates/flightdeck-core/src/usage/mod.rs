@@ -1,0 +1,9 @@
+//! Tokens, cost and other data from transcripts and the status line. None of it changes a state.
+
+pub mod amounts;
+pub mod enrichment;
+pub mod numbers;
+pub mod price;
+pub mod status_line;
+pub mod surroundings;
+pub mod totals;

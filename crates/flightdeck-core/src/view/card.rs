@@ -1,0 +1,365 @@
+//! The card of a session as it goes over the wire, and the order of cards on the board.
+
+use serde::{Deserialize, Serialize};
+
+use crate::approval::card::AskCard;
+use crate::ids::{AgentId, SessionId};
+use crate::log::event::Background;
+use crate::log::record::Source;
+use crate::log::todo::Todo;
+use crate::rules::Rules;
+use crate::session::agent::AgentState;
+use crate::session::state_name::{Group, StateName};
+use crate::session::{Child, Failure, Session};
+use crate::time::Timestamp;
+use crate::usage::amounts::{Cache, CacheStatus, Context, Cost, Tokens};
+use crate::usage::enrichment::Summary;
+use crate::usage::status_line;
+use crate::usage::surroundings::Repository;
+use crate::view::lens::{self, FleetStatus, Role, StatusKind, Takes};
+
+/// One session as viewers see it. Fields may be added; these names stay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Session"))]
+pub struct Card {
+    pub id: SessionId,
+    pub continues: Option<SessionId>,
+    pub replaced_by: Option<SessionId>,
+    pub ended_at: Option<Timestamp>,
+    pub end_reason: Option<String>,
+    pub seat: SeatCard,
+    pub project: ProjectCard,
+    pub git_branch: Option<String>,
+    pub transcript_path: Option<String>,
+    pub title: Option<String>,
+    pub last_user_message: Option<String>,
+    pub model: Option<String>,
+    pub permission_mode: Option<String>,
+    pub agent_state: StateCard,
+    pub status: StatusCard,
+    /// What can be typed into its terminal now; `None` if no terminal is known.
+    #[serde(default)]
+    pub takes: Option<Takes>,
+    pub fleet_status: FleetStatus,
+    pub rank: Rank,
+    pub quiet_since: Option<Timestamp>,
+    pub stale: bool,
+    pub seen: bool,
+    pub current_activity: Option<String>,
+    pub started_at: Timestamp,
+    pub last_activity_at: Timestamp,
+    pub turn_count: u32,
+    pub current_turn_started_at: Option<Timestamp>,
+    pub last_turn_task_seconds: Option<f64>,
+    pub tokens: Option<Tokens>,
+    pub cost: Option<Cost>,
+    pub context: Option<Context>,
+    pub cache: Cache,
+    pub sub_agents: Vec<SubAgentCard>,
+    pub progress_items: Vec<Todo>,
+    pub background: Background,
+    pub queued_prompts: u32,
+    pub last_failure: Option<Failure>,
+    /// Paths that tools changed, at most [`FILES_TOUCHED_MAX`](crate::limits::FILES_TOUCHED_MAX); `files_touched_total`
+    /// counts all.
+    #[serde(default)]
+    pub files_touched: Vec<String>,
+    #[serde(default)]
+    pub files_touched_total: u32,
+    #[serde(default)]
+    pub lines_added: u64,
+    #[serde(default)]
+    pub lines_removed: u64,
+    #[serde(default)]
+    pub compactions: u32,
+    #[serde(default)]
+    pub last_assistant_text: Option<String>,
+    pub asks: Vec<AskCard>,
+    /// Reserved, like `effort`: `None` until Flightdeck follows a request over its turns (decision 0012).
+    #[cfg_attr(feature = "ts", ts(type = "{ id: number; state: string; title: string | null } | null"))]
+    pub assignment: Option<serde_json::Value>,
+    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]
+    pub effort: Option<serde_json::Value>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Seat"))]
+pub struct SeatCard {
+    pub pid: Option<u32>,
+    pub pane: Option<String>,
+    pub tmux_socket: Option<String>,
+    pub name: Option<String>,
+    pub host: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Project"))]
+pub struct ProjectCard {
+    pub name: String,
+    pub path: Option<String>,
+    pub worktree: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "AgentState"))]
+pub struct StateCard {
+    pub group: Group,
+    pub state: StateName,
+    pub label: String,
+    pub icon: String,
+    pub role: Role,
+    pub since: Timestamp,
+    pub source: Source,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Status"))]
+pub struct StatusCard {
+    pub kind: StatusKind,
+    pub detail: Option<String>,
+    pub reason: Option<String>,
+}
+
+/// Opaque, ascending within a group. `default` puts warm caches first, `urgency` what is most urgent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Rank {
+    pub default: String,
+    pub urgency: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "SubAgent"))]
+pub struct SubAgentCard {
+    pub id: AgentId,
+    #[serde(rename = "type")]
+    pub agent_type: String,
+    pub state: SubAgentState,
+    pub label: String,
+    pub started_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    /// From its own transcript.
+    #[serde(default)]
+    pub tokens: Option<Tokens>,
+    #[serde(default)]
+    pub cost: Option<Cost>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum SubAgentState {
+    Working,
+    Blocked,
+    Done,
+}
+
+pub fn card(session: &Session, rules: &Rules) -> Card {
+    let state = StateName::of(&session.shown.state);
+    let (kind, detail, reason) = lens::status(&session.shown.state);
+    let told = session.enrichment.as_deref().filter(|t| t.known.is_anything());
+    let known = told.map(|t| &t.known);
+    let line = session.status_line.as_ref();
+    let cache = status_line::cache(line, cache(session));
+    let seat = seat(session, rules);
+    Card {
+        id: session.id.clone(),
+        continues: session.continues.clone(),
+        replaced_by: session.replaced_by.clone(),
+        ended_at: session.ended_at,
+        end_reason: end_reason(session),
+        takes: state.takes().filter(|_| seat.pane.is_some() && seat.tmux_socket.is_some()),
+        seat,
+        project: project(session),
+        git_branch: git_branch(session),
+        transcript_path: session.transcript_path.clone(),
+        title: title(session),
+        last_user_message: session.last_user_message.clone().or_else(|| known?.last_prompt.clone()),
+        model: model(session),
+        permission_mode: session.permission_mode.clone(),
+        agent_state: StateCard {
+            group: state.group(),
+            state,
+            label: lens::label(&session.shown.state),
+            icon: state.icon().to_owned(),
+            role: state.role(),
+            since: session.shown.since,
+            source: session.shown.source,
+        },
+        status: StatusCard { kind, detail, reason },
+        fleet_status: lens::fleet_status(state, session.seen),
+        rank: rank(session, state, cache.status),
+        quiet_since: session.quiet_since,
+        stale: session.stale,
+        seen: session.seen,
+        current_activity: current_activity(session),
+        started_at: session.started_at,
+        last_activity_at: session.last_activity_at,
+        turn_count: session.turn.count,
+        current_turn_started_at: session.turn.started_at.or_else(|| known?.last_prompt_at),
+        last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
+        tokens: known.map(|k| Tokens::of(k.usage.values())),
+        cost: status_line::cost(line, told.map(|t| Cost::of(&t.bill))),
+        context: status_line::context(line, told.and_then(context), told.and_then(|t| t.known.model_at)),
+        cache,
+        sub_agents: sub_agents(session),
+        progress_items: progress(session),
+        background: session.background,
+        queued_prompts: known.map_or(0, |k| k.queued_prompts(session.began_at)),
+        last_failure: session.last_failure.clone(),
+        files_touched: known.map(|k| k.files.iter().cloned().collect()).unwrap_or_default(),
+        files_touched_total: known.map_or(0, |k| k.files_total() as u32),
+        lines_added: known.map_or(0, |k| k.lines_added),
+        lines_removed: known.map_or(0, |k| k.lines_removed),
+        compactions: known.map_or(0, |k| k.compactions),
+        last_assistant_text: known.and_then(|k| k.last_answer.clone()),
+        asks: session.asks.iter().map(|ask| AskCard::new(&session.id, ask)).collect(),
+        assignment: None,
+        effort: None,
+    }
+}
+
+/// A person's own title, then Claude's, then the first prompt.
+fn title(session: &Session) -> Option<String> {
+    let known = session.enrichment.as_ref().map(|e| &e.known);
+    let named = known.and_then(|k| k.custom_title.clone().or_else(|| k.ai_title.clone()));
+    named.or_else(|| session.title.clone()).or_else(|| known?.first_prompt.clone())
+}
+
+/// The newest model: from a hook or from the last answer.
+fn model(session: &Session) -> Option<String> {
+    let known = session.enrichment.as_ref().map(|e| &e.known);
+    let newer = known.filter(|k| session.model.is_none() || k.model_at > Some(session.model_at));
+    newer.and_then(|k| k.model.clone()).or_else(|| session.model.clone())
+}
+
+fn cache(session: &Session) -> Cache {
+    let expires_at = session.cache_expires_at();
+    let status = match (expires_at, session.cache_is_cold) {
+        (None, _) => CacheStatus::Unknown,
+        (Some(_), true) => CacheStatus::Cold,
+        (Some(_), false) => CacheStatus::Warm,
+    };
+    Cache { status, expires_at }
+}
+
+fn context(told: &Summary) -> Option<Context> {
+    let tokens = told.known.context_tokens?;
+    let percent = told.window.filter(|w| *w > 0).map(|w| (tokens as f64 * 1000.0 / w as f64).round() / 10.0);
+    Some(Context { tokens, window: told.window, percent })
+}
+
+/// The client's own list. Otherwise the transcript's, with to-dos that only a hook has reported so far.
+fn progress(session: &Session) -> Vec<Todo> {
+    let tasks = session.enrichment.as_ref().map(|e| &e.around.tasks);
+    if let Some(tasks) = tasks.filter(|tasks| !tasks.is_empty()) {
+        return tasks.clone();
+    }
+    let mut todos = session.enrichment.as_ref().map(|e| e.known.todos.clone()).unwrap_or_default();
+    let more: Vec<_> = session.todos.iter().filter(|t| todos.iter().all(|k| k.id != t.id)).cloned().collect();
+    todos.extend(more);
+    todos
+}
+
+fn end_reason(session: &Session) -> Option<String> {
+    match &session.shown.state {
+        AgentState::Ended(reason) => Some(reason.as_str().to_owned()),
+        _ => None,
+    }
+}
+
+fn seat(session: &Session, rules: &Rules) -> SeatCard {
+    let seat = &session.seat;
+    SeatCard {
+        pid: seat.pid,
+        pane: seat.pane.clone(),
+        tmux_socket: seat.tmux_socket.clone(),
+        name: seat.name.clone(),
+        host: rules.host.clone(),
+    }
+}
+
+fn repository(session: &Session) -> Option<&Repository> {
+    session.enrichment.as_ref()?.around.repository.as_ref()
+}
+
+/// The branch from the repository. If it cannot be read, the newest that the client reported.
+fn git_branch(session: &Session) -> Option<String> {
+    let of_line = || session.status_line.as_ref()?.data.worktree.as_ref()?.branch.clone();
+    let of_transcript = || session.enrichment.as_ref()?.known.git_branch.clone();
+    repository(session).and_then(|r| r.branch.clone()).or_else(of_line).or_else(of_transcript)
+}
+
+fn project(session: &Session) -> ProjectCard {
+    let mut project = session.project.clone();
+    // If only a transcript reports the session, it also gives the folder.
+    project.take(None, session.enrichment.as_ref().and_then(|e| e.known.cwd.as_deref()));
+    let linked = repository(session).and_then(|r| r.worktree.as_ref());
+    let project = linked.and_then(|w| w.fold(&project)).unwrap_or(project);
+    let told = || session.status_line.as_ref()?.data.worktree.as_ref().map(|w| w.name.clone());
+    ProjectCard {
+        name: project.name().to_owned(),
+        path: project.root().map(str::to_owned),
+        worktree: linked
+            .map(|w| w.name.clone())
+            .or_else(|| project.worktree().map(str::to_owned))
+            .or_else(told),
+    }
+}
+
+fn current_activity(session: &Session) -> Option<String> {
+    session.main.state.is_working().then(|| lens::label(&session.main.state))
+}
+
+/// Oldest first, so that the order is stable when one ends.
+fn sub_agents(session: &Session) -> Vec<SubAgentCard> {
+    let mut cards: Vec<_> =
+        session.children.iter().map(|(id, child)| sub_agent(session, id, child)).collect();
+    cards.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
+    cards
+}
+
+fn sub_agent(session: &Session, id: &AgentId, child: &Child) -> SubAgentCard {
+    let foremost = child.ledger.foremost();
+    let told = session.enrichment.as_deref();
+    let (state, label) = match (child.ended_at, foremost) {
+        (Some(_), _) => (SubAgentState::Done, "Done".to_owned()),
+        (None, Some(need)) => (SubAgentState::Blocked, lens::label(&AgentState::Blocked(need.clone()))),
+        (None, None) => (SubAgentState::Working, lens::label(&child.state)),
+    };
+    SubAgentCard {
+        id: id.clone(),
+        agent_type: child.agent_type.clone(),
+        state,
+        label,
+        started_at: child.started_at,
+        ended_at: child.ended_at,
+        tokens: told.and_then(|t| Some(Tokens::of(t.known.agents.get(id.as_str())?.values()))),
+        cost: told.and_then(|t| t.agents.get(id.as_str())).map(Cost::of),
+    }
+}
+
+/// Needs You: cache tier, urgency, recency (or urgency first). Running: newest turn first. Done: newest end first.
+fn rank(session: &Session, state: StateName, cache: CacheStatus) -> Rank {
+    let newest_first =
+        |at: Timestamp| format!("{:013}", 9_999_999_999_999_i64 - at.as_millis().min(9_999_999_999_999));
+    let id = session.id.get(..8).unwrap_or(&session.id);
+    match state.group() {
+        Group::NeedsYou => {
+            let (tier, urgency) = (cache as u8, state.urgency());
+            let recency = newest_first(session.last_activity_at);
+            Rank {
+                default: format!("{tier}{urgency}-{recency}-{id}"),
+                urgency: format!("{urgency}{tier}-{recency}-{id}"),
+            }
+        }
+        group => {
+            let at = match group {
+                Group::Done => session.ended_at.unwrap_or(session.last_activity_at),
+                _ => session.turn.started_at.unwrap_or(session.last_activity_at),
+            };
+            let rank = format!("{}-{id}", newest_first(at));
+            Rank { default: rank.clone(), urgency: rank }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Why a session is in its state: the event and rule behind it, and the states before.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::lens::{self, Role};
+use crate::ids::SessionId;
+use crate::session::state_name::{Group, StateName};
+use crate::session::{Because, Session};
+use crate::time::Timestamp;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Explanation {
+    pub id: SessionId,
+    pub state: StateName,
+    pub group: Group,
+    pub label: String,
+    pub since: Timestamp,
+    pub because: Reason,
+    pub history: Vec<Step>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Because"))]
+pub struct Reason {
+    pub seq: u64,
+    /// The event's name and payload, filled in from the store.
+    pub name: Option<String>,
+    pub rule: Cow<'static, str>,
+    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]
+    pub payload: Option<Map<String, Value>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "HistoryStep"))]
+pub struct Step {
+    pub at: Timestamp,
+    pub from: StateName,
+    pub to: StateName,
+    /// The colour of `to`.
+    pub role: Role,
+    pub because: Reason,
+}
+
+pub fn explain(session: &Session) -> Explanation {
+    let state = StateName::of(&session.shown.state);
+    Explanation {
+        id: session.id.clone(),
+        state,
+        group: state.group(),
+        label: lens::label(&session.shown.state),
+        since: session.shown.since,
+        because: reason(session.shown.because),
+        history: session
+            .history
+            .iter()
+            .map(|t| Step { at: t.at, from: t.from, to: t.to, role: t.to.role(), because: reason(t.because) })
+            .collect(),
+    }
+}
+
+fn reason(because: Because) -> Reason {
+    Reason { seq: because.seq, name: None, rule: because.rule.sentence().into(), payload: None }
+}

@@ -1,0 +1,87 @@
+//! The last hours of every session, as stretches of one state each.
+
+use serde::{Deserialize, Serialize};
+
+use super::lens::{self, Role};
+use crate::fleet::{Fleet, PastSession};
+use crate::ids::SessionId;
+use crate::session::Session;
+use crate::session::state_history::StateHistory;
+use crate::session::state_name::{Group, StateName};
+use crate::time::Timestamp;
+
+/// The last hours of every session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct FleetHistory {
+    pub sessions: Vec<Row>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "FleetHistoryRow"))]
+pub struct Row {
+    pub id: SessionId,
+    pub title: Option<String>,
+    pub project: String,
+    pub spans: Vec<Span>,
+}
+
+/// A stretch of one state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "FleetSpan"))]
+pub struct Span {
+    pub from: Timestamp,
+    /// `None` while it lasts.
+    pub to: Option<Timestamp>,
+    pub group: Group,
+    pub state: StateName,
+    pub role: Role,
+    /// The label of the card while the state lasts; for past states only the name of the state.
+    pub label: String,
+}
+
+/// Every session since then, including those that left the board or were replaced.
+pub fn history(fleet: &Fleet, since: Timestamp) -> FleetHistory {
+    let here = fleet.sessions().map(row);
+    let left = fleet.past().filter(|past| fleet.get(&past.id).is_none()).map(past_row);
+    let mut sessions: Vec<Row> = here.chain(left).collect();
+    for row in &mut sessions {
+        row.spans.retain(|s| s.to.is_none_or(|to| to >= since));
+    }
+    sessions.retain(|row| !row.spans.is_empty());
+    FleetHistory { sessions }
+}
+
+fn row(session: &Session) -> Row {
+    let mut spans = spans(&session.state_history, session.started_at);
+    // The last stretch has the card's own label.
+    let began = spans.pop().map_or(session.started_at, |last| last.from);
+    let now = StateName::of(&session.shown.state);
+    spans.push(span(began, session.ended_at, now, lens::label(&session.shown.state)));
+    Row {
+        id: session.id.clone(),
+        title: session.title.clone(),
+        project: session.project.name().to_owned(),
+        spans,
+    }
+}
+
+fn past_row(past: &PastSession) -> Row {
+    let mut spans = spans(&past.state_history, past.started_at);
+    if let Some(last) = spans.last_mut() {
+        last.to = Some(past.ended_at);
+    }
+    Row { id: past.id.clone(), title: past.title.clone(), project: past.project.clone(), spans }
+}
+
+fn spans(strip: &StateHistory, started_at: Timestamp) -> Vec<Span> {
+    let label = |state: StateName| match state.group() {
+        Group::Running => "Working".to_owned(),
+        _ => state.title().to_owned(),
+    };
+    strip.stretches(started_at).map(|(from, to, state)| span(from, to, state, label(state))).collect()
+}
+
+fn span(from: Timestamp, to: Option<Timestamp>, state: StateName, label: String) -> Span {
+    Span { from, to, group: state.group(), state, role: state.role(), label }
+}

@@ -1,0 +1,214 @@
+//! Pure views of one agent state: the board's group, state, label and icon; the three-state status; the fleet status.
+
+use serde::{Deserialize, Serialize};
+
+use crate::approval::resolution::NeedKind;
+use crate::log::event::EndReason;
+use crate::session::agent::{Activity, AgentState, IdleReason};
+use crate::session::ledger::Need;
+use crate::session::state_name::{Group, StateName};
+
+/// What the colour of a card means; the page picks the colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Role {
+    Urgent,
+    Orange,
+    Red,
+    Calm,
+    Working,
+    Muted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum StatusKind {
+    Idle,
+    Working,
+    AttentionNeeded,
+    Ended,
+}
+
+/// Ranks error > attention > working > checked > done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum FleetStatus {
+    Error,
+    Attention,
+    Working,
+    Checked,
+    Done,
+}
+
+/// What a person may type into the terminal of a session, as its state goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Takes {
+    Prompt,
+    Interrupt,
+}
+
+impl StateName {
+    /// A prompt while the client waits for one, Esc while it works or is blocked during work.
+    pub fn takes(self) -> Option<Takes> {
+        match self {
+            Self::Idle | Self::Interrupted | Self::Error => Some(Takes::Prompt),
+            // Background agents do not react to Esc.
+            Self::WaitingBackground | Self::SessionEnded => None,
+            _ => Some(Takes::Interrupt),
+        }
+    }
+
+    /// Label if only the state is known.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::NeedsPermission => "Permission needed",
+            Self::AwaitingInput => "Question",
+            Self::Interrupted => "Interrupted",
+            Self::Error => "Failed",
+            Self::AwaitingApproval => "Plan ready",
+            Self::Idle => "Waiting for your next prompt",
+            Self::Thinking => "Thinking",
+            Self::Acting => "Running a tool",
+            Self::Delegating => "Running a subagent",
+            Self::Compacting => "Compacting",
+            Self::WaitingBackground => "Waiting on background agents",
+            Self::SessionEnded => "Session closed",
+        }
+    }
+
+    pub fn icon(self) -> &'static str {
+        match self {
+            Self::NeedsPermission => "shield",
+            Self::AwaitingInput => "question",
+            Self::AwaitingApproval => "plan",
+            Self::Interrupted => "pause",
+            Self::Error => "triangle",
+            Self::Idle => "circle",
+            Self::Thinking => "spark",
+            Self::Acting => "tool",
+            Self::Delegating => "branch",
+            Self::Compacting => "fold",
+            Self::WaitingBackground => "clock",
+            Self::SessionEnded => "check",
+        }
+    }
+
+    pub fn role(self) -> Role {
+        match self {
+            Self::NeedsPermission | Self::AwaitingInput | Self::AwaitingApproval => Role::Urgent,
+            Self::Interrupted => Role::Orange,
+            Self::Error => Role::Red,
+            Self::Idle => Role::Calm,
+            Self::SessionEnded => Role::Muted,
+            _ => Role::Working,
+        }
+    }
+
+    /// Rank among states that need the person: permission, input, interrupted, error, approval, idle.
+    pub fn urgency(self) -> u8 {
+        match self {
+            Self::NeedsPermission => 0,
+            Self::AwaitingInput => 1,
+            Self::Interrupted => 2,
+            Self::Error => 3,
+            Self::AwaitingApproval => 4,
+            _ => 5,
+        }
+    }
+}
+
+/// The label of a card.
+pub fn label(state: &AgentState) -> String {
+    match state {
+        AgentState::Idle(IdleReason::Fresh) => "Ready".to_owned(),
+        AgentState::Idle(IdleReason::TurnEnded) => "Waiting for your next prompt".to_owned(),
+        AgentState::Idle(IdleReason::Interrupted { tool: Some(tool) }) => format!("You interrupted {tool}"),
+        AgentState::Idle(IdleReason::Interrupted { tool: None }) => "You interrupted".to_owned(),
+        AgentState::Idle(IdleReason::Failed { cause }) => format!("Failed: {cause}"),
+        AgentState::Working(activity) => activity_label(activity),
+        AgentState::Blocked(need) => need_label(need),
+        AgentState::Ended(EndReason::ProcessDied) => "Process died".to_owned(),
+        AgentState::Ended(_) => "Session closed".to_owned(),
+    }
+}
+
+fn activity_label(activity: &Activity) -> String {
+    match activity {
+        Activity::Thinking { .. } => "Thinking".to_owned(),
+        Activity::Setup => "Setup".to_owned(),
+        Activity::Tool { label, .. } => label.clone(),
+        Activity::Delegating { agent_type } => format!("Running {agent_type} subagent"),
+        Activity::Compacting => "Compacting".to_owned(),
+        Activity::Background { agents: 1 } => "Waiting on 1 background agent".to_owned(),
+        Activity::Background { agents } => format!("Waiting on {agents} background agents"),
+    }
+}
+
+fn need_label(need: &Need) -> String {
+    let tool = need.tool.as_ref();
+    match (need.kind, &need.agent_type, tool) {
+        (NeedKind::Permission, Some(agent), Some(tool)) => {
+            format!("{agent} needs permission for {}", tool.name)
+        }
+        (NeedKind::Permission, Some(agent), None) => format!("{agent} needs permission"),
+        (NeedKind::Permission, None, Some(tool)) => format!("Permission for {}", tool.label()),
+        (NeedKind::Permission, None, None) => "Permission needed".to_owned(),
+        (NeedKind::Plan, Some(agent), _) => format!("{agent} has a plan ready"),
+        (NeedKind::Plan, None, _) => "Plan ready".to_owned(),
+        (NeedKind::Question | NeedKind::Elicitation, _, _) if need.text.is_empty() => {
+            "Awaiting input".to_owned()
+        }
+        (NeedKind::Question | NeedKind::Elicitation, Some(agent), _) => {
+            format!("{agent} asks: {}", need.text)
+        }
+        (NeedKind::Question | NeedKind::Elicitation, None, _) => need.text.clone(),
+    }
+}
+
+/// The three-state view: kind, current work, reason for waiting.
+pub fn status(state: &AgentState) -> (StatusKind, Option<String>, Option<String>) {
+    match state {
+        AgentState::Idle(_) => (StatusKind::Idle, None, None),
+        AgentState::Ended(_) => (StatusKind::Ended, None, None),
+        AgentState::Working(activity) => (StatusKind::Working, working_detail(activity), None),
+        AgentState::Blocked(need) => (StatusKind::AttentionNeeded, None, Some(attention_reason(need))),
+    }
+}
+
+fn working_detail(activity: &Activity) -> Option<String> {
+    match activity {
+        Activity::Thinking { after_tool: false } => None,
+        Activity::Thinking { after_tool: true } => Some("Thinking".to_owned()),
+        Activity::Setup => Some("Setup".to_owned()),
+        Activity::Tool { name, .. } => Some(name.clone()),
+        Activity::Delegating { agent_type } => Some(agent_type.clone()),
+        Activity::Compacting => Some("Compacting".to_owned()),
+        Activity::Background { .. } => Some("Background".to_owned()),
+    }
+}
+
+fn attention_reason(need: &Need) -> String {
+    match (need.kind, &need.tool) {
+        (NeedKind::Permission, Some(tool)) => format!("Permission for {}", tool.name),
+        (NeedKind::Permission, None) => "Permission".to_owned(),
+        (NeedKind::Elicitation, _) => "MCP input".to_owned(),
+        (NeedKind::Question, tool) => tool.as_ref().map_or("Question".to_owned(), |t| t.name.clone()),
+        (NeedKind::Plan, tool) => tool.as_ref().map_or("Plan".to_owned(), |t| t.name.clone()),
+    }
+}
+
+pub fn fleet_status(state: StateName, seen: bool) -> FleetStatus {
+    match (state, state.group()) {
+        (StateName::Error, _) => FleetStatus::Error,
+        (StateName::Interrupted | StateName::Idle, _) if seen => FleetStatus::Checked,
+        (StateName::Interrupted | StateName::Idle, _) => FleetStatus::Done,
+        (_, Group::NeedsYou) => FleetStatus::Attention,
+        (_, Group::Running) => FleetStatus::Working,
+        (_, Group::Done) => FleetStatus::Done,
+    }
+}

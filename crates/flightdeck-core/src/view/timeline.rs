@@ -1,0 +1,239 @@
+//! The events of a session as its timeline shows them, each with one line about it.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use crate::approval::resolution::HoldEnd;
+use crate::ids::AgentId;
+use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
+use crate::log::approvals::{ANSWERED, ASK_GONE};
+use crate::log::event::{Prompter, prompter};
+use crate::log::from_registry::PROCESS_GONE;
+use crate::log::record::{Record, Source};
+use crate::log::tool::ToolUse;
+use crate::text::one_line;
+use crate::time::Timestamp;
+use crate::wire::hook_name::HookName;
+use crate::wire::lenient::{list, object, str, text, whole};
+use crate::wire::status_line::{self, STATUS_LINE};
+
+/// Names in the log of what the person did to a session's terminal through Flightdeck.
+pub const PROMPTED: &str = "prompted";
+pub const INTERRUPTED: &str = "interrupted";
+pub const STOPPED: &str = "stopped";
+pub const FOCUSED: &str = "focused";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct TimelineEvent {
+    pub seq: u64,
+    pub id: String,
+    pub fired_at: Timestamp,
+    pub received_at: Timestamp,
+    pub source: Source,
+    pub name: String,
+    pub agent_id: Option<AgentId>,
+    pub by_person: bool,
+    pub summary: String,
+    /// Only if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "Record<string, unknown>"))]
+    pub payload: Option<Map<String, Value>>,
+}
+
+impl TimelineEvent {
+    pub fn of(record: Record, with_payload: bool) -> Self {
+        Self {
+            seq: record.seq,
+            id: record.id.to_string(),
+            fired_at: record.fired_at,
+            received_at: record.received_at,
+            source: record.source,
+            by_person: by_person(&record),
+            summary: summary(&record),
+            name: record.name,
+            agent_id: record.agent_id,
+            payload: with_payload.then_some(record.payload),
+        }
+    }
+}
+
+/// Oldest first. Where it was read from says how to go on; `null` at the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct EventPage {
+    pub events: Vec<TimelineEvent>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "number | null"))]
+    pub next_after: Option<Option<u64>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional, type = "number | null"))]
+    pub next_before: Option<Option<u64>>,
+}
+
+/// Tells an absent field (`None`) from `null` (`Some(None)`).
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<u64>>, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+/// One line about a record; empty if only its name is known.
+pub fn summary(record: &Record) -> String {
+    match record.source {
+        Source::Hook if record.name == STATUS_LINE => status_line(record),
+        Source::Hook => HookName::parse(&record.name).map_or_else(String::new, |name| hook(name, record)),
+        _ => ours(record),
+    }
+}
+
+/// Records that Flightdeck wrote itself.
+fn ours(record: &Record) -> String {
+    let p = &record.payload;
+    match (record.source, record.name.as_str()) {
+        (Source::User, ANSWERED) => answered(p),
+        (Source::User, PROMPTED) => {
+            let chars = whole(p, "chars").unwrap_or_default();
+            format!("{chars} characters typed into the terminal from here")
+        }
+        (Source::User, INTERRUPTED) => "Esc sent to the terminal from here".to_owned(),
+        (Source::User, STOPPED) => "Stopped from here".to_owned(),
+        (Source::User, FOCUSED) => "Its pane was brought to the front".to_owned(),
+        (Source::Process, PROCESS_GONE) => "Its process is gone".to_owned(),
+        (Source::Process, ASK_GONE) => match str(p, "why").and_then(HoldEnd::parse) {
+            Some(HoldEnd::Closed) => "The terminal's prompt was closed".to_owned(),
+            Some(HoldEnd::TimedOut) => "Not answered here in time; the terminal still asks".to_owned(),
+            Some(HoldEnd::Released) | None => "Cannot be answered here; the terminal asks".to_owned(),
+        },
+        (Source::Registry, _) => {
+            let waits_for = str(p, "waitingFor").map(|what| format!(": {what}")).unwrap_or_default();
+            short(&format!("The client says {}{waits_for}", str(p, "status").unwrap_or("nothing new")))
+        }
+        _ => String::new(),
+    }
+}
+
+fn hook(name: HookName, record: &Record) -> String {
+    let p = &record.payload;
+    let field = |name: &str| text(p, name).map(|t| short(&t)).unwrap_or_default();
+    // Without a value the label is omitted: the event's own name says more.
+    let labelled = |label: &str, name: &str| {
+        Some(field(name)).filter(|f| !f.is_empty()).map(|f| format!("{label}{f}")).unwrap_or_default()
+    };
+    use HookName as H;
+    match name {
+        H::PreToolUse | H::PostToolUse | H::PermissionRequest | H::PermissionDenied => {
+            ToolUse::from_payload(p).label()
+        }
+        H::PostToolUseFailure => {
+            let error = one_line(&text(p, "error").unwrap_or_default(), FAILURE_CHARS_MAX);
+            format!("{} failed: {error}", ToolUse::from_payload(p).label())
+        }
+        H::PostToolBatch => {
+            let names = list(p, "tool_calls").iter().filter_map(|c| str(c.as_object()?, "tool_name"));
+            short(&names.collect::<Vec<_>>().join(", "))
+        }
+        H::UserPromptSubmit if !by_person(record) => "Woken by the client: a task has news".to_owned(),
+        H::UserPromptSubmit | H::UserPromptExpansion => field("prompt"),
+        H::Stop | H::SubagentStop => field("last_assistant_message"),
+        H::StopFailure => labelled("Failed: ", "error"),
+        H::Notification | H::Elicitation => field("message"),
+        H::ElicitationResult => labelled("The form was answered: ", "action"),
+        H::SessionStart => match str(p, "source") {
+            Some("startup") => "The session started".to_owned(),
+            Some("resume") => "The session was resumed".to_owned(),
+            Some("clear") => "Started anew after /clear".to_owned(),
+            Some("compact") => "Went on after compaction".to_owned(),
+            _ => labelled("The session started: ", "source"),
+        },
+        H::SessionEnd => labelled("The session ended: ", "reason"),
+        H::Setup => labelled("Set up: ", "trigger"),
+        H::PreCompact => labelled("Compaction begins: ", "trigger"),
+        H::PostCompact => labelled("Compacted: ", "trigger"),
+        H::SubagentStart => labelled("Subagent started: ", "agent_type"),
+        H::PreModelSwitch | H::PostModelSwitch => {
+            format!("Model: {} → {}", field("from_model"), field("to_model"))
+        }
+        H::TaskCreated => labelled("To do: ", "task_subject"),
+        H::TaskCompleted => labelled("Done: ", "task_subject"),
+        H::InstructionsLoaded => labelled("Instructions read: ", "file_path"),
+        H::FileChanged => labelled("File changed: ", "file_path"),
+        H::ConfigChange => labelled("Settings changed: ", "source"),
+        H::DirectoryAdded => labelled("Directory added: ", "source"),
+        H::CwdChanged => labelled("Now in ", "new_cwd"),
+        H::TeammateIdle => labelled("Teammate idle: ", "teammate_name"),
+        H::WorktreeCreate => "A worktree is made".to_owned(),
+        H::WorktreeRemove => "A worktree is removed".to_owned(),
+        H::MessageDisplay => String::new(),
+    }
+}
+
+fn short(text: &str) -> String {
+    one_line(text, CARD_PROMPT_CHARS_MAX)
+}
+
+/// `allow (web)`, `deny (policy: Bash make*)`.
+fn answered(p: &Map<String, Value>) -> String {
+    let empty = Map::new();
+    let answer = object(p, "answer").unwrap_or(&empty);
+    let by = str(answer, "via").unwrap_or("api");
+    let by = str(answer, "rule").map_or(by.to_owned(), |rule| format!("{by}: {rule}"));
+    short(&format!("{} ({by})", str(answer, "decision").unwrap_or_default()))
+}
+
+fn status_line(record: &Record) -> String {
+    let says = status_line::parse(&record.payload);
+    let cost = says.client_usd_micros.map(|micros| format!("${:.2}", micros as f64 / 1e6));
+    let context = says.context_tokens.zip(says.context_window);
+    let context =
+        context.map(|(tokens, window)| format!("{}% of context", tokens.saturating_mul(100) / window.max(1)));
+    context.into_iter().chain(cost).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a person wrote the prompt. The client prompts itself when a background task has news.
+pub fn by_person(record: &Record) -> bool {
+    HookName::parse(&record.name) == Some(HookName::UserPromptSubmit)
+        && prompter(&text(&record.payload, "prompt").unwrap_or_default()) == Prompter::Person
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::record::EventId;
+    use expect_test::expect;
+    use serde_json::json;
+
+    #[test]
+    fn what_the_name_alone_would_not_tell_is_said_in_words() {
+        let said = |source, name: &str, payload: Value| {
+            let Value::Object(payload) = payload else { unreachable!() };
+            summary(&Record::ours(source, name, "s", payload, EventId(1)))
+        };
+        let said = [
+            said(Source::Hook, "SessionStart", json!({"source": "startup"})),
+            said(Source::Hook, "SessionStart", json!({"source": "teleport"})),
+            said(Source::Hook, "SessionEnd", json!({"reason": "prompt_input_exit"})),
+            said(Source::Hook, "PreCompact", json!({"trigger": "auto"})),
+            said(Source::Hook, "CwdChanged", json!({"new_cwd": "/work/api"})),
+            said(Source::Hook, "SubagentStart", json!({})),
+            said(Source::Hook, "Unheard", json!({"message": "x"})),
+            said(Source::Process, ASK_GONE, json!({"why": "timed_out"})),
+            said(Source::Process, ASK_GONE, json!({"why": "released"})),
+            said(Source::Process, PROCESS_GONE, json!({"pid": 7})),
+            said(Source::Registry, "registry", json!({"status": "waiting", "waitingFor": "input needed"})),
+            said(Source::User, INTERRUPTED, json!({})),
+        ];
+        expect![[r#"
+            The session started
+            The session started: teleport
+            The session ended: prompt_input_exit
+            Compaction begins: auto
+            Now in /work/api
+
+
+            Not answered here in time; the terminal still asks
+            Cannot be answered here; the terminal asks
+            Its process is gone
+            The client says waiting: input needed
+            Esc sent to the terminal from here"#]]
+        .assert_eq(&said.join("\n"));
+    }
+}

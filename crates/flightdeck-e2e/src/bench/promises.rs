@@ -1,0 +1,214 @@
+//! The rows of the table: measurement, reference and promise.
+
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    /// Needs minutes, gigabytes or the network: in a quick run only if it is named.
+    pub(super) long: bool,
+    pub(super) checks: &'static [Check],
+}
+
+/// One line: a series, the series it is divided by, and the promise.
+pub(super) struct Check {
+    pub(super) title: &'static str,
+    pub(super) series: &'static str,
+    /// The reference series; without it the number itself is shown.
+    pub(super) against: Option<&'static str>,
+    pub(super) promise: Promise,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Promise {
+    /// The ratio of the medians is at most this.
+    RatioMax(f64),
+    /// … at least this.
+    RatioMin(f64),
+    /// The median is at most this.
+    MedianMax(f64),
+    /// 95 of 100 samples are at most this.
+    P95Max(f64),
+    /// 99 of 100 samples are at most this.
+    P99Max(f64),
+    /// Every sample is at most this.
+    WorstMax(f64),
+    /// For comparison only.
+    None,
+}
+
+use Promise::{MedianMax, None as NoPromise, P95Max, P99Max, RatioMax, RatioMin, WorstMax};
+
+/// "Flat": a doubling of the work per event exceeds it.
+const FLAT: Promise = RatioMax(1.5);
+
+const fn ratio(title: &'static str, series: &'static str, against: &'static str, promise: Promise) -> Check {
+    Check { title, series, against: Some(against), promise }
+}
+
+const fn number(title: &'static str, series: &'static str, promise: Promise) -> Check {
+    Check { title, series, against: None, promise }
+}
+
+pub(super) static ROWS: &[Row] = &[
+    Row {
+        name: "hook",
+        about: "a hook process against `sh -c true` and the curl form",
+        long: false,
+        checks: &[
+            ratio("hook / sh -c true", "shim", "sh -c true", RatioMax(2.5)),
+            ratio("curl form / sh -c true", "curl", "sh -c true", NoPromise),
+            ratio("hook / curl form", "shim", "curl", NoPromise),
+            ratio("hook, daemon down / sh -c true", "shim, daemon down", "sh -c true", NoPromise),
+            number("hook, daemon down: p99", "shim, daemon down", P99Max(50.0)),
+        ],
+    },
+    Row {
+        name: "ingest",
+        about: "POST /api/live/hook, durable, against an empty axum handler",
+        long: false,
+        checks: &[ratio("durable hook / empty handler", "durable hook", "empty axum handler", RatioMin(0.5))],
+    },
+    Row {
+        name: "cost",
+        about: "cost of one event by size of the fleet and age of the session",
+        long: false,
+        checks: &[
+            ratio("fold at 100 sessions / 1", "fold: 100 sessions", "fold: 1 session", FLAT),
+            ratio("fold at 5,000 sessions / 1", "fold: 5,000 sessions", "fold: 1 session", FLAT),
+            ratio(
+                "fold after 10,000 events / 10",
+                "fold: 10,000 events before",
+                "fold: 10 events before",
+                FLAT,
+            ),
+            ratio("durable at 100 sessions / 1", "durable: 100 sessions", "durable: 1 session", FLAT),
+            ratio("durable at 5,000 sessions / 1", "durable: 5,000 sessions", "durable: 1 session", FLAT),
+            ratio(
+                "durable after 10,000 events / 10",
+                "durable: 10,000 events before",
+                "durable: 10 events before",
+                FLAT,
+            ),
+        ],
+    },
+    Row {
+        name: "latency",
+        about: "hook to viewer at 54 sessions and 20 viewers, and the daemon's memory",
+        long: false,
+        checks: &[
+            number("hook process to viewer: p50", "hook process to viewer", NoPromise),
+            number("hook process to viewer: p99", "hook process to viewer", P99Max(10.0)),
+            number("socket to viewer: p99", "socket to viewer", P99Max(10.0)),
+            number("resident at 54 sessions", "resident", MedianMax(40.0)),
+            number("  of which private", "private", NoPromise),
+            number("resident with 20 viewers", "resident with 20 viewers", MedianMax(40.0)),
+        ],
+    },
+    Row {
+        name: "restart",
+        about: "start with a long log and a snapshot, against an empty home",
+        long: false,
+        checks: &[
+            number("start with a long log", "* events", MedianMax(2000.0)),
+            ratio("long log / empty home", "* events", "empty home", NoPromise),
+        ],
+    },
+    Row {
+        name: "store",
+        about: "durable append in batches of 64, against a plain file",
+        long: false,
+        checks: &[ratio("durable append / plain file", "durable append", "plain file", NoPromise)],
+    },
+    Row {
+        name: "statusline",
+        about: "the status line against `sh -c true`, with the daemon there and gone",
+        long: false,
+        checks: &[
+            ratio("status line / sh -c true", "status line", "sh -c true", RatioMax(2.5)),
+            ratio("daemon down / sh -c true", "status line, daemon down", "sh -c true", RatioMax(2.5)),
+        ],
+    },
+    Row {
+        name: "usage",
+        about: "500 MB of transcripts counted, against ccusage 20.0.24: the same totals or the row fails",
+        long: true,
+        checks: &[
+            ratio("ccusage / flightdeck, cold", "ccusage", "flightdeck", RatioMin(5.0)),
+            ratio("  processor", "ccusage: processor", "flightdeck: processor", NoPromise),
+            ratio("  peak memory", "ccusage: peak memory", "flightdeck: peak memory", NoPromise),
+            ratio("ccusage / after a restart", "ccusage", "flightdeck, after a restart", NoPromise),
+            number("bytes read after a restart", "bytes read after a restart", MedianMax(0.0)),
+        ],
+    },
+    Row {
+        name: "append",
+        about: "one more line in a transcript of 1 GB, against one of 100 KB",
+        long: true,
+        checks: &[
+            ratio(
+                "processor: 1 GB / 100 KB",
+                "append to 1 GB: processor",
+                "append to 100 KB: processor",
+                FLAT,
+            ),
+            ratio(
+                "to the card: 1 GB / 100 KB",
+                "append to 1 GB: to the card",
+                "append to 100 KB: to the card",
+                FLAT,
+            ),
+        ],
+    },
+    Row {
+        name: "idle",
+        about: "a minute without events, 54 sessions and 10,000 transcripts around",
+        long: true,
+        checks: &[
+            number("processor in an idle minute", "idle: processor in a minute", MedianMax(60.0)),
+            number("directory reads in it", "idle: directory reads in a minute", MedianMax(0.0)),
+        ],
+    },
+    Row {
+        name: super::page::ROW,
+        about: "the page in Chromium: 1,000 sessions at 200 changes a second for a minute; 54 cards drawn (LOAD_SECONDS=10 to try it)",
+        long: true,
+        checks: &[
+            number("changes a second, as the daemon counts", "changes", NoPromise),
+            number("long tasks: the longest", "long task", WorstMax(200.0)),
+            number("frames: p95", "frame", P95Max(33.0)),
+            number("frames: the longest", "frame, longest", NoPromise),
+            ratio("heap after / before", "heap after", "heap before", RatioMax(1.2)),
+            number("54 cards on screen", "54 cards", MedianMax(1000.0)),
+        ],
+    },
+];
+
+impl Promise {
+    /// The percentile that the promise limits.
+    pub(super) fn percentile(self) -> f64 {
+        match self {
+            P95Max(_) => 95.0,
+            P99Max(_) => 99.0,
+            WorstMax(_) => 100.0,
+            RatioMax(_) | RatioMin(_) | MedianMax(_) | NoPromise => 50.0,
+        }
+    }
+
+    pub(super) fn words(self, unit: &str) -> String {
+        match self {
+            RatioMax(most) => format!("≤ {most} ×"),
+            RatioMin(least) => format!("≥ {least} ×"),
+            MedianMax(most) | P95Max(most) | P99Max(most) | WorstMax(most) => format!("≤ {most} {unit}"),
+            NoPromise => "–".to_owned(),
+        }
+    }
+
+    pub(super) fn held(self, value: f64) -> Option<bool> {
+        match self {
+            RatioMax(most) | MedianMax(most) | P95Max(most) | P99Max(most) | WorstMax(most) => {
+                Some(value <= most)
+            }
+            RatioMin(least) => Some(value >= least),
+            NoPromise => None,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The scenarios: what a person can do with a session at the terminal.
+
+mod answer;
+mod ask;
+mod context;
+mod end;
+mod interrupt;
+mod many;
+mod numbers;
+mod terminal;
+mod turn;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::stage::{Setup, Stage};
+
+pub(super) struct Scenario {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) run: fn(&mut Stage) -> Result<()>,
+    /// Takes a minute or more.
+    pub(super) slow: bool,
+    /// The only scenario with a certain event: `contract` plays it, slow or not.
+    pub(super) only_source: bool,
+    /// Bash, Read and Agent run without asking.
+    pub(super) allow_tools: bool,
+    /// Hooks are installed before the client starts.
+    pub(super) hooks_first: bool,
+    /// Uses the daemon to act, so a recorder cannot play it.
+    pub(super) acts: bool,
+}
+
+impl Scenario {
+    pub(super) fn setup(&self) -> Setup {
+        let &Self { name, allow_tools, hooks_first, .. } = self;
+        Setup { scenario: name, allow_tools, hooks_first }
+    }
+}
+
+/// A scenario in which the client asks before each tool.
+const fn asking(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
+    Scenario {
+        name,
+        about,
+        run,
+        slow: false,
+        only_source: false,
+        allow_tools: false,
+        hooks_first: true,
+        acts: false,
+    }
+}
+
+/// A scenario in which common tools run without asking.
+const fn free(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
+    Scenario { allow_tools: true, ..asking(name, about, run) }
+}
+
+/// A scenario in which the daemon acts.
+const fn acting(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
+    Scenario { acts: true, ..asking(name, about, run) }
+}
+
+/// The open asks on a card.
+fn open_asks(card: &Value) -> impl Iterator<Item = &Value> {
+    card["asks"].as_array().into_iter().flatten().filter(|ask| ask["resolution"].is_null())
+}
+
+pub(super) static ALL: &[Scenario] = &[
+    asking("print", "print mode, with and without a tool it may not use", turn::print),
+    asking("print_errors", "the API refuses in print mode", turn::print_errors),
+    free("turn", "plain turns with and without tools", turn::turn),
+    free("tool_failure", "a tool fails and Claude goes on", turn::tool_failure),
+    free("queued_prompt", "a prompt typed while a tool runs", turn::queued_prompt),
+    asking("shell_command", "a person runs a command with !", turn::shell_command),
+    free("todos", "Claude keeps a list of tasks", turn::todos),
+    asking("api_errors", "the API refuses, after retries and at once", turn::api_errors),
+    Scenario {
+        slow: true,
+        only_source: true,
+        ..asking("idle_notification", "no answer for a minute", turn::idle_notification)
+    },
+    asking("permission_yes", "a permission is given", ask::permission_yes),
+    asking("permission_no", "a permission is refused by its last option", ask::permission_no),
+    asking("permission_esc", "a permission is refused by Esc", ask::permission_esc),
+    asking("two_permissions", "two permissions wait at once", ask::two_permissions),
+    asking("question", "a question is answered", ask::question),
+    asking("plan", "a plan is approved", ask::plan),
+    asking("menu", "a person opens a menu and closes it", ask::menu),
+    asking("esc_before_token", "Esc before the first token", interrupt::before_token),
+    asking("esc_streaming", "Esc while text streams", interrupt::streaming),
+    free("esc_tool", "Esc while a tool runs", interrupt::tool),
+    asking("esc_question", "Esc on a question", interrupt::question),
+    asking("esc_plan", "Esc on a plan", interrupt::plan),
+    asking("esc_retry", "Esc while the client waits to retry", interrupt::retry),
+    free("esc_foreground_agent", "Esc while a foreground agent works", interrupt::foreground_agent),
+    Scenario {
+        hooks_first: false,
+        ..asking(
+            "esc_pre_tool_hook",
+            "Esc while a hook of the person's own holds a tool up",
+            interrupt::pre_tool_hook,
+        )
+    },
+    Scenario {
+        hooks_first: false,
+        ..asking(
+            "esc_stop_hook",
+            "Esc while a hook of the person's own holds the end up",
+            interrupt::stop_hook,
+        )
+    },
+    free("background_agent", "an agent works on after the turn", many::background_agent),
+    free("foreground_agent", "the turn waits for its agent", many::foreground_agent),
+    asking("agent_permission", "a background agent asks for permission", many::agent_permission),
+    asking(
+        "fg_agent_permission",
+        "a foreground agent asks for permission",
+        many::foreground_agent_permission,
+    ),
+    free("background_shell", "a command works on after the turn", many::background_shell),
+    asking("four_at_once", "four terminals in four states", many::four_at_once),
+    Scenario {
+        slow: true,
+        ..asking("twenty_at_once", "twenty terminals in four states", many::twenty_at_once)
+    },
+    asking("clear", "/clear puts a new session in the old one's place", context::clear),
+    asking("model", "/model goes on with another model", context::model),
+    asking("compact", "/compact", context::compact),
+    asking("auto_compact", "the context is full", context::auto_compact),
+    asking("resume", "a session is resumed by id", context::resume),
+    asking("fork", "a session is forked", context::fork),
+    asking("in_app_resume", "/resume goes to another session in the same terminal", context::in_app_resume),
+    Scenario {
+        hooks_first: false,
+        ..asking(
+            "hooks_into_running",
+            "hooks are installed while a session runs",
+            context::hooks_into_running,
+        )
+    },
+    acting(
+        "answer",
+        "yes, no and always from the board, and how soon",
+        answer::permission::permission_answered,
+    ),
+    acting("answer_question", "questions are answered on the board", answer::question::question_answered),
+    acting("answer_plan", "plans are sent back and approved on the board", answer::plan::plan_answered),
+    acting("answer_several", "two requests at once, and those of an agent", answer::agents::several),
+    acting("answer_terminal", "the terminal is first", answer::race::terminal_first),
+    acting("answer_race", "the terminal and the board at the same moment", answer::race::both_at_once),
+    acting("answer_cli", "answers and a prompt by the command line", answer::cli::answered),
+    acting("answer_timeout", "no answer before the hold times out", answer::hold::timeout),
+    acting("answer_killed", "the daemon dies while a hook waits", answer::hold::daemon_killed),
+    acting("answer_print", "print mode, held only where wanted", answer::hold::print),
+    acting(
+        "answer_elicitation",
+        "a server's form is filled in on the board",
+        answer::elicitation::elicitation,
+    ),
+    acting("send", "the daemon types prompts of all kinds", terminal::send),
+    acting("send_command", "the daemon types what the client would run itself", terminal::send_command),
+    acting("send_draft", "the daemon finds a draft, a menu, a question", terminal::send_draft),
+    Scenario {
+        allow_tools: true,
+        ..acting("send_interrupt", "the daemon interrupts a tool and ends the client", terminal::interrupt)
+    },
+    Scenario {
+        allow_tools: true,
+        ..acting("send_vim", "the daemon types and interrupts in vim mode", terminal::vim)
+    },
+    acting("focus", "the daemon shows a pane to its person only", terminal::focus),
+    Scenario {
+        hooks_first: false,
+        ..asking("status_line", "our status line around the person's own", numbers::status_line)
+    },
+    asking("end_exit", "/exit", end::exit),
+    asking("end_ctrl_c", "Ctrl-C twice", end::ctrl_c),
+    asking("end_ctrl_d", "Ctrl-D twice", end::ctrl_d),
+    asking("end_signals", "TERM, HUP and INT", end::signals),
+    asking("end_terminal", "the terminal is closed", end::terminal),
+    asking("end_kill", "kill -9, idle and in the middle of a turn", end::kill),
+];

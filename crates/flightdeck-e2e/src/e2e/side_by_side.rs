@@ -1,0 +1,57 @@
+//! Several scenarios at a time, each in its own process, so that their output does not mix. A client mostly waits, for the
+//! model or for its screen.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+
+use super::scenarios::Scenario;
+use super::stage::{Tally, Watcher};
+use super::{Args, FAILED_ONCE, Played};
+
+pub(super) fn run(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Watcher) -> Result<Played> {
+    let program = std::env::current_exe().context("cannot find myself")?;
+    let waiting = Mutex::new(chosen.iter());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let told = Mutex::new((Tally::default(), Vec::new()));
+    let play = |scenario: &Scenario| -> Result<()> {
+        let mut command = Command::new(&program);
+        command.args(["e2e", scenario.name, "--jobs", "1", "--client"]).arg(client);
+        match watcher {
+            Watcher::Daemon(binary) => command.arg("--flightdeck").arg(binary),
+            Watcher::Recorder(_) => command.args(["--board", "recorder"]),
+        };
+        if args.keep {
+            command.arg("--keep");
+        }
+        let output = command.output().with_context(|| format!("cannot play {}", scenario.name))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        print!("{text}{}", String::from_utf8_lossy(&output.stderr));
+        // A process without its last line failed, regardless of its other output.
+        let failed = Tally { failed: 1, ..Tally::default() };
+        told.0.add(
+            &Tally::read(&text).filter(|t| (t.failed == 0) == output.status.success()).unwrap_or(failed),
+        );
+        told.1.extend(text.lines().filter_map(|line| line.strip_prefix(FAILED_ONCE)).map(str::to_owned));
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let hands = (0..args.jobs).map(|_| {
+            scope.spawn(|| -> Result<()> {
+                while let Some(scenario) = next() {
+                    play(scenario)?;
+                }
+                Ok(())
+            })
+        });
+        let hands: Vec<_> = hands.collect();
+        hands
+            .into_iter()
+            .try_for_each(|hand| hand.join().unwrap_or_else(|_| anyhow::bail!("a scenario panicked")))
+    })?;
+    let (total, again) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Played::told("ALL TOGETHER: ", &total, again))
+}

@@ -1,0 +1,178 @@
+//! Sends a frame to the daemon and waits for its reply, for so short a time that a person does not notice it.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType};
+
+use crate::limits::{ACK_WITHIN_PER_MB, HOLD_GRACE, HOLD_MAX, REPLY_BYTES_MAX, REPLY_ROOM_BYTES_MIN};
+use crate::private_folder;
+use crate::reply::Reply;
+use crate::stdin::wait_for;
+
+#[derive(Debug)]
+pub(crate) enum Delivery {
+    Acknowledged {
+        verdict: Option<Vec<u8>>,
+    },
+    /// The daemon found that the payload is not an event: it would refuse it again.
+    Refused,
+    /// No daemon, no reply in time, or the daemon could not store the event.
+    Failed,
+}
+
+pub(crate) fn deliver(socket: &Path, frame: &[u8], ack_within: Duration) -> Delivery {
+    let deadline = Instant::now() + ack_within + more_time_for(frame.len());
+    let Some(mut daemon) = Connection::open(socket, ack_within) else { return Delivery::Failed };
+    // The reply decides, not the write: the daemon may refuse and close before it has read everything.
+    let _ = daemon.send(frame, deadline);
+    let Some(line) = daemon.line(deadline, Held::No) else { return Delivery::Failed };
+    if is_plain_acknowledgement(&line) {
+        return Delivery::Acknowledged { verdict: None };
+    }
+    match Reply::parse(&line) {
+        Some(Reply { ok: true, verdict, hold, .. }) => {
+            let verdict = verdict.or_else(|| daemon.held_verdict(hold?));
+            Delivery::Acknowledged { verdict }
+        }
+        Some(Reply { is_invalid: true, .. }) => Delivery::Refused,
+        _ => Delivery::Failed,
+    }
+}
+
+/// Sends a small frame without waiting for room or a reply. The daemon reads it even if this process has ended by then.
+pub(crate) fn send_without_reply(path: &Path, frame: &[u8]) -> Option<()> {
+    private_folder::open(path.parent()?).ok()?;
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).ok()?;
+    // With a full backlog connect fails at once instead of waiting.
+    rustix::io::ioctl_fionbio(&socket, true).ok()?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path).ok()?).ok()?;
+    let sent = rustix::net::send(&socket, frame, SendFlags::NOSIGNAL).ok()?;
+    (sent == frame.len()).then_some(())
+}
+
+fn more_time_for(bytes: usize) -> Duration {
+    let whole_mb = u32::try_from(bytes / (1024 * 1024)).unwrap_or(u32::MAX);
+    ACK_WITHIN_PER_MB.saturating_mul(whole_mb)
+}
+
+/// Recognises the reply to nearly every event without the parser, whose code would have to be brought into memory.
+pub fn is_plain_acknowledgement(line: &[u8]) -> bool {
+    let rest = line.strip_prefix(br#"{"ok":true,"data":{"seq":"#);
+    let seq = rest.and_then(|rest| rest.strip_suffix(b",\"hold_ms\":0,\"verdict\":null}}\n"));
+    seq.is_some_and(|seq| !seq.is_empty() && seq.iter().all(u8::is_ascii_digit))
+}
+
+/// Whether the daemon holds this hook for a person's answer. While it does, the hook ends if the client stops listening.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Yes,
+    No,
+}
+
+struct Connection {
+    socket: OwnedFd,
+    /// Received and not yet returned as a line.
+    received: Vec<u8>,
+}
+
+impl Connection {
+    fn open(path: &Path, within: Duration) -> Option<Self> {
+        // A socket of another user must not receive the person's prompts.
+        private_folder::open(path.parent()?).ok()?;
+        let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).ok()?;
+        // With a full backlog connect blocks. poll does not report that, but the send timeout ends it.
+        set_socket_timeout(&socket, Timeout::Send, Some(within)).ok()?;
+        let address = SocketAddrUnix::new(path).ok()?;
+        retry_on_intr(|| rustix::net::connect(&socket, &address)).ok()?;
+        Some(Self { socket, received: Vec::new() })
+    }
+
+    fn send(&self, mut frame: &[u8], deadline: Instant) -> Option<()> {
+        while !frame.is_empty() {
+            match rustix::net::send(&self.socket, frame, SendFlags::DONTWAIT) {
+                Ok(sent) => frame = frame.get(sent..)?,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    let mut room = [PollFd::new(&self.socket, PollFlags::OUT)];
+                    wait_for(&mut room, left(deadline)).then_some(())?;
+                }
+                Err(_) => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// The next whole line. `None` if the connection ends, the deadline passes or the line is too long.
+    fn line(&mut self, deadline: Instant, held: Held) -> Option<Vec<u8>> {
+        loop {
+            if let Some(end) = self.received.iter().position(|b| *b == b'\n') {
+                let rest = self.received.split_off(end + 1);
+                return Some(std::mem::replace(&mut self.received, rest));
+            }
+            if self.received.len() > REPLY_BYTES_MAX || !self.wait(deadline, held) {
+                return None;
+            }
+            self.received.try_reserve(REPLY_ROOM_BYTES_MIN).ok()?;
+            let room = spare_capacity(&mut self.received);
+            match rustix::net::recv(&self.socket, room, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return None,
+                Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    fn wait(&self, deadline: Instant, held: Held) -> bool {
+        let stdout = rustix::stdio::stdout();
+        let reply = PollFd::new(&self.socket, PollFlags::IN);
+        // Without flags poll reports only that the reader of stdout is gone. The hook then ends, which the daemon notices.
+        let mut fds = [reply, PollFd::new(&stdout, PollFlags::empty())];
+        let watched = if held == Held::Yes { 2 } else { 1 };
+        wait_for(&mut fds[..watched], left(deadline)) && !fds[0].revents().is_empty()
+    }
+
+    /// The verdict, if a person answers while the ask is open.
+    fn held_verdict(&mut self, hold: Duration) -> Option<Vec<u8>> {
+        if hold.is_zero() {
+            return None;
+        }
+        let deadline = Instant::now() + hold.min(HOLD_MAX) + HOLD_GRACE;
+        let reply = self.line(deadline, Held::Yes).and_then(|line| Reply::parse(&line))?;
+        reply.verdict.filter(|_| reply.ok)
+    }
+}
+
+fn left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_event_gets_more_time() {
+        assert_eq!(more_time_for(500_000), Duration::ZERO);
+        assert_eq!(more_time_for(20 << 20), Duration::from_millis(500));
+    }
+
+    #[test]
+    fn only_the_plain_acknowledgement_is_recognised_without_the_parser() {
+        let plain = |line: &str| is_plain_acknowledgement(format!("{line}\n").as_bytes());
+        assert!(plain(r#"{"ok":true,"data":{"seq":7,"hold_ms":0,"verdict":null}}"#));
+        for other in [
+            r#"{"ok":true,"data":{"seq":7,"hold_ms":9,"verdict":null}}"#,
+            r#"{"ok":true,"data":{"seq":7,"hold_ms":0,"verdict":{}}}"#,
+            r#"{"ok":true,"data":{"seq":,"hold_ms":0,"verdict":null}}"#,
+            r#"{"ok":true,"data":{"seq":1},"error":{"seq":2,"hold_ms":0,"verdict":null}}"#,
+        ] {
+            assert!(!plain(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The fleet as a whole.
+
+use flightdeck_core::wire::status_line::RateLimits;
+use serde::{Deserialize, Serialize};
+
+/// How many sessions are in which column, and the rate limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetFleet {}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FleetOverview {
+    /// `None` until a status line reported them, and once they have been reset.
+    pub rate_limits: Option<RateLimits>,
+    pub sessions: usize,
+    pub needs_you: usize,
+    pub running: usize,
+    pub done: usize,
+}
+
+/// What every session did since a time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GetFleetHistory {
+    /// An RFC 3339 time; eight hours ago if absent.
+    pub since: Option<String>,
+}

@@ -1,0 +1,124 @@
+//! The lines of the socket: a call and its reply, one line of JSON each.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::{Command, ErrorCode, ErrorReply};
+
+#[derive(Serialize)]
+struct Call<'a, R> {
+    cmd: &'static str,
+    args: &'a R,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    env: Option<&'a Map<String, Value>>,
+}
+
+/// `{"cmd", "args"}` and a newline.
+pub fn call<R: Command>(request: &R) -> serde_json::Result<Vec<u8>> {
+    line(&Call { cmd: R::COMMAND, args: request, env: None })
+}
+
+/// A call with an environment, which hooks and status lines have.
+pub fn call_in<R: Command>(request: &R, env: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
+    line(&Call { cmd: R::COMMAND, args: request, env: Some(env) })
+}
+
+#[derive(Serialize)]
+struct Success<'a, T: ?Sized> {
+    ok: bool,
+    data: &'a T,
+}
+
+#[derive(Serialize)]
+struct Failure<'a> {
+    ok: bool,
+    #[serde(flatten)]
+    error: &'a ErrorReply,
+}
+
+/// `{"ok": true, "data"}` and a newline.
+pub fn success<T: Serialize + ?Sized>(data: &T) -> serde_json::Result<Vec<u8>> {
+    line(&Success { ok: true, data })
+}
+
+/// The same around JSON that was encoded before.
+pub fn success_encoded(data: &[u8]) -> Vec<u8> {
+    [br#"{"ok":true,"data":"#, data, b"}\n"].concat()
+}
+
+/// `{"ok": false, "error", "message", "details"?}` and a newline.
+pub fn failure(error: &ErrorReply) -> serde_json::Result<Vec<u8>> {
+    line(&Failure { ok: false, error })
+}
+
+fn line(frame: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(frame)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+#[derive(Deserialize)]
+struct Reply<'a> {
+    ok: bool,
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Option<ErrorCode>,
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default)]
+    details: Option<Value>,
+}
+
+/// Reads the line that answers a call. The inner error is the daemon's refusal.
+pub fn read_reply<T: DeserializeOwned>(line: &[u8]) -> serde_json::Result<Result<T, ErrorReply>> {
+    let reply: Reply<'_> = serde_json::from_slice(line)?;
+    if reply.ok {
+        return serde_json::from_str(reply.data.map_or("null", RawValue::get)).map(Ok);
+    }
+    Ok(Err(ErrorReply {
+        error: reply.error.unwrap_or(ErrorCode::Other),
+        message: reply.message.unwrap_or_else(|| "the daemon refused".to_owned()),
+        details: reply.details,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::daemon::Ping;
+    use crate::sessions::GetSession;
+
+    fn text(line: Vec<u8>) -> String {
+        String::from_utf8(line).unwrap()
+    }
+
+    #[test]
+    fn a_call_is_one_line_with_its_command_and_arguments() {
+        let line = call(&GetSession { session_id: "s".into() }).unwrap();
+        assert_eq!(text(line), "{\"cmd\":\"session\",\"args\":{\"session_id\":\"s\"}}\n");
+        assert_eq!(text(call(&Ping {}).unwrap()), "{\"cmd\":\"ping\",\"args\":{}}\n");
+    }
+
+    #[test]
+    fn a_reply_reads_as_it_was_written() {
+        let line = success(&json!({"seq": 7})).unwrap();
+        assert_eq!(line, success_encoded(br#"{"seq":7}"#));
+        assert_eq!(read_reply::<Value>(&line).unwrap(), Ok(json!({"seq": 7})));
+        let refused = ErrorReply {
+            error: ErrorCode::Refused,
+            message: "not now".into(),
+            details: Some(json!({"confirm": "stop"})),
+        };
+        let line = failure(&refused).unwrap();
+        assert_eq!(
+            text(line.clone()),
+            "{\"ok\":false,\"error\":\"REFUSED\",\"message\":\"not now\",\"details\":{\"confirm\":\"stop\"}}\n"
+        );
+        assert_eq!(read_reply::<Value>(&line).unwrap(), Err(refused));
+    }
+}

@@ -1,0 +1,27 @@
+//! The daemon's own interface as types: requests, replies, changes and error codes.
+//!
+//! [`endpoints!`] is the one table of all requests. The daemon's HTTP routes and socket commands, the OpenAPI document and
+//! the client's typed calls are derived from it. Each module below holds the requests of one area with their replies.
+
+pub mod arguments;
+pub mod asks;
+pub mod changes;
+pub mod daemon;
+mod endpoint;
+mod error;
+pub mod fleet;
+pub mod frame;
+pub mod hooks;
+pub mod openapi;
+pub mod policy;
+pub mod sessions;
+mod table;
+pub mod terminal;
+pub mod types;
+#[cfg(feature = "ts")]
+pub mod typescript;
+pub mod usage;
+
+pub use endpoint::{Command, Endpoint, Method, Request, Route};
+pub use error::{ErrorCode, ErrorReply};
+pub use table::ENDPOINTS;

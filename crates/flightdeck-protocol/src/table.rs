@@ -1,0 +1,238 @@
+//! The table of all requests: one row each.
+
+use serde_json::json;
+
+use crate::types::*;
+use crate::{Command, Endpoint, Method, Request, Route};
+
+/// Passes every row of the interface to the macro `$then`. A row is
+///
+/// ```text
+/// RequestType -> ReplyType, "what it does" {
+///     socket "command", example {"argument": "…"};
+///     http get "/path/{id}" [200 "what the status means", 404 "No such thing"];
+/// }
+/// ```
+///
+/// Both lines may be absent, and `http` may be there several times. The status of a success comes first. `by name` after a
+/// command or a path names a handler of the transport for requests that do not fit "arguments in, one reply out"; a path
+/// may have a summary of its own. To add a request: write its types, add a row, and implement it on `App`.
+#[macro_export]
+macro_rules! endpoints {
+    ($then:ident) => {
+        $then! {
+            Hook -> HookReply, "Take a hook payload" {
+                socket "hook" by hook, example {"session_id": "a1b2", "hook_event_name": "Stop"};
+                http post "/api/live/hook" by live_hook [
+                    200 "The verdict, where x-flightdeck-hold: 1 asked to wait for one",
+                    204 "Stored; x-flightdeck-seq says where",
+                    400 "Not a payload",
+                    413 "Over 64 MB",
+                    503 "Could not be stored",
+                ];
+                http post "/hook/{event}" by named_hook,
+                    "Take a hook payload; the path names the event if the body does not"
+                    [204 "Stored", 400 "Not a payload"];
+            }
+            StatusLine -> StatusLineReply, "Take the client's status line" {
+                socket "statusline" by status_line, example {"session_id": "a1b2", "model": {"id": "claude-opus-5-5"}};
+            }
+            GetHookStatus -> HookStatus, "Whether our hooks are in place, and the events they sent; wanted: hooks were \
+                asked for; stale: ours, but not as we would write them; problem: why the file cannot be used; fix: \
+                the one command that puts it right; simulated: the sessions are made up, hooks are left out on purpose; \
+                program: what to type to run the daemon's own binary" {
+                http get "/hook/status" [200 "Status"];
+            }
+            Subscribe -> ChangeFrame, "The board as an event stream: a snapshot, then every change \
+                (session_discovered, session_updated, session_completed, session_removed: it left Done, ask_opened, \
+                ask_closed, gap); Last-Event-ID replays" {
+                socket "subscribe" by subscribe, example {"last_event_id": "6f2a-812"};
+                http get "/api/live/stream" by stream [200 "text/event-stream"];
+            }
+            ListSessions -> SessionList, "The board; all=1 adds every session that left it, stored or replaced, paged by \
+                before and limit" {
+                socket "sessions", example {"all": true, "limit": 50};
+                http get "/api/sessions" [200 "Sessions"];
+            }
+            GetSession -> Card, "One session; replaced_by: the session that went on in its process; agent_state.role: \
+                the colour of its state; takes: what can be typed into its terminal now" {
+                socket "session", example {"session_id": "a1b2"};
+                http get "/api/sessions/{id}" [200 "Session", 404 "No such session"];
+            }
+            ListEvents -> EventPage, "Its events, oldest first; after, or before for the newest; limit, payload=1; \
+                by_person: a prompt that a person wrote" {
+                socket "events", example {"session_id": "a1b2", "after": 0, "limit": 50};
+                http get "/api/sessions/{id}/events" [200 "Events"];
+            }
+            ExplainSession -> Explanation, "Why it is where it is" {
+                socket "explain", example {"session_id": "a1b2"};
+                http get "/api/sessions/{id}/explain" [200 "Explanation", 404 "No such session"];
+            }
+            GetNumbers -> Numbers, "Its context and cost over time, oldest first, at most 240 points: at, \
+                context_tokens, usd_micros so far" {
+                http get "/api/sessions/{id}/numbers" [200 "Points", 404 "No such session"];
+            }
+            MarkSeen -> Logged, "The person opened the card" {
+                socket "seen", example {"session_id": "a1b2"};
+                http post "/api/sessions/{id}/seen" by seen [202 "Noted", 404 "No such session"];
+            }
+            GetAsk -> AskCard, "One ask, whole" {
+                socket "ask", example {"ask_id": "0f3c"};
+                http get "/api/asks/{id}" [200 "Ask", 404 "No such ask"];
+            }
+            AnswerAsk -> ResolutionCard, "Answer it: decision, and message, interrupt, updated_permissions, answers, \
+                content or mode as it needs" {
+                socket "answer", example {"ask_id": "0f3c", "answer": {"decision": "allow", "via": "api"}};
+                http post "/api/asks/{id}/answer" by answer [
+                    200 "Resolution",
+                    404 "No such ask",
+                    409 "Already decided, or only the terminal can answer",
+                    422 "The answer does not fit the ask",
+                ];
+            }
+            SendPrompt -> Pressed, "Type the next prompt into its tmux pane: text; as=command|text; draft=keep|replace" {
+                socket "prompt", example {"session_id": "a1b2", "text": "go on"};
+                http post "/api/sessions/{id}/prompt" [
+                    202 "Typed; confirmed says whether the client has taken it",
+                    400 "No text, or not understood",
+                    404 "No such session",
+                    409 "Not now: error, message, and what to ask the person (confirm, draft, choices, resume)",
+                ];
+            }
+            Interrupt -> Pressed, "Press Esc in its tmux pane; with stop=true end the client. Both need confirm=true" {
+                socket "interrupt", example {"session_id": "a1b2", "confirm": true};
+                http post "/api/sessions/{id}/interrupt" [
+                    202 "Done; confirmed says whether it has stopped",
+                    404 "No such session",
+                    409 "Not now",
+                ];
+            }
+            Focus -> Focused, "Bring its terminal to the front" {
+                socket "focus", example {"session_id": "a1b2"};
+                http post "/api/sessions/{id}/focus" [202 "In front", 404 "No such session", 409 "Not now"];
+            }
+            GetFleet -> FleetOverview, "How many sessions are where, and the rate limits of the subscription where known" {
+                socket "fleet", example {};
+                http get "/api/fleet" [200 "Overview"];
+            }
+            GetFleetHistory -> FleetHistory, "What every session on the board did since a time (since, else eight hours \
+                ago): spans of one state each" {
+                http get "/api/fleet/history" [200 "Spans of state"];
+            }
+            GetUsage -> Report, "What was spent, and the rate limits where known; since=today, 7d, a date or a time; \
+                by=hour, day, project, model or session gives rows, with offset and limit; refresh=true looks at the disk \
+                first" {
+                socket "usage", example {"since": "7d", "by": "project"};
+                http get "/api/usage" [200 "Report", 400 "since or by is not understood"];
+            }
+            ControlIndexing -> Indexing, "How far past transcripts are read; pause stops it or lets it go on" {
+                socket "index", example {"pause": true};
+            }
+            GetPolicyHistory -> PolicyHistory, "Permission requests and answers of the log, paged by after" {
+                socket "policy.history", example {"after": 0};
+            }
+            Ping -> Pong, "Whether a daemon answers: its version and process" {
+                socket "ping", example {};
+            }
+            GetStatus -> DaemonStatus, "How the daemon is doing: health, counts, hooks" {
+                socket "status", example {};
+            }
+            GetHealth -> HealthReport, "Whether events can be stored" {
+                http get "/healthz" by healthz [200 "ok", 503 "degraded"];
+            }
+            GetMetrics -> Metrics, "Prometheus text" {
+                http get "/metrics" by metrics [200 "Metrics"];
+            }
+            GetOpenApi -> OpenApi, "This document" {
+                http get "/api/openapi.json" [200 "OpenAPI"];
+            }
+        }
+    };
+}
+
+/// Implements [`Request`] and [`Command`] for every row, and lists the rows.
+macro_rules! describe {
+    ($(
+        $request:ident -> $reply:ty, $summary:literal {
+            $(socket $command:literal $(by $special:ident)?, example $example:tt;)?
+            $(http $method:ident $path:literal $(by $handler:ident)? $(, $about:literal)?
+                [$($status:literal $meaning:literal),* $(,)?];)*
+        }
+    )*) => {
+        $(
+            impl Request for $request {
+                type Reply = $reply;
+                const ENDPOINT: Endpoint = Endpoint {
+                    summary: $summary,
+                    command: first!($(Some($command),)? None),
+                    example: || first!($(json!($example),)? json!({})),
+                    routes: &[$(Route {
+                        method: method!($method),
+                        path: $path,
+                        summary: first!($($about,)? $summary),
+                        responses: &[$(($status, $meaning)),*],
+                    }),*],
+                };
+            }
+            $(impl Command for $request {
+                const COMMAND: &'static str = $command;
+            })?
+        )*
+
+        /// Every row of the table, in its order.
+        pub const ENDPOINTS: &[Endpoint] = &[$($request::ENDPOINT),*];
+    };
+}
+
+macro_rules! first {
+    ($first:expr $(, $others:expr)*) => {
+        $first
+    };
+}
+
+macro_rules! method {
+    (get) => {
+        Method::Get
+    };
+    (post) => {
+        Method::Post
+    };
+}
+
+endpoints!(describe);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_example_reads_as_its_request() {
+        macro_rules! check {
+            ($($request:ident -> $reply:ty, $summary:literal { $($lines:tt)* })*) => {
+                $(
+                    let example = ($request::ENDPOINT.example)();
+                    let read = serde_json::from_value::<$request>(example.clone());
+                    assert!($request::ENDPOINT.command.is_none() || read.is_ok(), "{example}: {read:?}");
+                )*
+            };
+        }
+        endpoints!(check);
+    }
+
+    #[test]
+    fn no_command_and_no_route_is_there_twice() {
+        let commands: Vec<_> = ENDPOINTS.iter().filter_map(|endpoint| endpoint.command).collect();
+        assert_eq!(commands.iter().collect::<BTreeSet<_>>().len(), commands.len());
+        let routes: Vec<_> = crate::openapi::routes().map(|r| (r.method.as_str(), r.path)).collect();
+        assert_eq!(routes.iter().collect::<BTreeSet<_>>().len(), routes.len());
+    }
+
+    #[test]
+    fn every_row_can_be_called() {
+        for endpoint in ENDPOINTS {
+            assert!(endpoint.command.is_some() || !endpoint.routes.is_empty(), "{}", endpoint.summary);
+        }
+    }
+}

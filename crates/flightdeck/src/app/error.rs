@@ -1,0 +1,130 @@
+//! Why a use case failed: a code for programs, a message for people, and details where a program can do something.
+
+use flightdeck_core::approval::card::ResolutionCard;
+use flightdeck_core::approval::verdict::DoesNotFit;
+use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_protocol::{ErrorCode, ErrorReply};
+use serde_json::Value;
+
+use crate::engine::{NotStored, Stopped};
+use crate::store::StoreError;
+use crate::terminal::Refused;
+
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    #[error("there is no session {0}")]
+    NoSession(SessionId),
+    /// The arguments do not fit the request.
+    #[error("{0}")]
+    Invalid(String),
+    /// The session's state does not allow it now.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+/// Why an ask was not found or not answered.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    #[error("there is no ask {0}")]
+    Unknown(AskId),
+    #[error("this was already decided: {}", in_words(.0))]
+    Over(ResolutionCard),
+    #[error("no hook waits for this answer: answer it in the terminal")]
+    NotHeld,
+    #[error("{0}")]
+    DoesNotFit(#[from] DoesNotFit),
+    #[error("the answer is not understood: {0}")]
+    Unreadable(String),
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+/// The daemon cannot do it: it is stopping, or the store failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Unavailable {
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    NotStored(#[from] NotStored),
+    #[error("cannot write the answer: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// `?` on each cause of [`Unavailable`], in use cases of both error types.
+macro_rules! from_causes {
+    ($($cause:ty),*) => {
+        $(
+            impl From<$cause> for AppError {
+                fn from(cause: $cause) -> Self {
+                    Self::Unavailable(cause.into())
+                }
+            }
+            impl From<$cause> for AskError {
+                fn from(cause: $cause) -> Self {
+                    Self::Unavailable(cause.into())
+                }
+            }
+        )*
+    };
+}
+from_causes!(Stopped, StoreError, NotStored, serde_json::Error);
+
+impl AppError {
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NoSession(_) => ErrorCode::NotFound,
+            Self::Invalid(_) => ErrorCode::ValidationError,
+            Self::Refused(_) => ErrorCode::Refused,
+            Self::Ask(error) => error.code(),
+            Self::Unavailable(_) => ErrorCode::HandlerError,
+        }
+    }
+
+    /// What a program needs to ask the person.
+    pub fn details(&self) -> Option<Value> {
+        match self {
+            Self::Refused(refused) => Some(refused.json()),
+            _ => None,
+        }
+    }
+
+    pub fn reply(&self) -> ErrorReply {
+        ErrorReply { error: self.code(), message: self.to_string(), details: self.details() }
+    }
+}
+
+impl AskError {
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Unknown(_) => ErrorCode::NotFound,
+            Self::Over(_) | Self::NotHeld => ErrorCode::AlreadyEnded,
+            Self::DoesNotFit(_) | Self::Unreadable(_) => ErrorCode::ValidationError,
+            Self::Unavailable(_) => ErrorCode::HandlerError,
+        }
+    }
+
+    pub fn resolution(&self) -> Option<&ResolutionCard> {
+        match self {
+            Self::Over(resolution) => Some(resolution),
+            _ => None,
+        }
+    }
+}
+
+/// `allowed (web)`
+fn in_words(resolution: &ResolutionCard) -> String {
+    let word = |value: Result<Value, _>| {
+        value.ok().and_then(|v| v.as_str().map(|s| s.replace('_', " "))).unwrap_or_default()
+    };
+    let how = word(serde_json::to_value(resolution.how));
+    match resolution.by.filter(|_| resolution.how.is_ours()) {
+        Some(by) => format!("{how} ({})", word(serde_json::to_value(by))),
+        None => how,
+    }
+}

@@ -1,0 +1,74 @@
+//! Hook payloads and status lines, the same for HTTP and the socket.
+
+use flightdeck_core::log::hold_rules::HoldRules;
+use flightdeck_core::log::record::{Record, Verbatim};
+use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_core::wire::status_line;
+use flightdeck_protocol::hooks::StatusLineReply;
+use serde_json::{Map, Value};
+
+use super::holds::HookHold;
+use super::{App, AppError};
+use crate::clock;
+
+/// A hook payload as a transport received it.
+#[derive(Debug)]
+pub struct IncomingHook {
+    pub draft: HookDraft,
+    /// The payload's own bytes, if they can be stored as they are.
+    pub verbatim: Verbatim,
+    /// Whether the hook waits for a verdict, and for how long at most.
+    pub hold: Option<HoldRules>,
+}
+
+/// A hook whose event is stored.
+#[derive(Debug)]
+pub struct ReceivedHook {
+    /// Where in the log the event is.
+    pub seq: u64,
+    /// Set if the hook is to wait for a verdict.
+    pub hold: Option<HookHold>,
+}
+
+impl App {
+    /// Holds the hook if its event asks something, appends the event, and lets the policy answer.
+    pub async fn receive_hook(&self, hook: IncomingHook) -> Result<ReceivedHook, AppError> {
+        let record = hook.draft.into_record(clock::fresh_id());
+        let record = record.map_err(|error| AppError::Invalid(error.to_string()))?;
+        let mut record = Record { verbatim: hook.verbatim, ..record };
+        let hold = hook.hold.and_then(|rules| self.holds.open(&mut record, &rules, &self.engine));
+        // Decided now, because appending takes the record.
+        let by_policy = hold.as_ref().and_then(|_| self.policy.answer(&record));
+        let appended = match self.engine.append(vec![record]).await {
+            Ok(appended) => appended,
+            Err(error) => {
+                hold.into_iter().for_each(HookHold::forget);
+                return Err(error.into());
+            }
+        };
+        let (seq, duplicate) = appended.first().map_or((0, false), |a| (a.seq, a.duplicate));
+        let hold = match hold {
+            Some(hold) if duplicate => {
+                hold.forget();
+                None
+            }
+            hold => hold,
+        };
+        if let (Some(hold), Some(answer)) = (&hold, by_policy) {
+            self.answer_by_policy(hold.ask_id(), answer);
+        }
+        Ok(ReceivedHook { seq, hold })
+    }
+
+    /// Appends a status line unless it says nothing new.
+    pub async fn receive_status_line(
+        &self,
+        payload: &Map<String, Value>,
+        env: Map<String, Value>,
+    ) -> Result<StatusLineReply, AppError> {
+        let record = status_line::draft(payload, env).into_record(clock::fresh_id());
+        let record = record.map_err(|error| AppError::Invalid(error.to_string()))?;
+        let appended = self.engine.append_if_news(record).await?;
+        Ok(StatusLineReply { seq: appended.first().map(|a| a.seq) })
+    }
+}

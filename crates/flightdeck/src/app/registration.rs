@@ -1,0 +1,135 @@
+//! The daemon's registration with Claude Code: kept while the daemon runs, and reported on.
+
+use std::path::PathBuf;
+
+use flightdeck_protocol::hooks::HookReport;
+
+use crate::ingest::spool::{self, SpoolStats};
+use crate::program;
+use crate::settings::{Lifetime, Registration, SettingsError, SettingsFile, SettingsOutcome, Status};
+
+#[derive(Debug)]
+pub struct Registrar {
+    file: SettingsFile,
+    registration: Registration,
+    /// False with `--no-hooks` and in the demo.
+    wanted: bool,
+    spool: PathBuf,
+    program: String,
+    simulated: bool,
+}
+
+/// How the registration went, as a sentence for the person.
+#[derive(Debug)]
+pub enum Registered {
+    Well(String),
+    /// The hooks are there, but another program changed them.
+    Drifted(String),
+}
+
+impl Registrar {
+    pub fn new(file: SettingsFile, registration: Registration, wanted: bool, spool: PathBuf) -> Self {
+        let program = program::called(&registration.binary, std::env::var_os("PATH").as_deref());
+        Self { file, registration, wanted, spool, program, simulated: false }
+    }
+
+    /// The sessions are made up: no client is to be registered with.
+    pub fn simulated(self, simulated: bool) -> Self {
+        Self { simulated, ..self }
+    }
+
+    pub fn is_simulated(&self) -> bool {
+        self.simulated
+    }
+
+    /// What a person types to run this daemon's own binary.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// On start. Hooks that were installed for good stay as they are, even if something is wrong with them.
+    pub fn register(&self) -> anyhow::Result<Registered> {
+        let change = self.file.install(&self.registration, Lifetime::WhileDaemonRuns)?;
+        if change.outcome != SettingsOutcome::Kept {
+            let path = change.path.display();
+            tracing::info!(%path, events = change.registered.len(), "hooks are registered");
+            return Ok(Registered::Well(format!("Its hooks are registered in {path} while it runs")));
+        }
+        let status = self.compare()?;
+        let (missing, stale, path) = (status.missing.len(), status.stale.len(), status.path.display());
+        let note = format!(
+            "The hooks in {path} were installed for good and are not as we left them ({missing} missing, {stale} out \
+             of date): run `flightdeck hooks repair`"
+        );
+        Ok(match status.drift {
+            true => Registered::Drifted(note),
+            false => Registered::Well(format!("Its hooks are in {path}, installed for good")),
+        })
+    }
+
+    /// Compares with what we would write for the way of the registered hooks, so that http hooks are no drift.
+    fn compare(&self) -> Result<Status, SettingsError> {
+        self.file.status(&self.registration.clone().as_installed(self.file.installed()?))
+    }
+
+    /// On a clean stop. The sentence is for the person; `None` if there was nothing to remove.
+    pub fn release(&self) -> Option<String> {
+        match self.file.release(&self.registration.home) {
+            Ok(change) => {
+                tracing::info!("hooks are released");
+                let removed = change.outcome == SettingsOutcome::Removed;
+                removed.then(|| format!("Its hooks are taken out of {} again", change.path.display()))
+            }
+            Err(error) => {
+                tracing::error!(%error, "hooks could not be taken out again");
+                Some(format!("The hooks could not be taken out again: {error}"))
+            }
+        }
+    }
+
+    pub fn status(&self) -> HookReport {
+        let status = match self.compare() {
+            Ok(status) => status,
+            Err(error) => {
+                let problem = self.wanted.then(|| error.to_string());
+                return HookReport { problem, wanted: self.wanted, ..HookReport::default() };
+            }
+        };
+        if let Ok(Some(other)) = self.file.other_home(&self.registration.home) {
+            if !self.wanted {
+                // The other home looks after those hooks.
+                return HookReport::default();
+            }
+            let problem = format!("another Flightdeck home, {}, gets the hook events", other.display());
+            let fix = Some(self.command("install"));
+            return HookReport { problem: Some(problem), fix, wanted: self.wanted, ..HookReport::default() };
+        }
+        let wanted = self.wanted || status.via.is_some() || status.drift;
+        let fix = if status.in_order() || !wanted {
+            None
+        } else if !status.drift && status.registered.is_empty() {
+            Some(self.command("install"))
+        } else {
+            Some(self.command("repair"))
+        };
+        HookReport {
+            registered: status.registered,
+            missing: status.missing,
+            stale: status.stale,
+            wanted,
+            via: status.via.map(|via| via.as_str().to_owned()),
+            drift: status.drift,
+            problem: (wanted && status.disabled)
+                .then(|| "disableAllHooks is true: Claude Code runs no hooks".to_owned()),
+            fix,
+        }
+    }
+
+    fn command(&self, what: &str) -> String {
+        format!("{} hooks {what}", self.program)
+    }
+
+    pub fn spool(&self) -> SpoolStats {
+        spool::stats(&self.spool).unwrap_or_default()
+    }
+}

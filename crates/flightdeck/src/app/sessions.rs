@@ -1,0 +1,182 @@
+//! The board, one session, its events and numbers, and why it is where it is.
+
+use std::collections::BTreeSet;
+
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::log::event::SEEN;
+use flightdeck_core::log::record::Record;
+use flightdeck_core::usage::numbers::{Numbers, of_messages, of_status_lines, thinned};
+use flightdeck_core::view::card::Card;
+use flightdeck_core::view::explain::Explanation;
+use flightdeck_core::view::timeline::{EventPage, TimelineEvent};
+use flightdeck_protocol::sessions::{
+    ExplainSession, GetNumbers, GetSession, ListEvents, ListSessions, Logged, MarkSeen, SessionList,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{App, AppError, Encoded, Handle, Reply};
+use crate::store::{EventsOf, PageFrom, SessionCursor, StoredSession};
+
+/// Most rows of one page, however many were asked for.
+const PAGE_ROWS_MAX: usize = 1000;
+const PAGE_ROWS: usize = 200;
+
+/// A session as it is listed: from the fleet, or as it was stored. A stored card may be of an older version, so it is
+/// passed on as it is.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Listed {
+    Live(Box<Card>),
+    Stored(Value),
+}
+
+/// A [`SessionList`] with stored cards in it.
+#[derive(Serialize)]
+struct Page {
+    boot: String,
+    n: u64,
+    sessions: Vec<Listed>,
+    next_before: Option<String>,
+}
+
+impl Handle<ListSessions> for App {
+    async fn handle(&self, request: ListSessions) -> Result<Reply<SessionList>, AppError> {
+        if !request.all {
+            return Ok(Encoded::new(self.engine.board().await?).into());
+        }
+        let page = self.all_sessions(request).await?;
+        Ok(Encoded::new(serde_json::to_vec(&page)?).into())
+    }
+}
+
+impl Handle<GetSession> for App {
+    async fn handle(&self, request: GetSession) -> Result<Reply<Card>, AppError> {
+        let id = &request.session_id;
+        if let Some(card) = self.engine.card(id).await? {
+            return Ok(Reply::Typed(card));
+        }
+        let card = self.stored_card(id).await?;
+        checked(&card)?;
+        Ok(Encoded::new(card).into())
+    }
+}
+
+impl Handle<ListEvents> for App {
+    async fn handle(&self, request: ListEvents) -> Result<Reply<EventPage>, AppError> {
+        let ListEvents { session_id, after, before, limit, payload } = request;
+        let limit = limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX);
+        let from = before.map_or(PageFrom::After(after.unwrap_or(0)), PageFrom::Before);
+        // The summary is made from the payload, so the payload is read in any case.
+        let session_id = session_id.to_string();
+        let page = self.store.events_of(EventsOf { session_id, from, limit, with_payload: true }).await?;
+        let (next_after, next_before) = match from {
+            PageFrom::After(_) => (Some(page.next), None),
+            PageFrom::Before(_) => (None, Some(page.next)),
+        };
+        let events = page.records.into_iter().map(|record| TimelineEvent::of(record, payload)).collect();
+        Ok(EventPage { events, next_after, next_before }.into())
+    }
+}
+
+impl Handle<ExplainSession> for App {
+    async fn handle(&self, request: ExplainSession) -> Result<Reply<Explanation>, AppError> {
+        let found = self.engine.explain(&request.session_id).await?;
+        let mut explanation = found.ok_or(AppError::NoSession(request.session_id))?;
+        if let Some(record) = self.store.event(explanation.because.seq).await? {
+            explanation.because.name = Some(record.name);
+            explanation.because.payload = Some(record.payload);
+        }
+        Ok(explanation.into())
+    }
+}
+
+impl Handle<GetNumbers> for App {
+    async fn handle(&self, request: GetNumbers) -> Result<Reply<Numbers>, AppError> {
+        let id = request.session_id;
+        let usage = self.store.usage_of(vec![id.to_string()]).await?;
+        let counted = usage.into_iter().flat_map(|of| of.counted).collect();
+        let mut points = of_messages(counted, &self.prices);
+        if points.is_empty() {
+            self.check_session(&id).await?;
+            points = of_status_lines(&self.newest_events(&id).await?);
+        }
+        Ok(Numbers { points: thinned(points) }.into())
+    }
+}
+
+impl Handle<MarkSeen> for App {
+    async fn handle(&self, request: MarkSeen) -> Result<Reply<Logged>, AppError> {
+        let id = request.session_id;
+        if self.engine.card(&id).await?.is_none() {
+            return Err(AppError::NoSession(id));
+        }
+        let seq = self.append_user_action(&id, SEEN, Map::new()).await?;
+        Ok(Logged { seq }.into())
+    }
+}
+
+impl App {
+    /// The first page begins with the sessions of the fleet: those on the board, and those that were replaced and are not
+    /// stored yet.
+    async fn all_sessions(&self, request: ListSessions) -> Result<Page, AppError> {
+        let fleet = self.engine.all_cards().await?;
+        let first_page = request.before.is_none();
+        let cursor = |text: String| {
+            SessionCursor::parse(&text).ok_or_else(|| AppError::Invalid("`before` is not a cursor".into()))
+        };
+        let before = request.before.map(cursor).transpose()?;
+        let limit = request.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX);
+        let page = self.store.stored_sessions(before, limit).await?;
+        // A resumed session is in the fleet again; its stored card is not a second session.
+        let known: BTreeSet<&str> = fleet.cards.iter().map(|card| &*card.id).collect();
+        let stored = page.sessions.into_iter().filter(|s| !known.contains(&*s.id));
+        let stored: Vec<Listed> = stored.filter_map(listed).collect();
+        let live = fleet.cards.into_iter().filter(|_| first_page).map(|card| Listed::Live(Box::new(card)));
+        let sessions = live.chain(stored).collect();
+        let next_before = page.next_before.map(|cursor| cursor.to_string());
+        Ok(Page { boot: fleet.boot, n: fleet.n, sessions, next_before })
+    }
+
+    /// The session as a card, also if it left the fleet.
+    pub(super) async fn card(&self, id: &SessionId) -> Result<Card, AppError> {
+        match self.engine.card(id).await? {
+            Some(card) => Ok(card),
+            None => Ok(serde_json::from_str(&self.stored_card(id).await?)?),
+        }
+    }
+
+    async fn check_session(&self, id: &SessionId) -> Result<(), AppError> {
+        if self.engine.card(id).await?.is_none() {
+            self.stored_card(id).await?;
+        }
+        Ok(())
+    }
+
+    async fn stored_card(&self, id: &SessionId) -> Result<String, AppError> {
+        let stored = self.store.stored_session(id).await?;
+        stored.map(|stored| stored.card).ok_or_else(|| AppError::NoSession(id.clone()))
+    }
+
+    async fn newest_events(&self, session_id: &SessionId) -> Result<Vec<Record>, AppError> {
+        let from = PageFrom::Before(u64::MAX);
+        let session_id = session_id.to_string();
+        let wanted = EventsOf { session_id, from, limit: PAGE_ROWS_MAX, with_payload: true };
+        Ok(self.store.events_of(wanted).await?.records)
+    }
+}
+
+fn listed(stored: StoredSession) -> Option<Listed> {
+    match checked(&stored.card) {
+        Ok(card) => Some(Listed::Stored(card)),
+        Err(error) => {
+            tracing::warn!(%error, session = %stored.id, "a stored card cannot be read; it is left out of the list");
+            None
+        }
+    }
+}
+
+/// The disk may have damaged a stored card, or it may be nested too deep for a client's parser.
+fn checked(card: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(card)
+}

@@ -1,0 +1,216 @@
+//! What a person does to a session's own terminal: type a prompt, press Esc, end the client, bring it to the front.
+
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::view::card::Card;
+use flightdeck_core::view::lens::Takes;
+use flightdeck_core::view::timeline::{FOCUSED, INTERRUPTED, PROMPTED, STOPPED};
+use flightdeck_protocol::terminal::{Focus, Focused, Interrupt, PROMPT_BYTES_MAX, Pressed, SendPrompt};
+use serde_json::{Map, Value, json};
+use tokio::sync::broadcast::error::RecvError;
+
+use super::{App, AppError, Handle, Reply, Subscription};
+use crate::process;
+use crate::terminal::focus::{self, PlaceholderValues};
+use crate::terminal::prompt_text::{self, PreparedPrompt};
+use crate::terminal::typing::{self, SessionNow, SessionWatch};
+use crate::terminal::{Place, Refused};
+
+impl Handle<SendPrompt> for App {
+    async fn handle(&self, request: SendPrompt) -> Result<Reply<Pressed>, AppError> {
+        let card = self.card(&request.session_id).await?;
+        let typed = prepare(&request)?;
+        let place = self.place(&card).await?;
+        let _lock = self.terminals.lock_pane(&place)?;
+        let mut session = WatchedSession::new(self, &card.id).await?;
+        let draft = request.draft;
+        let confirmed = typing::prompt(&self.terminals.tmux, &place, &typed, draft, &mut session).await?;
+        let chars = request.text.chars().count();
+        let action = json!({ "chars": chars, "command": typed.command, "confirmed": confirmed });
+        self.append_user_action(&card.id, PROMPTED, object(action)).await?;
+        let message = match (confirmed, typed.command) {
+            (true, false) => "sent",
+            (true, true) => "the client took it as a command",
+            (false, _) => {
+                "typed and Enter pressed, but the client has not confirmed it yet: look at the terminal"
+            }
+        };
+        Ok(Pressed { confirmed, message: message.to_owned() }.into())
+    }
+}
+
+fn prepare(request: &SendPrompt) -> Result<PreparedPrompt, AppError> {
+    if request.text.len() > PROMPT_BYTES_MAX {
+        return Err(AppError::Invalid(format!("a prompt may be {PROMPT_BYTES_MAX} bytes long")));
+    }
+    let typed = prompt_text::prepare(&request.text, request.kind)?;
+    if typed.keys.trim().is_empty() {
+        return Err(AppError::Invalid("the prompt is empty".into()));
+    }
+    Ok(typed)
+}
+
+impl Handle<Interrupt> for App {
+    async fn handle(&self, request: Interrupt) -> Result<Reply<Pressed>, AppError> {
+        let card = self.card(&request.session_id).await?;
+        if request.stop {
+            return Ok(self.end_client(&card, request.confirm).await?.into());
+        }
+        let place = self.place(&card).await?;
+        let label = card.agent_state.label.clone();
+        if card.agent_state.state.takes() != Some(Takes::Interrupt) {
+            return Err(Refused::NotWorking { label }.into());
+        }
+        if !request.confirm {
+            return Err(Refused::ConfirmInterrupt { label }.into());
+        }
+        let _lock = self.terminals.lock_pane(&place)?;
+        let mut session = WatchedSession::new(self, &card.id).await?;
+        let confirmed = typing::interrupt(&self.terminals.tmux, &place, &mut session).await?;
+        let action = object(json!({ "confirmed": confirmed }));
+        self.append_user_action(&card.id, INTERRUPTED, action).await?;
+        let message = match confirmed {
+            true => "interrupted",
+            false => {
+                "Esc was pressed, but the session does not say yet that it stopped: look at the terminal"
+            }
+        };
+        Ok(Pressed { confirmed, message: message.to_owned() }.into())
+    }
+}
+
+impl Handle<Focus> for App {
+    async fn handle(&self, request: Focus) -> Result<Reply<Focused>, AppError> {
+        let card = self.card(&request.session_id).await?;
+        let (place, command) = (self.place(&card).await, &self.terminals.focus_command);
+        let (tty, shown) = match (place, command) {
+            (Ok(place), _) => {
+                let tty = focus::focus(&self.terminals.tmux, &place).await?;
+                let message = "its pane is in front".to_owned();
+                (Some(tty.clone()), Focused { client: Some(tty), message })
+            }
+            (Err(AppError::Refused(refused @ Refused::NoPane { .. })), None) => return Err(refused.into()),
+            (Err(AppError::Refused(Refused::NoPane { .. })), Some(_)) => (
+                card.seat.pid.and_then(process::tty),
+                Focused { client: None, message: "its terminal was asked for".to_owned() },
+            ),
+            (Err(other), _) => return Err(other),
+        };
+        if let Some(command) = command {
+            command.run(&values(&card, tty)).await?;
+        }
+        self.append_user_action(&card.id, FOCUSED, Map::new()).await?;
+        Ok(shown.into())
+    }
+}
+
+impl App {
+    /// Asks the client's process to end, as closing its terminal would: its hooks report the end.
+    async fn end_client(&self, card: &Card, confirm: bool) -> Result<Pressed, AppError> {
+        let (pid, start) = self.occupied(card).await?;
+        if !confirm {
+            return Err(Refused::ConfirmStop.into());
+        }
+        if !start.is_some_and(|start| process::ask_to_end(pid, &start)) {
+            return Err(Refused::ProcessGone { pid }.into());
+        }
+        self.append_user_action(&card.id, STOPPED, Map::new()).await?;
+        Ok(Pressed { confirmed: true, message: "told to end".to_owned() })
+    }
+
+    /// The pid and start time of the process that the session runs in.
+    async fn occupied(&self, card: &Card) -> Result<(u32, Option<String>), AppError> {
+        let occupants = self.engine.occupants().await?;
+        match occupants.into_iter().find(|o| o.session_id == card.id) {
+            Some(o) => Ok((o.pid, o.proc_start)),
+            None if card.ended_at.is_some() => Err(Refused::Ended { resume: resume(card) }.into()),
+            None => Err(Refused::NoPane { resume: resume(card) }.into()),
+        }
+    }
+
+    async fn place(&self, card: &Card) -> Result<Place, AppError> {
+        let (pid, proc_start) = self.occupied(card).await?;
+        match (&card.seat.tmux_socket, &card.seat.pane) {
+            (Some(server), Some(pane)) => {
+                Ok(Place { server: server.into(), pane: pane.clone(), pid, proc_start })
+            }
+            _ => Err(Refused::NoPane { resume: resume(card) }.into()),
+        }
+    }
+}
+
+/// The values that `focus_command` may name. In tmux `tty` is the terminal that tmux draws on.
+fn values(card: &Card, tty: Option<String>) -> PlaceholderValues {
+    PlaceholderValues::from([
+        ("pid", card.seat.pid.map(|pid| pid.to_string())),
+        ("tty", tty),
+        ("pane", card.seat.pane.clone()),
+        ("cwd", folder(card)),
+        ("session_id", Some(card.id.to_string())),
+    ])
+}
+
+/// The command that resumes the session, for a person's shell. The client finds a session only from the folder it was
+/// started in.
+fn resume(card: &Card) -> String {
+    let words = ["claude", "--resume", &card.id];
+    let quote = |words: &[&str]| shlex::try_join(words.iter().copied()).unwrap_or_default();
+    match folder(card) {
+        Some(folder) => format!("cd {} && {}", quote(&[&folder]), quote(&words)),
+        None => quote(&words),
+    }
+}
+
+fn folder(card: &Card) -> Option<String> {
+    card.seat.pid.and_then(process::cwd).or_else(|| card.project.path.clone())
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// The session that keys are typed into, as the engine has it.
+struct WatchedSession {
+    app: App,
+    id: SessionId,
+    changes: Subscription,
+}
+
+impl WatchedSession {
+    async fn new(app: &App, id: &SessionId) -> Result<Self, AppError> {
+        let changes = app.engine.subscribe(None).await?;
+        Ok(Self { app: app.clone(), id: id.clone(), changes })
+    }
+}
+
+impl SessionWatch for WatchedSession {
+    async fn now(&mut self) -> Option<SessionNow> {
+        let card = self.app.engine.card(&self.id).await.ok().flatten()?;
+        let gone = card.ended_at.is_some() || card.replaced_by.is_some();
+        let now = SessionNow {
+            state: card.agent_state.state,
+            label: card.agent_state.label,
+            turn_count: card.turn_count,
+        };
+        (!gone).then_some(now)
+    }
+
+    async fn changed(&mut self) {
+        loop {
+            match self.changes.next.recv().await {
+                Ok(change) if !mentions(&change.data, &self.id) => {}
+                // After a lag the missed changes may have been of this session.
+                Ok(_) | Err(RecvError::Lagged(_)) => return,
+                // The daemon is stopping; the caller has a timeout.
+                Err(RecvError::Closed) => std::future::pending().await,
+            }
+        }
+    }
+}
+
+/// A cheap filter for changes of other sessions; a false match costs one look at the card.
+fn mentions(json: &[u8], id: &str) -> bool {
+    memchr::memmem::find(json, id.as_bytes()).is_some()
+}

@@ -1,0 +1,64 @@
+//! What was spent, from what the transcript readers have stored.
+
+use std::time::Duration;
+
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::totals::Report;
+use flightdeck_protocol::usage::GetUsage;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{App, AppError, Handle, Reply};
+use crate::clock;
+use crate::usage::{GroupBy, Tally, parse_since};
+
+/// Sessions read from the store at once, so that an event waits behind a few thousand rows and not behind all.
+const SESSIONS_AT_ONCE: usize = 16;
+/// How long a report waits until new transcript bytes are read.
+const REFRESH_MAX: Duration = Duration::from_secs(2);
+
+impl Handle<GetUsage> for App {
+    async fn handle(&self, request: GetUsage) -> Result<Reply<Report>, AppError> {
+        let (zone, now) = (TimeZone::system(), clock::now());
+        let by = request.by.as_deref().map(parse_by).transpose()?;
+        let since = request.since.as_deref().map(|text| since(text, now, &zone)).transpose()?;
+        if request.refresh {
+            self.history.refresh(REFRESH_MAX).await;
+        } else {
+            self.history.refresh_if_unread(REFRESH_MAX).await;
+        }
+        let mut report = self.tally(Tally::new(&self.prices, zone, since, now).group_by(by), since).await?;
+        report.rate_limits = self.engine.overview().await?.rate_limits;
+        report.rows = report.rows.map(|rows| {
+            let limit = request.limit.unwrap_or(usize::MAX);
+            rows.into_iter().skip(request.offset.unwrap_or(0)).take(limit).collect()
+        });
+        report.indexing = Some(self.history.progress());
+        Ok(report.into())
+    }
+}
+
+impl App {
+    async fn tally(&self, mut tally: Tally<'_>, since: Option<Timestamp>) -> Result<Report, AppError> {
+        let sessions = self.store.transcript_sessions(since.unwrap_or_default()).await?;
+        for some in sessions.chunks(SESSIONS_AT_ONCE) {
+            let usage = self.store.usage_of(some.iter().map(|s| s.session_id.clone()).collect()).await?;
+            for (session, used) in some.iter().zip(usage) {
+                used.counted.iter().for_each(|c| tally.add(c.key, c.at, &c.model, &c.usage));
+                tally.end_session(session);
+            }
+        }
+        Ok(tally.report())
+    }
+}
+
+fn parse_by(word: &str) -> Result<GroupBy, AppError> {
+    GroupBy::deserialize(Value::from(word))
+        .map_err(|_| AppError::Invalid("`by` is none of: hour, day, project, model, session".into()))
+}
+
+fn since(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, AppError> {
+    parse_since(text, now, zone)
+        .ok_or_else(|| AppError::Invalid("`since` is none of: today, 7d, a date, an RFC 3339 time".into()))
+}

@@ -1,0 +1,132 @@
+//! Carries out the effects of the fold: changes for viewers, processes to watch, hooks to release, and the outbox.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use flightdeck_core::approval::card::AskCard;
+use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::subject::Subject;
+use flightdeck_core::session::Session;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::view;
+use flightdeck_protocol::changes::ChangeName;
+
+use super::{Engine, outbox};
+
+/// An effect, and the last event that was applied when it arose. A replay gives both the same.
+#[derive(Debug)]
+pub(super) struct Caused {
+    pub(super) seq: u64,
+    pub(super) effect: Effect,
+}
+
+impl Caused {
+    pub(super) fn by(seq: u64, effects: Vec<Effect>) -> impl Iterator<Item = Self> {
+        effects.into_iter().map(move |effect| Self { seq, effect })
+    }
+}
+
+/// Applies an event. The timers that are due before it run first: their effects are caused by the event before it, whether a
+/// timer woke the engine or this event came first.
+pub(super) fn apply(fleet: &mut Fleet, event: &Event) -> impl Iterator<Item = Caused> + use<> {
+    let due = tick(fleet, event.received_at);
+    due.chain(Caused::by(event.seq, fleet.apply(event)))
+}
+
+pub(super) fn tick(fleet: &mut Fleet, now: Timestamp) -> impl Iterator<Item = Caused> + use<> {
+    let seq = fleet.last_seq();
+    Caused::by(seq, fleet.tick(now))
+}
+
+/// The effects of one batch, by what they concern. A session that changed several times is in here once.
+#[derive(Debug, Default)]
+struct Sorted {
+    changed: BTreeSet<SessionId>,
+    completed: Vec<SessionId>,
+    asks: Vec<(ChangeName, Box<AskCard>)>,
+    forgotten: Vec<(u64, Box<Session>)>,
+}
+
+impl Engine {
+    pub(super) async fn carry_out(&mut self, effects: impl IntoIterator<Item = Caused>) {
+        let mut sorted = self.sort(effects);
+        self.tell_viewers(&mut sorted);
+        let rules = self.fleet.rules();
+        self.outbox.add(sorted.forgotten.iter().filter_map(|(seq, s)| outbox::past_session(*seq, s, rules)));
+        self.outbox.flush_if_due(&self.store).await;
+    }
+
+    /// What concerns a process or a held hook is done at once.
+    fn sort(&mut self, effects: impl IntoIterator<Item = Caused>) -> Sorted {
+        let mut sorted = Sorted::default();
+        for Caused { seq, effect } in effects {
+            match effect {
+                Effect::Discovered(id) | Effect::Changed(Subject::Session(id)) => {
+                    sorted.changed.insert(id);
+                }
+                // Only sessions have cards so far.
+                Effect::Changed(_) => {}
+                Effect::Completed(id) => sorted.completed.push(id),
+                // In a test no task may watch processes.
+                Effect::Seated(occupant) => drop(self.seats.try_send(occupant)),
+                Effect::AskOpened(ask) => sorted.asks.push((ChangeName::AskOpened, ask)),
+                Effect::AskClosed(ask) => {
+                    // An ask that was answered from here: the sender of the answer delivers the verdict.
+                    if !ask.resolution.as_ref().is_some_and(|r| r.how.is_ours()) {
+                        self.holds.ended_elsewhere(&ask);
+                    }
+                    sorted.asks.push((ChangeName::AskClosed, ask));
+                }
+                Effect::Forgotten(session) => sorted.forgotten.push((seq, session)),
+            }
+        }
+        sorted
+    }
+
+    fn tell_viewers(&mut self, sorted: &mut Sorted) {
+        self.unwritten.append(&mut sorted.changed);
+        if self.watched || !sorted.completed.is_empty() {
+            self.write_changed_cards();
+        }
+        for (event, ask) in &sorted.asks {
+            self.changes.ask(*event, ask);
+        }
+        // An event of the same batch may have resumed the session: then its card stays.
+        let fleet = &self.fleet;
+        for id in sorted.completed.iter().filter(|id| fleet.get(id).is_none_or(|s| s.ended_at.is_some())) {
+            self.changes.complete(id);
+        }
+        for (_, session) in sorted.forgotten.iter().filter(|(_, s)| fleet.get(&s.id).is_none()) {
+            self.unwritten.remove(&session.id);
+            self.changes.remove(&session.id);
+            self.transcripts.forget(&session.id);
+        }
+    }
+
+    /// Encodes each changed card once, and sends it to the viewers if it differs from the last one sent.
+    pub(super) fn write_changed_cards(&mut self) {
+        for id in std::mem::take(&mut self.unwritten) {
+            let Some(session) = self.fleet.get(&id) else { continue };
+            let card = card_json(&self.fleet, &id).unwrap_or_default();
+            if view::on_board(session) {
+                self.changes.put(&id, card);
+            } else {
+                self.changes.replace(&id, card);
+            }
+        }
+    }
+}
+
+/// `None` if there is no such session.
+pub(super) fn card_json(fleet: &Fleet, id: &str) -> Option<Bytes> {
+    let card = view::card(fleet.get(id)?, fleet.rules());
+    match serde_json::to_vec(&card) {
+        Ok(json) => Some(json.into()),
+        Err(error) => {
+            tracing::error!(%error, session = id, "a card could not be written as JSON");
+            None
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! The engine: the one loop that owns the fleet. Start reading here.
+//!
+//! Inputs come in through one bounded channel. The engine takes a batch, stamps it, appends it to the store in one
+//! transaction, acknowledges it, applies it to the fleet and carries out the effects. While it applies one batch the store
+//! writes the next (`commit.rs`). If the store fails, nothing is applied and every sender gets an error. Queries are answered
+//! after all events that were acknowledged before them have been applied.
+
+pub mod changes;
+mod commit;
+mod effects;
+mod explain;
+mod handle;
+pub mod housekeeping;
+mod known_ask;
+mod outbox;
+mod overview;
+mod ports;
+pub mod restore;
+pub mod snapshots;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use flightdeck_core::fleet::{Fleet, Occupant};
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::Record;
+use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::usage::enrichment::Summary;
+use flightdeck_core::view;
+use flightdeck_core::view::card::Card;
+use tokio::sync::{mpsc, oneshot};
+
+use self::changes::{Changes, Subscription};
+use self::commit::{Batch, Events};
+use self::effects::{Caused, card_json};
+use self::explain::Explanation;
+pub use self::handle::{EngineHandle, FleetCards, NotStored, Stopped};
+use self::housekeeping::Keeper;
+pub use self::known_ask::KnownAsk;
+pub use self::outbox::Outbox;
+pub use self::overview::Overview;
+use self::ports::NoHolds;
+pub use self::ports::{HookHolds, TranscriptWatch};
+use crate::clock::{Clock, Steady};
+use crate::health::Health;
+use crate::store::{Appended, Store};
+
+/// Inputs that may wait for the engine. Further senders wait until there is room.
+pub const INPUTS_WAITING_MAX: usize = 1024;
+/// Inputs taken at once: they share one transaction.
+pub const BATCH_INPUTS_MAX: usize = 256;
+
+/// Turns that other tasks get before a batch is stored: a bound on how long the first event of a batch waits.
+const GATHER_TURNS_MAX: usize = 8;
+
+/// Everything that can be sent to the engine.
+#[derive(Debug)]
+pub enum Input {
+    /// Events that happened together, oldest first. Answered when they are durable.
+    Events {
+        records: Vec<Record>,
+        reply: Reply,
+    },
+    /// A status line, or a transcript that grew: stored like an event, unless the fleet already knows it.
+    IfNews {
+        record: Box<Record>,
+        reply: Reply,
+    },
+    /// The subscription's limits, and how many sessions are in each column.
+    Overview(oneshot::Sender<Overview>),
+    /// The whole board, encoded.
+    Board(oneshot::Sender<Bytes>),
+    /// Every card of the fleet: the board, and the cards that were replaced there.
+    AllCards(oneshot::Sender<FleetCards>),
+    /// One card of the fleet, on the board or replaced.
+    Card {
+        id: String,
+        reply: oneshot::Sender<Option<Card>>,
+    },
+    Explain {
+        id: String,
+        reply: oneshot::Sender<Option<Explanation>>,
+    },
+    /// The states of all sessions since then, encoded.
+    History {
+        since: Timestamp,
+        reply: oneshot::Sender<Bytes>,
+    },
+    Subscribe {
+        last_event_id: Option<String>,
+        reply: oneshot::Sender<Subscription>,
+    },
+    /// What was read of a session's transcripts.
+    Enriched {
+        id: String,
+        summary: Box<Summary>,
+    },
+    /// The sessions whose process is known.
+    Occupants(oneshot::Sender<Vec<Occupant>>),
+    /// An ask, open or ended.
+    FindAsk {
+        id: String,
+        reply: oneshot::Sender<Option<KnownAsk>>,
+    },
+    /// Write a snapshot and end.
+    Stop(oneshot::Sender<()>),
+}
+
+pub type Reply = oneshot::Sender<Result<Vec<Appended>, NotStored>>;
+
+#[derive(Debug)]
+pub struct Engine {
+    fleet: Fleet,
+    store: Store,
+    changes: Changes,
+    /// A viewer has subscribed since the start. It may disconnect and come back for every change it missed.
+    watched: bool,
+    /// Sessions whose cards must be written before the board or a change is sent.
+    unwritten: BTreeSet<SessionId>,
+    health: Arc<Health>,
+    inputs: mpsc::Receiver<Input>,
+    clock: Steady,
+    /// The newest `received_at` given out: that event may not have been applied yet.
+    stamped: Timestamp,
+    keeper: Keeper,
+    outbox: Outbox,
+    /// Receives each session whose process became known, to watch that process.
+    seats: mpsc::Sender<Occupant>,
+    transcripts: Box<dyn TranscriptWatch>,
+    holds: Arc<dyn HookHolds>,
+}
+
+impl Engine {
+    pub fn new(
+        fleet: Fleet,
+        store: Store,
+        health: Arc<Health>,
+        keeper: Keeper,
+        transcripts: impl TranscriptWatch + 'static,
+        clock: impl Into<Clock>,
+        seats: mpsc::Sender<Occupant>,
+    ) -> (Self, EngineHandle) {
+        let (sender, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
+        let mut changes = Changes::new(health.boot.clone());
+        for session in fleet.sessions().filter(|s| view::on_board(s)) {
+            changes.seed(&session.id, card_json(&fleet, &session.id).unwrap_or_default());
+        }
+        fleet.sessions().for_each(|session| transcripts.touched(session));
+        health.metrics.fleet(fleet.len(), 0);
+        let engine = Self {
+            fleet,
+            store,
+            changes,
+            watched: false,
+            unwritten: BTreeSet::new(),
+            health,
+            inputs,
+            clock: Steady::new(clock.into()),
+            stamped: Timestamp::default(),
+            keeper,
+            outbox: Outbox::default(),
+            seats,
+            transcripts: Box::new(transcripts),
+            holds: Arc::new(NoHolds),
+        };
+        (engine, EngineHandle { inputs: sender })
+    }
+
+    pub fn with_holds(self, holds: Arc<impl HookHolds + 'static>) -> Self {
+        Self { holds, ..self }
+    }
+
+    /// With the effects that could not be carried out while the fleet was restored.
+    pub fn with_outbox(self, outbox: Outbox) -> Self {
+        Self { outbox, ..self }
+    }
+
+    /// Runs until it is stopped, or until every handle is gone.
+    pub async fn run(mut self) {
+        let mut batch = Vec::with_capacity(BATCH_INPUTS_MAX);
+        loop {
+            let wake = self.until_next_timer().min(self.keeper.until_due()).min(self.outbox.until_retry());
+            tokio::select! {
+                // In this order: an event runs the timers due before it, so timers do not starve.
+                biased;
+                taken = self.inputs.recv_many(&mut batch, BATCH_INPUTS_MAX) => {
+                    if taken == 0 {
+                        break;
+                    }
+                    self.gather(&mut batch).await;
+                    if let Some(stopped) = self.handle(&mut batch).await {
+                        self.save_now().await;
+                        // The sender may have gone; the engine ends all the same.
+                        let _ = stopped.send(());
+                        return;
+                    }
+                }
+                () = tokio::time::sleep(wake) => self.run_timers().await,
+            }
+            self.look_after();
+        }
+    }
+
+    async fn run_timers(&mut self) {
+        let now = self.clock.now(self.fleet.now());
+        let effects = effects::tick(&mut self.fleet, now);
+        self.carry_out(effects).await;
+    }
+
+    fn look_after(&mut self) {
+        self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
+        // A snapshot must not hold an event whose effects could still be lost.
+        if self.outbox.is_saved() {
+            self.keeper.look_after(&self.fleet, &self.store);
+        }
+    }
+
+    /// The last snapshot, before the engine ends.
+    async fn save_now(&mut self) {
+        self.outbox.flush(&self.store).await;
+        if self.outbox.is_saved() {
+            self.keeper.save_now(&self.fleet, &self.store).await;
+        } else {
+            tracing::warn!(
+                "no snapshot was written: an effect is not stored; the next start brings it again"
+            );
+        }
+    }
+
+    /// Lets other tasks run and adds what they send, until a turn brings nothing: a commit of twenty events costs nearly the
+    /// same as a commit of one. A single event does not wait for others.
+    async fn gather(&mut self, batch: &mut Vec<Input>) {
+        let (mut before, mut turns) = (1, 0);
+        while batch.len() > before && turns < GATHER_TURNS_MAX {
+            (before, turns) = (batch.len(), turns + 1);
+            tokio::task::yield_now().await;
+            self.receive_waiting(batch);
+        }
+    }
+
+    /// An hour if no timer runs: a sleeping engine costs nothing.
+    fn until_next_timer(&mut self) -> std::time::Duration {
+        let now = self.clock.now(self.fleet.now());
+        let due = self.fleet.next_wake().map_or(Millis::hours(1), |at| at - now);
+        std::time::Duration::from_millis(due.0.max(0) as u64)
+    }
+
+    /// Handles the batch, and the events that arrive while it is stored. Queries come last, so that they see all of it.
+    async fn handle(&mut self, inputs: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
+        let batch = Batch::sort(inputs);
+        let Batch { enriched, lines, queries, .. } = self.commit_all(inputs, batch).await;
+        if !enriched.is_empty() {
+            self.enrich(enriched).await;
+        }
+        self.commit_news(lines).await;
+        if !queries.is_empty() {
+            // The answer is as of now, even if a due timer has not woken the engine yet.
+            self.run_timers().await;
+        }
+        queries.into_iter().fold(None, |stopped, query| self.answer(query).or(stopped))
+    }
+
+    /// After the batch's events, so that the first line of a session finds it. A client with a `refreshInterval` sends the
+    /// same line every second: that is not worth a write.
+    async fn commit_news(&mut self, lines: Vec<(Record, Reply)>) {
+        let mut news = Events::default();
+        for (record, reply) in lines {
+            if self.fleet.is_news(&Event::from_record(&record)) {
+                news.push(vec![record], reply);
+            } else {
+                // The status line command does not wait for the reply.
+                let _ = reply.send(Ok(Vec::new()));
+            }
+        }
+        self.commit(news).await;
+    }
+
+    /// Transcripts are not events: what was read is stored beside the log, and read again after a restart.
+    async fn enrich(&mut self, enriched: Vec<(String, Box<Summary>)>) {
+        let now = self.clock.now(self.fleet.now());
+        let mut effects: Vec<_> = effects::tick(&mut self.fleet, now).collect();
+        for (id, summary) in enriched {
+            effects.extend(Caused::by(self.fleet.last_seq(), self.fleet.enrich(&id.into(), *summary)));
+        }
+        self.carry_out(effects).await;
+    }
+
+    fn answer(&mut self, query: Input) -> Option<oneshot::Sender<()>> {
+        if matches!(query, Input::Board(_) | Input::Subscribe { .. }) {
+            self.watched |= matches!(query, Input::Subscribe { .. });
+            self.write_changed_cards();
+        }
+        // The sender may have gone; then its answer is dropped.
+        match query {
+            Input::Board(reply) => drop(reply.send(self.changes.snapshot())),
+            Input::AllCards(reply) => drop(reply.send(self.all_cards())),
+            Input::Card { id, reply } => drop(reply.send(self.card(&id))),
+            Input::Explain { id, reply } => drop(reply.send(self.fleet.get(&id).map(explain::explain))),
+            Input::History { since, reply } => drop(reply.send(explain::history(&self.fleet, since))),
+            Input::Subscribe { last_event_id, reply } => {
+                drop(reply.send(self.changes.subscribe(last_event_id.as_deref())));
+            }
+            Input::FindAsk { id, reply } => drop(reply.send(KnownAsk::find(&self.fleet, &id))),
+            Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),
+            Input::Stop(reply) => return Some(reply),
+            Input::Overview(reply) => {
+                drop(reply.send(overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
+            }
+            Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } => {}
+        }
+        None
+    }
+
+    fn card(&self, id: &str) -> Option<Card> {
+        Some(view::card(self.fleet.get(id)?, self.fleet.rules()))
+    }
+
+    /// The board's cards first. `n` must be the number of the last change in them, so changed cards are sent before.
+    fn all_cards(&mut self) -> FleetCards {
+        self.write_changed_cards();
+        let card = |session| view::card(session, self.fleet.rules());
+        let (on_board, replaced): (Vec<_>, Vec<_>) = self.fleet.sessions().partition(|s| view::on_board(s));
+        FleetCards {
+            boot: self.changes.boot().to_owned(),
+            n: self.changes.last_n(),
+            cards: on_board.into_iter().chain(replaced).map(card).collect(),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What the engine needs from modules that are built on top of it.
+
+use std::fmt::Debug;
+
+use flightdeck_core::approval::card::AskCard;
+use flightdeck_core::session::Session;
+
+/// Reads the transcripts of sessions. The engine says which sessions to read. Neither call may block.
+pub trait TranscriptWatch: Debug + Send + Sync {
+    /// Something happened to the session: its transcript may have grown.
+    fn touched(&self, session: &Session);
+    /// The session left the board.
+    fn forget(&self, session_id: &str);
+}
+
+/// Hooks whose reply is held open for an ask. The engine says when a hook need not wait any longer.
+pub trait HookHolds: Debug + Send + Sync {
+    /// The ask ended without an answer from here. Its hook returns, with a verdict only if the client would ask again
+    /// without one.
+    fn ended_elsewhere(&self, ask: &AskCard);
+    /// There is no such ask: its hook returns without a verdict.
+    fn release(&self, ask_id: &str);
+}
+
+/// For an engine without [`super::Engine::with_holds`]: no hook is held.
+#[derive(Debug)]
+pub(super) struct NoHolds;
+
+impl HookHolds for NoHolds {
+    fn ended_elsewhere(&self, _: &AskCard) {}
+    fn release(&self, _: &str) {}
+}

@@ -1,0 +1,208 @@
+//! Brings the fleet back after a start: the newest snapshot, and the log after it.
+
+use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::limits::ENDED_IDS_MAX;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::usage::enrichment::{Enrichment, Summary};
+use flightdeck_core::usage::price::PriceTable;
+
+use super::{Outbox, effects, outbox, snapshots};
+use crate::store::{Store, StoreError};
+
+/// The fleet, and how it was restored: for the log and `status`.
+#[derive(Debug)]
+pub struct Restored {
+    pub fleet: Fleet,
+    pub from_snapshot: bool,
+    pub replayed: u64,
+    pub unreadable: u64,
+    /// Effects that could not be carried out, for [`super::Engine::with_outbox`].
+    pub outbox: Outbox,
+}
+
+/// The newest snapshot of these rules and the log after it. Without a snapshot, the whole log that is kept.
+pub async fn restore(store: &Store, rules: Rules) -> Result<Restored, StoreError> {
+    restore_priced(store, rules, PriceTable::shipped()).await
+}
+
+/// The same, with a person's own prices for the rows of past sessions that are written on the way.
+pub async fn restore_priced(
+    store: &Store,
+    rules: Rules,
+    prices: &PriceTable,
+) -> Result<Restored, StoreError> {
+    let snapshot = store.latest_snapshot(&rules.fold_version()).await?;
+    let known = snapshot.as_ref().and_then(|s| match snapshots::unpack(&s.body.whole()) {
+        Ok(fleet) => Some(fleet.with_rules(rules.clone())),
+        Err(error) => {
+            tracing::warn!(%error, seq = s.seq, "a snapshot cannot be read; the log is replayed instead");
+            None
+        }
+    });
+    drop(snapshot);
+    let from_snapshot = known.is_some();
+    let fleet = match known {
+        Some(fleet) => fleet,
+        None => from_nothing(store, rules).await?,
+    };
+    replay(store, fleet, from_snapshot, prices).await
+}
+
+/// An empty fleet that knows which sessions ended before the log begins: a late hook must not bring them back. All other
+/// sessions follow from the log.
+async fn from_nothing(store: &Store, rules: Rules) -> Result<Fleet, StoreError> {
+    let mut fleet = Fleet::new(rules);
+    let log_begins = match store.oldest().await? {
+        Some(oldest) if oldest.seq == 1 => return Ok(fleet),
+        oldest => oldest.map(|o| o.received_at),
+    };
+    let (mut before, mut known) = (None, 0);
+    while known < ENDED_IDS_MAX {
+        let page = store.stored_sessions(before, ENDED_IDS_MAX - known).await?;
+        known += page.sessions.len();
+        for session in page.sessions {
+            if let Some(ended) = session.ended_at
+                && log_begins.is_none_or(|begins| session.started_at < begins)
+            {
+                fleet.remember_ended(session.id.into(), ended);
+            }
+        }
+        before = page.next_before;
+        if before.is_none() {
+            break;
+        }
+    }
+    Ok(fleet)
+}
+
+async fn replay(
+    store: &Store,
+    mut fleet: Fleet,
+    from_snapshot: bool,
+    prices: &PriceTable,
+) -> Result<Restored, StoreError> {
+    let mut pages = store.replay(fleet.last_seq()).await?;
+    let (mut replayed, mut unreadable, mut outbox) = (0, 0, Outbox::default());
+    while let Some(page) = pages.next().await? {
+        unreadable += page.unreadable;
+        let mut forgotten = Vec::new();
+        for record in &page.records {
+            for caused in effects::apply(&mut fleet, &Event::from_record(record)) {
+                // Only effects of the outbox may have been lost with the last daemon.
+                if let Effect::Forgotten(session) = caused.effect {
+                    forgotten.push((caused.seq, session));
+                }
+            }
+            replayed += 1;
+        }
+        for (seq, mut session) in forgotten {
+            session.enrichment = remembered(store, &session.id, prices).await?.map(Box::new);
+            outbox.add(outbox::past_session(seq, &session, fleet.rules()));
+        }
+        outbox.flush_if_due(store).await;
+        if replayed % 100_000 < page.records.len() as u64 {
+            tracing::info!(replayed, "replaying the event log");
+        }
+    }
+    outbox.recover(store).await?;
+    Ok(Restored { fleet, from_snapshot, replayed, unreadable, outbox })
+}
+
+/// What was read of the session's transcripts before the restart. They are not read again once a session has left.
+async fn remembered(store: &Store, id: &str, prices: &PriceTable) -> Result<Option<Summary>, StoreError> {
+    let Some(read) = store.transcript(id).await? else { return Ok(None) };
+    let whole = read.known.as_deref().and_then(|json| serde_json::from_str(json).ok());
+    Ok(Some(Summary::of(whole.unwrap_or_else(|| Enrichment::of_costs(&read.counted)), prices)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::hook_at;
+    use super::*;
+    use crate::store::{PAGE_ITEMS_MAX, RetentionPolicy, SessionRead, StoredSession, TranscriptBatch};
+    use flightdeck_core::time::{Millis, Timestamp};
+    use flightdeck_core::usage::enrichment::Counted;
+    use flightdeck_core::usage::price::Usage;
+    use flightdeck_core::wire::transcript::MessageKey;
+
+    fn stored(n: usize) -> StoredSession {
+        let at = Timestamp::from_millis(n as i64);
+        let (id, card) = (format!("s{n}"), "{}".to_owned());
+        StoredSession {
+            id,
+            project: None,
+            title: None,
+            started_at: at,
+            last_activity_at: at,
+            ended_at: Some(at),
+            card,
+        }
+    }
+
+    #[tokio::test]
+    async fn every_ended_session_is_remembered_over_any_number_of_pages() {
+        let store = Store::in_memory().unwrap();
+        let count = 2 * PAGE_ITEMS_MAX + 1;
+        store.put_sessions((0..count).map(stored).collect()).await.unwrap();
+        let fleet = serde_json::to_value(from_nothing(&store, Rules::default()).await.unwrap()).unwrap();
+        assert_eq!(fleet["ended"].as_object().unwrap().len(), count);
+    }
+
+    #[tokio::test]
+    async fn without_the_beginning_of_the_log_only_sessions_that_ended_before_it_are_remembered() {
+        let store = Store::in_memory().unwrap();
+        let hour = Millis::hours(1).0;
+        store
+            .append(vec![hook_at("UserPromptSubmit", 0), hook_at("UserPromptSubmit", 10 * hour)])
+            .await
+            .unwrap();
+        let sessions = [
+            StoredSession { id: "before".to_owned(), ..stored(0) },
+            StoredSession { id: "made room".to_owned(), ended_at: None, ..stored(0) },
+            StoredSession { id: "in the log".to_owned(), ..stored(11 * hour as usize) },
+        ];
+        store.put_sessions(sessions.into()).await.unwrap();
+        let remembered = async || {
+            let fleet = from_nothing(&store, Rules::default()).await.unwrap();
+            let fleet = serde_json::to_value(fleet).unwrap();
+            fleet["ended"].as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(remembered().await, Vec::<String>::new(), "the log is whole");
+        let policy =
+            RetentionPolicy { max_age: Millis(hour), keep_after_seq: 1, ..RetentionPolicy::default() };
+        store.retain(Timestamp::from_millis(10 * hour), policy).await.unwrap();
+        assert_eq!(store.oldest().await.unwrap().unwrap().seq, 2);
+        assert_eq!(remembered().await, ["before"]);
+    }
+
+    #[tokio::test]
+    async fn a_row_that_is_written_during_a_replay_has_its_numbers() {
+        let store = Store::in_memory().unwrap();
+        let later = Rules::default().done_keeps.0 + 60_000;
+        let records =
+            vec![hook_at("UserPromptSubmit", 1), hook_at("SessionEnd", 2), hook_at("SessionStart", later)];
+        let records: Vec<_> = records
+            .into_iter()
+            .enumerate()
+            .map(|(n, mut record)| {
+                if n == 2 {
+                    record.subject = "other".into();
+                }
+                record
+            })
+            .collect();
+        store.append(records).await.unwrap();
+        let usage = Usage { output: 1000, ..Usage::default() };
+        let (key, at) = (MessageKey(7), Timestamp::from_millis(1));
+        let counted = Counted { key, model: "claude-opus-5-5".to_owned(), agent: String::new(), at, usage };
+        let session = SessionRead { session_id: "s".to_owned(), ..SessionRead::default() };
+        let batch =
+            TranscriptBatch { anew: true, session, files: Vec::new(), known: None, counted: vec![counted] };
+        store.put_transcripts(vec![batch]).await.unwrap();
+        restore(&store, Rules::default()).await.unwrap();
+        let kept = store.stored_sessions(None, 10).await.unwrap().sessions;
+        let card: serde_json::Value = serde_json::from_str(&kept[0].card).unwrap();
+        assert_eq!((&card["id"], &card["cost"]["usd_micros"]), (&"s".into(), &20_000.into()), "{card:#}");
+    }
+}

@@ -1,0 +1,198 @@
+//! The methods of [`Store`]: each sends one command to the store's thread and awaits the reply.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use flightdeck_core::log::record::Record;
+use flightdeck_core::time::Timestamp;
+use tokio::sync::oneshot;
+use tokio::time::{Duration, Instant};
+
+use super::log::*;
+use super::outbox::*;
+use super::sessions::*;
+use super::snapshots::*;
+use super::thread::{Command, Reply};
+use super::transcripts::*;
+use super::{PAGE_ITEMS_MAX, REPLAY_CHUNK_EVENTS_MAX, Result, Store, StoreError};
+
+/// An append that takes longer is logged: hooks have given up waiting by then.
+const SLOW_APPEND: Duration = Duration::from_secs(1);
+
+impl Store {
+    /// One transaction for the whole batch; the results are in the order of the records. An event that is in the log
+    /// already (or twice in the batch) is not stored again. On an error nothing is stored, unless the store stopped
+    /// ([`StoreError::Closed`]). Pass an `Arc` to keep the records: the store drops its clone before it replies.
+    pub async fn append(&self, records: impl Into<Arc<Vec<Record>>>) -> Result<Vec<Appended>> {
+        self.send_append(records).await.committed().await
+    }
+
+    /// The same in two steps: after the first, the batch is stored before everything that is sent later.
+    pub async fn send_append(&self, records: impl Into<Arc<Vec<Record>>>) -> Pending {
+        let (records, begun) = (records.into(), Instant::now());
+        let (reply, answer) = oneshot::channel();
+        // A closed store drops the reply, and `committed` returns that it is closed.
+        let _ = self.commands.send(Command::Append { records, reply }).await;
+        Pending { answer, begun }
+    }
+
+    /// The log after `after_seq`, in chunks. The next chunk is read while the last one is used.
+    pub async fn replay(&self, after_seq: u64) -> Result<Replay> {
+        let pending = Some(self.send(|reply| after(after_seq, reply)).await?);
+        Ok(Replay { store: self.clone(), pending })
+    }
+
+    /// At most [`PAGE_ITEMS_MAX`] at a time.
+    pub async fn events_of(&self, wanted: EventsOf) -> Result<EventPage> {
+        let wanted = EventsOf { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
+        self.ask(|reply| Command::EventsOf { wanted, reply }).await
+    }
+
+    /// A page may be empty and still have a next one: each call looks at a bounded part of the log.
+    pub async fn events_named(&self, wanted: EventsNamed) -> Result<EventPage> {
+        self.ask(|reply| Command::EventsNamed { wanted, reply }).await
+    }
+
+    pub async fn event(&self, seq: u64) -> Result<Option<Record>> {
+        self.ask(|reply| Command::Event { seq, reply }).await
+    }
+
+    /// Zero in an empty log.
+    pub async fn last_seq(&self) -> Result<u64> {
+        self.ask(Command::LastSeq).await
+    }
+
+    pub async fn oldest(&self) -> Result<Option<Oldest>> {
+        self.ask(Command::Oldest).await
+    }
+
+    /// Events ever appended, removed ones included. Cheap: the totals are kept.
+    pub async fn counts_by_name(&self) -> Result<BTreeMap<String, u64>> {
+        self.ask(Command::CountsByName).await
+    }
+
+    /// The size on disk, with the write-ahead log.
+    pub async fn size_bytes(&self) -> Result<u64> {
+        self.ask(Command::SizeBytes).await
+    }
+
+    /// Removes old events in small steps; other commands are served in between. Never removes the newest event, nor an
+    /// event that is not in the older of the kept snapshots: falling back on that snapshot must lose nothing.
+    pub async fn retain(&self, now: Timestamp, policy: RetentionPolicy) -> Result<RetainReport> {
+        self.ask(|reply| Command::Retain { now, policy, reply }).await
+    }
+}
+
+impl Store {
+    pub async fn put_outbox(&self, effects: Vec<OutboxEffect>) -> Result<()> {
+        self.ask(|reply| Command::PutOutbox { effects, reply }).await
+    }
+
+    /// The effects that have not been carried out.
+    pub async fn outbox(&self) -> Result<Vec<OutboxEffect>> {
+        self.ask(Command::Outbox).await
+    }
+
+    pub async fn finish_outbox(&self, done: Vec<OutboxKey>, rows: Vec<StoredSession>) -> Result<()> {
+        self.ask(|reply| Command::FinishOutbox { done, rows, reply }).await
+    }
+}
+
+impl Store {
+    pub async fn put_sessions(&self, sessions: Vec<StoredSession>) -> Result<()> {
+        self.ask(|reply| Command::PutSessions { sessions, reply }).await
+    }
+
+    /// The last active first, at most [`PAGE_ITEMS_MAX`] at a time.
+    pub async fn stored_sessions(&self, before: Option<SessionCursor>, limit: usize) -> Result<SessionPage> {
+        let limit = limit.min(PAGE_ITEMS_MAX);
+        self.ask(|reply| Command::StoredSessions { before, limit, reply }).await
+    }
+
+    pub async fn stored_session(&self, id: &str) -> Result<Option<StoredSession>> {
+        let id = id.to_owned();
+        self.ask(|reply| Command::StoredSession { id, reply }).await
+    }
+}
+
+impl Store {
+    pub async fn save_snapshot(&self, snapshot: Snapshot) -> Result<()> {
+        self.ask(|reply| Command::SaveSnapshot { snapshot, reply }).await
+    }
+
+    /// The newest undamaged snapshot of these rules. Without one, the whole log has to be replayed.
+    pub async fn latest_snapshot(&self, rules_version: &str) -> Result<Option<Snapshot>> {
+        let rules_version = rules_version.to_owned();
+        self.ask(|reply| Command::LatestSnapshot { rules_version, reply }).await
+    }
+}
+
+impl Store {
+    /// Stores what was read of transcripts and how far: all of it or nothing.
+    pub async fn put_transcripts(&self, batches: Vec<TranscriptBatch>) -> Result<()> {
+        self.ask(|reply| Command::PutTranscripts { batches, reply }).await
+    }
+
+    /// How far every transcript was read.
+    pub async fn transcript_files(&self) -> Result<Vec<FileRead>> {
+        self.ask(Command::TranscriptFiles).await
+    }
+
+    /// How far one session was read, with all its messages.
+    pub async fn transcript(&self, session_id: &str) -> Result<Option<TranscriptBatch>> {
+        let session_id = session_id.to_owned();
+        self.ask(|reply| Command::Transcript { session_id, reply }).await
+    }
+
+    /// Sessions with a message since then, in the order they started.
+    pub async fn transcript_sessions(&self, since: Timestamp) -> Result<Vec<SessionRead>> {
+        self.ask(|reply| Command::TranscriptSessions { since, reply }).await
+    }
+
+    /// Every message of these sessions. Ask for a few at a time: events wait meanwhile.
+    pub async fn usage_of(&self, sessions: Vec<String>) -> Result<Vec<SessionUsage>> {
+        self.ask(|reply| Command::UsageOf { sessions, reply }).await
+    }
+}
+
+fn after(after_seq: u64, reply: Reply<EventPage>) -> Command {
+    Command::EventsAfter { after_seq, limit: REPLAY_CHUNK_EVENTS_MAX, reply }
+}
+
+/// An append that is not committed yet.
+#[derive(Debug)]
+pub struct Pending {
+    answer: oneshot::Receiver<Result<Vec<Appended>>>,
+    begun: Instant,
+}
+
+impl Pending {
+    pub async fn committed(self) -> Result<Vec<Appended>> {
+        let appended = self.answer.await.map_err(|_| StoreError::Closed)?;
+        let took = self.begun.elapsed();
+        if took >= SLOW_APPEND {
+            tracing::warn!(took_ms = took.as_millis() as u64, "the disk is slow: events waited for it");
+        }
+        appended
+    }
+}
+
+/// A replay of the log, one chunk at a time.
+#[derive(Debug)]
+pub struct Replay {
+    store: Store,
+    pending: Option<oneshot::Receiver<Result<EventPage>>>,
+}
+
+impl Replay {
+    /// `None` at the end of the log.
+    pub async fn next(&mut self) -> Result<Option<EventPage>> {
+        let Some(pending) = self.pending.take() else { return Ok(None) };
+        let page = pending.await.map_err(|_| StoreError::Closed)??;
+        if let Some(seq) = page.next {
+            self.pending = Some(self.store.send(|reply| after(seq, reply)).await?);
+        }
+        let empty = page.records.is_empty() && page.unreadable == 0;
+        Ok((!empty).then_some(page))
+    }
+}

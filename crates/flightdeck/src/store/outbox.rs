@@ -1,0 +1,32 @@
+//! The outbox: effects that must not be lost, until they have been carried out.
+//! `docs/decisions/0014-effects-and-the-outbox.md` has the reasons.
+
+use super::{Result, StoredSession};
+
+pub trait Outbox {
+    /// Stores the effects that are not in the outbox yet. All or nothing; durable when it returns.
+    fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()>;
+    /// The effects that have not been carried out, in the order of their events.
+    fn outbox(&mut self) -> Result<Vec<OutboxEffect>>;
+    /// Marks effects as carried out, and in the same transaction writes the rows that they asked for.
+    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()>;
+}
+
+/// Identifies an effect. A replay of the log gives the same effect the same key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OutboxKey {
+    /// The last event that was applied when the effect arose.
+    pub seq: u64,
+    pub kind: String,
+    /// What the effect is about: a session's id, for example.
+    pub subject: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxEffect {
+    pub key: OutboxKey,
+    pub body: String,
+    /// It may be carried out again if a replay of the whole log brings it again. Not stored: an effect that is read from the
+    /// outbox has not been carried out.
+    pub repeatable: bool,
+}

@@ -1,0 +1,53 @@
+//! The outbox as a table.
+
+use rusqlite::{Connection, Row, Transaction, params};
+
+use super::super::{OutboxEffect, OutboxKey, Result, StoredSession};
+use super::{from_db, sessions, to_db};
+
+/// An effect before the horizon was carried out long ago: only a repeatable one may come again.
+const PUT: &str = "INSERT INTO outbox (seq, kind, subject, body) SELECT ?1, ?2, ?3, ?4 \
+     WHERE ?5 OR ?1 >= (SELECT seq FROM outbox_horizon) ON CONFLICT (seq, kind, subject) DO NOTHING";
+
+const FINISH: &str = "UPDATE outbox SET done = 1 WHERE seq = ?1 AND kind = ?2 AND subject = ?3";
+
+const WAITING: &str = "SELECT seq, kind, subject, body FROM outbox WHERE NOT done ORDER BY seq";
+
+pub(super) fn put(conn: &mut Connection, effects: &[OutboxEffect]) -> Result<()> {
+    let tx = conn.transaction()?;
+    let mut put = tx.prepare_cached(PUT)?;
+    for OutboxEffect { key, body, repeatable } in effects {
+        put.execute(params![to_db(key.seq), key.kind, key.subject, body, repeatable])?;
+    }
+    drop(put);
+    Ok(tx.commit()?)
+}
+
+pub(super) fn waiting(conn: &Connection) -> Result<Vec<OutboxEffect>> {
+    let mut select = conn.prepare_cached(WAITING)?;
+    Ok(select.query_map([], effect)?.collect::<Result<_, _>>()?)
+}
+
+fn effect(row: &Row<'_>) -> rusqlite::Result<OutboxEffect> {
+    let key = OutboxKey { seq: from_db(row.get(0)?), kind: row.get(1)?, subject: row.get(2)? };
+    Ok(OutboxEffect { key, body: row.get(3)?, repeatable: true })
+}
+
+pub(super) fn finish(conn: &mut Connection, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()> {
+    let tx = conn.transaction()?;
+    sessions::put_in(&tx, rows)?;
+    let mut finish = tx.prepare_cached(FINISH)?;
+    for OutboxKey { seq, kind, subject } in done {
+        finish.execute(params![to_db(*seq), kind, subject])?;
+    }
+    drop(finish);
+    Ok(tx.commit()?)
+}
+
+/// Called when a snapshot is complete. Effects of the events that every kept snapshot holds cannot come again by a replay from
+/// one. Not those of a snapshot's own last event: a timer may cause them after the snapshot was taken.
+pub(super) fn remove_done(tx: &Transaction<'_>) -> Result<()> {
+    tx.execute("UPDATE outbox_horizon SET seq = max(seq, (SELECT min(seq) FROM snapshots))", [])?;
+    tx.execute("DELETE FROM outbox WHERE done AND seq < (SELECT seq FROM outbox_horizon)", [])?;
+    Ok(())
+}

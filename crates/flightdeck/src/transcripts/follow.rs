@@ -1,0 +1,356 @@
+//! Follows the transcripts of live sessions. A hook or a changed file is a hint; the new lines are read a moment later.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flightdeck_core::limits::GROWTH_COUNTS_AFTER;
+use flightdeck_core::log::from_transcript;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Summary;
+use flightdeck_core::usage::price::PriceTable;
+use flightdeck_core::usage::surroundings::Surroundings;
+use tokio::sync::mpsc;
+
+use super::folder_watches::FolderWatches;
+use super::history::History;
+use super::line_reader::LineReader;
+use super::live_session::{LiveSession, session_id_of};
+use super::locate::{Transcript, find_main};
+use super::unhooked_sessions::{UnhookedSessions, recent_activity};
+use super::watch_list::TouchedSession;
+pub use super::watch_list::WatchList;
+use super::{repository, tasks};
+use crate::clock;
+use crate::engine::EngineHandle;
+use crate::store::{Store, StoreError};
+
+/// The client buffers its lines for 100 ms; reading waits longer than that.
+const READ_AFTER: Duration = Duration::from_millis(150);
+/// After a hook the last lines may be late; a second read costs one `stat` if there are none.
+const SECOND_READ_AFTER: Duration = Duration::from_millis(700);
+/// Most changed paths that wait; if there are more, every followed session is read.
+const HINTS_WAITING_MAX: usize = 1024;
+/// When to retry after the store refused: a full disk stays full for a while.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+/// Pause after reading, as a multiple of the time it took, so that reading uses a fraction of one processor.
+const PAUSE_PER_WORK: u32 = 4;
+/// Longest pause: a new session must not wait for the large file of another.
+const PAUSE_MAX: Duration = Duration::from_millis(200);
+
+/// Follows until the daemon stops.
+pub async fn follow(
+    watch_list: WatchList,
+    store: Store,
+    engine: EngineHandle,
+    prices: Arc<PriceTable>,
+    history: Arc<History>,
+) {
+    let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
+    let lost = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let follower = Follower {
+        watch_list,
+        store,
+        engine,
+        prices,
+        history,
+        hints,
+        watches: FolderWatches::new(hint, Arc::clone(&lost)),
+        lost,
+        sessions: BTreeMap::new(),
+        due: BTreeMap::new(),
+        unhooked: UnhookedSessions::default(),
+        reader: LineReader::default(),
+    };
+    follower.run().await;
+}
+
+struct Follower {
+    watch_list: WatchList,
+    store: Store,
+    engine: EngineHandle,
+    prices: Arc<PriceTable>,
+    /// Told about changes of files that are not followed.
+    history: Arc<History>,
+    hints: mpsc::Receiver<PathBuf>,
+    /// A hint was lost: read every session.
+    lost: Arc<std::sync::atomic::AtomicBool>,
+    watches: FolderWatches,
+    sessions: BTreeMap<String, Followed>,
+    /// When to read which session, and whether to read it once more after that.
+    due: BTreeMap<String, (Instant, Option<Instant>)>,
+    unhooked: UnhookedSessions,
+    reader: LineReader,
+}
+
+#[derive(Debug)]
+struct Followed {
+    /// `None` while it is being read.
+    live: Option<LiveSession>,
+    main: PathBuf,
+    guessed: bool,
+    cwd: Option<PathBuf>,
+    reported_at: Timestamp,
+    /// As last sent to the engine.
+    around: Surroundings,
+    ended: bool,
+}
+
+impl Followed {
+    fn new(touched: &TouchedSession) -> Self {
+        Self {
+            live: None,
+            main: touched.path.clone(),
+            guessed: touched.guessed,
+            cwd: touched.cwd.clone(),
+            reported_at: touched.reported_at,
+            around: Surroundings::default(),
+            ended: touched.ended,
+        }
+    }
+
+    fn update(&mut self, touched: TouchedSession) {
+        self.cwd = touched.cwd.or(self.cwd.take());
+        self.reported_at = touched.reported_at;
+        self.ended = touched.ended;
+    }
+}
+
+impl Follower {
+    async fn run(mut self) {
+        if let Some(projects) = self.watch_list.projects().map(Path::to_owned) {
+            self.watches.watch_projects(&projects);
+            // Files may have grown before their folders were watched.
+            self.history.mark_unread();
+        }
+        loop {
+            #[cfg(test)]
+            self.watch_list.set_busy(!self.due.is_empty());
+            let next = self.due.values().map(|(at, _)| *at).chain(self.unhooked.next_due()).min();
+            let sleep = next.map(|at| at.saturating_duration_since(Instant::now()));
+            tokio::select! {
+                () = self.watch_list.changed() => self.apply_pending(),
+                hint = self.hints.recv() => match hint {
+                    Some(path) => self.handle_changed_path(&path),
+                    None => return,
+                },
+                () = tokio::time::sleep(sleep.unwrap_or(Duration::from_secs(3600))), if sleep.is_some() => {
+                    let began = Instant::now();
+                    self.read_due().await;
+                    self.report_unhooked().await;
+                    tokio::time::sleep((began.elapsed() * PAUSE_PER_WORK).min(PAUSE_MAX)).await;
+                }
+            }
+        }
+    }
+
+    fn apply_pending(&mut self) {
+        let (touched, forgotten) = self.watch_list.take_pending();
+        for id in forgotten {
+            self.due.remove(&id);
+            self.history.mark_unread();
+            if let Some(followed) = self.sessions.remove(&id) {
+                self.watches.unwatch_session(&followed.main);
+            }
+        }
+        let now = Instant::now();
+        for (id, touched) in touched {
+            // A guessed path never replaces a followed one, which was searched for if the first guess was wrong.
+            let known = self.sessions.get(&id).is_some_and(|f| touched.guessed || f.main == touched.path);
+            if !known && let Some(old) = self.sessions.insert(id.clone(), Followed::new(&touched)) {
+                self.watches.unwatch_session(&old.main);
+            }
+            if let Some(followed) = self.sessions.get_mut(&id) {
+                followed.update(touched);
+            }
+            // A new session is read at once.
+            let first = if known { now + READ_AFTER } else { now };
+            self.schedule(id, first, Some(now + SECOND_READ_AFTER));
+        }
+    }
+
+    fn handle_changed_path(&mut self, path: &Path) {
+        let soon = Instant::now() + READ_AFTER;
+        if self.lost.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            self.history.mark_unread();
+            self.schedule_all(soon, |_| true);
+        }
+        if let Some(mains) = self.watches.head_changed(path) {
+            return self.schedule_all(soon, |f| mains.contains(&f.main));
+        }
+        if Transcript::from_path(path).is_some_and(|transcript| !self.watch_list.follows_file(&transcript)) {
+            self.history.mark_unread();
+        }
+        match session_id_of(path) {
+            Some(id) if self.sessions.contains_key(&id) => self.schedule(id, soon, None),
+            Some(_) => self.unhooked.note_change(path, soon),
+            // A folder appeared or disappeared: sessions that wait for it are read again.
+            None => {
+                self.watch_new_projects(path, soon);
+                let waiting = self.watches.folder_changed(path);
+                self.schedule_all(soon, |f| waiting.iter().any(|folder| f.main.starts_with(folder)));
+            }
+        }
+    }
+
+    /// A project's folder appeared or disappeared. Files in a new folder were written before it was watched.
+    fn watch_new_projects(&mut self, changed: &Path, soon: Instant) {
+        let Some(projects) = self.watch_list.projects() else { return };
+        if changed != projects && changed.parent() != Some(projects) {
+            return;
+        }
+        for folder in self.watches.watch_projects(projects) {
+            self.history.mark_unread();
+            let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            files.for_each(|file| self.unhooked.note_change(&file.path(), soon));
+        }
+    }
+
+    async fn report_unhooked(&mut self) {
+        for path in self.unhooked.take_due(Instant::now()) {
+            let Some(id) = session_id_of(&path).filter(|id| !self.watch_list.follows(id)) else { continue };
+            let (file, now) = (path.clone(), clock::now());
+            let at = tokio::task::spawn_blocking(move || recent_activity(&file, now)).await.ok().flatten();
+            if let Some(at) = at {
+                self.report_growth(&id, &path, at).await;
+            }
+        }
+    }
+
+    async fn report_growth(&self, id: &str, path: &Path, at: Timestamp) {
+        let Some(path) = path.to_str() else { return };
+        let record = from_transcript::record(&id.into(), path, at, clock::fresh_id());
+        if let Err(error) = self.engine.append_if_news(record).await {
+            tracing::warn!(%error, session = id, "could not store that the transcript grew; the next growth is reported again");
+        }
+    }
+
+    fn schedule_all(&mut self, at: Instant, which: impl Fn(&Followed) -> bool) {
+        let ids: Vec<_> = self.sessions.iter().filter(|(_, f)| which(f)).map(|(id, _)| id.clone()).collect();
+        ids.into_iter().for_each(|id| self.schedule(id, at, None));
+    }
+
+    /// Of two first reads the earlier one stays, of two second reads the later one.
+    fn schedule(&mut self, id: String, at: Instant, again: Option<Instant>) {
+        let due = self.due.entry(id).or_insert((at, again));
+        due.0 = due.0.min(at);
+        due.1 = due.1.max(again);
+    }
+
+    async fn read_due(&mut self) {
+        let now = Instant::now();
+        let ready: Vec<_> =
+            self.due.iter().filter(|(_, (at, _))| *at <= now).map(|(id, _)| id.clone()).collect();
+        for id in ready {
+            let again = self.due.remove(&id).and_then(|(_, again)| again).filter(|at| *at > now);
+            let more = self.read(&id).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, session = id, "could not read the transcripts of a session; they are read again at its next event");
+                // If the store refused, the lines are read again even without another hook.
+                if error.is::<StoreError>() {
+                    self.schedule(id.clone(), Instant::now() + RETRY_AFTER, None);
+                }
+                false
+            });
+            if more {
+                // The other sessions are read first, so that they do not wait for a large file.
+                self.schedule(id, Instant::now(), again);
+            } else if let Some(at) = again {
+                self.schedule(id, at, None);
+            } else if self.sessions.get(&id).is_some_and(|f| f.ended) {
+                self.stop_following(&id);
+            }
+        }
+    }
+
+    /// An ended session needs no watch and no fold. A later hook creates both again.
+    fn stop_following(&mut self, id: &str) {
+        if let Some(followed) = self.sessions.get_mut(id) {
+            followed.live = None;
+            let main = followed.main.clone();
+            self.watches.unwatch_session(&main);
+        }
+    }
+
+    /// Searches all projects for a transcript whose guessed path does not exist.
+    async fn locate_main(&mut self, id: &str) {
+        let Some(followed) = self.sessions.get_mut(id).filter(|f| f.guessed && !f.main.exists()) else {
+            return;
+        };
+        let Some(projects) = self.watch_list.projects().map(Path::to_owned) else { return };
+        let guess = followed.main.clone();
+        let found = tokio::task::spawn_blocking(move || find_main(&projects, &guess)).await;
+        if let Ok(Some(main)) = found {
+            self.watches.unwatch_session(&followed.main);
+            self.watch_list.set_main_path(id, &main);
+            followed.live = None;
+            followed.main = main;
+        }
+    }
+
+    /// Reads one step of a session's transcripts. True if there is more to read.
+    async fn read(&mut self, id: &str) -> anyhow::Result<bool> {
+        self.locate_main(id).await;
+        let Some(followed) = self.sessions.get_mut(id) else { return Ok(false) };
+        let (cwd, reported_at) = (followed.cwd.clone(), followed.reported_at);
+        let (mut live, new) = match followed.live.take() {
+            Some(live) => (live, false),
+            None => (LiveSession::new(id, &followed.main, self.store.transcript(id).await?), true),
+        };
+        let mut reader = std::mem::take(&mut self.reader);
+        let (live, reader, step, around) = tokio::task::spawn_blocking(move || {
+            let step = live.step(&mut reader);
+            let around = surroundings(&live, cwd, reported_at);
+            (live, reader, step, around)
+        })
+        .await?;
+        self.reader = reader;
+        let (around, git_dir) = around;
+        let step = step?;
+        let more = step.as_ref().is_some_and(|step| step.more);
+        let read = step.is_some();
+        if let Some(step) = step {
+            // If this fails, the fold is ahead of the store. It is dropped here and resumed from the store.
+            self.store.put_transcripts(vec![step.batch]).await?;
+        }
+        let Some(followed) = self.sessions.get_mut(id) else { return Ok(false) };
+        if !followed.ended {
+            // Folders of subagents appear while the session runs.
+            self.watches.watch_session(&followed.main, git_dir.as_deref());
+        }
+        let changed = followed.around != around;
+        followed.around.clone_from(&around);
+        if new || read || changed {
+            self.send_summary(&live, around).await;
+        }
+        if let Some(at) = live.known().last_at.filter(|at| read && *at - reported_at >= GROWTH_COUNTS_AFTER) {
+            self.report_growth(id, &live.main, at).await;
+        }
+        if let Some(followed) = self.sessions.get_mut(id) {
+            followed.live = Some(live);
+        }
+        Ok(more)
+    }
+
+    async fn send_summary(&self, live: &LiveSession, around: Surroundings) {
+        let summary = Summary { around, ..Summary::of(live.known().clone(), &self.prices) };
+        if summary.known.is_anything() || summary.around != Surroundings::default() {
+            // This fails only while the daemon stops, and then no viewer needs the summary.
+            let _ = self.engine.enrich(&live.session_id, summary).await;
+        }
+    }
+}
+
+/// The session's repository and tasks, and the folder whose HEAD to watch. The working directory is the one reported last.
+fn surroundings(
+    live: &LiveSession,
+    cwd: Option<PathBuf>,
+    reported_at: Timestamp,
+) -> (Surroundings, Option<PathBuf>) {
+    let known = live.known();
+    let line = known.cwd_now.as_ref().filter(|_| cwd.is_none() || known.cwd_at > Some(reported_at));
+    let found = line.map(PathBuf::from).or(cwd).and_then(|cwd| repository::find(&cwd));
+    let (repository, git_dir) = found.map(|f| (f.repository, f.git_dir)).unzip();
+    let tasks = tasks::folder(&live.main).map(|folder| tasks::read(&folder)).unwrap_or_default();
+    (Surroundings { repository, tasks }, git_dir)
+}

@@ -1,0 +1,23 @@
+//! Reads the client's transcripts: those of live sessions are followed, all others are indexed in the background.
+//!
+//! `notify` reports changed files. The core folds their lines. Results and read positions are stored together. A transcript
+//! changes a session's state in one case only: it grows although neither a hook nor the registry reported the session.
+
+pub mod fast_scan;
+mod folder_watches;
+pub mod follow;
+#[cfg(test)]
+mod follow_tests;
+pub mod history;
+#[cfg(test)]
+mod history_tests;
+pub mod line_reader;
+pub mod live_session;
+pub mod locate;
+pub mod repository;
+pub mod standalone_scan;
+#[cfg(test)]
+mod surroundings_tests;
+pub mod tasks;
+mod unhooked_sessions;
+mod watch_list;

@@ -1,0 +1,146 @@
+//! The sessions whose transcripts are followed. The engine adds and removes them; the follower and the history reader use it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use flightdeck_core::session::Session;
+use flightdeck_core::time::Timestamp;
+use tokio::sync::Notify;
+
+use super::locate::{Transcript, main_path, subagents_folder};
+use crate::engine::TranscriptWatch;
+
+/// The sessions to follow. Cloning clones the handle.
+#[derive(Clone, Debug, Default)]
+pub struct WatchList {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    wake: Notify,
+    /// The client's folder of transcripts, for sessions whose transcript path is not known.
+    projects: Option<PathBuf>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Sessions with new events, and where their transcripts are.
+    touched: BTreeMap<String, TouchedSession>,
+    forgotten: BTreeSet<String>,
+    /// All followed sessions with their main transcript. The history reader skips these files.
+    followed: BTreeMap<String, PathBuf>,
+    /// The follower has scheduled reads.
+    #[cfg(test)]
+    busy: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct TouchedSession {
+    pub(super) path: PathBuf,
+    /// The path was not reported; it is where a session of this folder usually writes.
+    pub(super) guessed: bool,
+    /// The working directory, and when it was reported.
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) reported_at: Timestamp,
+    /// The session has ended: read the rest, then stop following it.
+    pub(super) ended: bool,
+}
+
+impl WatchList {
+    pub fn new(projects: Option<PathBuf>) -> Self {
+        Self { shared: Arc::new(Shared { projects, ..Shared::default() }) }
+    }
+
+    pub fn follows(&self, session_id: &str) -> bool {
+        self.state().followed.contains_key(session_id)
+    }
+
+    /// Whether this file is read for a card. A file of the same session in another folder is not.
+    pub fn follows_file(&self, transcript: &Transcript) -> bool {
+        let state = self.state();
+        let main = state.followed.get(&transcript.session_id);
+        main.is_some_and(|m| transcript.path == *m || transcript.path.starts_with(subagents_folder(m)))
+    }
+
+    /// For tests: the follower has read everything that is pending.
+    #[cfg(test)]
+    pub(super) fn is_idle(&self) -> bool {
+        let state = self.state();
+        state.touched.is_empty() && !state.busy
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_busy(&self, busy: bool) {
+        self.state().busy = busy;
+    }
+
+    pub(super) async fn changed(&self) {
+        self.shared.wake.notified().await;
+    }
+
+    pub(super) fn projects(&self) -> Option<&Path> {
+        self.shared.projects.as_deref()
+    }
+
+    /// Replaces a guessed path.
+    pub(super) fn set_main_path(&self, session_id: &str, main: &Path) {
+        self.state().followed.insert(session_id.to_owned(), main.to_owned());
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        // The maps are consistent after every statement, so a poisoned lock is safe to use.
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn take_pending(&self) -> (BTreeMap<String, TouchedSession>, BTreeSet<String>) {
+        let mut state = self.state();
+        let forgotten = std::mem::take(&mut state.forgotten);
+        forgotten.iter().for_each(|id| _ = state.followed.remove(id));
+        #[cfg(test)]
+        (state.busy = true);
+        (std::mem::take(&mut state.touched), forgotten)
+    }
+}
+
+impl TranscriptWatch for WatchList {
+    fn touched(&self, session: &Session) {
+        let reported = session.transcript_path.as_deref();
+        let reported = reported.filter(|p| p.ends_with(".jsonl") && p.starts_with('/')).map(PathBuf::from);
+        // The registry knows the working directory, not the transcript. The session may have moved into a worktree since it
+        // started.
+        let guessed = reported.is_none();
+        let usual =
+            || main_path(self.shared.projects.as_deref()?, session.project.path.as_deref()?, &session.id);
+        let Some(path) = reported.or_else(usual) else { return };
+        let touched = TouchedSession {
+            path,
+            guessed,
+            cwd: session.cwd.as_ref().map(PathBuf::from),
+            reported_at: session.last_activity_at,
+            ended: session.ended_at.is_some(),
+        };
+        let mut state = self.state();
+        let known = state.followed.get(session.id.as_str());
+        if known.is_none_or(|main| !guessed && *main != touched.path) {
+            state.followed.insert(session.id.to_string(), touched.path.clone());
+        }
+        let first = state.touched.is_empty();
+        state.touched.insert(session.id.to_string(), touched);
+        drop(state);
+        // If another entry is pending, the follower is awake already.
+        if first {
+            self.shared.wake.notify_one();
+        }
+    }
+
+    fn forget(&self, session_id: &str) {
+        let mut state = self.state();
+        state.touched.remove(session_id);
+        state.forgotten.insert(session_id.to_owned());
+        drop(state);
+        self.shared.wake.notify_one();
+    }
+}

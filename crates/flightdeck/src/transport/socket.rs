@@ -1,0 +1,317 @@
+//! The Unix socket: newline-delimited JSON, one request a line. Hooks and the CLI use it. The commands are those of the
+//! table in `flightdeck-protocol`.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use flightdeck_core::log::record::Verbatim;
+use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_protocol::types::*;
+use flightdeck_protocol::{ErrorCode, ErrorReply, Request, endpoints, frame as wire};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::app::{App, AppError, Handle, IncomingHook, ReceivedHook, Reply};
+use crate::frame::{FRAME_BYTES_MAX, Frame};
+
+/// Connections served at once. A hook needs one for a few milliseconds; more wait in the kernel's backlog.
+pub const CONNECTIONS_MAX: usize = 1024;
+/// Buffer that a connection keeps between two lines. Most lines fit, and a 20 MB hook does not stay in memory.
+const LINE_BYTES_KEPT_MAX: usize = 64 * 1024;
+
+pub async fn serve(listener: UnixListener, app: App) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let app = app.clone();
+                tokio::spawn(async move {
+                    if let Err(error) = serve_connection(stream, app).await {
+                        tracing::debug!(%error, "a socket connection broke off");
+                    }
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the socket cannot accept a connection; trying again");
+                // The process is probably out of file descriptors: trying again at once would only spin.
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+pub(crate) async fn serve_connection(stream: UnixStream, app: App) -> std::io::Result<()> {
+    // The folder is 0700 already; this also refuses a process of another user that was handed the descriptor.
+    if stream.peer_cred()?.uid() != rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    let (read, mut write) = stream.into_split();
+    let mut lines = BufReader::new(read);
+    let mut line = Vec::new();
+    while read_line(&mut lines, &mut line).await? {
+        if line.last() != Some(&b'\n') && line.len() >= FRAME_BYTES_MAX {
+            let why = format!("a line may be {FRAME_BYTES_MAX} bytes long");
+            return write.write_all(&invalid(why)).await;
+        }
+        let frame = Frame::parse(&line);
+        match frame.map(|frame| (action(&frame.cmd), frame)) {
+            Ok((Some(Action::Hook), frame)) => {
+                let bytes = line.len();
+                // A held hook may wait for minutes: its line does not stay in memory.
+                line = Vec::new();
+                hook(frame, bytes, &app, &mut lines, &mut write).await?;
+            }
+            Ok((Some(Action::Subscribe), frame)) => {
+                return subscribe(frame.args, &app, &mut lines, write).await;
+            }
+            Ok((Some(Action::StatusLine), frame)) => {
+                let reply = app.receive_status_line(&frame.args, frame.env).await;
+                write.write_all(&reply_line(reply.map(Reply::from))).await?;
+            }
+            Ok((Some(Action::Call(call)), frame)) => write.write_all(&call(&app, frame.args).await).await?,
+            Ok((None, frame)) => write.write_all(&unknown_command(&frame.cmd)).await?,
+            Err(error) => {
+                tracing::warn!(%error, bytes = line.len(), "a line on the socket is not a frame; it was refused");
+                write.write_all(&invalid(error.to_string())).await?;
+            }
+        }
+        line.clear();
+        line.shrink_to(LINE_BYTES_KEPT_MAX);
+    }
+    Ok(())
+}
+
+/// False at the end. A last line without a newline still counts.
+async fn read_line(lines: &mut BufReader<OwnedReadHalf>, line: &mut Vec<u8>) -> std::io::Result<bool> {
+    lines.take(FRAME_BYTES_MAX as u64).read_until(b'\n', line).await?;
+    Ok(!line.is_empty())
+}
+
+type Line<'a> = Pin<Box<dyn Future<Output = Vec<u8>> + Send + 'a>>;
+
+/// What a command does.
+enum Action {
+    /// One reply.
+    Call(for<'a> fn(&'a App, Map<String, Value>) -> Line<'a>),
+    /// A reply when the event is stored, and a second one with the verdict.
+    Hook,
+    StatusLine,
+    /// Changes until the viewer leaves.
+    Subscribe,
+}
+
+/// One arm for each `socket` line of the table.
+macro_rules! actions {
+    ($(
+        $request:ident -> $reply:ty, $summary:literal {
+            $(socket $command:literal $(by $special:ident)?, example $example:tt;)?
+            $(http $method:ident $path:literal $(by $handler:ident)? $(, $about:literal)? [$($responses:tt)*];)*
+        }
+    )*) => {
+        fn action(command: &str) -> Option<Action> {
+            match command {
+                $($($command => Some(action_of!($request $($special)?)),)?)*
+                _ => None,
+            }
+        }
+    };
+}
+
+macro_rules! action_of {
+    ($request:ident) => {
+        Action::Call(|app, args| Box::pin(call::<$request>(app, args)))
+    };
+    ($request:ident hook) => {
+        Action::Hook
+    };
+    ($request:ident status_line) => {
+        Action::StatusLine
+    };
+    ($request:ident subscribe) => {
+        Action::Subscribe
+    };
+}
+
+endpoints!(actions);
+
+async fn call<R: Request>(app: &App, args: Map<String, Value>) -> Vec<u8>
+where
+    App: Handle<R>,
+{
+    let reply = match R::deserialize(Value::Object(args)) {
+        Ok(request) => app.handle(request).await,
+        Err(error) => Err(AppError::Invalid(format!("the arguments are not understood: {error}"))),
+    };
+    reply_line(reply)
+}
+
+fn reply_line<T: Serialize>(reply: Result<Reply<T>, AppError>) -> Vec<u8> {
+    let line = match reply {
+        Ok(Reply::Typed(data)) => wire::success(&data).map_err(AppError::from),
+        Ok(Reply::Encoded(data)) => Ok(wire::success_encoded(data.json())),
+        Err(error) => Err(error),
+    };
+    line.unwrap_or_else(|error| failure(&error.reply()))
+}
+
+fn invalid(why: String) -> Vec<u8> {
+    failure(&AppError::Invalid(why).reply())
+}
+
+fn unknown_command(command: &str) -> Vec<u8> {
+    let message = format!("there is no command {command:?}");
+    failure(&ErrorReply { error: ErrorCode::UnknownCommand, message, details: None })
+}
+
+fn failure(error: &ErrorReply) -> Vec<u8> {
+    // A code, a message and a JSON value can always be written.
+    wire::failure(error).unwrap_or_default()
+}
+
+/// One frame when the event is stored. If the hook is held, a second one with the verdict.
+async fn hook(
+    frame: Frame,
+    bytes: usize,
+    app: &App,
+    lines: &mut BufReader<OwnedReadHalf>,
+    write: &mut OwnedWriteHalf,
+) -> std::io::Result<()> {
+    let ReceivedHook { seq, hold } = match app.receive_hook(incoming(frame, bytes, app)).await {
+        Ok(received) => received,
+        Err(error) => return write.write_all(&failure(&error.reply())).await,
+    };
+    let hold_ms = hold.as_ref().map_or(0, |hold| hold.hold_ms());
+    let first = write.write_all(&hook_reply(seq, hold_ms, None)).await;
+    let Some(mut hold) = hold else { return first };
+    if first.is_err() {
+        hold.hook_left_early();
+        return first;
+    }
+    let verdict = tokio::select! {
+        // A verdict that is ready is sent, even if the hook is leaving.
+        biased;
+        verdict = hold.verdict() => verdict,
+        // The client ended its hook: dropping the hold reports that. A hook that sends another line does not wait.
+        sends_more = sends_more(lines) => {
+            if sends_more {
+                hold.hook_left_early();
+            }
+            return Ok(());
+        }
+    };
+    write.write_all(&hook_reply(seq, 0, verdict.as_deref())).await
+}
+
+fn incoming(frame: Frame, bytes: usize, app: &App) -> IncomingHook {
+    let timeout = frame.env.get("hold_s").and_then(Value::as_u64).and_then(|s| u32::try_from(s).ok());
+    let draft = HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes };
+    let hold = Some(app.hold_rules.until_timeout(timeout));
+    IncomingHook { draft, verbatim: Verbatim::default(), hold }
+}
+
+/// A `HookReply` in its frame. The verdict was encoded when it was decided.
+pub(crate) fn hook_reply(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Vec<u8> {
+    let mut line = format!(r#"{{"ok":true,"data":{{"seq":{seq},"hold_ms":{hold_ms},"verdict":"#).into_bytes();
+    line.extend_from_slice(verdict.unwrap_or(b"null"));
+    line.extend_from_slice(b"}}\n");
+    line
+}
+
+/// False once the other side has closed the connection.
+async fn sends_more(lines: &mut BufReader<OwnedReadHalf>) -> bool {
+    lines.fill_buf().await.is_ok_and(|bytes| !bytes.is_empty())
+}
+
+/// Sends the same changes as the event stream, a line each, until the viewer closes its side: on a quiet board only that
+/// shows that it has gone.
+async fn subscribe(
+    args: Map<String, Value>,
+    app: &App,
+    lines: &mut BufReader<OwnedReadHalf>,
+    mut write: OwnedWriteHalf,
+) -> std::io::Result<()> {
+    let Subscribe { last_event_id } = match Subscribe::deserialize(Value::Object(args)) {
+        Ok(request) => request,
+        Err(error) => return write.write_all(&invalid(error.to_string())).await,
+    };
+    tokio::select! {
+        ended = send_changes(last_event_id, app, write) => ended,
+        () = closed(lines) => Ok(()),
+    }
+}
+
+/// Returns when the other side closes the connection; other lines are ignored.
+async fn closed(lines: &mut BufReader<OwnedReadHalf>) {
+    while let Ok(bytes) = lines.fill_buf().await
+        && !bytes.is_empty()
+    {
+        let all = bytes.len();
+        lines.consume(all);
+    }
+}
+
+/// A viewer that falls behind gets `gap` and a fresh snapshot.
+async fn send_changes(
+    mut last_event_id: Option<String>,
+    app: &App,
+    mut write: OwnedWriteHalf,
+) -> std::io::Result<()> {
+    loop {
+        let Ok(mut subscription) = app.subscribe(last_event_id.take()).await else { return Ok(()) };
+        for change in std::mem::take(&mut subscription.first) {
+            write.write_all(&change.line()).await?;
+        }
+        loop {
+            match subscription.next.recv().await {
+                Ok(change) => write.write_all(&change.line()).await?,
+                Err(RecvError::Lagged(_)) => break,
+                Err(RecvError::Closed) => return Ok(()),
+            }
+        }
+        app.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
+        tracing::info!("a viewer fell behind; it is sent a fresh snapshot");
+        // An id of no boot: the reply is a gap and a snapshot.
+        last_event_id = Some(String::new());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flightdeck_protocol::ENDPOINTS;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_command_of_the_table_has_an_action() {
+        for command in ENDPOINTS.iter().filter_map(|endpoint| endpoint.command) {
+            assert!(action(command).is_some(), "{command}");
+        }
+        assert!(action("no such command").is_none());
+    }
+
+    #[test]
+    fn a_hook_reply_reads_as_its_type() {
+        let line = hook_reply(7, 900, Some(br#"{"decision":"allow"}"#));
+        let reply = wire::read_reply::<HookReply>(&line).unwrap().unwrap();
+        assert_eq!(reply, HookReply { seq: 7, hold_ms: 900, verdict: Some(json!({"decision": "allow"})) });
+        let reply = wire::read_reply::<HookReply>(&hook_reply(7, 0, None)).unwrap().unwrap();
+        assert_eq!(reply, HookReply { seq: 7, hold_ms: 0, verdict: None });
+    }
+
+    #[test]
+    fn the_hook_recognises_a_plain_reply_without_parsing_it() {
+        let is_plain = flightdeck_hook::is_plain_acknowledgement;
+        assert!(is_plain(&hook_reply(7, 0, None)));
+        assert!(!is_plain(&hook_reply(7, 9, None)));
+        assert!(!is_plain(&hook_reply(7, 0, Some(b"{}"))));
+    }
+}

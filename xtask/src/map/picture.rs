@@ -1,0 +1,104 @@
+//! The graph as text: for a person, and as the picture in ARCHITECTURE.md.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::graph::{Crates, Imports, Place, between_children};
+
+/// Names that each name imports.
+type Edges = BTreeMap<String, BTreeSet<String>>;
+
+/// Every file with the files it imports, and the top-level modules with the reason of each import.
+pub(super) fn full(crates: &Crates, imports: &Imports) -> String {
+    let mut text = String::new();
+    for (krate, modules) in crates {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "\n{krate}: {} modules", modules.len());
+        let root = Place { krate: krate.clone(), path: Vec::new() };
+        for ((from, to), reason) in between_children(&root, imports) {
+            let _ = writeln!(text, "  {from} → {to}    {reason}");
+        }
+        for path in modules.keys() {
+            let from = Place { krate: krate.clone(), path: path.clone() };
+            let of_it =
+                imports.keys().filter(|(importer, _)| *importer == from).map(|(_, to)| name(&from, to));
+            let all: Vec<String> = of_it.collect();
+            if !all.is_empty() {
+                let _ = writeln!(text, "    {} → {}", name(&root, &from), all.join(", "));
+            }
+        }
+    }
+    text
+}
+
+fn name(from: &Place, to: &Place) -> String {
+    let path = if to.path.is_empty() { "lib".to_owned() } else { to.path.join("/") };
+    if from.krate == to.krate { path } else { format!("{}:{path}", to.krate) }
+}
+
+/// The crates, then the top-level modules of each library with more than one: inner layers first.
+pub(super) fn compact(crates: &Crates, imports: &Imports) -> String {
+    let between =
+        |(from, to): &(Place, Place)| (from.krate != to.krate).then(|| (main_of(from), main_of(to)));
+    let mut text = "```text\n".to_owned();
+    let names = crates.keys().filter(|name| !name.contains(' ')).cloned();
+    layers(&mut text, "crates", names.collect(), imports.keys().filter_map(between));
+    for (krate, modules) in crates {
+        let Some(root) = modules.get(&Vec::new()) else { continue };
+        if root.children.len() > 1 && !krate.contains(' ') {
+            let place = Place { krate: krate.clone(), path: Vec::new() };
+            let edges = between_children(&place, imports).into_keys();
+            text.push('\n');
+            layers(&mut text, krate, root.children.clone(), edges);
+        }
+    }
+    text + "```\n"
+}
+
+fn main_of(place: &Place) -> String {
+    place.krate.trim_end_matches(" (main)").to_owned()
+}
+
+/// A line for each name, below everything that it imports.
+fn layers(
+    text: &mut String,
+    title: &str,
+    names: BTreeSet<String>,
+    edges: impl Iterator<Item = (String, String)>,
+) {
+    let mut all: Edges = names.into_iter().map(|name| (name, BTreeSet::new())).collect();
+    for (from, to) in edges.filter(|(from, to)| from != to) {
+        all.entry(from).or_default().insert(to);
+    }
+    let _ = writeln!(text, "{title}");
+    let mut layer = 0;
+    let mut done = BTreeSet::new();
+    while done.len() < all.len() {
+        let is_next =
+            |(name, to): &(&String, &BTreeSet<String>)| !done.contains(*name) && to.is_subset(&done);
+        let mut next: Vec<String> = all.iter().filter(is_next).map(|(name, _)| name.clone()).collect();
+        if next.is_empty() {
+            // A cycle: the step fails on it; the picture shows its members in one layer.
+            next = all.keys().filter(|name| !done.contains(*name)).cloned().collect();
+        }
+        for name in &next {
+            let to: Vec<String> = shortest(&all, &all[name]);
+            let arrow = if to.is_empty() { String::new() } else { format!(" → {}", to.join(", ")) };
+            let _ = writeln!(text, "{layer:>3}  {name:<22}{arrow}",);
+        }
+        done.extend(next);
+        layer += 1;
+    }
+}
+
+/// Without the imports that others of them bring along.
+fn shortest(all: &Edges, to: &BTreeSet<String>) -> Vec<String> {
+    let brought =
+        |name: &String| to.iter().any(|other| other != name && reaches(all, other, name, all.len()));
+    to.iter().filter(|name| !brought(name)).cloned().collect()
+}
+
+fn reaches(all: &Edges, from: &str, to: &str, steps: usize) -> bool {
+    let next = all.get(from).into_iter().flatten();
+    steps > 0 && next.into_iter().any(|name| name == to || reaches(all, name, to, steps - 1))
+}
