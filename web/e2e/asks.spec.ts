@@ -1,8 +1,8 @@
-//! Answering: the hook that waits is a request held open, and what it gets to hear is what the client would.
+/** Answering asks. The waiting hook is an open HTTP request; its response is what Claude Code would get. */
 import { postHook } from "./daemon";
 import { allow, expect, logged, questions, test } from "./fleet";
 
-test("Allow on the card lets the waiting hook go, and the card moves to Running", async ({ fleet, page }) => {
+test("Allow on the card answers the waiting hook, and the card moves to Running", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Bash", { command: "cargo test" });
@@ -14,27 +14,42 @@ test("Allow on the card lets the waiting hook go, and the card moves to Running"
   await expect(fleet.cardIn("Running", id)).toBeVisible();
 });
 
-test("Always sends the chosen suggestion along, and in the drawer it says where that is remembered", async ({ fleet, page }) => {
+test("Always sends the chosen suggestion, and the drawer shows where it is stored", async ({
+  fleet,
+  page,
+}) => {
   await fleet.open();
   const id = await fleet.start();
-  const permission_suggestions = [{ type: "addRules", rules: [{ toolName: "Bash", ruleContent: "cargo test:*" }], behavior: "allow", destination: "session" }];
+  const permission_suggestions = [
+    {
+      type: "addRules",
+      rules: [{ toolName: "Bash", ruleContent: "cargo test:*" }],
+      behavior: "allow",
+      destination: "session",
+    },
+  ];
   const verdict = fleet.ask(id, "Bash", { command: "cargo test" }, { permission_suggestions });
   await fleet.open(`#/session/${id}`);
   await page.getByRole("button", { name: /Always cargo test:\* ?this session/ }).click();
   expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
 });
 
-test("of a path that is too long for its button the end is shown, and the whole is its name", async ({ fleet }) => {
+test("a path too long for its button shows its end, and the accessible name has all of it", async ({
+  fleet,
+}) => {
   await fleet.open();
   const id = await fleet.start();
   const path = "/home/dev/work/a-project-with-a-long-name/services/checkout";
   const permission_suggestions = [{ type: "addDirectories", directories: [path], destination: "session" }];
   const verdict = fleet.ask(id, "Bash", { command: "git rebase main" }, { permission_suggestions });
   const always = fleet.cardIn("Needs You", id).getByRole("button", { name: `Always in ${path}` });
-  // A card that has just come is still being laid out.
+  // A card that just appeared is still being laid out.
   await expect(async () => {
     const edges = await always.locator("code").evaluate((code) => {
-      const [shown, whole] = [code.getBoundingClientRect(), code.querySelector("bdi")!.getBoundingClientRect()];
+      const [shown, whole] = [
+        code.getBoundingClientRect(),
+        code.querySelector("bdi")!.getBoundingClientRect(),
+      ];
       return { cut: shown.left - whole.left, beyond: whole.right - shown.right };
     });
     expect(edges.cut).toBeGreaterThan(0);
@@ -44,29 +59,32 @@ test("of a path that is too long for its button the end is shown, and the whole 
   expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
 });
 
-test("Deny with a message carries the words; y and n act only inside the ask", async ({ fleet, page }) => {
+test("Deny with a message sends the text, and y and n work only inside the ask", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Bash", { command: "make" });
   const card = fleet.cardIn("Needs You", id);
   await expect(allow(card)).toBeVisible();
-  await fleet.listens();
+  await fleet.waitForKeys();
   await page.keyboard.press("y");
   await expect(card).toHaveAttribute("data-state", "needs_permission");
   await card.getByRole("button", { name: "More ways to deny" }).click();
   await page.getByRole("button", { name: "Deny with message…" }).click();
   await page.getByLabel("Why not, and what instead").fill("use just instea");
-  // Here letters are only letters, but the commands are a chord away.
+  // Letters are typed into the text field, but Ctrl-K still opens the palette.
   await page.keyboard.press("Control+k");
   await expect(page.getByPlaceholder("Command or session")).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(page.getByLabel("Why not, and what instead")).toBeFocused();
   await page.keyboard.press("d");
   await page.keyboard.press("Enter");
-  expect((await verdict).hookSpecificOutput.decision).toMatchObject({ behavior: "deny", message: "use just instead" });
+  expect((await verdict).hookSpecificOutput.decision).toMatchObject({
+    behavior: "deny",
+    message: "use just instead",
+  });
 });
 
-test("what cannot be undone asks twice", async ({ fleet }) => {
+test("an action that cannot be undone needs two presses", async ({ fleet }) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Bash", { command: "git push --force origin main" });
@@ -77,7 +95,7 @@ test("what cannot be undone asks twice", async ({ fleet }) => {
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
-test("an input too long for the card is reviewed first", async ({ fleet, page }) => {
+test("an input too long for the card is reviewed in the drawer first", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
   const command = Array.from({ length: 40 }, (_, i) => `echo line ${i}`).join("\n");
@@ -87,22 +105,45 @@ test("an input too long for the card is reviewed first", async ({ fleet, page })
   await expect(card.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
   await card.getByRole("button", { name: "Review…" }).click();
   await expect(page.locator("[data-drawer]")).toContainText("echo line 39");
-  await page.locator("[data-drawer]").getByRole("button", { name: /^Allow/ }).click();
+  await page
+    .locator("[data-drawer]")
+    .getByRole("button", { name: /^Allow/ })
+    .click();
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
-test("a form is sent as it stands: defaults, an unticked box, a number among choices, several of a list", async ({ fleet }) => {
+test("a form sends defaults, an unticked box, a number among choices, and several choices", async ({
+  fleet,
+}) => {
   await fleet.server.end();
   fleet.server.configure("hold_elicitation = true\n");
   await fleet.server.start();
   await fleet.open();
   const id = await fleet.start();
-  const requested_schema = { type: "object", required: ["name", "fast", "size"], properties: {
-    name: { type: "string", title: "Name" }, fast: { type: "boolean", title: "Fast" }, size: { type: "integer", title: "Size", enum: [1, 2] }, colour: { type: "string", title: "Colour", enum: ["red", "blue"] },
-    tags: { type: "array", title: "Tags", items: { type: "string", enum: ["a", "b", "c"] } }, retries: { type: "integer", title: "Retries", default: 3 },
-  } };
-  const payload = { session_id: id, hook_event_name: "Elicitation", cwd: "/home/dev/api", mcp_server_name: "tracker", message: "Where shall it go?", mode: "form", requested_schema };
-  const verdict = postHook(fleet.server.url, payload, { "x-flightdeck-hold": "1" }).then((response) => response.json());
+  const requested_schema = {
+    type: "object",
+    required: ["name", "fast", "size"],
+    properties: {
+      name: { type: "string", title: "Name" },
+      fast: { type: "boolean", title: "Fast" },
+      size: { type: "integer", title: "Size", enum: [1, 2] },
+      colour: { type: "string", title: "Colour", enum: ["red", "blue"] },
+      tags: { type: "array", title: "Tags", items: { type: "string", enum: ["a", "b", "c"] } },
+      retries: { type: "integer", title: "Retries", default: 3 },
+    },
+  };
+  const payload = {
+    session_id: id,
+    hook_event_name: "Elicitation",
+    cwd: "/home/dev/api",
+    mcp_server_name: "tracker",
+    message: "Where shall it go?",
+    mode: "form",
+    requested_schema,
+  };
+  const verdict = postHook(fleet.server.url, payload, { "x-flightdeck-hold": "1" }).then((response) =>
+    response.json(),
+  );
   const card = fleet.cardIn("Needs You", id);
   const send = card.getByRole("button", { name: "Send" });
   await expect(send).toBeDisabled();
@@ -114,18 +155,27 @@ test("a form is sent as it stands: defaults, an unticked box, a number among cho
   await card.getByLabel("c", { exact: true }).check();
   await card.getByLabel("a", { exact: true }).check();
   await send.click();
-  expect((await verdict as { hookSpecificOutput: unknown }).hookSpecificOutput).toMatchObject({ action: "accept", content: { name: "api", fast: false, size: 2, tags: ["a", "c"], retries: 3 } });
+  expect(((await verdict) as { hookSpecificOutput: unknown }).hookSpecificOutput).toMatchObject({
+    action: "accept",
+    content: { name: "api", fast: false, size: 2, tags: ["a", "c"], retries: 3 },
+  });
 });
 
-/** Lines of text, and the last of them has a name. */
+/** Lines of text, ending with a line that can be recognised. */
 const long = (bytes: number) => `${"a line of the report, one of many\n".repeat(bytes / 34)}the last line`;
 
-test("an input that the card carries cut is read whole in the drawer, and only then allowed", async ({ fleet, page, errors }) => {
+test("a truncated input is loaded completely in the drawer before it can be allowed", async ({
+  fleet,
+  page,
+  errors,
+}) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Write", { file_path: "/home/dev/api/report.md", content: long(70_000) });
   let broken = true;
-  await page.route("**/api/asks/*", (route) => (broken ? route.fulfill({ status: 503, json: { message: "the log is busy" } }) : route.continue()));
+  await page.route("**/api/asks/*", (route) =>
+    broken ? route.fulfill({ status: 503, json: { message: "the log is busy" } }) : route.continue(),
+  );
   await fleet.cardIn("Needs You", id).getByRole("button", { name: "Review…" }).click();
   const drawer = page.locator("[data-drawer] .drawer-ask");
   await expect(drawer.getByRole("alert")).toContainText("the log is busy");
@@ -142,7 +192,10 @@ test("an input that the card carries cut is read whole in the drawer, and only t
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
-test("what even the log has not whole is not allowed here, only denied", async ({ fleet, page }) => {
+test("an input that is truncated in the log too can be denied here but not allowed", async ({
+  fleet,
+  page,
+}) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Write", { file_path: "/home/dev/api/report.md", content: long(300_000) });
@@ -152,21 +205,34 @@ test("what even the log has not whole is not allowed here, only denied", async (
   await expect(drawer).toContainText("bytes clipped");
   await expect(drawer.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
   expect(fleet.server.run("answer", id)).toContain("Only a part of it is in the log");
-  expect(() => fleet.server.run("answer", id, "allow")).toThrow("is larger than the log keeps, read it in its terminal: add --yes if you mean it");
+  expect(() => fleet.server.run("answer", id, "allow")).toThrow(
+    "is larger than the log keeps, read it in its terminal: add --yes if you mean it",
+  );
   expect(() => fleet.server.run("answer", id, "--message", "no")).toThrow("neither allow nor deny was said");
   await drawer.getByRole("button", { name: /^Deny/ }).first().click();
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("deny");
 });
 
-test("every field of what is allowed stands beside Allow, whatever else is in it", async ({ fleet, page }) => {
+test("every field of the input is visible next to Allow", async ({ fleet, page }) => {
   await fleet.open();
   const bare = await fleet.start("leave the sandbox");
-  void fleet.ask(bare, "Bash", { command: "cargo test -p billing", description: "Run the billing tests", dangerouslyDisableSandbox: true });
+  void fleet.ask(bare, "Bash", {
+    command: "cargo test -p billing",
+    description: "Run the billing tests",
+    dangerouslyDisableSandbox: true,
+  });
   const posing = await fleet.start("a plan of a kind");
   void fleet.ask(posing, "mcp__shell__run", { plan: "only look around", command: "rm -rf /" });
   const everywhere = await fleet.start("rename it");
-  void fleet.ask(everywhere, "Edit", { file_path: "/home/dev/api/src/statement/formatAmount.ts", old_string: "total", new_string: "sum", replace_all: true });
-  await expect(fleet.cardIn("Needs You", bare).locator(".values")).toHaveText("dangerouslyDisableSandboxtrue");
+  void fleet.ask(everywhere, "Edit", {
+    file_path: "/home/dev/api/src/statement/formatAmount.ts",
+    old_string: "total",
+    new_string: "sum",
+    replace_all: true,
+  });
+  await expect(fleet.cardIn("Needs You", bare).locator(".values")).toHaveText(
+    "dangerouslyDisableSandboxtrue",
+  );
   await expect(fleet.cardIn("Needs You", posing)).toContainText("rm -rf /");
   await expect(fleet.card(posing)).toContainText("only look around");
   await expect(fleet.cardIn("Needs You", everywhere).locator(".values")).toHaveText("replace_alltrue");
@@ -174,16 +240,19 @@ test("every field of what is allowed stands beside Allow, whatever else is in it
   await expect(page.locator("[data-drawer] .drawer-ask")).toContainText("dangerouslyDisableSandbox");
 });
 
-test("a question is answered by one press, a label with a comma too", async ({ fleet }) => {
+test("a question is answered by one press, also with a comma in the label", async ({ fleet }) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "AskUserQuestion", { questions });
-  await fleet.cardIn("Needs You", id).getByRole("button", { name: /Right, then left/ }).click();
+  await fleet
+    .cardIn("Needs You", id)
+    .getByRole("button", { name: /Right, then left/ })
+    .click();
   const { updatedInput } = (await verdict).hookSpecificOutput.decision;
   expect(updatedInput).toEqual({ questions, answers: { "Which way?": '"Right, then left"' } });
 });
 
-test("several choices are sent together, with an own answer among them", async ({ fleet, page }) => {
+test("several choices are sent together with an own answer", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
   const many = [{ ...questions[0], multiSelect: true }];
@@ -194,88 +263,159 @@ test("several choices are sent together, with an own answer among them", async (
   await page.getByLabel("Your own answer").fill("Straight on");
   await page.keyboard.press("Enter");
   await card.getByRole("button", { name: /Send answer/ }).click();
-  expect((await verdict).hookSpecificOutput.decision.updatedInput).toMatchObject({ answers: { "Which way?": "Left, Straight on" } });
+  expect((await verdict).hookSpecificOutput.decision.updatedInput).toMatchObject({
+    answers: { "Which way?": "Left, Straight on" },
+  });
 });
 
-test("a plan is rendered; approving may accept edits, rejecting takes words", async ({ fleet, page }) => {
+test("a plan is rendered, approving can accept edits, and rejecting needs a text", async ({
+  fleet,
+  page,
+}) => {
   await fleet.open();
   const one = await fleet.start("one");
   const approved = fleet.ask(one, "ExitPlanMode", { plan: "1. Add `sink`\n2. Roll files" });
   await expect(fleet.cardIn("Needs You", one).locator("ol li")).toHaveCount(2);
-  // Three long ways to answer, with their keys: each of them whole, also in a narrow lane.
+  // All three long buttons with their key caps are completely visible, also in a narrow lane.
   await page.setViewportSize({ width: 1440, height: 900 });
   await fleet.card(one).getByRole("button", { name: "Approve", exact: false }).first().focus();
-  const wide = await fleet.card(one).locator(".answer").evaluate((row) => row.scrollWidth - row.clientWidth);
+  const wide = await fleet
+    .card(one)
+    .locator(".answer")
+    .evaluate((row) => row.scrollWidth - row.clientWidth);
   expect(wide).toBe(0);
   await fleet.card(one).getByRole("button", { name: "Approve, accept edits" }).click();
-  expect((await approved).hookSpecificOutput.decision.updatedPermissions).toMatchObject([{ type: "setMode", mode: "acceptEdits" }]);
+  expect((await approved).hookSpecificOutput.decision.updatedPermissions).toMatchObject([
+    { type: "setMode", mode: "acceptEdits" },
+  ]);
   const two = await fleet.start("two");
   const rejected = fleet.ask(two, "ExitPlanMode", { plan: "1. Drop it" });
-  await fleet.cardIn("Needs You", two).getByRole("button", { name: /Reject/ }).click();
+  await fleet
+    .cardIn("Needs You", two)
+    .getByRole("button", { name: /Reject/ })
+    .click();
   await page.getByLabel("What should change").fill("keep it");
   await page.keyboard.press("Enter");
-  expect((await rejected).hookSpecificOutput.decision).toMatchObject({ behavior: "deny", message: "keep it" });
+  expect((await rejected).hookSpecificOutput.decision).toMatchObject({
+    behavior: "deny",
+    message: "keep it",
+  });
 });
 
-test("an answer that came too late says how it ended", async ({ fleet, page, errors }) => {
+test("an answer that is too late shows how the ask ended", async ({ fleet, page, errors }) => {
   await fleet.open();
   const id = await fleet.start();
   void fleet.ask(id, "Bash", { command: "make" });
   const card = fleet.cardIn("Needs You", id);
   await expect(card).toBeVisible();
-  await page.route("**/api/asks/*/answer", (route) => route.fulfill({ status: 409, json: { error: "ALREADY_ENDED", resolution: { how: "answered_in_terminal", by: "terminal", at: new Date().toISOString() } } }));
+  await page.route("**/api/asks/*/answer", (route) =>
+    route.fulfill({
+      status: 409,
+      json: {
+        error: "ALREADY_ENDED",
+        resolution: { how: "answered_in_terminal", by: "terminal", at: new Date().toISOString() },
+      },
+    }),
+  );
   await card.getByRole("button", { name: /^Allow/ }).click();
   await expect(card).toContainText("Answered in terminal");
   await logged(errors, "409");
 });
 
-test("where nobody waits for the answer the card says what the daemon says", async ({ fleet, page, errors }) => {
+test("if no hook waits for the answer, the card shows the daemon's message", async ({
+  fleet,
+  page,
+  errors,
+}) => {
   await fleet.open();
   const id = await fleet.start();
   void fleet.ask(id, "Bash", { command: "make" });
-  await page.route("**/api/asks/*/answer", (route) => route.fulfill({ status: 409, json: { error: "ALREADY_ENDED", message: "nobody waits for this answer here: answer it in the terminal", resolution: null } }));
-  await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).click();
-  await expect(fleet.card(id).getByRole("alert")).toHaveText("Nobody waits for this answer here: answer it in the terminal");
+  await page.route("**/api/asks/*/answer", (route) =>
+    route.fulfill({
+      status: 409,
+      json: {
+        error: "ALREADY_ENDED",
+        message: "no hook waits for this answer: answer it in the terminal",
+        resolution: null,
+      },
+    }),
+  );
+  await fleet
+    .cardIn("Needs You", id)
+    .getByRole("button", { name: /^Allow/ })
+    .click();
+  await expect(fleet.card(id).getByRole("alert")).toHaveText(
+    "No hook waits for this answer: answer it in the terminal",
+  );
   await logged(errors, "409");
 });
 
-test("how the last ask ended stands beside what runs now, not in its place", async ({ fleet, page }) => {
+test("the end of the last ask is shown next to the current activity", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Bash", { command: "make" });
-  await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).click();
+  await fleet
+    .cardIn("Needs You", id)
+    .getByRole("button", { name: /^Allow/ })
+    .click();
   await verdict;
-  await fleet.hook(id, "PostToolUse", { tool_name: "Bash", tool_input: { command: "make" }, tool_use_id: `toolu_${id}` });
-  await fleet.hook(id, "PreToolUse", { tool_name: "Bash", tool_input: { command: "cargo test --workspace" }, tool_use_id: "next" });
+  await fleet.hook(id, "PostToolUse", {
+    tool_name: "Bash",
+    tool_input: { command: "make" },
+    tool_use_id: `toolu_${id}`,
+  });
+  await fleet.hook(id, "PreToolUse", {
+    tool_name: "Bash",
+    tool_input: { command: "cargo test --workspace" },
+    tool_use_id: "next",
+  });
   await page.mouse.move(5, 5);
   const card = fleet.cardIn("Running", id);
   await expect(card.locator(".outcome")).toHaveText("Allowed here");
   await expect(card.locator(".activity")).toHaveText("cargo test --workspace");
 });
 
-test("what the terminal answered first is told on the card, and the hook goes home", async ({ fleet }) => {
+test("an answer given in the terminal first is shown on the card and ends the hook", async ({ fleet }) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Bash", { command: "make" });
   await expect(fleet.cardIn("Needs You", id)).toBeVisible();
-  await fleet.hook(id, "PostToolUse", { tool_name: "Bash", tool_input: { command: "make" }, tool_use_id: `toolu_${id}` });
+  await fleet.hook(id, "PostToolUse", {
+    tool_name: "Bash",
+    tool_input: { command: "make" },
+    tool_use_id: `toolu_${id}`,
+  });
   await expect(fleet.card(id)).toHaveAttribute("data-state", "thinking");
   await expect(verdict).rejects.toThrow();
-  expect((await fleet.sessions())[0]?.asks[0]?.resolution).toMatchObject({ how: "answered_in_terminal", by: "terminal" });
+  expect((await fleet.sessions())[0]?.asks[0]?.resolution).toMatchObject({
+    how: "answered_in_terminal",
+    by: "terminal",
+  });
 });
 
-test("an answer the daemon cannot take leaves the ask open and says why", async ({ fleet, page, errors }) => {
+test("an answer that the daemon rejects leaves the ask open and shows the reason", async ({
+  fleet,
+  page,
+  errors,
+}) => {
   await fleet.open();
   const id = await fleet.start();
   void fleet.ask(id, "Bash", { command: "make" });
-  await page.route("**/api/asks/*/answer", (route) => route.fulfill({ status: 422, json: { message: "mode is not known" } }));
-  await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).click();
+  await page.route("**/api/asks/*/answer", (route) =>
+    route.fulfill({ status: 422, json: { message: "mode is not known" } }),
+  );
+  await fleet
+    .cardIn("Needs You", id)
+    .getByRole("button", { name: /^Allow/ })
+    .click();
   await expect(fleet.card(id).getByRole("alert")).toContainText("mode is not known");
   await expect(fleet.card(id).getByRole("button", { name: /^Allow/ })).toBeEnabled();
   await logged(errors, "422");
 });
 
-test("with an ask the card's own words stand aside: kind, subject, input, and how long it can be answered", async ({ fleet }) => {
+test("a card with an ask shows its kind, subject, input and time left instead of its label", async ({
+  fleet,
+}) => {
   await fleet.open();
   const id = await fleet.start();
   void fleet.ask(id, "Bash", { command: "make" });
@@ -306,9 +446,12 @@ message = "use just"
     await fleet.open();
   });
 
-  test("answers by its rules; the card carries its mark, and the log names the rule", async ({ fleet, page }) => {
+  test("answers by its rules, the card has its mark, and the log names the rule", async ({ fleet, page }) => {
     const allowed = await fleet.start("run the tests");
-    expect((await fleet.ask(allowed, "Bash", { command: "cargo test --all" })).hookSpecificOutput.decision.behavior).toBe("allow");
+    expect(
+      (await fleet.ask(allowed, "Bash", { command: "cargo test --all" })).hookSpecificOutput.decision
+        .behavior,
+    ).toBe("allow");
     const denied = await fleet.start("build it");
     const { decision } = (await fleet.ask(denied, "Bash", { command: "make all" })).hookSpecificOutput;
     expect(decision).toMatchObject({ behavior: "deny", message: "use just" });
@@ -320,14 +463,20 @@ message = "use just"
 
     await mark(allowed).getByRole("link", { name: /log/ }).click();
     const drawer = page.locator(`[data-drawer="${allowed}"]`);
-    await expect(drawer.getByRole("region", { name: "Timeline" })).toContainText("allow (policy: Bash cargo test*)");
+    await expect(drawer.getByRole("region", { name: "Timeline" })).toContainText(
+      "allow (policy: Bash cargo test*)",
+    );
     await expect(drawer).toContainText("A rule of the person's policy allowed it");
   });
 
-  test("leaves to the person what no rule names, and a person's answer carries no mark", async ({ fleet }) => {
+  test("leaves asks without a rule to the person, whose answer has no mark", async ({ fleet }) => {
     const id = await fleet.start();
     const verdict = fleet.ask(id, "Bash", { command: "cargo run" });
-    await fleet.cardIn("Needs You", id).getByRole("button", { name: /^Allow/ }).first().click();
+    await fleet
+      .cardIn("Needs You", id)
+      .getByRole("button", { name: /^Allow/ })
+      .first()
+      .click();
     expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
     await expect(fleet.card(id).locator(".outcome")).toContainText("Allowed here");
     await expect(fleet.card(id).locator("[data-by=policy]")).toHaveCount(0);

@@ -1,36 +1,42 @@
-import { COLUMNS, expect, PATIENCE_MS, test, wantedIn, type Fleet } from "./fleet";
-import { RESTING, rest } from "./resting";
+import { COLUMNS, expect, type Fleet, HOLD_IDLE_MS, test, wantedIn } from "./fleet";
+import { RESTING, startRestingFleet } from "./restingFleet";
 
 async function ungroup(fleet: Fleet): Promise<void> {
   await fleet.page.getByRole("button", { name: "Grouped by project" }).click();
   await fleet.page.getByRole("button", { name: "Not grouped" }).click();
 }
 
-test.describe("a simulated fleet of 54 plays", () => {
-  test.use({ ground: "demo", sessions: 54, viewport: { width: 1380, height: 1000 } });
+test.describe("a simulated fleet of 54 sessions", () => {
+  test.use({ fleetKind: "demo", sessions: 54, viewport: { width: 1380, height: 1000 } });
 
-  test("columns, order and labels are what the API says at the same moment, again and again", async ({ fleet, page, line }) => {
-    await fleet.open("", line.url);
+  test("columns, order and labels match the API at the same moment, several times", async ({
+    fleet,
+    page,
+    daemonProxy,
+  }) => {
+    await fleet.open("", daemonProxy.url);
     await ungroup(fleet);
     await page.mouse.move(2, 2);
     let before = 0;
     for (let round = 0; round < 3; round++) {
-      // The fleet goes on, but the page hears of nothing that the API does not know yet.
-      await expect.poll(() => line.told).toBeGreaterThan(before);
-      line.holdAfter(line.told);
+      // The fleet continues, but the page gets no change that the API reply does not include.
+      await expect.poll(() => daemonProxy.forwarded).toBeGreaterThan(before);
+      daemonProxy.holdAfter(daemonProxy.forwarded);
       const board = await fleet.board();
-      line.holdAfter(board.n);
-      await expect.poll(() => line.came).toBeGreaterThanOrEqual(board.n);
-      await expect.poll(() => fleet.shown()).toEqual(COLUMNS.map((column) => wantedIn(board.sessions, column)));
+      daemonProxy.holdAfter(board.n);
+      await expect.poll(() => daemonProxy.received).toBeGreaterThanOrEqual(board.n);
+      await expect
+        .poll(() => fleet.shown())
+        .toEqual(COLUMNS.map((column) => wantedIn(board.sessions, column)));
       before = board.n;
-      line.flow();
+      daemonProxy.release();
     }
     await expect(page.locator(".banner")).toHaveCount(0);
     await expect(page.locator("[data-hooks=simulated]")).toBeVisible();
   });
 });
 
-test("cards appear, move, sort and finish as the API says", async ({ fleet, page }) => {
+test("cards appear, move, sort and finish as in the API", async ({ fleet, page }) => {
   await page.setViewportSize({ width: 1300, height: 900 });
   await fleet.open();
   const ids = [await fleet.start("one"), await fleet.start("two"), await fleet.start("three")];
@@ -51,20 +57,22 @@ test("cards appear, move, sort and finish as the API says", async ({ fleet, page
   await expect(fleet.cardIn("Done", three)).toBeVisible();
 });
 
-test.describe("a fleet at rest", () => {
-  test.use({ ground: "resting" });
+test.describe("a resting fleet", () => {
+  test.use({ fleetKind: "resting" });
 
   test("every card is in the DOM, and two lanes keep the daemon's order", async ({ fleet, page }) => {
     await fleet.open();
     await expect(page.locator("[data-card]")).toHaveCount(RESTING);
     const needs = wantedIn(await fleet.sessions(), "Needs You").map((line) => line.split(" ")[0]);
     for (const lane of ["permissions", "replies"]) {
-      const got = await page.locator(`[data-lane=${lane}] [data-card]`).evaluateAll((cards) => cards.map((c) => (c as HTMLElement).dataset.card));
+      const got = await page
+        .locator(`[data-lane=${lane}] [data-card]`)
+        .evaluateAll((cards) => cards.map((c) => (c as HTMLElement).dataset.card));
       expect(got).toEqual(needs.filter((id) => got.includes(id)));
     }
   });
 
-  test("urgency first uses the other rank, and is remembered", async ({ fleet, page }) => {
+  test('"Urgency first" uses the other rank and is stored', async ({ fleet, page }) => {
     await page.setViewportSize({ width: 1300, height: 900 });
     await fleet.open();
     await page.getByRole("button", { name: "Urgency first" }).click();
@@ -74,19 +82,24 @@ test.describe("a fleet at rest", () => {
     await expect(page.getByRole("button", { name: "Urgency first" })).toHaveAttribute("aria-pressed", "true");
   });
 
-  test("projects fold and keep their glyphs; grouping can be changed", async ({ fleet, page }) => {
+  test("a folded project shows its state icons, and grouping can be changed", async ({ fleet, page }) => {
     await fleet.open();
     const head = fleet.column("Running").getByRole("button", { name: /^infra/ });
     await head.click();
     await expect(head).toHaveAttribute("aria-expanded", "false");
     await expect(head.locator(".minis svg").first()).toBeVisible();
-    const running = (await fleet.sessions()).filter((s) => s.agent_state.group === "running" && s.project.name !== "infra");
+    const running = (await fleet.sessions()).filter(
+      (s) => s.agent_state.group === "running" && s.project.name !== "infra",
+    );
     await expect(fleet.column("Running").locator("[data-card]")).toHaveCount(running.length);
     await ungroup(fleet);
     await expect(page.locator(".group-head")).toHaveCount(0);
   });
 
-  test("search and facets narrow the board; what is hidden is said", async ({ fleet, page }) => {
+  test("search and facets narrow the board, and the page says that cards are hidden", async ({
+    fleet,
+    page,
+  }) => {
     await fleet.open();
     await page.keyboard.press("/");
     await page.keyboard.type("parquet");
@@ -95,15 +108,23 @@ test.describe("a fleet at rest", () => {
     await expect(page.locator("[data-card]")).toHaveCount(matching);
     await page.getByRole("button", { name: "Clear", exact: true }).click();
     await page.getByRole("button", { name: /^Project/ }).click();
-    await page.getByRole("group", { name: "Filter by project" }).getByRole("button", { name: /^ingest/ }).click();
+    await page
+      .getByRole("group", { name: "Filter by project" })
+      .getByRole("button", { name: /^ingest/ })
+      .click();
     await page.keyboard.press("Escape");
     await expect(page.locator(".facet.on").first()).toContainText("ingest");
-    await expect(page.locator("[data-card]")).toHaveCount((await fleet.sessions()).filter((s) => s.project.name === "ingest").length);
+    await expect(page.locator("[data-card]")).toHaveCount(
+      (await fleet.sessions()).filter((s) => s.project.name === "ingest").length,
+    );
     await page.locator("#search").fill("nowhere to be found");
     await expect(page.getByText("No card matches the filter").first()).toBeVisible();
   });
 
-  test("on a narrow screen branch, model and density fold into More, and a filter in it says that it is on", async ({ fleet, page }) => {
+  test("on a narrow screen branch, model and density are in the menu More, which shows an active filter", async ({
+    fleet,
+    page,
+  }) => {
     await page.setViewportSize({ width: 1366, height: 768 });
     await fleet.open();
     await expect(page.getByRole("button", { name: /^Model/ })).toBeHidden();
@@ -116,13 +137,18 @@ test.describe("a fleet at rest", () => {
     const haiku = (await fleet.sessions()).filter((s) => s.model === "claude-haiku-5").length;
     await expect(page.locator("[data-card]")).toHaveCount(haiku);
     await expect(page.locator(".facet.on", { hasText: "More" })).toHaveText("More1 chosen");
-    expect(await page.locator(".bar").evaluate((bar) => bar.scrollWidth - bar.clientWidth)).toBeLessThanOrEqual(0);
+    expect(
+      await page.locator(".bar").evaluate((bar) => bar.scrollWidth - bar.clientWidth),
+    ).toBeLessThanOrEqual(0);
     await page.setViewportSize({ width: 1500, height: 768 });
     await expect(page.getByRole("button", { name: /^More/ })).toBeHidden();
     await expect(page.locator(".facet.on", { hasText: "Model" })).toBeVisible();
   });
 
-  test("columns scroll apart; compact folds what is not yours to do; Done can be hidden", async ({ fleet, page }) => {
+  test("columns scroll separately, compact density shrinks cards that need nothing, and Done can be hidden", async ({
+    fleet,
+    page,
+  }) => {
     await page.setViewportSize({ width: 1500, height: 600 });
     await fleet.open();
     const lane = page.locator("[data-lane=running]");
@@ -130,15 +156,18 @@ test.describe("a fleet at rest", () => {
     await expect.poll(() => lane.evaluate((el) => el.scrollTop)).toBeGreaterThan(100);
     expect(await page.locator("[data-lane=permissions]").evaluate((el) => el.scrollTop)).toBe(0);
     await page.getByRole("button", { name: "Compact" }).click();
-    await expect(lane.locator(".dials").first()).toBeHidden();
+    await expect(lane.locator(".metrics").first()).toBeHidden();
     await expect(page.locator("[data-lane=permissions] .in-terminal").first()).toBeVisible();
     await page.getByRole("button", { name: "Done", exact: true }).click();
     await expect(fleet.column("Done")).toHaveCount(0);
   });
 });
 
-test("200 cards are all in the DOM; with the 201st only those near the view are", async ({ fleet, page }) => {
-  await rest(fleet.server.url, 198);
+test("200 cards are all in the DOM, and with 201 only those near the visible area", async ({
+  fleet,
+  page,
+}) => {
+  await startRestingFleet(fleet.server.url, 198);
   for (const prompt of ["the 199th", "the 200th"]) await fleet.start(prompt);
   await fleet.open();
   await expect(page.locator("[data-card]")).toHaveCount(200);
@@ -149,7 +178,11 @@ test("200 cards are all in the DOM; with the 201st only those near the view are"
   await expect(page.locator("[data-card]").first()).toBeVisible();
 });
 
-test("the title and the icon count what is blocked; timers tick without the server", async ({ fleet, page, context }) => {
+test("the tab title and icon count blocked agents, and timers tick without the server", async ({
+  fleet,
+  page,
+  context,
+}) => {
   await fleet.open();
   const id = await fleet.start();
   await expect(fleet.card(id)).toBeVisible();
@@ -163,13 +196,13 @@ test("the title and the icon count what is blocked; timers tick without the serv
   await expect.poll(() => timer.textContent()).not.toBe(before);
 });
 
-test("the card under the pointer holds still; its move waits until the pointer leaves", async ({ fleet, page }) => {
-  await fleet.lasts(PATIENCE_MS);
+test("the card under the pointer does not move until the pointer leaves", async ({ fleet, page }) => {
+  await fleet.disableTimer(HOLD_IDLE_MS);
   await fleet.open();
   const first = await fleet.start("first");
   const second = await fleet.start("second");
   await expect(fleet.column("Running").locator("[data-card]").first()).toHaveAttribute("data-card", second);
-  await fleet.still();
+  await fleet.waitForAnimations();
   const card = fleet.card(first);
   await card.hover();
   const place = await card.boundingBox();
@@ -177,7 +210,9 @@ test("the card under the pointer holds still; its move waits until the pointer l
   await fleet.hook(second, "SessionEnd", { reason: "other" });
   await expect(fleet.cardIn("Done", second)).toBeVisible();
   await expect(card).toHaveAttribute("data-state", "idle");
-  await expect.poll(async () => Math.abs(((await card.boundingBox())?.y ?? 0) - (place?.y ?? 0))).toBeLessThan(2);
+  await expect
+    .poll(async () => Math.abs(((await card.boundingBox())?.y ?? 0) - (place?.y ?? 0)))
+    .toBeLessThan(2);
   expect((await card.boundingBox())?.x).toBe(place?.x);
   await expect(fleet.cardIn("Running", first)).toBeVisible();
   await page.mouse.move(5, 5);
@@ -185,25 +220,35 @@ test("the card under the pointer holds still; its move waits until the pointer l
 });
 
 for (const reduced of [false, true]) {
-  test(reduced ? "with reduced motion nothing travels" : "a card travels to its new column", async ({ fleet, page }) => {
-    await page.emulateMedia({ reducedMotion: reduced ? "reduce" : "no-preference" });
-    await page.addInitScript(() => {
-      const played: string[] = [];
-      Object.assign(window, { played });
-      const animate = Element.prototype.animate;
-      Element.prototype.animate = function (...args) {
-        played.push(Object.keys((args[0] as Keyframe[])[0] ?? {}).join());
-        return animate.apply(this, args);
-      };
-    });
-    await fleet.open();
-    const id = await fleet.start();
-    await expect(fleet.cardIn("Running", id)).toBeVisible();
-    await fleet.hook(id, "Stop");
-    await expect(fleet.cardIn("Needs You", id)).toBeVisible();
-    const played = () => page.evaluate(() => (window as unknown as { played: string[] }).played);
-    await expect.poll(played).toContain(reduced ? "opacity" : "transform");
-    if (reduced) expect(await played()).not.toContain("transform");
-    if (reduced) expect(await page.evaluate(() => document.getAnimations().filter((a) => a instanceof CSSAnimation && a.playState === "running").length)).toBe(0);
-  });
+  test(
+    reduced ? "with reduced motion nothing travels" : "a card travels to its new column",
+    async ({ fleet, page }) => {
+      await page.emulateMedia({ reducedMotion: reduced ? "reduce" : "no-preference" });
+      await page.addInitScript(() => {
+        const played: string[] = [];
+        Object.assign(window, { played });
+        const animate = Element.prototype.animate;
+        Element.prototype.animate = function (...args) {
+          played.push(Object.keys((args[0] as Keyframe[])[0] ?? {}).join());
+          return animate.apply(this, args);
+        };
+      });
+      await fleet.open();
+      const id = await fleet.start();
+      await expect(fleet.cardIn("Running", id)).toBeVisible();
+      await fleet.hook(id, "Stop");
+      await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+      const played = () => page.evaluate(() => (window as unknown as { played: string[] }).played);
+      await expect.poll(played).toContain(reduced ? "opacity" : "transform");
+      if (reduced) expect(await played()).not.toContain("transform");
+      if (reduced)
+        expect(
+          await page.evaluate(
+            () =>
+              document.getAnimations().filter((a) => a instanceof CSSAnimation && a.playState === "running")
+                .length,
+          ),
+        ).toBe(0);
+    },
+  );
 }

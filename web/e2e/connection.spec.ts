@@ -1,28 +1,34 @@
-//! The line to the daemon: dropped, restarted, crashed, with a gap. Each time the page says so and then tells the truth.
+/** The connection to the daemon: cut, restarted, crashed, with a gap. The page reports it and recovers. */
 import { expect, test } from "./fleet";
 
-test("a dropped line resumes by id and misses nothing", async ({ fleet, page, line }) => {
-  await fleet.open("", line.url);
+test("a lost connection resumes by id without missing changes", async ({ fleet, page, daemonProxy }) => {
+  await fleet.open("", daemonProxy.url);
   const id = await fleet.start("before");
   await expect(fleet.card(id)).toBeVisible();
-  line.cut();
-  await expect(page.locator("[data-connection=lost]")).toContainText(/Not connected, trying again in \d:\d\d/);
-  // The countdown is for the eye: a screen reader would read it every second.
+  daemonProxy.cut();
+  await expect(page.locator("[data-connection=lost]")).toContainText(
+    /Not connected, trying again in \d:\d\d/,
+  );
+  // The countdown is hidden from screen readers, which would read it every second.
   await expect(page.locator("[data-connection=lost] [role=status] [aria-hidden=true] time")).toBeAttached();
   await expect(page).toHaveTitle(/not connected/);
   await fleet.hook(id, "Stop");
   const missed = await fleet.start("came meanwhile");
   const { boot } = await fleet.board();
-  line.mend();
+  daemonProxy.restore();
   await expect(page.locator("[data-connection=live]")).toBeVisible({ timeout: 20_000 });
   await expect(fleet.cardIn("Needs You", id)).toBeVisible();
   await expect(fleet.cardIn("Running", missed)).toBeVisible();
-  expect(line.resumed.at(-1)).toMatch(new RegExp(`^${boot}-\\d+$`));
+  expect(daemonProxy.resumedFrom.at(-1)).toMatch(new RegExp(`^${boot}-\\d+$`));
 });
 
 for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-  test(`after a restart (${signal}) the same board comes back and goes on`, async ({ fleet, page, line }) => {
-    await fleet.open("", line.url);
+  test(`after a restart (${signal}) the same board returns and continues`, async ({
+    fleet,
+    page,
+    daemonProxy,
+  }) => {
+    await fleet.open("", daemonProxy.url);
     const blocked = await fleet.start("one");
     await fleet.block(blocked, "make");
     const running = await fleet.start("two");
@@ -39,19 +45,19 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
   });
 }
 
-test("after a gap the snapshot that follows is the truth", async ({ fleet, page, line }) => {
-  await fleet.open("", line.url);
+test("after a gap the next snapshot replaces the board", async ({ fleet, page, daemonProxy }) => {
+  await fleet.open("", daemonProxy.url);
   const id = await fleet.start("known");
   await expect(fleet.card(id)).toBeVisible();
-  line.cut();
+  daemonProxy.cut();
   await expect(page.locator("[data-connection=lost]")).toBeAttached();
   await fleet.hook(id, "SessionEnd", { reason: "other" });
   const other = await fleet.start("came meanwhile");
-  // As if the page had slept through more changes than the daemon keeps.
-  line.pretend = "another-boot-7";
-  line.mend();
+  // As if the page had missed more changes than the daemon keeps.
+  daemonProxy.fakeLastEventId = "another-boot-7";
+  daemonProxy.restore();
   await expect(page.locator("[data-connection=live]")).toBeVisible({ timeout: 20_000 });
-  expect(line.resumed.at(-1)).toBe("another-boot-7");
+  expect(daemonProxy.resumedFrom.at(-1)).toBe("another-boot-7");
   await expect(fleet.cardIn("Done", id)).toBeVisible();
   await expect(fleet.cardIn("Running", other)).toBeVisible();
 });

@@ -1,5 +1,8 @@
-//! Daemons of our own: the real binary in a throw-away home with an empty environment, ended by its own process id.
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+/**
+ * Starts real daemons for tests, each in a temporary home with an empty environment. Each is ended by its
+ * process id.
+ */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,32 +12,45 @@ const BIN = resolve(process.env.FLIGHTDECK_BIN ?? "../target/debug/flightdeck");
 
 export function binary(): string {
   if (existsSync(BIN)) return BIN;
-  throw new Error(`There is no daemon to test at ${BIN}: build it with \`cargo build -p flightdeck\`, or set FLIGHTDECK_BIN.`);
+  throw new Error(
+    `There is no daemon to test at ${BIN}: build it with \`cargo build -p flightdeck\`, or set FLIGHTDECK_BIN.`,
+  );
 }
 
 async function firstUrl(child: ChildProcess): Promise<string> {
   const { stdout } = child;
   if (!stdout) throw new Error("the server has no stdout");
-  // Its stdout stays open and read: a closed one would end the server at its next line.
+  // Its stdout stays open and is read: the server would exit at its next line if it were closed.
   return new Promise((found, failed) => {
-    let said = "";
+    let output = "";
     stdout.on("data", (piece) => {
-      said += String(piece);
-      const url = /https?:\/\/\S+(?=\s)/.exec(said);
+      output += String(piece);
+      const url = /https?:\/\/\S+(?=\s)/.exec(output);
       if (url) found(url[0].replace(/\/?$/, "/"));
     });
-    stdout.on("end", () => failed(new Error(`the server ended before it said its address: ${said}`)));
+    stdout.on("end", () => failed(new Error(`the server ended before it said its address: ${output}`)));
   });
 }
 
-/** A hook payload, as the client's http handler posts it. */
-export async function postHook(url: string, payload: Record<string, unknown>, headers: Record<string, string> = {}): Promise<Response> {
-  const response = await fetch(`${url}api/live/hook`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(payload) });
-  if (!response.ok) throw new Error(`the server did not take ${String(payload.hook_event_name)}: ${response.status} ${await response.text()}`);
+/** Posts a hook payload as Claude Code's HTTP hook does. */
+export async function postHook(
+  url: string,
+  payload: Record<string, unknown>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const response = await fetch(`${url}api/live/hook`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(payload),
+  });
+  if (!response.ok)
+    throw new Error(
+      `the server did not take ${String(payload.hook_event_name)}: ${response.status} ${await response.text()}`,
+    );
   return response;
 }
 
-export class Daemon {
+export class TestDaemon {
   readonly home = mkdtempSync(join(tmpdir(), "fd-e2e-"));
   readonly claude = join(this.home, "claude");
   readonly settings = join(this.claude, "settings.json");
@@ -45,35 +61,44 @@ export class Daemon {
     mkdirSync(this.claude);
   }
 
-  /** Of the daemon and of everything else of this person. */
+  /** Environment of the daemon and of every command that runs with it. */
   get env() {
-    return { PATH: "/usr/bin:/bin", HOME: this.home, TMPDIR: this.home, CLAUDE_CONFIG_DIR: this.claude, FLIGHTDECK_HOME: join(this.home, "deck") };
+    return {
+      PATH: "/usr/bin:/bin",
+      HOME: this.home,
+      TMPDIR: this.home,
+      CLAUDE_CONFIG_DIR: this.claude,
+      FLIGHTDECK_HOME: join(this.home, "deck"),
+    };
   }
 
-  /** What the person wrote into config.toml; read at the next start. */
+  /** Writes config.toml, which is read at the next start. */
   configure(toml: string): void {
     writeFileSync(join(this.env.FLIGHTDECK_HOME, "config.toml"), toml);
   }
 
-  /** Another command of the same person, as from a second terminal. */
+  /** Runs another flightdeck command in the same environment. */
   run(...args: string[]): string {
     return this.pipe("", ...args);
   }
 
-  /** The same with something on its stdin. */
+  /** Runs a command with input on stdin. */
   pipe(input: string, ...args: string[]): string {
     return execFileSync(binary(), args, { env: this.env, encoding: "utf8", input });
   }
 
-  /** A second start takes the home of the first and another port: the old one may be somebody else's by now. */
+  /** A second start uses the same home and another port, because another process may have the old port. */
   async start(): Promise<this> {
-    const child = spawn(binary(), [...this.args, "--port", "0"], { env: this.env, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(binary(), [...this.args, "--port", "0"], {
+      env: this.env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     this.child = child;
     this.url = await firstUrl(child);
     return this;
   }
 
-  /** SIGKILL is how a crash looks. Until it starts again it has no address. */
+  /** SIGKILL simulates a crash. The url is empty until the next start. */
   async end(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
     const child = this.child;
     this.child = null;
@@ -85,12 +110,13 @@ export class Daemon {
   }
 
   async stop(): Promise<void> {
-    // Everything it has lies in its home, so there is nothing to close properly.
+    // Its home is deleted, so a clean shutdown is not needed.
     await this.end("SIGKILL");
     rmSync(this.home, { recursive: true, force: true });
   }
 }
 
-export const emptyDaemon = () => new Daemon(["up", "--no-hooks"]).start();
-export const hookedDaemon = () => new Daemon(["up"]).start();
-export const demoDaemon = (sessions: number, seed = 1) => new Daemon(["demo", "--sessions", String(sessions), "--seed", String(seed)]).start();
+export const emptyDaemon = () => new TestDaemon(["up", "--no-hooks"]).start();
+export const hookedDaemon = () => new TestDaemon(["up"]).start();
+export const demoDaemon = (sessions: number, seed = 1) =>
+  new TestDaemon(["demo", "--sessions", String(sessions), "--seed", String(seed)]).start();

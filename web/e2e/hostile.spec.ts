@@ -1,13 +1,17 @@
-//! Text from prompts, tools and files is text on the page, whatever it looks like.
+/** Text from prompts, tools and files is never interpreted as markup. */
 import { expect, test } from "./fleet";
 
 const HTML = `<img src=x onerror="window.pwned=1"><script>window.pwned=2</script><b id="injected">bold</b>`;
 const LINK = "javascript:window.pwned=3";
 
-test.describe("what comes in is never a page", () => {
-  test("markup in every field of a session is shown as it was written", async ({ fleet, page }) => {
+test.describe("received text is never markup", () => {
+  test("markup in every field of a session is shown as text", async ({ fleet, page }) => {
     const id = await fleet.start(HTML, { session_title: HTML, cwd: `/home/dev/${HTML}`, model: HTML });
-    const call = { tool_name: `Bash${HTML}`, tool_input: { command: HTML, description: HTML, file_path: LINK }, tool_use_id: "t1" };
+    const call = {
+      tool_name: `Bash${HTML}`,
+      tool_input: { command: HTML, description: HTML, file_path: LINK },
+      tool_use_id: "t1",
+    };
     await fleet.hook(id, "PreToolUse", call);
     await fleet.hook(id, "PostToolUseFailure", { ...call, error: HTML });
     await fleet.hook(id, "SubagentStart", { agent_id: HTML, agent_type: HTML });

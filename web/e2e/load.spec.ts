@@ -1,36 +1,44 @@
-//! A large fleet in full motion, on a real daemon. `cargo xtask bench page` runs this for a minute and judges the times it
-//! wrote (`LOAD_RESULT`) against the promises, which needs a machine that is otherwise idle; a short run every day judges
-//! what no clock is needed for.
+/**
+ * A large busy fleet on a real daemon. `cargo xtask bench page` runs this for a minute and compares the
+ * measured times (`LOAD_RESULT`) with the promised ones, which needs an idle machine. The short run in the
+ * daily tests checks only what does not depend on time.
+ */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { Busy } from "./busy";
-import { servePage } from "./dist";
+import { BusyFleet } from "./busyFleet";
 import { COLUMNS, expect, test, wantedIn } from "./fleet";
+import { servePage } from "./servePage";
 
-// Tracing would be most of the load.
+// Tracing would cause most of the load.
 test.use({ trace: "off", screenshot: "off" });
 test.describe.configure({ mode: "serial" });
 
 const SECONDS = Number(process.env.LOAD_SECONDS ?? 12);
 const SESSIONS = 1000;
-/** Of them in the DOM at a time. */
+/** Most cards in the DOM at a time. */
 const DRAWN_MAX = 300;
-/** A turn of six hooks is about eight changes, because an ask opens and closes too: this makes 200 a second. */
+/**
+ * A turn of six hooks makes about eight changes, because an ask opens and closes too: 200 changes a second in
+ * total.
+ */
 const HOOKS_PER_SECOND = 150;
-/** Far from what is promised: more means that something is kept which nobody looks at any more. */
+/** Well above normal use. More means that the page leaks memory. */
 const HEAP_GROWS_MAX_MB = 15;
 
-/** The daemon keeps a settled ask for a minute: until then the fleet itself grows, and the page with it. */
+/** The daemon keeps a resolved ask for a minute, so the fleet and the page grow until then. */
 const FLEET_GROWS_MS = 65_000;
-/** The first seconds are those of a page that has just been opened. */
+/** The first seconds after opening are not measured. */
 const WARM_MS = process.env.LOAD_RESULT ? FLEET_GROWS_MS : 3_000;
 
 type Series = { name: string; unit: string; samples: number[] };
 
 function tell(series: Series[]): void {
-  for (const { name, unit, samples } of series) if (samples.length < 10) console.log(`${name}: ${samples.map((s) => s.toFixed(1)).join(", ")} ${unit}`);
+  for (const { name, unit, samples } of series)
+    if (samples.length < 10) console.log(`${name}: ${samples.map((s) => s.toFixed(1)).join(", ")} ${unit}`);
   const path = process.env.LOAD_RESULT;
   if (!path) return;
-  const before = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as { series: Series[] }).series : [];
+  const before = existsSync(path)
+    ? (JSON.parse(readFileSync(path, "utf8")) as { series: Series[] }).series
+    : [];
   writeFileSync(path, JSON.stringify({ row: "page", series: [...before, ...series] }));
 }
 
@@ -39,9 +47,12 @@ function percentile(samples: number[], part: number): number {
   return sorted[Math.floor((sorted.length - 1) * part)] ?? 0;
 }
 
-test("1,000 sessions at 200 changes a second: only what is near the view is drawn, and in the end all is as the API says", async ({ fleet, page }) => {
+test("1,000 sessions at 200 changes a second: only cards near the visible area are drawn, and the result matches the API", async ({
+  fleet,
+  page,
+}) => {
   test.setTimeout((SECONDS + 180) * 1000);
-  const busy = new Busy(fleet.server.url, SESSIONS);
+  const busy = new BusyFleet(fleet.server.url, SESSIONS);
   await busy.begin();
   const cdp = await page.context().newCDPSession(page);
   const heap = async () => {
@@ -57,7 +68,9 @@ test("1,000 sessions at 200 changes a second: only what is near the view is draw
   const [changesBefore, began] = [(await fleet.board()).n, performance.now()];
   const { frames, tasks } = await page.evaluate(async (ms) => {
     const out: { frames: number[]; tasks: number[] } = { frames: [], tasks: [] };
-    new PerformanceObserver((list) => out.tasks.push(...list.getEntries().map((e) => e.duration))).observe({ type: "longtask" });
+    new PerformanceObserver((list) => out.tasks.push(...list.getEntries().map((e) => e.duration))).observe({
+      type: "longtask",
+    });
     let last = performance.now();
     const end = last + ms;
     await new Promise<void>((done) => {
@@ -76,10 +89,12 @@ test("1,000 sessions at 200 changes a second: only what is near the view is draw
   stop.abort();
   await playing;
   const [longest, p95] = [Math.max(0, ...tasks), percentile(frames, 0.95)];
-  console.log(`${SECONDS} s: p95 frame ${p95.toFixed(1)} ms, ${tasks.length} long tasks, longest ${longest.toFixed(0)} ms, ${await page.locator("[data-card]").count()} cards drawn`);
+  console.log(
+    `${SECONDS} s: p95 frame ${p95.toFixed(1)} ms, ${tasks.length} long tasks, longest ${longest.toFixed(0)} ms, ${await page.locator("[data-card]").count()} cards drawn`,
+  );
   tell([
     { name: "changes", unit: "/s", samples: [changes] },
-    // None is what we want, and is a sample too.
+    // Zero long tasks is the goal, and is also a sample.
     { name: "long task", unit: "ms", samples: [0, ...tasks] },
     { name: "frame", unit: "ms", samples: frames },
     { name: "frame, longest", unit: "ms", samples: [Math.max(...frames)] },
@@ -87,23 +102,24 @@ test("1,000 sessions at 200 changes a second: only what is near the view is draw
     { name: "heap after", unit: "MB", samples: [heapAfter] },
   ]);
   expect(heapAfter - heapBefore).toBeLessThan(HEAP_GROWS_MAX_MB);
-  // It was never cut off, and what it came to is what the daemon came to.
+  // The connection was never lost, and the page shows what the daemon has.
   await expect(page.locator("[data-connection=live]")).toBeAttached();
   const { sessions } = await fleet.board();
   expect(sessions).toHaveLength(SESSIONS);
-  const slots = () => Promise.all(COLUMNS.map((column) => fleet.column(column).locator("[data-slot]").count()));
+  const slots = () =>
+    Promise.all(COLUMNS.map((column) => fleet.column(column).locator("[data-slot]").count()));
   await expect.poll(slots).toEqual(COLUMNS.map((column) => wantedIn(sessions, column).length));
   expect(await page.locator("[data-card]").count()).toBeLessThan(DRAWN_MAX);
 });
 
 test.describe("first paint", () => {
-  test.use({ ground: "resting" });
+  test.use({ fleetKind: "resting" });
   const ROUNDS = 5;
 
-  test("54 cards are on screen, and how soon", async ({ fleet, browser }) => {
+  test("measures how soon 54 cards are on screen", async ({ fleet, browser }) => {
     const samples: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      // Nothing of an earlier visit helps.
+      // A new context, so nothing is cached.
       const context = await browser.newContext();
       const page = await context.newPage();
       await servePage(page);

@@ -1,6 +1,6 @@
-//! Every state of the board, reached by the hooks of the real client, and what its card must say.
-import { expect, test, type Column } from "./fleet";
-import { WAYS } from "./resting";
+/** Every state of the board, reached through hooks of the real client, and the text of its card. */
+import { type Column, expect, test } from "./fleet";
+import { HOOKS_TO_STATE } from "./restingFleet";
 
 const STATES: [state: string, column: Column, says: RegExp[]][] = [
   ["thinking", "Running", [/Thinking/]],
@@ -9,7 +9,15 @@ const STATES: [state: string, column: Column, says: RegExp[]][] = [
   ["compacting", "Running", [/Compacting/]],
   ["waiting_background", "Running", [/Waiting on 1 background agent/]],
   ["needs_permission", "Needs You", [/Permission for Bash/, /make release/, /Answer it in its terminal/]],
-  ["awaiting_input", "Needs You", [/Question/, /Which store should keep the totals, the old one or the new one\?/, /Answer it in its terminal/]],
+  [
+    "awaiting_input",
+    "Needs You",
+    [
+      /Question/,
+      /Which store should keep the totals, the old one or the new one\?/,
+      /Answer it in its terminal/,
+    ],
+  ],
   ["awaiting_approval", "Needs You", [/Plan ready/, /Answer it in its terminal/]],
   ["interrupted", "Needs You", [/You interrupted Bash/]],
   ["error", "Needs You", [/Failed: rate_?\s?limit/i]],
@@ -18,33 +26,38 @@ const STATES: [state: string, column: Column, says: RegExp[]][] = [
 ];
 
 for (const [state, column, says] of STATES) {
-  test(`a session that is ${state} stands in ${column} and says why`, async ({ fleet, page }) => {
+  test(`a session in state ${state} is in ${column} and shows the reason`, async ({ fleet, page }) => {
     await fleet.open();
     const id = await fleet.start("fix the build");
     await expect(fleet.cardIn("Running", id)).toHaveAttribute("data-state", "thinking");
-    for (const [name, fields] of WAYS[state] ?? []) await fleet.hook(id, name, fields);
+    for (const [name, fields] of HOOKS_TO_STATE[state] ?? []) await fleet.hook(id, name, fields);
     const card = fleet.cardIn(column, id);
     await expect(card).toHaveAttribute("data-state", state);
     await expect(card).toContainText("fix the build");
     for (const words of says) await expect(card).toContainText(words);
-    const told = (await fleet.sessions()).find((s) => s.id === id);
-    expect(told?.agent_state.state).toBe(state);
-    await expect(card).toHaveAttribute("aria-label", `api: ${told?.agent_state.label}`);
-    // Nothing is known of cost and context: no dial, and no sum of nothing.
+    const session = (await fleet.sessions()).find((s) => s.id === id);
+    expect(session?.agent_state.state).toBe(state);
+    await expect(card).toHaveAttribute("aria-label", `api: ${session?.agent_state.label}`);
+    // Cost and context are unknown: no metrics, and no sum of zero.
     await expect(page.getByText("$0.00")).toHaveCount(0);
   });
 }
 
-test("after the need is met the card goes back to Running by itself", async ({ fleet }) => {
+test("after the answer the card returns to Running", async ({ fleet }) => {
   await fleet.open();
   const id = await fleet.start();
   await fleet.block(id, "make");
   await expect(fleet.cardIn("Needs You", id)).toBeVisible();
-  await fleet.hook(id, "PostToolUse", { tool_name: "Bash", tool_input: { command: "make" }, tool_use_id: `toolu_${id}_make`, tool_response: {} });
+  await fleet.hook(id, "PostToolUse", {
+    tool_name: "Bash",
+    tool_input: { command: "make" },
+    tool_use_id: `toolu_${id}_make`,
+    tool_response: {},
+  });
   await expect(fleet.cardIn("Running", id)).toHaveAttribute("data-state", "thinking");
 });
 
-test("after /clear the successor takes the card's place; nobody stands on the board twice", async ({ fleet, page }) => {
+test("after /clear the new session replaces the card of the old one", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start("before");
   await expect(fleet.card(id)).toBeVisible();
@@ -53,5 +66,11 @@ test("after /clear the successor takes the card's place; nobody stands on the bo
   await fleet.hook(next, "SessionStart", { source: "clear", model: "claude-opus-5-5" });
   await expect(fleet.card(next)).toBeVisible();
   const want = (await fleet.sessions()).map((s) => s.id).sort();
-  await expect.poll(() => page.locator("[data-card]").evaluateAll((cards) => cards.map((c) => (c as HTMLElement).dataset.card).sort())).toEqual(want);
+  await expect
+    .poll(() =>
+      page
+        .locator("[data-card]")
+        .evaluateAll((cards) => cards.map((c) => (c as HTMLElement).dataset.card).sort()),
+    )
+    .toEqual(want);
 });

@@ -1,34 +1,51 @@
-//! The next prompt from the board: a real tmux server, and in it a program that behaves like the client.
-import type { Page } from "@playwright/test";
+/** Sending prompts from the board to a real tmux server with a program that behaves like Claude Code. */
+
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { Page } from "@playwright/test";
 import type { Pressed } from "../src/generated/Pressed";
-import { binary, type Daemon } from "./daemon";
-import { expect, logged, test, TOAST_MS } from "./fleet";
+import { binary, type TestDaemon } from "./daemon";
+import { expect, logged, TOAST_MS, test } from "./fleet";
 
 const SESSION = "0b5e7a11-aaaa-4bbb-8ccc-000000000001";
 const CLIENT = resolve("../crates/flightdeck/tests/it/fake-client.sh");
 
-const said = (page: Page, text: string) => expect(page.getByRole("status").filter({ hasText: text })).toBeVisible();
+const expectToast = (page: Page, text: string) =>
+  expect(page.getByRole("status").filter({ hasText: text })).toBeVisible();
 
-/**
- * Presses, and waits until the page has said how that went: later it would take the place of what the next press says.
- * Of a client that is slow to confirm, it says that.
- */
+/** Presses a button and waits for the toast with its result, which would otherwise replace a later toast. */
 async function answered(page: Page, press: () => Promise<void>, well: string): Promise<void> {
   const [answer] = await Promise.all([page.waitForResponse(/\/(prompt|interrupt)$/), press()]);
   const { confirmed, message } = (await answer.json()) as Pressed;
-  await said(page, confirmed ? well : message.slice(1));
+  await expectToast(page, confirmed ? well : message.slice(1));
 }
 
 class Terminal {
-  constructor(private readonly daemon: Daemon) {
-    this.tmux("new-session", "-d", "-s", "a", "-x", "90", "-y", "24", "-c", daemon.home, "bash", CLIENT, binary(), SESSION);
+  constructor(private readonly daemon: TestDaemon) {
+    this.tmux(
+      "new-session",
+      "-d",
+      "-s",
+      "a",
+      "-x",
+      "90",
+      "-y",
+      "24",
+      "-c",
+      daemon.home,
+      "bash",
+      CLIENT,
+      binary(),
+      SESSION,
+    );
   }
   tmux(...args: string[]): string {
     const env = { ...this.daemon.env, LANG: "C.UTF-8", TERM: "xterm-256color" };
-    return execFileSync("tmux", ["-f", "/dev/null", "-S", join(this.daemon.home, "tmux"), ...args], { env, encoding: "utf8" });
+    return execFileSync("tmux", ["-f", "/dev/null", "-S", join(this.daemon.home, "tmux"), ...args], {
+      env,
+      encoding: "utf8",
+    });
   }
   screen(): string {
     return this.tmux("capture-pane", "-p", "-t", "=a:");
@@ -38,21 +55,25 @@ class Terminal {
   }
 }
 
-test("where there is no pane the drawer has the daemon's command to resume it, folder and all", async ({ fleet, page, errors }) => {
+test("without a pane the drawer shows the daemon's resume command including the folder", async ({
+  fleet,
+  page,
+  errors,
+}) => {
   await fleet.open();
   const id = await fleet.start("fix it", { cwd: "/home/dev/my api" });
   const wanted = `cd '/home/dev/my api' && claude --resume ${id}`;
   await fleet.open(`#/session/${id}`);
   const foot = page.locator("[data-drawer] footer");
-  await expect(foot).toContainText("Flightdeck knows no tmux pane of it");
+  await expect(foot).toContainText("Flightdeck knows no tmux pane for it");
   await foot.getByRole("button", { name: "Closed it? Copy resume command" }).click();
   await expect(foot.locator("code")).toHaveText(wanted);
   await fleet.hook(id, "SessionEnd", { reason: "prompt_input_exit", cwd: "/home/dev/my api" });
-  await expect(foot).toContainText("It ended.");
+  await expect(foot).toContainText("This session has ended.");
   await expect(foot.locator("code")).toHaveCount(0);
   await foot.getByRole("button", { name: "Copy resume command" }).click();
   await expect(foot.locator("code")).toHaveText(wanted);
-  // The daemon says it in a refusal, and a browser logs every 409.
+  // The daemon sends the command in a 409 reply, which the browser logs as an error.
   await logged(errors, "409", "409");
 });
 
@@ -60,16 +81,20 @@ test.describe("the next prompt", () => {
   let terminal: Terminal;
   test.beforeEach(async ({ fleet }) => {
     terminal = new Terminal(fleet.server);
-    await fleet.lasts(TOAST_MS);
+    await fleet.disableTimer(TOAST_MS);
   });
   test.afterEach(({ errors }) => {
-    // A client that ended took its server with it.
-    try { terminal.tmux("kill-server"); } catch { /* gone */ }
-    // A browser logs every 409, and here they are the story.
+    // The tmux server ends with its last client.
+    try {
+      terminal.tmux("kill-server");
+    } catch {
+      /* gone */
+    }
+    // The browser logs every 409, and this test expects them.
     errors.splice(0, errors.length, ...errors.filter((error) => !error.includes("409")));
   });
 
-  test("is typed into the terminal; a draft and a command are asked about", async ({ fleet, page }) => {
+  test("is typed into the terminal after questions about a draft and a command", async ({ fleet, page }) => {
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await fleet.open(`#/session/${SESSION}`);
     const drawer = page.locator("[data-drawer]");
@@ -86,22 +111,25 @@ test.describe("the next prompt", () => {
     await expect.poll(() => terminal.screen()).toContain("half a thought");
     await box.fill("/clear");
     await box.press("Enter");
-    const doubt = drawer.getByRole("alert");
-    await expect(doubt).toContainText("would run this itself");
-    await doubt.getByRole("button", { name: "Cancel" }).click();
-    await expect(doubt).toHaveCount(0);
+    const check = drawer.getByRole("alert");
+    await expect(check).toContainText("would run this as a command");
+    await check.getByRole("button", { name: "Cancel" }).click();
+    await expect(check).toHaveCount(0);
     await box.fill("!and the docs");
     await box.press("Enter");
-    await doubt.getByRole("button", { name: "Send as text" }).click();
-    await expect(doubt).toContainText("half a thought");
-    await doubt.getByRole("button", { name: "Keep it for later" }).click();
+    await check.getByRole("button", { name: "Send as text" }).click();
+    await expect(check).toContainText("half a thought");
+    await check.getByRole("button", { name: "Keep it for later" }).click();
     await expect(box).toHaveValue("");
-    await expect(doubt).toHaveCount(0);
+    await expect(check).toHaveCount(0);
     await expect.poll(() => terminal.screen()).toContain("half a thought");
     await expect.poll(() => terminal.prompts()).toEqual(["fix the build", " !and the docs"]);
   });
 
-  test("typed and not sent waits on the card and in the drawer, also while the card was gone", async ({ fleet, page }) => {
+  test("keeps unsent text on the card and in the drawer, even if the card was gone for a while", async ({
+    fleet,
+    page,
+  }) => {
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await fleet.open(`#/session/${SESSION}`);
     await page.locator("[data-drawer]").getByRole("textbox", { name: "Next prompt" }).fill("half a prompt");
@@ -114,7 +142,10 @@ test.describe("the next prompt", () => {
     await expect(box).toHaveValue("half a prompt");
   });
 
-  test("can be followed by an interrupt, which asks twice; focus says where nobody looks; a stop ends the client", async ({ fleet, page }) => {
+  test("can be followed by an interrupt with confirmation, by focus, which reports that no terminal shows it, and by a stop", async ({
+    fleet,
+    page,
+  }) => {
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await fleet.open(`#/session/${SESSION}`);
     const drawer = page.locator("[data-drawer]");
@@ -124,16 +155,20 @@ test.describe("the next prompt", () => {
     await drawer.getByRole("button", { name: "Interrupt…" }).dblclick();
     await expect(drawer.getByRole("button", { name: "Confirm interrupt" })).toBeEnabled();
     expect((await fleet.sessions())[0]?.agent_state.state).not.toBe("idle");
-    await answered(page, () => drawer.getByRole("button", { name: "Confirm interrupt" }).click(), "Interrupted");
+    await answered(
+      page,
+      () => drawer.getByRole("button", { name: "Confirm interrupt" }).click(),
+      "Interrupted",
+    );
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await drawer.getByRole("button", { name: "Go to terminal" }).click();
-    await said(page, "No terminal shows that tmux server");
+    await expectToast(page, "No terminal shows that tmux server");
     await drawer.getByRole("button", { name: "Stop…" }).dblclick();
     const stop = drawer.getByRole("button", { name: "Confirm: end the session" });
     await expect(stop).toBeEnabled();
     expect((await fleet.sessions())[0]?.ended_at).toBeNull();
     await stop.click();
-    await said(page, "Told to end");
+    await expectToast(page, "Told to end");
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.group).toBe("done");
   });
 });

@@ -1,18 +1,40 @@
-//! Spend and rate limits: in the header at a glance, in the dialog by hour, day, project and model.
-import { expect, test, type Fleet } from "./fleet";
-import { limits, spend, told } from "./spent";
+/** Spend and rate limits: in the header, and in the dialog by hour, day, project and model. */
+import { expect, type Fleet, test } from "./fleet";
+import { reportLimits, waitForUsage, writeSpend } from "./usageFixtures";
 
-/** Spends, and tells the hour in which the last two dollars went. */
+/** Writes spend and returns the hour of the last two dollars. */
 async function worked(fleet: Fleet): Promise<string> {
   const now = Date.now();
-  spend(fleet.server, "api", "s1", [[0, 2], [3, 1], [30, 3]], now);
-  spend(fleet.server, "web", "s2", [[1, 1], [100, 13]], now);
-  limits(fleet.server, await fleet.start(), 72, 88);
-  await told(fleet.server, 20);
+  writeSpend(
+    fleet.server,
+    "api",
+    "s1",
+    [
+      [0, 2],
+      [3, 1],
+      [30, 3],
+    ],
+    now,
+  );
+  writeSpend(
+    fleet.server,
+    "web",
+    "s2",
+    [
+      [1, 1],
+      [100, 13],
+    ],
+    now,
+  );
+  reportLimits(fleet.server, await fleet.start(), 72, 88);
+  await waitForUsage(fleet.server, 20);
   return new Date(now).toLocaleTimeString("en-GB", { hour: "2-digit" });
 }
 
-test("at 1400 pixels the header has room for all: hour bars and limits, up to the connection", async ({ fleet, page }) => {
+test("at 1400 pixels the header has room for everything from hour bars to connection", async ({
+  fleet,
+  page,
+}) => {
   await page.setViewportSize({ width: 1400, height: 900 });
   await worked(fleet);
   await fleet.open();
@@ -21,13 +43,17 @@ test("at 1400 pixels the header has room for all: hour bars and limits, up to th
   await expect(bars).toBeVisible();
   await expect(bars.locator("rect")).toHaveCount(12);
   await expect(header).toContainText(/Spend today\$\d/);
-  await expect(header.getByRole("button", { name: /Rate limits/ })).toContainText(/5 h72%resets \d\d:\d\d.*Week88%resets \w{3}/);
-  const [all, last, spark] = await Promise.all([header, header.locator("[data-connection]"), bars].map((part) => part.boundingBox()));
+  await expect(header.getByRole("button", { name: /Rate limits/ })).toContainText(
+    /5 h72%resets \d\d:\d\d.*Week88%resets \w{3}/,
+  );
+  const [all, last, spark] = await Promise.all(
+    [header, header.locator("[data-connection]"), bars].map((part) => part.boundingBox()),
+  );
   expect(spark!.width).toBeGreaterThanOrEqual(28);
   expect(last!.x + last!.width).toBeLessThanOrEqual(all!.x + all!.width);
 });
 
-test("a press on the spend tells by hour, by day, and on what", async ({ fleet, page }) => {
+test("a press on the spend opens the usage by hour, day, project and model", async ({ fleet, page }) => {
   const hour = await worked(fleet);
   await fleet.open();
   await page.getByRole("button", { name: /Spend today/ }).click();
@@ -39,13 +65,15 @@ test("a press on the spend tells by hour, by day, and on what", async ({ fleet, 
   const week = dialog.getByRole("region", { name: "Last 7 days" });
   await expect(week).toContainText("$20.00");
   await expect(week.getByRole("listitem")).toHaveCount(7);
-  await expect(dialog.getByRole("region", { name: "By project" })).toContainText(/web70%\$14\.00.*api30%\$6\.00/);
+  await expect(dialog.getByRole("region", { name: "By project" })).toContainText(
+    /web70%\$14\.00.*api30%\$6\.00/,
+  );
   await expect(dialog.getByRole("region", { name: "By model" })).toContainText("Opus 5.5100%$20.00");
   await page.keyboard.press("Escape");
   await expect(dialog).toHaveCount(0);
 });
 
-test("a phone finds it by name", async ({ fleet, page }) => {
+test("on a phone the usage is found in the palette", async ({ fleet, page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await worked(fleet);
   await fleet.open();

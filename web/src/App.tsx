@@ -1,13 +1,13 @@
 import { AlertsDialog } from "./alerts/AlertsDialog";
 import { announcement } from "./alerts/alerts";
 import { Board } from "./board/Board";
-import { Empty } from "./board/Empty";
+import { layout } from "./board/currentLayout";
+import { EmptyBoard } from "./board/EmptyBoard";
 import { Drawer } from "./drawer/Drawer";
-import { DriftBanner } from "./header/DriftBanner";
 import { FilterBar } from "./header/FilterBar";
 import { Header } from "./header/Header";
+import { HookBanner } from "./header/HookBanner";
 import { PhoneNav, PhoneTabs } from "./header/PhoneBar";
-import { layout } from "./board/shown";
 import { openId, view } from "./lib/route";
 import { loaded } from "./live/store";
 import { Help } from "./overlay/Help";
@@ -22,7 +22,9 @@ export function App() {
   return (
     <>
       <Sprite />
-      <p class="sr" aria-live="polite"><span key={announcement.value.count}>{announcement.value.text}</span></p>
+      <p class="sr" aria-live="polite">
+        <span key={announcement.value.count}>{announcement.value.text}</span>
+      </p>
       <div class="app" data-view={view.value}>
         <Header />
         <Page />
@@ -40,13 +42,18 @@ export function App() {
 
 function Page() {
   if (view.value === "overview") return <Overview />;
-  if (!loaded.value) return <main class="empty" aria-busy="true"><p class="dim">Connecting to the daemon</p></main>;
-  if (layout.value.known === 0) return <Empty />;
+  if (!loaded.value)
+    return (
+      <main class="empty" aria-busy="true">
+        <p class="dim">Connecting to the daemon</p>
+      </main>
+    );
+  if (layout.value.known === 0) return <EmptyBoard />;
   return (
     <>
       <FilterBar />
       <PhoneTabs />
-      <DriftBanner />
+      <HookBanner />
       <Board />
     </>
   );

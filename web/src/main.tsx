@@ -1,33 +1,36 @@
-//! Start reading here: the stream feeds the store, the store feeds the layout, the layout is drawn.
+/**
+ * Start reading here: the stream fills the store, the layout is computed from the store, and the page draws
+ * the layout.
+ */
 import { render } from "preact";
 import "./styles/index.css";
-import { followPresence } from "./overview/away";
-import { followAlerts } from "./alerts/alerts";
-import { followTab } from "./alerts/tab";
 import { App } from "./App";
-import { startHolding } from "./board/hold";
-import { followStore } from "./board/shown";
-import { startKeys } from "./keys/keys";
+import { startAlerts } from "./alerts/alerts";
+import { startBrowserTab } from "./alerts/browserTab";
+import { startCardHold } from "./board/cardHold";
+import { startLayout } from "./board/currentLayout";
+import { startKeys } from "./keys/shortcuts";
 import { startClock } from "./lib/clock";
-import { applyPrefs } from "./lib/prefs";
+import { applyPrefs } from "./lib/preferences";
 import { startRouting } from "./lib/route";
-import { followHooks } from "./live/hooks";
-import { receive } from "./live/inbox";
+import { pollHookStatus } from "./live/hookStatus";
+import { enqueueMessages } from "./live/messageQueue";
 import { Stream } from "./live/stream";
-import { followUsage } from "./live/usage";
+import { pollUsage } from "./live/usage";
+import { trackPresence } from "./overview/presence";
 
 applyPrefs();
 startRouting();
 startClock();
-followStore();
-startHolding();
+startLayout();
+startCardHold();
 startKeys();
-followTab();
-followAlerts();
-followPresence();
-followHooks();
-followUsage();
-new Stream({ url: "/api/live/stream", onMessages: receive }).start();
+startBrowserTab();
+startAlerts();
+trackPresence();
+pollHookStatus();
+pollUsage();
+new Stream({ url: "/api/live/stream", onMessages: enqueueMessages }).start();
 
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -1,38 +1,58 @@
 import { expect, test } from "vitest";
 import { diffLines } from "../src/ask/diff";
-import { fitsCard, toolInput } from "../src/ask/input";
-import { isCut } from "../src/ask/whole";
+import { isTruncated } from "../src/ask/fullAsk";
+import { resolutionText } from "../src/ask/submission";
 import { suggestionText } from "../src/ask/suggestion";
-import { endedText } from "../src/ask/answers";
+import { fitsCard, toolInput } from "../src/ask/toolInput";
 import { parseBlocks } from "../src/ui/Markdown";
 
-const of = (tool_input: Record<string, unknown>, kind: "permission" | "plan" = "permission") => toolInput({ tool_input, kind });
+const of = (tool_input: Record<string, unknown>, kind: "permission" | "plan" = "permission") =>
+  toolInput({ tool_input, kind });
 
-test("an edit shows what stays, goes and comes", () => {
+test("an edit shows unchanged, removed and added lines", () => {
   expect(diffLines("a\nb\nc", "a\nB\nc").map((l) => l.sign + l.text)).toEqual([" a", "-b", "+B", " c"]);
   expect(diffLines("", "new").map((l) => l.sign)).toEqual(["+"]);
 });
 
-test("each tool's input gets the shape it is read in", () => {
+test("each tool's input gets its readable form", () => {
   expect(of({ command: "ls" }).kind).toBe("command");
   expect(of({ file_path: "a", content: "x" }).kind).toBe("edit");
   expect(of({ plan: "1. x" }, "plan").kind).toBe("plan");
-  expect(of({ deep: { a: 1 } })).toEqual({ kind: "values", rest: [["deep", "{\n  \"a\": 1\n}"]] });
+  expect(of({ deep: { a: 1 } })).toEqual({ kind: "values", rest: [["deep", '{\n  "a": 1\n}']] });
 });
 
-test("no field of an input is left out, whatever shape it is read in", () => {
-  expect(of({ command: "ls", description: "look", dangerouslyDisableSandbox: true }).rest).toEqual([["dangerouslyDisableSandbox", "true"]]);
-  expect(of({ command: "ls", description: ["x"] }).rest).toEqual([["description", "[\n  \"x\"\n]"]]);
-  expect(of({ plan: "x", command: "rm -rf /" })).toMatchObject({ kind: "command", command: "rm -rf /", rest: [["plan", "x"]] });
+test("no field of an input is left out in any form", () => {
+  expect(of({ command: "ls", description: "look", dangerouslyDisableSandbox: true }).rest).toEqual([
+    ["dangerouslyDisableSandbox", "true"],
+  ]);
+  expect(of({ command: "ls", description: ["x"] }).rest).toEqual([["description", '[\n  "x"\n]']]);
+  expect(of({ plan: "x", command: "rm -rf /" })).toMatchObject({
+    kind: "command",
+    command: "rm -rf /",
+    rest: [["plan", "x"]],
+  });
   expect(of({ plan: "x", allowedPrompts: [] }, "plan").rest).toEqual([["allowedPrompts", "[]"]]);
-  expect(of({ file_path: "a", old_string: "x", new_string: "y", replace_all: true, content: "z" }).rest).toEqual([["replace_all", "true"], ["content", "z"]]);
-  expect(of({ file_path: "a", edits: [{ old_string: "x", new_string: "y" }, { old_string: "p", new_string: "q", replace_all: true }] }).rest).toEqual([["edit 2: replace_all", "true"]]);
+  expect(
+    of({ file_path: "a", old_string: "x", new_string: "y", replace_all: true, content: "z" }).rest,
+  ).toEqual([
+    ["replace_all", "true"],
+    ["content", "z"],
+  ]);
+  expect(
+    of({
+      file_path: "a",
+      edits: [
+        { old_string: "x", new_string: "y" },
+        { old_string: "p", new_string: "q", replace_all: true },
+      ],
+    }).rest,
+  ).toEqual([["edit 2: replace_all", "true"]]);
   expect(of({ file_path: "a", edits: [{ what: "else" }] }).kind).toBe("values");
   expect(of({ file_path: "a", old_string: 1, new_string: "y" }).rest).toHaveLength(3);
   expect(of({ nothing: null }).rest).toEqual([["nothing", "null"]]);
 });
 
-test("Allow stands only beside the whole input", () => {
+test("Allow is offered only with the whole input", () => {
   expect(fitsCard(of({ command: "ls" }))).toBe(true);
   expect(fitsCard(of({ command: "echo\n".repeat(30) }))).toBe(false);
   expect(fitsCard(of({ command: "x".repeat(2000) }))).toBe(false);
@@ -41,8 +61,8 @@ test("Allow stands only beside the whole input", () => {
   expect(fitsCard(of({ file_path: "a", content: "x", note: "y\n".repeat(20) }))).toBe(false);
 });
 
-test("what the daemon cut is known by its marks, wherever they stand", () => {
-  const cut = (tool_input: Record<string, unknown> | null) => isCut({ kind: "permission", tool_input });
+test("truncated input is recognised by the daemon's marks in any field", () => {
+  const cut = (tool_input: Record<string, unknown> | null) => isTruncated({ kind: "permission", tool_input });
   expect(cut({ content: "abc…[12 bytes clipped]" })).toBe(true);
   expect(cut({ list: ["a", "…[3 more clipped]"] })).toBe(true);
   expect(cut({ deep: { "…": "…[3 more clipped]" } })).toBe(true);
@@ -50,28 +70,43 @@ test("what the daemon cut is known by its marks, wherever they stand", () => {
   expect(cut({ "long…[9 bytes clipped]": 1 })).toBe(true);
   expect(cut(null)).toBe(true);
   expect(cut({ command: "echo clipped]" })).toBe(false);
-  expect(isCut({ kind: "elicitation", tool_input: null })).toBe(false);
+  expect(isTruncated({ kind: "elicitation", tool_input: null })).toBe(false);
 });
 
-test("a suggestion says what it will remember and where", () => {
-  expect(suggestionText({ type: "addRules", rules: [{ toolName: "Bash", ruleContent: "cargo test:*" }], destination: "localSettings" })).toEqual({ text: "Always", code: "cargo test:*", where: "this checkout" });
+test("a suggestion shows its rule and where it is stored", () => {
+  expect(
+    suggestionText({
+      type: "addRules",
+      rules: [{ toolName: "Bash", ruleContent: "cargo test:*" }],
+      destination: "localSettings",
+    }),
+  ).toEqual({ text: "Always", code: "cargo test:*", where: "this checkout" });
   const path = "//home/dev/work/**";
-  expect(suggestionText({ type: "addRules", rules: [{ toolName: "Read", ruleContent: path }] }).code).toBe("/home/dev/work/**");
-  expect(suggestionText({ type: "addRules", rules: [{ toolName: "Bash", ruleContent: path }] }).code).toBe(path);
+  expect(suggestionText({ type: "addRules", rules: [{ toolName: "Read", ruleContent: path }] }).code).toBe(
+    "/home/dev/work/**",
+  );
+  expect(suggestionText({ type: "addRules", rules: [{ toolName: "Bash", ruleContent: path }] }).code).toBe(
+    path,
+  );
   expect(suggestionText({ type: "somethingNew" }).text).toBe("somethingNew");
 });
 
-test("how an ask ended is said in words", () => {
-  expect(endedText({ how: "allowed", by: "web" })).toBe("Allowed here");
-  expect(endedText({ how: "answered_in_terminal", by: "terminal" })).toBe("Answered in terminal");
-  expect(endedText({ how: "allowed", by: "policy", rule: "Bash cargo test*" })).toBe("Allowed by policy: Bash cargo test*");
-  expect(endedText({})).toBe("Answered");
+test("the resolution of an ask has a text", () => {
+  expect(resolutionText({ how: "allowed", by: "web" })).toBe("Allowed here");
+  expect(resolutionText({ how: "answered_in_terminal", by: "terminal" })).toBe("Answered in terminal");
+  expect(resolutionText({ how: "allowed", by: "policy", rule: "Bash cargo test*" })).toBe(
+    "Allowed by policy: Bash cargo test*",
+  );
+  expect(resolutionText({})).toBe("Answered");
 });
 
 test("a plan's Markdown becomes blocks, never HTML", () => {
-  expect(parseBlocks("# Plan\n1. one\n2. two\n   more\n\ntext <b>x</b>\n```\ncode\n```").map((b) => b.kind)).toEqual(["heading", "list", "text", "code"]);
+  expect(
+    parseBlocks("# Plan\n1. one\n2. two\n   more\n\ntext <b>x</b>\n```\ncode\n```").map((b) => b.kind),
+  ).toEqual(["heading", "list", "text", "code"]);
   expect(parseBlocks("| a | b |\n|---|:-:|\n| one | x \\| y |\n| alone |\ntext")).toEqual([
-    { kind: "table", rows: [["a", "b"], ["one", "x | y"], ["alone"]] }, { kind: "text", text: "text" },
+    { kind: "table", rows: [["a", "b"], ["one", "x | y"], ["alone"]] },
+    { kind: "text", text: "text" },
   ]);
   expect(parseBlocks("1. two\n   more")).toEqual([{ kind: "list", ordered: true, items: ["two more"] }]);
 });

@@ -1,11 +1,17 @@
 import { expect, test } from "vitest";
-import { matches, type Filter } from "../src/board/filter";
-import { holdInPlace, layOut, sameLayout, type LayoutChoices } from "../src/board/layout";
+import { type Filter, matches } from "../src/board/filter";
+import { holdInPlace, type LayoutChoices, layOut, sameLayout } from "../src/board/layout";
 import type { Session } from "../src/generated/Session";
 import { session } from "./session";
 
 const none: Filter = { text: "", project: [], branch: [], state: [], model: [] };
-const choices: LayoutChoices = { sort: "default", grouping: "none", filter: none, twoLanes: false, showDone: true };
+const choices: LayoutChoices = {
+  sort: "default",
+  grouping: "none",
+  filter: none,
+  twoLanes: false,
+  showDone: true,
+};
 const show = (sessions: Session[], part: Partial<LayoutChoices> = {}) =>
   Object.fromEntries(layOut(sessions, { ...choices, ...part }).lanes.map((l) => [l.name, l.ids.join(" ")]));
 
@@ -17,28 +23,52 @@ const fleet = [
   session({ id: "d", key: "1", group: "done", state: "session_ended" }),
 ];
 
-test("cards stand in the order of the rank that was sent", () => {
+test("cards are sorted by the rank from the wire", () => {
   expect(show(fleet)).toEqual({ replies: "a b c", running: "r", done: "d" });
-  const swapped = fleet.map((s) => ({ ...s, rank: { default: s.rank.default, urgency: s.id === "c" ? "0" : s.rank.urgency } }));
+  const swapped = fleet.map((s) => ({
+    ...s,
+    rank: { default: s.rank.default, urgency: s.id === "c" ? "0" : s.rank.urgency },
+  }));
   expect(show(swapped, { sort: "urgency" })).toEqual({ replies: "c a b", running: "r", done: "d" });
 });
 
 test("a wide screen gives permissions a lane of their own, and Done can be hidden", () => {
-  expect(show(fleet, { twoLanes: true, showDone: false })).toEqual({ permissions: "a", replies: "b c", running: "r" });
+  expect(show(fleet, { twoLanes: true, showDone: false })).toEqual({
+    permissions: "a",
+    replies: "b c",
+    running: "r",
+  });
 });
 
-test("projects are alphabetical and keep the rank inside; Needs You stays one queue unless asked", () => {
-  const two = [session({ id: "x", key: "1", project: { name: "web", path: null, worktree: null } }), session({ id: "y", key: "2" }), session({ id: "z", key: "1" })];
-  const sections = (grouping: LayoutChoices["grouping"]) => layOut([...two, ...fleet], { ...choices, grouping }).lanes.map((l) => `${l.name}: ${l.sections.map((s) => s.project ?? "-").join(",")}`);
+test("projects are alphabetical with cards sorted by rank, and Needs You is grouped only on request", () => {
+  const two = [
+    session({ id: "x", key: "1", project: { name: "web", path: null, worktree: null } }),
+    session({ id: "y", key: "2" }),
+    session({ id: "z", key: "1" }),
+  ];
+  const sections = (grouping: LayoutChoices["grouping"]) =>
+    layOut([...two, ...fleet], { ...choices, grouping }).lanes.map(
+      (l) => `${l.name}: ${l.sections.map((s) => s.project ?? "-").join(",")}`,
+    );
   expect(show(two, { grouping: "quiet" }).running).toBe("z y x");
   expect(sections("quiet")).toEqual(["replies: -", "running: api,web", "done: api"]);
   expect(sections("all")[0]).toBe("replies: api");
 });
 
-test("a line marks where the cache tier changes", () => {
-  const warm = (id: string, key: string) => session({ id, key, group: "needs_you", cache: { status: "warm", expires_at: null } });
-  const lane = layOut([warm("a", "1"), session({ id: "b", key: "2", group: "needs_you", cache: { status: "cold", expires_at: null } })], choices).lanes[0];
-  expect(lane?.sections.map((s) => [s.tier, s.ids])).toEqual([["warm", ["a"]], ["cold", ["b"]]]);
+test("a heading marks where the cache tier changes", () => {
+  const warm = (id: string, key: string) =>
+    session({ id, key, group: "needs_you", cache: { status: "warm", expires_at: null } });
+  const lane = layOut(
+    [
+      warm("a", "1"),
+      session({ id: "b", key: "2", group: "needs_you", cache: { status: "cold", expires_at: null } }),
+    ],
+    choices,
+  ).lanes[0];
+  expect(lane?.sections.map((s) => [s.tier, s.ids])).toEqual([
+    ["warm", ["a"]],
+    ["cold", ["b"]],
+  ]);
 });
 
 test("the held card keeps its place in its lane while the others move", () => {
@@ -46,7 +76,11 @@ test("the held card keeps its place in its lane while the others move", () => {
   const moved = fleet.map((s) => (s.id === "b" ? session({ id: "b", key: "0" }) : s));
   const after = holdInPlace(layOut(moved, choices), before, "b");
   expect(after.lanes.map((l) => l.ids.join(" "))).toEqual(["a b c", "r", "d"]);
-  expect(holdInPlace(layOut(moved, choices), before, null).lanes.map((l) => l.ids.join(" "))).toEqual(["a c", "b r", "d"]);
+  expect(holdInPlace(layOut(moved, choices), before, null).lanes.map((l) => l.ids.join(" "))).toEqual([
+    "a c",
+    "b r",
+    "d",
+  ]);
 });
 
 test("a held card that is alone in its group keeps the group", () => {
@@ -57,20 +91,22 @@ test("a held card that is alone in its group keeps the group", () => {
 });
 
 test("a held card whose cache goes cold keeps its tier, and the tier keeps its place", () => {
-  const tiered = (id: string, key: string, status: "warm" | "cold") => session({ id, key, group: "needs_you", cache: { status, expires_at: null } });
+  const tiered = (id: string, key: string, status: "warm" | "cold") =>
+    session({ id, key, group: "needs_you", cache: { status, expires_at: null } });
   const before = layOut([tiered("a", "1", "warm"), tiered("b", "2", "cold")], choices);
   const next = layOut([tiered("a", "3", "cold"), tiered("b", "2", "cold")], choices);
-  const sections = (id: string | null) => holdInPlace(next, before, id).lanes[0]?.sections.map((s) => `${s.key} ${s.ids}`);
+  const sections = (id: string | null) =>
+    holdInPlace(next, before, id).lanes[0]?.sections.map((s) => `${s.key} ${s.ids}`);
   expect(sections("a")).toEqual(before.lanes[0]?.sections.map((s) => `${s.key} ${s.ids}`));
   expect(sections(null)).toEqual(["tier:cold:0 b,a"]);
 });
 
-test("the same arrangement is recognised, so nothing is drawn twice", () => {
+test("an equal layout is recognised, so it is not drawn again", () => {
   expect(sameLayout(layOut(fleet, choices), layOut([...fleet].reverse(), choices))).toBe(true);
   expect(sameLayout(layOut(fleet, choices), layOut(fleet.slice(1), choices))).toBe(false);
 });
 
-test("search finds every word anywhere, also in what is asked", () => {
+test("search matches every word in any field, also in asks", () => {
   const s = session({ title: "Store totals", git_branch: "fix/rounding" });
   expect(matches(s, { ...none, text: "TOTALS rounding" })).toBe(true);
   expect(matches(s, { ...none, text: "totals nowhere" })).toBe(false);

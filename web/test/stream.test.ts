@@ -1,29 +1,38 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { changeFrom, latestOnly } from "../src/live/inbox";
+import { changeFrom, latestOnly } from "../src/live/messageQueue";
 import { SseParser } from "../src/live/sse";
-import { applyChanges, allSessions, onMoves, sessionSignal, type Change } from "../src/live/store";
+import {
+  allSessions,
+  applyChanges,
+  onSessionChanges,
+  type StoreChange,
+  sessionSignal,
+} from "../src/live/store";
 import { connection, Stream } from "../src/live/stream";
 import { session } from "./session";
 
 test("a message may arrive in any number of pieces", () => {
-  const text = "event: session_updated\nid: b-7\ndata: {\"a\":\ndata: 1}\n\n: heartbeat\n\nevent: gap\ndata: {}\n\n";
+  const text =
+    'event: session_updated\nid: b-7\ndata: {"a":\ndata: 1}\n\n: heartbeat\n\nevent: gap\ndata: {}\n\n';
   for (const size of [1, 3, 7, 1000]) {
     const parser = new SseParser();
     const got = [];
     for (let i = 0; i < text.length; i += size) got.push(...parser.push(text.slice(i, i + size)));
     expect(got).toEqual([
-      { event: "session_updated", data: "{\"a\":\n1}", id: "b-7" },
+      { event: "session_updated", data: '{"a":\n1}', id: "b-7" },
       { event: "gap", data: "{}", id: "b-7" },
     ]);
   }
 });
 
-test("lines may end in CR LF, even when it is torn apart", () => {
+test("lines may end in CR LF, even if split between pieces", () => {
   const parser = new SseParser();
-  expect([...parser.push("event: gap\r"), ...parser.push("\ndata: {}\r\n\r"), ...parser.push("\n")]).toEqual([{ event: "gap", data: "{}", id: null }]);
+  expect([...parser.push("event: gap\r"), ...parser.push("\ndata: {}\r\n\r"), ...parser.push("\n")]).toEqual([
+    { event: "gap", data: "{}", id: null },
+  ]);
 });
 
-test("an unknown event and one that does not parse change nothing", () => {
+test("an unknown event and an invalid event change nothing", () => {
   expect(changeFrom({ event: "weather", data: "{}", id: null })).toBeNull();
   const log = console.error;
   console.error = () => undefined;
@@ -31,30 +40,64 @@ test("an unknown event and one that does not parse change nothing", () => {
   console.error = log;
 });
 
-const update = (s: ReturnType<typeof session>): Change => ({ kind: "session", session: s, discovered: false });
+const update = (s: ReturnType<typeof session>): StoreChange => ({
+  kind: "session",
+  session: s,
+  discovered: false,
+});
 
-test("within a frame only the last word about a session is kept, unless it changed column in between", () => {
+test("within a frame only the last message per session is kept, unless the session changed its column", () => {
   const running = session({ id: "a" });
   const asking = session({ id: "a", group: "needs_you" });
-  expect(latestOnly([update(running), update(running), update(session({ id: "b" })), update(running)])).toHaveLength(2);
+  expect(
+    latestOnly([update(running), update(running), update(session({ id: "b" })), update(running)]),
+  ).toHaveLength(2);
   expect(latestOnly([update(running), update(asking), update(running)])).toHaveLength(3);
 });
 
-test("a snapshot replaces the fleet; it and a change report what a session was before, if the page knew it", () => {
+test("snapshots and changes report the previous session if the page knew it", () => {
   const moves: string[] = [];
-  const stop = onMoves((all) => moves.push(...all.map((m) => `${m.before?.agent_state.group ?? "none"}→${m.after.agent_state.group}`)));
-  applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 1, sessions: [session({ id: "a" }), session({ id: "gone" })] } }]);
-  applyChanges([{ kind: "snapshot", snapshot: { boot: "c", n: 2, sessions: [session({ id: "a", group: "needs_you" }), session({ id: "late" })] } }]);
+  const stop = onSessionChanges((all) =>
+    moves.push(...all.map((m) => `${m.before?.agent_state.group ?? "none"}→${m.after.agent_state.group}`)),
+  );
+  applyChanges([
+    {
+      kind: "snapshot",
+      snapshot: { boot: "b", n: 1, sessions: [session({ id: "a" }), session({ id: "gone" })] },
+    },
+  ]);
+  applyChanges([
+    {
+      kind: "snapshot",
+      snapshot: {
+        boot: "c",
+        n: 2,
+        sessions: [session({ id: "a", group: "needs_you" }), session({ id: "late" })],
+      },
+    },
+  ]);
   expect([...allSessions()].map((s) => s.peek().id)).toEqual(["a", "late"]);
   applyChanges([update(session({ id: "a", group: "done" }))]);
   applyChanges([{ kind: "session", session: session({ id: "new", continues: "a" }), discovered: true }]);
-  expect(moves).toEqual(["none→running", "none→running", "running→needs_you", "none→running", "needs_you→done", "none→running"]);
+  expect(moves).toEqual([
+    "none→running",
+    "none→running",
+    "running→needs_you",
+    "none→running",
+    "needs_you→done",
+    "none→running",
+  ]);
   expect(sessionSignal("a")).toBeUndefined();
   stop();
 });
 
-test("one session's change leaves the other's signal alone", () => {
-  applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 1, sessions: [session({ id: "a" }), session({ id: "b" })] } }]);
+test("a change of one session does not touch the signal of another", () => {
+  applyChanges([
+    {
+      kind: "snapshot",
+      snapshot: { boot: "b", n: 1, sessions: [session({ id: "a" }), session({ id: "b" })] },
+    },
+  ]);
   let redraws = 0;
   const stop = sessionSignal("b")?.subscribe(() => redraws++);
   applyChanges([update(session({ id: "a", title: "Other" }))]);
@@ -62,21 +105,36 @@ test("one session's change leaves the other's signal alone", () => {
   stop?.();
 });
 
-test("a card leaves when the daemon says so, or when another took its place", () => {
-  applyChanges([{ kind: "snapshot", snapshot: { boot: "b", n: 1, sessions: [session({ id: "a" }), session({ id: "b" }), session({ id: "c" })] } }]);
+test("a card is removed by the daemon's message or when another session continues it", () => {
+  applyChanges([
+    {
+      kind: "snapshot",
+      snapshot: {
+        boot: "b",
+        n: 1,
+        sessions: [session({ id: "a" }), session({ id: "b" }), session({ id: "c" })],
+      },
+    },
+  ]);
   const removed = changeFrom({ event: "session_removed", data: '{"id":"a"}', id: "b-2" });
   if (removed) applyChanges(latestOnly([update(session({ id: "a" })), removed]));
   applyChanges([update(session({ id: "b", replaced_by: "d", group: "done" }))]);
   expect([...allSessions()].map((s) => s.peek().id)).toEqual(["c"]);
 });
 
-/** A daemon whose streams are ours to write; the page of the test is open and has no browser. */
+/**
+ * Replaces fetch with a daemon whose stream the test writes, and the browser's document with a visible page.
+ */
 function daemon(): ReadableStreamDefaultController<Uint8Array>[] {
   const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
   vi.useFakeTimers();
   vi.stubGlobal("addEventListener", () => undefined);
   vi.stubGlobal("document", { addEventListener: () => undefined });
-  vi.stubGlobal("fetch", async () => new Response(new ReadableStream<Uint8Array>({ start: (stream) => void streams.push(stream) })));
+  vi.stubGlobal(
+    "fetch",
+    async () =>
+      new Response(new ReadableStream<Uint8Array>({ start: (stream) => void streams.push(stream) })),
+  );
   return streams;
 }
 
@@ -85,7 +143,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("catching up ends with the first pause, and on a fleet that never pauses after a few seconds", async () => {
+test("catching up ends with the first pause, or after a few seconds without one", async () => {
   const streams = daemon();
   const send = async (event: string, id: number) => {
     streams.at(-1)?.enqueue(new TextEncoder().encode(`event: ${event}\nid: b-${id}\ndata: {}\n\n`));

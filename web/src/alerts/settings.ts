@@ -1,8 +1,8 @@
-//! What may disturb this person, and when. Off until they ask for it.
+/** Alert settings: what may notify the person, and when. Off until the person turns it on. */
 import { computed } from "@preact/signals";
-import { remembered } from "../lib/storage";
+import { persistentSignal } from "../lib/storage";
 
-/** By the wire's colour role: blocked agents, failures, and the rest that waits (finished, interrupted). */
+/** Derived from the colour role on the wire: blocked agents, failures, and everything else that waits. */
 export type Urgency = "blocked" | "failed" | "waiting";
 export type Loudness = "off" | "note" | "sound";
 
@@ -13,15 +13,22 @@ export type AlertSettings = Record<Urgency, Loudness> & {
   quietTo: string;
 };
 
-export const settings = remembered<AlertSettings>("alerts", {
-  on: false, blocked: "sound", failed: "note", waiting: "off", quiet: false, quietFrom: "22:00", quietTo: "07:00",
+export const settings = persistentSignal<AlertSettings>("alerts", {
+  on: false,
+  blocked: "sound",
+  failed: "note",
+  waiting: "off",
+  quiet: false,
+  quietFrom: "22:00",
+  quietTo: "07:00",
 });
-export const mutedSessions = remembered<string[]>("muted-sessions", []);
-export const mutedProjects = remembered<string[]>("muted-projects", []);
+export const mutedSessions = persistentSignal<string[]>("muted-sessions", []);
+export const mutedProjects = persistentSignal<string[]>("muted-projects", []);
 
 export const notifyOn = computed(() => settings.value.on);
 
-const toggled = (list: string[], item: string) => (list.includes(item) ? list.filter((i) => i !== item) : [...list, item]);
+const toggled = (list: string[], item: string) =>
+  list.includes(item) ? list.filter((i) => i !== item) : [...list, item];
 export const toggleMuteSession = (id: string) => {
   mutedSessions.value = toggled(mutedSessions.value, id);
 };

@@ -1,4 +1,4 @@
-//! Two soft notes, made on the spot: no file to load, nothing to license.
+/** The alert sound: two soft notes made with Web Audio, so no sound file has to be loaded. */
 
 let audio: AudioContext | null = null;
 
@@ -8,7 +8,8 @@ export function chime(): void {
     const start = audio.currentTime;
     for (const [i, hz] of [659, 880].entries()) note(audio, hz, start + i * 0.14);
   } catch {
-    // No sound device, or the page was never touched: the note on screen has to do.
+    // There is no sound device, or the browser blocks audio until the first click. The notification is still
+    // shown.
   }
 }
 

@@ -1,37 +1,50 @@
-//! One ask, answerable where it stands. In the drawer (`whole`) everything is shown and every way to answer is offered.
+/**
+ * One ask with its answer buttons. In the drawer (`full`) the whole input and all ways to answer are shown.
+ */
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { goToTerminal } from "../card/actions";
 import type { Ask } from "../generated/Ask";
 import { now, time } from "../lib/clock";
 import { openSession, sessionHref } from "../lib/route";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
-import { isRepeatedClick } from "../ui/twice";
-import { goToTerminal } from "../card/actions";
-import { endedText, sentOf } from "./answers";
+import { isRepeatedClick } from "../ui/useConfirm";
 import { ElicitationAsk } from "./ElicitationAsk";
-import { Input } from "./Input";
-import { toolInput } from "./input";
+import { type MissingInput, useFullAsk } from "./fullAsk";
 import { PermissionAsk } from "./PermissionAsk";
 import { PlanAsk } from "./PlanAsk";
 import { QuestionAsk } from "./QuestionAsk";
-import { useWhole, type Missing } from "./whole";
+import { resolutionText, submissionOf } from "./submission";
+import { ToolInputView } from "./ToolInputView";
+import { toolInput } from "./toolInput";
 
-export type AskProps = { ask: Ask; whole: boolean; missing: Missing | null };
+export type AskProps = { ask: Ask; full: boolean; missing: MissingInput | null };
 
-export function AskView({ ask: carried, whole }: { ask: Ask; whole: boolean }) {
-  const { ask, missing } = useWhole(carried, whole);
-  const sent = sentOf(ask.id).value;
+export function AskView({ ask: carried, full }: { ask: Ask; full: boolean }) {
+  const { ask, missing } = useFullAsk(carried, full);
+  const sent = submissionOf(ask.id).value;
   const expired = useExpired(ask.expires_at);
-  if (ask.resolution?.by === "policy") return <ByPolicy session={ask.session_id} text={endedText(ask.resolution)} whole={whole} />;
-  if (ask.resolution) return <Outcome text={endedText(ask.resolution)} />;
+  if (ask.resolution?.by === "policy")
+    return <ByPolicy session={ask.session_id} text={resolutionText(ask.resolution)} full={full} />;
+  if (ask.resolution) return <Outcome text={resolutionText(ask.resolution)} />;
   if (sent.kind === "ended") return <Outcome text={sent.text} />;
-  if (!ask.answerable || expired) return <InTerminal ask={ask} expired={expired} whole={whole} />;
+  if (!ask.answerable || expired) return <InTerminal ask={ask} expired={expired} full={full} />;
   return (
-    <div class="ask" data-ask={ask.id} data-kind={ask.kind} aria-busy={sent.kind === "sending"} onClickCapture={(event) => isRepeatedClick(event) && event.stopPropagation()}>
-      <ByKind ask={ask} whole={whole} missing={missing} />
-      {sent.kind === "failed" && <p class="ask-error" role="alert">{sent.text}</p>}
+    <div
+      class="ask"
+      data-ask={ask.id}
+      data-kind={ask.kind}
+      aria-busy={sent.kind === "sending"}
+      onClickCapture={(event) => isRepeatedClick(event) && event.stopPropagation()}
+    >
+      <ByKind ask={ask} full={full} missing={missing} />
+      {sent.kind === "failed" && (
+        <p class="ask-error" role="alert">
+          {sent.text}
+        </p>
+      )}
     </div>
   );
 }
@@ -49,7 +62,7 @@ function ByKind(props: AskProps) {
   }
 }
 
-/** True once the time to answer here is over; a single timer instead of a redraw per second. */
+/** True after the ask expired. Uses one timer instead of a redraw per second. */
 function useExpired(until: string | null): boolean {
   const expired = useSignal(until !== null && time(until) <= now.peek());
   useEffect(() => {
@@ -65,37 +78,75 @@ function useExpired(until: string | null): boolean {
 }
 
 const Outcome = ({ text }: { text: string }) => (
-  <p class="outcome"><Icon name="check" small />{text}</p>
-);
-
-/** Nobody looked at it: it says so with a mark of its own, names the rule and leads to the log. */
-const ByPolicy = ({ session, text, whole }: { session: string; text: string; whole: boolean }) => (
-  <p class="outcome by-policy" data-by="policy">
-    <span class="mark"><Icon name="rule" small /></span>
-    <span class="clip" title={text}>{text}</span>
-    {!whole && <a href={sessionHref(session)} aria-label="What the policy answered, in the session's log">Log</a>}
+  <p class="outcome">
+    <Icon name="check" small />
+    {text}
   </p>
 );
 
-/** It still waits, so it stays amber; only this page cannot answer it. */
-function InTerminal({ ask, expired, whole }: { ask: Ask; expired: boolean; whole: boolean }) {
+/** A policy rule answered the ask: names the rule and links to the session's log. */
+const ByPolicy = ({ session, text, full }: { session: string; text: string; full: boolean }) => (
+  <p class="outcome by-policy" data-by="policy">
+    <span class="mark">
+      <Icon name="rule" small />
+    </span>
+    <span class="clip" title={text}>
+      {text}
+    </span>
+    {!full && (
+      <a href={sessionHref(session)} aria-label="What the policy answered, in the session's log">
+        Log
+      </a>
+    )}
+  </p>
+);
+
+/** The session still waits for an answer, but this page cannot give it. */
+function InTerminal({ ask, expired, full }: { ask: Ask; expired: boolean; full: boolean }) {
   return (
     <div class="ask">
-      {whole && (ask.kind === "elicitation" ? <ElicitationAsk ask={ask} /> : <Input input={toolInput(ask)} whole />)}
-      <TerminalRow id={ask.session_id} why={expired ? "the time to answer here is over" : "can only be answered there"}>
-        {!whole && ask.kind !== "permission" && <Button kind="ghost" onClick={() => openSession(ask.session_id)}>Show</Button>}
+      {full &&
+        (ask.kind === "elicitation" ? (
+          <ElicitationAsk ask={ask} />
+        ) : (
+          <ToolInputView input={toolInput(ask)} full />
+        ))}
+      <TerminalRow
+        id={ask.session_id}
+        why={expired ? "the time to answer here is over" : "can only be answered there"}
+      >
+        {!full && ask.kind !== "permission" && (
+          <Button kind="ghost" onClick={() => openSession(ask.session_id)}>
+            Show
+          </Button>
+        )}
       </TerminalRow>
     </div>
   );
 }
 
-/** Also for a session that is blocked without an ask: one that no hook told us about. */
-export function TerminalRow({ id, why, children }: { id: string; why: string; children?: ComponentChildren }) {
+/** Also used for a session that is blocked without an ask, because no hook reported one. */
+export function TerminalRow({
+  id,
+  why,
+  children,
+}: {
+  id: string;
+  why: string;
+  children?: ComponentChildren;
+}) {
   return (
     <div class="answer">
-      <Button kind="primary" onClick={() => void goToTerminal(id)}><Icon name="jump" small />Answer in terminal</Button>
+      <Button kind="primary" onClick={() => void goToTerminal(id)}>
+        <Icon name="jump" small />
+        Answer in terminal
+      </Button>
       {children}
-      {why && <span class="dim clip" title={why}>{why}</span>}
+      {why && (
+        <span class="dim clip" title={why}>
+          {why}
+        </span>
+      )}
     </div>
   );
 }

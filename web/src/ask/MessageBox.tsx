@@ -2,13 +2,23 @@ import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "../ui/Button";
 
-type MessageBoxProps = { draft: Signal<string>; label: string; send: string; onSend: (text: string) => void; onCancel: () => void };
+type MessageBoxProps = {
+  draft: Signal<string>;
+  label: string;
+  send: string;
+  onSend: (text: string) => void;
+  onCancel: () => void;
+};
 
-/** A line of words that goes with an answer. Enter sends, Shift-Enter breaks the line, Escape gives up and forgets them. */
+/**
+ * A text that goes with an answer. Enter sends, Shift-Enter starts a new line, Escape cancels and clears the
+ * text.
+ */
 export function MessageBox({ draft, label, send, onSend, onCancel }: MessageBoxProps) {
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    // The button that opened it left the focus to nobody, or to its ask. A box that was only drawn anew takes it from nobody else.
+    // Opening the box removed the button that had the focus, so the focus is on the body or in the ask. If
+    // the focus is elsewhere, the box was only drawn again and must not take it.
     const focus = document.activeElement;
     if (focus === document.body || box.current?.closest("[data-ask]")?.contains(focus)) box.current?.focus();
   }, []);
@@ -29,10 +39,24 @@ export function MessageBox({ draft, label, send, onSend, onCancel }: MessageBoxP
   };
   return (
     <div class="message-box">
-      <textarea ref={box} rows={2} aria-label={label} placeholder={label} value={draft.value} onInput={(event) => { draft.value = event.currentTarget.value; }} onKeyDown={onKeyDown} />
+      <textarea
+        ref={box}
+        rows={2}
+        aria-label={label}
+        placeholder={label}
+        value={draft.value}
+        onInput={(event) => {
+          draft.value = event.currentTarget.value;
+        }}
+        onKeyDown={onKeyDown}
+      />
       <div class="answer">
-        <Button kind="primary" onClick={submit}>{send}</Button>
-        <Button kind="ghost" onClick={cancel}>Cancel</Button>
+        <Button kind="primary" onClick={submit}>
+          {send}
+        </Button>
+        <Button kind="ghost" onClick={cancel}>
+          Cancel
+        </Button>
       </div>
     </div>
   );

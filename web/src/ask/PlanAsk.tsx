@@ -1,40 +1,58 @@
-import { draftOf, kept } from "../lib/kept";
+import { useAskKeys } from "../keys/askKeys";
+import { draftOf, keyedState } from "../lib/drafts";
 import { Button } from "../ui/Button";
 import { TimeLeft } from "../ui/Meters";
-import { answer } from "./answers";
+import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
-import { BesideAll } from "./BesideAll";
-import { Input } from "./Input";
-import { fitsCard, toolInput } from "./input";
 import { MessageBox } from "./MessageBox";
+import { submitAnswer } from "./submission";
+import { ToolInputView } from "./ToolInputView";
+import { fitsCard, toolInput } from "./toolInput";
 
-const rejectingOf = kept(false);
+const rejectingOf = keyedState(false);
 
-/** A plan: approve and choose how edits are asked for, or send it back with words. */
+/** A plan: approve it and choose how edits are approved, or reject it with a message. */
 export function PlanAsk(props: AskProps) {
-  const { ask, whole, missing } = props;
+  const { ask, full, missing } = props;
   const input = toolInput(ask);
   const fits = missing === null && fitsCard(input);
   const rejecting = rejectingOf(ask.id);
-  if (rejecting.value) return (
-    <>
-      <Input input={input} whole={whole} clipped={!whole && !fits} />
-      <MessageBox
-        draft={draftOf(ask.id)} label="What should change" send="Reject"
-        onSend={(message) => void answer(ask.id, { decision: "deny", message })}
-        onCancel={() => { rejecting.value = false; }}
-      />
-    </>
-  );
+  const approve = () => void submitAnswer(ask.id, { decision: "allow", mode: "default" });
+  const reject = () => {
+    rejecting.value = true;
+  };
+  const approvable = missing === null && (full || fits);
+  useAskKeys(ask.id, full, rejecting.value ? {} : { ...(approvable && { y: approve }), n: reject });
+  if (rejecting.value)
+    return (
+      <>
+        <ToolInputView input={input} full={full} clipped={!full && !fits} />
+        <MessageBox
+          draft={draftOf(ask.id)}
+          label="What should change"
+          send="Reject"
+          onSend={(message) => void submitAnswer(ask.id, { decision: "deny", message })}
+          onCancel={() => {
+            rejecting.value = false;
+          }}
+        />
+      </>
+    );
   return (
     <>
-      <Input input={input} whole={whole} clipped={!whole && !fits} />
+      <ToolInputView input={input} full={full} clipped={!full && !fits} />
       <div class="answer">
-        <BesideAll {...props} fits={fits}>
-          <Button kind="primary" class="grow" onClick={() => void answer(ask.id, { decision: "allow", mode: "default" })} keys="y">Approve <kbd>y</kbd></Button>
-          <Button onClick={() => void answer(ask.id, { decision: "allow", mode: "acceptEdits" })}>Approve, accept edits</Button>
-        </BesideAll>
-        <Button onClick={() => { rejecting.value = true; }} keys="n">Reject… <kbd>n</kbd></Button>
+        <ApprovalGate {...props} fits={fits}>
+          <Button kind="primary" class="grow" onClick={approve} keys="y">
+            Approve <kbd>y</kbd>
+          </Button>
+          <Button onClick={() => void submitAnswer(ask.id, { decision: "allow", mode: "acceptEdits" })}>
+            Approve, accept edits
+          </Button>
+        </ApprovalGate>
+        <Button onClick={reject} keys="n">
+          Reject… <kbd>n</kbd>
+        </Button>
         {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
       </div>
     </>

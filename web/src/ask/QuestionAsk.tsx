@@ -1,109 +1,158 @@
-//! Questions with options. One single-choice question is answered by one press; several, or multi-select, are sent together.
+/**
+ * Questions with options. A single question with one choice is answered by one press; several questions, or a question
+ * with several choices, are sent together.
+ */
 import { useContext } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import type { Question } from "../generated/Question";
-import { draftOf, kept } from "../lib/kept";
+import { type AskKeys, useAskKeys } from "../keys/askKeys";
+import { draftOf } from "../lib/drafts";
 import { Button, TabStop } from "../ui/Button";
 import { TimeLeft } from "../ui/Meters";
-import { answer } from "./answers";
+import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
-import { BesideAll } from "./BesideAll";
 import { MessageBox } from "./MessageBox";
-
-type Chosen = Record<string, string[]>;
-const chosenOf = kept<Chosen>({});
-/** The question that is answered in own words. */
-const otherOf = kept<string | null>(null);
-/** The question that the digits choose in. */
-const atOf = kept<string | null>(null);
+import { type QuestionForm, questionForm } from "./questionForm";
 
 export function QuestionAsk(props: AskProps) {
-  return props.missing === null ? <Questions ask={props.ask} /> : <div class="answer"><BesideAll {...props} fits>{null}</BesideAll></div>;
+  return props.missing === null ? (
+    <Questions ask={props.ask} full={props.full} />
+  ) : (
+    <div class="answer">
+      <ApprovalGate {...props} fits>
+        {null}
+      </ApprovalGate>
+    </div>
+  );
 }
 
-function Questions({ ask }: { ask: Ask }) {
-  const questions = ask.questions ?? [];
-  const chosen = chosenOf(ask.id);
-  const other = otherOf(ask.id);
-  const oneShot = questions.length === 1 && !questions[0]?.multiSelect;
-  const at = atOf(ask.id);
-  const unanswered = () => questions.find((q) => !chosen.value[q.question]?.length);
-  const numbered = at.value ?? (unanswered() ?? questions[0])?.question;
-  /** The digits go on to the next question without an answer, and the keyboard's focus with them. */
-  const goOn = (from: Question) => {
-    const next = unanswered();
-    at.value = (next ?? from).question;
-    const focused = document.activeElement;
-    const within = focused?.matches(":focus-visible") && focused.closest("[data-ask]");
-    if (!within) return;
-    const place = next ? `[data-question="${questions.indexOf(next)}"] .option` : ".btn.primary";
-    requestAnimationFrame(() => within.querySelector<HTMLElement>(place)?.focus());
+function Questions({ ask, full }: { ask: Ask; full: boolean }) {
+  const form = questionForm(ask);
+  const { questions, oneShot, complete, numbered } = form;
+  const send = () => {
+    if (complete) form.send();
   };
-  const send = (picks: Chosen) => {
-    const answers = Object.fromEntries(questions.map((q) => {
-      const labels = picks[q.question] ?? [];
-      return [q.question, q.multiSelect ? labels : (labels[0] ?? "")];
-    }));
-    void answer(ask.id, { decision: "allow", answers });
-  };
-  const pick = (q: Question, label: string) => {
-    const before = chosen.value[q.question] ?? [];
-    const labels = !q.multiSelect ? [label] : before.includes(label) ? before.filter((l) => l !== label) : [...before, label];
-    chosen.value = { ...chosen.value, [q.question]: labels };
-    if (oneShot) send(chosen.value);
-    else if (!q.multiSelect) goOn(q);
-  };
-  const complete = unanswered() === undefined;
+  const digits = numbered && !form.isWriting(numbered) ? digitKeys(form, numbered) : {};
+  useAskKeys(ask.id, full, oneShot ? digits : { ...digits, y: send });
   return (
     <>
       {questions.map((q, i) => (
-        <fieldset key={q.question} class="question" data-question={i} onFocusIn={() => { at.value = q.question; }}>
+        <fieldset key={q.question} class="question" data-question={i} onFocusIn={() => form.number(q)}>
           <div class="answer">
-            <legend class="q">{q.question}{q.multiSelect && <span class="dim"> choose any</span>}</legend>
+            <legend class="q">
+              {q.question}
+              {q.multiSelect && <span class="dim"> choose any</span>}
+            </legend>
             {i === 0 && ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
           </div>
-          {other.value === q.question ? (
-            <MessageBox
-              draft={draftOf(`${ask.id} ${q.question}`)} label="Your own answer" send={oneShot ? "Answer" : "Add"}
-              onSend={(text) => { other.value = null; draftOf(`${ask.id} ${q.question}`).value = ""; pick(q, text); }} onCancel={() => { other.value = null; }}
-            />
+          {form.isWriting(q) ? (
+            <OwnAnswer askId={ask.id} form={form} question={q} />
           ) : (
-            <Options question={q} chosen={chosen.value[q.question] ?? []} numbered={numbered === q.question} onPick={(label) => pick(q, label)} onOther={() => { other.value = q.question; }} />
+            <Options form={form} question={q} />
           )}
         </fieldset>
       ))}
       {!oneShot && (
         <div class="answer">
-          <Button kind="primary" disabled={!complete} onClick={() => send(chosen.value)} keys="y">Send {questions.length > 1 ? "answers" : "answer"} <kbd>y</kbd></Button>
-          {!complete && <span class="dim">{questions.length > 1 ? "every question needs an answer" : "choose at least one"}</span>}
+          <Button kind="primary" disabled={!complete} onClick={send} keys="y">
+            Send {questions.length > 1 ? "answers" : "answer"} <kbd>y</kbd>
+          </Button>
+          {!complete && (
+            <span class="dim">
+              {questions.length > 1 ? "every question needs an answer" : "choose at least one"}
+            </span>
+          )}
         </div>
       )}
     </>
   );
 }
 
-type OptionsProps = { question: Question; chosen: string[]; numbered: boolean; onPick: (label: string) => void; onOther: () => void };
+/** There is no key for a tenth option. */
+const hasDigit = (n: number) => n < 10;
+const numberOfOther = (question: Question) => question.options.length + 1;
 
-function Options({ question, chosen, numbered, onPick, onOther }: OptionsProps) {
-  const tab = useContext(TabStop);
+function digitKeys(form: QuestionForm, question: Question): AskKeys {
+  const options = question.options.map((option) => () => form.pick(question, option.label));
+  const all = [...options, () => form.write(question)];
+  return Object.fromEntries(
+    all.map((act, i) => [String(i + 1), act] as const).filter((_, i) => hasDigit(i + 1)),
+  );
+}
+
+function OwnAnswer({ askId, form, question }: { askId: string; form: QuestionForm; question: Question }) {
+  const draft = draftOf(`${askId} ${question.question}`);
+  const add = (text: string) => {
+    form.write(null);
+    draft.value = "";
+    form.pick(question, text);
+  };
+  return (
+    <MessageBox
+      draft={draft}
+      label="Your own answer"
+      send={form.oneShot ? "Answer" : "Add"}
+      onSend={add}
+      onCancel={() => form.write(null)}
+    />
+  );
+}
+
+function Options({ form, question }: { form: QuestionForm; question: Question }) {
+  const chosen = form.chosenIn(question);
   const own = chosen.filter((label) => !question.options.some((o) => o.label === label));
-  const shortcut = (n: number) => (numbered && n < 10 ? String(n) : undefined);
-  const key = (n: number) => shortcut(n) && <kbd>{n}</kbd>;
-  const other = question.options.length + 1;
+  const digit = (n: number) =>
+    form.numbered?.question === question.question && hasDigit(n) ? String(n) : undefined;
   return (
     <div class="options">
       {question.options.map((option, i) => (
-        <button key={option.label} type="button" class="option" tabIndex={tab} aria-pressed={chosen.includes(option.label)} aria-keyshortcuts={shortcut(i + 1)} title={option.description ?? undefined} onClick={() => onPick(option.label)}>
-          {key(i + 1)}<span class="clip">{option.label}</span>
-          {option.description && <small class="clip">{option.description}</small>}
-        </button>
+        <Option
+          key={option.label}
+          label={option.label}
+          description={option.description}
+          pressed={chosen.includes(option.label)}
+          digit={digit(i + 1)}
+          title={option.description ?? undefined}
+          onClick={() => form.pick(question, option.label)}
+        />
       ))}
       {own.map((label) => (
-        <button key={label} type="button" class="option" tabIndex={tab} aria-pressed onClick={() => onPick(label)}><span class="clip">{label}</span></button>
+        <Option key={label} label={label} pressed onClick={() => form.pick(question, label)} />
       ))}
-      <button type="button" class="option" tabIndex={tab} aria-keyshortcuts={shortcut(other)} onClick={onOther}>
-        {key(other)}<span class="clip">Something else…</span><small class="clip">type your own answer</small>
-      </button>
+      <Option
+        label="Something else…"
+        description="type your own answer"
+        digit={digit(numberOfOther(question))}
+        onClick={() => form.write(question)}
+      />
     </div>
+  );
+}
+
+type OptionProps = {
+  label: string;
+  description?: string | null;
+  pressed?: boolean;
+  digit?: string;
+  title?: string;
+  onClick: () => void;
+};
+
+function Option({ label, description, pressed, digit, title, onClick }: OptionProps) {
+  const tab = useContext(TabStop);
+  return (
+    <button
+      type="button"
+      class="option"
+      tabIndex={tab}
+      aria-pressed={pressed}
+      aria-keyshortcuts={digit}
+      title={title}
+      onClick={onClick}
+    >
+      {digit && <kbd>{digit}</kbd>}
+      <span class="clip">{label}</span>
+      {description && <small class="clip">{description}</small>}
+    </button>
   );
 }

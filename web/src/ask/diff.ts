@@ -1,14 +1,14 @@
-//! The lines an edit takes away and adds. Small inputs get a real line diff, large ones are shown as all-out, all-in.
+/** A line diff of an edit. Large inputs are shown as all lines removed, then all lines added. */
 
 export type DiffLine = { sign: " " | "-" | "+"; text: string };
 
-/** Above this many lines a side, the table of the diff would cost more than it tells. */
+/** Most lines per side for a real diff, because its table grows with the product of both. */
 const LCS_LINES_MAX = 400;
 
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before === "" ? [] : before.split("\n");
   const b = after === "" ? [] : after.split("\n");
-  if (a.length > LCS_LINES_MAX || b.length > LCS_LINES_MAX) return [...a.map(taken), ...b.map(added)];
+  if (a.length > LCS_LINES_MAX || b.length > LCS_LINES_MAX) return [...a.map(removed), ...b.map(added)];
   const common = longestCommon(a, b);
   const lines: DiffLine[] = [];
   let i = 0;
@@ -21,7 +21,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
       i++;
       j++;
     } else if (left !== undefined && (right === undefined || at(common, i + 1, j) >= at(common, i, j + 1))) {
-      lines.push(taken(left));
+      lines.push(removed(left));
       i++;
     } else if (right !== undefined) {
       lines.push(added(right));
@@ -31,7 +31,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
   return lines;
 }
 
-const taken = (text: string): DiffLine => ({ sign: "-", text });
+const removed = (text: string): DiffLine => ({ sign: "-", text });
 const added = (text: string): DiffLine => ({ sign: "+", text });
 const at = (table: number[][], i: number, j: number) => table[i]?.[j] ?? 0;
 
@@ -40,7 +40,8 @@ function longestCommon(a: string[], b: string[]): number[][] {
   for (let i = a.length - 1; i >= 0; i--) {
     const row = table[i] as number[];
     for (let j = b.length - 1; j >= 0; j--) {
-      row[j] = a[i] === b[j] ? at(table, i + 1, j + 1) + 1 : Math.max(at(table, i + 1, j), at(table, i, j + 1));
+      row[j] =
+        a[i] === b[j] ? at(table, i + 1, j + 1) + 1 : Math.max(at(table, i + 1, j), at(table, i, j + 1));
     }
   }
   return table;

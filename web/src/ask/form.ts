@@ -1,4 +1,4 @@
-//! The form of an elicitation, field by field, as MCP describes it: texts, numbers, truth values, one choice, several choices.
+/** The fields of an MCP elicitation form: text, number, yes/no, one choice, several choices. */
 
 export type Choice = { value: string | number | boolean; label: string };
 
@@ -15,7 +15,8 @@ export type Filled = Record<string, unknown>;
 
 type Schema = Record<string, unknown>;
 
-const object = (value: unknown): Schema => (typeof value === "object" && value !== null ? (value as Schema) : {});
+const object = (value: unknown): Schema =>
+  typeof value === "object" && value !== null ? (value as Schema) : {};
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const string = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
@@ -25,7 +26,14 @@ export function fieldsOf(schema: Schema | null): Field[] {
     const field = object(described);
     const many = field.type === "array";
     const choices = choicesIn(many ? object(field.items) : field);
-    return { name, label: string(field.title) ?? name, required: required.includes(name), description: string(field.description), kind: kindOf(field, many, choices), choices };
+    return {
+      name,
+      label: string(field.title) ?? name,
+      required: required.includes(name),
+      description: string(field.description),
+      kind: kindOf(field, many, choices),
+      choices,
+    };
   });
 }
 
@@ -35,9 +43,11 @@ function kindOf({ type }: Schema, many: boolean, choices: Choice[]): Field["kind
   return type === "boolean" ? "truth" : type === "number" || type === "integer" ? "number" : "text";
 }
 
-/** `enum`, with the names beside it, or `oneOf` and `anyOf` with a title each. */
+/** Reads `enum` with `enumNames`, and `oneOf` or `anyOf` with a title each. */
 function choicesIn({ enum: values, enumNames, oneOf, anyOf }: Schema): Choice[] {
-  const named = [...list(oneOf), ...list(anyOf)].map(object).map((one) => ({ value: one.const, label: string(one.title) }));
+  const named = [...list(oneOf), ...list(anyOf)]
+    .map(object)
+    .map((one) => ({ value: one.const, label: string(one.title) }));
   const plain = list(values).map((value, i) => ({ value, label: string(list(enumNames)[i]) }));
   return [...plain, ...named].flatMap(({ value, label }) => {
     const usable = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
@@ -45,8 +55,8 @@ function choicesIn({ enum: values, enumNames, oneOf, anyOf }: Schema): Choice[] 
   });
 }
 
-/** As the form stands before anybody touched it. A box without a tick says no. */
-export function untouched(schema: Schema | null): Filled {
+/** The values before the person changed anything. A required checkbox starts as false. */
+export function defaultValues(schema: Schema | null): Filled {
   const described = object(schema?.properties);
   const filled: Filled = {};
   for (const { name, kind, required } of fieldsOf(schema)) {
@@ -57,9 +67,12 @@ export function untouched(schema: Schema | null): Filled {
   return filled;
 }
 
-/** What is sent: a field that was left empty is not in it. */
-export const content = (filled: Filled): Filled => Object.fromEntries(Object.entries(filled).filter(([, value]) => !isEmpty(value)));
+/** The content to send, without empty fields. */
+export const content = (filled: Filled): Filled =>
+  Object.fromEntries(Object.entries(filled).filter(([, value]) => !isEmpty(value)));
 
-export const isComplete = (fields: Field[], filled: Filled): boolean => fields.every(({ name, required }) => !required || !isEmpty(filled[name]));
+export const isComplete = (fields: Field[], filled: Filled): boolean =>
+  fields.every(({ name, required }) => !required || !isEmpty(filled[name]));
 
-const isEmpty = (value: unknown) => value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+const isEmpty = (value: unknown) =>
+  value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);

@@ -1,8 +1,12 @@
-//! `permission_suggestions` as a person reads them. A kind this page does not know is named, not hidden.
+/** Texts for `permission_suggestions`. A suggestion of an unknown kind is shown by its type name. */
 
 export type Suggestion = Record<string, unknown>;
 
-export function suggestionText(suggestion: Suggestion): { text: string; code: string | null; where: string | null } {
+export function suggestionText(suggestion: Suggestion): {
+  text: string;
+  code: string | null;
+  where: string | null;
+} {
   const where = destination(suggestion.destination);
   switch (suggestion.type) {
     case "addRules":
@@ -20,7 +24,7 @@ function rules(value: unknown): string {
   return asList(value)
     .map((rule) => {
       const { toolName, ruleContent } = rule as { toolName?: string; ruleContent?: string };
-      // Two slashes are how the client's rules write a path from the root.
+      // Claude Code's rules write absolute paths with two leading slashes.
       return (toolName === "Bash" ? ruleContent : ruleContent?.replace(/^\/\//, "/")) ?? toolName ?? "";
     })
     .filter(Boolean)
@@ -30,9 +34,17 @@ function rules(value: unknown): string {
 const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 const DESTINATIONS: Record<string, string> = {
-  session: "this session", localSettings: "this checkout", projectSettings: "this project", userSettings: "everywhere",
+  session: "this session",
+  localSettings: "this checkout",
+  projectSettings: "this project",
+  userSettings: "everywhere",
 };
 const destination = (value: unknown) => (typeof value === "string" ? (DESTINATIONS[value] ?? value) : null);
 
-const MODES: Record<string, string> = { acceptEdits: "accept edits", default: "ask each time", plan: "plan first", bypassPermissions: "skip all prompts" };
+const MODES: Record<string, string> = {
+  acceptEdits: "accept edits",
+  default: "ask each time",
+  plan: "plan first",
+  bypassPermissions: "skip all prompts",
+};
 const modeName = (mode: string) => MODES[mode] ?? mode;

@@ -1,4 +1,7 @@
-//! Which cards the person wants to see. Text matches every word anywhere; facets match one of the chosen values.
+/**
+ * The search and filter of the board. Every word of the text must match somewhere; a facet matches any of its
+ * chosen values.
+ */
 import { computed, signal } from "@preact/signals";
 import type { Session } from "../generated/Session";
 
@@ -51,7 +54,20 @@ export function matches(session: Session, f: Filter): boolean {
 function searchText(s: Session): string {
   const asked = s.asks.map((ask) => JSON.stringify(ask.tool_input ?? ask.message ?? ""));
   return [
-    s.title, s.last_user_message, s.git_branch, s.project.name, s.project.worktree, s.agent_state.label,
-    s.current_activity, s.seat?.pane, s.seat?.host, s.seat?.name, s.id, ...asked,
-  ].filter(Boolean).join("\n").toLowerCase();
+    s.title,
+    s.last_user_message,
+    s.git_branch,
+    s.project.name,
+    s.project.worktree,
+    s.agent_state.label,
+    s.current_activity,
+    s.seat?.pane,
+    s.seat?.host,
+    s.seat?.name,
+    s.id,
+    ...asked,
+  ]
+    .filter(Boolean)
+    .join("\n")
+    .toLowerCase();
 }

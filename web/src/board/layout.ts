@@ -1,16 +1,25 @@
-//! Where each card stands. Pure: sessions and choices in, lists of ids out. The order is the daemon's `rank`.
+/**
+ * Computes the place of each card, as a pure function from sessions and choices to lists of ids. The order is
+ * the daemon's `rank`.
+ */
 import type { Session } from "../generated/Session";
-import { groupBy } from "../lib/group";
-import type { Grouping, Sort } from "../lib/prefs";
-import { matches, type Filter } from "./filter";
+import { groupBy } from "../lib/groupBy";
+import type { Grouping, Sort } from "../lib/preferences";
+import { type Filter, matches } from "./filter";
 
 export type LaneName = "permissions" | "replies" | "running" | "done";
-/** A stretch of cards with an optional heading: a project, or a cache tier. */
+/** A run of cards with an optional heading: a project or a cache tier. */
 export type Section = { key: string; project: string | null; tier: string | null; ids: string[] };
 export type Lane = { name: LaneName; ids: string[]; sections: Section[] };
 export type Layout = { lanes: Lane[]; shown: number; known: number };
 
-export type LayoutChoices = { sort: Sort; grouping: Grouping; filter: Filter; twoLanes: boolean; showDone: boolean };
+export type LayoutChoices = {
+  sort: Sort;
+  grouping: Grouping;
+  filter: Filter;
+  twoLanes: boolean;
+  showDone: boolean;
+};
 
 export const EMPTY_LAYOUT: Layout = { lanes: [], shown: 0, known: 0 };
 
@@ -33,7 +42,9 @@ function laneNames({ twoLanes, showDone }: LayoutChoices): LaneName[] {
   return showDone ? [...names, "done"] : names;
 }
 
-/** Permissions take one key, replies take words: on a wide screen they stand apart, each in the daemon's order. */
+/**
+ * On a wide screen permissions get a lane of their own, because one key answers them and a reply takes text.
+ */
 function laneOf({ agent_state }: Session, { twoLanes }: LayoutChoices): LaneName {
   if (agent_state.group === "running") return "running";
   if (agent_state.group === "done") return "done";
@@ -41,38 +52,56 @@ function laneOf({ agent_state }: Session, { twoLanes }: LayoutChoices): LaneName
 }
 
 function buildLane(name: LaneName, members: Session[], { sort, grouping }: LayoutChoices): Lane {
-  members.sort((a, b) => (a.rank[sort] < b.rank[sort] ? -1 : a.rank[sort] > b.rank[sort] ? 1 : a.id < b.id ? -1 : 1));
+  members.sort((a, b) =>
+    a.rank[sort] < b.rank[sort] ? -1 : a.rank[sort] > b.rank[sort] ? 1 : a.id < b.id ? -1 : 1,
+  );
   const needs = name === "permissions" || name === "replies";
   const grouped = grouping === "all" || (grouping === "quiet" && !needs);
-  const sections = grouped ? byProject(members) : needs && sort === "default" ? byTier(members) : whole(members);
+  const sections = grouped
+    ? byProject(members)
+    : needs && sort === "default"
+      ? byTier(members)
+      : oneSection(members);
   return { name, ids: sections.flatMap((s) => s.ids), sections };
 }
 
-const whole = (members: Session[]): Section[] =>
+const oneSection = (members: Session[]): Section[] =>
   members.length === 0 ? [] : [{ key: "all", project: null, tier: null, ids: members.map((s) => s.id) }];
 
-/** Alphabetical, so that a project holds its place while its cards come and go. */
+/** Projects are sorted by name, so a project keeps its place while its cards come and go. */
 function byProject(members: Session[]): Section[] {
   const groups = groupBy(members, (s) => s.project.name);
   return [...groups]
     .sort(([a], [b]) => a.localeCompare(b))
-    .map(([project, group]) => ({ key: `project:${project}`, project, tier: null, ids: group.map((s) => s.id) }));
+    .map(([project, group]) => ({
+      key: `project:${project}`,
+      project,
+      tier: null,
+      ids: group.map((s) => s.id),
+    }));
 }
 
-/** A labelled line where the cache tier changes, or the order would look random. */
+/** Adds a heading where the cache tier changes, which explains the order. */
 function byTier(members: Session[]): Section[] {
   const sections: Section[] = [];
   for (const session of members) {
     const tier = session.cache?.status ?? "unknown";
     const last = sections.at(-1);
     if (last?.tier === tier) last.ids.push(session.id);
-    // By how many of its tier stand above, not by its place: a section that comes or goes must not draw the others anew.
-    else sections.push({ key: `tier:${tier}:${sections.filter((s) => s.tier === tier).length}`, project: null, tier, ids: [session.id] });
+    // The key counts earlier sections of the same tier instead of all sections, so that a new section does
+    // not redraw the others.
+    else
+      sections.push({
+        key: `tier:${tier}:${sections.filter((s) => s.tier === tier).length}`,
+        project: null,
+        tier,
+        ids: [session.id],
+      });
   }
   return sections;
 }
 
-/** Keeps the held card exactly where it is shown, whatever the new order says; its move waits. */
+/** Keeps the held card where it is shown. Its move is done when it is no longer held. */
 export function holdInPlace(next: Layout, shown: Layout, id: string | null): Layout {
   if (id === null) return next;
   const from = shown.lanes.find((lane) => lane.ids.includes(id));
@@ -85,13 +114,19 @@ export function holdInPlace(next: Layout, shown: Layout, id: string | null): Lay
     const same = to.sections.find((s) => s.ids.includes(id));
     if (same?.key === section.key && same.ids.indexOf(id) === index) return next;
   }
-  const lanes = next.lanes.map((lane) => without(lane, id)).map((lane) => (lane.name === from.name ? withHeld(lane, section, from.sections.indexOf(section), index, id) : lane));
+  const lanes = next.lanes
+    .map((lane) => without(lane, id))
+    .map((lane) =>
+      lane.name === from.name ? withHeld(lane, section, from.sections.indexOf(section), index, id) : lane,
+    );
   return { ...next, lanes };
 }
 
 function without(lane: Lane, id: string): Lane {
   if (!lane.ids.includes(id)) return lane;
-  const sections = lane.sections.map((s) => ({ ...s, ids: s.ids.filter((other) => other !== id) })).filter((s) => s.ids.length > 0);
+  const sections = lane.sections
+    .map((s) => ({ ...s, ids: s.ids.filter((other) => other !== id) }))
+    .filter((s) => s.ids.length > 0);
   return { ...lane, sections, ids: sections.flatMap((s) => s.ids) };
 }
 
@@ -99,7 +134,8 @@ function withHeld(lane: Lane, held: Section, at: number, index: number, id: stri
   const place = lane.sections.findIndex((s) => s.key === held.key);
   const sections = [...lane.sections];
   const target = sections[place];
-  if (target) sections[place] = { ...target, ids: target.ids.toSpliced(Math.min(index, target.ids.length), 0, id) };
+  if (target)
+    sections[place] = { ...target, ids: target.ids.toSpliced(Math.min(index, target.ids.length), 0, id) };
   else sections.splice(at, 0, { ...held, ids: [id] });
   return { ...lane, sections, ids: sections.flatMap((s) => s.ids) };
 }
@@ -108,8 +144,14 @@ export function sameLayout(a: Layout, b: Layout): boolean {
   if (a.shown !== b.shown || a.known !== b.known || a.lanes.length !== b.lanes.length) return false;
   return a.lanes.every((lane, i) => {
     const other = b.lanes[i];
-    return other !== undefined && lane.name === other.name && lane.sections.length === other.sections.length
-      && lane.sections.every((s, k) => s.key === other.sections[k]?.key && sameIds(s.ids, other.sections[k]?.ids ?? []));
+    return (
+      other !== undefined &&
+      lane.name === other.name &&
+      lane.sections.length === other.sections.length &&
+      lane.sections.every(
+        (s, k) => s.key === other.sections[k]?.key && sameIds(s.ids, other.sections[k]?.ids ?? []),
+      )
+    );
   });
 }
 

@@ -1,21 +1,21 @@
-//! One session as a card. It redraws when its own session changes and never because another one did.
+/** One session as a card. It is redrawn only when its own session changes. */
 import { useComputed } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { AskView, TerminalRow } from "../ask/AskView";
 import type { Session } from "../generated/Session";
 import { cursor, tabStops } from "../keys/cursor";
 import { sessionHref } from "../lib/route";
-import { can } from "../live/able";
+import { can } from "../live/capabilities";
 import { sessionSignal } from "../live/store";
 import { TabStop } from "../ui/Button";
 import { Icon } from "../ui/Icon";
+import { type Appearance, appearanceOf } from "./appearance";
+import { Badges } from "./Badges";
+import { SeatLabel, StateLine, Where } from "./CardHeader";
 import { Composer } from "./Composer";
-import { Dials } from "./Dials";
-import { SeatLabel, StateLine, Where } from "./Head";
-import { headline, openAsks, shownAsks } from "./headline";
-import { lookOf, type Look } from "./look";
-import { Notes } from "./Notes";
-import { opens } from "./opens";
+import { headline, openAsks, visibleAsks } from "./headline";
+import { Metrics } from "./Metrics";
+import { openOnClick } from "./openOnClick";
 
 export function Card({ id, inProject }: { id: string; inProject: boolean }) {
   const session = sessionSignal(id)?.value;
@@ -24,74 +24,127 @@ export function Card({ id, inProject }: { id: string; inProject: boolean }) {
   const tab = useComputed(() => (tabStops.value.has(id) ? 0 : -1));
   useFlash(element, session);
   if (!session) return null;
-  const look = lookOf(session.agent_state.role);
+  const appearance = appearanceOf(session.agent_state.role);
   return (
     <TabStop.Provider value={tab}>
       <article
-        ref={element} class={`card is-${look}${session.seen ? " is-seen" : ""}`} data-card={id} data-state={session.agent_state.state}
-        data-group={session.agent_state.group} tabIndex={tab} aria-current={current} aria-label={`${session.project.name}: ${session.agent_state.label}`}
-        onFocusIn={() => { cursor.value = id; }} {...opens(id)}
+        ref={element}
+        class={`card is-${appearance}${session.seen ? " is-seen" : ""}`}
+        data-card={id}
+        data-state={session.agent_state.state}
+        data-group={session.agent_state.group}
+        tabIndex={tab}
+        aria-current={current}
+        aria-label={`${session.project.name}: ${session.agent_state.label}`}
+        onFocusIn={() => {
+          cursor.value = id;
+        }}
+        {...openOnClick(id)}
       >
-        <Body session={session} look={look} inProject={inProject} />
+        <Body session={session} appearance={appearance} inProject={inProject} />
       </article>
     </TabStop.Provider>
   );
 }
 
-function Body({ session, look, inProject }: { session: Session; look: Look; inProject: boolean }) {
-  const asks = shownAsks(session);
-  const waiting = look === "idle" || look === "asking" || look === "failed";
-  // The line that says where to answer names the seat; the title gets its room.
-  const elsewhere = look === "blocked" && openAsks(session).length === 0;
+function Body({
+  session,
+  appearance,
+  inProject,
+}: {
+  session: Session;
+  appearance: Appearance;
+  inProject: boolean;
+}) {
+  const asks = visibleAsks(session);
+  const waiting = appearance === "idle" || appearance === "asking" || appearance === "failed";
+  // If the card says that it must be answered in the terminal, that line names the terminal and the title
+  // line does not.
+  const elsewhere = appearance === "blocked" && openAsks(session).length === 0;
   return (
     <>
       <header class="card-head">
-        <StateLine session={session} look={look} />
+        <StateLine session={session} appearance={appearance} />
         <Where session={session} withProject={!inProject} />
       </header>
       <div class="card-sub">
         <h3 class="title clip">
           {waiting && !session.seen && <i class="new" title="Not seen yet" />}
-          <a href={sessionHref(session.id)} tabIndex={-1}>{session.title ?? <span class="dim">No prompt yet</span>}</a>
+          <a href={sessionHref(session.id)} tabIndex={-1}>
+            {session.title ?? <span class="dim">No prompt yet</span>}
+          </a>
         </h3>
         {!elsewhere && <SeatLabel session={session} />}
       </div>
       <Current session={session} hasAsks={asks.length > 0} />
-      {asks.map((ask) => <AskView key={ask.id} ask={ask} whole={false} />)}
+      {asks.map((ask) => (
+        <AskView key={ask.id} ask={ask} full={false} />
+      ))}
       {elsewhere && <InTerminal session={session} />}
-      <Notes session={session} />
+      <Badges session={session} />
       {session.takes === "prompt" && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
-      <Dials session={session} />
+      <Metrics session={session} />
     </>
   );
 }
 
-/** What it is doing or saying right now; the last prompt where nothing more current is known. */
+/** What the session does or asks now, or its last prompt if nothing newer is known. */
 function Current({ session, hasAsks }: { session: Session; hasAsks: boolean }) {
   const { rest } = headline(session);
   const { last_user_message: prompt, current_activity: activity, title } = session;
   const running = session.agent_state.group === "running";
-  // The activity is often the label again, and then its end stands here and not in the headline.
+  // The activity often repeats the label. Then the end of the label is shown here and not in the headline.
   const doing = running ? (rest ?? (activity !== session.agent_state.label ? activity : null)) : null;
-  if (doing) return <p class="activity clip" title={doing}>{withinProject(doing, session)}</p>;
-  if (!hasAsks && rest && session.agent_state.state === "needs_permission") return <div class="well"><p class="cmd bare">{rest}</p></div>;
+  if (doing)
+    return (
+      <p class="activity clip" title={doing}>
+        {withinProject(doing, session)}
+      </p>
+    );
+  if (!hasAsks && rest && session.agent_state.state === "needs_permission")
+    return (
+      <div class="well">
+        <p class="cmd bare">{rest}</p>
+      </div>
+    );
   if (!hasAsks && rest) return <p class="said ask-text">{rest}</p>;
-  if (prompt && prompt !== title) return <p class="prompt clip" title={prompt}>{prompt}</p>;
+  if (prompt && prompt !== title)
+    return (
+      <p class="prompt clip" title={prompt}>
+        {prompt}
+      </p>
+    );
   return null;
 }
 
-/** A path below the project begins there: the end of it is what tells. */
-const withinProject = (text: string, { project: { path } }: Session) => (path ? text.replaceAll(`${path}/`, "") : text);
+/** Shows paths relative to the project, because the end of a path tells more. */
+const withinProject = (text: string, { project: { path } }: Session) =>
+  path ? text.replaceAll(`${path}/`, "") : text;
 
-/** Blocked, and nothing here to answer it with: it says where it can be answered, and goes there if the daemon can. */
+/**
+ * Shown for a blocked session without an ask that can be answered here. The button goes to the terminal if
+ * the daemon can do that.
+ */
 function InTerminal({ session }: { session: Session }) {
   const { pane, name } = session.seat;
   const seat = [name, pane].filter(Boolean).join(" ");
   if (pane && can("focus")) return <TerminalRow id={session.id} why={seat} />;
-  return <p class="in-terminal"><Icon name="pane" small /><span class="clip">Answer it in its terminal{seat && <>, <b>{seat}</b></>}</span></p>;
+  return (
+    <p class="in-terminal">
+      <Icon name="pane" small />
+      <span class="clip">
+        Answer it in its terminal
+        {seat && (
+          <>
+            , <b>{seat}</b>
+          </>
+        )}
+      </span>
+    </p>
+  );
 }
 
-/** A new need lights its rail once. */
+/** Lights the card's edge once when it starts to need the person. */
 function useFlash(element: { current: HTMLElement | null }, session: Session | undefined): void {
   const state = session?.agent_state.state;
   const last = useRef(state);

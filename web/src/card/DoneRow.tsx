@@ -1,12 +1,12 @@
-//! An ended session: a row, not a card. Nothing here asks for anything.
+/** An ended session as a row in Done. */
 import { useComputed } from "@preact/signals";
 import { cursor, tabStops } from "../keys/cursor";
-import { usd, words } from "../lib/format";
+import { humanize, usd } from "../lib/format";
 import { sessionHref } from "../lib/route";
 import { sessionSignal } from "../live/store";
 import { Icon, WireIcon } from "../ui/Icon";
 import { Ago } from "../ui/Timer";
-import { opens } from "./opens";
+import { openOnClick } from "./openOnClick";
 
 export function DoneRow({ id, inProject }: { id: string; inProject: boolean }) {
   const session = sessionSignal(id)?.value;
@@ -17,20 +17,47 @@ export function DoneRow({ id, inProject }: { id: string; inProject: boolean }) {
   const died = end_reason === "process_died";
   return (
     <article
-      class={died ? "done died" : "done"} data-card={id} data-state={agent_state.state} data-group={agent_state.group} tabIndex={tab}
-      aria-current={current} aria-label={`${project.name}: ${agent_state.label}`} onFocusIn={() => { cursor.value = id; }} {...opens(id)}
+      class={died ? "done died" : "done"}
+      data-card={id}
+      data-state={agent_state.state}
+      data-group={agent_state.group}
+      tabIndex={tab}
+      aria-current={current}
+      aria-label={`${project.name}: ${agent_state.label}`}
+      onFocusIn={() => {
+        cursor.value = id;
+      }}
+      {...openOnClick(id)}
     >
       {died ? <Icon name="died" /> : <WireIcon name={agent_state.icon} />}
-      <h3 class="name clip"><a href={sessionHref(id)} tabIndex={-1}>{session.title ?? "No prompt yet"}</a></h3>
+      <h3 class="name clip">
+        <a href={sessionHref(id)} tabIndex={-1}>
+          {session.title ?? "No prompt yet"}
+        </a>
+      </h3>
       <span class="cost">{cost && usd(cost.usd_micros)}</span>
       <p class="sub">
-        {!inProject && <><span>{project.name}</span><span aria-hidden="true">·</span></>}
-        <span class="clip">{died ? <b>Process died</b> : endText(end_reason) ?? agent_state.label} {ended_at && <Ago at={ended_at} />}</span>
+        {!inProject && (
+          <>
+            <span>{project.name}</span>
+            <span aria-hidden="true">·</span>
+          </>
+        )}
+        <span class="clip">
+          {died ? <b>Process died</b> : (endText(end_reason) ?? agent_state.label)}{" "}
+          {ended_at && <Ago at={ended_at} />}
+        </span>
       </p>
     </article>
   );
 }
 
-const ENDS: Record<string, string> = { prompt_input_exit: "Exited", clear: "Cleared", logout: "Logged out", resume: "Resumed elsewhere", other: "Ended" };
+const ENDS: Record<string, string> = {
+  prompt_input_exit: "Exited",
+  clear: "Cleared",
+  logout: "Logged out",
+  resume: "Resumed elsewhere",
+  other: "Ended",
+};
 
-const endText = (reason: string | null) => (reason === null ? null : (ENDS[reason] ?? words(reason)));
+const endText = (reason: string | null) => (reason === null ? null : (ENDS[reason] ?? humanize(reason)));

@@ -1,83 +1,101 @@
-//! What a person can do to a session besides answering. The daemon decides whether it can be done now and says why not.
+/**
+ * What the person can do with a session besides answering. The daemon decides whether it is possible now and
+ * explains a refusal.
+ */
 import { mutedProjects, mutedSessions, toggleMuteProject, toggleMuteSession } from "../alerts/settings";
-import { can } from "../live/able";
-import { postFocus, postInterrupt, postPrompt, postSeen, Refusal, type How } from "../live/api";
+import { type How, postFocus, postInterrupt, postPrompt, postSeen, Refusal } from "../live/api";
+import { can } from "../live/capabilities";
 import { sessionSignal } from "../live/store";
-import { doubtIn, type Doubt } from "./doubt";
-import { say, sayError, sentence } from "../ui/toast";
+import { capitalize, showError, showToast } from "../ui/toast";
+import { type PromptCheck, promptCheckIn } from "./promptChecks";
 
 export async function goToTerminal(id: string): Promise<void> {
-  if (!can("focus")) return say("This Flightdeck cannot bring a terminal to the front", true);
+  if (!can("focus")) return showToast("This Flightdeck cannot bring a terminal to the front", true);
   try {
     await postFocus(id);
-    say("The terminal is in front");
+    showToast("The terminal is now in front");
   } catch (error) {
-    sayError(error);
+    showError(error);
   }
 }
 
-/** Ends its turn, or with `stop` the client itself. */
+/** Ends the session's turn, or with `stop` Claude Code itself. */
 export async function interrupt(id: string, stop = false): Promise<void> {
   try {
     const { confirmed, message } = await postInterrupt(id, { confirm: true, stop });
-    say(sentence(message), !confirmed);
+    showToast(capitalize(message), !confirmed);
   } catch (error) {
-    sayError(error);
+    showError(error);
   }
 }
 
 /**
- * What a person types to take a session up again. The daemon tells it to whoever wants to press keys where it has none to
- * press; without a confirmation nothing is pressed either way.
+ * The command that resumes a session. The daemon returns it in the refusal of an interrupt for a session
+ * without a terminal. Without `confirm` the daemon presses no keys.
  */
 export async function resumeCommand(id: string): Promise<string | null> {
   try {
     await postInterrupt(id, { confirm: false });
-    say("It has a terminal again", true);
+    showToast("This session has a terminal again", true);
   } catch (error) {
     const { resume } = (error instanceof Refusal ? (error.body ?? {}) : {}) as { resume?: unknown };
     if (typeof resume === "string") return resume;
-    sayError(error);
+    showError(error);
   }
   return null;
 }
 
-/** "sent", or why the text stays in its box: a question to the person, or a failure that was told. */
-export async function sendPrompt(id: string, text: string, how: How): Promise<"sent" | "failed" | Doubt> {
+/**
+ * Returns "sent", "failed" after showing the error, or a question for the person. Except for "sent", the text
+ * stays in the field.
+ */
+export async function sendPrompt(
+  id: string,
+  text: string,
+  how: How,
+): Promise<"sent" | "failed" | PromptCheck> {
   try {
     const { confirmed, message } = await postPrompt(id, text, how);
-    say(confirmed ? "Prompt sent" : sentence(message), !confirmed);
+    showToast(confirmed ? "Prompt sent" : capitalize(message), !confirmed);
     return "sent";
   } catch (error) {
-    const doubt = doubtIn(error);
-    if (doubt) return doubt;
-    sayError(error);
+    const check = promptCheckIn(error);
+    if (check) return check;
+    showError(error);
     return "failed";
   }
 }
 
 export function markSeen(id: string): void {
   if (sessionSignal(id)?.peek().seen) return;
-  // A mark that does not arrive only leaves the dot on the card.
+  // If the request fails, the card only keeps its dot.
   postSeen(id).catch(() => undefined);
 }
 
-/** No sound and no note from it, until it is pressed again. */
+/** Mutes the session, or unmutes a muted one. */
 export function mute(id: string): void {
   toggleMuteSession(id);
-  say(mutedSessions.value.includes(id) ? "This session is muted: it sends no notifications" : "This session may notify you again");
+  showToast(
+    mutedSessions.value.includes(id)
+      ? "This session is muted: it sends no notifications"
+      : "This session may notify you again",
+  );
 }
 
 export function muteProject(name: string): void {
   toggleMuteProject(name);
-  say(mutedProjects.value.includes(name) ? `${name} is muted: none of its sessions sends notifications` : `Sessions of ${name} may notify you again`);
+  showToast(
+    mutedProjects.value.includes(name)
+      ? `${name} is muted: none of its sessions sends notifications`
+      : `Sessions of ${name} may notify you again`,
+  );
 }
 
 export async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    say("Copied");
+    showToast("Copied");
   } catch {
-    say(`Copy it by hand: ${text}`, true);
+    showToast(`Copy it by hand: ${text}`, true);
   }
 }

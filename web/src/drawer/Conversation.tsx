@@ -1,4 +1,7 @@
-//! The tail of the conversation, as far as the events carried it: what the person asked and how each turn ended.
+/**
+ * The last messages of the conversation, as far as events carry them: prompts, and the last message of each
+ * turn.
+ */
 import type { TimelineEvent } from "../generated/TimelineEvent";
 import { time } from "../lib/clock";
 import { clockTime } from "../lib/format";
@@ -22,12 +25,17 @@ export function Conversation({ events }: { events: TimelineEvent[] }) {
   if (said.length === 0) return null;
   return (
     <section aria-label="Conversation">
-      <h3 class="sect">Conversation<span class="aside">{said.length > TAIL ? `last ${TAIL} of ${said.length} messages` : ""}</span></h3>
+      <h3 class="sect">
+        Conversation
+        <span class="aside">{said.length > TAIL ? `last ${TAIL} of ${said.length} messages` : ""}</span>
+      </h3>
       <div class="talk">
         {said.slice(-TAIL).map((message) => (
           <div key={message.id} class={message.you ? "msg you" : "msg claude"}>
             <time>{clockTime(message.at, true)}</time>
-            <div><Markdown text={message.text} /></div>
+            <div>
+              <Markdown text={message.text} />
+            </div>
           </div>
         ))}
       </div>

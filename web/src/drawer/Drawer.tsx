@@ -1,76 +1,96 @@
-//! One session, whole: over the board, never instead of it.
+/** The session drawer: everything about one session, in a dialog over the board. */
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { AskView } from "../ask/AskView";
 import { mutedProjects, mutedSessions } from "../alerts/settings";
+import { AskView } from "../ask/AskView";
 import { copy, goToTerminal, interrupt, markSeen, mute, muteProject } from "../card/actions";
+import { appearanceOf } from "../card/appearance";
+import { StateLine } from "../card/CardHeader";
 import { Composer } from "../card/Composer";
-import { agentType, openAsks, shownAsks } from "../card/headline";
-import { StateLine } from "../card/Head";
-import { lookOf } from "../card/look";
+import { agentType, openAsks, visibleAsks } from "../card/headline";
 import type { Session } from "../generated/Session";
-import { AFTER_MOVE_MS } from "../keys/keys";
-import { can } from "../live/able";
+import { AFTER_MOVE_MS } from "../keys/shortcuts";
 import { modelName } from "../lib/format";
 import { closeSession } from "../lib/route";
+import { can } from "../live/capabilities";
 import { Modal } from "../overlay/Modal";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Elapsed, Remaining } from "../ui/Timer";
-import { useTwice } from "../ui/twice";
+import { useConfirm } from "../ui/useConfirm";
 import { Conversation } from "./Conversation";
-import { useDrawerData, useSession } from "./data";
-import { Side } from "./Side";
+import { useDrawerData, useSession } from "./drawerData";
+import { PromptUnavailable } from "./PromptUnavailable";
+import { SidePanel } from "./SidePanel";
 import { Timeline } from "./Timeline";
-import { Why } from "./Why";
-import { Without } from "./Without";
+import { WhyHere } from "./WhyHere";
 
 export function Drawer({ id }: { id: string }) {
   const session = useSession(id);
   return (
     <Modal label={session?.title ?? "Session"} class="drawer-dialog" onClose={closeSession}>
-      {session ? <Content session={session} /> : <p class="nothing">{session === null ? "Looking for it" : "No session by this link"}<Button onClick={closeSession}>Close</Button></p>}
+      {session ? (
+        <Content session={session} />
+      ) : (
+        <p class="nothing">
+          {session === null ? "Loading the session" : "No session found for this link"}
+          <Button onClick={closeSession}>Close</Button>
+        </p>
+      )}
     </Modal>
   );
 }
 
 function Content({ session }: { session: Session }) {
   const data = useDrawerData(session.id);
-  const look = lookOf(session.agent_state.role);
-  const there = session.asks.filter((ask) => ask.resolution === null && !ask.answerable);
-  const asks = [...shownAsks(session), ...there];
+  const appearance = appearanceOf(session.agent_state.role);
+  const terminalAsks = session.asks.filter((ask) => ask.resolution === null && !ask.answerable);
+  const asks = [...visibleAsks(session), ...terminalAsks];
   const open = openAsks(session).map((ask) => ask.id);
-  const element = useNews(open.join());
+  const element = useNewAskMark(open.join());
   useEffect(() => markSeen(session.id), [session.id, session.agent_state.since]);
   return (
-    <div ref={element} class={`drawer is-${look}`} data-drawer={session.id}>
+    <div ref={element} class={`drawer is-${appearance}`} data-drawer={session.id}>
       <Head session={session} />
       {asks.length > 0 && (
         <section class={open.length === 1 ? "drawer-ask lone" : "drawer-ask"} aria-label="Open requests">
           {asks.map((ask) => (
             <div key={ask.id}>
-              {ask.agent_id && <p class="lead"><b>{agentType(session, ask.agent_id)}</b> asks</p>}
-              <AskView ask={ask} whole />
+              {ask.agent_id && (
+                <p class="lead">
+                  <b>{agentType(session, ask.agent_id)}</b> asks
+                </p>
+              )}
+              <AskView ask={ask} full />
             </div>
           ))}
         </section>
       )}
-      <div class="drawer-main" autofocus tabIndex={0} role="region" aria-label="Story">
-        {data.error.value && <p class="ask-error" role="alert">{data.error.value}</p>}
-        <Why session={session} explanation={data.explanation.value} />
+      <div class="drawer-main" autofocus tabIndex={0} role="region" aria-label="Details">
+        {data.error.value && (
+          <p class="ask-error" role="alert">
+            {data.error.value}
+          </p>
+        )}
+        <WhyHere session={session} explanation={data.explanation.value} />
         <Timeline session={session} events={data.events.value} />
         <Conversation events={data.events.value} />
       </div>
-      <Side session={session} explanation={data.explanation.value} events={data.events.value} />
+      <SidePanel session={session} explanation={data.explanation.value} events={data.events.value} />
       <footer class="drawer-foot">
-        {session.takes === "prompt" && can("prompt")
-          ? <Composer id={session.id} placeholder="Next prompt" />
-          : <Without session={session} />}
+        {session.takes === "prompt" && can("prompt") ? (
+          <Composer id={session.id} placeholder="Next prompt" />
+        ) : (
+          <PromptUnavailable session={session} />
+        )}
       </footer>
     </div>
   );
 }
-/** Marks the drawer for a moment when something else is asked in it: a key pressed then was not meant for that. */
-function useNews(asked: string) {
+/**
+ * Marks the drawer for a moment when its asks change: a key pressed in that moment was meant for the ask
+ * before.
+ */
+function useNewAskMark(asked: string) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const drawer = element.current;
@@ -88,15 +108,52 @@ function Head({ session }: { session: Session }) {
   return (
     <header class="drawer-head">
       <div class="line">
-        <StateLine session={session} look={lookOf(session.agent_state.role)} />
+        <StateLine session={session} appearance={appearanceOf(session.agent_state.role)} />
         <span class="tools">
-          {session.seat.pane && can("focus") && <Button onClick={() => void goToTerminal(session.id)}><Icon name="jump" small />Go to terminal <kbd>t</kbd></Button>}
-          {session.takes === "interrupt" && can("interrupt") && <TwiceButton first="Interrupt…" second="Confirm interrupt" act={() => void interrupt(session.id)} />}
-          {session.seat.pid !== null && session.agent_state.group !== "done" && can("interrupt") && <TwiceButton first="Stop…" second="Confirm: end the session" act={() => void interrupt(session.id, true)} />}
-          <Button kind="ghost" square pressed={muted} label={muted ? "Unmute this session" : "Mute this session"} onClick={() => mute(session.id)}><Icon name={muted ? "mute" : "sound"} /></Button>
-          <Button kind="ghost" pressed={projectMuted} title={`${projectMuted ? "Unmute" : "Mute"} every session of ${name}`} onClick={() => muteProject(name)}><Icon name={projectMuted ? "mute" : "sound"} small />{projectMuted ? "Unmute project" : "Mute project"}</Button>
-          <Button kind="ghost" square label="Copy link" onClick={() => void copy(location.href)}><Icon name="link" /></Button>
-          <Button kind="ghost" square label="Close" onClick={closeSession}><Icon name="x" /></Button>
+          {session.seat.pane && can("focus") && (
+            <Button onClick={() => void goToTerminal(session.id)}>
+              <Icon name="jump" small />
+              Go to terminal <kbd>t</kbd>
+            </Button>
+          )}
+          {session.takes === "interrupt" && can("interrupt") && (
+            <ConfirmButton
+              first="Interrupt…"
+              second="Confirm interrupt"
+              act={() => void interrupt(session.id)}
+            />
+          )}
+          {session.seat.pid !== null && session.agent_state.group !== "done" && can("interrupt") && (
+            <ConfirmButton
+              first="Stop…"
+              second="Confirm: end the session"
+              act={() => void interrupt(session.id, true)}
+            />
+          )}
+          <Button
+            kind="ghost"
+            square
+            pressed={muted}
+            label={muted ? "Unmute this session" : "Mute this session"}
+            onClick={() => mute(session.id)}
+          >
+            <Icon name={muted ? "mute" : "sound"} />
+          </Button>
+          <Button
+            kind="ghost"
+            pressed={projectMuted}
+            title={`${projectMuted ? "Unmute" : "Mute"} every session of ${name}`}
+            onClick={() => muteProject(name)}
+          >
+            <Icon name={projectMuted ? "mute" : "sound"} small />
+            {projectMuted ? "Unmute project" : "Mute project"}
+          </Button>
+          <Button kind="ghost" square label="Copy link" onClick={() => void copy(location.href)}>
+            <Icon name="link" />
+          </Button>
+          <Button kind="ghost" square label="Close" onClick={closeSession}>
+            <Icon name="x" />
+          </Button>
         </span>
       </div>
       <h2>{session.title ?? "No prompt yet"}</h2>
@@ -105,23 +162,72 @@ function Head({ session }: { session: Session }) {
   );
 }
 
-function TwiceButton({ first, second, act }: { first: string; second: string; act: () => void }) {
-  const { armed, waiting, press } = useTwice(act);
-  return <Button kind={armed ? "danger" : "plain"} onClick={press} waiting={waiting}><Icon name="stop" small />{armed ? second : first}</Button>;
+function ConfirmButton({ first, second, act }: { first: string; second: string; act: () => void }) {
+  const { armed, waiting, press } = useConfirm(act);
+  return (
+    <Button kind={armed ? "danger" : "plain"} onClick={press} waiting={waiting}>
+      <Icon name="stop" small />
+      {armed ? second : first}
+    </Button>
+  );
 }
 
 function Facts({ session: s }: { session: Session }) {
   return (
     <div class="facts">
-      <span><b>{s.project.name}</b></span>
-      {s.git_branch && <span><Icon name="git" small />{s.git_branch}</span>}
-      {s.project.worktree && <span><Icon name="worktree" small />{s.project.worktree}</span>}
-      {s.seat.pane && <span><Icon name="pane" small />{[s.seat.name ?? s.seat.host, s.seat.pane].filter(Boolean).join(" ")}</span>}
-      {s.model && <span><Icon name="model" small />{modelName(s.model)}</span>}
-      {s.permission_mode && s.permission_mode !== "default" && <span><Icon name="rule" small />{s.permission_mode}</span>}
-      {s.turn_count > 0 && <span><Icon name="timer" small />turn {s.turn_count}{s.current_turn_started_at && s.status.kind !== "idle" && <>, <Elapsed since={s.current_turn_started_at} /></>}</span>}
-      {s.cache?.status === "warm" && s.cache.expires_at && <span><Icon name="warm" small />cache <Remaining until={s.cache.expires_at} /></span>}
-      <span class="dim" title={s.id}>{s.id.slice(0, 8)}</span>
+      <span>
+        <b>{s.project.name}</b>
+      </span>
+      {s.git_branch && (
+        <span>
+          <Icon name="git" small />
+          {s.git_branch}
+        </span>
+      )}
+      {s.project.worktree && (
+        <span>
+          <Icon name="worktree" small />
+          {s.project.worktree}
+        </span>
+      )}
+      {s.seat.pane && (
+        <span>
+          <Icon name="pane" small />
+          {[s.seat.name ?? s.seat.host, s.seat.pane].filter(Boolean).join(" ")}
+        </span>
+      )}
+      {s.model && (
+        <span>
+          <Icon name="model" small />
+          {modelName(s.model)}
+        </span>
+      )}
+      {s.permission_mode && s.permission_mode !== "default" && (
+        <span>
+          <Icon name="rule" small />
+          {s.permission_mode}
+        </span>
+      )}
+      {s.turn_count > 0 && (
+        <span>
+          <Icon name="timer" small />
+          turn {s.turn_count}
+          {s.current_turn_started_at && s.status.kind !== "idle" && (
+            <>
+              , <Elapsed since={s.current_turn_started_at} />
+            </>
+          )}
+        </span>
+      )}
+      {s.cache?.status === "warm" && s.cache.expires_at && (
+        <span>
+          <Icon name="warm" small />
+          cache <Remaining until={s.cache.expires_at} />
+        </span>
+      )}
+      <span class="dim" title={s.id}>
+        {s.id.slice(0, 8)}
+      </span>
     </div>
   );
 }

@@ -1,5 +1,5 @@
-// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
- * What runs on after a turn has ended.
+ * What still runs after a turn has ended.
  */
 export type Background = { agents: number; shells: number };

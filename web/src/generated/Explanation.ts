@@ -1,4 +1,4 @@
-// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 import type { Because } from "./Because";
 import type { Group } from "./Group";
 import type { HistoryStep } from "./HistoryStep";

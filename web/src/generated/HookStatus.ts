@@ -1,8 +1,8 @@
-// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 import type { SpoolStatus } from "./SpoolStatus";
 
 /**
- * And what came through them.
+ * Whether our hooks are in place, and the events they sent.
  */
 export type HookStatus = {
   simulated: boolean;

@@ -1,4 +1,4 @@
-// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
  * Keys were pressed, or a process was told to end.
  */

@@ -1,4 +1,4 @@
-// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
  * How the person means a text that the client could take for a command.
  */

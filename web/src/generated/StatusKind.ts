@@ -1,2 +1,2 @@
-// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 export type StatusKind = "idle" | "working" | "attention_needed" | "ended";

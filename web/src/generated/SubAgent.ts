@@ -1,4 +1,4 @@
-// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 import type { Cost } from "./Cost";
 import type { SubAgentState } from "./SubAgentState";
 import type { Tokens } from "./Tokens";

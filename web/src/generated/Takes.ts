@@ -1,4 +1,4 @@
-// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
  * What a person may type into the terminal of a session, as its state goes.
  */

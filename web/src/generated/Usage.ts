@@ -1,4 +1,4 @@
-// Generated from flightdeck-core by `cargo xtask gen`. Do not edit.
+// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 import type { Indexing } from "./Indexing";
 import type { RateLimits } from "./RateLimits";
 import type { Spent } from "./Spent";

@@ -1,10 +1,10 @@
-//! Search, facets, and how the board is arranged.
+/** The bar with search, filters, and the arrangement of the board. */
 import type { ComponentChildren } from "preact";
-import { FACETS, clearFilter, facetOf, filter, filtering, toggleFacet, type Facet } from "../board/filter";
+import { layout } from "../board/currentLayout";
+import { clearFilter, FACETS, type Facet, facetOf, filter, filtering, toggleFacet } from "../board/filter";
 import type { StateName } from "../generated/StateName";
-import { layout } from "../board/shown";
-import { modelName, words } from "../lib/format";
-import { density, grouping, showDone, sort, type Density, type Grouping } from "../lib/prefs";
+import { humanize, modelName } from "../lib/format";
+import { type Density, density, type Grouping, grouping, showDone, sort } from "../lib/preferences";
 import { allSessions, revision } from "../live/store";
 import { Segmented } from "../ui/Button";
 import { Icon } from "../ui/Icon";
@@ -15,8 +15,16 @@ export function Search() {
     <label class="search">
       <Icon name="search" small />
       <input
-        id="search" type="search" placeholder="Search prompt, branch, command" aria-label="Search sessions" autocomplete="off" spellcheck={false}
-        value={filter.value.text} onInput={(event) => { filter.value = { ...filter.value, text: event.currentTarget.value }; }}
+        id="search"
+        type="search"
+        placeholder="Search prompt, branch, command"
+        aria-label="Search sessions"
+        autocomplete="off"
+        spellcheck={false}
+        value={filter.value.text}
+        onInput={(event) => {
+          filter.value = { ...filter.value, text: event.currentTarget.value };
+        }}
         onKeyDown={(event) => {
           if (event.key !== "Escape") return;
           if (filter.value.text) filter.value = { ...filter.value, text: "" };
@@ -32,51 +40,103 @@ export function FilterBar() {
   return (
     <div class="bar" role="search">
       <Search />
-      {FACETS.map((facet) => <FacetMenu key={facet} facet={facet} />)}
+      {FACETS.map((facet) => (
+        <FacetMenu key={facet} facet={facet} />
+      ))}
       <MoreMenu />
       {filtering.value && (
-        <span class="found" role="status">{layout.value.shown} of {layout.value.known}<button type="button" class="btn ghost" onClick={clearFilter}>Clear</button></span>
+        <span class="found" role="status">
+          {layout.value.shown} of {layout.value.known}
+          <button type="button" class="btn ghost" onClick={clearFilter}>
+            Clear
+          </button>
+        </span>
       )}
       <span class="push" />
       <GroupingMenu />
       <Segmented
-        name="Sort Needs You" value={sort.value} onChange={(value) => { sort.value = value; }}
+        name="Sort Needs You"
+        value={sort.value}
+        onChange={(value) => {
+          sort.value = value;
+        }}
         choices={[
-          { value: "default", label: <><Icon name="warm" small />Cache first</>, title: "Warm prompt caches first, then urgency" },
+          {
+            value: "default",
+            label: (
+              <>
+                <Icon name="warm" small />
+                Cache first
+              </>
+            ),
+            title: "Warm prompt caches first, then urgency",
+          },
           { value: "urgency", label: "Urgency first", title: "What blocks an agent first" },
         ]}
       />
       <Segmented
-        name="Density" class="hide-m" value={density.value} onChange={(value) => { density.value = value; }}
+        name="Density"
+        class="hide-m"
+        value={density.value}
+        onChange={(value) => {
+          density.value = value;
+        }}
         choices={DENSITIES}
       />
-      <button type="button" class={showDone.value ? "facet on" : "facet"} aria-pressed={showDone.value} onClick={() => { showDone.value = !showDone.value; }}>
-        <Icon name="check" small />Done
+      <button
+        type="button"
+        class={showDone.value ? "facet on" : "facet"}
+        aria-pressed={showDone.value}
+        onClick={() => {
+          showDone.value = !showDone.value;
+        }}
+      >
+        <Icon name="check" small />
+        Done
       </button>
     </div>
   );
 }
 
-const DENSITIES: { value: Density; label: string }[] = [{ value: "comfortable", label: "Comfortable" }, { value: "compact", label: "Compact" }];
-/** Where the bar is narrow these stand in More. */
+const DENSITIES: { value: Density; label: string }[] = [
+  { value: "comfortable", label: "Comfortable" },
+  { value: "compact", label: "Compact" },
+];
+/** In a narrow bar these facets are in the menu More. */
 const FOLDED: Facet[] = ["branch", "model"];
 
 function MoreMenu() {
   const chosen = FOLDED.reduce((n, facet) => n + filter.value[facet].length, 0);
   return (
     <Menu
-      label="More filters" class="only-m"
+      label="More filters"
+      class="only-m"
       button={(open, toggle) => (
         <button type="button" class={chosen ? "facet on" : "facet"} aria-expanded={open} onClick={toggle}>
-          More{chosen > 0 && <b>{chosen} chosen</b>}<Icon name="down" small />
+          More{chosen > 0 && <b>{chosen} chosen</b>}
+          <Icon name="down" small />
         </button>
       )}
     >
       {() => (
         <>
-          {FOLDED.map((facet) => <MenuGroup key={facet} title={words(facet)}><FacetChoices facet={facet} /></MenuGroup>)}
+          {FOLDED.map((facet) => (
+            <MenuGroup key={facet} title={humanize(facet)}>
+              <FacetChoices facet={facet} />
+            </MenuGroup>
+          ))}
           <MenuGroup title="Density">
-            {DENSITIES.map(({ value, label }) => <MenuItem key={value} chosen={density.value === value} onClick={() => { density.value = value; }}>{label}</MenuItem>)}
+            {DENSITIES.map(({ value, label }) => (
+              <MenuItem
+                key={value}
+                chosen={density.value === value}
+                onClick={() => {
+                  density.value = value;
+                }}
+              >
+                {label}
+              </MenuItem>
+            ))}
           </MenuGroup>
         </>
       )}
@@ -85,7 +145,10 @@ function MoreMenu() {
 }
 
 const MenuGroup = ({ title, children }: { title: string; children: ComponentChildren }) => (
-  <div class="menu-group" role="group" aria-label={title}><p class="menu-title">{title}</p>{children}</div>
+  <div class="menu-group" role="group" aria-label={title}>
+    <p class="menu-title">{title}</p>
+    {children}
+  </div>
 );
 
 function FacetMenu({ facet }: { facet: Facet }) {
@@ -94,8 +157,20 @@ function FacetMenu({ facet }: { facet: Facet }) {
     <Menu
       label={`Filter by ${facet}`}
       button={(open, toggle) => (
-        <button type="button" class={`facet${chosen.length ? " on" : ""}${FOLDED.includes(facet) ? " hide-m" : ""}`} aria-expanded={open} onClick={toggle}>
-          {words(facet)} <b class="clip">{chosen.length === 0 ? "Any" : chosen.length === 1 ? facetText(facet, chosen[0] ?? "") : `${chosen.length} chosen`}</b>
+        <button
+          type="button"
+          class={`facet${chosen.length ? " on" : ""}${FOLDED.includes(facet) ? " hide-m" : ""}`}
+          aria-expanded={open}
+          onClick={toggle}
+        >
+          {humanize(facet)}{" "}
+          <b class="clip">
+            {chosen.length === 0
+              ? "Any"
+              : chosen.length === 1
+                ? facetText(facet, chosen[0] ?? "")
+                : `${chosen.length} chosen`}
+          </b>
           <Icon name="down" small />
         </button>
       )}
@@ -112,41 +187,77 @@ function FacetChoices({ facet }: { facet: Facet }) {
     const value = facetOf(held.peek(), facet);
     if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
-  if (counts.size === 0) return <p class="menu-note">No session tells its {facet}.</p>;
+  if (counts.size === 0) return <p class="menu-note">No session has a {facet}.</p>;
   return (
     <>
-      {[...counts].sort(([a], [b]) => a.localeCompare(b)).map(([value, n]) => (
-        <MenuItem key={value} chosen={filter.value[facet].includes(value)} onClick={() => toggleFacet(facet, value)}>
-          <span class="clip">{facetText(facet, value)}</span><span class="dim">{n}</span>
-        </MenuItem>
-      ))}
+      {[...counts]
+        .sort(([a], [b]) => a.localeCompare(b))
+        .map(([value, n]) => (
+          <MenuItem
+            key={value}
+            chosen={filter.value[facet].includes(value)}
+            onClick={() => toggleFacet(facet, value)}
+          >
+            <span class="clip">{facetText(facet, value)}</span>
+            <span class="dim">{n}</span>
+          </MenuItem>
+        ))}
     </>
   );
 }
 
-/** As the cards say it; those at work name their tool. */
+/** The words that the cards use. */
 const STATES: Partial<Record<string, string>> = {
-  needs_permission: "Permission", awaiting_input: "Question", awaiting_approval: "Plan", error: "Failed", idle: "Waiting for your next prompt",
-  acting: "Using a tool", waiting_background: "Waiting on background agents", session_ended: "Ended",
+  needs_permission: "Permission",
+  awaiting_input: "Question",
+  awaiting_approval: "Plan",
+  error: "Failed",
+  idle: "Waiting for your next prompt",
+  acting: "Using a tool",
+  waiting_background: "Waiting on background agents",
+  session_ended: "Ended",
 } satisfies Partial<Record<StateName, string>>;
 
-const facetText = (facet: Facet, value: string) => (facet === "model" ? modelName(value) : facet === "state" ? (STATES[value] ?? words(value)) : value);
+const facetText = (facet: Facet, value: string) =>
+  facet === "model" ? modelName(value) : facet === "state" ? (STATES[value] ?? humanize(value)) : value;
 
-const GROUPINGS: Record<Grouping, string> = { none: "Not grouped", quiet: "Grouped by project", all: "Needs You grouped too" };
+const GROUPINGS: Record<Grouping, string> = {
+  none: "Not grouped",
+  quiet: "Grouped by project",
+  all: "Needs You grouped too",
+};
 
 function GroupingMenu() {
   return (
     <Menu
-      label="Grouping" align="end"
+      label="Grouping"
+      align="end"
       button={(open, toggle) => (
-        <button type="button" class={grouping.value === "none" ? "facet" : "facet on"} aria-expanded={open} onClick={toggle}>
-          <Icon name="group" small />{GROUPINGS[grouping.value]}
+        <button
+          type="button"
+          class={grouping.value === "none" ? "facet" : "facet on"}
+          aria-expanded={open}
+          onClick={toggle}
+        >
+          <Icon name="group" small />
+          {GROUPINGS[grouping.value]}
         </button>
       )}
     >
-      {(close) => (Object.keys(GROUPINGS) as Grouping[]).map((value) => (
-        <MenuItem key={value} chosen={grouping.value === value} onClick={() => { grouping.value = value; close(); }}>{GROUPINGS[value]}</MenuItem>
-      ))}
+      {(close) =>
+        (Object.keys(GROUPINGS) as Grouping[]).map((value) => (
+          <MenuItem
+            key={value}
+            chosen={grouping.value === value}
+            onClick={() => {
+              grouping.value = value;
+              close();
+            }}
+          >
+            {GROUPINGS[value]}
+          </MenuItem>
+        ))
+      }
     </Menu>
   );
 }

@@ -1,27 +1,38 @@
-//! The fleet's instruments. At zero the lamp goes out: a glance that finds no amber may look away.
-import { fleet } from "../live/fleet";
-import { hookStatus, lastEventAt } from "../live/hooks";
-import { hookTrouble } from "../live/trouble";
-import { connection } from "../live/stream";
-import { plural } from "../lib/format";
-import { nextTheme } from "../lib/prefs";
-import { view, viewHref } from "../lib/route";
+/**
+ * The header: numbers of the whole fleet, hook status, connection. Without waiting sessions the counter is
+ * not lit.
+ */
+
 import { notifyOn } from "../alerts/settings";
+import { plural } from "../lib/format";
+import { nextTheme } from "../lib/preferences";
+import { view, viewHref } from "../lib/route";
+import { fleetCounts } from "../live/fleetCounts";
+import { hookProblem } from "../live/hookProblem";
+import { hookStatus, lastEventAt } from "../live/hookStatus";
+import { connection } from "../live/stream";
 import { overlay } from "../overlay/overlay";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Ago, Elapsed, Remaining } from "../ui/Timer";
-import { Limits, Spend } from "../usage/Instruments";
+import { Limits, Spend } from "../usage/HeaderUsage";
 
 const MAC = navigator.platform.startsWith("Mac");
 
 export function Header() {
   return (
     <header class="top">
-      <a class="brand" href="#/"><Icon name="mark" /><span>Flightdeck</span></a>
+      <a class="brand" href="#/">
+        <Icon name="mark" />
+        <span>Flightdeck</span>
+      </a>
       <nav class="nav" aria-label="Views">
-        <a href={viewHref("board")} aria-current={view.value === "board" ? "page" : undefined}>Board</a>
-        <a href={viewHref("overview")} aria-current={view.value === "overview" ? "page" : undefined}>Overview</a>
+        <a href={viewHref("board")} aria-current={view.value === "board" ? "page" : undefined}>
+          Board
+        </a>
+        <a href={viewHref("overview")} aria-current={view.value === "overview" ? "page" : undefined}>
+          Overview
+        </a>
       </nav>
       <div class="instruments" role="group" aria-label="Fleet">
         <NeedYou />
@@ -32,26 +43,57 @@ export function Header() {
         <Link />
       </div>
       <div class="top-tools">
-        <Button kind="ghost" class="wide" onClick={() => { overlay.value = "palette"; }} label="Commands"><kbd>{MAC ? "⌘K" : "Ctrl K"}</kbd></Button>
-        <Button kind="ghost" square onClick={() => { overlay.value = "alerts"; }} label="Notifications"><Icon name={notifyOn.value ? "bell" : "mute"} /></Button>
-        <Button kind="ghost" square onClick={nextTheme} label="Switch theme"><Icon name="theme" /></Button>
+        <Button
+          kind="ghost"
+          class="wide"
+          onClick={() => {
+            overlay.value = "palette";
+          }}
+          label="Commands"
+        >
+          <kbd>{MAC ? "⌘K" : "Ctrl K"}</kbd>
+        </Button>
+        <Button
+          kind="ghost"
+          square
+          onClick={() => {
+            overlay.value = "alerts";
+          }}
+          label="Notifications"
+        >
+          <Icon name={notifyOn.value ? "bell" : "mute"} />
+        </Button>
+        <Button kind="ghost" square onClick={nextTheme} label="Switch theme">
+          <Icon name="theme" />
+        </Button>
       </div>
     </header>
   );
 }
 
 function NeedYou() {
-  const { needsYou, blocked, longestSince } = fleet.value;
+  const { needsYou, blocked, longestSince } = fleetCounts.value;
   return (
-    <div class={needsYou > 0 ? "inst need" : "inst need none"}>
-      <span class="readout" aria-hidden="true">{needsYou}</span>
+    <div class={needsYou > 0 ? "instrument need" : "instrument need none"}>
+      <span class="readout" aria-hidden="true">
+        {needsYou}
+      </span>
       <div>
         <span class="k">Need you</span>
         <span class="sub">
           <span class="sr">{needsYou}: </span>
-          {blocked > 0 && longestSince !== null
-            ? <><b>{blocked} blocked</b>, longest <b><Elapsed since={new Date(longestSince).toISOString()} /></b></>
-            : needsYou > 0 ? "none blocked" : "nothing waits"}
+          {blocked > 0 && longestSince !== null ? (
+            <>
+              <b>{blocked} blocked</b>, longest{" "}
+              <b>
+                <Elapsed since={new Date(longestSince).toISOString()} />
+              </b>
+            </>
+          ) : needsYou > 0 ? (
+            "none blocked"
+          ) : (
+            "nothing waits"
+          )}
         </span>
       </div>
     </div>
@@ -59,11 +101,24 @@ function NeedYou() {
 }
 
 function Running() {
-  const { running, delegating, quiet } = fleet.value;
+  const { running, delegating, quiet } = fleetCounts.value;
   return (
-    <div class="inst">
-      <div><span class="k">Running</span><span class="v">{running}</span></div>
-      {delegating + quiet > 0 && <span class="sub extra">{delegating > 0 && <>{delegating} delegating<br /></>}{quiet > 0 && <>{quiet} quiet</>}</span>}
+    <div class="instrument">
+      <div>
+        <span class="k">Running</span>
+        <span class="v">{running}</span>
+      </div>
+      {delegating + quiet > 0 && (
+        <span class="sub extra">
+          {delegating > 0 && (
+            <>
+              {delegating} delegating
+              <br />
+            </>
+          )}
+          {quiet > 0 && <>{quiet} quiet</>}
+        </span>
+      )}
     </div>
   );
 }
@@ -71,33 +126,79 @@ function Running() {
 function Hooks() {
   const status = hookStatus.value;
   if (!status) return null;
-  const trouble = hookTrouble(status);
-  const last = lastEventAt.value ? <>last event <Ago at={lastEventAt.value} /></> : "no event yet";
+  const problem = hookProblem(status);
+  const last = lastEventAt.value ? (
+    <>
+      last event <Ago at={lastEventAt.value} />
+    </>
+  ) : (
+    "no event yet"
+  );
   return (
-    <div class="inst hooks" data-hooks={trouble?.kind ?? (status.simulated ? "simulated" : status.wanted ? "ok" : "off")}
-      title={status.simulated ? "These sessions are made up: no hooks are registered, on purpose" : undefined}>
+    <div
+      class="instrument hooks"
+      data-hooks={problem?.kind ?? (status.simulated ? "simulated" : status.wanted ? "ok" : "off")}
+      title={status.simulated ? "These sessions are made up: no hooks are registered, on purpose" : undefined}
+    >
       <div>
         <span class="k">{status.simulated ? "Fleet" : "Hooks"}</span>
-        {trouble ? <span class="sub bad"><b>{trouble.short}</b></span>
-          : status.spool.files > 0 ? <span class="sub"><b>{plural(status.spool.files, "event")}</b> waiting in the spool</span>
-          : <span class="sub"><b>{status.simulated ? "Simulated" : status.wanted ? "In place" : "Off"}</b>, {last}</span>}
+        {problem ? (
+          <span class="sub bad">
+            <b>{problem.short}</b>
+          </span>
+        ) : status.spool.files > 0 ? (
+          <span class="sub">
+            <b>{plural(status.spool.files, "event")}</b> waiting in the spool
+          </span>
+        ) : (
+          <span class="sub">
+            <b>{status.simulated ? "Simulated" : status.wanted ? "In place" : "Off"}</b>, {last}
+          </span>
+        )}
       </div>
     </div>
   );
 }
 
-/** A screen reader hears each new state, not each second and each event of it. */
+/** A screen reader reads each new state, but not the countdown or the event count. */
 function Link() {
   const state = connection.value;
   return (
-    <div class="inst" data-connection={state.kind}>
+    <div class="instrument" data-connection={state.kind}>
       <div>
         <span class="k">Connection</span>
         <span class="sub link" role="status">
-          {state.kind === "live" && <><i class="dot" /><b>Live</b></>}
-          {state.kind === "connecting" && <><i class="dot off" /><b>Connecting</b></>}
-          {state.kind === "catching_up" && <><i class="dot off" /><b>Catching up</b>{state.events > 0 && <span aria-hidden="true">, {plural(state.events, "event")}</span>}</>}
-          {state.kind === "lost" && <><i class="dot bad" /><span class="bad"><b>Not connected</b>, trying again<span aria-hidden="true"> in <Remaining until={new Date(state.retryAt + 999).toISOString()} /></span></span></>}
+          {state.kind === "live" && (
+            <>
+              <i class="dot" />
+              <b>Live</b>
+            </>
+          )}
+          {state.kind === "connecting" && (
+            <>
+              <i class="dot off" />
+              <b>Connecting</b>
+            </>
+          )}
+          {state.kind === "catching_up" && (
+            <>
+              <i class="dot off" />
+              <b>Catching up</b>
+              {state.events > 0 && <span aria-hidden="true">, {plural(state.events, "event")}</span>}
+            </>
+          )}
+          {state.kind === "lost" && (
+            <>
+              <i class="dot bad" />
+              <span class="bad">
+                <b>Not connected</b>, trying again
+                <span aria-hidden="true">
+                  {" "}
+                  in <Remaining until={new Date(state.retryAt + 999).toISOString()} />
+                </span>
+              </span>
+            </>
+          )}
         </span>
       </div>
     </div>

@@ -1,16 +1,18 @@
-//! Which card is current, and which cards Tab can reach: one per lane, the current one where it stands.
+/** The current card, and the cards that Tab reaches: one per lane. */
 import { computed, signal } from "@preact/signals";
-import { layout } from "../board/shown";
+import { layout } from "../board/currentLayout";
 import type { Lane } from "../board/layout";
-import { folded, sort } from "../lib/prefs";
+import { folded, sort } from "../lib/preferences";
 import { sessionSignal } from "../live/store";
 
 export const cursor = signal<string | null>(null);
 
-/** The cards of a lane a person can see: a folded project has none. */
+/** The visible cards of a lane, without those of folded projects. */
 function visibleIds(lane: Lane): string[] {
   const closed = new Set(folded.value);
-  return lane.sections.filter((s) => !(s.project !== null && closed.has(`${lane.name}/${s.project}`))).flatMap((s) => s.ids);
+  return lane.sections
+    .filter((s) => !(s.project !== null && closed.has(`${lane.name}/${s.project}`)))
+    .flatMap((s) => s.ids);
 }
 
 export const tabStops = computed<Set<string>>(() => {
@@ -24,9 +26,10 @@ export const tabStops = computed<Set<string>>(() => {
   return stops;
 });
 
-export const cardElement = (id: string) => document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"]`);
+export const cardElement = (id: string) =>
+  document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"]`);
 
-/** Brings a card into view (a far one is only a placeholder until then) and gives it the focus. */
+/** Scrolls a card into view and focuses it. In a large fleet the card is drawn only after scrolling. */
 export function focusCard(id: string): void {
   cursor.value = id;
   const place = cardElement(id) ?? document.querySelector<HTMLElement>(`[data-slot="${CSS.escape(id)}"]`);
@@ -36,7 +39,7 @@ export function focusCard(id: string): void {
   else setTimeout(() => cardElement(id)?.focus({ preventScroll: true }), 60);
 }
 
-/** j and k: along the lane. */
+/** j and k: the next and previous card of the lane. */
 export function stepInLane(by: number): void {
   const lanes = layout.value.lanes.map(visibleIds);
   const lane = lanes.find((ids) => cursor.value !== null && ids.includes(cursor.value));
@@ -49,20 +52,22 @@ export function stepInLane(by: number): void {
   if (next) focusCard(next);
 }
 
-/** j and k in the overview: along its rows, from the first one. */
+/** j and k in the overview: the next and previous row, starting with the first. */
 export function stepRow(by: number): void {
   const rows = Array.from(document.querySelectorAll<HTMLElement>(".row-name"));
-  const at = rows.findIndex((row) => row === document.activeElement);
+  const at = rows.indexOf(document.activeElement as HTMLElement);
   (at < 0 ? rows[0] : rows[at + by])?.focus();
 }
 
-/** h and l: to the card at the same height in the next lane that has any. */
+/** h and l: the card at about the same height in the next lane that has cards. */
 export function stepLane(by: number): void {
   const lanes = layout.value.lanes.map(visibleIds);
   const at = lanes.findIndex((ids) => cursor.value !== null && ids.includes(cursor.value));
   for (let i = at + by; i >= 0 && i < lanes.length; i += by) {
     const ids = lanes[i];
-    if (ids?.length) return focusCard(nearest(ids, cursor.value));
+    if (!ids?.length) continue;
+    focusCard(nearest(ids, cursor.value));
+    return;
   }
 }
 
@@ -72,7 +77,7 @@ function nearest(ids: string[], from: string | null): string {
   return ids.reduce((best, id) => (distance(id) < distance(best) ? id : best));
 }
 
-/** n: the next card that needs the person, in the daemon's order, and round again. */
+/** n: the next card that needs the person, in the daemon's order; after the last comes the first. */
 export function nextNeed(): string | null {
   const lanes = layout.value.lanes.filter((l) => l.name === "permissions" || l.name === "replies");
   const rank = (id: string) => sessionSignal(id)?.peek().rank[sort.value] ?? "";

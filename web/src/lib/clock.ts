@@ -1,4 +1,4 @@
-//! The one clock of the page. Every timer and countdown reads `now`; the server is never asked what time it is.
+/** The page's clock. Every timer and countdown reads `now`, so none of them asks the server. */
 import { signal } from "@preact/signals";
 
 export const now = signal(Date.now());
@@ -7,7 +7,7 @@ const tick = () => {
   now.value = Date.now();
 };
 
-/** Ticks on the second while somebody can see it. */
+/** Ticks every full second while the page is visible. */
 export function startClock(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const next = () => {

@@ -1,6 +1,6 @@
-//! Numbers and times as a person reads them. No rule of the domain lives here.
+/** Formats numbers and times for people. */
 
-/** 0:09, 12:40, then "1 h 5 min", "3 d 2 h": seconds stop mattering after an hour. */
+/** 0:09, 12:40, then "1 h 5 min", "3 d 2 h": above an hour, seconds are left out. */
 export function duration(ms: number): string {
   const s = Math.max(0, Math.floor(ms / 1000));
   if (s < 3600) return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")}`;
@@ -11,7 +11,7 @@ export function duration(ms: number): string {
 }
 
 /** For totals: "22 min", "1 h 8 min", "none". */
-export function span(ms: number): string {
+export function roundedDuration(ms: number): string {
   if (ms < 30_000) return ms < 1000 ? "none" : `${Math.round(ms / 1000)} s`;
   const min = Math.max(1, Math.round(ms / 60_000));
   return min < 100 ? `${min} min` : min % 60 ? `${Math.floor(min / 60)} h ${min % 60} min` : `${min / 60} h`;
@@ -27,9 +27,7 @@ export function ago(ms: number): string {
 export function usd(micros: number): string {
   if (micros > 0 && micros < 5_000) return "<$0.01";
   const dollars = micros / 1e6;
-  return dollars >= 1000
-    ? `$${Math.round(dollars).toLocaleString("en-US")}`
-    : `$${dollars.toFixed(2)}`;
+  return dollars >= 1000 ? `$${Math.round(dollars).toLocaleString("en-US")}` : `$${dollars.toFixed(2)}`;
 }
 
 export function tokens(n: number): string {
@@ -40,7 +38,7 @@ export function tokens(n: number): string {
 
 const trim = (n: number) => (n >= 100 ? String(Math.round(n)) : n.toFixed(1).replace(/\.0$/, ""));
 
-/** "claude-opus-5-5-20261101" → "Opus 5.5"; anything else is shown as it came. */
+/** "claude-opus-5-5-20261101" → "Opus 5.5"; other names are shown unchanged. */
 export function modelName(id: string): string {
   const found = /^claude-([a-z]+)-(\d+)(?:-(\d{1,2}))?(?:-\d{6,8})?(?:\[.*\])?$/.exec(id);
   if (!found) return id;
@@ -55,8 +53,8 @@ export function clockTime(ms: number, seconds = false): string {
   return seconds ? `${hm}:${two(d.getSeconds())}` : hm;
 }
 
-/** A wire word as a person would say it: needs_permission → "Needs permission". */
-export function words(wire: string): string {
+/** Turns a wire word into text: needs_permission → "Needs permission". */
+export function humanize(wire: string): string {
   const spaced = wire.replace(/_/g, " ");
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }

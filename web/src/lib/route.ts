@@ -1,4 +1,4 @@
-//! Two views and a drawer over them, all in the hash, so that every session has a link.
+/** The two views and the drawer over them, stored in the URL hash, so that every session has a link. */
 import { signal } from "@preact/signals";
 
 export type View = "board" | "overview";

@@ -1,7 +1,10 @@
-//! A signal that remembers itself in this browser. Storage may be off (private windows): then it just forgets.
-import { effect, signal, type Signal } from "@preact/signals";
+/**
+ * A signal that is stored in this browser. If storage is not available (private windows), it lasts until the
+ * page closes.
+ */
+import { effect, type Signal, signal } from "@preact/signals";
 
-export function remembered<T>(name: string, initial: T): Signal<T> {
+export function persistentSignal<T>(name: string, initial: T): Signal<T> {
   const key = `flightdeck.${name}`;
   const value = signal<T>(read(key, initial));
   let first = true;
@@ -14,7 +17,7 @@ export function remembered<T>(name: string, initial: T): Signal<T> {
     try {
       localStorage.setItem(key, json);
     } catch {
-      // Full or forbidden: the choice still holds until the page closes.
+      // Storage is full or forbidden. The value still holds until the page closes.
     }
   });
   return value;

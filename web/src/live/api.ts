@@ -1,4 +1,4 @@
-//! The daemon's HTTP interface, as far as the page uses it.
+/** The part of the daemon's HTTP interface that the page uses. */
 import type { Answer } from "../generated/Answer";
 import type { Ask } from "../generated/Ask";
 import type { EventPage } from "../generated/EventPage";
@@ -13,9 +13,13 @@ import type { Resolution } from "../generated/Resolution";
 import type { Session } from "../generated/Session";
 import type { Usage } from "../generated/Usage";
 
-/** What the daemon said instead of yes. `body` is its JSON, if it sent any. */
+/** An error reply of the daemon. `body` is its JSON, if there was any. */
 export class Refusal extends Error {
-  constructor(readonly status: number, readonly body: unknown, what: string) {
+  constructor(
+    readonly status: number,
+    readonly body: unknown,
+    what: string,
+  ) {
     super(messageIn(body) ?? `${what}: the daemon said ${status}`);
   }
 }
@@ -54,14 +58,19 @@ export const getSession = (id: string) => request<Session>("GET", at(id));
 export const getExplanation = (id: string) => request<Explanation>("GET", `${at(id)}/explain`);
 export const getNumbers = (id: string) => request<Numbers>("GET", `${at(id)}/numbers`);
 export const getHookStatus = () => request<HookStatus>("GET", "/hook/status");
-/** `since` as the daemon takes it: a time, a date, `7d`. */
-export const getUsageOf = (since: string) => request<Usage>("GET", `/api/usage?since=${encodeURIComponent(since)}`);
-export const getHours = (since: string) => request<Usage>("GET", `/api/usage?by=hour&since=${encodeURIComponent(since)}`);
+/** `since` is a time, a date, or a span such as `7d`. */
+export const getUsageOf = (since: string) =>
+  request<Usage>("GET", `/api/usage?since=${encodeURIComponent(since)}`);
+export const getHours = (since: string) =>
+  request<Usage>("GET", `/api/usage?by=hour&since=${encodeURIComponent(since)}`);
 export const getFleetHistory = (sinceIso: string) =>
   request<FleetHistory>("GET", `/api/fleet/history?since=${encodeURIComponent(sinceIso)}`);
 
-/** With their payloads: calls are paired by the id in it, and what was said is in it. */
-export const getEvents = (id: string, { limit, ...from }: { after?: number; before?: number; limit: number }) => {
+/** Includes the payloads, which have the tool call ids and the messages. */
+export const getEvents = (
+  id: string,
+  { limit, ...from }: { after?: number; before?: number; limit: number },
+) => {
   const query = new URLSearchParams({ payload: "1", limit: String(limit) });
   for (const [name, seq] of Object.entries(from)) query.set(name, String(seq));
   return request<EventPage>("GET", `${at(id)}/events?${query.toString()}`);
@@ -71,9 +80,11 @@ export const postAnswer = (askId: string, answer: Answer) =>
   request<Resolution>("POST", `/api/asks/${encodeURIComponent(askId)}/answer`, { ...answer, via: "web" });
 export const getAsk = (askId: string) => request<Ask>("GET", `/api/asks/${encodeURIComponent(askId)}`);
 
-/** What the person said to a question of the daemon. */
+/** The person's choices for the daemon's questions about a prompt. */
 export type How = Omit<PromptBody, "text">;
-export const postPrompt = (id: string, text: string, how: How) => request<Pressed>("POST", `${at(id)}/prompt`, { text, ...how });
-export const postInterrupt = (id: string, what: { confirm: boolean; stop?: boolean }) => request<Pressed>("POST", `${at(id)}/interrupt`, what);
+export const postPrompt = (id: string, text: string, how: How) =>
+  request<Pressed>("POST", `${at(id)}/prompt`, { text, ...how });
+export const postInterrupt = (id: string, what: { confirm: boolean; stop?: boolean }) =>
+  request<Pressed>("POST", `${at(id)}/interrupt`, what);
 export const postFocus = (id: string) => request<Focused>("POST", `${at(id)}/focus`, {});
 export const postSeen = (id: string) => request<unknown>("POST", `${at(id)}/seen`, {});

@@ -1,5 +1,7 @@
-//! Server-sent events out of a byte stream. We read the stream ourselves because EventSource hides what an honest
-//! connection state needs: when it tries again, the id it resumes from, and the heartbeat that says "still here".
+/**
+ * Parses server-sent events from a byte stream. The page does not use EventSource, because it hides retries,
+ * the id it resumes from, and heartbeats.
+ */
 
 export type SseMessage = { event: string; data: string; id: string | null };
 
@@ -9,7 +11,7 @@ export class SseParser {
   private data: string[] = [];
   private id: string | null = null;
 
-  /** Takes a piece of text of any length and returns the messages it completed. Comments complete nothing. */
+  /** Takes a piece of text of any length and returns the messages it completed. Comments are skipped. */
   push(text: string): SseMessage[] {
     const lines = (this.rest + text).split(/\r\n|\n|\r(?!$)/);
     this.rest = lines.pop() ?? "";

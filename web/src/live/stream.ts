@@ -1,6 +1,9 @@
-//! Keeps one stream to the daemon open, says honestly how that goes, and resumes by id after a break.
+/**
+ * Keeps a stream to the daemon open, publishes the state of the connection, and resumes by event id after an
+ * interruption.
+ */
 import { signal } from "@preact/signals";
-import { SseParser, type SseMessage } from "./sse";
+import { type SseMessage, SseParser } from "./sse";
 
 export type Connection =
   | { kind: "connecting" }
@@ -10,11 +13,13 @@ export type Connection =
 
 export const connection = signal<Connection>({ kind: "connecting" });
 
-/** The daemon sends a heartbeat every 15 s; after nearly three of them the line is dead, whatever the socket says. */
+/**
+ * The daemon sends a heartbeat every 15 s. After this time without any data the connection counts as lost.
+ */
 const SILENCE_MAX_MS = 40_000;
-/** A pause this long in a replay means it is over. */
+/** A replay counts as finished after a pause of this length. */
 const REPLAY_PAUSE_MS = 250;
-/** A busy fleet never pauses; by now what comes is news, for a replay is as fast as the line. */
+/** A busy fleet has no pauses, so a replay also counts as finished after this time. */
 const REPLAY_MAX_MS = 3_000;
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 10_000;
@@ -39,7 +44,7 @@ export class Stream {
     void this.connect();
   }
 
-  /** Skips the waiting time; does nothing while a connection stands or is being made. */
+  /** Reconnects at once; does nothing while a connection exists or is being made. */
   tryNow(): void {
     if (connection.peek().kind !== "lost") return;
     clearTimeout(this.retry);
@@ -99,8 +104,12 @@ export class Stream {
 
   private settleSoon(): void {
     clearTimeout(this.settle);
-    if (performance.now() >= this.replayEnds) return this.live();
-    this.settle = setTimeout(() => connection.peek().kind === "catching_up" && this.live(), REPLAY_PAUSE_MS);
+    if (performance.now() >= this.replayEnds) this.live();
+    else
+      this.settle = setTimeout(
+        () => connection.peek().kind === "catching_up" && this.live(),
+        REPLAY_PAUSE_MS,
+      );
   }
 
   private live(): void {

@@ -1,34 +1,36 @@
-//! Spend and rate limits for the header. Where the daemon does not tell, the header says what it does know.
+/** Spend and rate limits for the header, polled every minute. */
 import { effect, signal } from "@preact/signals";
 import type { Usage } from "../generated/Usage";
-import { can } from "./able";
 import { getHours } from "./api";
+import { can } from "./capabilities";
 
 export const usage = signal<Usage | null>(null);
 
-const EVERY_MS = 60_000;
+const POLL_MS = 60_000;
 const HOURS_MS = 11 * 3_600_000;
 
-/** Today, and at night the evening before: the bars of the last twelve hours do not begin anew at midnight. */
-function begin(): Date {
+/**
+ * Midnight, or 11 hours ago if that is earlier: the bars of the last twelve hours continue after midnight.
+ */
+function sinceTime(): Date {
   const midnight = new Date().setHours(0, 0, 0, 0);
   return new Date(Math.min(midnight, Date.now() - HOURS_MS));
 }
 
-export async function lookAtUsage(): Promise<void> {
+export async function refreshUsage(): Promise<void> {
   if (document.hidden || !can("usage")) return;
   try {
-    usage.value = await getHours(begin().toISOString());
+    usage.value = await getHours(sinceTime().toISOString());
   } catch {
-    // Not offered, or not reachable: the header falls back to the cards it has.
+    // Not available: the header shows the sum of the cards instead.
     usage.value = null;
   }
 }
 
-export function followUsage(): void {
+export function pollUsage(): void {
   effect(() => {
-    if (can("usage")) void lookAtUsage();
+    if (can("usage")) void refreshUsage();
   });
-  setInterval(() => void lookAtUsage(), EVERY_MS);
-  document.addEventListener("visibilitychange", () => void lookAtUsage());
+  setInterval(() => void refreshUsage(), POLL_MS);
+  document.addEventListener("visibilitychange", () => void refreshUsage());
 }

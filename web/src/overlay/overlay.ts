@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** The one floating layer that is open over the page, besides the session drawer. */
+/** The dialog that is open over the page, besides the session drawer. */
 export const overlay = signal<"palette" | "help" | "alerts" | "usage" | null>(null);
 export const closeOverlay = () => {
   overlay.value = null;

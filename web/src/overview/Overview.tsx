@@ -1,32 +1,37 @@
-//! The last hours at a glance: every session a row, coloured by state, so that a person back from lunch sees what happened.
+/** The overview of the last hours: one row per session, coloured by state. */
 import { computed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
 import { filter } from "../board/filter";
+import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
 import { Search } from "../header/FilterBar";
 import { now } from "../lib/clock";
-import { clockTime, plural, span } from "../lib/format";
-import { groupBy } from "../lib/group";
-import { remembered } from "../lib/storage";
+import { clockTime, plural, roundedDuration } from "../lib/format";
+import { groupBy } from "../lib/groupBy";
+import { persistentSignal } from "../lib/storage";
 import { Segmented } from "../ui/Button";
-import { away } from "./away";
-import { Density } from "./Density";
+import { ActivityChart } from "./ActivityChart";
+import { HistoryRow, type HoveredSpan } from "./HistoryRow";
 import { followHistory, historyMissing, loadHistory, rows } from "./history";
 import { Legend } from "./Legend";
-import { Row, type Lit } from "./Row";
-import { axisTicks, summarise, waitedMs, type Window } from "./summary";
+import { away } from "./presence";
+import { axisTicks, summarise, type Window, waitedMs } from "./summary";
 
 const HOUR = 3_600_000;
-/** Until the person chooses, an hour if nothing is older, else four. */
-const chosenRange = remembered<string | null>("overview-range", null);
-const range = computed(() => chosenRange.value ?? (rows.value.every((row) => Date.now() - Date.parse(row.spans[0]?.from ?? "") < HOUR) ? "1" : "4"));
-const order = remembered<"project" | "waited">("overview-order", "project");
+/** The range until the person chooses one: one hour if nothing is older, else four. */
+const chosenRange = persistentSignal<string | null>("overview-range", null);
+const range = computed(
+  () =>
+    chosenRange.value ??
+    (rows.value.every((row) => Date.now() - Date.parse(row.spans[0]?.from ?? "") < HOUR) ? "1" : "4"),
+);
+const order = persistentSignal<"project" | "waited">("overview-order", "project");
 
-/** The strip moves on every few seconds, not every second: a pixel is longer than that. */
+/** The chart advances every few seconds; less would not move it by a pixel. */
 const STEP_MS = 5_000;
 
-const startOf = (chosen: string, end: number) => (chosen === "today" ? new Date(end).setHours(0, 0, 0, 0) : end - Number(chosen) * HOUR);
-/** Four hours at least, for what the range is by itself follows from them. */
+const startOf = (chosen: string, end: number) =>
+  chosen === "today" ? new Date(end).setHours(0, 0, 0, 0) : end - Number(chosen) * HOUR;
+/** At least four hours, because the default range depends on them. */
 const keptSince = (end: number) => Math.min(startOf(range.peek(), end), end - 4 * HOUR);
 
 export function Overview() {
@@ -41,19 +46,43 @@ export function Overview() {
       <div class="bar" role="search">
         <Search />
         <span class="push" />
-        <Segmented name="Span" value={range.value} onChange={(value) => { chosenRange.value = value; }} choices={[{ value: "1", label: "1 h" }, { value: "4", label: "4 h" }, { value: "12", label: "12 h" }, { value: "today", label: "Today" }]} />
-        <Segmented name="Order" value={order.value} onChange={(value) => { order.value = value; }} choices={[{ value: "project", label: "By project" }, { value: "waited", label: "By time waited" }]} />
+        <Segmented
+          name="Span"
+          value={range.value}
+          onChange={(value) => {
+            chosenRange.value = value;
+          }}
+          choices={[
+            { value: "1", label: "1 h" },
+            { value: "4", label: "4 h" },
+            { value: "12", label: "12 h" },
+            { value: "today", label: "Today" },
+          ]}
+        />
+        <Segmented
+          name="Order"
+          value={order.value}
+          onChange={(value) => {
+            order.value = value;
+          }}
+          choices={[
+            { value: "project", label: "By project" },
+            { value: "waited", label: "By time waited" },
+          ]}
+        />
       </div>
       <main class="over">
         <Sum rows={shown} window={window} />
-        <Strip rows={shown} window={window} />
+        <HistoryGrid rows={shown} window={window} />
       </main>
     </>
   );
 }
 
-const inWindow = (row: FleetHistoryRow, { start }: Window) => row.spans.some((s) => s.to === null || Date.parse(s.to) > start);
-const fits = (row: FleetHistoryRow, text: string) => `${row.title} ${row.project}`.toLowerCase().includes(text.trim().toLowerCase());
+const inWindow = (row: FleetHistoryRow, { start }: Window) =>
+  row.spans.some((s) => s.to === null || Date.parse(s.to) > start);
+const fits = (row: FleetHistoryRow, text: string) =>
+  `${row.title} ${row.project}`.toLowerCase().includes(text.trim().toLowerCase());
 
 function Sum({ rows: all, window }: { rows: FleetHistoryRow[]; window: Window }) {
   const gone = away.value;
@@ -62,48 +91,104 @@ function Sum({ rows: all, window }: { rows: FleetHistoryRow[]; window: Window })
   return (
     <div class="over-sum">
       <h1>{gone ? "While you were away" : "Overview"}</h1>
-      <span>{clockTime(over.start)} to {clockTime(over.end)}, {span(over.end - over.start)}</span>
-      {stopped > 0 && <span class="attn"><b>{stopped} stopped</b> and waited for you</span>}
-      {turns > 0 && <span><b>{plural(turns, "turn")}</b> finished</span>}
-      {failed > 0 && <span class="fail"><b>{failed} failed</b></span>}
-      {ended > 0 && <span><b>{ended} ended</b></span>}
+      <span>
+        {clockTime(over.start)} to {clockTime(over.end)}, {roundedDuration(over.end - over.start)}
+      </span>
+      {stopped > 0 && (
+        <span class="attn">
+          <b>{stopped} stopped</b> and waited for you
+        </span>
+      )}
+      {turns > 0 && (
+        <span>
+          <b>{plural(turns, "turn")}</b> finished
+        </span>
+      )}
+      {failed > 0 && (
+        <span class="fail">
+          <b>{failed} failed</b>
+        </span>
+      )}
+      {ended > 0 && (
+        <span>
+          <b>{ended} ended</b>
+        </span>
+      )}
       <Legend />
     </div>
   );
 }
 
-function Strip({ rows: found, window }: { rows: FleetHistoryRow[]; window: Window }) {
-  const lit = useSignal<Lit>(null);
+function HistoryGrid({ rows: found, window }: { rows: FleetHistoryRow[]; window: Window }) {
+  const hovered = useSignal<HoveredSpan>(null);
   const all = useSignal(false);
   const total = found.reduce((sum, row) => sum + waitedMs(row, window), 0);
-  const groups = order.value === "project"
-    ? [...groupBy(found, (row) => row.project)].sort(([a], [b]) => a.localeCompare(b))
-    : [["", found.toSorted((a, b) => waitedMs(b, window) - waitedMs(a, window))] as [string, FleetHistoryRow[]]];
+  const groups =
+    order.value === "project"
+      ? [...groupBy(found, (row) => row.project)].sort(([a], [b]) => a.localeCompare(b))
+      : [
+          ["", found.toSorted((a, b) => waitedMs(b, window) - waitedMs(a, window))] as [
+            string,
+            FleetHistoryRow[],
+          ],
+        ];
   const shownGroups = all.value ? groups : firstRows(groups, ROWS_FIRST);
   return (
-    <div class="strip-scroll" tabIndex={0} role="region" aria-label="States over time">
-      <div class="strip">
+    <div class="history-scroll" tabIndex={0} role="region" aria-label="States over time">
+      <div class="history-grid">
         <div class="axis lbl">{plural(found.length, "session")}</div>
         <Axis window={window} />
-        <div class="axis num"><span>Waited</span><span>Cost</span></div>
-        <div class="sum-row">All sessions: working, and <em>waiting for you</em></div>
-        <div class="sum-row"><Density rows={found} window={window} /></div>
-        <div class="sum-row num"><b>{span(total)}</b><br /><span class="dim">in {span(window.end - window.start)}</span></div>
+        <div class="axis num">
+          <span>Waited</span>
+          <span>Cost</span>
+        </div>
+        <div class="sum-row">
+          All sessions: working, and <em>waiting for you</em>
+        </div>
+        <div class="sum-row">
+          <ActivityChart rows={found} window={window} />
+        </div>
+        <div class="sum-row num">
+          <b>{roundedDuration(total)}</b>
+          <br />
+          <span class="dim">in {roundedDuration(window.end - window.start)}</span>
+        </div>
         {shownGroups.map(([project, members]) => (
           <>
-            {project && <div class="lane-row" key={`p:${project}`}><b>{project}</b><span class="dim">{plural(members.length, "session")}</span></div>}
-            {members.map((row) => <Row key={row.id} row={row} window={window} lit={lit} />)}
+            {project && (
+              <div class="lane-row" key={`p:${project}`}>
+                <b>{project}</b>
+                <span class="dim">{plural(members.length, "session")}</span>
+              </div>
+            )}
+            {members.map((row) => (
+              <HistoryRow key={row.id} row={row} window={window} hovered={hovered} />
+            ))}
           </>
         ))}
-        {found.length === 0 && <p class="nothing">{historyMissing.value ? "The daemon could not tell the past yet" : "No session in this time"}</p>}
-        {!all.value && found.length > ROWS_FIRST && <button type="button" class="btn ghost more-rows" onClick={() => { all.value = true; }}>{found.length - ROWS_FIRST} more sessions</button>}
+        {found.length === 0 && (
+          <p class="nothing">
+            {historyMissing.value ? "The daemon could not load the history yet" : "No session in this time"}
+          </p>
+        )}
+        {!all.value && found.length > ROWS_FIRST && (
+          <button
+            type="button"
+            class="btn ghost more-rows"
+            onClick={() => {
+              all.value = true;
+            }}
+          >
+            {found.length - ROWS_FIRST} more sessions
+          </button>
+        )}
         <Lines window={window} />
       </div>
     </div>
   );
 }
 
-/** More rows than this are drawn only on request. */
+/** Most rows that are drawn at first. */
 const ROWS_FIRST = 200;
 
 function firstRows(groups: [string, FleetHistoryRow[]][], most: number): [string, FleetHistoryRow[]][] {
@@ -120,7 +205,11 @@ const percent = (at: number, { start, end }: Window) => `${((at - start) / (end 
 function Axis({ window }: { window: Window }) {
   return (
     <div class="axis">
-      {axisTicks(window).map((t) => <span key={t} style={{ left: percent(t, window) }}>{clockTime(t)}</span>)}
+      {axisTicks(window).map((t) => (
+        <span key={t} style={{ left: percent(t, window) }}>
+          {clockTime(t)}
+        </span>
+      ))}
       <span class="end">{clockTime(window.end)} now</span>
     </div>
   );
@@ -131,8 +220,18 @@ function Lines({ window }: { window: Window }) {
   const from = gone && Math.max(gone.from, window.start);
   return (
     <div class="overlay" aria-hidden="true">
-      {axisTicks(window).map((t) => <i key={t} class="hour" style={{ left: percent(t, window) }} />)}
-      {gone && from !== null && gone.to > window.start && <i class="away" style={{ left: percent(from, window), width: `${((gone.to - from) / (window.end - window.start)) * 100}%` }} />}
+      {axisTicks(window).map((t) => (
+        <i key={t} class="hour" style={{ left: percent(t, window) }} />
+      ))}
+      {gone && from !== null && gone.to > window.start && (
+        <i
+          class="away"
+          style={{
+            left: percent(from, window),
+            width: `${((gone.to - from) / (window.end - window.start)) * 100}%`,
+          }}
+        />
+      )}
     </div>
   );
 }

@@ -1,9 +1,13 @@
-//! Buttons are neutral; red is only for the second press of something that cannot be undone.
-import { createContext, type ComponentChildren } from "preact";
-import { useContext } from "preact/hooks";
-import type { ReadonlySignal } from "@preact/signals";
+/** Buttons. Red is only used for the confirming press of an action that cannot be undone. */
 
-/** Inside a card only the current card's buttons are tab stops: one stop per column, j and k move between cards. */
+import type { ReadonlySignal } from "@preact/signals";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext } from "preact/hooks";
+
+/**
+ * Only the buttons of the current card are tab stops, so Tab stops once per column; j and k move between
+ * cards.
+ */
 export const TabStop = createContext<ReadonlySignal<number> | undefined>(undefined);
 
 type ButtonProps = {
@@ -15,7 +19,7 @@ type ButtonProps = {
   title?: string;
   pressed?: boolean;
   disabled?: boolean;
-  /** Not to be pressed yet; it keeps the focus, which a disabled one would lose. */
+  /** The button ignores presses for now. Unlike a disabled button it keeps the focus. */
   waiting?: boolean;
   class?: string;
   expanded?: boolean;
@@ -28,8 +32,17 @@ export function Button(props: ButtonProps) {
   const cls = ["btn", kind !== "plain" && kind, square && "square", props.class].filter(Boolean).join(" ");
   return (
     <button
-      type="button" class={cls} onClick={props.onClick} aria-label={label} title={title ?? label} aria-pressed={pressed}
-      aria-expanded={expanded} disabled={disabled} aria-disabled={props.waiting || undefined} tabIndex={tab} aria-keyshortcuts={props.keys}
+      type="button"
+      class={cls}
+      onClick={props.onClick}
+      aria-label={label}
+      title={title ?? label}
+      aria-pressed={pressed}
+      aria-expanded={expanded}
+      disabled={disabled}
+      aria-disabled={props.waiting || undefined}
+      tabIndex={tab}
+      aria-keyshortcuts={props.keys}
     >
       {props.children}
     </button>
@@ -38,11 +51,23 @@ export function Button(props: ButtonProps) {
 
 type Choice<T extends string> = { value: T; label: ComponentChildren; title?: string };
 
-export function Segmented<T extends string>(props: { name: string; value: T; choices: Choice<T>[]; onChange: (value: T) => void; class?: string }) {
+export function Segmented<T extends string>(props: {
+  name: string;
+  value: T;
+  choices: Choice<T>[];
+  onChange: (value: T) => void;
+  class?: string;
+}) {
   return (
     <span class={`segmented ${props.class ?? ""}`} role="group" aria-label={props.name}>
       {props.choices.map(({ value, label, title }) => (
-        <button key={value} type="button" title={title} aria-pressed={props.value === value} onClick={() => props.onChange(value)}>
+        <button
+          key={value}
+          type="button"
+          title={title}
+          aria-pressed={props.value === value}
+          onClick={() => props.onChange(value)}
+        >
           {label}
         </button>
       ))}

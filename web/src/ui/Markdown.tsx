@@ -1,4 +1,7 @@
-//! Enough Markdown for plans and messages, built as elements (never as HTML): headings, lists, tables, code, bold.
+/**
+ * A small Markdown renderer for plans and messages: headings, lists, tables, code, bold. It creates elements,
+ * never HTML text.
+ */
 import type { ComponentChildren } from "preact";
 
 type Block =
@@ -11,7 +14,7 @@ type Block =
 const ITEM = /^\s*(?:([-*+])|(\d+)[.)])\s+(.*)$/;
 
 const ROW = /^\s*\|(.+)\|\s*$/;
-/** Between the head and the rest; the first row is the head without it too. */
+/** The line between table head and body. The first row is the head even without it. */
 const RULE = /^[\s:|-]+$/;
 const cells = (row: string) => row.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 
@@ -64,7 +67,11 @@ export function Markdown({ text }: { text: string }) {
         if (block.kind === "code") return <pre key={i}>{block.text}</pre>;
         if (block.kind === "table") return <Table key={i} rows={block.rows} />;
         if (block.kind === "text") return <p key={i}>{inline(block.text)}</p>;
-        const items = block.items.map((item, k) => <li key={k}><span>{inline(item)}</span></li>);
+        const items = block.items.map((item, k) => (
+          <li key={k}>
+            <span>{inline(item)}</span>
+          </li>
+        ));
         return block.ordered ? <ol key={i}>{items}</ol> : <ul key={i}>{items}</ul>;
       })}
     </div>
@@ -74,8 +81,22 @@ export function Markdown({ text }: { text: string }) {
 function Table({ rows: [head = [], ...rest] }: { rows: string[][] }) {
   return (
     <table>
-      <thead><tr>{head.map((cell, i) => <th key={i}>{inline(cell)}</th>)}</tr></thead>
-      <tbody>{rest.map((row, k) => <tr key={k}>{row.map((cell, i) => <td key={i}>{inline(cell)}</td>)}</tr>)}</tbody>
+      <thead>
+        <tr>
+          {head.map((cell, i) => (
+            <th key={i}>{inline(cell)}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rest.map((row, k) => (
+          <tr key={k}>
+            {row.map((cell, i) => (
+              <td key={i}>{inline(cell)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
     </table>
   );
 }

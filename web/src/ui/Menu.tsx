@@ -1,5 +1,7 @@
-//! A button that opens a short list in the top layer, so that no scrolling lane cuts it off. Escape, a click elsewhere
-//! or the button closes it. At phone width it is a sheet at the bottom.
+/**
+ * A button with a menu in the top layer, so that no scrolling lane clips it. Escape, a click elsewhere or the
+ * button closes it. At phone width it is a sheet at the bottom.
+ */
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -39,30 +41,40 @@ export function Menu({ button, children, label, align = "start", class: cls = ""
   }, [open.value]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (!open.value) return;
-    // Letters belong to the list while it is open.
+    // While the menu is open, keys belong to it.
     event.stopPropagation();
     if (event.key === "Escape") {
       event.preventDefault();
       close();
       root.current?.querySelector("button")?.focus();
     }
-    const by = event.key === "ArrowDown" || event.key === "j" ? 1 : event.key === "ArrowUp" || event.key === "k" ? -1 : 0;
+    const by =
+      event.key === "ArrowDown" || event.key === "j"
+        ? 1
+        : event.key === "ArrowUp" || event.key === "k"
+          ? -1
+          : 0;
     if (by) {
       event.preventDefault();
       step(list.current, by);
     }
   };
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only listens to keys of the buttons inside it.
     <span class={`menu-root ${cls}`} ref={root} onKeyDown={onKeyDown}>
       {button(open.value, () => {
         open.value = !open.value;
       })}
-      {open.value && <div class="menu" popover="manual" ref={list} role="group" aria-label={label}>{children(close)}</div>}
+      {open.value && (
+        <div class="menu" popover="manual" ref={list} role="group" aria-label={label}>
+          {children(close)}
+        </div>
+      )}
     </span>
   );
 }
 
-/** Under its button, or above it where there is no room below; never outside the window. */
+/** Below its button, or above it if there is no room, and always inside the window. */
 function place(list: HTMLElement, at: DOMRect, align: "start" | "end"): void {
   if (phone.matches) return;
   const left = align === "start" ? at.left : at.right - list.offsetWidth;

@@ -1,4 +1,4 @@
-//! Small instruments. Brightness says "soon", never hue.
+/** Small gauges. A high value is shown by brightness, not by colour. */
 import { useComputed, useSignal } from "@preact/signals";
 import type { CSSProperties } from "preact";
 import { now, time } from "../lib/clock";
@@ -6,7 +6,7 @@ import { now, time } from "../lib/clock";
 type Vars = CSSProperties & Record<`--${string}`, string | number>;
 const vars = (values: Vars): CSSProperties => values;
 
-/** From here little is left of a context or a limit: its gauge is bright and its number bold, never another colour. */
+/** From this percentage a gauge is bright and its number bold. */
 const HIGH_PERCENT = 80;
 export const isHigh = (percent: number): boolean => percent >= HIGH_PERCENT;
 
@@ -14,21 +14,23 @@ export function Gauge({ percent }: { percent: number }) {
   return <i class="gauge" style={vars({ "--v": `${Math.min(100, Math.max(0, percent))}%` })} />;
 }
 
-/** To-dos as pips: `done` of `of`. Over a dozen they melt into one bar. */
+/** To-dos as small marks, `done` of `of`. More than a dozen are drawn as one bar. */
 export function Pips({ done, of }: { done: number; of: number }) {
   return <i class={of > 12 ? "pips whole" : "pips"} style={vars({ "--d": done, "--n": Math.max(1, of) })} />;
 }
 
 const ROUND = 2 * Math.PI * 5.5;
-/** Under a minute the ring brightens. */
+/** Below this time the ring is bright. */
 const SOON_MS = 60_000;
 
-/** The time left to answer here. The terminal's own prompt stays open after it. */
+/** The time left to answer here. The terminal's prompt stays open afterwards. */
 export function TimeLeft({ opened, until }: { opened: string; until: string }) {
   const ends = useSignal(until);
   ends.value = until;
   const whole = Math.max(1, time(until) - time(opened));
-  const dash = useComputed(() => `${(Math.max(0, Math.min(1, (time(ends.value) - now.value) / whole)) * ROUND).toFixed(1)} 99`);
+  const dash = useComputed(
+    () => `${(Math.max(0, Math.min(1, (time(ends.value) - now.value) / whole)) * ROUND).toFixed(1)} 99`,
+  );
   const cls = useComputed(() => (time(ends.value) - now.value < SOON_MS ? "left soon" : "left"));
   const text = useComputed(() => countdown(time(ends.value) - now.value));
   return (
@@ -37,7 +39,10 @@ export function TimeLeft({ opened, until }: { opened: string; until: string }) {
         <circle cx="7" cy="7" r="5.5" />
         <circle cx="7" cy="7" r="5.5" stroke-dasharray={dash} />
       </svg>
-      <span><span class="sr">time left to answer here </span>{text}</span>
+      <span>
+        <span class="sr">time left to answer here </span>
+        {text}
+      </span>
     </span>
   );
 }

@@ -1,7 +1,7 @@
-//! Times that tick. Each is a text node bound to the clock, so a second costs no redraw of any card.
+/** Ticking times. Each is a text node bound to the clock, so a tick redraws no card. */
 import { useComputed, useSignal } from "@preact/signals";
-import { ago, clockTime, duration } from "../lib/format";
 import { now, time } from "../lib/clock";
+import { ago, clockTime, duration } from "../lib/format";
 
 function useTicking(iso: string, text: (sinceMs: number) => string) {
   const at = useSignal(iso);
@@ -11,13 +11,17 @@ function useTicking(iso: string, text: (sinceMs: number) => string) {
 
 const full = (iso: string) => `since ${clockTime(time(iso), true)}`;
 
-/** How long it has been: 3:55. */
+/** Time since: 3:55. */
 export function Elapsed({ since, class: cls }: { since: string; class?: string }) {
   const text = useTicking(since, duration);
-  return <time class={cls} dateTime={since} title={full(since)}>{text}</time>;
+  return (
+    <time class={cls} dateTime={since} title={full(since)}>
+      {text}
+    </time>
+  );
 }
 
-/** How long it still is: 5:40, then 0:00. */
+/** Time until: 5:40, then 0:00. */
 export function Remaining({ until }: { until: string }) {
   const text = useTicking(until, (past) => duration(-past));
   return <time dateTime={until}>{text}</time>;
@@ -25,5 +29,9 @@ export function Remaining({ until }: { until: string }) {
 
 export function Ago({ at }: { at: string }) {
   const text = useTicking(at, ago);
-  return <time dateTime={at} title={clockTime(time(at), true)}>{text}</time>;
+  return (
+    <time dateTime={at} title={clockTime(time(at), true)}>
+      {text}
+    </time>
+  );
 }

@@ -1,15 +1,21 @@
-//! Every icon of the page on one 16 px grid, drawn with a 1.5 px stroke. The first block is named by the wire.
+/**
+ * All icons of the page on a 16 px grid with a 1.5 px stroke. The names in the first block come from the
+ * wire.
+ */
 
 export const ICONS = {
-  shield: '<path d="M8 1.75 13 3.6v4c0 3.1-2.1 5.4-5 6.65-2.9-1.25-5-3.55-5-6.65v-4zM8 5.25v3.25M8 10.9v.01"/>',
-  question: '<path d="M8 14a6 6 0 1 0-5.2-3L2 14zM6.3 6.4a1.7 1.7 0 1 1 2.4 1.5c-.5.25-.7.6-.7 1.1M8 11v.01"/>',
+  shield:
+    '<path d="M8 1.75 13 3.6v4c0 3.1-2.1 5.4-5 6.65-2.9-1.25-5-3.55-5-6.65v-4zM8 5.25v3.25M8 10.9v.01"/>',
+  question:
+    '<path d="M8 14a6 6 0 1 0-5.2-3L2 14zM6.3 6.4a1.7 1.7 0 1 1 2.4 1.5c-.5.25-.7.6-.7 1.1M8 11v.01"/>',
   plan: '<path d="M2.5 4 3.6 5.1 5.6 3M2.5 8.5l1.1 1.1 2-2.1M2.6 13h2.6M8 4h5.5M8 8.5h5.5M8 13h5.5"/>',
   pause: '<circle cx="8" cy="8" r="6"/><path d="M6.4 6v4M9.6 6v4"/>',
   triangle: '<path d="M8 2.2 14.2 13.2H1.8zM8 6.6v3M8 11.3v.01"/>',
   spark: '<path d="M8 2a6 6 0 1 1-5.2 3"/><path d="M8 8v.01"/>',
   tool: '<path d="m3 4.5 3.5 3.5L3 11.5M8.5 12H13"/>',
   circle: '<circle cx="8" cy="8" r="5"/>',
-  branch: '<circle cx="8" cy="3.2" r="1.6"/><circle cx="3.6" cy="12.8" r="1.6"/><circle cx="12.4" cy="12.8" r="1.6"/><path d="M8 4.8v3M3.6 11.2v-1.4a2 2 0 0 1 2-2h4.8a2 2 0 0 1 2 2v1.4"/>',
+  branch:
+    '<circle cx="8" cy="3.2" r="1.6"/><circle cx="3.6" cy="12.8" r="1.6"/><circle cx="12.4" cy="12.8" r="1.6"/><path d="M8 4.8v3M3.6 11.2v-1.4a2 2 0 0 1 2-2h4.8a2 2 0 0 1 2 2v1.4"/>',
   fold: '<path d="M8 1.5v4.3M5.8 3.8 8 6l2.2-2.2M8 14.5v-4.3M5.8 12.2 8 10l2.2 2.2M2.5 8h11"/>',
   clock: '<path d="M4 2h8M4 14h8M5 2v2.6L8 8l3-3.4V2M5 14v-2.6L8 8l3 3.4V14"/>',
   check: '<path d="m3 8.6 3.2 3.2L13 4.8"/>',
@@ -24,7 +30,8 @@ export const ICONS = {
   cold: '<path d="M8 2v12M2.8 5l10.4 6M13.2 5 2.8 11"/>',
   timer: '<circle cx="8" cy="8" r="6"/><path d="M8 4.8V8l2.2 1.5"/>',
   queue: '<path d="M2.5 4h11M2.5 8h11M2.5 12h5M12 10v4M10 12h4"/>',
-  shell: '<path d="M3.5 2.8h9a1.2 1.2 0 0 1 1.2 1.2v8a1.2 1.2 0 0 1-1.2 1.2h-9A1.2 1.2 0 0 1 2.3 12V4a1.2 1.2 0 0 1 1.2-1.2zM5 6.2 7 8l-2 1.8M8.6 10H11"/>',
+  shell:
+    '<path d="M3.5 2.8h9a1.2 1.2 0 0 1 1.2 1.2v8a1.2 1.2 0 0 1-1.2 1.2h-9A1.2 1.2 0 0 1 2.3 12V4a1.2 1.2 0 0 1 1.2-1.2zM5 6.2 7 8l-2 1.8M8.6 10H11"/>',
   died: '<circle cx="8" cy="8" r="6"/><path d="m6 6 4 4M10 6l-4 4"/>',
   finished: '<circle cx="8" cy="8" r="6"/><path d="m5.4 8.2 1.8 1.8 3.5-3.7"/>',
   fresh: '<circle cx="8" cy="8" r="6" stroke-dasharray="2.3 2.41"/>',
@@ -44,7 +51,8 @@ export const ICONS = {
   copy: '<path d="M6 5.5h7v8H6zM10 5.5v-3H3v8h3"/>',
   stop: '<path d="M4 4h8v8H4z"/>',
   file: '<path d="M4 1.8h5l3.2 3.2v9.2H4zM9 1.8V5h3.2"/>',
-  model: '<path d="M4.5 4.5h7v7h-7zM6.5 2v2.5M9.5 2v2.5M6.5 11.5V14M9.5 11.5V14M2 6.5h2.5M2 9.5h2.5M11.5 6.5H14M11.5 9.5H14"/>',
+  model:
+    '<path d="M4.5 4.5h7v7h-7zM6.5 2v2.5M9.5 2v2.5M6.5 11.5V14M9.5 11.5V14M2 6.5h2.5M2 9.5h2.5M11.5 6.5H14M11.5 9.5H14"/>',
   you: '<circle cx="8" cy="5.2" r="2.7"/><path d="M2.8 13.8c.6-2.6 2.6-4 5.2-4s4.6 1.4 5.2 4"/>',
   mute: '<path d="M3 6.2h2.3L8.5 3.5v9L5.3 9.8H3zM11 6.2l3 3.6M14 6.2l-3 3.6"/>',
   strip: '<path d="M2 4h6M10 4h4M2 8h3M7 8h7M2 12h9M13 12h1"/>',

@@ -1,4 +1,4 @@
-//! One short message at the foot of the page: what just happened, or why it could not.
+/** One short message at the bottom of the page: a result or an error. */
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
@@ -7,7 +7,7 @@ const current = signal<Toast | null>(null);
 const SHOW_MS = 5_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-export function say(text: string, bad = false): void {
+export function showToast(text: string, bad = false): void {
   current.value = { text, bad };
   clearTimeout(timer);
   timer = setTimeout(() => {
@@ -15,18 +15,23 @@ export function say(text: string, bad = false): void {
   }, SHOW_MS);
 }
 
-export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-export const sayError = (error: unknown) => say(sentence(error instanceof Error ? error.message : String(error)), true);
+export const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+export const showError = (error: unknown) =>
+  showToast(capitalize(error instanceof Error ? error.message : String(error)), true);
 
 export function Toasts() {
   const toast = current.value;
   const element = useRef<HTMLDivElement>(null);
-  // A popover that is shown now lies over a dialog that was opened before; nothing else does.
+  // Showing the popover again puts it above a dialog that was opened before; nothing else does.
   useLayoutEffect(() => {
     if (!toast) return;
     const shown = element.current;
     shown?.showPopover();
     return () => shown?.hidePopover();
   }, [toast]);
-  return <div ref={element} popover="manual" class={toast?.bad ? "toast bad" : "toast"} role="status">{toast?.text}</div>;
+  return (
+    <div ref={element} popover="manual" class={toast?.bad ? "toast bad" : "toast"} role="status">
+      {toast?.text}
+    </div>
+  );
 }

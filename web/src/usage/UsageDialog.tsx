@@ -1,4 +1,4 @@
-//! What was spent: by hour, by day, and on what. The daemon counts; this draws.
+/** The usage dialog: spend by hour, by day, by project and by model, as the daemon counts it. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Usage } from "../generated/Usage";
@@ -6,55 +6,109 @@ import type { UsageRow } from "../generated/UsageRow";
 import { time } from "../lib/clock";
 import { modelName, plural, usd } from "../lib/format";
 import { getUsageOf } from "../live/api";
-import { lookAtUsage, usage } from "../live/usage";
+import { refreshUsage, usage } from "../live/usage";
 import { Modal, ModalHead } from "../overlay/Modal";
 import { closeOverlay } from "../overlay/overlay";
-import { Bars, type Bar } from "../ui/Bars";
-import { LimitRows } from "./Instruments";
+import { type Bar, BarChart } from "../ui/BarChart";
+import { LimitRows } from "./HeaderUsage";
 
 const DAYS = 7;
 const ROWS_MAX = 5;
-/** While somebody reads it; the header looks less often. */
-const LOOK_EVERY_MS = 3_000;
+/** Refresh interval while the dialog is open; the header refreshes less often. */
+const REFRESH_MS = 3_000;
 
 export function UsageDialog() {
   const week = useSignal<Usage | null>(null);
   const failed = useSignal<string | null>(null);
   useEffect(() => {
-    void lookAtUsage();
-    const again = setInterval(() => void lookAtUsage(), LOOK_EVERY_MS);
+    void refreshUsage();
+    const again = setInterval(() => void refreshUsage(), REFRESH_MS);
     return () => clearInterval(again);
   }, []);
   useEffect(() => {
-    getUsageOf(`${DAYS}d`).then((told) => { week.value = told; }, (error: unknown) => { failed.value = String(error); });
+    getUsageOf(`${DAYS}d`).then(
+      (reply) => {
+        week.value = reply;
+      },
+      (error: unknown) => {
+        failed.value = String(error);
+      },
+    );
   }, [usage.value]);
-  const told = week.value;
+  const lastWeek = week.value;
   const hours = usage.value?.rows ?? [];
   return (
     <Modal label="Usage" class="modal usage" onClose={closeOverlay}>
       <ModalHead title="Usage" onClose={closeOverlay} />
-      {failed.value && <p class="ask-error" role="alert">{failed.value}</p>}
-      {usage.value?.rate_limits && <section aria-label="Rate limits"><h3>Rate limits</h3><LimitRows /></section>}
-      {/* Today is told with the week: the header's last look may be a minute old, and the two would not add up. */}
-      {hours.length > 1 && <Spent title="Today" micros={(told ?? usage.value)?.today.usd_micros ?? 0} aside={`hour by hour, the last ${hours.length}`} bars={hours.map(hourBar)} />}
-      {told && <Spent title={`Last ${DAYS} days`} micros={told.total.usd_micros} aside={plural(told.sessions_total, "session")} bars={days(told.by_day)} />}
-      {told && (
-        <div class="usage-lists">
-          <Dearest title="By project" rows={told.by_project} of={told.total.usd_micros} />
-          <Dearest title="By model" rows={told.by_model} of={told.total.usd_micros} name={modelName} />
-        </div>
+      {failed.value && (
+        <p class="ask-error" role="alert">
+          {failed.value}
+        </p>
       )}
-      {told && told.total.unpriced_models.length > 0 && <p class="dim">Price unknown, so not in the sums: {told.total.unpriced_models.join(", ")}</p>}
-      {told?.indexing && told.indexing.files_left > 0 && <p class="dim">Still reading history: {plural(told.indexing.files_left, "transcript")} left</p>}
+      {usage.value?.rate_limits && (
+        <section aria-label="Rate limits">
+          <h3>Rate limits</h3>
+          <LimitRows />
+        </section>
+      )}
+      {/* Today's sum comes with the week's data: the header's may be a minute old, and the two would not add up. */}
+      {hours.length > 1 && (
+        <SpendSection
+          title="Today"
+          micros={(lastWeek ?? usage.value)?.today.usd_micros ?? 0}
+          aside={`hour by hour, the last ${hours.length}`}
+          bars={hours.map(hourBar)}
+        />
+      )}
+      {lastWeek && (
+        <SpendSection
+          title={`Last ${DAYS} days`}
+          micros={lastWeek.total.usd_micros}
+          aside={plural(lastWeek.sessions_total, "session")}
+          bars={days(lastWeek.by_day)}
+        />
+      )}
+      {lastWeek && <WeekDetails week={lastWeek} />}
     </Modal>
   );
 }
 
-function Spent({ title, micros, aside, bars }: { title: string; micros: number; aside: string; bars: Bar[] }) {
+function WeekDetails({ week }: { week: Usage }) {
+  const { total, by_project, by_model, indexing } = week;
+  return (
+    <>
+      <div class="usage-lists">
+        <TopRows title="By project" rows={by_project} of={total.usd_micros} />
+        <TopRows title="By model" rows={by_model} of={total.usd_micros} name={modelName} />
+      </div>
+      {total.unpriced_models.length > 0 && (
+        <p class="dim">Price unknown, so not in the sums: {total.unpriced_models.join(", ")}</p>
+      )}
+      {indexing && indexing.files_left > 0 && (
+        <p class="dim">Still reading history: {plural(indexing.files_left, "transcript")} left</p>
+      )}
+    </>
+  );
+}
+
+function SpendSection({
+  title,
+  micros,
+  aside,
+  bars,
+}: {
+  title: string;
+  micros: number;
+  aside: string;
+  bars: Bar[];
+}) {
   return (
     <section aria-label={title}>
-      <h3>{title} <b>{usd(micros)}</b><span class="aside">{aside}</span></h3>
-      <Bars bars={bars} />
+      <h3>
+        {title} <b>{usd(micros)}</b>
+        <span class="aside">{aside}</span>
+      </h3>
+      <BarChart bars={bars} />
     </section>
   );
 }
@@ -62,12 +116,18 @@ function Spent({ title, micros, aside, bars }: { title: string; micros: number; 
 function hourBar({ key, usd_micros }: UsageRow, i: number, all: UsageRow[]): Bar {
   const hour = new Date(time(key)).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
   const last = i === all.length - 1;
-  return { key, value: usd_micros, text: `${hour}: ${usd(usd_micros)}`, label: (all.length - 1 - i) % 3 === 0 ? hour.slice(0, 2) : "", now: last };
+  return {
+    key,
+    value: usd_micros,
+    text: `${hour}: ${usd(usd_micros)}`,
+    label: (all.length - 1 - i) % 3 === 0 ? hour.slice(0, 2) : "",
+    now: last,
+  };
 }
 
 const DAY_MS = 86_400_000;
 
-/** A day without work has no row; it has its place all the same. */
+/** Days without work have no row in the data but get an empty bar. */
 function days(rows: UsageRow[]): Bar[] {
   const spent = new Map(rows.map((row) => [row.key, row.usd_micros]));
   const today = new Date();
@@ -81,7 +141,17 @@ function days(rows: UsageRow[]): Bar[] {
   });
 }
 
-function Dearest({ title, rows, of, name = (text) => text }: { title: string; rows: UsageRow[]; of: number; name?: (text: string) => string }) {
+function TopRows({
+  title,
+  rows,
+  of,
+  name = (text) => text,
+}: {
+  title: string;
+  rows: UsageRow[];
+  of: number;
+  name?: (text: string) => string;
+}) {
   const shown = rows.slice(0, ROWS_MAX);
   const rest = rows.slice(ROWS_MAX).reduce((sum, row) => sum + row.usd_micros, 0);
   const share = (micros: number) => (of > 0 ? `${Math.round((micros / of) * 100)}%` : "");
@@ -89,8 +159,22 @@ function Dearest({ title, rows, of, name = (text) => text }: { title: string; ro
     <section aria-label={title}>
       <h3>{title}</h3>
       <dl>
-        {shown.map((row) => <div key={row.key}><dt class="clip" title={row.key}>{name(row.name)}</dt><dd class="dim">{share(row.usd_micros)}</dd><dd>{usd(row.usd_micros)}</dd></div>)}
-        {rows.length > ROWS_MAX && <div><dt class="dim">{rows.length - ROWS_MAX} more</dt><dd class="dim">{share(rest)}</dd><dd>{usd(rest)}</dd></div>}
+        {shown.map((row) => (
+          <div key={row.key}>
+            <dt class="clip" title={row.key}>
+              {name(row.name)}
+            </dt>
+            <dd class="dim">{share(row.usd_micros)}</dd>
+            <dd>{usd(row.usd_micros)}</dd>
+          </div>
+        ))}
+        {rows.length > ROWS_MAX && (
+          <div>
+            <dt class="dim">{rows.length - ROWS_MAX} more</dt>
+            <dd class="dim">{share(rest)}</dd>
+            <dd>{usd(rest)}</dd>
+          </div>
+        )}
       </dl>
     </section>
   );

@@ -1,0 +1,68 @@
+/**
+ * Sends an answer and keeps the result for each ask. Another answer may have been first, so the daemon's
+ * reply decides what is shown.
+ */
+import type { Answer } from "../generated/Answer";
+import type { Resolution } from "../generated/Resolution";
+import { keyedState } from "../lib/drafts";
+import { humanize } from "../lib/format";
+import { postAnswer, Refusal } from "../live/api";
+import { capitalize, showToast } from "../ui/toast";
+
+export type Submission =
+  | { kind: "open" }
+  | { kind: "sending" }
+  | { kind: "ended"; text: string }
+  | { kind: "failed"; text: string };
+
+export const submissionOf = keyedState<Submission>({ kind: "open" });
+
+export async function submitAnswer(askId: string, body: Answer): Promise<void> {
+  const state = submissionOf(askId);
+  if (state.peek().kind === "sending" || state.peek().kind === "ended") return;
+  state.value = { kind: "sending" };
+  try {
+    const resolution = await postAnswer(askId, body);
+    state.value = { kind: "ended", text: resolutionText(resolution) };
+  } catch (error) {
+    state.value = submissionAfter(error);
+    const { text } = state.value as { text: string };
+    showToast(text, true);
+  }
+}
+
+function submissionAfter(error: unknown): Submission {
+  if (!(error instanceof Refusal)) {
+    return {
+      kind: "failed",
+      text: "Not sent: no connection to the daemon. The terminal prompt is still open.",
+    };
+  }
+  if (error.status === 404) return { kind: "ended", text: "This request no longer exists" };
+  const first = resolutionIn(error.body);
+  // A 409 without a resolution means that the ask cannot be answered here; the daemon's message says why.
+  if (error.status === 409 && first.how) return { kind: "ended", text: resolutionText(first) };
+  if (error.status === 422) return { kind: "failed", text: `The answer was not accepted: ${error.message}` };
+  return { kind: "failed", text: capitalize(error.message) };
+}
+
+/** The body is `{how, by, at}` or has it in `resolution`. */
+function resolutionIn(body: unknown): Partial<Resolution> {
+  const outer = (body ?? {}) as { resolution?: Partial<Resolution> } & Partial<Resolution>;
+  return outer.resolution ?? outer;
+}
+
+const BY: Record<string, string> = {
+  web: "here",
+  cli: "from the command line",
+  tui: "in the TUI",
+  api: "through the API",
+  terminal: "in the terminal",
+};
+
+export function resolutionText({ how, by, rule }: Partial<Resolution>): string {
+  const what = how ? humanize(how) : "Answered";
+  if (by === "policy") return rule ? `${what} by policy: ${rule}` : `${what} by policy`;
+  const where = by ? (BY[by] ?? `by ${by}`) : "";
+  return where && !what.includes("terminal") ? `${what} ${where}` : what;
+}

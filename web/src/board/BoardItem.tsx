@@ -1,0 +1,75 @@
+/**
+ * One item of a lane: a card, or a row in Done. In a large fleet only items near the visible area are drawn;
+ * the others are empty boxes of the same height.
+ */
+import { useSignal } from "@preact/signals";
+import { Component } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { Card } from "../card/Card";
+import { DoneRow } from "../card/DoneRow";
+
+const NEAR_PX = 400;
+const GUESS_PX = 120;
+
+type BoardItemProps = { id: string; row: boolean; inProject: boolean; virtualized: boolean };
+
+/** Moving an item to another place does not redraw it. */
+export class BoardItem extends Component<BoardItemProps> {
+  override shouldComponentUpdate(next: BoardItemProps): boolean {
+    const { id, row, inProject, virtualized } = this.props;
+    return (
+      next.id !== id || next.row !== row || next.inProject !== inProject || next.virtualized !== virtualized
+    );
+  }
+
+  override render({ virtualized, ...item }: BoardItemProps) {
+    return virtualized ? <VirtualItem {...item} /> : <Item {...item} />;
+  }
+}
+
+type ItemProps = Omit<BoardItemProps, "virtualized">;
+
+const Item = ({ id, row, inProject }: ItemProps) =>
+  row ? <DoneRow id={id} inProject={inProject} /> : <Card id={id} inProject={inProject} />;
+
+const heights = new Map<string, number>();
+const seen = new WeakMap<Element, (near: boolean, height: number) => void>();
+const observer = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting, boundingClientRect } of entries)
+      seen.get(target)?.(isIntersecting, boundingClientRect.height);
+  },
+  // The lanes clip their cards, so the margin must widen the lane's edge and not the window's.
+  { scrollMargin: `${NEAR_PX}px 0px`, delay: 100 } as IntersectionObserverInit,
+);
+
+function VirtualItem(item: ItemProps) {
+  const { id } = item;
+  const near = useSignal(false);
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    if (near.value) element.style.removeProperty("height");
+    else element.style.height = `${heights.get(id) ?? GUESS_PX}px`;
+  }, [near.value]);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    seen.set(element, (isNear, height) => {
+      // The observer has measured the height already; measuring the element would force a layout per card.
+      if (near.peek() && !isNear) heights.set(id, height);
+      near.value = isNear;
+    });
+    observer.observe(element);
+    return () => {
+      observer.unobserve(element);
+      heights.delete(id);
+    };
+  }, []);
+  return (
+    <div class="slot" data-slot={id} ref={box}>
+      {near.value && <Item {...item} />}
+    </div>
+  );
+}

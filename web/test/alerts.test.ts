@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { faviconUrl } from "../src/alerts/browserTab";
+import { isNewNeed } from "../src/alerts/newNeed";
+import { type AlertSettings, isQuiet } from "../src/alerts/settings";
+import { session } from "./session";
+
+test("only a new need alerts, never a new session or the first snapshot", () => {
+  const working = session();
+  const asks = session({ group: "needs_you", state: "needs_permission", kind: "attention_needed" });
+  const idle = session({ group: "needs_you", state: "idle", kind: "idle" });
+  const enters = (before: typeof working | null, after: typeof working, discovered = false) =>
+    isNewNeed({ before, after, discovered });
+  expect(enters(working, asks)).toBe(true);
+  expect(enters(working, idle)).toBe(true);
+  expect(enters(idle, asks)).toBe(true);
+  expect(enters(asks, idle)).toBe(false);
+  expect(enters(asks, asks)).toBe(false);
+  expect(enters(null, asks)).toBe(false);
+  expect(enters(null, idle, true)).toBe(false);
+  expect(enters(working, { ...idle, turn_count: 0 })).toBe(false);
+});
+
+test("quiet hours may span midnight", () => {
+  const hours = (quietFrom: string, quietTo: string) =>
+    ({ quiet: true, quietFrom, quietTo }) as AlertSettings;
+  expect([
+    isQuiet(hours("22:00", "07:00"), "23:30"),
+    isQuiet(hours("22:00", "07:00"), "06:59"),
+    isQuiet(hours("22:00", "07:00"), "12:00"),
+  ]).toEqual([true, true, false]);
+  expect([isQuiet(hours("12:00", "13:00"), "12:30"), isQuiet(hours("12:00", "13:00"), "13:00")]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test("the tab icon is amber only for blocked agents with a live connection", () => {
+  expect(faviconUrl(7, false)).toContain("F2B33D");
+  expect(faviconUrl(0, false)).not.toContain("F2B33D");
+  expect(faviconUrl(7, true)).not.toContain("F2B33D");
+});
