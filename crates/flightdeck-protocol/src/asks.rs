@@ -1,7 +1,8 @@
 //! Asks: the open requests of a session, and a person's answer.
 
 use flightdeck_core::approval::answer::Answer;
-use flightdeck_core::ids::AskId;
+use flightdeck_core::approval::card::AskCard;
+use flightdeck_core::ids::{AskId, SessionId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -10,6 +11,18 @@ use serde_json::Value;
 pub struct GetAsk {
     #[serde(alias = "askId", alias = "id")]
     pub ask_id: AskId,
+}
+
+/// The asks of one session: the open ones, and those resolved in the last minute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListAsks {
+    #[serde(alias = "sessionId", alias = "id")]
+    pub session_id: SessionId,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AskList {
+    pub asks: Vec<AskCard>,
 }
 
 /// Answers an ask. The first answer wins.

@@ -76,6 +76,10 @@ macro_rules! endpoints {
                 socket "seen", example {"session_id": "a1b2"};
                 http post "/api/sessions/{id}/seen" by seen [202 "Noted", 404 "No such session"];
             }
+            ListAsks -> AskList, "Its asks: the open ones, and those resolved in the last minute" {
+                socket "asks", example {"session_id": "a1b2"};
+                http get "/api/sessions/{id}/asks" [200 "Asks", 404 "No such session"];
+            }
             GetAsk -> AskCard, "One ask, whole" {
                 socket "ask", example {"ask_id": "0f3c"};
                 http get "/api/asks/{id}" [200 "Ask", 404 "No such ask"];

@@ -9,7 +9,7 @@ use flightdeck_core::approval::resolution::How;
 use flightdeck_core::approval::verdict::{check_sender, verdict};
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::approvals::answered_record;
-use flightdeck_protocol::asks::{AnswerAsk, GetAsk, SentAnswer};
+use flightdeck_protocol::asks::{AnswerAsk, AskList, GetAsk, ListAsks, SentAnswer};
 
 use super::{App, AppError, AskError, Handle, Reply};
 use crate::clock;
@@ -18,6 +18,13 @@ use crate::engine::{HookHolds, KnownAsk, Stopped};
 impl Handle<GetAsk> for App {
     async fn handle(&self, request: GetAsk) -> Result<Reply<AskCard>, AppError> {
         Ok(self.ask_card(&request.ask_id).await?.into())
+    }
+}
+
+impl Handle<ListAsks> for App {
+    async fn handle(&self, request: ListAsks) -> Result<Reply<AskList>, AppError> {
+        let card = self.card(&request.session_id).await?;
+        Ok(AskList { asks: card.asks }.into())
     }
 }
 

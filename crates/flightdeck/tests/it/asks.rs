@@ -103,6 +103,19 @@ fn an_answer_reaches_the_held_hook() {
 }
 
 #[test]
+fn the_asks_of_a_session_are_listed_over_http_and_the_socket() {
+    let deck = InProcessDaemon::new();
+    let (_hook, ask) = asked(&deck, "s");
+    let listed = deck.get("/api/sessions/s/asks").json();
+    assert_eq!((&listed["asks"][0]["id"], listed["asks"].as_array().unwrap().len()), (&json!(ask), 1));
+    assert_eq!(listed["asks"], card(&deck, "s")["asks"]);
+    let reply = deck.socket().ask(&json!({"cmd": "asks", "args": {"sessionId": "s"}}));
+    assert_eq!(reply, json!({"ok": true, "data": listed}));
+    let unknown = deck.socket().ask(&json!({"cmd": "asks", "args": {"session_id": "none"}}));
+    assert_eq!(unknown["error"], "NOT_FOUND");
+}
+
+#[test]
 fn a_refusal_lets_claude_continue_and_an_interrupt_ends_the_turn() {
     let deck = InProcessDaemon::new();
     let (mut hook, ask) = asked(&deck, "s");
