@@ -162,7 +162,7 @@ test.describe("the next prompt", () => {
     );
     await expect.poll(async () => (await fleet.sessions())[0]?.agent_state.state).toBe("idle");
     await drawer.getByRole("button", { name: "Go to terminal" }).click();
-    await expectToast(page, "No terminal shows that tmux server");
+    await expectToast(page, "No terminal is attached to that tmux server");
     await drawer.getByRole("button", { name: "Stop…" }).dblclick();
     const stop = drawer.getByRole("button", { name: "Confirm: end the session" });
     await expect(stop).toBeEnabled();
