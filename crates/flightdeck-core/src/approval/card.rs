@@ -11,6 +11,7 @@ use crate::text::{lines, one_line};
 use crate::time::Timestamp;
 use crate::wire::lenient::{flag, list, text};
 
+/// An ask as viewers get it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Ask"))]
 pub struct AskCard {
@@ -55,7 +56,7 @@ pub struct Question {
     pub question: String,
     pub header: Option<String>,
     pub options: Vec<QuestionOption>,
-    /// Spelt as the client spells it.
+    /// The client's own spelling of the field name.
     #[serde(rename = "multiSelect")]
     pub multi_select: bool,
 }
@@ -99,7 +100,7 @@ impl AskCard {
     }
 }
 
-/// The questions of an AskUserQuestion call. Unreadable ones are left out.
+/// The questions of an AskUserQuestion call. Questions that cannot be read are left out.
 pub fn questions(input: &Map<String, Value>) -> Vec<Question> {
     let questions = list(input, "questions").iter().filter_map(Value::as_object);
     let read = questions.filter_map(|q| {

@@ -44,7 +44,7 @@ pub enum How {
     RefusedInTerminal,
     TimedOut,
     SessionEnded,
-    /// The daemon that held it has restarted; only the terminal can answer now.
+    /// The daemon that held the hook has restarted; now only the terminal can answer.
     AnswerInTerminal,
 }
 
@@ -67,21 +67,21 @@ pub enum By {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldEnd {
-    /// The client ended it: the person refused in the terminal.
+    /// The client ended the hook: the person refused in the terminal.
     Closed,
     TimedOut,
-    /// The daemon restarted, and holds no hook any more.
+    /// The daemon restarted and no longer holds the hook.
     Released,
 }
 
 impl How {
-    /// Whether it was answered through Flightdeck. The sender of the answer then delivers the verdict.
+    /// Whether the ask was answered through Flightdeck. The sender of the answer then delivers the verdict.
     pub fn is_ours(self) -> bool {
         use How::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal, SessionEnded, TimedOut};
         !matches!(self, AnsweredInTerminal | RefusedInTerminal | TimedOut | SessionEnded | AnswerInTerminal)
     }
 
-    /// Refused through Flightdeck.
+    /// Whether the ask was refused through Flightdeck.
     pub(crate) fn is_our_refusal(self) -> bool {
         use How::{Cancelled, Declined, Denied, DeniedAndInterrupted, Rejected};
         matches!(self, Denied | DeniedAndInterrupted | Rejected | Declined | Cancelled)

@@ -46,7 +46,7 @@ pub(super) struct AnswerArgs {
     /// Approve a plan and continue in this mode: default or acceptEdits
     #[arg(long)]
     mode: Option<String>,
-    /// Allow without a second question, even what cannot be undone
+    /// Allow without a second confirmation, even a request that cannot be undone
     #[arg(long)]
     yes: bool,
     /// Print JSON
@@ -67,7 +67,7 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     let mut client = Client::connect(paths)?;
     let cards = board_cards(&mut client)?;
     let Some(target) = &args.target else { return list(&cards, args.json, out) };
-    // A card shortens a large request; the log has more of it.
+    // A card contains only a part of a large request; the daemon reads the rest from the log.
     let ask = &client.call(&GetAsk { ask_id: find_ask(&cards, target)?.id.clone() })?;
     if !args.decides()? {
         if args.json {
@@ -104,7 +104,7 @@ impl AnswerArgs {
         }
         if self.message.is_some() || self.interrupt || self.mode.is_some() {
             bail!(
-                "not answered: neither allow nor deny was said; --message and --interrupt go with deny, --mode with allow"
+                "not answered: add allow or deny; --message and --interrupt belong to deny, --mode to allow"
             );
         }
         Ok(false)
@@ -154,7 +154,8 @@ fn has_cut(value: &Value) -> bool {
     }
 }
 
-/// Whether the daemon shortened the text. A text that contains the mark itself counts as shortened, which costs a question.
+/// Whether the daemon shortened the text. A text that contains the mark itself counts as shortened: the person is then asked
+/// once more.
 fn cut(text: &str) -> bool {
     text.ends_with(" clipped]") && text.contains("…[")
 }

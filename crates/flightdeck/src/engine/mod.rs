@@ -228,7 +228,7 @@ impl Engine {
             self.keeper.save_now(&self.fleet, &self.store).await;
         } else {
             tracing::warn!(
-                "no snapshot was written: an effect is not stored; the next start brings it again"
+                "no snapshot was written, because an effect is not stored yet; the next start replays it"
             );
         }
     }
@@ -244,14 +244,14 @@ impl Engine {
         }
     }
 
-    /// An hour if no timer runs: a sleeping engine costs nothing.
+    /// How long until the next timer is due. An hour if there is none: a sleeping engine costs nothing.
     fn until_next_timer(&mut self) -> std::time::Duration {
         let now = self.clock.now(self.fleet.now());
         let due = self.fleet.next_wake().map_or(Millis::hours(1), |at| at - now);
         std::time::Duration::from_millis(due.0.max(0) as u64)
     }
 
-    /// Handles the batch, and the events that arrive while it is stored. Queries come last, so that they see all of it.
+    /// Handles the batch, and the events that arrive while it is stored. Queries come last, so that they see the whole batch.
     async fn handle(&mut self, inputs: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
         let batch = Batch::sort(inputs);
         let Batch { enriched, lines, queries, .. } = self.commit_all(inputs, batch).await;
@@ -266,8 +266,9 @@ impl Engine {
         queries.into_iter().fold(None, |stopped, query| self.answer(query).or(stopped))
     }
 
-    /// After the batch's events, so that the first line of a session finds it. A client with a `refreshInterval` sends the
-    /// same line every second: that is not worth a write.
+    /// Stores the status lines and transcript growth that say anything new. Runs after the batch's events, so that the first
+    /// status line of a session finds its session. A client with a `refreshInterval` repeats its line every second, and a
+    /// repeated line is not stored.
     async fn commit_news(&mut self, lines: Vec<(Record, Reply)>) {
         let mut news = Events::default();
         for (record, reply) in lines {
@@ -281,7 +282,7 @@ impl Engine {
         self.commit(news).await;
     }
 
-    /// Transcripts are not events: what was read is stored beside the log, and read again after a restart.
+    /// Puts data from transcripts on the cards. This data is not an event: it is stored beside the log and loaded at a restart.
     async fn enrich(&mut self, enriched: Vec<(String, Box<Summary>)>) {
         let now = self.clock.now(self.fleet.now());
         let mut effects: Vec<_> = effects::tick(&mut self.fleet, now).collect();

@@ -1,5 +1,5 @@
 //! Effects that must not be lost. Each is stored in the outbox before it is carried out, and no snapshot is written while one
-//! is not stored: a replay from an older snapshot would bring it again.
+//! is not stored: after a crash, a replay from an older snapshot then produces it again.
 
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ impl Outbox {
         self.retry_at = None;
         if let Err(error) = self.advance(store).await {
             let effects = self.unsaved.len() + self.waiting.len();
-            tracing::error!(%error, effects, "sessions that left the board could not be stored; they are tried again");
+            tracing::error!(%error, effects, "sessions that left the board could not be stored; the engine tries again");
             self.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
     }
@@ -124,7 +124,7 @@ impl Outbox {
     }
 }
 
-/// An effect that cannot be read would stay in the outbox for ever: it is dropped.
+/// The row that an effect writes. An effect that cannot be read is dropped, because it would stay in the outbox for ever.
 fn row(effect: &OutboxEffect) -> Option<StoredSession> {
     let read = match Kind::parse(&effect.key.kind) {
         Some(Kind::PastSession) => serde_json::from_str(&effect.body).map_err(|e| e.to_string()),

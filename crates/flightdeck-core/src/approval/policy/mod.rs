@@ -185,7 +185,7 @@ impl Policy {
     pub fn decide(&self, request: &Request<'_>) -> PolicyOutcome<'_> {
         let about: Vec<&Rule> = self.rules.iter().filter(|rule| rule.is_about(request)).collect();
         let guesses = match request.text {
-            Some(line) if request.is_command => shell::perhaps_commands(line),
+            Some(line) if request.is_command => shell::possible_commands(line),
             Some(path) if request.is_path => vec![straight(path)],
             text => text.map(ToOwned::to_owned).into_iter().collect(),
         };
