@@ -2,7 +2,7 @@
 
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question, QuestionOption, ResolutionCard};
-use flightdeck_core::approval::resolution::{By, How};
+use flightdeck_core::approval::resolution::{AskOutcome, By};
 use flightdeck_core::log::event::Background;
 use flightdeck_core::log::record::Source;
 use flightdeck_core::log::todo::Todo;
@@ -51,7 +51,7 @@ pub fn files() -> Vec<TypeFile> {
         Background,
         By,
         Decision,
-        How,
+        AskOutcome,
         OneOrMany,
         Question,
         QuestionOption,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::resolution::{By, How, NeedKind};
+use super::resolution::{AskOutcome, By, NeedKind};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
@@ -100,18 +100,18 @@ impl Answer {
     }
 
     /// How this answer resolves an ask of this kind.
-    pub fn how(&self, kind: NeedKind) -> How {
+    pub fn how(&self, kind: NeedKind) -> AskOutcome {
         use Decision::{Allow, Cancel, Deny};
         match (kind, self.decision) {
-            (_, Deny) if self.interrupt == Some(true) => How::DeniedAndInterrupted,
-            (NeedKind::Permission, Allow) => How::Allowed,
-            (NeedKind::Permission, Deny) | (NeedKind::Question, Deny) => How::Denied,
-            (NeedKind::Question, Allow) => How::Answered,
-            (NeedKind::Plan, Allow) => How::Approved,
-            (NeedKind::Plan, Deny) => How::Rejected,
-            (NeedKind::Elicitation, Allow) => How::Accepted,
-            (NeedKind::Elicitation, Deny) => How::Declined,
-            (_, Cancel) => How::Cancelled,
+            (_, Deny) if self.interrupt == Some(true) => AskOutcome::DeniedAndInterrupted,
+            (NeedKind::Permission, Allow) => AskOutcome::Allowed,
+            (NeedKind::Permission, Deny) | (NeedKind::Question, Deny) => AskOutcome::Denied,
+            (NeedKind::Question, Allow) => AskOutcome::Answered,
+            (NeedKind::Plan, Allow) => AskOutcome::Approved,
+            (NeedKind::Plan, Deny) => AskOutcome::Rejected,
+            (NeedKind::Elicitation, Allow) => AskOutcome::Accepted,
+            (NeedKind::Elicitation, Deny) => AskOutcome::Declined,
+            (_, Cancel) => AskOutcome::Cancelled,
         }
     }
 }

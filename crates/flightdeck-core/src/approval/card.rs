@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::ask::Ask;
-use super::resolution::{By, How, NeedKind, Resolution};
+use super::resolution::{AskOutcome, By, NeedKind, Resolution};
 use crate::ids::{AgentId, AskId, SessionId};
 use crate::limits::{ASK_TEXT_CHARS_MAX, QUESTIONS_MAX};
 use crate::text::{lines, one_line};
@@ -43,7 +43,7 @@ pub struct AskCard {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Resolution"))]
 pub struct ResolutionCard {
-    pub how: How,
+    pub how: AskOutcome,
     pub by: Option<By>,
     pub at: Timestamp,
     /// The rule of the policy that answered, such as `Bash cargo test*`.

@@ -17,7 +17,7 @@ pub enum NeedKind {
 /// How an ask ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
-    pub how: How,
+    pub how: AskOutcome,
     /// `None` if no answer was given.
     pub by: Option<By>,
     pub at: Timestamp,
@@ -27,10 +27,11 @@ pub struct Resolution {
     pub rule: Option<String>,
 }
 
+/// In which way an ask ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename_all = "snake_case"))]
-pub enum How {
+pub enum AskOutcome {
     Allowed,
     Denied,
     DeniedAndInterrupted,
@@ -74,16 +75,16 @@ pub enum HoldEnd {
     Released,
 }
 
-impl How {
+impl AskOutcome {
     /// Whether the ask was answered through Flightdeck. The sender of the answer then delivers the verdict.
     pub fn is_ours(self) -> bool {
-        use How::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal, SessionEnded, TimedOut};
+        use AskOutcome::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal, SessionEnded, TimedOut};
         !matches!(self, AnsweredInTerminal | RefusedInTerminal | TimedOut | SessionEnded | AnswerInTerminal)
     }
 
     /// Whether the ask was refused through Flightdeck.
     pub(crate) fn is_our_refusal(self) -> bool {
-        use How::{Cancelled, Declined, Denied, DeniedAndInterrupted, Rejected};
+        use AskOutcome::{Cancelled, Declined, Denied, DeniedAndInterrupted, Rejected};
         matches!(self, Denied | DeniedAndInterrupted | Rejected | Declined | Cancelled)
     }
 
@@ -103,11 +104,11 @@ impl HoldEnd {
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Closed, Self::TimedOut, Self::Released].into_iter().find(|gone| gone.as_str() == word)
     }
-    pub(crate) fn how(self) -> How {
+    pub(crate) fn how(self) -> AskOutcome {
         match self {
-            Self::Closed => How::RefusedInTerminal,
-            Self::TimedOut => How::TimedOut,
-            Self::Released => How::AnswerInTerminal,
+            Self::Closed => AskOutcome::RefusedInTerminal,
+            Self::TimedOut => AskOutcome::TimedOut,
+            Self::Released => AskOutcome::AnswerInTerminal,
         }
     }
 }

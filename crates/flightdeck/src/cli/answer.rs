@@ -6,7 +6,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use anyhow::{Context, bail};
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question};
-use flightdeck_core::approval::resolution::{By, How, NeedKind};
+use flightdeck_core::approval::resolution::{AskOutcome, By, NeedKind};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::Card;
 use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
@@ -85,14 +85,14 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     if args.json {
         out.json(&resolution.json()?)?;
     } else {
-        writeln!(out, "{}: {}", summary(ask), how_words(resolution.decode()?.how)?)?;
+        writeln!(out, "{}: {}", summary(ask), outcome_words(resolution.decode()?.how)?)?;
     }
     Ok(0)
 }
 
 /// `denied and interrupted`: the name on the wire with spaces.
-fn how_words(how: How) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(&how)?.trim_matches('"').replace('_', " "))
+fn outcome_words(outcome: AskOutcome) -> serde_json::Result<String> {
+    Ok(serde_json::to_string(&outcome)?.trim_matches('"').replace('_', " "))
 }
 
 impl AnswerArgs {

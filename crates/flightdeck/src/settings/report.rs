@@ -44,7 +44,9 @@ impl fmt::Display for SettingsChange {
             SettingsOutcome::Installed => writeln!(f, "Registered {count} hooks in {path}")?,
             SettingsOutcome::Repaired => writeln!(f, "Repaired: {count} hooks are registered in {path}")?,
             SettingsOutcome::Removed => writeln!(f, "Removed our hooks from {path}")?,
-            SettingsOutcome::Kept => writeln!(f, "Left the hooks in {path}: they were installed permanently")?,
+            SettingsOutcome::Kept => {
+                writeln!(f, "Left the hooks in {path}: they were installed permanently")?
+            }
             SettingsOutcome::Unchanged if count > 0 => {
                 writeln!(f, "All {count} hooks were already registered in {path}")?
             }
