@@ -2,7 +2,7 @@
 
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question, QuestionOption, ResolutionCard};
-use flightdeck_core::approval::resolution::{AskOutcome, By};
+use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome};
 use flightdeck_core::log::event::Background;
 use flightdeck_core::log::record::Source;
 use flightdeck_core::log::todo::Todo;
@@ -49,7 +49,7 @@ pub fn files() -> Vec<TypeFile> {
         Answer,
         AskCard,
         Background,
-        By,
+        AnsweredBy,
         Decision,
         AskOutcome,
         OneOrMany,

@@ -1,5 +1,5 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
+import type { AnsweredBy } from "./AnsweredBy";
 import type { AskOutcome } from "./AskOutcome";
-import type { By } from "./By";
 
-export type Resolution = { how: AskOutcome; by: By | null; at: string; rule: string | null };
+export type Resolution = { how: AskOutcome; by: AnsweredBy | null; at: string; rule: string | null };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::resolution::{AskOutcome, By, NeedKind};
+use super::resolution::{AnsweredBy, AskOutcome, NeedKind};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
@@ -32,7 +32,7 @@ pub struct Answer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub via: Option<By>,
+    pub via: Option<AnsweredBy>,
     /// The rule that answered. Only the policy may set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(skip))]
@@ -81,7 +81,7 @@ impl Answer {
         serde_json::from_value(json).map_err(|e| e.to_string())
     }
 
-    pub fn plain(decision: Decision, via: By) -> Self {
+    pub fn plain(decision: Decision, via: AnsweredBy) -> Self {
         Self {
             decision,
             message: None,
@@ -95,7 +95,7 @@ impl Answer {
         }
     }
 
-    pub fn by(&self) -> By {
+    pub fn by(&self) -> AnsweredBy {
         self.via.unwrap_or_default()
     }
 
@@ -143,7 +143,7 @@ mod tests {
             content: Some(Map::new()),
             mode: Some(String::new()),
             rule: Some(String::new()),
-            ..Answer::plain(Decision::Allow, By::Web)
+            ..Answer::plain(Decision::Allow, AnsweredBy::Web)
         };
         assert_eq!(Answer::sent(serde_json::to_value(&whole).unwrap()), Ok(whole));
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::ask::Ask;
-use super::resolution::{AskOutcome, By, NeedKind, Resolution};
+use super::resolution::{AnsweredBy, AskOutcome, NeedKind, Resolution};
 use crate::ids::{AgentId, AskId, SessionId};
 use crate::limits::{ASK_TEXT_CHARS_MAX, QUESTIONS_MAX};
 use crate::text::{lines, one_line};
@@ -44,7 +44,7 @@ pub struct AskCard {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Resolution"))]
 pub struct ResolutionCard {
     pub how: AskOutcome,
-    pub by: Option<By>,
+    pub by: Option<AnsweredBy>,
     pub at: Timestamp,
     /// The rule of the policy that answered, such as `Bash cargo test*`.
     pub rule: Option<String>,

@@ -19,7 +19,7 @@ pub enum NeedKind {
 pub struct Resolution {
     pub how: AskOutcome,
     /// `None` if no answer was given.
-    pub by: Option<By>,
+    pub by: Option<AnsweredBy>,
     pub at: Timestamp,
     /// `seq` of the event that ended it.
     pub seq: u64,
@@ -53,7 +53,7 @@ pub enum AskOutcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename_all = "snake_case"))]
-pub enum By {
+pub enum AnsweredBy {
     Web,
     Cli,
     Tui,
@@ -88,8 +88,8 @@ impl AskOutcome {
         matches!(self, Denied | DeniedAndInterrupted | Rejected | Declined | Cancelled)
     }
 
-    pub(crate) fn by_terminal(self) -> Option<By> {
-        matches!(self, Self::AnsweredInTerminal | Self::RefusedInTerminal).then_some(By::Terminal)
+    pub(crate) fn by_terminal(self) -> Option<AnsweredBy> {
+        matches!(self, Self::AnsweredInTerminal | Self::RefusedInTerminal).then_some(AnsweredBy::Terminal)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{Answer, Decision, OneOrMany};
 use super::card::{Question, questions};
 use super::form;
-use super::resolution::{By, NeedKind};
+use super::resolution::{AnsweredBy, NeedKind};
 use crate::limits::{ANSWER_BYTES_MAX, ANSWER_TEXT_BYTES_MAX, PAYLOAD_DEPTH_MAX};
 use crate::wire::clip;
 use crate::wire::lenient::{flag, list, object, str};
@@ -49,7 +49,7 @@ pub fn check_sender(answer: &Answer) -> Result<(), DoesNotFit> {
         return refuse(format!("`content` may be nested {PAYLOAD_DEPTH_MAX} deep"));
     }
     match (answer.by(), &answer.rule) {
-        (By::Policy | By::Terminal, _) => refuse("`via` is one of web, cli, tui and api"),
+        (AnsweredBy::Policy | AnsweredBy::Terminal, _) => refuse("`via` is one of web, cli, tui and api"),
         (_, Some(_)) => refuse("`rule` is for answers of the policy"),
         _ => Ok(()),
     }

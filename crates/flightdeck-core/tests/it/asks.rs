@@ -1,7 +1,7 @@
 //! An answer from here and one at the terminal in the same moment: the client does not tell which it took.
 
 use flightdeck_core::approval::answer::{Answer, Decision};
-use flightdeck_core::approval::resolution::{AskOutcome, By, HoldEnd};
+use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome, HoldEnd};
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::ids::AskId;
 use flightdeck_core::log::approvals::{answered_record, hold_ended_record};
@@ -22,7 +22,8 @@ fn answered(decision: Decision, before: &str) -> Fleet {
         1.1 registry waiting:permission~prompt";
     tell_all(&mut fleet, &format!("{asks}\n{before}").replace("\n\n", "\n"));
     let ask = card(&fleet, "s").asks[0].id.clone();
-    let mut record = answered_record(&"s".into(), &ask, &Answer::plain(decision, By::Web), EventId(99));
+    let mut record =
+        answered_record(&"s".into(), &ask, &Answer::plain(decision, AnsweredBy::Web), EventId(99));
     record.seq = fleet.last_seq() + 1;
     from_hook::stamp(&mut record, at("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
@@ -36,7 +37,7 @@ fn ends(mut fleet: Fleet, after: &str, how: AskOutcome, reads: &str) {
     let card = card(&fleet, "s");
     let end = card.asks[0].resolution.clone().unwrap();
     assert_eq!((end.how, read(&card).as_str()), (how, reads));
-    assert_eq!(end.by, Some(if how.is_ours() { By::Web } else { By::Terminal }));
+    assert_eq!(end.by, Some(if how.is_ours() { AnsweredBy::Web } else { AnsweredBy::Terminal }));
 }
 
 const RAN: &str = "4 PostToolUse tool_name=Bash tool_input={\"command\":\"make\"} tool_use_id=t1";
@@ -91,7 +92,7 @@ fn a_word_from_before_the_request_says_nothing_about_the_answer() {
 /// Two requests at once; what became of the second once the first was refused together with the turn.
 fn the_other_of_two(
     end: impl Fn(&Fleet, &AskId) -> flightdeck_core::log::record::Record,
-) -> (AskOutcome, Option<By>) {
+) -> (AskOutcome, Option<AnsweredBy>) {
     let mut fleet = Fleet::new(Rules::default());
     tell_all(
         &mut fleet,
@@ -114,12 +115,12 @@ fn the_other_of_two(
 #[test]
 fn a_turn_refused_with_one_request_refuses_the_other() {
     let here = the_other_of_two(|_, ask| {
-        let answer = Answer { interrupt: Some(true), ..Answer::plain(Decision::Deny, By::Web) };
+        let answer = Answer { interrupt: Some(true), ..Answer::plain(Decision::Deny, AnsweredBy::Web) };
         answered_record(&"s".into(), ask, &answer, EventId(99))
     });
-    assert_eq!(here, (AskOutcome::DeniedAndInterrupted, Some(By::Web)));
+    assert_eq!(here, (AskOutcome::DeniedAndInterrupted, Some(AnsweredBy::Web)));
     let there = the_other_of_two(|_, ask| hold_ended_record(&"s".into(), ask, HoldEnd::Closed, EventId(99)));
-    assert_eq!(there, (AskOutcome::RefusedInTerminal, Some(By::Terminal)));
+    assert_eq!(there, (AskOutcome::RefusedInTerminal, Some(AnsweredBy::Terminal)));
 }
 
 #[test]
@@ -133,7 +134,7 @@ fn a_form_that_was_filled_in_was_not_refused() {
     );
     let ask = card(&fleet, "s").asks[0].id.clone();
     let mut record =
-        answered_record(&"s".into(), &ask, &Answer::plain(Decision::Allow, By::Web), EventId(99));
+        answered_record(&"s".into(), &ask, &Answer::plain(Decision::Allow, AnsweredBy::Web), EventId(99));
     record.seq = fleet.last_seq() + 1;
     from_hook::stamp(&mut record, at("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));

@@ -6,7 +6,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use anyhow::{Context, bail};
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question};
-use flightdeck_core::approval::resolution::{AskOutcome, By, NeedKind};
+use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome, NeedKind};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::Card;
 use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
@@ -306,7 +306,7 @@ fn answer(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Answer> {
         answers,
         content: if args.field.is_empty() { None } else { Some(fields(args, ask)?) },
         mode: args.mode.clone(),
-        ..Answer::plain(decision, By::Cli)
+        ..Answer::plain(decision, AnsweredBy::Cli)
     })
 }
 

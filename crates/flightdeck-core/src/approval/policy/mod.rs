@@ -17,7 +17,7 @@ pub use self::request::Request;
 
 use self::glob::Glob;
 use super::answer::{Answer, Decision};
-use super::resolution::By;
+use super::resolution::AnsweredBy;
 
 /// The model reads this if the denying rule has no message.
 const DENIED: &str = "A rule of the user's Flightdeck policy denies this.";
@@ -216,9 +216,9 @@ impl Policy {
         match outcome {
             PolicyOutcome::Deny(by) => {
                 let message = Some(by.message().unwrap_or(DENIED).to_owned());
-                Some(Answer { message, rule, ..Answer::plain(Decision::Deny, By::Policy) })
+                Some(Answer { message, rule, ..Answer::plain(Decision::Deny, AnsweredBy::Policy) })
             }
-            _ => Some(Answer { rule, ..Answer::plain(Decision::Allow, By::Policy) }),
+            _ => Some(Answer { rule, ..Answer::plain(Decision::Allow, AnsweredBy::Policy) }),
         }
     }
 }
