@@ -16,7 +16,7 @@ use flightdeck_core::view::card::{
 };
 use flightdeck_core::view::explain::{Explanation, Reason, Step};
 use flightdeck_core::view::fleet_history::{FleetHistory, Row, Span};
-use flightdeck_core::view::lens::{FleetStatus, Role, StatusKind, Takes};
+use flightdeck_core::view::lens::{FleetStatus, Role, StatusKind, TerminalInput};
 use flightdeck_core::view::timeline::{EventPage, TimelineEvent};
 use flightdeck_core::wire::status_line::{Limit, RateLimits};
 use ts_rs::{Config, TS};
@@ -75,7 +75,7 @@ pub fn files() -> Vec<TypeFile> {
         StatusKind,
         SubAgentCard,
         SubAgentState,
-        Takes,
+        TerminalInput,
         Todo,
         Tokens,
         Source,
