@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::Record;
@@ -20,7 +21,7 @@ use crate::store::{Appended, Pending, StoreError};
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) events: Events,
-    pub(super) enriched: Vec<(String, Box<Summary>)>,
+    pub(super) enriched: Vec<(SessionId, Box<Summary>)>,
     /// Stored only if they are news, which depends on the events before them.
     pub(super) lines: Vec<(Record, Reply)>,
     /// Answered last, so that they see the whole batch.

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flightdeck_core::fleet::{Fleet, Occupant};
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::time::{Millis, Timestamp};
@@ -80,11 +80,11 @@ pub enum Input {
     AllCards(oneshot::Sender<FleetCards>),
     /// One card of the fleet, on the board or replaced.
     Card {
-        id: String,
+        id: SessionId,
         reply: oneshot::Sender<Option<Card>>,
     },
     Explain {
-        id: String,
+        id: SessionId,
         reply: oneshot::Sender<Option<Explanation>>,
     },
     /// The states of all sessions since then, encoded.
@@ -98,14 +98,14 @@ pub enum Input {
     },
     /// What was read of a session's transcripts.
     Enriched {
-        id: String,
+        id: SessionId,
         summary: Box<Summary>,
     },
     /// The sessions whose process is known.
     Occupants(oneshot::Sender<Vec<Occupant>>),
     /// An ask, open or ended.
     FindAsk {
-        id: String,
+        id: AskId,
         reply: oneshot::Sender<Option<KnownAsk>>,
     },
     /// Write a snapshot and end.
@@ -283,11 +283,11 @@ impl Engine {
     }
 
     /// Puts data from transcripts on the cards. This data is not an event: it is stored beside the log and loaded at a restart.
-    async fn enrich(&mut self, enriched: Vec<(String, Box<Summary>)>) {
+    async fn enrich(&mut self, enriched: Vec<(SessionId, Box<Summary>)>) {
         let now = self.clock.now(self.fleet.now());
         let mut effects: Vec<_> = effects::tick(&mut self.fleet, now).collect();
         for (id, summary) in enriched {
-            effects.extend(Caused::by(self.fleet.last_seq(), self.fleet.enrich(&id.into(), *summary)));
+            effects.extend(Caused::by(self.fleet.last_seq(), self.fleet.enrich(&id, *summary)));
         }
         self.carry_out(effects).await;
     }
@@ -318,7 +318,7 @@ impl Engine {
         None
     }
 
-    fn card(&self, id: &str) -> Option<Card> {
+    fn card(&self, id: &SessionId) -> Option<Card> {
         Some(view::card(self.fleet.get(id)?, self.fleet.rules()))
     }
 

@@ -44,7 +44,7 @@ impl Kind {
 pub(super) fn past_session(seq: u64, session: &Session, rules: &Rules) -> Option<OutboxEffect> {
     let card = view::card(session, rules);
     let row = StoredSession {
-        id: card.id.to_string(),
+        id: card.id.clone(),
         project: Some(card.project.name.clone()),
         title: card.title.clone(),
         started_at: card.started_at,
@@ -53,7 +53,7 @@ pub(super) fn past_session(seq: u64, session: &Session, rules: &Rules) -> Option
         card: serde_json::to_string(&card).ok()?,
     };
     let kind = Kind::PastSession;
-    let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.id.clone() };
+    let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.id.to_string() };
     Some(OutboxEffect { key, body: serde_json::to_string(&row).ok()?, repeatable: kind.is_repeatable() })
 }
 
