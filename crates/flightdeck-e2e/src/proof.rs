@@ -68,7 +68,7 @@ pub fn bench(all: &Value, old: &str) -> Result<String> {
         );
     }
     let mut text = format!("{machine}; the newest rows with {}.\n\n", software(&all["machine"]));
-    text += "| | measured | p10–p90 | medians | promised | held | of |\n|---|---|---|---|---|---|---|\n";
+    text += "| | measured | p10–p90 | medians | promised | held | commit, date, load |\n|---|---|---|---|---|---|---|\n";
     let mut unmeasured = Vec::new();
     for title in titles() {
         match new.get(title).map(String::as_str).or_else(|| old_row(title)) {

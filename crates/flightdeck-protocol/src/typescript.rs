@@ -2,7 +2,7 @@
 
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question, QuestionOption, ResolutionCard};
-use flightdeck_core::approval::resolution::{By, How};
+use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome};
 use flightdeck_core::log::event::Background;
 use flightdeck_core::log::record::Source;
 use flightdeck_core::log::todo::Todo;
@@ -16,7 +16,7 @@ use flightdeck_core::view::card::{
 };
 use flightdeck_core::view::explain::{Explanation, Reason, Step};
 use flightdeck_core::view::fleet_history::{FleetHistory, Row, Span};
-use flightdeck_core::view::lens::{FleetStatus, Role, StatusKind, Takes};
+use flightdeck_core::view::lens::{FleetStatus, Role, StatusKind, TerminalInput};
 use flightdeck_core::view::timeline::{EventPage, TimelineEvent};
 use flightdeck_core::wire::status_line::{Limit, RateLimits};
 use ts_rs::{Config, TS};
@@ -49,9 +49,9 @@ pub fn files() -> Vec<TypeFile> {
         Answer,
         AskCard,
         Background,
-        By,
+        AnsweredBy,
         Decision,
-        How,
+        AskOutcome,
         OneOrMany,
         Question,
         QuestionOption,
@@ -75,7 +75,7 @@ pub fn files() -> Vec<TypeFile> {
         StatusKind,
         SubAgentCard,
         SubAgentState,
-        Takes,
+        TerminalInput,
         Todo,
         Tokens,
         Source,

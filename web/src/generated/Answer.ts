@@ -1,5 +1,5 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
-import type { By } from "./By";
+import type { AnsweredBy } from "./AnsweredBy";
 import type { Decision } from "./Decision";
 import type { OneOrMany } from "./OneOrMany";
 
@@ -11,5 +11,5 @@ export type Answer = {
   answers?: { [key in string]: OneOrMany };
   content?: Record<string, unknown>;
   mode?: string;
-  via?: By;
+  via?: AnsweredBy;
 };

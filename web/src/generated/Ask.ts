@@ -2,6 +2,9 @@
 import type { Question } from "./Question";
 import type { Resolution } from "./Resolution";
 
+/**
+ * An ask as viewers get it.
+ */
 export type Ask = {
   id: string;
   session_id: string;

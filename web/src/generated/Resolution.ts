@@ -1,5 +1,5 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
-import type { By } from "./By";
-import type { How } from "./How";
+import type { AnsweredBy } from "./AnsweredBy";
+import type { AskOutcome } from "./AskOutcome";
 
-export type Resolution = { how: How; by: By | null; at: string; rule: string | null };
+export type Resolution = { how: AskOutcome; by: AnsweredBy | null; at: string; rule: string | null };

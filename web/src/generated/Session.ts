@@ -13,7 +13,7 @@ import type { Rank } from "./Rank";
 import type { Seat } from "./Seat";
 import type { Status } from "./Status";
 import type { SubAgent } from "./SubAgent";
-import type { Takes } from "./Takes";
+import type { TerminalInput } from "./TerminalInput";
 import type { Tokens } from "./Tokens";
 
 /**
@@ -35,7 +35,7 @@ export type Session = {
   permission_mode: string | null;
   agent_state: AgentState;
   status: Status;
-  takes: Takes | null;
+  takes: TerminalInput | null;
   fleet_status: FleetStatus;
   rank: Rank;
   quiet_since: string | null;

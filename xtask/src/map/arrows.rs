@@ -57,7 +57,7 @@ const NOT_IN: &[Arrow] = &[
     ("transport", &["flightdeck_sim"]),
 ];
 
-/// One line for each import against the arrows, and for each module that has no row.
+/// One line for each import in the wrong direction, and for each module that has no row.
 pub(super) fn violations(imports: &Imports) -> Vec<String> {
     let mut found = BTreeSet::new();
     for ((from, to), reason) in imports {

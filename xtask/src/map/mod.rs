@@ -1,5 +1,5 @@
 //! `cargo xtask test --only map`: the modules of every crate and what they import. Fails on a cycle between siblings and on
-//! an import against the arrows. `cargo xtask gen` writes the picture into ARCHITECTURE.md.
+//! an import in the wrong direction. `cargo xtask gen` writes the picture into ARCHITECTURE.md.
 
 mod arrows;
 mod graph;
@@ -32,7 +32,7 @@ pub(crate) fn check() -> Result<bool> {
     violations.iter().for_each(|violation| println!("AGAINST THE ARROWS {violation}"));
     let modules: usize = map.crates.values().map(|modules| modules.len()).sum();
     println!(
-        "{} crates, {modules} modules, {} imports: {} cycles, {} imports against the arrows",
+        "{} crates, {modules} modules, {} imports: {} cycles, {} imports in the wrong direction",
         map.crates.len(),
         map.imports.len(),
         cycles.len(),

@@ -1,4 +1,4 @@
-//! The steps, the quickest first. Each runs alone with `--only`.
+//! The steps of `cargo xtask test`, the quickest first. `--only NAME` runs one alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,18 +22,18 @@ pub(super) struct Step {
 
 pub(super) static STEPS: &[Step] = &[
     Step { name: "fmt", about: "the code is formatted", run: fmt },
-    Step { name: "gen", about: "what is generated from the code is committed", run: generated },
-    Step { name: "map", about: "no cycle between modules, no import against the arrows", run: map },
+    Step { name: "gen", about: "the generated files match the code", run: generated },
+    Step { name: "map", about: "no cycle between modules, and no import in the wrong direction", run: map },
     Step { name: "words", about: "plain words in comments, texts, names and docs", run: words },
     Step { name: "clippy", about: "no warnings, with every feature", run: clippy },
     Step { name: "rust", about: "unit, integration and property tests of every crate", run: rust },
     Step { name: "faults", about: "1,000 seeds of the whole daemon under faults", run: faults },
     Step { name: "fuzz", about: "every parser under damaged input, 30 s each", run: fuzz },
-    Step { name: "load", about: "a small load on a running daemon; counts are checked, no times", run: load },
+    Step { name: "load", about: "a small load on a running daemon; checks counts, not times", run: load },
     Step { name: "counts", about: "instruction counts of the hook and of the reducer", run: counts },
     Step {
         name: "pageless",
-        about: "the program builds without the page, which needs no Node",
+        about: "the program builds without the page, and so without Node",
         run: pageless,
     },
     Step { name: "deny", about: "licences and sources of the dependencies", run: deny },
@@ -57,7 +57,7 @@ fn generated() -> Result<StepOutcome> {
 fn map() -> Result<StepOutcome> {
     match crate::map::check()? {
         true => generated(),
-        false => bail!("modules import each other, or against the arrows: see above"),
+        false => bail!("a cycle between modules, or an import in the wrong direction: see above"),
     }
 }
 
@@ -73,7 +73,7 @@ fn clippy() -> Result<StepOutcome> {
     run(cargo().args(args))
 }
 
-/// The workspace as a whole: with one set of features, shared crates are built once.
+/// Tests the workspace as a whole: with one set of features, shared crates are built once.
 fn rust() -> Result<StepOutcome> {
     // `faults` runs these alone: a process forked by another test would keep their sockets open for a moment.
     let seeds = ["--", "--skip", "simulation::"];
@@ -101,7 +101,7 @@ fn counts() -> Result<StepOutcome> {
     run(xtask_command(&["bench", "--callgrind", "--binary"])?.arg(build_for_tests()?))
 }
 
-/// Only checked: a build would replace the binary with the page, which `browser` and `e2e` use.
+/// Checks instead of building, because a build would replace the binary that contains the page. `browser` and `e2e` use it.
 fn pageless() -> Result<StepOutcome> {
     run(cargo().args(["check", "--package", "flightdeck", "--no-default-features"]))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::resolution::{By, How, NeedKind};
+use super::resolution::{AnsweredBy, AskOutcome, NeedKind};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
@@ -32,7 +32,7 @@ pub struct Answer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub via: Option<By>,
+    pub via: Option<AnsweredBy>,
     /// The rule that answered. Only the policy may set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(skip))]
@@ -81,7 +81,7 @@ impl Answer {
         serde_json::from_value(json).map_err(|e| e.to_string())
     }
 
-    pub fn plain(decision: Decision, via: By) -> Self {
+    pub fn plain(decision: Decision, via: AnsweredBy) -> Self {
         Self {
             decision,
             message: None,
@@ -95,23 +95,23 @@ impl Answer {
         }
     }
 
-    pub fn by(&self) -> By {
+    pub fn by(&self) -> AnsweredBy {
         self.via.unwrap_or_default()
     }
 
     /// How this answer resolves an ask of this kind.
-    pub fn how(&self, kind: NeedKind) -> How {
+    pub fn how(&self, kind: NeedKind) -> AskOutcome {
         use Decision::{Allow, Cancel, Deny};
         match (kind, self.decision) {
-            (_, Deny) if self.interrupt == Some(true) => How::DeniedAndInterrupted,
-            (NeedKind::Permission, Allow) => How::Allowed,
-            (NeedKind::Permission, Deny) | (NeedKind::Question, Deny) => How::Denied,
-            (NeedKind::Question, Allow) => How::Answered,
-            (NeedKind::Plan, Allow) => How::Approved,
-            (NeedKind::Plan, Deny) => How::Rejected,
-            (NeedKind::Elicitation, Allow) => How::Accepted,
-            (NeedKind::Elicitation, Deny) => How::Declined,
-            (_, Cancel) => How::Cancelled,
+            (_, Deny) if self.interrupt == Some(true) => AskOutcome::DeniedAndInterrupted,
+            (NeedKind::Permission, Allow) => AskOutcome::Allowed,
+            (NeedKind::Permission, Deny) | (NeedKind::Question, Deny) => AskOutcome::Denied,
+            (NeedKind::Question, Allow) => AskOutcome::Answered,
+            (NeedKind::Plan, Allow) => AskOutcome::Approved,
+            (NeedKind::Plan, Deny) => AskOutcome::Rejected,
+            (NeedKind::Elicitation, Allow) => AskOutcome::Accepted,
+            (NeedKind::Elicitation, Deny) => AskOutcome::Declined,
+            (_, Cancel) => AskOutcome::Cancelled,
         }
     }
 }
@@ -143,7 +143,7 @@ mod tests {
             content: Some(Map::new()),
             mode: Some(String::new()),
             rule: Some(String::new()),
-            ..Answer::plain(Decision::Allow, By::Web)
+            ..Answer::plain(Decision::Allow, AnsweredBy::Web)
         };
         assert_eq!(Answer::sent(serde_json::to_value(&whole).unwrap()), Ok(whole));
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::caution;
-use super::resolution::{How, NeedKind, Resolution};
+use super::resolution::{AskOutcome, NeedKind, Resolution};
 use crate::ids::{AgentId, AskId};
 use crate::limits::{ASK_INPUT_BYTES_MAX, ASK_TEXT_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX};
 use crate::text::{lines, one_line};
@@ -106,16 +106,18 @@ impl Ask {
     }
     /// No answer is known, neither from Flightdeck nor from the terminal.
     pub(crate) fn is_undecided(&self) -> bool {
-        self.resolution.as_ref().is_none_or(|r| r.how == How::AnswerInTerminal)
+        self.resolution.as_ref().is_none_or(|r| r.how == AskOutcome::AnswerInTerminal)
     }
     /// Answered from Flightdeck, and nothing shows yet that the client used it: the terminal may have been first.
     pub(crate) fn is_unproven(&self) -> bool {
-        let ours =
-            self.resolution.as_ref().is_some_and(|r| r.how.is_ours() && r.how != How::DeniedAndInterrupted);
+        let ours = self
+            .resolution
+            .as_ref()
+            .is_some_and(|r| r.how.is_ours() && r.how != AskOutcome::DeniedAndInterrupted);
         ours && !self.taken && self.agent_id.is_none()
     }
     /// Corrects the resolution: the terminal was first.
-    pub(crate) fn was_decided_in_terminal(&mut self, how: How, at: Timestamp, seq: u64) {
+    pub(crate) fn was_decided_in_terminal(&mut self, how: AskOutcome, at: Timestamp, seq: u64) {
         // The time stays, so that the ask leaves the card when planned.
         let at = self.resolution.as_ref().map_or(at, |r| r.at);
         self.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq, rule: None });

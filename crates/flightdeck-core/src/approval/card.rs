@@ -4,13 +4,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::ask::Ask;
-use super::resolution::{By, How, NeedKind, Resolution};
+use super::resolution::{AnsweredBy, AskOutcome, NeedKind, Resolution};
 use crate::ids::{AgentId, AskId, SessionId};
 use crate::limits::{ASK_TEXT_CHARS_MAX, QUESTIONS_MAX};
 use crate::text::{lines, one_line};
 use crate::time::Timestamp;
 use crate::wire::lenient::{flag, list, text};
 
+/// An ask as viewers get it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Ask"))]
 pub struct AskCard {
@@ -42,8 +43,8 @@ pub struct AskCard {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Resolution"))]
 pub struct ResolutionCard {
-    pub how: How,
-    pub by: Option<By>,
+    pub how: AskOutcome,
+    pub by: Option<AnsweredBy>,
     pub at: Timestamp,
     /// The rule of the policy that answered, such as `Bash cargo test*`.
     pub rule: Option<String>,
@@ -55,7 +56,7 @@ pub struct Question {
     pub question: String,
     pub header: Option<String>,
     pub options: Vec<QuestionOption>,
-    /// Spelt as the client spells it.
+    /// The client's own spelling of the field name.
     #[serde(rename = "multiSelect")]
     pub multi_select: bool,
 }
@@ -99,7 +100,7 @@ impl AskCard {
     }
 }
 
-/// The questions of an AskUserQuestion call. Unreadable ones are left out.
+/// The questions of an AskUserQuestion call. Questions that cannot be read are left out.
 pub fn questions(input: &Map<String, Value>) -> Vec<Question> {
     let questions = list(input, "questions").iter().filter_map(Value::as_object);
     let read = questions.filter_map(|q| {

@@ -17,9 +17,9 @@ pub enum NeedKind {
 /// How an ask ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
-    pub how: How,
+    pub how: AskOutcome,
     /// `None` if no answer was given.
-    pub by: Option<By>,
+    pub by: Option<AnsweredBy>,
     pub at: Timestamp,
     /// `seq` of the event that ended it.
     pub seq: u64,
@@ -27,10 +27,11 @@ pub struct Resolution {
     pub rule: Option<String>,
 }
 
+/// In which way an ask ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename_all = "snake_case"))]
-pub enum How {
+pub enum AskOutcome {
     Allowed,
     Denied,
     DeniedAndInterrupted,
@@ -44,7 +45,7 @@ pub enum How {
     RefusedInTerminal,
     TimedOut,
     SessionEnded,
-    /// The daemon that held it has restarted; only the terminal can answer now.
+    /// The daemon that held the hook has restarted; now only the terminal can answer.
     AnswerInTerminal,
 }
 
@@ -52,7 +53,7 @@ pub enum How {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename_all = "snake_case"))]
-pub enum By {
+pub enum AnsweredBy {
     Web,
     Cli,
     Tui,
@@ -67,28 +68,28 @@ pub enum By {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldEnd {
-    /// The client ended it: the person refused in the terminal.
+    /// The client ended the hook: the person refused in the terminal.
     Closed,
     TimedOut,
-    /// The daemon restarted, and holds no hook any more.
+    /// The daemon restarted and no longer holds the hook.
     Released,
 }
 
-impl How {
-    /// Whether it was answered through Flightdeck. The sender of the answer then delivers the verdict.
+impl AskOutcome {
+    /// Whether the ask was answered through Flightdeck. The sender of the answer then delivers the verdict.
     pub fn is_ours(self) -> bool {
-        use How::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal, SessionEnded, TimedOut};
+        use AskOutcome::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal, SessionEnded, TimedOut};
         !matches!(self, AnsweredInTerminal | RefusedInTerminal | TimedOut | SessionEnded | AnswerInTerminal)
     }
 
-    /// Refused through Flightdeck.
+    /// Whether the ask was refused through Flightdeck.
     pub(crate) fn is_our_refusal(self) -> bool {
-        use How::{Cancelled, Declined, Denied, DeniedAndInterrupted, Rejected};
+        use AskOutcome::{Cancelled, Declined, Denied, DeniedAndInterrupted, Rejected};
         matches!(self, Denied | DeniedAndInterrupted | Rejected | Declined | Cancelled)
     }
 
-    pub(crate) fn by_terminal(self) -> Option<By> {
-        matches!(self, Self::AnsweredInTerminal | Self::RefusedInTerminal).then_some(By::Terminal)
+    pub(crate) fn by_terminal(self) -> Option<AnsweredBy> {
+        matches!(self, Self::AnsweredInTerminal | Self::RefusedInTerminal).then_some(AnsweredBy::Terminal)
     }
 }
 
@@ -103,11 +104,11 @@ impl HoldEnd {
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Closed, Self::TimedOut, Self::Released].into_iter().find(|gone| gone.as_str() == word)
     }
-    pub(crate) fn how(self) -> How {
+    pub(crate) fn how(self) -> AskOutcome {
         match self {
-            Self::Closed => How::RefusedInTerminal,
-            Self::TimedOut => How::TimedOut,
-            Self::Released => How::AnswerInTerminal,
+            Self::Closed => AskOutcome::RefusedInTerminal,
+            Self::TimedOut => AskOutcome::TimedOut,
+            Self::Released => AskOutcome::AnswerInTerminal,
         }
     }
 }

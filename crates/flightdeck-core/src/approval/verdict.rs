@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{Answer, Decision, OneOrMany};
 use super::card::{Question, questions};
 use super::form;
-use super::resolution::{By, NeedKind};
+use super::resolution::{AnsweredBy, NeedKind};
 use crate::limits::{ANSWER_BYTES_MAX, ANSWER_TEXT_BYTES_MAX, PAYLOAD_DEPTH_MAX};
 use crate::wire::clip;
 use crate::wire::lenient::{flag, list, object, str};
@@ -21,10 +21,10 @@ const DENIED: &str = "The user denied this in Flightdeck.";
 const NOT_ANSWERED: &str = "The user chose not to answer.";
 const PLAN_REJECTED: &str = "The user rejected the plan in Flightdeck.";
 
-/// Modes after a plan: the same that the client's own dialog offers.
+/// Permission modes in which the client may continue after a plan: the same as in its own dialog.
 const PLAN_MODES: [&str; 2] = ["default", "acceptEdits"];
 
-/// What the hook prints. `payload` is the request from the log.
+/// Translates an answer into the text that the hook prints. `payload` is the request from the log.
 pub fn verdict(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) -> Result<Value, DoesNotFit> {
     check_foreign_fields(kind, answer)?;
     if kind == NeedKind::Elicitation {
@@ -49,7 +49,7 @@ pub fn check_sender(answer: &Answer) -> Result<(), DoesNotFit> {
         return refuse(format!("`content` may be nested {PAYLOAD_DEPTH_MAX} deep"));
     }
     match (answer.by(), &answer.rule) {
-        (By::Policy | By::Terminal, _) => refuse("`via` is one of web, cli, tui and api"),
+        (AnsweredBy::Policy | AnsweredBy::Terminal, _) => refuse("`via` is one of web, cli, tui and api"),
         (_, Some(_)) => refuse("`rule` is for answers of the policy"),
         _ => Ok(()),
     }
@@ -94,7 +94,9 @@ fn check_foreign_fields(kind: NeedKind, answer: &Answer) -> Result<(), DoesNotFi
         ),
     ];
     match given.iter().find(|(given, _, fits)| *given && !fits) {
-        Some((_, field, _)) => refuse(format!("`{field}` does not go with this request and decision")),
+        Some((_, field, _)) => {
+            refuse(format!("`{field}` is not a field for this kind of request and this decision"))
+        }
         None => Ok(()),
     }
 }
@@ -119,7 +121,9 @@ fn allow(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) -> Resul
     // The client would use the clipped text as the person's own.
     let is_cut = payload.contains_key(clip::MARK) || flag(payload, "truncated");
     if is_cut && matches!(kind, NeedKind::Question | NeedKind::Plan) {
-        return refuse("this is too long to be sent back whole from here: answer it in the terminal");
+        return refuse(
+            "this request is too long to be returned complete from here: answer it in the terminal",
+        );
     }
     let empty = Map::new();
     let input = object(payload, "tool_input").unwrap_or(&empty);
@@ -139,7 +143,10 @@ fn allow(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) -> Resul
             decision["updatedInput"] = json!({ "plan": plan });
             let mode = answer.mode.as_deref().unwrap_or("default");
             if !PLAN_MODES.contains(&mode) {
-                return refuse(format!("`mode` is {mode:?}; a plan goes on in {}", PLAN_MODES.join(" or ")));
+                return refuse(format!(
+                    "`mode` is {mode:?}; a plan continues in {}",
+                    PLAN_MODES.join(" or ")
+                ));
             }
             if mode != "default" {
                 let set = json!({ "type": "setMode", "mode": mode, "destination": "session" });

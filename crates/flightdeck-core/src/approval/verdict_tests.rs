@@ -41,7 +41,7 @@ fn a_permission() {
     told(json!({"decision": "cancel"}), expect!["422 only an elicitation can be cancelled; allow or deny"]);
     told(
         json!({"decision": "allow", "mode": "acceptEdits"}),
-        expect!["422 `mode` does not go with this request and decision"],
+        expect!["422 `mode` is not a field for this kind of request and this decision"],
     );
 }
 
@@ -99,7 +99,7 @@ fn a_plan() {
     );
     told(
         json!({"decision": "allow", "mode": "bypassPermissions"}),
-        expect![[r#"422 `mode` is "bypassPermissions"; a plan goes on in default or acceptEdits"#]],
+        expect![[r#"422 `mode` is "bypassPermissions"; a plan continues in default or acceptEdits"#]],
     );
     told(
         json!({"decision": "deny", "message": "smaller steps"}),

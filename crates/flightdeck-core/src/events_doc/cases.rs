@@ -316,7 +316,7 @@ fn registry_and_processes() -> Vec<Case> {
     ]
 }
 
-/// About the open ask.
+/// Flightdeck's own records about the open ask: an answer, or the end of a hold.
 fn answers() -> Vec<Case> {
     let with = |decision: Value| json!({ "answer": decision });
     let gone = |why: &str| json!({ "why": why });
@@ -351,7 +351,7 @@ fn bash() -> Value {
     json!({"tool_name": "Bash", "tool_use_id": "a", "tool_input": {"command": "cargo test"}})
 }
 
-/// A PermissionRequest names no call.
+/// The payload of a PermissionRequest, which has no `tool_use_id`.
 fn permission() -> Value {
     json!({"tool_name": "Bash", "tool_input": {"command": "cargo test"}})
 }

@@ -28,7 +28,7 @@ const OPENING: &str = "\
 
 <!-- Generated from flightdeck-core by `cargo xtask gen`. Do not edit. -->
 
-Every line below is what the code does: an example of the event was sent to a real fleet in the state named under
+Every line below shows what the code does: an example of the event was sent to a real fleet in the state under
 *starting from*, and the card was read before and after. `cargo xtask gen --check` fails if this page and the code differ.
 ";
 
@@ -43,8 +43,8 @@ pub fn events_doc() -> String {
 
 fn events() -> String {
     let mut text = format!("## 1. The {} hook events\n\n", HookName::ALL.len());
-    text += "*Form* is explained in §2. *Most often* is the first example of §3.\n\n";
-    text += &table_head(&["event", "since", "form", "over http", "most often"]);
+    text += "*Form* is explained in §2. *Usual effect* is the effect of the event's first example in §3.\n\n";
+    text += &table_head(&["event", "since", "form", "over http", "usual effect"]);
     for info in HookName::ALL {
         let (major, minor, patch) = info.since;
         text += &row(&[
@@ -52,13 +52,13 @@ fn events() -> String {
             format!("{major}.{minor}.{patch}"),
             form_name(info.form).to_owned(),
             if info.over_http { "yes" } else { "no" }.to_owned(),
-            most_often(info),
+            usual_effect(info),
         ]);
     }
     text
 }
 
-fn most_often(info: &HookInfo) -> String {
+fn usual_effect(info: &HookInfo) -> String {
     let first = cases::of(info.name.as_str()).next().map(|case| play::play(&case));
     match first {
         Some(told) if told.moved => told.state_names(),
@@ -77,7 +77,7 @@ fn form_name(form: Form) -> &'static str {
 }
 
 fn forms() -> String {
-    let mut text = "## 2. How a hook is registered, and why so\n\n".to_owned();
+    let mut text = "## 2. How each hook is registered, and why\n\n".to_owned();
     text += &table_head(&["form", "why", "events"]);
     let explained = [
         ("sync", "the client waits: the event must arrive, and in order"),
@@ -94,7 +94,7 @@ fn forms() -> String {
             text += &row(&["never".into(), why.into(), info.name.as_str().into()]);
         }
     }
-    text += "\nAn event under a name we do not know is stored and shown in the timeline; it moves nothing.\n";
+    text += "\nAn event with an unknown name is stored and shown in the timeline; it changes no state.\n";
     text
 }
 
@@ -125,8 +125,8 @@ fn case_row(case: &Case) -> String {
 }
 
 fn timers() -> String {
-    let mut text = "## 4. What happens by itself\n\n".to_owned();
-    text += "Nothing expires: blocked and idle stay until something happens. Timers run before each event, live and in replay.\n\n";
+    let mut text = "## 4. What happens without an event\n\n".to_owned();
+    text += "No state expires: blocked and idle stay until an event changes them. Timers run before each event, live and in replay.\n\n";
     text += &table_head(&["after", "what", "limit"]);
     for (after, what, limit) in [
         (
@@ -143,7 +143,7 @@ fn timers() -> String {
         ),
         (
             DISORDER_MAX,
-            "of disorder is tolerated between events that bring no clock of their own, or looked at it late",
+            "of disorder is tolerated between events without a timestamp or with a late timestamp",
             "DISORDER_MAX",
         ),
     ] {
@@ -162,7 +162,7 @@ fn in_words(time: Millis) -> String {
 
 fn lenses() -> String {
     let mut text = "## 5. Lenses: one state, three views\n\n".to_owned();
-    text += "Agent states that look alike share a row. The last column is the fleet status before and after the person\n";
+    text += "Agent states with the same view share a row. The last column is the fleet status before and after the person\n";
     text += "opened the card, where that differs.\n\n";
     text += &table_head(&["agent state", "group", "state", "icon · role", "status", "fleet"]);
     let mut by_name: BTreeMap<StateName, Vec<(&str, AgentState)>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Sends the example to a fleet and reads the card before and after.
+//! Plays an example: sends its event to a fleet and reads the card before and after.
 
 use serde_json::{Map, Value, json};
 
@@ -38,9 +38,9 @@ const NOT_DATA: [&str; 9] = [
 #[derive(Debug)]
 pub(super) struct Told {
     card: Option<Card>,
-    /// State or label read differently than before.
+    /// The state or the label differs from before.
     pub(super) moved: bool,
-    /// The rule, if this event is the reason.
+    /// The rule, if this event is the reason of the state.
     pub(super) because: Option<Rule>,
     pub(super) also: Vec<String>,
 }
@@ -79,7 +79,7 @@ fn says(card: &Card) -> (&str, &str, &Option<String>) {
 /// Sends a registry entry and lets it settle.
 fn hear(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp) {
     let ago = payload.get("seconds_ago").and_then(Value::as_i64).unwrap_or(0);
-    // An older entry is read before the second after Stop is over.
+    // An older entry is read within the second after the Stop, in which `busy` does not count yet.
     let at = if ago > 0 { at - Millis(500) } else { at };
     let started = if payload.contains_key("started_later") { at } else { Timestamp::from_millis(NOON_MS) };
     let mut entry = payload.clone();
@@ -151,7 +151,7 @@ fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: St
     }
 }
 
-/// Data on the card that is new or reads differently: `turn_count` 1.
+/// Data on the card that is new or has changed: `turn_count` 1.
 fn also(before: Option<&Card>, after: Option<&Card>) -> Vec<String> {
     let fields = |card: Option<&Card>| match card.map(serde_json::to_value) {
         Some(Ok(Value::Object(fields))) => fields,
@@ -169,7 +169,7 @@ fn also(before: Option<&Card>, after: Option<&Card>) -> Vec<String> {
 
 fn in_short(value: &Value) -> String {
     match value {
-        Value::Null => " gone".to_owned(),
+        Value::Null => " none".to_owned(),
         Value::Array(items) => items.last().map(in_short).unwrap_or_else(|| " empty".to_owned()),
         Value::Object(fields) => {
             let told = [

@@ -1,4 +1,4 @@
-//! Questions about the fleet: the occupants of processes, an ask by its id, whether an event is news.
+//! Queries of the fleet: the occupants of processes, an ask by its id, whether an event says anything new.
 
 use super::processes::{Occupant, occupant};
 use super::state::Fleet;
@@ -18,13 +18,13 @@ pub enum FoundAsk<'a> {
 }
 
 impl Fleet {
-    /// A session that ended before the log begins: no late hook may bring it back.
+    /// Remembers a session that ended before the log begins, so that a late hook does not bring it back.
     pub fn remember_ended(&mut self, id: SessionId, at: Timestamp) {
         if self.ended.len() < ENDED_IDS_MAX && !self.sessions.contains_key(&id) {
             self.ended.insert(id, at);
         }
     }
-    /// Every session that sits in a process. After a restart the daemon looks for each process again.
+    /// Every session whose process is known. After a restart the daemon looks for each process again.
     pub fn occupants(&self) -> impl Iterator<Item = Occupant> {
         self.sessions().filter_map(occupant)
     }
@@ -36,7 +36,7 @@ impl Fleet {
             Some((session, live.or_else(past)?))
         })
     }
-    /// Asks with a held hook. A daemon that restarted holds none of them and must append that.
+    /// Asks with a held hook. A restarted daemon no longer holds those hooks and appends an event for each ask.
     pub fn held_asks(&self) -> impl Iterator<Item = (&Session, &Ask)> {
         self.sessions().flat_map(|s| s.asks.iter().filter(|a| a.is_answerable()).map(move |a| (s, a)))
     }
@@ -60,7 +60,7 @@ impl Fleet {
         }
     }
 
-    /// `None` if no limit is known, or every known limit has been reset since.
+    /// The rate limits of the subscription. `None` if no limit is known, or every known limit has been reset since.
     pub fn rate_limits(&self, now: Timestamp) -> Option<RateLimits> {
         self.rate_limits.and_then(|(_, limits)| limits.at(now))
     }

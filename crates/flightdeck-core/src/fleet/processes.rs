@@ -1,4 +1,4 @@
-//! Which session sits in which process.
+//! Which session runs in which process.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::ids::{HostId, SessionId};
 use crate::session::{Seat, Session};
 
-/// Identifies one process: a pid is reused, and every host has its own.
+/// Identifies one process. The pid alone is not enough: pids are reused, and each host has pids of its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ProcessKey {
     host: HostId,
@@ -16,14 +16,14 @@ pub(super) struct ProcessKey {
     proc_start: String,
 }
 
-/// A session and the process it sits in.
+/// A session and the process in which it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupant {
     pub session_id: SessionId,
     pub host: HostId,
     pub pid: u32,
     pub proc_start: Option<String>,
-    /// The pid namespace that `pid` is a number in, if the hook sent it.
+    /// The pid namespace in which `pid` is valid, if the hook sent it.
     pub pid_ns: Option<String>,
 }
 
@@ -37,7 +37,8 @@ impl ProcessKey {
         Some(Self::new(&seat.host, seat.pid?, seat.proc_start.as_ref()?))
     }
 
-    pub(super) fn is_of(&self, seat: &Seat) -> bool {
+    /// Whether the session with this seat runs in this process.
+    pub(super) fn is_process_of(&self, seat: &Seat) -> bool {
         seat.pid == Some(self.pid)
             && seat.proc_start.as_ref() == Some(&self.proc_start)
             && seat.host == self.host
@@ -71,11 +72,12 @@ impl Serialize for ProcessKey {
 impl<'de> Deserialize<'de> for ProcessKey {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(d)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("not a process: {text}")))
+        Self::parse(&text)
+            .ok_or_else(|| serde::de::Error::custom(format!("not a process key (PID@START): {text}")))
     }
 }
 
-/// `None` if the session has ended or its process is unknown.
+/// The session with its process. `None` if the session has ended or its process is unknown.
 pub(super) fn occupant(session: &Session) -> Option<Occupant> {
     let pid = session.seat.pid.filter(|_| !session.shown.state.is_ended())?;
     let seat = session.seat.clone();

@@ -19,7 +19,7 @@ impl Fleet {
         };
         let process = ProcessKey::new(&event.host, pid, start);
         // A session that was resumed in another process has left this one, so it is not ended.
-        let sits_here = |old: &&Session| process.is_of(&old.seat);
+        let sits_here = |old: &&Session| process.is_process_of(&old.seat);
         let occupant = self.by_process.get(&process).and_then(|id| self.get(id)).filter(sits_here);
         let takes_over = match (&event.kind, occupant) {
             // A process has one registry file, so its content is newer than any earlier entry, even if the clock disagrees.

@@ -7,7 +7,7 @@ use super::shown::Cause;
 use super::state::Session;
 use crate::approval::answer::Answer;
 use crate::approval::ask::{Ask, PastAsk};
-use crate::approval::resolution::{By, HoldEnd, How, Resolution};
+use crate::approval::resolution::{AnsweredBy as By, AskOutcome as How, HoldEnd, Resolution};
 use crate::ids::AskId;
 use crate::limits::{ASK_STAYS, ASKS_MAX, PAST_ASKS_MAX, RULE_NAME_CHARS_MAX};
 use crate::log::event::{Event, EventKind, ToolOutcome};

@@ -3,7 +3,7 @@
 use super::agent::AgentState;
 use super::shown::Cause;
 use super::state::Session;
-use crate::approval::resolution::How;
+use crate::approval::resolution::AskOutcome;
 use crate::log::event::{Background, EndReason, Event};
 use crate::rules::Rule;
 use crate::time::Timestamp;
@@ -21,7 +21,7 @@ impl Session {
         self.main.move_to(AgentState::Ended(reason), rule, cause);
         self.ended_at = Some(cause.at);
         self.background = Background::default();
-        self.close_asks(How::SessionEnded, None, cause);
+        self.close_asks(AskOutcome::SessionEnded, None, cause);
         self.show(cause, true);
     }
 

@@ -125,7 +125,7 @@ impl Ledger {
         }
     }
 
-    /// Its PermissionRequest arrived first and has been answered since.
+    /// Whether the PermissionRequest of this call arrived before the call and has been answered since.
     fn was_answered(&self, tool: &ToolUse, at: Timestamp) -> bool {
         let call = tool.call_digest();
         self.closed.iter().any(|c| c.id.is_none() && c.call == call && at <= c.fired_at)
@@ -285,7 +285,7 @@ impl Ledger {
         self.calls.retain(|c| c.fired_at > at);
         self.needs.retain(|n| n.opened_at > at);
         self.cleared_at = self.cleared_at.max(at);
-        // A late start of such a call fired before the end of this turn and is recognised by that (until a clock is set back).
+        // The late start of such a call fired before the end of this turn. It is recognised by that time, unless a clock is set back.
         self.closed.retain(|c| c.fired_at + CLOSED_CALLS_STAY >= at);
     }
 

@@ -16,7 +16,7 @@ use crate::usage::amounts::{Cache, CacheStatus, Context, Cost, Tokens};
 use crate::usage::enrichment::Summary;
 use crate::usage::status_line;
 use crate::usage::surroundings::Repository;
-use crate::view::lens::{self, FleetStatus, Role, StatusKind, Takes};
+use crate::view::lens::{self, FleetStatus, Role, StatusKind, TerminalInput};
 
 /// One session as viewers see it. Fields may be added; these names stay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct Card {
     pub status: StatusCard,
     /// What can be typed into its terminal now; `None` if no terminal is known.
     #[serde(default)]
-    pub takes: Option<Takes>,
+    pub takes: Option<TerminalInput>,
     pub fleet_status: FleetStatus,
     pub rank: Rank,
     pub quiet_since: Option<Timestamp>,
@@ -168,7 +168,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         replaced_by: session.replaced_by.clone(),
         ended_at: session.ended_at,
         end_reason: end_reason(session),
-        takes: state.takes().filter(|_| seat.pane.is_some() && seat.tmux_socket.is_some()),
+        takes: state.terminal_input().filter(|_| seat.pane.is_some() && seat.tmux_socket.is_some()),
         seat,
         project: project(session),
         git_branch: git_branch(session),

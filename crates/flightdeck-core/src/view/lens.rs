@@ -43,23 +43,23 @@ pub enum FleetStatus {
     Done,
 }
 
-/// What a person may type into the terminal of a session, as its state goes.
+/// What a person may type into the terminal of a session in its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub enum Takes {
+pub enum TerminalInput {
     Prompt,
     Interrupt,
 }
 
 impl StateName {
     /// A prompt while the client waits for one, Esc while it works or is blocked during work.
-    pub fn takes(self) -> Option<Takes> {
+    pub fn terminal_input(self) -> Option<TerminalInput> {
         match self {
-            Self::Idle | Self::Interrupted | Self::Error => Some(Takes::Prompt),
+            Self::Idle | Self::Interrupted | Self::Error => Some(TerminalInput::Prompt),
             // Background agents do not react to Esc.
             Self::WaitingBackground | Self::SessionEnded => None,
-            _ => Some(Takes::Interrupt),
+            _ => Some(TerminalInput::Interrupt),
         }
     }
 

@@ -1,7 +1,7 @@
 //! An answer from here and one at the terminal in the same moment: the client does not tell which it took.
 
 use flightdeck_core::approval::answer::{Answer, Decision};
-use flightdeck_core::approval::resolution::{By, HoldEnd, How};
+use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome, HoldEnd};
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::ids::AskId;
 use flightdeck_core::log::approvals::{answered_record, hold_ended_record};
@@ -22,7 +22,8 @@ fn answered(decision: Decision, before: &str) -> Fleet {
         1.1 registry waiting:permission~prompt";
     tell_all(&mut fleet, &format!("{asks}\n{before}").replace("\n\n", "\n"));
     let ask = card(&fleet, "s").asks[0].id.clone();
-    let mut record = answered_record(&"s".into(), &ask, &Answer::plain(decision, By::Web), EventId(99));
+    let mut record =
+        answered_record(&"s".into(), &ask, &Answer::plain(decision, AnsweredBy::Web), EventId(99));
     record.seq = fleet.last_seq() + 1;
     from_hook::stamp(&mut record, at("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
@@ -30,13 +31,13 @@ fn answered(decision: Decision, before: &str) -> Fleet {
 }
 
 #[track_caller]
-fn ends(mut fleet: Fleet, after: &str, how: How, reads: &str) {
+fn ends(mut fleet: Fleet, after: &str, how: AskOutcome, reads: &str) {
     tell_all(&mut fleet, after);
     let _ = fleet.tick(at("20"));
     let card = card(&fleet, "s");
     let end = card.asks[0].resolution.clone().unwrap();
     assert_eq!((end.how, read(&card).as_str()), (how, reads));
-    assert_eq!(end.by, Some(if how.is_ours() { By::Web } else { By::Terminal }));
+    assert_eq!(end.by, Some(if how.is_ours() { AnsweredBy::Web } else { AnsweredBy::Terminal }));
 }
 
 const RAN: &str = "4 PostToolUse tool_name=Bash tool_input={\"command\":\"make\"} tool_use_id=t1";
@@ -45,48 +46,53 @@ const INTERRUPTED: &str = r#"needs_you interrupted "You interrupted Bash""#;
 #[test]
 fn a_call_that_ran_although_we_refused_it_was_allowed_in_the_terminal() {
     let thinks = r#"running thinking "Thinking""#;
-    ends(answered(Decision::Deny, ""), RAN, How::AnsweredInTerminal, thinks);
-    ends(answered(Decision::Allow, ""), RAN, How::Allowed, thinks);
+    ends(answered(Decision::Deny, ""), RAN, AskOutcome::AnsweredInTerminal, thinks);
+    ends(answered(Decision::Allow, ""), RAN, AskOutcome::Allowed, thinks);
     // Another call of the same tool says nothing.
     let other = RAN.replace("t1", "t2");
-    ends(answered(Decision::Deny, ""), &other, How::Denied, thinks);
+    ends(answered(Decision::Deny, ""), &other, AskOutcome::Denied, thinks);
 }
 
 #[test]
 fn a_client_that_never_went_on_after_our_answer_was_refused_in_the_terminal() {
     let idle = "3.05 registry idle";
-    ends(answered(Decision::Allow, ""), idle, How::RefusedInTerminal, INTERRUPTED);
+    ends(answered(Decision::Allow, ""), idle, AskOutcome::RefusedInTerminal, INTERRUPTED);
     ends(
         answered(Decision::Deny, ""),
         idle,
-        How::RefusedInTerminal,
+        AskOutcome::RefusedInTerminal,
         r#"needs_you interrupted "You interrupted""#,
     );
 }
 
 #[test]
 fn esc_before_our_answer_counts_though_it_is_heard_after() {
-    ends(answered(Decision::Allow, ""), "3.1@2.9 registry idle", How::RefusedInTerminal, INTERRUPTED);
-    ends(answered(Decision::Allow, "2.9 registry idle"), "", How::RefusedInTerminal, INTERRUPTED);
+    ends(answered(Decision::Allow, ""), "3.1@2.9 registry idle", AskOutcome::RefusedInTerminal, INTERRUPTED);
+    ends(answered(Decision::Allow, "2.9 registry idle"), "", AskOutcome::RefusedInTerminal, INTERRUPTED);
 }
 
 #[test]
 fn esc_while_the_allowed_call_runs_leaves_the_answer_as_it_was() {
     let after = "3.1 registry busy\n9 registry idle";
-    ends(answered(Decision::Allow, ""), after, How::Allowed, INTERRUPTED);
+    ends(answered(Decision::Allow, ""), after, AskOutcome::Allowed, INTERRUPTED);
 }
 
 #[test]
 fn a_word_from_before_the_request_says_nothing_about_the_answer() {
     let runs = r#"running acting "Bash: make""#;
-    ends(answered(Decision::Allow, ""), "3.1@0.5 registry idle", How::Allowed, runs);
-    ends(answered(Decision::Allow, ""), "3.1@2.9 registry waiting:permission~prompt", How::Allowed, runs);
+    ends(answered(Decision::Allow, ""), "3.1@0.5 registry idle", AskOutcome::Allowed, runs);
+    ends(
+        answered(Decision::Allow, ""),
+        "3.1@2.9 registry waiting:permission~prompt",
+        AskOutcome::Allowed,
+        runs,
+    );
 }
 
 /// Two requests at once; what became of the second once the first was refused together with the turn.
 fn the_other_of_two(
     end: impl Fn(&Fleet, &AskId) -> flightdeck_core::log::record::Record,
-) -> (How, Option<By>) {
+) -> (AskOutcome, Option<AnsweredBy>) {
     let mut fleet = Fleet::new(Rules::default());
     tell_all(
         &mut fleet,
@@ -109,12 +115,12 @@ fn the_other_of_two(
 #[test]
 fn a_turn_refused_with_one_request_refuses_the_other() {
     let here = the_other_of_two(|_, ask| {
-        let answer = Answer { interrupt: Some(true), ..Answer::plain(Decision::Deny, By::Web) };
+        let answer = Answer { interrupt: Some(true), ..Answer::plain(Decision::Deny, AnsweredBy::Web) };
         answered_record(&"s".into(), ask, &answer, EventId(99))
     });
-    assert_eq!(here, (How::DeniedAndInterrupted, Some(By::Web)));
+    assert_eq!(here, (AskOutcome::DeniedAndInterrupted, Some(AnsweredBy::Web)));
     let there = the_other_of_two(|_, ask| hold_ended_record(&"s".into(), ask, HoldEnd::Closed, EventId(99)));
-    assert_eq!(there, (How::RefusedInTerminal, Some(By::Terminal)));
+    assert_eq!(there, (AskOutcome::RefusedInTerminal, Some(AnsweredBy::Terminal)));
 }
 
 #[test]
@@ -128,7 +134,7 @@ fn a_form_that_was_filled_in_was_not_refused() {
     );
     let ask = card(&fleet, "s").asks[0].id.clone();
     let mut record =
-        answered_record(&"s".into(), &ask, &Answer::plain(Decision::Allow, By::Web), EventId(99));
+        answered_record(&"s".into(), &ask, &Answer::plain(Decision::Allow, AnsweredBy::Web), EventId(99));
     record.seq = fleet.last_seq() + 1;
     from_hook::stamp(&mut record, at("3"), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));
@@ -144,7 +150,7 @@ fn an_ask_of_a_session_that_was_replaced_leaves_its_card_like_any_other() {
         1 PermissionRequest session_id=a tool_name=Bash tool_input={\"command\":\"make\"}
         2 SessionStart source=resume session_id=b pid=7 proc_start=1",
     );
-    assert_eq!(card(&fleet, "a").asks[0].resolution.as_ref().unwrap().how, How::SessionEnded);
+    assert_eq!(card(&fleet, "a").asks[0].resolution.as_ref().unwrap().how, AskOutcome::SessionEnded);
     let _ = fleet.tick(at("63"));
     assert_eq!(card(&fleet, "a").asks.len(), 0);
 }

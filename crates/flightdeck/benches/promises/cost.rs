@@ -56,10 +56,10 @@ struct Bench {
     sessions: u64,
     /// The next event.
     n: u64,
-    how: How,
+    target: Target,
 }
 
-enum How {
+enum Target {
     /// The core alone: read the payload, apply, write the card.
     Fold(Box<Fleet>),
     /// The engine on a database with one viewer: append, apply, encode the card, send the change.
@@ -69,18 +69,18 @@ enum How {
 impl Bench {
     fn folding(sessions: u64, history: u64) -> Result<Self> {
         let mut fleet = Fleet::new(Rules::default());
-        let mut bench = Self { sessions, n: 0, how: How::Fold(Box::new(Fleet::new(Rules::default()))) };
+        let mut bench = Self { sessions, n: 0, target: Target::Fold(Box::new(Fleet::new(Rules::default()))) };
         for record in bench.next_records(sessions * history, 2)? {
             fleet.apply(&Event::from_record(&record));
         }
-        bench.how = How::Fold(Box::new(fleet));
+        bench.target = Target::Fold(Box::new(fleet));
         Ok(bench)
     }
 
     fn durable(runtime: &Runtime, world: &World, n: usize, sessions: u64, history: u64) -> Result<Self> {
         let store = Store::open(&world.path().join(format!("{n}.db")))?.store;
         let bench = Self::folding(sessions, history)?;
-        let How::Fold(fleet) = bench.how else { return Ok(bench) };
+        let Target::Fold(fleet) = bench.target else { return Ok(bench) };
         let keeper = Keeper::new(RetentionPolicy::default());
         // These sessions have no processes, so no task receives them.
         let (occupants, _) = tokio::sync::mpsc::channel(1);
@@ -96,7 +96,7 @@ impl Bench {
         );
         runtime.spawn(engine.run());
         let watching = runtime.block_on(handle.subscribe(None))?;
-        Ok(Self { how: How::Engine(handle, watching), ..bench })
+        Ok(Self { target: Target::Engine(handle, watching), ..bench })
     }
 
     /// `run` events of one session, then of another far from it.
@@ -115,8 +115,8 @@ impl Bench {
     fn sample(&mut self, runtime: &Runtime) -> Result<f64> {
         // A batch has events of one session: it costs one card in a fleet of any size.
         let records = self.next_records(EVENTS, BATCH as u64)?;
-        let begun = match &mut self.how {
-            How::Fold(fleet) => {
+        let begun = match &mut self.target {
+            Target::Fold(fleet) => {
                 let begun = Instant::now();
                 for record in &records {
                     fleet.apply(&Event::from_record(record));
@@ -126,7 +126,7 @@ impl Bench {
                 }
                 begun
             }
-            How::Engine(engine, watching) => {
+            Target::Engine(engine, watching) => {
                 let mut batches: Vec<Vec<Record>> = records.chunks(BATCH).map(<[Record]>::to_vec).collect();
                 let begun = Instant::now();
                 runtime.block_on(async {

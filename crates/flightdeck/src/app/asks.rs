@@ -5,7 +5,7 @@ use bytes::Bytes;
 use flightdeck_core::approval::answer::Answer;
 use flightdeck_core::approval::ask::{Ask, Asked};
 use flightdeck_core::approval::card::{AskCard, ResolutionCard};
-use flightdeck_core::approval::resolution::How;
+use flightdeck_core::approval::resolution::AskOutcome;
 use flightdeck_core::approval::verdict::{check_sender, verdict};
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::approvals::answered_record;
@@ -87,7 +87,7 @@ impl App {
                 if !self.holds.deliver(ask_id, Bytes::from(verdict.to_string())) {
                     tracing::warn!(ask = %ask_id, "the hook was gone before its verdict could be delivered");
                 }
-                if resolution.how == How::DeniedAndInterrupted {
+                if resolution.how == AskOutcome::DeniedAndInterrupted {
                     self.release_other_holds(&ask.session_id).await?;
                 }
                 Ok(resolution.into())

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use flightdeck_core::approval::card::AskCard;
-use flightdeck_core::approval::resolution::{HoldEnd, How};
+use flightdeck_core::approval::resolution::{AskOutcome, HoldEnd};
 use flightdeck_core::approval::verdict::left_in_terminal;
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::approvals::hold_ended_record;
@@ -93,7 +93,7 @@ impl HeldHooks {
 
 impl HookHolds for HeldHooks {
     fn ended_elsewhere(&self, ask: &AskCard) {
-        let refused = ask.resolution.as_ref().is_some_and(|r| r.how == How::RefusedInTerminal);
+        let refused = ask.resolution.as_ref().is_some_and(|r| r.how == AskOutcome::RefusedInTerminal);
         match left_in_terminal(ask.kind).filter(|_| refused) {
             // If the hook is gone, it needs no verdict.
             Some(verdict) => drop(self.deliver(&ask.id, Bytes::from(verdict.to_string()))),

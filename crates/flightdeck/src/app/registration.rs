@@ -47,7 +47,7 @@ impl Registrar {
         &self.program
     }
 
-    /// On start. Hooks that were installed for good stay as they are, even if something is wrong with them.
+    /// On start. Hooks that were installed permanently stay as they are, even if something is wrong with them.
     pub fn register(&self) -> anyhow::Result<Registered> {
         let change = self.file.install(&self.registration, Lifetime::WhileDaemonRuns)?;
         if change.outcome != SettingsOutcome::Kept {
@@ -58,12 +58,12 @@ impl Registrar {
         let status = self.compare()?;
         let (missing, stale, path) = (status.missing.len(), status.stale.len(), status.path.display());
         let note = format!(
-            "The hooks in {path} were installed for good and are not as we left them ({missing} missing, {stale} out \
+            "The hooks in {path} were installed permanently and differ from what Flightdeck wrote ({missing} missing, {stale} out \
              of date): run `flightdeck hooks repair`"
         );
         Ok(match status.drift {
             true => Registered::Drifted(note),
-            false => Registered::Well(format!("Its hooks are in {path}, installed for good")),
+            false => Registered::Well(format!("Its hooks are in {path}, installed permanently")),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::view::card::Card;
-use flightdeck_core::view::lens::Takes;
+use flightdeck_core::view::lens::TerminalInput;
 use flightdeck_core::view::timeline::{FOCUSED, INTERRUPTED, PROMPTED, STOPPED};
 use flightdeck_protocol::terminal::{Focus, Focused, Interrupt, PROMPT_BYTES_MAX, Pressed, SendPrompt};
 use serde_json::{Map, Value, json};
@@ -57,7 +57,7 @@ impl Handle<Interrupt> for App {
         }
         let place = self.place(&card).await?;
         let label = card.agent_state.label.clone();
-        if card.agent_state.state.takes() != Some(Takes::Interrupt) {
+        if card.agent_state.state.terminal_input() != Some(TerminalInput::Interrupt) {
             return Err(Refused::NotWorking { label }.into());
         }
         if !request.confirm {

@@ -6,7 +6,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use anyhow::{Context, bail};
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question};
-use flightdeck_core::approval::resolution::{By, How, NeedKind};
+use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome, NeedKind};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::Card;
 use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
@@ -46,7 +46,7 @@ pub(super) struct AnswerArgs {
     /// Approve a plan and continue in this mode: default or acceptEdits
     #[arg(long)]
     mode: Option<String>,
-    /// Allow without a second question, even what cannot be undone
+    /// Allow without a second confirmation, even a request that cannot be undone
     #[arg(long)]
     yes: bool,
     /// Print JSON
@@ -67,7 +67,7 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     let mut client = Client::connect(paths)?;
     let cards = board_cards(&mut client)?;
     let Some(target) = &args.target else { return list(&cards, args.json, out) };
-    // A card shortens a large request; the log has more of it.
+    // A card contains only a part of a large request; the daemon reads the rest from the log.
     let ask = &client.call(&GetAsk { ask_id: find_ask(&cards, target)?.id.clone() })?;
     if !args.decides()? {
         if args.json {
@@ -85,14 +85,14 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     if args.json {
         out.json(&resolution.json()?)?;
     } else {
-        writeln!(out, "{}: {}", summary(ask), how_words(resolution.decode()?.how)?)?;
+        writeln!(out, "{}: {}", summary(ask), outcome_words(resolution.decode()?.how)?)?;
     }
     Ok(0)
 }
 
 /// `denied and interrupted`: the name on the wire with spaces.
-fn how_words(how: How) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(&how)?.trim_matches('"').replace('_', " "))
+fn outcome_words(outcome: AskOutcome) -> serde_json::Result<String> {
+    Ok(serde_json::to_string(&outcome)?.trim_matches('"').replace('_', " "))
 }
 
 impl AnswerArgs {
@@ -104,7 +104,7 @@ impl AnswerArgs {
         }
         if self.message.is_some() || self.interrupt || self.mode.is_some() {
             bail!(
-                "not answered: neither allow nor deny was said; --message and --interrupt go with deny, --mode with allow"
+                "not answered: add allow or deny; --message and --interrupt belong to deny, --mode to allow"
             );
         }
         Ok(false)
@@ -154,7 +154,8 @@ fn has_cut(value: &Value) -> bool {
     }
 }
 
-/// Whether the daemon shortened the text. A text that contains the mark itself counts as shortened, which costs a question.
+/// Whether the daemon shortened the text. A text that contains the mark itself counts as shortened: the person is then asked
+/// once more.
 fn cut(text: &str) -> bool {
     text.ends_with(" clipped]") && text.contains("…[")
 }
@@ -305,7 +306,7 @@ fn answer(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Answer> {
         answers,
         content: if args.field.is_empty() { None } else { Some(fields(args, ask)?) },
         mode: args.mode.clone(),
-        ..Answer::plain(decision, By::Cli)
+        ..Answer::plain(decision, AnsweredBy::Cli)
     })
 }
 

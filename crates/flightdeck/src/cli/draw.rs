@@ -89,7 +89,7 @@ pub(super) fn short(n: u64) -> String {
 /// One line of the board.
 pub(super) struct Row {
     pub(super) text: String,
-    /// False for a heading and a hint.
+    /// False for a heading and for the hint of an empty board.
     pub(super) is_session: bool,
 }
 
@@ -124,8 +124,8 @@ fn rank(card: &Card, urgency_first: bool) -> &str {
     if urgency_first { &card.rank.urgency } else { &card.rank.default }
 }
 
-/// Shortest useful title; marks are left out to make room for it.
-const TITLE_MIN: usize = 8;
+/// Shortest useful title. Marks are left out to make room for it.
+const TITLE_COLUMNS_MIN: usize = 8;
 
 struct Widths {
     label: usize,
@@ -152,7 +152,7 @@ fn row(out: &Out, card: &Card, now: Timestamp, widths: &Widths) -> String {
     let waited = duration(now - state.since);
     let id: String = card.id.chars().take(8).collect();
     line.push(&format!(" {waited:>8}  {}  {id:<8}  ", fit(&place(card), widths.place)));
-    let mut for_marks = line.room().saturating_sub(TITLE_MIN);
+    let mut for_marks = line.room().saturating_sub(TITLE_COLUMNS_MIN);
     let mut marks: Vec<_> = marks(card).into_iter().map(|mark| format!("[{mark}]")).collect();
     marks.retain(|mark| {
         let rest = for_marks.checked_sub(1 + columns(mark));

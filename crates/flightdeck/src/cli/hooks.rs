@@ -22,7 +22,7 @@ pub struct HooksArgs {
 
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum Action {
-    /// Install our hooks for good
+    /// Install our hooks permanently
     Install(Options),
     /// Remove all our hooks
     Uninstall(Options),
@@ -77,7 +77,7 @@ pub fn run(
     let file = SettingsFile::new(&settings::settings_path(options.scope, env, cwd)?, &paths.backups());
     // `claude --version` takes a while, so it runs only if the version is needed.
     let registration = |installed| register(options, installed, paths, env, cwd, binary);
-    let writable = |installed| registration(installed).and_then(can_be_delivered);
+    let writable = |installed| registration(installed).and_then(refuse_undeliverable);
     match &args.action {
         Action::Install(_) => show(&file.install(&writable(None)?, Lifetime::Permanent)?, options.json, out)?,
         Action::Uninstall(_) => show(&file.uninstall()?, options.json, out)?,
@@ -106,7 +106,7 @@ impl Action {
 }
 
 /// Refuses a registration whose events could not reach the daemon.
-fn can_be_delivered(wanted: Registration) -> anyhow::Result<Registration> {
+fn refuse_undeliverable(wanted: Registration) -> anyhow::Result<Registration> {
     match &wanted.url {
         Some(_) if wanted.via == Via::Shim => anyhow::bail!(
             "the shim sends to the daemon of this machine only: add --via curl (or http) to send to another"
@@ -128,7 +128,7 @@ fn register(
     binary: &Path,
 ) -> anyhow::Result<Registration> {
     if options.statusline {
-        refuse_to_hide_theirs(options, paths, env, cwd)?;
+        refuse_to_hide_own_status_line(options, paths, env, cwd)?;
     }
     // A project file needs no config folder. Without one there is no registry to read the version from.
     let config = settings::config_dir(env).unwrap_or_default();
@@ -154,7 +154,7 @@ fn register(
 }
 
 /// Refuses a status line in a project file if it would hide the person's own in the user file.
-fn refuse_to_hide_theirs(
+fn refuse_to_hide_own_status_line(
     options: &Options,
     paths: &Paths,
     env: &dyn Fn(&str) -> Option<OsString>,
@@ -167,7 +167,7 @@ fn refuse_to_hide_theirs(
     // Claude Code ignores a user file that cannot be read, so nothing would be hidden.
     if options.scope == Scope::Project && !has(Scope::Project)? && has(Scope::User).unwrap_or(false) {
         anyhow::bail!(
-            "your own status line would not be shown in this project any more: run `flightdeck hooks install \
+            "this project would no longer show your own status line: run `flightdeck hooks install \
              --statusline` without --scope project instead. Nothing was changed"
         );
     }
@@ -274,19 +274,19 @@ mod tests {
                 Registered 30 hooks in ~/.claude/settings.json
                   via curl, for Claude Code 2.1.325 (claude --version)
                   note: the token is not in this file: set FLIGHTDECK_TOKEN in the environment that claude is started in
-                  note: the daemon at http://box:4000 must listen there (bind in its config.toml) and know itself by that name (hosts)
+                  note: the daemon at http://box:4000 must listen on that address (bind in its config.toml) and accept that host name (hosts)
                 exit 0
                 $ hooks status
                 30 of 30 hooks registered in ~/.claude/settings.json, via curl
                   0 handlers of other tools; Claude Code 2.1.325 (claude --version)
                   note: the token is not in this file: set FLIGHTDECK_TOKEN in the environment that claude is started in
-                  note: the daemon at http://box:4000 must listen there (bind in its config.toml) and know itself by that name (hosts)
+                  note: the daemon at http://box:4000 must listen on that address (bind in its config.toml) and accept that host name (hosts)
                 exit 0
                 $ hooks repair
                 All 30 hooks were already registered in ~/.claude/settings.json
                   via curl, for Claude Code 2.1.325 (claude --version)
                   note: the token is not in this file: set FLIGHTDECK_TOKEN in the environment that claude is started in
-                  note: the daemon at http://box:4000 must listen there (bind in its config.toml) and know itself by that name (hosts)
+                  note: the daemon at http://box:4000 must listen on that address (bind in its config.toml) and accept that host name (hosts)
                 exit 0
             "#]],
         );
@@ -307,7 +307,7 @@ mod tests {
                 $ hooks repair --port 5
                 Repaired: 30 hooks are registered in ~/.claude/settings.json
                   via http, for Claude Code 2.1.325 (claude --version)
-                  the file as it was: ~/fd/backups/…
+                  backup of the earlier file: ~/fd/backups/…
                 exit 0
             "#]],
         );
@@ -346,7 +346,7 @@ mod tests {
             exit 0
             $ hooks uninstall
             Removed our hooks from ~/.claude/settings.json
-              the file as it was: ~/fd/backups/…
+              backup of the earlier file: ~/fd/backups/…
             exit 0
             $ hooks uninstall
             There are no hooks of ours in ~/.claude/settings.json
@@ -367,13 +367,13 @@ mod tests {
             $ hooks status
             1 of 30 hooks registered in ~/.claude/settings.json, via http
               out of date: SessionStart, Setup, InstructionsLoaded, UserPromptSubmit, UserPromptExpansion, PreToolUse and 23 more
-              they are not as we left them: run `flightdeck hooks repair`
+              they differ from what Flightdeck wrote: run `flightdeck hooks repair`
               0 handlers of other tools; Claude Code 2.1.325 (claude --version)
             exit 1
             $ hooks repair
             Repaired: 30 hooks are registered in ~/.claude/settings.json
               via http, for Claude Code 2.1.325 (claude --version)
-              the file as it was: ~/fd/backups/…
+              backup of the earlier file: ~/fd/backups/…
             exit 0
             $ hooks status
             30 of 30 hooks registered in ~/.claude/settings.json, via http
@@ -382,12 +382,12 @@ mod tests {
             $ hooks install --via curl
             Registered 30 hooks in ~/.claude/settings.json
               via curl, for Claude Code 2.1.325 (claude --version)
-              the file as it was: ~/fd/backups/…
+              backup of the earlier file: ~/fd/backups/…
             exit 0
             $ hooks status --port 5000
             0 of 30 hooks registered in ~/.claude/settings.json, via curl
               out of date: SessionStart, Setup, InstructionsLoaded, UserPromptSubmit, UserPromptExpansion, PreToolUse and 24 more
-              they are not as we left them: run `flightdeck hooks repair`
+              they differ from what Flightdeck wrote: run `flightdeck hooks repair`
               0 handlers of other tools; Claude Code 2.1.325 (claude --version)
             exit 1
         "#]]);

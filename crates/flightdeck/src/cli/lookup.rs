@@ -1,4 +1,4 @@
-//! Finds sessions as a person names them.
+//! Finds the sessions that a person names on the command line.
 
 use anyhow::{Context, bail};
 use flightdeck_core::ids::SessionId;
@@ -8,10 +8,10 @@ use flightdeck_protocol::sessions::ListSessions;
 
 use crate::client::{Client, ClientError};
 
-/// Rows per page: the daemon's limit.
+/// Rows per page: the most that the daemon sends.
 const PAGE_ROWS: usize = 1000;
 
-/// A session's id is a UUID.
+/// Length of a whole session id, which is a UUID.
 const WHOLE_ID_CHARS: usize = 36;
 
 /// The cards on the board.

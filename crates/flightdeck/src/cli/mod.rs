@@ -51,7 +51,7 @@ enum Command {
     Up(up::UpArgs),
     /// Send one hook event from standard input to the daemon; Claude Code runs this
     Hook,
-    /// Print a status line for Claude Code, or that of your own command after `--`, and send its data to the daemon
+    /// Send the data of the status line to the daemon, and print a status line or run your own command after `--`; Claude Code runs this
     Statusline,
     /// Install, check, repair or remove our hooks in Claude Code's settings
     Hooks(hooks::HooksArgs),
@@ -163,7 +163,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),
         Command::Demo(args) => demo::run(&args, out),
-        // `main` handles the first two itself.
+        // `main.rs` runs `hook` and `statusline` before it comes here; `completions` has returned above.
         Command::Hook | Command::Statusline | Command::Completions { .. } => Ok(0),
     }
 }

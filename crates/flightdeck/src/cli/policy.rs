@@ -5,7 +5,7 @@ use std::io::Write;
 
 use flightdeck_core::approval::answer::{Answer, Decision};
 use flightdeck_core::approval::policy::{Policy, PolicyOutcome, Request, Rule};
-use flightdeck_core::approval::resolution::By;
+use flightdeck_core::approval::resolution::AnsweredBy;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::approvals::ANSWERED;
 use flightdeck_core::log::hold_rules::HoldRules;
@@ -303,7 +303,7 @@ impl Log {
         let Ok(payload) = AskPayload::deserialize(Value::Object(record.payload.clone())) else { return };
         let what = self.asked.remove(&payload.ask_id);
         let Ok(answer) = serde_json::from_value::<Answer>(payload.answer) else { return };
-        if record.name == ANSWERED && answer.by() == By::Policy {
+        if record.name == ANSWERED && answer.by() == AnsweredBy::Policy {
             self.lines.push(Line {
                 at: record.received_at,
                 session_id: record.session_id().cloned().unwrap_or_default(),

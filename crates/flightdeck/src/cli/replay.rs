@@ -50,7 +50,7 @@ fn read(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
     Ok(Box::new(std::io::BufReader::new(file)))
 }
 
-/// A line of `--json`.
+/// One line of the output with `--json`.
 #[derive(Serialize)]
 struct Line<'a> {
     event: &'a str,

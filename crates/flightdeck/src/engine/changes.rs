@@ -14,8 +14,8 @@ pub const VIEWER_LAG_CHANGES_MAX: usize = 1024;
 pub const REPLAY_CHANGES_MAX: usize = 4096;
 /// Bytes of changes kept for them, at most.
 pub const REPLAY_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Bytes of changes kept on a small board. On a larger board as many as the board itself has: a viewer that missed more
-/// gets the board.
+/// Bytes of changes kept for them, at least. On a larger board as many bytes as the board has: a viewer that missed more gets
+/// the board instead.
 pub const REPLAY_BYTES_MIN: usize = 2 * 1024 * 1024;
 
 /// The text around a card in a change.
@@ -53,7 +53,7 @@ impl Change {
     }
 }
 
-/// What a new viewer gets: first what it missed or the board, then each change.
+/// What a new viewer gets: first the changes that it missed or the whole board, then each new change.
 #[derive(Debug)]
 pub struct Subscription {
     pub first: Vec<Arc<Change>>,
@@ -140,7 +140,9 @@ impl Changes {
     pub fn ask(&mut self, event: ChangeName, ask: &AskCard) {
         match serde_json::to_vec(ask) {
             Ok(ask) => drop(self.push(event, &[b"{\"ask\":", &ask, b"}"])),
-            Err(error) => tracing::error!(%error, "an ask could not be written as JSON"),
+            Err(error) => {
+                tracing::error!(%error, "an ask could not be encoded as JSON; viewers do not get it")
+            }
         }
     }
 

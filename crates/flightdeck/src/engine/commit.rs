@@ -1,11 +1,12 @@
 //! Events on their way into the log, and from there into the fleet.
 //!
 //! The store writes one batch while the engine applies the one before it. An event is acknowledged as soon as it is durable.
-//! It is applied before the engine answers a query, so a sender that was acknowledged and then asks sees its event.
+//! It is applied before the engine answers a query, so a sender that was acknowledged and then sends a query sees its event.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::Record;
@@ -20,10 +21,10 @@ use crate::store::{Appended, Pending, StoreError};
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) events: Events,
-    pub(super) enriched: Vec<(String, Box<Summary>)>,
+    pub(super) enriched: Vec<(SessionId, Box<Summary>)>,
     /// Stored only if they are news, which depends on the events before them.
     pub(super) lines: Vec<(Record, Reply)>,
-    /// Answered last, so that they see all of it.
+    /// Answered last, so that they see the whole batch.
     pub(super) queries: Vec<Input>,
 }
 
@@ -78,14 +79,14 @@ impl Engine {
             if self.inputs.is_empty() {
                 tokio::task::yield_now().await;
             }
-            // If the store refused, the engine returns to its loop before it takes more.
+            // If the store failed, the engine returns to its loop before it takes more inputs.
             if batch.is_only_events() && !appended.is_empty() {
                 self.receive_waiting(inputs);
                 self.gather(inputs).await;
                 batch = Batch::sort(inputs);
                 under_way = self.send_off(std::mem::take(&mut batch.events)).await;
             }
-            self.settle(&records, appended).await;
+            self.apply_stored(&records, appended).await;
         }
         self.stamped = Timestamp::default();
         batch
@@ -94,7 +95,7 @@ impl Engine {
     pub(super) async fn commit(&mut self, events: Events) {
         if let Some(UnderWay { records, waiting, pending }) = self.send_off(events).await {
             let appended = self.reply_to_senders(&records, waiting, pending.committed().await);
-            self.settle(&records, appended).await;
+            self.apply_stored(&records, appended).await;
             self.stamped = Timestamp::default();
         }
     }
@@ -154,8 +155,8 @@ impl Engine {
         }
     }
 
-    /// Applies what was stored and carries out the effects.
-    async fn settle(&mut self, records: &[Record], appended: Vec<Appended>) {
+    /// Applies the stored events and carries out their effects.
+    async fn apply_stored(&mut self, records: &[Record], appended: Vec<Appended>) {
         if appended.is_empty() {
             return;
         }
@@ -187,7 +188,7 @@ impl Engine {
 
 fn log_resends(resent: usize) {
     if resent > 0 {
-        tracing::info!(resent, "events came twice; each is applied once");
+        tracing::info!(resent, "events arrived twice; each is applied once");
     }
 }
 

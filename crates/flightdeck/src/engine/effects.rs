@@ -15,7 +15,7 @@ use flightdeck_protocol::changes::ChangeName;
 
 use super::{Engine, outbox};
 
-/// An effect, and the last event that was applied when it arose. A replay gives both the same.
+/// An effect, and the `seq` of the last event that was applied when it arose. A replay gives both the same values.
 #[derive(Debug)]
 pub(super) struct Caused {
     pub(super) seq: u64,
@@ -52,13 +52,13 @@ struct Sorted {
 impl Engine {
     pub(super) async fn carry_out(&mut self, effects: impl IntoIterator<Item = Caused>) {
         let mut sorted = self.sort(effects);
-        self.tell_viewers(&mut sorted);
+        self.notify_viewers(&mut sorted);
         let rules = self.fleet.rules();
         self.outbox.add(sorted.forgotten.iter().filter_map(|(seq, s)| outbox::past_session(*seq, s, rules)));
         self.outbox.flush_if_due(&self.store).await;
     }
 
-    /// What concerns a process or a held hook is done at once.
+    /// Sorts the effects. Effects on a process or a held hook are carried out at once.
     fn sort(&mut self, effects: impl IntoIterator<Item = Caused>) -> Sorted {
         let mut sorted = Sorted::default();
         for Caused { seq, effect } in effects {
@@ -85,7 +85,7 @@ impl Engine {
         sorted
     }
 
-    fn tell_viewers(&mut self, sorted: &mut Sorted) {
+    fn notify_viewers(&mut self, sorted: &mut Sorted) {
         self.unwritten.append(&mut sorted.changed);
         if self.watched || !sorted.completed.is_empty() {
             self.write_changed_cards();
@@ -125,7 +125,7 @@ pub(super) fn card_json(fleet: &Fleet, id: &str) -> Option<Bytes> {
     match serde_json::to_vec(&card) {
         Ok(json) => Some(json.into()),
         Err(error) => {
-            tracing::error!(%error, session = id, "a card could not be written as JSON");
+            tracing::error!(%error, session = id, "a card could not be encoded as JSON; viewers do not get it");
             None
         }
     }

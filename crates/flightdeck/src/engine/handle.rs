@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use flightdeck_core::fleet::Occupant;
+use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::record::Record;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
@@ -68,11 +69,11 @@ impl EngineHandle {
     pub async fn all_cards(&self) -> Result<FleetCards, Stopped> {
         self.ask(Input::AllCards).await
     }
-    pub async fn card(&self, id: &str) -> Result<Option<Card>, Stopped> {
-        self.ask(|reply| Input::Card { id: id.to_owned(), reply }).await
+    pub async fn card(&self, id: &SessionId) -> Result<Option<Card>, Stopped> {
+        self.ask(|reply| Input::Card { id: id.clone(), reply }).await
     }
-    pub async fn explain(&self, id: &str) -> Result<Option<Explanation>, Stopped> {
-        self.ask(|reply| Input::Explain { id: id.to_owned(), reply }).await
+    pub async fn explain(&self, id: &SessionId) -> Result<Option<Explanation>, Stopped> {
+        self.ask(|reply| Input::Explain { id: id.clone(), reply }).await
     }
     /// The states of all sessions since then, as they go over the wire.
     pub async fn history(&self, since: Timestamp) -> Result<Bytes, Stopped> {
@@ -82,16 +83,16 @@ impl EngineHandle {
         self.ask(|reply| Input::Subscribe { last_event_id, reply }).await
     }
     /// Data for a card. Returns before the engine has taken it.
-    pub async fn enrich(&self, id: &str, summary: Summary) -> Result<(), Stopped> {
-        let input = Input::Enriched { id: id.to_owned(), summary: Box::new(summary) };
+    pub async fn enrich(&self, id: SessionId, summary: Summary) -> Result<(), Stopped> {
+        let input = Input::Enriched { id, summary: Box::new(summary) };
         self.inputs.send(input).await.map_err(|_| Stopped)
     }
     /// The sessions whose process is known.
     pub async fn occupants(&self) -> Result<Vec<Occupant>, Stopped> {
         self.ask(Input::Occupants).await
     }
-    pub async fn find_ask(&self, id: &str) -> Result<Option<KnownAsk>, Stopped> {
-        self.ask(|reply| Input::FindAsk { id: id.to_owned(), reply }).await
+    pub async fn find_ask(&self, id: &AskId) -> Result<Option<KnownAsk>, Stopped> {
+        self.ask(|reply| Input::FindAsk { id: id.clone(), reply }).await
     }
     pub fn is_stopped(&self) -> bool {
         self.inputs.is_closed()

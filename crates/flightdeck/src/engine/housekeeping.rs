@@ -13,13 +13,13 @@ use crate::store::{RetentionPolicy, Snapshot, Store, StoreError};
 
 /// Events between snapshots: replaying that many takes a fraction of a second.
 pub const SNAPSHOT_EVERY_EVENTS: usize = 5_000;
-/// A large fleet is written less often: one more event to wait for this many bytes of the last snapshot's text.
+/// A large fleet is written less often: for each of this many bytes of the last snapshot's text, one more event must arrive.
 pub const SNAPSHOT_BYTES_PER_EVENT: usize = 512;
 /// How often old events are looked for.
 pub const RETAIN_EVERY: Duration = Duration::from_secs(600);
-/// Old events are also removed after a snapshot if the log is larger than it may be by one part in this many.
+/// Old events are also removed after a snapshot if the log exceeds its limit by this fraction: one eighth.
 pub const RETAIN_OVER: u64 = 8;
-/// The first time: after the start, and before most daemons end.
+/// When old events are first looked for after the start: early, because some daemons do not run long.
 pub const RETAIN_FIRST_AFTER: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
@@ -104,7 +104,8 @@ impl Keeper {
     }
 }
 
-/// Returns the size of its text, or zero if it could not be written. Without it the next start replays more of the log.
+/// Writes a snapshot and returns the size of its text, or zero if it could not be written. Without a snapshot the next start
+/// replays more of the log.
 async fn save(fleet: Fleet, store: &Store) -> usize {
     let (seq, rules_version) = (fleet.last_seq(), fleet.rules().fold_version());
     let Packed { body, text_bytes } = match snapshots::pack(fleet).await {
@@ -124,7 +125,7 @@ async fn save(fleet: Fleet, store: &Store) -> usize {
     }
 }
 
-/// Then old events are removed at once, not at the next interval.
+/// Whether the log is so large that old events are removed now and not at the next interval.
 async fn is_too_large(store: &Store, policy: RetentionPolicy) -> bool {
     let most = policy.max_bytes.saturating_add(policy.max_bytes / RETAIN_OVER);
     store.size_bytes().await.is_ok_and(|bytes| bytes > most)

@@ -2,7 +2,7 @@
 
 use flightdeck_core::approval::resolution::{NeedKind, Resolution};
 use flightdeck_core::fleet::{Fleet, FoundAsk};
-use flightdeck_core::ids::{AgentId, SessionId};
+use flightdeck_core::ids::{AgentId, AskId, SessionId};
 use flightdeck_core::time::Timestamp;
 
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct KnownAsk {
 }
 
 impl KnownAsk {
-    pub(super) fn find(fleet: &Fleet, id: &str) -> Option<Self> {
+    pub(super) fn find(fleet: &Fleet, id: &AskId) -> Option<Self> {
         let (session, found) = fleet.find_ask(id)?;
         let session_id = session.id.clone();
         Some(match found {

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flightdeck_core::fleet::{Fleet, Occupant};
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::time::{Millis, Timestamp};
@@ -80,11 +80,11 @@ pub enum Input {
     AllCards(oneshot::Sender<FleetCards>),
     /// One card of the fleet, on the board or replaced.
     Card {
-        id: String,
+        id: SessionId,
         reply: oneshot::Sender<Option<Card>>,
     },
     Explain {
-        id: String,
+        id: SessionId,
         reply: oneshot::Sender<Option<Explanation>>,
     },
     /// The states of all sessions since then, encoded.
@@ -98,14 +98,14 @@ pub enum Input {
     },
     /// What was read of a session's transcripts.
     Enriched {
-        id: String,
+        id: SessionId,
         summary: Box<Summary>,
     },
     /// The sessions whose process is known.
     Occupants(oneshot::Sender<Vec<Occupant>>),
     /// An ask, open or ended.
     FindAsk {
-        id: String,
+        id: AskId,
         reply: oneshot::Sender<Option<KnownAsk>>,
     },
     /// Write a snapshot and end.
@@ -228,7 +228,7 @@ impl Engine {
             self.keeper.save_now(&self.fleet, &self.store).await;
         } else {
             tracing::warn!(
-                "no snapshot was written: an effect is not stored; the next start brings it again"
+                "no snapshot was written, because an effect is not stored yet; the next start replays it"
             );
         }
     }
@@ -244,14 +244,14 @@ impl Engine {
         }
     }
 
-    /// An hour if no timer runs: a sleeping engine costs nothing.
+    /// How long until the next timer is due. An hour if there is none: a sleeping engine costs nothing.
     fn until_next_timer(&mut self) -> std::time::Duration {
         let now = self.clock.now(self.fleet.now());
         let due = self.fleet.next_wake().map_or(Millis::hours(1), |at| at - now);
         std::time::Duration::from_millis(due.0.max(0) as u64)
     }
 
-    /// Handles the batch, and the events that arrive while it is stored. Queries come last, so that they see all of it.
+    /// Handles the batch, and the events that arrive while it is stored. Queries come last, so that they see the whole batch.
     async fn handle(&mut self, inputs: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
         let batch = Batch::sort(inputs);
         let Batch { enriched, lines, queries, .. } = self.commit_all(inputs, batch).await;
@@ -266,8 +266,9 @@ impl Engine {
         queries.into_iter().fold(None, |stopped, query| self.answer(query).or(stopped))
     }
 
-    /// After the batch's events, so that the first line of a session finds it. A client with a `refreshInterval` sends the
-    /// same line every second: that is not worth a write.
+    /// Stores the status lines and transcript growth that say anything new. Runs after the batch's events, so that the first
+    /// status line of a session finds its session. A client with a `refreshInterval` repeats its line every second, and a
+    /// repeated line is not stored.
     async fn commit_news(&mut self, lines: Vec<(Record, Reply)>) {
         let mut news = Events::default();
         for (record, reply) in lines {
@@ -281,12 +282,12 @@ impl Engine {
         self.commit(news).await;
     }
 
-    /// Transcripts are not events: what was read is stored beside the log, and read again after a restart.
-    async fn enrich(&mut self, enriched: Vec<(String, Box<Summary>)>) {
+    /// Puts data from transcripts on the cards. This data is not an event: it is stored beside the log and loaded at a restart.
+    async fn enrich(&mut self, enriched: Vec<(SessionId, Box<Summary>)>) {
         let now = self.clock.now(self.fleet.now());
         let mut effects: Vec<_> = effects::tick(&mut self.fleet, now).collect();
         for (id, summary) in enriched {
-            effects.extend(Caused::by(self.fleet.last_seq(), self.fleet.enrich(&id.into(), *summary)));
+            effects.extend(Caused::by(self.fleet.last_seq(), self.fleet.enrich(&id, *summary)));
         }
         self.carry_out(effects).await;
     }
@@ -317,7 +318,7 @@ impl Engine {
         None
     }
 
-    fn card(&self, id: &str) -> Option<Card> {
+    fn card(&self, id: &SessionId) -> Option<Card> {
         Some(view::card(self.fleet.get(id)?, self.fleet.rules()))
     }
 

@@ -1,5 +1,5 @@
 //! Effects that must not be lost. Each is stored in the outbox before it is carried out, and no snapshot is written while one
-//! is not stored: a replay from an older snapshot would bring it again.
+//! is not stored: after a crash, a replay from an older snapshot then produces it again.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Kind {
 pub(super) fn past_session(seq: u64, session: &Session, rules: &Rules) -> Option<OutboxEffect> {
     let card = view::card(session, rules);
     let row = StoredSession {
-        id: card.id.to_string(),
+        id: card.id.clone(),
         project: Some(card.project.name.clone()),
         title: card.title.clone(),
         started_at: card.started_at,
@@ -53,7 +53,7 @@ pub(super) fn past_session(seq: u64, session: &Session, rules: &Rules) -> Option
         card: serde_json::to_string(&card).ok()?,
     };
     let kind = Kind::PastSession;
-    let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.id.clone() };
+    let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.id.to_string() };
     Some(OutboxEffect { key, body: serde_json::to_string(&row).ok()?, repeatable: kind.is_repeatable() })
 }
 
@@ -103,7 +103,7 @@ impl Outbox {
         self.retry_at = None;
         if let Err(error) = self.advance(store).await {
             let effects = self.unsaved.len() + self.waiting.len();
-            tracing::error!(%error, effects, "sessions that left the board could not be stored; they are tried again");
+            tracing::error!(%error, effects, "sessions that left the board could not be stored; the engine tries again");
             self.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
     }
@@ -124,7 +124,7 @@ impl Outbox {
     }
 }
 
-/// An effect that cannot be read would stay in the outbox for ever: it is dropped.
+/// The row that an effect writes. An effect that cannot be read is dropped, because it would stay in the outbox for ever.
 fn row(effect: &OutboxEffect) -> Option<StoredSession> {
     let read = match Kind::parse(&effect.key.kind) {
         Some(Kind::PastSession) => serde_json::from_str(&effect.body).map_err(|e| e.to_string()),

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use flightdeck_core::approval::card::AskCard;
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::session::Session;
 
 /// Reads the transcripts of sessions. The engine says which sessions to read. Neither call may block.
@@ -10,7 +11,7 @@ pub trait TranscriptWatch: Debug + Send + Sync {
     /// Something happened to the session: its transcript may have grown.
     fn touched(&self, session: &Session);
     /// The session left the board.
-    fn forget(&self, session_id: &str);
+    fn forget(&self, session_id: &SessionId);
 }
 
 /// Hooks whose reply is held open for an ask. The engine says when a hook need not wait any longer.

@@ -65,7 +65,7 @@ async fn from_nothing(store: &Store, rules: Rules) -> Result<Fleet, StoreError> 
             if let Some(ended) = session.ended_at
                 && log_begins.is_none_or(|begins| session.started_at < begins)
             {
-                fleet.remember_ended(session.id.into(), ended);
+                fleet.remember_ended(session.id, ended);
             }
         }
         before = page.next_before;
@@ -128,7 +128,7 @@ mod tests {
 
     fn stored(n: usize) -> StoredSession {
         let at = Timestamp::from_millis(n as i64);
-        let (id, card) = (format!("s{n}"), "{}".to_owned());
+        let (id, card) = (format!("s{n}").into(), "{}".to_owned());
         StoredSession {
             id,
             project: None,
@@ -158,9 +158,9 @@ mod tests {
             .await
             .unwrap();
         let sessions = [
-            StoredSession { id: "before".to_owned(), ..stored(0) },
-            StoredSession { id: "made room".to_owned(), ended_at: None, ..stored(0) },
-            StoredSession { id: "in the log".to_owned(), ..stored(11 * hour as usize) },
+            StoredSession { id: "before".into(), ..stored(0) },
+            StoredSession { id: "made room".into(), ended_at: None, ..stored(0) },
+            StoredSession { id: "in the log".into(), ..stored(11 * hour as usize) },
         ];
         store.put_sessions(sessions.into()).await.unwrap();
         let remembered = async || {

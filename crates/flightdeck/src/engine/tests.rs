@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::pin::pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::session::Session;
 use flightdeck_core::wire::hook::HookDraft;
@@ -33,7 +34,7 @@ struct NoTranscripts;
 
 impl TranscriptWatch for NoTranscripts {
     fn touched(&self, _: &Session) {}
-    fn forget(&self, _: &str) {}
+    fn forget(&self, _: &SessionId) {}
 }
 
 /// An engine whose store executes one command for each permit.
@@ -85,7 +86,7 @@ async fn a_sender_that_was_acknowledged_and_then_asks_sees_its_event() {
             for n in 0..50 {
                 let session = format!("s{sender}-{n}");
                 engine.append(vec![hook(&session, "UserPromptSubmit")]).await.unwrap();
-                assert!(engine.card(&session).await.unwrap().is_some(), "{session}");
+                assert!(engine.card(&session.as_str().into()).await.unwrap().is_some(), "{session}");
             }
         });
     }
@@ -99,7 +100,8 @@ async fn events_that_arrive_during_a_write_are_written_next_and_acknowledged_by_
     assert!(first.as_mut().now_or_never().is_none());
     stage.settle().await;
     let mut second = pin!(stage.engine.append(vec![hook("a", "Stop")]));
-    let mut asked = pin!(stage.engine.card("a"));
+    let id = SessionId::from("a");
+    let mut asked = pin!(stage.engine.card(&id));
     assert!(second.as_mut().now_or_never().is_none());
     assert!(asked.as_mut().now_or_never().is_none());
     stage.settle().await;
@@ -147,8 +149,8 @@ async fn a_batch_that_fails_does_not_affect_the_next_one() {
     stage.permits.add_permits(100);
     assert!(first.await.is_err());
     assert_eq!(second.await.unwrap()[0].seq, 1);
-    assert!(stage.engine.card("a").await.unwrap().is_none());
-    assert!(stage.engine.card("b").await.unwrap().is_some());
+    assert!(stage.engine.card(&"a".into()).await.unwrap().is_none());
+    assert!(stage.engine.card(&"b".into()).await.unwrap().is_some());
     assert_eq!(stage.store.last_seq().await.unwrap(), 1);
 }
 

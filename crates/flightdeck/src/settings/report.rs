@@ -44,7 +44,9 @@ impl fmt::Display for SettingsChange {
             SettingsOutcome::Installed => writeln!(f, "Registered {count} hooks in {path}")?,
             SettingsOutcome::Repaired => writeln!(f, "Repaired: {count} hooks are registered in {path}")?,
             SettingsOutcome::Removed => writeln!(f, "Removed our hooks from {path}")?,
-            SettingsOutcome::Kept => writeln!(f, "Left the hooks in {path}: they were installed for good")?,
+            SettingsOutcome::Kept => {
+                writeln!(f, "Left the hooks in {path}: they were installed permanently")?
+            }
             SettingsOutcome::Unchanged if count > 0 => {
                 writeln!(f, "All {count} hooks were already registered in {path}")?
             }
@@ -57,7 +59,7 @@ impl fmt::Display for SettingsChange {
             writeln!(f, "  {sentence}")?;
         }
         if let Some(backup) = &self.backup {
-            writeln!(f, "  the file as it was: {}", backup.display())?;
+            writeln!(f, "  backup of the earlier file: {}", backup.display())?;
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "  note: {note}"))
     }
@@ -117,7 +119,7 @@ impl fmt::Display for Status {
             writeln!(f, "  {sentence}")?;
         }
         if self.drift {
-            writeln!(f, "  they are not as we left them: run `flightdeck hooks repair`")?;
+            writeln!(f, "  they differ from what Flightdeck wrote: run `flightdeck hooks repair`")?;
         }
         let s = if self.foreign == 1 { "" } else { "s" };
         writeln!(f, "  {} handler{s} of other tools; Claude Code {}", self.foreign, self.version)?;

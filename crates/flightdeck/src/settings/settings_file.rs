@@ -25,7 +25,7 @@ const DISABLED_NOTE: &str =
 const TOKEN_NOTE: &str =
     "the token is not in this file: set FLIGHTDECK_TOKEN in the environment that claude is started in";
 
-const URL_NOTE: &str = "listen there (bind in its config.toml) and know itself by that name (hosts)";
+const URL_NOTE: &str = "listen on that address (bind in its config.toml) and accept that host name (hosts)";
 
 /// One settings file, and the folder where its backups go.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl SettingsFile {
         Ok(SettingsChange { backup: edited.backup, ..self.change(outcome) })
     }
 
-    /// Removes the handlers that report to `home`, unless they were installed for good. A daemon calls this when it stops.
+    /// Removes the handlers that report to `home`, unless they were installed permanently. A daemon calls this when it stops.
     pub fn release(&self, home: &Path) -> Result<SettingsChange, SettingsError> {
         match self.receipts.receipt(&file_io::real_path(&self.path)?) {
             Some(receipt) if !receipt.for_good => self.remove(Some(home)),

@@ -101,7 +101,7 @@ impl Trouble {
             Self::HalfALine => &["is not a frame; it was refused"],
             Self::TornSpoolFile => &["holds no event and is set aside"],
             Self::ClockForward(_) => &["the wall clock went ahead"],
-            Self::SpooledAgain => &["events came twice"],
+            Self::SpooledAgain => &["events arrived twice"],
             Self::Flood(_) | Self::NeverReads | Self::ReconnectsForever(_) | Self::KilledHook => &[],
         }
     }

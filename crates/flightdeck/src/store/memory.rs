@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::record::{EventId, Record, Verbatim};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Counted;
@@ -30,7 +31,7 @@ struct Data {
     last_seq: u64,
     counts: Counts,
     snapshots: Vec<Snapshot>,
-    sessions: BTreeMap<String, StoredSession>,
+    sessions: BTreeMap<SessionId, StoredSession>,
     outbox: BTreeMap<OutboxKey, OutboxBody>,
     outbox_horizon: u64,
     transcripts: BTreeMap<String, TranscriptBatch>,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ pub trait PastSessions {
 /// A session that left the board. Its row is never removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredSession {
-    pub id: String,
+    pub id: SessionId,
     pub project: Option<String>,
     pub title: Option<String>,
     pub started_at: Timestamp,
@@ -38,13 +39,13 @@ impl StoredSession {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionCursor {
     pub last_activity_at: Timestamp,
-    pub id: String,
+    pub id: SessionId,
 }
 
 impl SessionCursor {
     pub fn parse(text: &str) -> Option<Self> {
         let (ms, id) = text.split_once('-')?;
-        Some(Self { last_activity_at: Timestamp::from_millis(ms.parse().ok()?), id: id.to_owned() })
+        Some(Self { last_activity_at: Timestamp::from_millis(ms.parse().ok()?), id: id.into() })
     }
 }
 

@@ -315,7 +315,7 @@ async fn a_snapshot_is_chosen(store: &Store) {
 
 fn session(n: i64) -> StoredSession {
     StoredSession {
-        id: format!("s-{n}"),
+        id: format!("s-{n}").into(),
         project: Some("api".into()),
         title: (n != 2).then(|| format!("Título {n}")),
         started_at: start(),
@@ -333,7 +333,7 @@ async fn sessions_are_kept(store: &Store) {
     assert_eq!(ids(&first), ["s-9", "s-4", "s-3"]);
     let cursor = first.next_before.map(|c| c.to_string()).and_then(|text| SessionCursor::parse(&text));
     let second = store.stored_sessions(cursor, 3).await.unwrap();
-    assert_eq!((ids(&second), second.next_before), (vec!["s-2".to_owned(), "s-1".to_owned()], None));
+    assert_eq!((ids(&second), second.next_before), (vec!["s-2".into(), "s-1".into()], None));
     assert_eq!(store.stored_session("s-1").await.unwrap(), Some(session(1)));
     assert_eq!(store.stored_session("unknown").await.unwrap(), None);
 }

@@ -11,9 +11,9 @@ use super::pane::{self, Place};
 use super::refusal::Refused;
 use super::tmux::Tmux;
 
-/// Longest run of `focus_command`, which may have to wake a window manager.
+/// Longest run time of `focus_command`, which may have to wake a window manager.
 const FOCUS_COMMAND_MAX: Duration = Duration::from_secs(5);
-/// Longest part of its error output that is shown.
+/// Longest part of the command's error output that is shown.
 const ERROR_CHARS_MAX: usize = 300;
 
 /// A terminal that is attached to the tmux server.
@@ -69,11 +69,11 @@ impl TryFrom<String> for FocusCommand {
     type Error = String;
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let words = shlex::split(&text).filter(|words| !words.is_empty());
-        let words = words.ok_or("focus_command is empty or has a quote without its end")?;
+        let words = words.ok_or("focus_command is empty or has an unclosed quote")?;
         for name in words.iter().flat_map(|word| placeholders(word)) {
             if !PLACEHOLDERS.contains(&name) {
                 return Err(format!(
-                    "focus_command knows no {{{name}}}, only {{{}}}",
+                    "focus_command has the unknown placeholder {{{name}}}; known are {{{}}}",
                     PLACEHOLDERS.join("} {")
                 ));
             }

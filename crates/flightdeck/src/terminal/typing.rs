@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flightdeck_core::session::state_name::StateName;
-use flightdeck_core::view::lens::Takes;
+use flightdeck_core::view::lens::TerminalInput;
 use flightdeck_protocol::terminal::Draft;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -86,19 +86,19 @@ pub async fn interrupt(
         working(session).await?;
     }
     press(tmux, place, &["Escape"]).await?;
-    Ok(until(session, |now| now.state.takes() != Some(Takes::Interrupt)).await)
+    Ok(until(session, |now| now.state.terminal_input() != Some(TerminalInput::Interrupt)).await)
 }
 
 async fn idle(session: &mut impl SessionWatch) -> Result<SessionNow, Refused> {
     match session.now().await {
-        Some(now) if now.state.takes() == Some(Takes::Prompt) => Ok(now),
+        Some(now) if now.state.terminal_input() == Some(TerminalInput::Prompt) => Ok(now),
         now => Err(Refused::NotIdle { label: label(now) }),
     }
 }
 
 async fn working(session: &mut impl SessionWatch) -> Result<(), Refused> {
     match session.now().await {
-        Some(now) if now.state.takes() == Some(Takes::Interrupt) => Ok(()),
+        Some(now) if now.state.terminal_input() == Some(TerminalInput::Interrupt) => Ok(()),
         now => Err(Refused::NotWorking { label: label(now) }),
     }
 }

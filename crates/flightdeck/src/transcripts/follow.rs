@@ -336,7 +336,7 @@ impl Follower {
         let summary = Summary { around, ..Summary::of(live.known().clone(), &self.prices) };
         if summary.known.is_anything() || summary.around != Surroundings::default() {
             // This fails only while the daemon stops, and then no viewer needs the summary.
-            let _ = self.engine.enrich(&live.session_id, summary).await;
+            let _ = self.engine.enrich(live.session_id.as_str().into(), summary).await;
         }
     }
 }

@@ -108,7 +108,11 @@ impl TestDaemon {
         self.engine.append(vec![draft.into_record(clock::fresh_id()).unwrap()]).await.unwrap();
     }
     pub(super) async fn card(&self, session: &str) -> Value {
-        self.engine.card(session).await.unwrap().map_or(Value::Null, |c| serde_json::to_value(c).unwrap())
+        self.engine
+            .card(&session.into())
+            .await
+            .unwrap()
+            .map_or(Value::Null, |c| serde_json::to_value(c).unwrap())
     }
     pub(super) async fn until(&self, session: &str, what: impl Fn(&Value) -> bool) -> Value {
         let began = Instant::now();

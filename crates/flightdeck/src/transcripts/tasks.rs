@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::repository::small_file;
 
-/// Most entries of the folder that are read: beside each task there are a lock and a marker.
+/// Most entries of the folder that are read. The folder also contains lock files and markers.
 const ENTRIES_MAX: usize = 1000;
 
 #[derive(Deserialize)]

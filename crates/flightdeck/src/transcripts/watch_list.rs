@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::session::Session;
 use flightdeck_core::time::Timestamp;
 use tokio::sync::Notify;
@@ -136,10 +137,10 @@ impl TranscriptWatch for WatchList {
         }
     }
 
-    fn forget(&self, session_id: &str) {
+    fn forget(&self, session_id: &SessionId) {
         let mut state = self.state();
-        state.touched.remove(session_id);
-        state.forgotten.insert(session_id.to_owned());
+        state.touched.remove(session_id.as_str());
+        state.forgotten.insert(session_id.to_string());
         drop(state);
         self.shared.wake.notify_one();
     }

@@ -140,7 +140,7 @@ fn an_invalid_answer_changes_nothing() {
         (json!({"decision": "cancel"}), "only an elicitation can be cancelled; allow or deny"),
         (
             json!({"decision": "allow", "answers": {"q": "a"}}),
-            "`answers` does not go with this request and decision",
+            "`answers` is not a field for this kind of request and this decision",
         ),
         (json!({"decision": "perhaps"}), "unknown variant `perhaps`"),
         (json!({"decision": "deny", "reason": "no"}), "an answer has no field `reason`"),

@@ -1,4 +1,4 @@
-//! A card in the short form of the core's tests.
+//! The board as test data: a card in the short form of the core's tests, and the board that a log must give.
 
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
@@ -12,7 +12,8 @@ use serde_json::Value;
 #[allow(dead_code, reason = "the core's tests use all of it; here it only reads cards")]
 mod script;
 
-pub(crate) fn read(card: &Value) -> String {
+/// The card in the short form: group, state and label.
+pub(crate) fn short_form(card: &Value) -> String {
     script::read(&serde_json::from_value::<Card>(card.clone()).unwrap())
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn assert_same(board: &[Value], expected: &[Value]) {
 }
 
 /// The board of a log at a given time, as JSON.
-pub(crate) fn of(records: &[Record], rules: Rules, now: Timestamp) -> Vec<Value> {
+pub(crate) fn board_of(records: &[Record], rules: Rules, now: Timestamp) -> Vec<Value> {
     let mut fleet = fold(records, rules);
     let _ = fleet.tick(now);
     flightdeck_core::view::board(&fleet).iter().map(|card| serde_json::to_value(card).unwrap()).collect()

@@ -67,7 +67,7 @@ fn an_unreadable_stored_card_does_not_hide_others() {
     let store = flightdeck::store::Store::in_memory().unwrap();
     let deck = InProcessDaemon::builder().store(store.clone()).heartbeat_every(DEADLINE).start();
     let stored = |id: &str, card: String| flightdeck::store::StoredSession {
-        id: id.to_owned(),
+        id: id.into(),
         project: None,
         title: None,
         started_at: crate::in_process::noon(),

@@ -136,7 +136,7 @@ fn every_acknowledged_event_survives_kill_9_under_load_and_the_board_is_the_same
     }
 
     let daemon = home.daemon();
-    board::assert_same(&unheld(daemon.board()), &unheld(board::of(&log, rules(), clock::now())));
+    board::assert_same(&unheld(daemon.board()), &unheld(board::board_of(&log, rules(), clock::now())));
     assert!(daemon.board().len() > 20);
 
     // A sender without an acknowledgement sends again; duplicates must be recognised.

@@ -17,7 +17,7 @@ pub use self::request::Request;
 
 use self::glob::Glob;
 use super::answer::{Answer, Decision};
-use super::resolution::By;
+use super::resolution::AnsweredBy;
 
 /// The model reads this if the denying rule has no message.
 const DENIED: &str = "A rule of the user's Flightdeck policy denies this.";
@@ -185,7 +185,7 @@ impl Policy {
     pub fn decide(&self, request: &Request<'_>) -> PolicyOutcome<'_> {
         let about: Vec<&Rule> = self.rules.iter().filter(|rule| rule.is_about(request)).collect();
         let guesses = match request.text {
-            Some(line) if request.is_command => shell::perhaps_commands(line),
+            Some(line) if request.is_command => shell::possible_commands(line),
             Some(path) if request.is_path => vec![straight(path)],
             text => text.map(ToOwned::to_owned).into_iter().collect(),
         };
@@ -216,9 +216,9 @@ impl Policy {
         match outcome {
             PolicyOutcome::Deny(by) => {
                 let message = Some(by.message().unwrap_or(DENIED).to_owned());
-                Some(Answer { message, rule, ..Answer::plain(Decision::Deny, By::Policy) })
+                Some(Answer { message, rule, ..Answer::plain(Decision::Deny, AnsweredBy::Policy) })
             }
-            _ => Some(Answer { rule, ..Answer::plain(Decision::Allow, By::Policy) }),
+            _ => Some(Answer { rule, ..Answer::plain(Decision::Allow, AnsweredBy::Policy) }),
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn commands(line: &str) -> Option<Vec<String>> {
     certain.then_some(parts)
 }
 
-/// The program is written out: the shell would expand `/bin/r? -rf x`.
+/// Whether the program's name has no pattern that the shell would expand, as in `/bin/r? -rf x`.
 fn is_named(command: &str) -> bool {
     command.split_whitespace().next().is_some_and(|name| !name.contains(['*', '?', '[', '~']))
 }
@@ -35,9 +35,9 @@ fn is_special(c: char) -> bool {
         || (c.is_control() && c != '\t')
 }
 
-/// Every part of a line that might be a command, for denying. White space is single and quotes are removed. Each part is
-/// listed a second time with the folders of its programs removed.
-pub(super) fn perhaps_commands(line: &str) -> Vec<String> {
+/// Every part of a line that might be a command. Deny rules are compared with each of them. White space is reduced to single
+/// spaces and quotes are removed. Each part is listed a second time with the folders of its programs removed.
+pub(super) fn possible_commands(line: &str) -> Vec<String> {
     let plain: String =
         line.replace("\\\n", "").chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
     let pieces = std::iter::once(plain.as_str()).chain(plain.split(is_special));

@@ -162,7 +162,7 @@ fn a_refusal_wins_wherever_it_stands_and_needs_only_a_guess() {
         "#]],
     );
     let answer = policy.answer(&asked("Bash", json!({"command": "git push"}))).unwrap();
-    assert_eq!((answer.message.as_deref(), answer.by()), (Some("push by hand"), By::Policy));
+    assert_eq!((answer.message.as_deref(), answer.by()), (Some("push by hand"), AnsweredBy::Policy));
     let answer = policy.answer(&asked("Bash", json!({"command": "rm -rf /x"}))).unwrap();
     assert_eq!(answer.message.as_deref(), Some(DENIED));
 }

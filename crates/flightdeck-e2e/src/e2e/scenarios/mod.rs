@@ -69,17 +69,17 @@ fn open_asks(card: &Value) -> impl Iterator<Item = &Value> {
 
 pub(super) static ALL: &[Scenario] = &[
     asking("print", "print mode, with and without a tool it may not use", turn::print),
-    asking("print_errors", "the API refuses in print mode", turn::print_errors),
+    asking("print_errors", "the API returns an error in print mode", turn::print_errors),
     free("turn", "plain turns with and without tools", turn::turn),
-    free("tool_failure", "a tool fails and Claude goes on", turn::tool_failure),
+    free("tool_failure", "a tool fails and Claude continues", turn::tool_failure),
     free("queued_prompt", "a prompt typed while a tool runs", turn::queued_prompt),
     asking("shell_command", "a person runs a command with !", turn::shell_command),
     free("todos", "Claude keeps a list of tasks", turn::todos),
-    asking("api_errors", "the API refuses, after retries and at once", turn::api_errors),
+    asking("api_errors", "the API returns errors: after retries, and at once", turn::api_errors),
     Scenario {
         slow: true,
         only_source: true,
-        ..asking("idle_notification", "no answer for a minute", turn::idle_notification)
+        ..asking("idle_notification", "the person does nothing for a minute", turn::idle_notification)
     },
     asking("permission_yes", "a permission is given", ask::permission_yes),
     asking("permission_no", "a permission is refused by its last option", ask::permission_no),
@@ -99,7 +99,7 @@ pub(super) static ALL: &[Scenario] = &[
         hooks_first: false,
         ..asking(
             "esc_pre_tool_hook",
-            "Esc while a hook of the person's own holds a tool up",
+            "Esc while the person's own PreToolUse hook delays a tool",
             interrupt::pre_tool_hook,
         )
     },
@@ -107,11 +107,11 @@ pub(super) static ALL: &[Scenario] = &[
         hooks_first: false,
         ..asking(
             "esc_stop_hook",
-            "Esc while a hook of the person's own holds the end up",
+            "Esc while the person's own Stop hook delays the end of the turn",
             interrupt::stop_hook,
         )
     },
-    free("background_agent", "an agent works on after the turn", many::background_agent),
+    free("background_agent", "an agent keeps working after the turn", many::background_agent),
     free("foreground_agent", "the turn waits for its agent", many::foreground_agent),
     asking("agent_permission", "a background agent asks for permission", many::agent_permission),
     asking(
@@ -119,19 +119,23 @@ pub(super) static ALL: &[Scenario] = &[
         "a foreground agent asks for permission",
         many::foreground_agent_permission,
     ),
-    free("background_shell", "a command works on after the turn", many::background_shell),
+    free("background_shell", "a command keeps running after the turn", many::background_shell),
     asking("four_at_once", "four terminals in four states", many::four_at_once),
     Scenario {
         slow: true,
         ..asking("twenty_at_once", "twenty terminals in four states", many::twenty_at_once)
     },
-    asking("clear", "/clear puts a new session in the old one's place", context::clear),
-    asking("model", "/model goes on with another model", context::model),
+    asking("clear", "/clear replaces the session with a new one", context::clear),
+    asking("model", "/model switches to another model", context::model),
     asking("compact", "/compact", context::compact),
     asking("auto_compact", "the context is full", context::auto_compact),
     asking("resume", "a session is resumed by id", context::resume),
     asking("fork", "a session is forked", context::fork),
-    asking("in_app_resume", "/resume goes to another session in the same terminal", context::in_app_resume),
+    asking(
+        "in_app_resume",
+        "/resume switches to another session in the same terminal",
+        context::in_app_resume,
+    ),
     Scenario {
         hooks_first: false,
         ..asking(
@@ -142,26 +146,34 @@ pub(super) static ALL: &[Scenario] = &[
     },
     acting(
         "answer",
-        "yes, no and always from the board, and how soon",
+        "a permission is allowed, denied and always allowed on the board; the delay is measured",
         answer::permission::permission_answered,
     ),
     acting("answer_question", "questions are answered on the board", answer::question::question_answered),
     acting("answer_plan", "plans are sent back and approved on the board", answer::plan::plan_answered),
-    acting("answer_several", "two requests at once, and those of an agent", answer::agents::several),
-    acting("answer_terminal", "the terminal is first", answer::race::terminal_first),
-    acting("answer_race", "the terminal and the board at the same moment", answer::race::both_at_once),
-    acting("answer_cli", "answers and a prompt by the command line", answer::cli::answered),
+    acting("answer_several", "two requests at once, and the requests of an agent", answer::agents::several),
+    acting(
+        "answer_terminal",
+        "the person answers in the terminal before the board",
+        answer::race::terminal_first,
+    ),
+    acting("answer_race", "terminal and board answer at the same moment", answer::race::both_at_once),
+    acting("answer_cli", "answers and a prompt are sent with the command line", answer::cli::answered),
     acting("answer_timeout", "no answer before the hold times out", answer::hold::timeout),
     acting("answer_killed", "the daemon dies while a hook waits", answer::hold::daemon_killed),
-    acting("answer_print", "print mode, held only where wanted", answer::hold::print),
+    acting("answer_print", "print mode: a request is held only if hold_print is set", answer::hold::print),
     acting(
         "answer_elicitation",
-        "a server's form is filled in on the board",
+        "the form of an MCP server is filled in on the board",
         answer::elicitation::elicitation,
     ),
     acting("send", "the daemon types prompts of all kinds", terminal::send),
-    acting("send_command", "the daemon types what the client would run itself", terminal::send_command),
-    acting("send_draft", "the daemon finds a draft, a menu, a question", terminal::send_draft),
+    acting(
+        "send_command",
+        "the daemon types text that the client would run as a command",
+        terminal::send_command,
+    ),
+    acting("send_draft", "the daemon finds a draft, a menu or a question in the pane", terminal::send_draft),
     Scenario {
         allow_tools: true,
         ..acting("send_interrupt", "the daemon interrupts a tool and ends the client", terminal::interrupt)
@@ -170,10 +182,10 @@ pub(super) static ALL: &[Scenario] = &[
         allow_tools: true,
         ..acting("send_vim", "the daemon types and interrupts in vim mode", terminal::vim)
     },
-    acting("focus", "the daemon shows a pane to its person only", terminal::focus),
+    acting("focus", "the daemon shows a pane only in the tmux client that was used last", terminal::focus),
     Scenario {
         hooks_first: false,
-        ..asking("status_line", "our status line around the person's own", numbers::status_line)
+        ..asking("status_line", "our status line wraps the person's own", numbers::status_line)
     },
     asking("end_exit", "/exit", end::exit),
     asking("end_ctrl_c", "Ctrl-C twice", end::ctrl_c),

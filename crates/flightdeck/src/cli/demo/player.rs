@@ -18,9 +18,9 @@ use crate::clock;
 use crate::engine::EngineHandle;
 use crate::paths::Paths;
 
-/// Past events that are appended at once.
+/// Past events that are appended in one batch.
 const CATCH_UP_EVENTS: usize = 256;
-/// Most requests that are held at once, half of the daemon's limit. Further ones are answered in their terminal only.
+/// Most requests that are held at once: half of the daemon's limit. Further requests are answered only in their simulated terminal.
 const HELD_MAX: usize = HOLDS_MAX / 2;
 
 type Answered = (SimEvent, Verdict);

@@ -26,7 +26,7 @@ pub(super) fn put_in(tx: &Transaction<'_>, sessions: &[StoredSession]) -> Result
     let mut put = tx.prepare_cached(PUT)?;
     for s in sessions {
         put.execute(params![
-            s.id,
+            s.id.as_str(),
             s.project,
             s.title,
             s.started_at.as_millis(),
@@ -40,7 +40,7 @@ pub(super) fn put_in(tx: &Transaction<'_>, sessions: &[StoredSession]) -> Result
 
 pub(super) fn page(conn: &Connection, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
     // No time is later than this one, so the first page comes before it.
-    let (at, id) = before.map_or((i64::MAX, ""), |b| (b.last_activity_at.as_millis(), &b.id));
+    let (at, id) = before.map_or((i64::MAX, ""), |b| (b.last_activity_at.as_millis(), b.id.as_str()));
     let one_more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
     let mut select = conn.prepare_cached(PAGE)?;
     let sessions = select.query_map(params![at, id, one_more], session)?.collect::<Result<_, _>>()?;
@@ -53,7 +53,7 @@ pub(super) fn one(conn: &Connection, id: &str) -> Result<Option<StoredSession>> 
 
 fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
     Ok(StoredSession {
-        id: row.get(0)?,
+        id: row.get::<_, String>(0)?.into(),
         project: row.get(1)?,
         title: row.get(2)?,
         started_at: Timestamp::from_millis(row.get(3)?),

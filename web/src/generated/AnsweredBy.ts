@@ -2,4 +2,4 @@
 /**
  * Who answered.
  */
-export type By = "web" | "cli" | "tui" | "api" | "policy" | "terminal";
+export type AnsweredBy = "web" | "cli" | "tui" | "api" | "policy" | "terminal";

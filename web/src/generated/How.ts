@@ -1,2 +1,0 @@
-// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
-export type How = "allowed" | "denied" | "denied_and_interrupted" | "answered" | "approved" | "rejected" | "accepted" | "declined" | "cancelled" | "answered_in_terminal" | "refused_in_terminal" | "timed_out" | "session_ended" | "answer_in_terminal";
