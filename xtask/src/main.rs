@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "this program reports to the person who started it")]
 
 mod generate;
+mod intents;
 mod map;
 mod marks;
 mod proof;
@@ -29,6 +30,8 @@ enum Command {
     Suite(Suite),
     /// Write what is generated from the code: docs/events.md, the page's types, the map in ARCHITECTURE.md
     Gen(generate::Args),
+    /// Print how often the intent detector is right on labelled messages
+    Intents(intents::Args),
     /// Write the last measurements into docs/proof.md
     Proof,
     /// Run every check and test, and sum up
@@ -56,6 +59,7 @@ fn run(command: &Command) -> Result<SuiteOutcome> {
     let passed = match command {
         Command::Suite(suite) => return suite.run(),
         Command::Gen(args) => generate::run(args)?,
+        Command::Intents(args) => intents::run(args)?,
         Command::Proof => proof::run()?,
         Command::Test(args) => test::run(args)?,
         Command::Web(args) => web::run(args)?,

@@ -128,6 +128,12 @@ pub(super) static ROWS: &[Row] = &[
         ],
     },
     Row {
+        name: "intent",
+        about: "detecting the intent of a message of 4 KB",
+        long: false,
+        checks: &[number("intent of 4 KB", "intent", MedianMax(50.0))],
+    },
+    Row {
         name: "usage",
         about: "500 MB of transcripts counted, against ccusage 20.0.24: the same totals or the row fails",
         long: true,

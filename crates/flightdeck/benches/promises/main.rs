@@ -12,6 +12,7 @@ mod daemon;
 mod hook;
 mod idle;
 mod ingest;
+mod intent;
 mod latency;
 mod restart;
 mod status_line;
@@ -82,6 +83,7 @@ fn main() -> Result<()> {
         "restart" => restart::measure(&plan)?,
         "store" => store::measure(&plan)?,
         "statusline" => status_line::measure(&plan)?,
+        "intent" => intent::measure(&plan)?,
         "usage" => usage::measure(&plan)?,
         "append" => append::measure(&plan)?,
         "idle" => idle::measure(&plan)?,

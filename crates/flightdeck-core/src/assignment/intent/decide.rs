@@ -1,0 +1,82 @@
+//! Weighs the sentences of a message, the last ones most.
+
+use super::IntentRule;
+use super::prose::Sentence;
+use super::questions::open_question;
+use super::signs::Sign;
+
+/// How many sentences from the end a request or an obstacle may stand.
+const TAIL_SENTENCES_MAX: usize = 3;
+/// How many sentences from the end the next step or a soft close may stand.
+const LAST_SENTENCES_MAX: usize = 2;
+
+/// The rule that decides, and the sentence it decided on. The order of the checks is the order of their weight.
+pub(super) fn decide(sentences: &[Sentence]) -> (IntentRule, Option<&str>) {
+    let checks = [question, request, obstacle, next_step, soft_close, done];
+    let found = checks.iter().find_map(|check| check(sentences));
+    found.map_or(
+        (IntentRule::NothingSaid, sentences.last().map(|s| s.written.as_str())),
+        |(rule, sentence)| (rule, Some(sentence.written.as_str())),
+    )
+}
+
+type Found<'a> = Option<(IntentRule, &'a Sentence)>;
+
+fn question(sentences: &[Sentence]) -> Found<'_> {
+    let (index, question) = open_question(sentences)?;
+    let before = sentences.get(..index).unwrap_or_default();
+    let offers = question.signs.has(Sign::Offer) && !question.signs.has(Sign::Decision);
+    let rule = match () {
+        _ if offers && is_done(before) => IntentRule::OfferAfterCompletion,
+        _ if question.signs.has(Sign::Addressed) => IntentRule::AsksThePerson,
+        _ => IntentRule::QuestionForm,
+    };
+    Some((rule, question))
+}
+
+/// A sentence near the end that asks without a question mark. A list may follow it.
+fn request(sentences: &[Sentence]) -> Found<'_> {
+    let tail = || prose(sentences).rev().take(TAIL_SENTENCES_MAX);
+    let is_request = |s: &&Sentence| match s.signs.has(Sign::Feedback) {
+        true => !is_done(sentences),
+        false => s.signs.has(Sign::Request),
+    };
+    let request = tail().find(is_request);
+    let weak = || tail().find(|s| s.signs.has(Sign::WeakRequest)).filter(|_| !is_done(sentences));
+    Some((IntentRule::RequestsInput, request.or_else(weak)?))
+}
+
+fn obstacle(sentences: &[Sentence]) -> Found<'_> {
+    let blocked = prose(sentences).rev().take(TAIL_SENTENCES_MAX).find(|s| s.signs.has(Sign::Blocked))?;
+    (!is_done(sentences)).then_some((IntentRule::Blocked, blocked))
+}
+
+/// A soft close after the next step ends the message: "It is running on port 80. Let me know if …".
+fn next_step(sentences: &[Sentence]) -> Found<'_> {
+    let last = prose(sentences).rev().take(LAST_SENTENCES_MAX);
+    let mut open = last.take_while(|s| !s.signs.has(Sign::SoftClose));
+    open.find(|s| s.signs.has(Sign::NextStep)).map(|s| (IntentRule::AnnouncesNextStep, s))
+}
+
+fn soft_close(sentences: &[Sentence]) -> Found<'_> {
+    let mut last = prose(sentences).rev().take(LAST_SENTENCES_MAX);
+    let closes = |s: &&Sentence| s.signs.has(Sign::SoftClose) || s.signs.has(Sign::Feedback);
+    last.find(closes).map(|s| (IntentRule::SoftClose, s))
+}
+
+fn done(sentences: &[Sentence]) -> Found<'_> {
+    let says_done = |s: &&Sentence| s.says_done();
+    let last = sentences.iter().rev().take(TAIL_SENTENCES_MAX).find(says_done);
+    let first = || sentences.iter().filter(|s| s.opening).find(says_done);
+    last.map(|s| (IntentRule::SaysDone, s)).or_else(|| Some((IntentRule::OpensWithDone, first()?)))
+}
+
+/// Whether the message says that the work is done, and not only a part of it.
+fn is_done(sentences: &[Sentence]) -> bool {
+    sentences.iter().any(Sentence::says_done) && !sentences.iter().any(|s| s.signs.has(Sign::PartlyDone))
+}
+
+/// The sentences outside lists.
+fn prose(sentences: &[Sentence]) -> impl DoubleEndedIterator<Item = &Sentence> {
+    sentences.iter().filter(|s| !s.item)
+}

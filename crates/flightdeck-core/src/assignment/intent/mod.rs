@@ -1,0 +1,128 @@
+//! What the last message of a turn wants: an answer, nothing more because the work is done, or neither.
+//!
+//! Local rules on the text outside code and quotes. [`prose`] cuts the message into sentences, [`signs`] names what each
+//! sentence says, [`decide`] weighs them from the end of the message. `cargo xtask intents` measures the result on a labelled set.
+
+mod decide;
+pub mod labelled;
+mod prose;
+mod questions;
+mod signs;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::INTENT_LINE_CHARS_MAX;
+use crate::text::one_line;
+
+/// What one message of an assignment wants. A person commands and answers, an agent does the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Intent {
+    Command,
+    Answer,
+    Question,
+    Completion,
+    /// A finished task, summed up and softly closed: "let me know if …".
+    EndOfTask,
+    Progress,
+}
+
+impl Intent {
+    pub const ALL: [Intent; 6] =
+        [Self::Command, Self::Answer, Self::Question, Self::Completion, Self::EndOfTask, Self::Progress];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Answer => "answer",
+            Self::Question => "question",
+            Self::Completion => "completion",
+            Self::EndOfTask => "end_of_task",
+            Self::Progress => "progress",
+        }
+    }
+}
+
+/// An intent with the reason for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct DetectedIntent {
+    pub intent: Intent,
+    /// From 0 to 1.
+    pub confidence: f64,
+    pub evidence: Evidence,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Evidence {
+    pub rule: IntentRule,
+    /// The sentence that decided, on one line; empty if none did.
+    pub line: String,
+}
+
+macro_rules! intent_rules {
+    ($($name:ident $intent:ident $percent:literal $sentence:literal;)*) => {
+        /// Why a message was given its intent.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+        pub enum IntentRule { $($name),* }
+
+        impl IntentRule {
+            pub const ALL: &'static [IntentRule] = &[$(IntentRule::$name),*];
+
+            /// The sentence that `flightdeck explain` gives as the reason.
+            pub fn sentence(self) -> &'static str {
+                match self { $(Self::$name => $sentence),* }
+            }
+
+            fn intent(self) -> Intent {
+                match self { $(Self::$name => Intent::$intent),* }
+            }
+
+            /// How sure the rule is, in percent.
+            fn percent(self) -> u8 {
+                match self { $(Self::$name => $percent),* }
+            }
+        }
+    };
+}
+
+intent_rules! {
+    AsksThePerson Question 95 "The message ends with a question to the person.";
+    QuestionForm Question 85 "The message ends with a sentence in the form of a question.";
+    RequestsInput Question 90 "The message ends with a request for a decision or for information.";
+    Blocked Question 80 "Claude says that it cannot go on without the person.";
+    OfferAfterCompletion Completion 85 "The work is reported as done; the question at the end offers more.";
+    SaysDone Completion 90 "The message says that the work is done.";
+    OpensWithDone Completion 75 "The message began by saying that the work is done.";
+    SoftClose EndOfTask 85 "The message ends with an offer to help further.";
+    AnnouncesNextStep Progress 85 "The message ends with what Claude does next.";
+    NothingSaid Progress 40 "The message neither asks nor says that the work is done.";
+}
+
+/// Prepares the detector, so that no event waits until its patterns are built.
+pub fn prepare() {
+    signs::build();
+}
+
+/// The intent of an agent's message.
+pub fn detect(message: &str) -> DetectedIntent {
+    let prose = prose::Prose::of(message);
+    let (rule, line) = decide::decide(&prose.sentences);
+    DetectedIntent {
+        intent: rule.intent(),
+        confidence: f64::from(rule.percent()) / 100.0,
+        evidence: Evidence { rule, line: line.map(shown).unwrap_or_default() },
+    }
+}
+
+/// A sentence as a card shows it: one line without emphasis and code marks.
+fn shown(sentence: &str) -> String {
+    one_line(&sentence.replace(['*', '`'], ""), INTENT_LINE_CHARS_MAX)
+}
+
+#[cfg(test)]
+mod tests;

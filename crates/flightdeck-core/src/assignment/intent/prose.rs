@@ -1,0 +1,187 @@
+//! The sentences of a markdown message that a reader would take as said: without code, quotes, tables and markup.
+
+use super::signs::{Signs, signs};
+use crate::limits::{INTENT_BYTES_MAX, INTENT_LINES_MAX, INTENT_OPENING_LINES_MAX};
+
+/// The sentences near the end of a message, and those that open it.
+pub(super) struct Prose {
+    pub(super) sentences: Vec<Sentence>,
+}
+
+pub(super) struct Sentence {
+    /// Without markup, code and quoted words.
+    pub(super) text: String,
+    /// With them.
+    pub(super) written: String,
+    pub(super) signs: Signs,
+    /// Part of a list.
+    pub(super) item: bool,
+    /// One of the first lines of the message.
+    pub(super) opening: bool,
+}
+
+struct Line<'a> {
+    text: &'a str,
+    item: bool,
+}
+
+impl Prose {
+    pub(super) fn of(message: &str) -> Self {
+        let lines = prose_lines(message);
+        let skipped = INTENT_OPENING_LINES_MAX..lines.len().saturating_sub(INTENT_LINES_MAX);
+        let mut sentences = Vec::new();
+        for (index, line) in lines.iter().enumerate().filter(|(index, _)| !skipped.contains(index)) {
+            split(line.text, |text, written| {
+                sentences.push(Sentence {
+                    signs: signs(text),
+                    text: text.to_owned(),
+                    written: written.to_owned(),
+                    item: line.item,
+                    opening: index < INTENT_OPENING_LINES_MAX,
+                })
+            });
+        }
+        Self { sentences }
+    }
+}
+
+/// The lines outside code blocks, block quotes and tables, from the last [`INTENT_BYTES_MAX`] of the message.
+fn prose_lines(message: &str) -> Vec<Line<'_>> {
+    let from = message.len().saturating_sub(INTENT_BYTES_MAX);
+    let (mut fence, mut lines) = (None, Vec::new());
+    let mut read = 0;
+    for line in message.split_inclusive('\n') {
+        read += line.len();
+        let text = line.trim();
+        if let Some(mark) = fence_mark(text) {
+            // A fence is closed by its own mark only.
+            fence = if fence.is_none() { Some(mark) } else { fence.filter(|open| *open != mark) };
+        } else if fence.is_none() && read >= from && !text.is_empty() && !text.starts_with(['>', '|']) {
+            let (text, item) = without_marker(text);
+            lines.push(Line { text: last_bytes(text), item });
+        }
+    }
+    lines
+}
+
+/// The mark of a line that opens or closes a code block. A line that does both is ordinary text.
+fn fence_mark(line: &str) -> Option<&str> {
+    let (mark, rest) = line.split_at_checked(3)?;
+    (matches!(mark, "```" | "~~~") && !rest.contains(mark)).then_some(mark)
+}
+
+fn last_bytes(line: &str) -> &str {
+    let mut from = line.len().saturating_sub(INTENT_BYTES_MAX);
+    while !line.is_char_boundary(from) {
+        from += 1;
+    }
+    line.get(from..).unwrap_or(line)
+}
+
+/// The text of a list item or a heading, and whether it is an item.
+fn without_marker(line: &str) -> (&str, bool) {
+    if line.starts_with('#') {
+        return (line.trim_start_matches('#').trim_start(), false);
+    }
+    for bullet in ["- ", "* ", "+ ", "• "] {
+        if let Some(rest) = line.strip_prefix(bullet) {
+            return (rest.trim_start(), true);
+        }
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    match line.get(digits..) {
+        Some(rest) if (1..=3).contains(&digits) && (rest.starts_with(". ") || rest.starts_with(") ")) => {
+            (rest.trim_start_matches(['.', ')']).trim_start(), true)
+        }
+        _ => (line, false),
+    }
+}
+
+fn closing(open: char) -> Option<char> {
+    match open {
+        '`' => Some('`'),
+        '"' => Some('"'),
+        '“' => Some('”'),
+        '„' => Some('“'),
+        '«' => Some('»'),
+        '「' => Some('」'),
+        _ => None,
+    }
+}
+
+/// Calls `take` with each sentence of a line: without markup, code and quoted words, and as it was written. An
+/// apostrophe becomes the plain one.
+fn split<'a>(line: &'a str, mut take: impl FnMut(&str, &'a str)) {
+    let (mut clean, mut from, mut rest) = (String::with_capacity(line.len()), 0, line);
+    let mut take_some = |clean: &mut String, written: &'a str| {
+        let text = clean.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '…').trim_end();
+        if !text.is_empty() {
+            take(text, written.trim());
+        }
+        clean.clear();
+    };
+    while let Some(c) = rest.chars().next() {
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        match closing(c).and_then(|close| rest.split_once(close)) {
+            Some((inside, after)) => {
+                clean.push_str(if inside.is_empty() { "" } else { "…" });
+                rest = after;
+            }
+            None if c == '*' => {}
+            None => clean.push(if c == '’' { '\'' } else { c }),
+        }
+        if ends_sentence(c, rest) {
+            let end = line.len() - rest.len();
+            take_some(&mut clean, line.get(from..end).unwrap_or_default());
+            from = end;
+        }
+    }
+    take_some(&mut clean, line.get(from..).unwrap_or_default());
+}
+
+fn ends_sentence(c: char, rest: &str) -> bool {
+    match c {
+        '。' | '？' | '！' => true,
+        '.' | '!' | '?' => rest.is_empty() || rest.starts_with([' ', ')']),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(message: &str) -> Vec<String> {
+        Prose::of(message).sentences.into_iter().map(|s| s.text).collect()
+    }
+
+    #[test]
+    fn code_quotes_and_tables_are_not_said() {
+        let message =
+            "Look:\n```js\n// why?\n```\n> Is it?\n| a | b? |\n\nHe wrote \"why?\" in `is_it?()`. Fine.";
+        assert_eq!(said(message), ["Look:", "He wrote … in ….", "Fine."]);
+    }
+
+    #[test]
+    fn a_fence_is_closed_by_its_own_mark() {
+        assert_eq!(said("~~~\n```\nwhy?\n~~~\nFine."), ["Fine."]);
+        assert_eq!(said("```\nwhy?"), Vec::<String>::new());
+        assert_eq!(said("```ls```\nWhy?"), ["…", "Why?"]);
+    }
+
+    #[test]
+    fn markers_are_no_part_of_a_sentence() {
+        assert_eq!(
+            said("## Summary\n- **One** thing\n2. Two\n✅ Done!"),
+            ["Summary", "One thing", "Two", "Done!"]
+        );
+    }
+
+    #[test]
+    fn a_point_inside_a_word_ends_no_sentence() {
+        assert_eq!(
+            said("See a.rs and v1.2 (it works?). 完了しました。次へ"),
+            ["See a.rs and v1.2 (it works?", "完了しました。", "次へ"]
+        );
+    }
+}

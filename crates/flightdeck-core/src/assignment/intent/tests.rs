@@ -1,0 +1,81 @@
+use super::*;
+
+#[track_caller]
+fn check(message: &str, intent: Intent, rule: IntentRule) {
+    let found = detect(message);
+    assert_eq!((found.intent, found.evidence.rule), (intent, rule), "{message}: {}", found.evidence.line);
+}
+
+#[test]
+fn an_offer_after_a_completion_is_a_completion() {
+    check(
+        "I added the endpoint. Would you like docs too?",
+        Intent::Completion,
+        IntentRule::OfferAfterCompletion,
+    );
+    check("Would you like docs too?", Intent::Question, IntentRule::AsksThePerson);
+}
+
+#[test]
+fn a_part_that_is_done_leaves_the_question_open() {
+    check("Phase 1 is complete. Shall I continue with phase 2?", Intent::Question, IntentRule::AsksThePerson);
+    check(
+        "I finished the analysis. Do you want me to add an index?",
+        Intent::Question,
+        IntentRule::AsksThePerson,
+    );
+}
+
+#[test]
+fn the_next_step_is_no_end() {
+    check(
+        "I've fixed the parser. Next I'll write the tests.",
+        Intent::Progress,
+        IntentRule::AnnouncesNextStep,
+    );
+}
+
+#[test]
+fn a_question_inside_code_or_quotes_is_not_asked() {
+    let code = "The test is wrong:\n```\n// should I?\n```";
+    check(code, Intent::Progress, IntentRule::NothingSaid);
+    check("> Should I?\n\nThis line is from the ticket.", Intent::Progress, IntentRule::NothingSaid);
+    check("The prompt says \"Continue?\".", Intent::Progress, IntentRule::NothingSaid);
+}
+
+#[test]
+fn a_question_that_the_text_answers_is_not_asked() {
+    check("Why is it slow? Each row runs a query.", Intent::Progress, IntentRule::NothingSaid);
+}
+
+#[test]
+fn the_evidence_is_the_sentence_that_decided() {
+    let found = detect("I read both files.\n\nWhich one is right?\n\n- `a.rs`\n- `b.rs`");
+    assert_eq!(found.evidence.line, "Which one is right?");
+    assert_eq!(found.evidence.rule, IntentRule::QuestionForm);
+    assert!(found.confidence > 0.8);
+}
+
+#[test]
+fn an_obstacle_is_a_question() {
+    check("I can't continue without the key.", Intent::Question, IntentRule::Blocked);
+}
+
+#[test]
+fn only_the_end_of_a_long_message_counts() {
+    let long = format!("{}\n\nDone. All tests pass.", "Should I? Here is a line.\n".repeat(10_000));
+    check(&long, Intent::Completion, IntentRule::SaysDone);
+    check(&format!("{}\nOk?", "ä".repeat(100_000)), Intent::Question, IntentRule::AsksThePerson);
+}
+
+#[test]
+fn a_message_without_words_says_nothing() {
+    for message in ["", "\n\n", "```", "…", "`", "\"", "👍", "|a|"] {
+        let found = detect(message);
+        assert_eq!(
+            (found.intent, found.evidence.rule),
+            (Intent::Progress, IntentRule::NothingSaid),
+            "{message:?}"
+        );
+    }
+}

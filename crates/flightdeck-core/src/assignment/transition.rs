@@ -1,0 +1,184 @@
+//! The states of an assignment. [`transition`] accepts thirteen steps and refuses every other with a reason.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::intent::Intent;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "AssignmentState"))]
+pub enum State {
+    /// Nothing was asked yet.
+    Idle,
+    /// The person asked, and no work was seen yet.
+    Commanded,
+    Processing,
+    /// The agent waits for the person.
+    AwaitingInput,
+    Complete,
+}
+
+impl State {
+    pub const ALL: [State; 5] =
+        [Self::Idle, Self::Commanded, Self::Processing, Self::AwaitingInput, Self::Complete];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Commanded => "commanded",
+            Self::Processing => "processing",
+            Self::AwaitingInput => "awaiting_input",
+            Self::Complete => "complete",
+        }
+    }
+}
+
+/// Who acts on an assignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Actor {
+    User,
+    Agent,
+}
+
+impl Actor {
+    pub const ALL: [Actor; 2] = [Self::User, Self::Agent];
+}
+
+/// How an assignment was completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Outcome {
+    /// The agent said so, or its turn ended.
+    Completed,
+    /// The session ended first.
+    Ended,
+    /// Its process died first.
+    Died,
+}
+
+/// Why a step is not possible. The assignment stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Refused {
+    #[error("the assignment is complete, and it stays complete")]
+    Complete,
+    #[error("nothing was asked yet, and only a person's command opens an assignment")]
+    NothingAsked,
+    #[error("an assignment is open, and a command opens another only after it")]
+    AlreadyOpen,
+    #[error("the agent has asked nothing yet, so there is nothing to answer")]
+    NothingToAnswer,
+    #[error("the agent already waits for an answer")]
+    AlreadyAsked,
+    #[error("the agent waits for an answer, so it does not go on without one")]
+    AwaitsAnswer,
+    #[error("only a person commands and answers")]
+    NotAnAgentsIntent,
+    #[error("only an agent asks, reports and completes")]
+    NotAPersonsIntent,
+}
+
+use Actor::{Agent, User};
+use Intent::{Answer, Command, Completion, EndOfTask, Progress, Question};
+use State::{AwaitingInput, Commanded, Complete, Idle, Processing};
+
+/// The state after `actor` acted with `intent`.
+pub fn transition(state: State, actor: Actor, intent: Intent) -> Result<State, Refused> {
+    match (state, actor, intent) {
+        (Idle, User, Command) => Ok(Commanded),
+        (Commanded, Agent, Progress) => Ok(Processing),
+        (Commanded, Agent, Question) => Ok(AwaitingInput),
+        (Commanded, Agent, Completion | EndOfTask) => Ok(Complete),
+        (Processing, Agent, Progress) => Ok(Processing),
+        (Processing, Agent, Question) => Ok(AwaitingInput),
+        (Processing, Agent, Completion | EndOfTask) => Ok(Complete),
+        // Typed ahead: the client absorbs the prompt into the running turn.
+        (Processing, User, Answer) => Ok(Processing),
+        (AwaitingInput, User, Answer) => Ok(Processing),
+        (AwaitingInput, Agent, Completion | EndOfTask) => Ok(Complete),
+
+        (_, Agent, Command | Answer) => Err(Refused::NotAnAgentsIntent),
+        (_, User, Question | Completion | EndOfTask | Progress) => Err(Refused::NotAPersonsIntent),
+        (Complete, _, _) => Err(Refused::Complete),
+        (Idle, _, _) => Err(Refused::NothingAsked),
+        (_, User, Command) => Err(Refused::AlreadyOpen),
+        (Commanded, User, Answer) => Err(Refused::NothingToAnswer),
+        (AwaitingInput, Agent, Question) => Err(Refused::AlreadyAsked),
+        (AwaitingInput, Agent, Progress) => Err(Refused::AwaitsAnswer),
+    }
+}
+
+/// The end of the session completes every open assignment, outside the table. A complete one stays as it is.
+pub fn force(state: State, outcome: Outcome) -> Option<(State, Outcome)> {
+    matches!(state, Commanded | Processing | AwaitingInput).then_some((Complete, outcome))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of the agreement, one step a line.
+    const STEPS: [(State, Actor, Intent, State); 13] = [
+        (Idle, User, Command, Commanded),
+        (Commanded, Agent, Progress, Processing),
+        (Commanded, Agent, Question, AwaitingInput),
+        (Commanded, Agent, Completion, Complete),
+        (Commanded, Agent, EndOfTask, Complete),
+        (Processing, Agent, Progress, Processing),
+        (Processing, Agent, Question, AwaitingInput),
+        (Processing, Agent, Completion, Complete),
+        (Processing, Agent, EndOfTask, Complete),
+        (Processing, User, Answer, Processing),
+        (AwaitingInput, User, Answer, Processing),
+        (AwaitingInput, Agent, Completion, Complete),
+        (AwaitingInput, Agent, EndOfTask, Complete),
+    ];
+
+    fn triples() -> impl Iterator<Item = (State, Actor, Intent)> {
+        let actions = || Actor::ALL.into_iter().flat_map(|actor| Intent::ALL.map(|intent| (actor, intent)));
+        State::ALL
+            .into_iter()
+            .flat_map(move |state| actions().map(move |(actor, intent)| (state, actor, intent)))
+    }
+
+    #[test]
+    fn exactly_the_thirteen_steps_are_accepted() {
+        assert_eq!(triples().count(), 60);
+        for (state, actor, intent) in triples() {
+            let step = STEPS.iter().find(|(from, by, what, _)| (*from, *by, *what) == (state, actor, intent));
+            assert_eq!(
+                transition(state, actor, intent).ok(),
+                step.map(|(.., to)| *to),
+                "{state:?} {actor:?} {intent:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_what_is_wrong() {
+        for (state, actor, intent) in triples() {
+            let Err(refused) = transition(state, actor, intent) else { continue };
+            let expected = match (state, actor, intent) {
+                (_, Agent, Command | Answer) => "only a person commands",
+                (_, User, Question | Completion | EndOfTask | Progress) => "only an agent asks",
+                (Complete, ..) => "stays complete",
+                (Idle, ..) => "nothing was asked",
+                (_, _, Command) => "an assignment is open",
+                (Commanded, ..) => "nothing to answer",
+                (_, _, Question) => "already waits",
+                _ => "does not go on",
+            };
+            assert!(refused.to_string().contains(expected), "{state:?} {actor:?} {intent:?}: {refused}");
+        }
+    }
+
+    #[test]
+    fn an_end_of_the_session_completes_what_is_open_and_nothing_else() {
+        let forced = State::ALL.map(|state| force(state, Outcome::Died));
+        let done = Some((Complete, Outcome::Died));
+        assert_eq!(forced, [None, done, done, done, None]);
+    }
+}
