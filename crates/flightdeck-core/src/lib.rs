@@ -4,6 +4,7 @@
 //! Events enter through [`fleet::Fleet::apply`]; viewers read [`view`].
 
 pub mod approval;
+pub mod assignment;
 pub mod events_doc;
 pub mod fleet;
 pub mod fnv;

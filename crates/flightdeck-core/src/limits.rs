@@ -42,6 +42,14 @@ pub const CLOSED_CALLS_STAY: Millis = Millis::minutes(1);
 pub const ENDED_TURNS_MAX: usize = 8;
 /// Most subagents kept per session; the oldest finished ones go first.
 pub const CHILDREN_MAX: usize = 64;
+/// Most background shells followed one by one; more are only counted.
+pub const BACKGROUND_SHELLS_MAX: usize = 64;
+/// Ended background tasks remembered of a transcript, for the shells of the last turn.
+pub const ENDED_TASKS_MAX: usize = 64;
+/// Most processes that hold one session at a time; more than a few terminals on one session mean that ends were lost.
+pub const PROCESSES_MAX: usize = 16;
+/// Processes remembered after they left a session, so that a late hook does not bring one back.
+pub const PAST_PROCESSES_MAX: usize = 16;
 /// Most to-dos on a card.
 pub const TODOS_MAX: usize = 100;
 /// Stretches of one session in the overview: a few hundred turns.
@@ -66,6 +74,10 @@ pub const GROWTH_COUNTS_AFTER: Millis = Millis::seconds(10);
 pub const STALE_AFTER: Millis = Millis::hours(8);
 /// Events of one session may be out of order by this much: they have no clock of their own, or read it late.
 pub const DISORDER_MAX: Millis = Millis::seconds(1);
+/// Two hooks that report one prompt fire within this time; no person submits the same text twice as fast.
+pub const TWIN_HOOKS_MAX: Millis = Millis(250);
+/// A running client has read changed settings within this time; 1.1 s on an idle machine.
+pub const HOOKS_RELOAD_MAX: Millis = Millis::seconds(5);
 /// A registry entry counts once it has been stable for this long, so that cards do not flicker.
 pub const SETTLE: Millis = Millis(250);
 /// If the client is still busy this long after its Stop, a Stop hook sent it on.
@@ -107,3 +119,13 @@ pub const ASKS_MAX: usize = 64;
 pub const ASK_STAYS: Millis = Millis::seconds(60);
 /// Asks remembered after they left their card, so that a late answer gets their resolution.
 pub const PAST_ASKS_MAX: usize = 8;
+/// Most bytes of an agent's message that the intent is read from: the end of a message says what it wants.
+pub const INTENT_BYTES_MAX: usize = 8 * 1024;
+/// Most lines from the end of a message that the intent is read from.
+pub const INTENT_LINES_MAX: usize = 32;
+/// Lines at the start of a message that are read too: a long report often begins with "Done".
+pub const INTENT_OPENING_LINES_MAX: usize = 2;
+/// Longest question in the label of an idle card: a card is one line wide.
+pub const ASKS_LABEL_CHARS_MAX: usize = 100;
+/// Longest line shown as the evidence of an intent.
+pub const INTENT_LINE_CHARS_MAX: usize = 200;

@@ -35,7 +35,7 @@ impl Rules {
 }
 
 /// Raise it when the same log would fold to another fleet: older snapshots are then ignored and the log is replayed.
-pub const RULES_VERSION: &str = "14";
+pub const RULES_VERSION: &str = "15";
 
 macro_rules! rules {
     ($($name:ident $sentence:literal;)*) => {
@@ -82,6 +82,7 @@ rules! {
     IdleNotice "The client says it waits for a prompt.";
     Stopped "The turn ended.";
     StoppedWithAgents "The turn ended with background agents still running.";
+    QueueGoesOn "The turn ended and prompts wait in the client's queue: it goes on with them.";
     StopFailed "The turn failed: the model's service gave an error.";
     SubagentStarted "A subagent started: the session delegates.";
     SubagentStopped "A subagent stopped and others still run.";
@@ -91,11 +92,15 @@ rules! {
     RegistryBusy "The client's registry says busy, and no hook told: Claude works.";
     RegistryAnswered "The client's registry says busy again: the prompt was answered in the terminal.";
     RegistryWaiting "The client's registry says that it waits for the person.";
+    RegistryNextTurn "The client was idle for a moment and is busy again: the old turn was interrupted, and the queued prompts are the next.";
     RegistryIdle "The client's registry says idle: the turn is over.";
+    RegistryIdleAway "The client's registry says idle, and Flightdeck's hooks were away during the turn: it ended unheard.";
+    InterruptMarked "The transcript has the client's interrupt marker: the person interrupted the turn.";
     RegistryInterrupted "The client's registry says idle though no Stop came: the person interrupted it.";
     RegistryBusyAfterStop "The client is still busy a second after its Stop: a Stop hook sent Claude on.";
     RegistryRevived "The client's registry shows the session alive after its end.";
     TranscriptGrew "Neither a hook nor the client's registry reported it, but its transcript grows: it works.";
     ProcessDied "Its process is gone.";
+    AnotherProcess "Another process of the session is the most urgent one now.";
     Replaced "The process went on with another session.";
 }

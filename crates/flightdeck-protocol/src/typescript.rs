@@ -12,7 +12,7 @@ use flightdeck_core::usage::amounts::{Cache, CacheStatus, Context, Cost, ModelCo
 use flightdeck_core::usage::numbers::{Numbers, Point};
 use flightdeck_core::usage::totals;
 use flightdeck_core::view::card::{
-    Card, ProjectCard, Rank, SeatCard, StateCard, StatusCard, SubAgentCard, SubAgentState,
+    Card, ProcessCard, ProjectCard, Rank, SeatCard, StateCard, StatusCard, SubAgentCard, SubAgentState,
 };
 use flightdeck_core::view::explain::{Explanation, Reason, Step};
 use flightdeck_core::view::fleet_history::{FleetHistory, Row, Span};
@@ -69,6 +69,7 @@ pub fn files() -> Vec<TypeFile> {
         Rank,
         Role,
         SeatCard,
+        ProcessCard,
         StateCard,
         StateName,
         StatusCard,

@@ -60,8 +60,14 @@ const BY: Record<string, string> = {
   terminal: "in the terminal",
 };
 
+/** Ends that need more words than their name has. */
+const ENDED: Partial<Record<string, string>> = {
+  client_died: "The client died while it asked",
+  closed_while_away: "Closed while Flightdeck was away",
+};
+
 export function resolutionText({ how, by, rule }: Partial<Resolution>): string {
-  const what = how ? humanize(how) : "Answered";
+  const what = how ? (ENDED[how] ?? humanize(how)) : "Answered";
   if (by === "policy") return rule ? `${what} by policy: ${rule}` : `${what} by policy`;
   const where = by ? (BY[by] ?? `by ${by}`) : "";
   return where && !what.includes("terminal") ? `${what} ${where}` : what;

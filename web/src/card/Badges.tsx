@@ -1,4 +1,5 @@
-/** Badges of a card: subagents, background work, queued prompts, the last failure. */
+/** Badges of a card: several terminals, subagents, background work, queued prompts, the last failure. */
+import type { Process } from "../generated/Process";
 import type { Session } from "../generated/Session";
 import type { SubAgent } from "../generated/SubAgent";
 import { time } from "../lib/clock";
@@ -10,17 +11,22 @@ import { Elapsed } from "../ui/Timer";
 const PILLS_MAX = 4;
 
 export function Badges({ session }: { session: Session }) {
-  const { background, queued_prompts, last_failure, sub_agents } = session;
-  const live = sub_agents.filter((a) => a.state !== "done");
-  const pills = (live.length > 0 ? [...live, ...sub_agents.filter((a) => a.state === "done")] : []).slice(
-    0,
-    PILLS_MAX,
-  );
+  const { background, processes, queued_prompts, last_failure, sub_agents } = session;
+  const over = (agent: SubAgent) => agent.state === "done";
+  // A failed subagent stays on the card: it no longer runs, but the person should see it.
+  const live = sub_agents.filter((a) => !over(a));
+  const pills = (live.length > 0 ? [...live, ...sub_agents.filter(over)] : []).slice(0, PILLS_MAX);
   const more = live.length - pills.length;
-  if (!pills.length && !background?.agents && !background?.shells && !queued_prompts && !last_failure)
-    return null;
+  const work = background?.agents || background?.shells || queued_prompts;
+  if (!pills.length && processes.length < 2 && !work && !last_failure) return null;
   return (
     <div class="badges">
+      {processes.length > 1 && (
+        <span class="chip" title={processes.map(terminal).join("\n")}>
+          <Icon name="pane" small />
+          <span class="clip">{plural(processes.length, "terminal")}</span>
+        </span>
+      )}
       {pills.map((agent) => (
         <Pill key={agent.id} agent={agent} />
       ))}
@@ -34,13 +40,13 @@ export function Badges({ session }: { session: Session }) {
       {!!background?.shells && (
         <span class="chip">
           <Icon name="shell" small />
-          <span class="clip">{plural(background.shells, "background shell")}</span>
+          <span class="clip">{shells(background)}</span>
         </span>
       )}
       {queued_prompts > 0 && (
         <span class="chip">
           <Icon name="queue" small />
-          <span class="clip">{plural(queued_prompts, "queued prompt")}</span>
+          <span class="clip">{queued_prompts} queued</span>
         </span>
       )}
       {last_failure && (
@@ -55,18 +61,40 @@ export function Badges({ session }: { session: Session }) {
   );
 }
 
+/** "1–2 background shells" if one may have ended without a sign of it. */
+function shells({ shells, shells_min }: Session["background"]): string {
+  const least = Math.max(shells_min, 1);
+  return least < shells ? `${least}–${shells} background shells` : plural(shells, "background shell");
+}
+
+/** One of several terminals of a session, on one line. */
+const terminal = ({ pid, pane, label, shown }: Process) =>
+  `${pane ?? `pid ${pid}`}: ${label}${shown ? " (shown here)" : ""}`;
+
 const firstLine = (text: string | null) => text?.split("\n")[0];
 
+const PILL_ICONS: Partial<Record<SubAgent["state"], "shield" | "check" | "died">> = {
+  blocked: "shield",
+  done: "check",
+  failed: "died",
+};
+const PILL_CLASSES: Partial<Record<SubAgent["state"], string>> = {
+  blocked: "pill blocked",
+  done: "pill ended",
+  failed: "pill failed",
+};
+
 function Pill({ agent }: { agent: SubAgent }) {
-  const icon =
-    agent.state === "blocked" ? "shield" : agent.state === "done" ? "check" : agent.label ? "tool" : "spark";
-  const cls = agent.state === "blocked" ? "pill blocked" : agent.state === "done" ? "pill ended" : "pill";
+  const icon = PILL_ICONS[agent.state] ?? (agent.label ? "tool" : "spark");
+  const cls = PILL_CLASSES[agent.state] ?? "pill";
   return (
     <span class={cls} title={agent.label ?? undefined}>
       <Icon name={icon} small spin={icon === "spark"} />
       <b>{agent.type}</b>
       <span class="clip">
-        {agent.state === "done" && agent.started_at && agent.ended_at ? (
+        {agent.state === "failed" ? (
+          agent.label
+        ) : agent.state === "done" && agent.started_at && agent.ended_at ? (
           duration(time(agent.ended_at) - time(agent.started_at))
         ) : agent.started_at ? (
           <Elapsed since={agent.started_at} />

@@ -140,8 +140,14 @@ function Agents({ session }: { session: Session }) {
   );
 }
 
+const AGENT_ICONS: Partial<Record<SubAgent["state"], "shield" | "check" | "died">> = {
+  blocked: "shield",
+  done: "check",
+  failed: "died",
+};
+
 function Agent({ agent, name }: { agent: SubAgent; name: string }) {
-  const icon = agent.state === "blocked" ? "shield" : agent.state === "done" ? "check" : "tool";
+  const icon = AGENT_ICONS[agent.state] ?? "tool";
   const took =
     agent.started_at && agent.ended_at ? duration(time(agent.ended_at) - time(agent.started_at)) : null;
   return (

@@ -2,4 +2,4 @@
 /**
  * What still runs after a turn has ended.
  */
-export type Background = { agents: number; shells: number };
+export type Background = { agents: number; shells: number; shells_min: number };

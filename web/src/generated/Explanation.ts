@@ -2,6 +2,7 @@
 import type { Because } from "./Because";
 import type { Group } from "./Group";
 import type { HistoryStep } from "./HistoryStep";
+import type { Process } from "./Process";
 import type { StateName } from "./StateName";
 
 export type Explanation = {
@@ -12,4 +13,5 @@ export type Explanation = {
   since: string;
   because: Because;
   history: Array<HistoryStep>;
+  processes: Array<Process>;
 };

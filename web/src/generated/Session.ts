@@ -7,6 +7,7 @@ import type { Context } from "./Context";
 import type { Cost } from "./Cost";
 import type { Failure } from "./Failure";
 import type { FleetStatus } from "./FleetStatus";
+import type { Process } from "./Process";
 import type { ProgressItem } from "./ProgressItem";
 import type { Project } from "./Project";
 import type { Rank } from "./Rank";
@@ -26,6 +27,7 @@ export type Session = {
   ended_at: string | null;
   end_reason: string | null;
   seat: Seat;
+  processes: Array<Process>;
   project: Project;
   git_branch: string | null;
   transcript_path: string | null;

@@ -1,2 +1,2 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
-export type SubAgentState = "working" | "blocked" | "done";
+export type SubAgentState = "working" | "blocked" | "done" | "failed";

@@ -45,6 +45,10 @@ pub enum AskOutcome {
     RefusedInTerminal,
     TimedOut,
     SessionEnded,
+    /// The client died while it asked.
+    ClientDied,
+    /// It ended while Flightdeck's hooks were away, so that no event says how.
+    ClosedWhileAway,
     /// The daemon that held the hook has restarted; now only the terminal can answer.
     AnswerInTerminal,
 }
@@ -78,8 +82,18 @@ pub enum HoldEnd {
 impl AskOutcome {
     /// Whether the ask was answered through Flightdeck. The sender of the answer then delivers the verdict.
     pub fn is_ours(self) -> bool {
-        use AskOutcome::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal, SessionEnded, TimedOut};
-        !matches!(self, AnsweredInTerminal | RefusedInTerminal | TimedOut | SessionEnded | AnswerInTerminal)
+        use AskOutcome::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal};
+        use AskOutcome::{ClientDied, ClosedWhileAway, SessionEnded, TimedOut};
+        !matches!(
+            self,
+            AnsweredInTerminal
+                | RefusedInTerminal
+                | TimedOut
+                | SessionEnded
+                | ClientDied
+                | ClosedWhileAway
+                | AnswerInTerminal
+        )
     }
 
     /// Whether the ask was refused through Flightdeck.

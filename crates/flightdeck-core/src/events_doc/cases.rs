@@ -3,6 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::log::approvals::{ANSWERED, ASK_GONE};
+use crate::log::from_transcript::INTERRUPT_MARKED;
+use crate::log::hook_presence::HOOKS_SEEN;
 use crate::rules::Rules;
 
 /// An example of an event.
@@ -46,6 +48,11 @@ pub(super) enum Start {
     Todo,
     Ended,
     PrintMode,
+    Queued,
+    Away,
+    AwayPermission,
+    EndedAway,
+    TwoTerminals,
 }
 
 type Events = Vec<(&'static str, Map<String, Value>)>;
@@ -72,6 +79,11 @@ impl Start {
             Self::Todo => "thinking, with a to-do",
             Self::Ended => "ended",
             Self::PrintMode => "Bash runs in `claude -p`",
+            Self::Queued => "Bash runs, one prompt is queued",
+            Self::Away => "Bash runs, the hooks are gone",
+            Self::AwayPermission => "permission for Bash is open, the hooks are gone",
+            Self::EndedAway => "the turn ended while the hooks were gone",
+            Self::TwoTerminals => "one terminal asks, a second one is ready",
         }
     }
 
@@ -104,6 +116,19 @@ impl Start {
             Self::Todo => {
                 then(Self::Thinking, "TaskCreated", json!({"task_id": "1", "task_subject": "write the test"}))
             }
+            Self::Queued => {
+                let of_turn = |payload| with(payload, json!({"prompt_id": "1"}));
+                let mut events = Self::Ready.events();
+                events.push(("UserPromptSubmit", object(of_turn(json!({"prompt": "fix the bug"})))));
+                events.push(("registry", object(json!({"status": "busy"}))));
+                events.push(("PreToolUse", object(of_turn(bash()))));
+                events.push(("UserPromptSubmit", object(of_turn(json!({"prompt": "and the tests"})))));
+                events
+            }
+            Self::Away => then(Self::Tool, HOOKS_SEEN, json!({"present": false})),
+            Self::AwayPermission => then(Self::Permission, HOOKS_SEEN, json!({"present": false})),
+            Self::EndedAway => then(Self::Away, "registry", json!({"status": "idle"})),
+            Self::TwoTerminals => then(Self::Permission, "SessionStart", second(json!({"source": "resume"}))),
             Self::Ended => then(Self::Ready, "SessionEnd", json!({"reason": "prompt_input_exit"})),
         }
     }
@@ -140,8 +165,9 @@ pub(super) fn of(event: &str) -> impl Iterator<Item = Case> {
 }
 
 use Start::{
-    Background, ChildPermission, ChildTool, Compacting, Delegating, Elicitation, Ended, Permission, Plan,
-    PrintMode, Question, Ready, Thinking, Todo, Tool, TurnEnded, TwoAgents, TwoTools, Unknown,
+    Away, AwayPermission, Background, ChildPermission, ChildTool, Compacting, Delegating, Elicitation, Ended,
+    EndedAway, Permission, Plan, PrintMode, Question, Queued, Ready, Thinking, Todo, Tool, TurnEnded,
+    TwoAgents, TwoTerminals, TwoTools, Unknown,
 };
 
 fn beginning_and_end() -> Vec<Case> {
@@ -156,8 +182,11 @@ fn beginning_and_end() -> Vec<Case> {
         case("SessionStart", "resume in the app: the old session", TurnEnded, next("resume")),
         case("SessionStart", "compact", Tool, start("compact")),
         case("SessionStart", "resume", Ended, start("resume")),
+        case("SessionStart", "resume in a second terminal", Permission, second(start("resume"))),
         case("Setup", "", Ready, json!({"trigger": "init"})),
         case("SessionEnd", "", Permission, json!({"reason": "prompt_input_exit"})),
+        case("SessionEnd", "of the second terminal", TwoTerminals, second(json!({"reason": "other"}))),
+        case("SessionEnd", "of the terminal that asks", TwoTerminals, json!({"reason": "other"})),
         case("InstructionsLoaded", "comes first", Unknown, json!({"file_path": "CLAUDE.md"})),
     ]
 }
@@ -168,7 +197,14 @@ fn prompts() -> Vec<Case> {
         case("UserPromptSubmit", "by a person", Ready, person()),
         case("UserPromptSubmit", "by a person", Permission, person()),
         case("UserPromptSubmit", "typed ahead", Tool, person()),
+        case("UserPromptSubmit", "typed ahead, with the running turn's prompt_id", Queued, queued_prompt()),
         case("UserPromptSubmit", "by the client", TurnEnded, json!({"prompt": "<task-notification>done"})),
+        case(
+            "UserPromptSubmit",
+            "by the client",
+            TurnEnded,
+            json!({"prompt": "Background agent \"Tests\" was stopped by the user."}),
+        ),
         case("UserPromptSubmit", "by the client", Permission, json!({"prompt": "<system-reminder>x"})),
         case("UserPromptExpansion", "", Thinking, json!({"prompt": "/review"})),
     ]
@@ -187,6 +223,8 @@ fn tools() -> Vec<Case> {
             Thinking,
             json!({"tool_name": "EnterPlanMode", "tool_use_id": "e"}),
         ),
+        case("PreToolUse", "of the queued turn, after Esc", Queued, with(read(), json!({"prompt_id": "2"}))),
+        case("PostToolBatch", "absorbs the queue", Queued, json!({"prompt_id": "1"})),
         case("PostToolUse", "", Tool, bash()),
         case("PostToolUse", "of one of two", TwoTools, read()),
         case("PostToolUse", "of the call that waited", Permission, bash()),
@@ -242,6 +280,7 @@ fn turn_end() -> Vec<Case> {
         case("Stop", "", Permission, json!({})),
         case("Stop", "with background agents", TwoAgents, running(&["subagent", "subagent"])),
         case("Stop", "with a background shell", Thinking, running(&["shell"])),
+        case("Stop", "with a prompt in the queue", Queued, json!({"prompt_id": "1"})),
         case("StopFailure", "", Thinking, json!({"error": "rate_limit"})),
     ]
 }
@@ -260,6 +299,8 @@ fn subagents() -> Vec<Case> {
         case("PermissionRequest", "in a subagent", ChildTool, explore(permission())),
         case("PostToolUse", "in a subagent", ChildPermission, explore(bash())),
         case("SubagentStop", "of one that waited", ChildPermission, stop("x", "Explore")),
+        case("StopFailure", "in a subagent", Delegating, explore(json!({"error": "rate_limit"}))),
+        case("StopFailure", "in a subagent, after Stop", Background, explore(json!({"error": "overloaded"}))),
         case("TeammateIdle", "", Thinking, json!({"teammate_name": "reviewer"})),
     ]
 }
@@ -303,6 +344,13 @@ fn registry_and_processes() -> Vec<Case> {
         case("registry", "idle", Permission, says("idle")),
         case("registry", "idle", Background, says("idle")),
         case("registry", "idle", PrintMode, says("idle")),
+        case("registry", "busy again", Queued, says("busy")),
+        case("registry", "idle", Away, says("idle")),
+        case("registry", "idle", AwayPermission, says("idle")),
+        case(HOOKS_SEEN, "gone", Tool, json!({"present": false})),
+        case(HOOKS_SEEN, "back", Away, json!({"present": true})),
+        case(INTERRUPT_MARKED, "", EndedAway, json!({})),
+        case(INTERRUPT_MARKED, "", Tool, json!({})),
         case("registry", "shell", Thinking, says("shell")),
         case("registry", "waiting: permission prompt", Thinking, waits("permission prompt")),
         case("registry", "waiting: input needed", Thinking, waits("input needed")),
@@ -311,6 +359,8 @@ fn registry_and_processes() -> Vec<Case> {
         case("registry", "idle of a new process", Ended, restarted),
         case("registry", "the last idle", Ended, says("idle")),
         case("process_gone", "", Permission, json!({})),
+        case("process_gone", "of the terminal that asks", TwoTerminals, json!({})),
+        case("process_gone", "of the second terminal", TwoTerminals, second(json!({}))),
         case("transcript_grew", "and no other source reports it", Unknown, json!({})),
         case("transcript_grew", "", TurnEnded, json!({})),
     ]
@@ -345,6 +395,15 @@ fn answers() -> Vec<Case> {
 
 fn case(event: &'static str, variant: &'static str, from: Start, payload: Value) -> Case {
     Case { event, variant, from, payload: object(payload), ..Case::default() }
+}
+
+fn queued_prompt() -> Value {
+    json!({"prompt": "and the docs", "prompt_id": "1"})
+}
+
+/// From the process of a second terminal on the same session.
+fn second(payload: Value) -> Value {
+    with(payload, json!({"second_terminal": true}))
 }
 
 fn bash() -> Value {

@@ -9,6 +9,7 @@ use crate::limits::BUSY_AFTER_STOP;
 use crate::log::approvals::{ANSWERED, ASK_GONE};
 use crate::log::event::Event;
 use crate::log::from_hook::stamp;
+use crate::log::hook_presence::{self, HOOKS_SEEN, HookPresence};
 use crate::log::record::{EventId, Record, Source};
 use crate::log::{from_registry, from_transcript};
 use crate::rules::{Rule, Rules};
@@ -69,7 +70,10 @@ pub(super) fn play(case: &Case) -> Told {
 
 fn read(fleet: &Fleet, id: &str) -> Option<(Card, Because)> {
     let session = fleet.get(id)?;
-    Some((view::card(session, fleet.rules()), session.shown.because))
+    let (shown, step) = (session.shown.because, session.history.back().map(|step| step.because));
+    // If another process is shown now, its own state has an older reason than the step.
+    let because = step.filter(|step| step.seq > shown.seq).unwrap_or(shown);
+    Some((view::card(session, fleet.rules()), because))
 }
 
 fn says(card: &Card) -> (&str, &str, &Option<String>) {
@@ -113,13 +117,26 @@ fn apply(fleet: &mut Fleet, mut record: Record, seq: u64, at: Timestamp) {
 /// Sends a hook one second after the last event.
 fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: Start) {
     let seq = fleet.last_seq() + 1;
+    let pid = if payload.remove("second_terminal").is_some() { 43 } else { 42 };
     let at = Timestamp::from_millis(NOON_MS) + Millis::seconds(seq as i64);
     match name {
         from_registry::REGISTRY => return hear(fleet, &payload, seq, at),
         ANSWERED | ASK_GONE => return answer(fleet, name, payload, seq, at),
         from_registry::PROCESS_GONE => {
             let record =
-                from_registry::process_gone(&SESSION.into(), 42, Some("1"), at, EventId(u128::from(seq)));
+                from_registry::process_gone(&SESSION.into(), pid, Some("1"), at, EventId(u128::from(seq)));
+            return apply(fleet, record, seq, at);
+        }
+        HOOKS_SEEN => {
+            let present = payload.get("present") == Some(&json!(true));
+            let seen = HookPresence { present, at_start: false };
+            return apply(fleet, hook_presence::record(seen, EventId(u128::from(seq))), seq, at);
+        }
+        from_transcript::INTERRUPT_MARKED => {
+            // The client wrote it when the turn ended.
+            let written = at - Millis(1500);
+            let record =
+                from_transcript::interrupt_marked(&SESSION.into(), written, EventId(u128::from(seq)));
             return apply(fleet, record, seq, at);
         }
         from_transcript::TRANSCRIPT_GREW => {
@@ -137,7 +154,7 @@ fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: St
     payload.insert("hook_event_name".into(), json!(name));
     let mut env = Map::from_iter([
         ("fired_at".into(), json!(at.to_string())),
-        ("pid".into(), json!(42)),
+        ("pid".into(), json!(pid)),
         ("proc_start".into(), json!("1")),
     ]);
     if from == Start::PrintMode {
@@ -159,12 +176,18 @@ fn also(before: Option<&Card>, after: Option<&Card>) -> Vec<String> {
     };
     let (before, after) = (fields(before), fields(after));
     let differs = |key: &str, value: &Value| match before.get(key) {
+        // The state of a single process is the state of the card.
+        Some(old) if key == "processes" => count(old) != count(value) && count(old).max(count(value)) > 1,
         Some(old) => old != value,
         // For a new card only `continues`, which another session gave it.
         None => key == "continues" && !value.is_null(),
     };
     let data = after.iter().filter(|(key, value)| !NOT_DATA.contains(&key.as_str()) && differs(key, value));
     data.map(|(key, value)| format!("`{key}`{}", in_short(value))).collect()
+}
+
+fn count(list: &Value) -> usize {
+    list.as_array().map_or(0, Vec::len)
 }
 
 fn in_short(value: &Value) -> String {

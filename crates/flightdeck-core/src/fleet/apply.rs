@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::asks::{open_asks, tell_asks};
 use super::effects::Effect;
-use super::processes::{ProcessKey, occupant};
+use super::processes::{Places, ProcessKey, occupants};
 use super::replace::begins;
 use super::state::{Fleet, own};
 use super::timers::Timer;
@@ -23,8 +23,12 @@ impl Fleet {
         let mut effects = self.tick(event.received_at);
         self.last_seq = self.last_seq.max(event.seq);
         self.take_rate_limits(event);
+        let heard_at = std::mem::replace(&mut self.heard_at, event.received_at);
         // Only sessions have a state so far.
-        let Some(id) = event.session_id() else { return effects };
+        let Some(id) = event.session_id() else {
+            self.hooks_seen(event, heard_at);
+            return effects;
+        };
         if self.is_of_an_ended_session(id, event) {
             return effects;
         }
@@ -32,7 +36,7 @@ impl Fleet {
         if !known {
             // Only hooks, the registry and growing transcripts create sessions. A status line must not: it may arrive before
             // the SessionStart that names the session it replaces.
-            let only_data = matches!(event.kind, EventKind::StatusLine(_));
+            let only_data = matches!(event.kind, EventKind::StatusLine(_) | EventKind::InterruptMarked);
             if only_data || matches!(event.source, Source::User | Source::Process) {
                 return effects;
             }
@@ -44,6 +48,7 @@ impl Fleet {
         }
         self.replace_predecessor(id, event, &mut effects);
         self.apply_to_session(id, event, &mut effects);
+        self.note_hook_while_away(id, event);
         effects.push(Effect::Changed(id.into()));
         effects
     }
@@ -86,8 +91,7 @@ impl Fleet {
         let was_watched = session.shown.state.is_working() && session.quiet_since.is_none();
         let was_stale = session.stale;
         let was_ended = session.ended_at;
-        let place = |s: &Session| (s.seat.pid, s.seat.proc_start.clone(), s.seat.pid_ns.clone());
-        let sat = place(session);
+        let sat = Places::of(session);
         let asked = open_asks(session);
         session.apply(event, &self.rules);
         if tell_asks(session, &asked, effects) {
@@ -115,15 +119,19 @@ impl Fleet {
             self.timers.set(event.received_at + COMPLETED_AFTER, id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, id, Timer::Forget);
         }
-        if sat != place(session) || (was_ended.is_some() && session.ended_at.is_none()) {
-            effects.extend(occupant(session).map(Effect::Seated));
+        if was_ended.is_some() && session.ended_at.is_none() {
+            effects.extend(occupants(session).map(Effect::Seated));
+        } else {
+            effects.extend(sat.added_since(session).map(Effect::Seated));
         }
-        if let Some(process) = ProcessKey::of_seat(&session.seat)
+        if session.shown.state.is_ended() {
+            return;
+        }
+        for process in session.seats().filter_map(ProcessKey::of_seat) {
             // The occupant of a process is replaced only by a start or a newer registry entry: see `replace_predecessor`.
-            && !self.by_process.contains_key(&process)
-            && !session.shown.state.is_ended()
-        {
-            self.by_process.insert(process, id.clone());
+            if !self.by_process.contains_key(&process) {
+                self.by_process.insert(process, id.clone());
+            }
         }
     }
 }

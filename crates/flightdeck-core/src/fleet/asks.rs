@@ -13,7 +13,7 @@ pub(super) fn open_asks(session: &Session) -> Vec<AskId> {
 /// Reports asks that opened or ended since. Returns whether one ended.
 pub(super) fn tell_asks(session: &Session, open_before: &[AskId], effects: &mut Vec<Effect>) -> bool {
     let mut ended = false;
-    for ask in &session.asks {
+    for ask in session.all_asks() {
         let card = || Box::new(AskCard::new(&session.id, ask));
         match (open_before.contains(&ask.id), ask.is_open()) {
             (false, true) => effects.push(Effect::AskOpened(card())),

@@ -1,6 +1,6 @@
 //! Queries of the fleet: the occupants of processes, an ask by its id, whether an event says anything new.
 
-use super::processes::{Occupant, occupant};
+use super::processes::{Occupant, occupants};
 use super::state::Fleet;
 use crate::approval::ask::{Ask, PastAsk};
 use crate::ids::SessionId;
@@ -24,31 +24,35 @@ impl Fleet {
             self.ended.insert(id, at);
         }
     }
-    /// Every session whose process is known. After a restart the daemon looks for each process again.
+    /// Every session with each of its processes. After a restart the daemon looks for each process again.
     pub fn occupants(&self) -> impl Iterator<Item = Occupant> {
-        self.sessions().filter_map(occupant)
+        self.sessions().flat_map(occupants)
     }
     /// An ask by its id, and the session it belongs to.
     pub fn find_ask(&self, id: &str) -> Option<(&Session, FoundAsk<'_>)> {
         self.sessions().find_map(|session| {
-            let live = session.asks.iter().find(|ask| ask.id == id).map(FoundAsk::OnCard);
+            let live = session.all_asks().find(|ask| ask.id == id).map(FoundAsk::OnCard);
             let past = || session.past_asks.iter().find(|ask| ask.id == id).map(FoundAsk::Past);
             Some((session, live.or_else(past)?))
         })
     }
     /// Asks with a held hook. A restarted daemon no longer holds those hooks and appends an event for each ask.
     pub fn held_asks(&self) -> impl Iterator<Item = (&Session, &Ask)> {
-        self.sessions().flat_map(|s| s.asks.iter().filter(|a| a.is_answerable()).map(move |a| (s, a)))
+        self.sessions().flat_map(|s| s.all_asks().filter(|a| a.is_answerable()).map(move |a| (s, a)))
     }
 
     /// Whether the event says anything new. An event without news need not be stored.
     pub fn is_news(&self, event: &Event) -> bool {
+        if let EventKind::HooksSeen(seen) = event.kind {
+            return self.is_news_of_hooks(seen);
+        }
         let Some(id) = event.session_id() else { return true };
         let session = self.sessions.get(id);
         match &event.kind {
             EventKind::StatusLine(says) => {
                 session.is_some_and(|s| s.status_line.as_ref().is_none_or(|line| line.data != *says))
             }
+            EventKind::InterruptMarked => session.is_some_and(|s| s.needs_interrupt_marker(event.fired_at)),
             EventKind::TranscriptGrew => match session {
                 None => !self.ended.contains_key(id),
                 Some(s) => {

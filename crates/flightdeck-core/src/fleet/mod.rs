@@ -4,6 +4,7 @@ mod apply;
 mod asks;
 mod effects;
 mod forget;
+mod hook_presence;
 mod lookups;
 mod past;
 mod processes;

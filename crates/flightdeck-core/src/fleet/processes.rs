@@ -37,11 +37,13 @@ impl ProcessKey {
         Some(Self::new(&seat.host, seat.pid?, seat.proc_start.as_ref()?))
     }
 
-    /// Whether the session with this seat runs in this process.
-    pub(super) fn is_process_of(&self, seat: &Seat) -> bool {
-        seat.pid == Some(self.pid)
-            && seat.proc_start.as_ref() == Some(&self.proc_start)
-            && seat.host == self.host
+    /// The place of this process in the session, if it is one of its processes.
+    pub(super) fn seat_in<'a>(&self, session: &'a Session) -> Option<&'a Seat> {
+        session.seats().find(|seat| {
+            seat.pid == Some(self.pid)
+                && seat.proc_start.as_ref() == Some(&self.proc_start)
+                && seat.host == self.host
+        })
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -77,12 +79,49 @@ impl<'de> Deserialize<'de> for ProcessKey {
     }
 }
 
-/// The session with its process. `None` if the session has ended or its process is unknown.
-pub(super) fn occupant(session: &Session) -> Option<Occupant> {
-    let pid = session.seat.pid.filter(|_| !session.shown.state.is_ended())?;
-    let seat = session.seat.clone();
-    let (host, proc_start, pid_ns) = (seat.host, seat.proc_start, seat.pid_ns);
+/// The known processes of the session, first the shown one; none if the session has ended.
+pub(super) fn occupants(session: &Session) -> impl Iterator<Item = Occupant> {
+    let lives = !session.shown.state.is_ended();
+    session.seats().filter(move |_| lives).filter_map(|seat| occupant(session, seat))
+}
+
+fn occupant(session: &Session, seat: &Seat) -> Option<Occupant> {
+    let pid = seat.pid?;
+    let Seat { host, proc_start, pid_ns, .. } = seat.clone();
     Some(Occupant { session_id: session.id.clone(), host, pid, proc_start, pid_ns })
+}
+
+/// The processes of a session before an event.
+pub(super) struct Places {
+    shown: Place,
+    /// Usually none, and then nothing is allocated.
+    beside: Vec<Place>,
+}
+
+type Place = (Option<u32>, Option<String>, Option<String>);
+
+fn place(seat: &Seat) -> Place {
+    (seat.pid, seat.proc_start.clone(), seat.pid_ns.clone())
+}
+
+impl Places {
+    pub(super) fn of(session: &Session) -> Self {
+        let beside = session.beside.iter().map(|process| place(&process.seat)).collect();
+        Self { shown: place(&session.seat), beside }
+    }
+
+    /// The processes that the session did not have before.
+    pub(super) fn added_since(&self, session: &Session) -> impl Iterator<Item = Occupant> {
+        let lives = !session.shown.state.is_ended();
+        let added = session.seats().filter(move |seat| lives && !self.contain(seat));
+        added.filter_map(|seat| occupant(session, seat))
+    }
+
+    fn contain(&self, seat: &Seat) -> bool {
+        let is =
+            |(pid, start, ns): &Place| *pid == seat.pid && *start == seat.proc_start && *ns == seat.pid_ns;
+        is(&self.shown) || self.beside.iter().any(is)
+    }
 }
 
 #[cfg(test)]

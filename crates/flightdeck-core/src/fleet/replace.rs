@@ -9,7 +9,6 @@ use crate::ids::SessionId;
 use crate::limits::{ASK_STAYS, COMPLETED_AFTER};
 use crate::log::event::{EndReason, Event, EventKind, StartSource};
 use crate::rules::Rule;
-use crate::session::Session;
 
 impl Fleet {
     /// `/clear` and in-app `/resume`: another session begins in the same process. Its card replaces the old one.
@@ -18,28 +17,27 @@ impl Fleet {
             return;
         };
         let process = ProcessKey::new(&event.host, pid, start);
-        // A session that was resumed in another process has left this one, so it is not ended.
-        let sits_here = |old: &&Session| process.is_process_of(&old.seat);
-        let occupant = self.by_process.get(&process).and_then(|id| self.get(id)).filter(sits_here);
-        let takes_over = match (&event.kind, occupant) {
+        // A session that only other processes hold has left this one, so it is not ended.
+        let occupant = self.by_process.get(&process).and_then(|id| self.get(id));
+        let seat = occupant.and_then(|old| process.seat_in(old));
+        let takes_over = match (&event.kind, seat) {
             // A process has one registry file, so its content is newer than any earlier entry, even if the clock disagrees.
-            (EventKind::RegistryReported(_), Some(old)) if old.seat.told_by_registry => true,
+            (EventKind::RegistryReported(_), Some(old)) if old.told_by_registry => true,
             // The file may have been read just before the hook of the new session arrived.
-            (EventKind::RegistryReported(_), Some(old)) => event.fired_at > old.seat.told_at,
+            (EventKind::RegistryReported(_), Some(old)) => event.fired_at > old.told_at,
             (EventKind::RegistryReported(_), None) => true,
             // A spooled start does not end a session that sat down later. After the clock was set back the times cannot be
             // compared.
-            (_, Some(old)) => {
-                begins(event) && (event.fired_at >= old.seat.told_at || event.envelope.clock_back)
-            }
+            (_, Some(old)) => begins(event) && (event.fired_at >= old.told_at || event.envelope.clock_back),
             (_, None) => begins(event),
         };
         if !takes_over {
             return;
         }
-        let old_id = occupant.map(|old| old.id.clone()).filter(|old| old != id);
+        let left = occupant.zip(seat).filter(|(old, _)| old.id != *id);
+        let left = left.map(|(old, seat)| (old.id.clone(), seat.clone()));
         self.by_process.insert(process, id.clone());
-        let Some(old_id) = old_id else { return };
+        let Some((old_id, seat)) = left else { return };
         let Some(old) = own(&mut self.sessions, &old_id) else { return };
         if !old.shown.state.is_ended() {
             let reason = match event.kind {
@@ -47,9 +45,13 @@ impl Fleet {
                 _ => EndReason::Resume,
             };
             let asked = open_asks(old);
-            old.end(reason, Rule::Replaced, event.into());
+            old.leave(&seat, reason, Rule::Replaced, event.into());
             if tell_asks(old, &asked, effects) {
                 self.timers.set(event.received_at + ASK_STAYS, &old_id, Timer::AskLeaves);
+            }
+            if old.ended_at.is_none() {
+                // Other processes still hold it, so its card stays.
+                return effects.push(Effect::Changed(old_id.into()));
             }
             self.timers.set(event.received_at + COMPLETED_AFTER, &old_id, Timer::Complete);
             self.timers.set(event.received_at + self.rules.done_keeps, &old_id, Timer::Forget);

@@ -34,6 +34,12 @@ pub struct Fleet {
     /// The newest limits of the person's subscription, and when that event fired.
     #[serde(default)]
     pub(super) rate_limits: Option<(Timestamp, RateLimits)>,
+    /// Since when Flightdeck's hooks are not registered with the client; `None` while they are.
+    #[serde(default)]
+    pub(super) hooks_away_since: Option<Timestamp>,
+    /// When the newest event was received.
+    #[serde(default)]
+    pub(super) heard_at: Timestamp,
     /// `seq` of the newest event applied.
     pub(super) last_seq: u64,
     /// The newest time seen: timers never run backwards.
@@ -51,6 +57,8 @@ impl Fleet {
             timers: Timers::default(),
             cooling: Timers::default(),
             rate_limits: None,
+            hooks_away_since: None,
+            heard_at: Timestamp::default(),
             last_seq: 0,
             now: Timestamp::default(),
         }

@@ -35,9 +35,9 @@ impl Fleet {
                 let before = session.shown.clone();
                 let asked = open_asks(session);
                 if timer == Timer::Settle {
-                    session.settle(due)
+                    session.settle_all(due)
                 } else {
-                    session.settle_after_stop(due)
+                    session.settle_all_after_stop(due)
                 }
                 if tell_asks(session, &asked, effects) {
                     self.timers.set(due + ASK_STAYS, id, Timer::AskLeaves);
@@ -73,7 +73,7 @@ impl Fleet {
             Timer::Forget if has_been_over(session, due, self.rules.done_keeps) => self.forget(id, effects),
             Timer::Complete | Timer::Forget => {}
             Timer::AskLeaves => {
-                if session.asks_leave(due) {
+                if session.all_asks_leave(due) {
                     effects.push(Effect::Changed(id.into()));
                 }
             }

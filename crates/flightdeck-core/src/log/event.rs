@@ -5,20 +5,23 @@ use serde_json::{Map, Value};
 
 use super::approvals::{ANSWERED, ASK_GONE};
 use super::from_registry::PROCESS_GONE;
-use super::from_transcript::TRANSCRIPT_GREW;
+use super::from_transcript::{INTERRUPT_MARKED, TRANSCRIPT_GREW};
+use super::hook_presence::{HOOKS_SEEN, HookPresence};
 use super::record::{Envelope, EventId, Record, Source};
 use super::subject::Subject;
 use super::tool::ToolUse;
 use crate::approval::answer::Answer;
 use crate::approval::ask::Asked;
 use crate::approval::resolution::HoldEnd;
+use crate::fnv::Fnv;
 use crate::ids::{AgentId, AskId, HostId, SessionId};
 use crate::limits::{
-    CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX,
-    PATH_CHARS_MAX,
+    BACKGROUND_SHELLS_MAX, CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX,
+    NAME_CHARS_MAX, PATH_CHARS_MAX,
 };
 use crate::text::{lines, one_line};
 use crate::time::Timestamp;
+use crate::wire::client_notices::is_client_notice;
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{flag, line, list, object, str, text, text_or_empty, whole};
 use crate::wire::registry::{self, RegistryReport};
@@ -53,6 +56,8 @@ pub struct CommonFacts {
     pub permission_mode: Option<String>,
     /// The client's own title of the session.
     pub session_title: Option<String>,
+    /// Ids of calls that the person refused, from a PostToolBatch. In a subagent the turn goes on after a refusal.
+    pub refused_calls: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +85,8 @@ pub enum EventKind {
     ElicitationClosed,
     Stopped {
         background: Background,
+        /// Digests of the ids of the running shells.
+        shells: Vec<u64>,
     },
     StopFailed {
         cause: String,
@@ -113,6 +120,10 @@ pub enum EventKind {
     },
     /// The transcript grew: a sign of life, and of work if no other source reports the session.
     TranscriptGrew,
+    /// The transcript says that the person interrupted the turn.
+    InterruptMarked,
+    /// The daemon saw its hooks registered, or gone.
+    HooksSeen(HookPresence),
     /// The client's status line: data that changes no state.
     StatusLine(StatusLineData),
     /// An ask was answered through Flightdeck.
@@ -170,7 +181,11 @@ pub enum Notice {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Background {
     pub agents: u32,
+    /// At most this many shells run.
     pub shells: u32,
+    /// At least this many. It is less than `shells` if a shell may have been ended without a sign of it.
+    #[serde(default)]
+    pub shells_min: u32,
 }
 
 /// Why a session ended.
@@ -221,6 +236,7 @@ impl Event {
                 prompt_id: line(p, "prompt_id", ID_CHARS_MAX),
                 permission_mode: line(p, "permission_mode", NAME_CHARS_MAX),
                 session_title: line(p, "session_title", CARD_PROMPT_CHARS_MAX),
+                refused_calls: refused_calls(record),
             },
             envelope: record.envelope.clone(),
             asks: Asked::from_record(record).map(Box::new),
@@ -236,7 +252,12 @@ impl Event {
                     registry::parse_report(p).map_or(EventKind::Noted, EventKind::RegistryReported)
                 }
                 Source::Process if record.name == PROCESS_GONE => process_gone(p),
+                Source::Process if record.name == HOOKS_SEEN => EventKind::HooksSeen(HookPresence {
+                    present: flag(p, "present"),
+                    at_start: flag(p, "at_start"),
+                }),
                 Source::Transcript if record.name == TRANSCRIPT_GREW => EventKind::TranscriptGrew,
+                Source::Transcript if record.name == INTERRUPT_MARKED => EventKind::InterruptMarked,
                 _ => EventKind::Noted,
             },
         }
@@ -262,6 +283,8 @@ impl EventKind {
                 | K::RegistryReported(_)
                 | K::ProcessGone { .. }
                 | K::TranscriptGrew
+                | K::InterruptMarked
+                | K::HooksSeen(_)
                 | K::SessionStarted { source: StartSource::Compact, .. }
         )
     }
@@ -299,7 +322,7 @@ fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
         H::Notification => K::Notified(notice(p)),
         H::Elicitation => K::ElicitationOpened { message: elicitation_message(p) },
         H::ElicitationResult => K::ElicitationClosed,
-        H::Stop => K::Stopped { background: background(p) },
+        H::Stop => stopped(p),
         H::StopFailure => K::StopFailed { cause: cause(p) },
         H::SubagentStart => K::SubagentStarted,
         H::SubagentStop => K::SubagentStopped,
@@ -336,17 +359,13 @@ fn start_source(p: &Map<String, Value>) -> StartSource {
     }
 }
 
-/// Beginnings of prompts that the client sends to itself.
-const NOT_A_PERSON: [&str; 4] = ["<task-notification>", "<system-reminder>", "<cron", "<wake"];
-
 fn prompted(p: &Map<String, Value>) -> EventKind {
     let prompt = text(p, "prompt").unwrap_or_default();
     EventKind::Prompted { text: lines(&prompt, CARD_PROMPT_CHARS_MAX), by: prompter(&prompt) }
 }
 
 pub(crate) fn prompter(prompt: &str) -> Prompter {
-    let start = prompt.trim_start();
-    if NOT_A_PERSON.iter().any(|mark| start.starts_with(mark)) { Prompter::Client } else { Prompter::Person }
+    if is_client_notice(prompt) { Prompter::Client } else { Prompter::Person }
 }
 
 fn failure(p: &Map<String, Value>) -> ToolOutcome {
@@ -358,6 +377,21 @@ fn failure(p: &Map<String, Value>) -> ToolOutcome {
 
 fn batch(p: &Map<String, Value>) -> Vec<ToolUse> {
     list(p, "tool_calls").iter().filter_map(Value::as_object).map(ToolUse::from_payload).collect()
+}
+
+/// Beginnings of the result of a call that the person refused.
+const REFUSED: [&str; 2] =
+    ["Permission for this tool use was denied", "The user doesn't want to proceed with this tool use"];
+
+fn refused_calls(record: &Record) -> Vec<String> {
+    if record.agent_id.is_none() || record.name != HookName::PostToolBatch.as_str() {
+        return Vec::new();
+    }
+    let calls = list(&record.payload, "tool_calls").iter().filter_map(Value::as_object);
+    let refused = |call: &&Map<String, Value>| {
+        str(call, "tool_response").is_some_and(|text| REFUSED.iter().any(|begins| text.starts_with(begins)))
+    };
+    calls.filter(refused).filter_map(|call| line(call, "tool_use_id", ID_CHARS_MAX)).collect()
 }
 
 fn notice(p: &Map<String, Value>) -> Notice {
@@ -378,14 +412,20 @@ fn elicitation_message(p: &Map<String, Value>) -> String {
     message.unwrap_or_else(|| "Awaiting input".to_owned())
 }
 
-fn background(p: &Map<String, Value>) -> Background {
-    let running = |kind: &str| {
+fn stopped(p: &Map<String, Value>) -> EventKind {
+    let running = |kind: &'static str| {
         let entries = list(p, "background_tasks").iter().filter_map(Value::as_object);
-        let of_kind = entries.filter(|t| str(t, "type") == Some(kind));
-        of_kind.filter(|t| !matches!(str(t, "status"), Some("completed" | "failed" | "killed"))).count()
-            as u32
+        let of_kind = entries.filter(move |t| str(t, "type") == Some(kind));
+        of_kind.filter(|t| !matches!(str(t, "status"), Some("completed" | "failed" | "killed")))
     };
-    Background { agents: running("subagent"), shells: running("shell") }
+    let shells: Vec<u64> = running("shell")
+        .map(|t| Fnv::of(str(t, "id").unwrap_or_default().as_bytes()))
+        .take(BACKGROUND_SHELLS_MAX)
+        .collect();
+    let count = running("shell").count() as u32;
+    let background =
+        Background { agents: running("subagent").count() as u32, shells: count, shells_min: count };
+    EventKind::Stopped { background, shells }
 }
 
 /// `rate_limit` reads as "rate limit" on a card.

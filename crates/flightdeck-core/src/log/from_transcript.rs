@@ -1,4 +1,4 @@
-//! The record that a transcript grew: the only thing a transcript says about a session's state.
+//! What a transcript says about a session's state: that it grew, and that the person interrupted a turn (decision 0016).
 
 use serde_json::{Map, json};
 
@@ -8,6 +8,19 @@ use crate::time::Timestamp;
 
 /// Name of such a record in the log.
 pub const TRANSCRIPT_GREW: &str = "transcript_grew";
+
+/// Name in the log of an interrupt marker.
+pub const INTERRUPT_MARKED: &str = "interrupt_marked";
+
+/// The transcript has the client's line about an interrupt, written at this time.
+pub fn interrupt_marked(session_id: &SessionId, at: Timestamp, id: EventId) -> Record {
+    let envelope = Envelope { has_fired_at: true, ..Envelope::default() };
+    Record {
+        fired_at: at,
+        envelope,
+        ..Record::ours(Source::Transcript, INTERRUPT_MARKED, session_id, Map::new(), id)
+    }
+}
 
 /// `at` is the time in its newest line.
 pub fn record(session_id: &SessionId, transcript_path: &str, at: Timestamp, id: EventId) -> Record {

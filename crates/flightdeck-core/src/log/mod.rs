@@ -6,6 +6,7 @@ pub mod from_hook;
 pub mod from_registry;
 pub mod from_transcript;
 pub mod hold_rules;
+pub mod hook_presence;
 pub mod record;
 pub mod subject;
 pub mod todo;

@@ -26,6 +26,8 @@ pub enum IdleReason {
     /// No prompt was submitted yet.
     Fresh,
     TurnEnded,
+    /// The turn is over, and Flightdeck's hooks were away when it ended.
+    EndedAway,
     Interrupted {
         tool: Option<String>,
     },
@@ -70,8 +72,10 @@ pub(crate) struct AgentContext<'a> {
     pub from_child: bool,
     /// The state before compaction began.
     pub before_compaction: Option<&'a AgentState>,
-    /// The main agent used a tool and had no open need when the prompt arrived: the prompt was typed ahead.
+    /// The turn ran when the prompt arrived: the prompt was typed ahead.
     pub typed_ahead: bool,
+    /// Prompts wait in the client's queue that the running turn did not take: they start a turn of their own.
+    pub queue_goes_on: bool,
     /// `claude -p`: no prompt is ever shown, so nothing waits for a person.
     pub print_mode: bool,
     pub rules: &'a Rules,
@@ -105,7 +109,7 @@ pub(crate) fn next(
         _ if around.from_child => return None,
 
         (_, K::SetupStarted) => (Working(Setup), Rule::SetupRan),
-        // Typed while a tool runs: the client queues the message and the tool goes on.
+        // Typed while the turn runs: the client queues the message and the turn goes on.
         (_, K::Prompted { by: Prompter::Person, .. }) if around.typed_ahead => return None,
         (_, K::Prompted { by: Prompter::Person, .. }) => {
             (Working(Thinking { after_tool: false }), Rule::Prompted)
@@ -135,9 +139,13 @@ pub(crate) fn next(
             (Idle(TurnEnded), Rule::IdleNotice)
         }
 
+        // No hook says that the queued prompts become the next turn.
+        (_, K::Stopped { .. }) if around.queue_goes_on => {
+            (Working(Thinking { after_tool: false }), Rule::QueueGoesOn)
+        }
         // Background shells alone leave the session idle, with a chip.
-        (_, K::Stopped { background: Background { agents: 0, .. } }) => (Idle(TurnEnded), Rule::Stopped),
-        (_, K::Stopped { background }) => {
+        (_, K::Stopped { background: Background { agents: 0, .. }, .. }) => (Idle(TurnEnded), Rule::Stopped),
+        (_, K::Stopped { background, .. }) => {
             (Working(Activity::Background { agents: background.agents }), Rule::StoppedWithAgents)
         }
         (_, K::StopFailed { cause }) => (Idle(Failed { cause: cause.clone() }), Rule::StopFailed),
@@ -155,6 +163,7 @@ pub(crate) fn next(
         | (_, K::TodoCreated { .. } | K::TodoCompleted { .. } | K::Seen | K::Noted | K::StatusLine(_))
         // The registry and the process table have their own rules, in session/registry.rs.
         | (_, K::RegistryReported(_) | K::ProcessGone { .. } | K::TranscriptGrew)
+        | (_, K::InterruptMarked | K::HooksSeen(_))
         // Answers from Flightdeck have theirs in session/asks.rs.
         | (_, K::Answered { .. } | K::HoldEnded { .. }) => return None,
     };

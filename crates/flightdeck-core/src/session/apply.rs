@@ -1,7 +1,7 @@
-//! [`Session::apply`]: what one event does to a session. Facts, then state, then data, then what shows.
+//! What one event does to a session: facts, then state, then data, then what shows.
 
 use super::agent::{self, AgentContext};
-use super::asks::closed_by_event;
+use super::asks::{closed_by_event, closed_by_registry};
 use super::child::{agent_facts, newest_running};
 use super::event_order::Before;
 use super::ledger::{Ledger, Need};
@@ -14,8 +14,8 @@ use crate::rules::Rules;
 use crate::time::Timestamp;
 
 impl Session {
-    /// Applies one event to the session.
-    pub fn apply(&mut self, event: &Event, rules: &Rules) {
+    /// Applies one event to the process that the card shows. [`Session::apply`] chooses the process.
+    pub(super) fn apply_to_process(&mut self, event: &Event, rules: &Rules) {
         if event.envelope.clock_back {
             self.reset_clocks(event.fired_at);
         }
@@ -25,13 +25,21 @@ impl Session {
         if event.kind == EventKind::TranscriptGrew {
             return self.transcript_grew(event);
         }
+        if event.kind == EventKind::InterruptMarked {
+            return self.interrupt_marked(event);
+        }
+        self.hooks_are_back(event);
         self.forget_the_transcripts_word(event);
         self.take_common_facts(event);
         if self.is_told_twice(event) {
             return;
         }
-        let before = Before { late: self.is_late(event), typed_ahead: self.is_using_a_tool() };
+        let before = Before { late: self.is_late(event), typed_ahead: self.is_typed_ahead(event) };
+        if !before.late {
+            self.leave_the_turn_before(event);
+        }
         let was = self.what_agents_do();
+        let refused = self.asks_of_calls(&event.facts.refused_calls);
         let says = match (&event.kind, &event.agent_id) {
             (EventKind::RegistryReported(word), _) => self.hear(word, event),
             (EventKind::Answered { ask_id, answer }, _) => self.answered(ask_id, answer, event),
@@ -54,7 +62,12 @@ impl Session {
             EventKind::Answered { answer, .. } => Some(answer.by()),
             _ => None,
         };
-        self.close_asks(closed_by_event(&event.kind), by, event.into());
+        let how = match &event.kind {
+            EventKind::RegistryReported(word) => self.closed_how(closed_by_registry(&word.status)),
+            kind => closed_by_event(kind),
+        };
+        self.close_asks(how, by, event.into());
+        self.were_refused(&refused);
         self.see_whose_answer_it_was(event);
         self.show(event.into(), says);
     }
@@ -125,10 +138,16 @@ impl Session {
             from_child: event.agent_id.is_some(),
             before_compaction: self.main.before_compaction.as_ref(),
             typed_ahead: before.typed_ahead,
+            queue_goes_on: self.turn.goes_on_with_queue(),
             print_mode: self.print_mode(),
             rules,
         };
-        match agent::next(&self.main.state, &event.kind, around) {
+        // A failed subagent fires no SubagentStop: for its parent the failure is the stop.
+        let kind = match &event.kind {
+            EventKind::StopFailed { .. } if event.agent_id.is_some() => &EventKind::SubagentStopped,
+            kind => kind,
+        };
+        match agent::next(&self.main.state, kind, around) {
             None => false,
             Some((to, _)) if before.late => to == self.main.state,
             Some((to, rule)) => {

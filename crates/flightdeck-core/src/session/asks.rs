@@ -7,9 +7,9 @@ use super::shown::Cause;
 use super::state::Session;
 use crate::approval::answer::Answer;
 use crate::approval::ask::{Ask, PastAsk};
-use crate::approval::resolution::{AnsweredBy as By, AskOutcome as How, HoldEnd, Resolution};
+use crate::approval::resolution::{AnsweredBy, AskOutcome, HoldEnd, Resolution};
 use crate::ids::AskId;
-use crate::limits::{ASK_STAYS, ASKS_MAX, PAST_ASKS_MAX, RULE_NAME_CHARS_MAX};
+use crate::limits::{ASK_STAYS, ASKS_MAX, DISORDER_MAX, PAST_ASKS_MAX, RULE_NAME_CHARS_MAX};
 use crate::log::event::{Event, EventKind, ToolOutcome};
 use crate::log::tool::ToolUse;
 use crate::rules::Rule;
@@ -18,8 +18,9 @@ use crate::time::{Millis, Timestamp};
 use crate::wire::registry::ClientStatus;
 
 impl Session {
+    /// The open asks of every process.
     pub fn open_asks(&self) -> impl Iterator<Item = &Ask> {
-        self.asks.iter().filter(|ask| ask.is_open())
+        self.all_asks().filter(|ask| ask.is_open())
     }
 
     /// Opens an ask if the event opened a need. A late request, or a request in print mode, opens none.
@@ -46,7 +47,7 @@ impl Session {
     }
 
     /// Closes every ask whose need is gone. `by` is known if the answer came from Flightdeck.
-    pub(super) fn close_asks(&mut self, how: How, by: Option<By>, cause: Cause) {
+    pub(super) fn close_asks(&mut self, how: AskOutcome, by: Option<AnsweredBy>, cause: Cause) {
         if !self.asks.iter().any(Ask::is_undecided) {
             return;
         }
@@ -60,6 +61,40 @@ impl Session {
         }
     }
 
+    /// The asks that wait for these calls.
+    pub(super) fn asks_of_calls(&self, calls: &[String]) -> Vec<AskId> {
+        if calls.is_empty() {
+            return Vec::new();
+        }
+        let waits = |need: &&Need| need.call_id.as_ref().is_some_and(|id| calls.contains(id));
+        self.ledgers().flat_map(Ledger::needs).filter(waits).filter_map(|n| n.ask_id.clone()).collect()
+    }
+
+    /// The person refused these in the terminal, and the subagent goes on.
+    pub(super) fn were_refused(&mut self, ids: &[AskId]) {
+        for ask in self.asks.iter_mut().filter(|ask| ids.contains(&ask.id)) {
+            if let Some(resolution) =
+                ask.resolution.as_mut().filter(|r| r.how == AskOutcome::AnsweredInTerminal)
+            {
+                resolution.how = AskOutcome::RefusedInTerminal;
+            }
+        }
+    }
+
+    /// The client died. A hook that ended with it a moment before was not refused by the person.
+    pub(super) fn client_died(&mut self, at: Timestamp) {
+        let with_it = |r: &&mut Resolution| {
+            r.how == AskOutcome::SessionEnded
+                || (r.how == AskOutcome::RefusedInTerminal && r.at + DISORDER_MAX >= at)
+        };
+        for ask in &mut self.asks {
+            if let Some(resolution) = ask.resolution.as_mut().filter(with_it) {
+                resolution.how = AskOutcome::ClientDied;
+                resolution.by = None;
+            }
+        }
+    }
+
     /// An answer from Flightdeck. The first answer wins: an ask that has ended stays as it is.
     pub(super) fn answered(&mut self, ask_id: &AskId, answer: &Answer, event: &Event) -> bool {
         let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id && ask.is_open()) else {
@@ -70,7 +105,7 @@ impl Session {
         let idle_since = self.registry.as_ref().filter(|word| word.status == ClientStatus::Idle);
         if ask.agent_id.is_none() && idle_since.is_some_and(|word| word.status_at > ask.opened_at) {
             // The person left the prompt in the terminal a moment ago. The registry entry moves the session once it settles.
-            ask.was_decided_in_terminal(How::RefusedInTerminal, at, event.seq);
+            ask.was_decided_in_terminal(AskOutcome::RefusedInTerminal, at, event.seq);
             return false;
         }
         let rule = answer.rule.as_deref().map(|rule| one_line(rule, RULE_NAME_CHARS_MAX));
@@ -80,7 +115,10 @@ impl Session {
         if let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id) {
             ask.call_id = need.call_id.clone();
         }
-        let goes_on = matches!(how, How::Allowed | How::Answered | How::Approved | How::Accepted);
+        let goes_on = matches!(
+            how,
+            AskOutcome::Allowed | AskOutcome::Answered | AskOutcome::Approved | AskOutcome::Accepted
+        );
         if let Some(ledger) = self.ledger_of(agent_id.as_deref()) {
             ledger.answered(&need, goes_on, at);
         }
@@ -91,18 +129,18 @@ impl Session {
         }
         let tool = need.tool.as_ref();
         let (to, rule) = match (how, tool) {
-            (How::DeniedAndInterrupted, _) => {
+            (AskOutcome::DeniedAndInterrupted, _) => {
                 self.main.ledger.clear(at);
                 self.end_turn(at);
                 (interrupted(tool.map(|t| t.name.clone())), Rule::RefusedHere)
             }
             (_, Some(tool)) if goes_on => (
                 AgentState::Working(Activity::Tool { name: tool.name.clone(), label: tool.label() }),
-                if by == By::Policy { Rule::AllowedByPolicy } else { Rule::AllowedHere },
+                if by == AnsweredBy::Policy { Rule::AllowedByPolicy } else { Rule::AllowedHere },
             ),
             // A form has no call of its own: it belongs to the running call.
             _ if goes_on => (self.what_goes_on(), Rule::AllowedHere),
-            _ if by == By::Policy => (self.what_goes_on(), Rule::DeniedByPolicy),
+            _ if by == AnsweredBy::Policy => (self.what_goes_on(), Rule::DeniedByPolicy),
             _ => (self.what_goes_on(), Rule::DeniedHere),
         };
         self.main.move_to(to, rule, event.into());
@@ -120,7 +158,7 @@ impl Session {
         for ask in self.asks.iter_mut().filter(|ask| ask.call_id.as_ref() == Some(id) && !ask.taken) {
             ask.taken = true;
             if ask.resolution.as_ref().is_some_and(|r| r.how.is_our_refusal()) {
-                ask.was_decided_in_terminal(How::AnsweredInTerminal, event.fired_at, event.seq);
+                ask.was_decided_in_terminal(AskOutcome::AnsweredInTerminal, event.fired_at, event.seq);
             }
         }
     }
@@ -131,7 +169,7 @@ impl Session {
             ask.is_unproven() && ask.resolution.as_ref().is_some_and(|r| view.busy_at <= r.at)
         };
         for ask in self.asks.iter_mut().filter(in_vain) {
-            ask.was_decided_in_terminal(How::RefusedInTerminal, view.status_at, view.seq);
+            ask.was_decided_in_terminal(AskOutcome::RefusedInTerminal, view.status_at, view.seq);
         }
     }
 
@@ -222,24 +260,26 @@ fn interrupted(tool: Option<String>) -> AgentState {
     AgentState::Idle(IdleReason::Interrupted { tool })
 }
 
-/// How an ask ended whose need was closed by an event of this kind.
-pub(super) fn closed_by_event(kind: &EventKind) -> How {
+/// AskOutcome an ask ended whose need was closed by an event of this kind.
+pub(super) fn closed_by_event(kind: &EventKind) -> AskOutcome {
     use EventKind as K;
     match kind {
-        K::SessionEnded { .. } | K::SessionStarted { .. } | K::ProcessGone { .. } => How::SessionEnded,
+        K::SessionEnded { .. } | K::SessionStarted { .. } | K::ProcessGone { .. } => AskOutcome::SessionEnded,
         // A prompt can be typed only after the dialog is closed, and no call ran.
-        K::Prompted { .. } | K::ToolEnded { outcome: ToolOutcome::Interrupted, .. } => How::RefusedInTerminal,
+        K::Prompted { .. } | K::ToolEnded { outcome: ToolOutcome::Interrupted, .. } => {
+            AskOutcome::RefusedInTerminal
+        }
         K::RegistryReported(word) => closed_by_registry(&word.status),
         // The turn ended with the refusal of one of its asks, which ended the others too.
-        K::HoldEnded { .. } => How::RefusedInTerminal,
-        K::Answered { .. } => How::DeniedAndInterrupted,
-        _ => How::AnsweredInTerminal,
+        K::HoldEnded { .. } => AskOutcome::RefusedInTerminal,
+        K::Answered { .. } => AskOutcome::DeniedAndInterrupted,
+        _ => AskOutcome::AnsweredInTerminal,
     }
 }
 
-pub(super) fn closed_by_registry(status: &ClientStatus) -> How {
+pub(super) fn closed_by_registry(status: &ClientStatus) -> AskOutcome {
     match status {
-        ClientStatus::Idle | ClientStatus::Shell => How::RefusedInTerminal,
-        ClientStatus::Busy | ClientStatus::Waiting(_) => How::AnsweredInTerminal,
+        ClientStatus::Idle | ClientStatus::Shell => AskOutcome::RefusedInTerminal,
+        ClientStatus::Busy | ClientStatus::Waiting(_) => AskOutcome::AnsweredInTerminal,
     }
 }

@@ -21,6 +21,9 @@ pub struct Child {
     pub changed_at: Timestamp,
     pub started_at: Timestamp,
     pub ended_at: Option<Timestamp>,
+    /// Why it failed: the model's service gave an error.
+    #[serde(default)]
+    pub failed: Option<String>,
 }
 
 impl Child {
@@ -32,6 +35,7 @@ impl Child {
             changed_at: Timestamp::default(),
             started_at: at,
             ended_at: None,
+            failed: None,
         }
     }
 
@@ -54,6 +58,7 @@ impl Child {
                 return;
             }
             self.ended_at = None;
+            self.failed = None;
         }
         let agent_type = self.agent_type.clone();
         let has_no_prompt =
@@ -70,6 +75,7 @@ impl Child {
             from_child: false,
             before_compaction: None,
             typed_ahead: false,
+            queue_goes_on: false,
             print_mode,
             rules,
         };

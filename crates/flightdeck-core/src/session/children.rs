@@ -17,7 +17,18 @@ impl Session {
         before: Before,
         rules: &Rules,
     ) -> bool {
-        match event.kind {
+        match &event.kind {
+            EventKind::StopFailed { cause } if !self.main.state.is_ended() => {
+                let failed = Some(cause.clone());
+                let child = self.child_for(agent_id, event);
+                let ran = child.ended_at.is_none();
+                child.failed = failed;
+                child.end(child.ended_at.unwrap_or(event.fired_at));
+                if !ran {
+                    return false;
+                }
+                self.background.agents = self.background.agents.saturating_sub(1);
+            }
             EventKind::SubagentStopped => {
                 // The helper of a compaction stops without a start and has an empty type.
                 if event.agent_type.as_deref().is_some_and(str::is_empty) {

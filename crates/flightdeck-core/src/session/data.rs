@@ -14,8 +14,11 @@ use crate::wire::status_line::StatusLineData;
 impl Session {
     /// Takes data for the card, also from late events.
     pub(super) fn take_data(&mut self, event: &Event, before: Before) {
-        let Before { late, typed_ahead } = before;
+        let late = before.late;
         let at = event.fired_at;
+        if !late && event.agent_id.is_none() && matches!(event.kind, EventKind::ToolEnded { .. }) {
+            self.turn.absorbs_at = self.turn.absorbs_at.max(at);
+        }
         match &event.kind {
             EventKind::SessionStarted { source, model } => {
                 if model.is_some() {
@@ -28,10 +31,12 @@ impl Session {
                     self.replaced_by = None;
                     self.background = Background::default();
                     self.last_failure = None;
+                    self.turn.empty_queue(at);
+                    self.main.away_since = None;
                 }
             }
             EventKind::Prompted { text, by } if event.agent_id.is_none() => {
-                self.take_prompt(event, text, *by, typed_ahead)
+                self.take_prompt(event, text, *by, before)
             }
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
                 let newest = self.last_failure.as_ref().map(|f| f.at).max(self.turn.started_at);
@@ -39,14 +44,26 @@ impl Session {
                     self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
                 }
             }
-            EventKind::Stopped { background } if !late => {
+            EventKind::Stopped { background, shells } if !late && event.agent_id.is_none() => {
                 self.background = *background;
+                self.background_shells.clone_from(shells);
+                self.main.away_since = None;
                 self.turn.stopped = Some(IdleReason::TurnEnded);
+                let goes_on = self.turn.goes_on_with_queue();
+                self.end_turn(at);
+                if goes_on {
+                    self.turn.started_at = self.turn.started_at.max(Some(at));
+                    self.turn.open = true;
+                }
+            }
+            EventKind::StopFailed { cause } if !late && event.agent_id.is_none() => {
+                self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
+                self.main.away_since = None;
                 self.end_turn(at);
             }
-            EventKind::StopFailed { cause } if !late => {
-                self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
-                self.end_turn(at);
+            EventKind::BatchEnded(_) if !late && event.agent_id.is_none() => {
+                self.turn.absorbs_at = self.turn.absorbs_at.max(at);
+                self.turn.empty_queue(at);
             }
             // An Esc fires no hook, and after a lost Stop only these arrive: the turn's time ends with them.
             EventKind::ToolEnded { outcome: ToolOutcome::Interrupted, .. }
@@ -88,8 +105,19 @@ impl Session {
         self.status_line = Some(StatusLine::new(event.fired_at, says.clone(), event.received_at));
     }
 
-    pub(super) fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, typed_ahead: bool) {
+    pub(super) fn take_prompt(&mut self, event: &Event, text: &str, by: Prompter, before: Before) {
+        let Before { late, typed_ahead } = before;
         if by == Prompter::Person {
+            let id = event.facts.prompt_id.as_deref();
+            let of_this_turn = id.is_some() && id == self.turn.prompt_id.as_deref();
+            match typed_ahead {
+                true if !late && of_this_turn => self.turn.enqueue(event.fired_at),
+                false if !late => {
+                    self.turn.empty_queue(event.fired_at);
+                    self.main.away_since = None;
+                }
+                _ => {}
+            }
             self.turn.count += 1;
             if self.turn.started_at.is_none_or(|t| t <= event.fired_at) {
                 self.turn.started_at = Some(event.fired_at);
@@ -108,6 +136,7 @@ impl Session {
             && !self.turn.has_ended(event.facts.prompt_id.as_deref())
         {
             let old = std::mem::replace(&mut self.turn.prompt_id, event.facts.prompt_id.clone());
+            self.turn.first_prompt_id = if typed_ahead { old.clone() } else { None };
             if !typed_ahead {
                 self.turn.end_prompt(old);
             }
@@ -121,6 +150,7 @@ impl Session {
             self.turn.last = Some(Millis((at - start).0.max(0)));
             self.turn.open = false;
         }
+        self.turn.empty_queue(at);
         let current = self.turn.prompt_id.clone();
         self.turn.end_prompt(current);
     }

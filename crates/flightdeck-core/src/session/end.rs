@@ -37,6 +37,7 @@ impl Session {
             && !self.main.state.is_ended()
         {
             self.end(EndReason::ProcessDied, Rule::ProcessDied, event.into());
+            self.client_died(event.fired_at);
         }
         false
     }

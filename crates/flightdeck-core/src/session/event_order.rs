@@ -1,10 +1,10 @@
 //! Whether an event is too late to move the main agent, or a duplicate.
 
 use super::agent::{Activity, AgentState};
-use super::ledger::within_a_moment;
 use super::state::Session;
-use crate::limits::DISORDER_MAX;
-use crate::log::event::{Event, EventKind};
+use crate::limits::{DISORDER_MAX, TWIN_HOOKS_MAX};
+use crate::log::event::{Event, EventKind, Prompter};
+use crate::log::record::Source;
 use crate::log::tool::ToolUse;
 use crate::rules::Rule;
 use crate::time::Timestamp;
@@ -47,17 +47,57 @@ impl Session {
             }
     }
 
-    /// Hooks registered both for the user and for a project report each prompt twice, with two event ids.
+    /// Hooks registered both for the user and for a project report each prompt twice, with two event ids. A prompt typed ahead
+    /// has the id of the running turn, so an equal id alone is no repetition; the same text within a moment is.
     pub(super) fn is_told_twice(&self, event: &Event) -> bool {
-        let EventKind::Prompted { text, .. } = &event.kind else { return false };
-        match &event.facts.prompt_id {
-            Some(id) => self.turn.prompt_id.as_ref() == Some(id) || self.turn.has_ended(Some(id)),
-            // A person does not submit the same prompt twice within a moment.
-            None => {
-                self.last_user_message.as_ref() == Some(text)
-                    && self.turn.started_at.is_some_and(|at| within_a_moment(at, event.fired_at))
+        let EventKind::Prompted { text, by } = &event.kind else { return false };
+        let id = event.facts.prompt_id.as_deref();
+        if *by == Prompter::Client {
+            return id.is_some() && (self.turn.prompt_id.as_deref() == id || self.turn.has_ended(id));
+        }
+        let again = match id {
+            Some(_) => TWIN_HOOKS_MAX,
+            None => DISORDER_MAX,
+        };
+        self.last_user_message.as_ref() == Some(text)
+            && (id.is_none() || self.turn.prompt_id.as_deref() == id || self.turn.has_ended(id))
+            && self.turn.started_at.is_some_and(|at| (at - event.fired_at).0.abs() <= again.0)
+    }
+
+    /// A prompt submitted while the turn runs: the client queues it. Such a prompt has the id of the running turn; without an
+    /// id, it is typed ahead if a call runs.
+    pub(super) fn is_typed_ahead(&self, event: &Event) -> bool {
+        let id = event.facts.prompt_id.as_deref();
+        let of_this_turn = id.is_some() && id == self.turn.prompt_id.as_deref() && !self.turn.has_ended(id);
+        (of_this_turn && self.main.state.is_working()) || self.is_using_a_tool()
+    }
+
+    /// The first sign of another turn than the one we know. After an Esc the client goes on with its queue, and no hook says
+    /// so: the calls of the old turn are over.
+    pub(super) fn leave_the_turn_before(&mut self, event: &Event) {
+        let of_another = self.turn.is_another(event.facts.prompt_id.as_deref());
+        if event.source != Source::Hook || event.agent_id.is_some() || !is_sign_of_work(&event.kind) {
+            return;
+        }
+        if of_another && self.main.state.is_working() {
+            self.begin_queued_turn(event.fired_at);
+            if matches!(event.kind, EventKind::ToolStarted(_) | EventKind::PermissionAsked(_)) {
+                // A registry entry from before this is about the turn before.
+                self.turn.started_at = self.turn.started_at.max(Some(event.fired_at));
             }
         }
+        if of_another {
+            let old = std::mem::replace(&mut self.turn.prompt_id, event.facts.prompt_id.clone());
+            self.turn.end_prompt(old);
+            self.turn.first_prompt_id = None;
+        }
+    }
+
+    /// The turn was interrupted and the client goes on with its queue: nothing of the old turn is open.
+    pub(super) fn begin_queued_turn(&mut self, at: Timestamp) {
+        self.main.ledger.clear(self.hook_changed_at);
+        self.turn.empty_queue(at);
+        self.turn.stopped = None;
     }
 
     /// A call or an awaited subagent runs and no need is open: a prompt submitted now is typed ahead.
@@ -69,6 +109,20 @@ impl Session {
         };
         runs && self.foremost_need().is_none()
     }
+}
+
+/// Whether it shows that the main agent works on a turn, or has ended one.
+fn is_sign_of_work(kind: &EventKind) -> bool {
+    use EventKind as K;
+    matches!(
+        kind,
+        K::ToolStarted(_)
+            | K::PermissionAsked(_)
+            | K::ToolEnded { .. }
+            | K::BatchEnded(_)
+            | K::Stopped { .. }
+            | K::StopFailed { .. }
+    )
 }
 
 /// Where the client's own order counts more than the clock (decision 0013). The hook of a call is a process of its own.

@@ -24,6 +24,9 @@ pub struct MainAgent {
     pub guessed_after: Option<Timestamp>,
     /// A hook of this session arrived since it began to work: hooks are registered, and an end without a Stop was an Esc.
     pub hooks_reach_us: bool,
+    /// Flightdeck's hooks went away at this time, during this turn. Its end may go unheard.
+    #[serde(default)]
+    pub away_since: Option<Timestamp>,
 }
 
 impl MainAgent {
@@ -37,6 +40,7 @@ impl MainAgent {
             before_compaction: None,
             guessed_after: None,
             hooks_reach_us: false,
+            away_since: None,
         }
     }
 

@@ -1,10 +1,11 @@
 //! One conversation: its main agent, its subagents, and what a card says about it.
 //!
-//! [`Session::apply`] in `apply.rs` is the whole path of an event through a session.
+//! [`Session::apply`] in `processes.rs` chooses the process that an event belongs to; `apply.rs` is its whole path from there.
 
 pub mod agent;
 mod apply;
 mod asks;
+mod away;
 mod child;
 mod children;
 mod data;
@@ -13,6 +14,8 @@ mod event_order;
 mod growth;
 pub mod ledger;
 mod main_agent;
+mod process;
+mod processes;
 mod registry;
 mod registry_view;
 mod seat;
@@ -25,6 +28,7 @@ mod turn;
 
 pub use self::child::Child;
 pub use self::main_agent::MainAgent;
+pub use self::process::{PastProcess, Process};
 pub use self::registry_view::RegistryView;
 pub use self::seat::Seat;
 pub use self::shown::{Because, Shown, Transition};

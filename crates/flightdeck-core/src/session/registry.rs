@@ -25,7 +25,9 @@ impl Session {
         if self.main.state.is_ended() && !self.comes_back(word) {
             return false;
         }
+        let began_anew = self.begins_anew(word);
         let view = RegistryView {
+            began_anew,
             status: word.status.clone(),
             // A client's clock that is ahead must not make the session's next hooks look late.
             status_at: word.status_at.min(event.received_at),
@@ -43,11 +45,32 @@ impl Session {
             self.replaced_by = None;
             self.main.move_to(AgentState::Idle(IdleReason::Fresh), Rule::RegistryRevived, cause(&view));
         }
+        if view.status == ClientStatus::Busy && self.main.rule == Rule::QueueGoesOn {
+            // The next turn has begun: it ends with a Stop of its own, or by Esc.
+            self.turn.stopped = None;
+        }
         let first = self.registry.replace(view.clone()).is_none();
         if revived || (first && self.main.rule == Rule::Created) {
             self.take_word(&view);
         }
         self.says_the_same(&view)
+    }
+
+    /// Whether the client left a turn since the last entry and went on with its queue: it was idle for a moment, or too
+    /// briefly to be read. A repeated entry has the same time.
+    fn begins_anew(&self, word: &RegistryReport) -> bool {
+        let Some(last) = &self.registry else { return false };
+        if word.status != ClientStatus::Busy || word.status_at <= last.status_at {
+            return false;
+        }
+        let idle = matches!(last.status, ClientStatus::Idle | ClientStatus::Shell);
+        let since_a_hook = last.status_at > self.hook_changed_at;
+        match last.status {
+            _ if idle => since_a_hook,
+            // Without a queue it may have been a dialog.
+            ClientStatus::Busy => !self.turn.queued.is_empty(),
+            _ => false,
+        }
     }
 
     fn comes_back(&self, word: &RegistryReport) -> bool {
@@ -71,8 +94,9 @@ impl Session {
         if due < view.heard_at + SETTLE || is_older {
             return;
         }
+        let how = self.closed_how(closed_by_registry(&view.status));
         self.take_word(&view);
-        self.close_asks(closed_by_registry(&view.status), None, cause(&view));
+        self.close_asks(how, None, cause(&view));
         self.show(cause(&view), self.says_the_same(&view));
     }
 
@@ -113,6 +137,8 @@ impl Session {
     fn client_is_idle(&mut self, view: &RegistryView) {
         let shell = view.status == ClientStatus::Shell;
         self.background.shells = if shell { self.background.shells.max(1) } else { 0 };
+        let least = self.background.shells_min.max(1);
+        self.background.shells_min = if shell { least.min(self.background.shells) } else { 0 };
         self.background.agents = 0;
         if self.foremost_need().is_some_and(|need| need.opened_at < view.busy_at) {
             self.client_is_busy(view);
@@ -122,15 +148,24 @@ impl Session {
             self.foremost_need().map(|need| need.tool.as_ref().map(|t| t.name.clone()).or(tool.clone()));
         // A background agent would keep the client busy.
         self.end_children(view.status_at);
+        let unheard = self.ended_unheard(view);
         let reason = match (waited_for, &self.main.state) {
+            (Some(_), _) if unheard => IdleReason::EndedAway,
             (Some(tool), _) => IdleReason::Interrupted { tool },
             (None, AgentState::Working(Activity::Background { .. })) => IdleReason::TurnEnded,
-            (None, AgentState::Working(_)) if !self.main.hooks_reach_us => IdleReason::TurnEnded,
+            (None, AgentState::Working(_)) if !self.main.hooks_reach_us => {
+                if self.is_marked_interrupted(view) {
+                    IdleReason::Interrupted { tool: None }
+                } else {
+                    IdleReason::TurnEnded
+                }
+            }
             (None, AgentState::Working(activity)) => match (&self.turn.stopped, activity) {
                 (Some(how), _) => how.clone(),
                 (None, _) if self.print_mode() => {
                     IdleReason::Failed { cause: "ended without an answer".to_owned() }
                 }
+                (None, _) if unheard => IdleReason::EndedAway,
                 (None, Activity::Tool { name, .. }) => IdleReason::Interrupted { tool: Some(name.clone()) },
                 (None, _) => IdleReason::Interrupted { tool: None },
             },
@@ -141,8 +176,10 @@ impl Session {
                 self.was_refused_before_our_answer(view);
                 Rule::RegistryInterrupted
             }
+            IdleReason::EndedAway => Rule::RegistryIdleAway,
             _ => Rule::RegistryIdle,
         };
+        self.main.away_since = None;
         // Includes calls with a later timestamp: the entry counts, so the client wrote it after them.
         self.main.ledger.clear(view.status_at.max(self.hook_changed_at));
         self.end_turn(view.status_at);
@@ -150,6 +187,15 @@ impl Session {
     }
 
     fn client_is_busy(&mut self, view: &RegistryView) {
+        let was_at_work = self.main.state.is_working() && self.main.hooks_reach_us;
+        if view.began_anew
+            && was_at_work
+            && (self.main.ledger.has_open_call() || !self.turn.queued.is_empty())
+        {
+            self.begin_queued_turn(view.status_at);
+            self.children.values_mut().for_each(|c| c.ledger.close_needs());
+            return self.main.move_to(thinking(), Rule::RegistryNextTurn, cause(view));
+        }
         if self.foremost_need().is_some() {
             self.main.ledger.close_needs();
             self.children.values_mut().for_each(|c| c.ledger.close_needs());
@@ -167,11 +213,17 @@ impl Session {
             self.main.move_to(to, Rule::RegistryAnswered, cause(view));
         } else if matches!(self.main.state, AgentState::Idle(_)) {
             self.main.hooks_reach_us = false;
+            // A turn that no hook reported: how the last one ended says nothing about it.
+            self.turn.stopped = None;
             self.main.guess(cause(view), Rule::RegistryBusy);
         }
     }
 
     fn client_waits(&mut self, what: WaitingFor, view: &RegistryView) {
+        if what == WaitingFor::Dialog {
+            // The person may end a background shell in a menu. No hook says so, and the registry counts no shells.
+            self.background.shells_min = self.background.shells_min.min(1);
+        }
         let using_a_tool = matches!(self.main.state, AgentState::Working(Activity::Tool { .. }));
         let working = self.main.state.is_working();
         let kind = match what {

@@ -17,4 +17,7 @@ pub struct RegistryView {
     pub seq: u64,
     /// When the client was last busy. A prompt that opened before that was answered, however briefly the client worked.
     pub busy_at: Timestamp,
+    /// It became busy again without a word in between, or after an idle that did not last: what it did before is over.
+    #[serde(default)]
+    pub began_anew: bool,
 }

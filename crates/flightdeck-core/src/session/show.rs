@@ -44,16 +44,7 @@ impl Session {
         }
         let because = Because { seq: cause.seq, rule: self.rule_for(&state, cause.seq) };
         let (from, to) = (StateName::of(&self.shown.state), StateName::of(&state));
-        if self.state_history == StateHistory::default() {
-            self.state_history.turn_to(from, self.shown.since);
-        }
-        self.state_history.turn_to(to, cause.at);
-        if from != to {
-            if self.history.len() == HISTORY_MAX {
-                self.history.pop_front();
-            }
-            self.history.push_back(Transition { at: cause.at, from, to, because });
-        }
+        self.record_step((from, self.shown.since), (to, cause.at), because);
         // The first event about a session gives its first state: no state was before it.
         let first = self.shown.because == Because { seq: cause.seq, rule: Rule::Created };
         let after = if first { Timestamp::default() } else { self.shown.since };
@@ -64,6 +55,25 @@ impl Session {
             && self.says_the_same(&view)
         {
             self.confirm(Cause { at: view.status_at, source: Source::Registry, seq: view.seq });
+        }
+    }
+
+    /// Adds a step to the card's history: a state and when it began, before and now.
+    pub(super) fn record_step(
+        &mut self,
+        (from, since): (StateName, Timestamp),
+        (to, at): (StateName, Timestamp),
+        because: Because,
+    ) {
+        if self.state_history == StateHistory::default() {
+            self.state_history.turn_to(from, since);
+        }
+        self.state_history.turn_to(to, at);
+        if from != to {
+            if self.history.len() == HISTORY_MAX {
+                self.history.pop_front();
+            }
+            self.history.push_back(Transition { at, from, to, because });
         }
     }
 
@@ -97,7 +107,7 @@ impl Session {
 }
 
 /// Whether two states read the same on a card, so that `since` stays.
-fn same_to_a_person(a: &AgentState, b: &AgentState) -> bool {
+pub(super) fn same_to_a_person(a: &AgentState, b: &AgentState) -> bool {
     match (a, b) {
         (AgentState::Working(Activity::Thinking { .. }), AgentState::Working(Activity::Thinking { .. })) => {
             true

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::{AgentState, IdleReason};
 use super::child::Child;
 use super::main_agent::MainAgent;
+use super::process::{PastProcess, Process};
 use super::registry_view::RegistryView;
 use super::seat::Seat;
 use super::shown::{Because, Shown, Transition};
@@ -62,6 +63,9 @@ pub struct Session {
     pub ended_at: Option<Timestamp>,
     pub turn: Turn,
     pub background: Background,
+    /// Digests of the ids of the shells in `background`, for the transcript's word about their end.
+    #[serde(default)]
+    pub background_shells: Vec<u64>,
     pub last_failure: Option<Failure>,
     pub todos: Vec<Todo>,
     /// Open asks, and asks that ended a moment ago.
@@ -79,6 +83,12 @@ pub struct Session {
     /// The newest status line of the client.
     #[serde(default)]
     pub status_line: Option<StatusLine>,
+    /// The other live processes that hold this session. The fields above are of the process that the card shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Process>,
+    /// Processes that held this session before.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub past_processes: VecDeque<PastProcess>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,6 +138,7 @@ impl Session {
             ended_at: None,
             turn: Turn::default(),
             background: Background::default(),
+            background_shells: Vec::new(),
             last_failure: None,
             todos: Vec::new(),
             asks: Vec::new(),
@@ -138,6 +149,8 @@ impl Session {
             enrichment: None,
             cache_is_cold: false,
             status_line: None,
+            beside: Vec::new(),
+            past_processes: VecDeque::new(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::agent::IdleReason;
-use crate::limits::ENDED_TURNS_MAX;
+use crate::limits::{ENDED_TURNS_MAX, QUEUE_MAX};
 use crate::time::{Millis, Timestamp};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,10 +17,25 @@ pub struct Turn {
     /// Set when the turn ends.
     pub last: Option<Millis>,
     pub prompt_id: Option<String>,
+    /// The id before that, if a prompt with another id was typed ahead: the turn has both.
+    #[serde(default)]
+    pub first_prompt_id: Option<String>,
     /// How the turn ended, if its own hook reported it.
     pub stopped: Option<IdleReason>,
     /// Turns that are over, for events without a clock of their own.
     pub ended_prompts: VecDeque<String>,
+    /// When the client wrote the newest interrupt marker into the transcript.
+    #[serde(default)]
+    pub interrupted_at: Option<Timestamp>,
+    /// When each prompt was typed ahead that waits in the client's queue, as far as hooks tell.
+    #[serde(default)]
+    pub queued: Vec<Timestamp>,
+    /// When the client last took out its queue. An older line of the transcript is about prompts that are gone.
+    #[serde(default)]
+    pub queue_taken_at: Timestamp,
+    /// When the last call ended. The client gives what was queued by then to the running turn.
+    #[serde(default)]
+    pub absorbs_at: Timestamp,
 }
 
 impl Turn {
@@ -33,6 +48,35 @@ impl Turn {
             self.ended_prompts.pop_front();
         }
         self.ended_prompts.push_back(prompt);
+    }
+
+    /// A prompt was typed ahead: the client puts it at the end of its queue.
+    pub(super) fn enqueue(&mut self, at: Timestamp) {
+        if self.queued.len() < QUEUE_MAX {
+            self.queued.push(at);
+        }
+    }
+
+    /// The client takes everything out of its queue at once: into the running turn, or into a turn of its own.
+    pub(super) fn empty_queue(&mut self, at: Timestamp) {
+        if !self.queued.is_empty() {
+            self.queued.clear();
+            self.queue_taken_at = self.queue_taken_at.max(at);
+        }
+    }
+
+    /// Whether the client goes on with its queue when the turn ends: a prompt was typed after the last call.
+    pub(super) fn goes_on_with_queue(&self) -> bool {
+        self.queued.last().is_some_and(|typed_at| *typed_at > self.absorbs_at)
+    }
+
+    /// Whether an event with this prompt id is of another turn than this one, and of none that is over.
+    pub(super) fn is_another(&self, prompt: Option<&str>) -> bool {
+        prompt.is_some()
+            && self.prompt_id.is_some()
+            && prompt != self.prompt_id.as_deref()
+            && prompt != self.first_prompt_id.as_deref()
+            && !self.has_ended(prompt)
     }
 
     pub(super) fn has_ended(&self, prompt: Option<&str>) -> bool {

@@ -7,15 +7,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use crate::fnv::Fnv;
 use crate::limits::{
     AGENTS_PRICED_MAX, CACHE_LIVES_1H, CACHE_LIVES_5M, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX,
-    FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, QUEUE_MAX, TODOS_MAX,
+    ENDED_TASKS_MAX, FILES_COUNTED_MAX, FILES_TOUCHED_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX, QUEUE_MAX,
+    TODOS_MAX,
 };
 use crate::log::todo::Todo;
 use crate::text;
 use crate::time::Timestamp;
 use crate::usage::price::{Bill, PriceTable, Usage};
 use crate::usage::surroundings::Surroundings;
+use crate::wire::client_notices::is_client_notice;
 use crate::wire::transcript::{
     BilledUsage, CacheClass, Edited, Line, LineKind, MessageKey, Todos, ToolResult, Unreadable,
 };
@@ -64,6 +67,14 @@ pub struct Enrichment {
     pub last_answer: Option<String>,
     pub todos: Vec<Todo>,
     queue: VecDeque<Queued>,
+    /// When the queue last changed.
+    pub queue_at: Option<Timestamp>,
+    /// When the newest interrupt marker was written.
+    pub interrupted_at: Option<Timestamp>,
+    /// The last command that the person ran with `!`.
+    pub shell_command: Option<ShellCommand>,
+    /// Digests of the ids of background tasks that ended, newest last.
+    ended_tasks: VecDeque<u64>,
     pub files: BTreeSet<String>,
     /// Hashes of further files, beyond the named ones.
     more_files: BTreeSet<u64>,
@@ -73,6 +84,16 @@ pub struct Enrichment {
     pub last_at: Option<Timestamp>,
     /// Lines that are not JSON. They are skipped.
     pub unreadable: u64,
+}
+
+/// A command that the person ran with `!`: no hook reports it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShellCommand {
+    /// As the terminal shows it: `! ls`.
+    pub text: String,
+    pub at: Option<Timestamp>,
+    /// Its output has not been written yet.
+    pub runs: bool,
 }
 
 /// A prompt in the client's queue.
@@ -245,6 +266,23 @@ impl Enrichment {
         self.queue.iter().filter(waits).count() as u32
     }
 
+    /// Whether the client wrote that this background task has ended.
+    pub fn has_ended_task(&self, id: u64) -> bool {
+        self.ended_tasks.contains(&id)
+    }
+
+    /// A notice in the queue that a background task ended: it names the task.
+    fn take_task_notice(&mut self, notice: &str) {
+        let between = |from: &str, to: &str| notice.split_once(from)?.1.split_once(to).map(|(text, _)| text);
+        let ended = matches!(between("<status>", "</status>"), Some("completed" | "failed" | "killed"));
+        if let Some(id) = between("<task-id>", "</task-id>").filter(|_| ended) {
+            if self.ended_tasks.len() == ENDED_TASKS_MAX {
+                self.ended_tasks.pop_front();
+            }
+            self.ended_tasks.push_back(Fnv::of(id.as_bytes()));
+        }
+    }
+
     /// Number of different files that tools changed.
     pub fn files_total(&self) -> usize {
         self.files.len() + self.more_files.len()
@@ -278,6 +316,9 @@ impl Enrichment {
             }
             self.cwd_at = line.at.or(self.cwd_at);
         }
+        if matches!(line.kind, LineKind::Enqueued(_) | LineKind::Dequeued | LineKind::Unqueued(_)) {
+            self.queue_at = line.at.or(self.queue_at);
+        }
         match &line.kind {
             LineKind::Assistant { bought, text, cached_for } => {
                 if let Some(text) = text {
@@ -294,9 +335,22 @@ impl Enrichment {
             LineKind::CustomTitle(title) => {
                 self.custom_title = Some(text::one_line(title, CARD_PROMPT_CHARS_MAX));
             }
+            LineKind::Interrupted => self.interrupted_at = self.interrupted_at.max(line.at),
+            LineKind::ShellCommand(command) => {
+                let text = text::lines(&format!("! {command}"), CARD_PROMPT_CHARS_MAX);
+                self.shell_command = Some(ShellCommand { text, at: line.at, runs: true });
+            }
+            LineKind::ShellOutput => {
+                if let Some(command) = &mut self.shell_command {
+                    command.runs = false;
+                }
+            }
             LineKind::Enqueued(text) => {
+                if text.trim_start().starts_with("<task-notification>") {
+                    self.take_task_notice(text);
+                }
                 if self.queue.len() < QUEUE_MAX {
-                    let by_person = !text.trim_start().starts_with('<');
+                    let by_person = !text.trim_start().starts_with('<') && !is_client_notice(text);
                     self.queue.push_back(Queued { mark: mark(text), by_person, at: line.at });
                 }
             }

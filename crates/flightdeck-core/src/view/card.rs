@@ -10,7 +10,7 @@ use crate::log::todo::Todo;
 use crate::rules::Rules;
 use crate::session::agent::AgentState;
 use crate::session::state_name::{Group, StateName};
-use crate::session::{Child, Failure, Session};
+use crate::session::{Child, Failure, Seat, Session, Shown};
 use crate::time::Timestamp;
 use crate::usage::amounts::{Cache, CacheStatus, Context, Cost, Tokens};
 use crate::usage::enrichment::Summary;
@@ -27,7 +27,11 @@ pub struct Card {
     pub replaced_by: Option<SessionId>,
     pub ended_at: Option<Timestamp>,
     pub end_reason: Option<String>,
+    /// The place of the process that the card shows.
     pub seat: SeatCard,
+    /// Every process that holds the session; the card shows the most urgent one.
+    #[serde(default)]
+    pub processes: Vec<ProcessCard>,
     pub project: ProjectCard,
     pub git_branch: Option<String>,
     pub transcript_path: Option<String>,
@@ -92,6 +96,21 @@ pub struct SeatCard {
     pub host: Option<String>,
 }
 
+/// One of the processes that hold a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Process"))]
+pub struct ProcessCard {
+    pub pid: u32,
+    pub pane: Option<String>,
+    pub tty: Option<String>,
+    pub entrypoint: Option<String>,
+    pub state: StateName,
+    pub label: String,
+    pub role: Role,
+    /// The card's state, label and seat are of this one.
+    pub shown: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Project"))]
 pub struct ProjectCard {
@@ -152,6 +171,7 @@ pub enum SubAgentState {
     Working,
     Blocked,
     Done,
+    Failed,
 }
 
 pub fn card(session: &Session, rules: &Rules) -> Card {
@@ -170,11 +190,12 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         end_reason: end_reason(session),
         takes: state.terminal_input().filter(|_| seat.pane.is_some() && seat.tmux_socket.is_some()),
         seat,
+        processes: processes(session),
         project: project(session),
         git_branch: git_branch(session),
         transcript_path: session.transcript_path.clone(),
         title: title(session),
-        last_user_message: session.last_user_message.clone().or_else(|| known?.last_prompt.clone()),
+        last_user_message: last_user_message(session),
         model: model(session),
         permission_mode: session.permission_mode.clone(),
         agent_state: StateCard {
@@ -204,8 +225,8 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         cache,
         sub_agents: sub_agents(session),
         progress_items: progress(session),
-        background: session.background,
-        queued_prompts: known.map_or(0, |k| k.queued_prompts(session.began_at)),
+        background: background(session),
+        queued_prompts: queued_prompts(session),
         last_failure: session.last_failure.clone(),
         files_touched: known.map(|k| k.files.iter().cloned().collect()).unwrap_or_default(),
         files_touched_total: known.map_or(0, |k| k.files_total() as u32),
@@ -213,7 +234,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         lines_removed: known.map_or(0, |k| k.lines_removed),
         compactions: known.map_or(0, |k| k.compactions),
         last_assistant_text: known.and_then(|k| k.last_answer.clone()),
-        asks: session.asks.iter().map(|ask| AskCard::new(&session.id, ask)).collect(),
+        asks: session.all_asks().map(|ask| AskCard::new(&session.id, ask)).collect(),
         assignment: None,
         effort: None,
     }
@@ -261,6 +282,40 @@ fn progress(session: &Session) -> Vec<Todo> {
     todos
 }
 
+/// The transcript names each task that ended, so it knows the number of shells. Without it, the hooks' bounds count.
+fn background(session: &Session) -> Background {
+    let mut background = session.background;
+    if let Some(told) = session.enrichment.as_deref().filter(|t| t.known.is_anything()) {
+        let ended = session.background_shells.iter().filter(|id| told.known.has_ended_task(**id)).count();
+        background.shells = background.shells.saturating_sub(ended as u32);
+        background.shells_min = background.shells;
+    }
+    background
+}
+
+/// The newest message: a prompt, or a command that the person ran with `!`, which no hook reports.
+fn last_user_message(session: &Session) -> Option<String> {
+    let known = session.enrichment.as_ref().map(|e| &e.known);
+    let command = known.and_then(|k| k.shell_command.as_ref());
+    match command.filter(|c| c.at > session.turn.started_at) {
+        Some(command) => Some(command.text.clone()),
+        None => session.last_user_message.clone().or_else(|| known?.last_prompt.clone()),
+    }
+}
+
+/// The transcript lists the queue, a moment after the hooks: its list, and what hooks have reported since.
+fn queued_prompts(session: &Session) -> u32 {
+    let turn = &session.turn;
+    let known = session.enrichment.as_ref().map(|e| &e.known);
+    let Some((known, at)) =
+        known.and_then(|k| Some((k, k.queue_at?))).filter(|(_, at)| *at > turn.queue_taken_at)
+    else {
+        return turn.queued.len() as u32;
+    };
+    known.queued_prompts(session.began_at)
+        + turn.queued.iter().filter(|typed_at| **typed_at > at).count() as u32
+}
+
 fn end_reason(session: &Session) -> Option<String> {
     match &session.shown.state {
         AgentState::Ended(reason) => Some(reason.as_str().to_owned()),
@@ -277,6 +332,32 @@ fn seat(session: &Session, rules: &Rules) -> SeatCard {
         name: seat.name.clone(),
         host: rules.host.clone(),
     }
+}
+
+/// The living processes by pid, so that the order stays when another one is shown.
+pub(super) fn processes(session: &Session) -> Vec<ProcessCard> {
+    let shown = process(&session.seat, session.entrypoint.as_ref(), &session.shown, true);
+    let beside = session.beside.iter();
+    let beside = beside.filter_map(|p| process(&p.seat, p.entrypoint.as_ref(), &p.shown, false));
+    let mut cards: Vec<_> = shown.into_iter().chain(beside).collect();
+    cards.sort_by(|a, b| (a.pid, &a.pane).cmp(&(b.pid, &b.pane)));
+    cards
+}
+
+/// `None` if it has ended or is unknown.
+fn process(seat: &Seat, entrypoint: Option<&String>, shown: &Shown, is_shown: bool) -> Option<ProcessCard> {
+    let state = StateName::of(&shown.state);
+    let pid = seat.pid.filter(|_| !shown.state.is_ended())?;
+    Some(ProcessCard {
+        pid,
+        pane: seat.pane.clone(),
+        tty: seat.tty.clone(),
+        entrypoint: entrypoint.cloned(),
+        state,
+        label: lens::label(&shown.state),
+        role: state.role(),
+        shown: is_shown,
+    })
 }
 
 fn repository(session: &Session) -> Option<&Repository> {
@@ -308,7 +389,10 @@ fn project(session: &Session) -> ProjectCard {
 }
 
 fn current_activity(session: &Session) -> Option<String> {
-    session.main.state.is_working().then(|| lens::label(&session.main.state))
+    let told = session.enrichment.as_ref().and_then(|e| e.known.shell_command.as_ref());
+    let command = told.filter(|c| c.runs && c.at > session.turn.started_at).map(|c| c.text.clone());
+    let label = || session.main.state.is_working().then(|| lens::label(&session.main.state));
+    command.filter(|_| session.main.state.is_working()).or_else(label)
 }
 
 /// Oldest first, so that the order is stable when one ends.
@@ -323,6 +407,7 @@ fn sub_agent(session: &Session, id: &AgentId, child: &Child) -> SubAgentCard {
     let foremost = child.ledger.foremost();
     let told = session.enrichment.as_deref();
     let (state, label) = match (child.ended_at, foremost) {
+        (Some(_), _) if child.failed.is_some() => (SubAgentState::Failed, failed_label(child)),
         (Some(_), _) => (SubAgentState::Done, "Done".to_owned()),
         (None, Some(need)) => (SubAgentState::Blocked, lens::label(&AgentState::Blocked(need.clone()))),
         (None, None) => (SubAgentState::Working, lens::label(&child.state)),
@@ -337,6 +422,10 @@ fn sub_agent(session: &Session, id: &AgentId, child: &Child) -> SubAgentCard {
         tokens: told.and_then(|t| Some(Tokens::of(t.known.agents.get(id.as_str())?.values()))),
         cost: told.and_then(|t| t.agents.get(id.as_str())).map(Cost::of),
     }
+}
+
+fn failed_label(child: &Child) -> String {
+    format!("{} failed: {}", child.agent_type, child.failed.as_deref().unwrap_or("unknown"))
 }
 
 /// Needs You: cache tier, urgency, recency (or urgency first). Running: newest turn first. Done: newest end first.

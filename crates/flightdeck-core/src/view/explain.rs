@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::card::{ProcessCard, processes};
 use super::lens::{self, Role};
 use crate::ids::SessionId;
 use crate::session::state_name::{Group, StateName};
@@ -21,6 +22,9 @@ pub struct Explanation {
     pub since: Timestamp,
     pub because: Reason,
     pub history: Vec<Step>,
+    /// Every process that holds the session, if there are several: the reason above is about the shown one.
+    #[serde(default)]
+    pub processes: Vec<ProcessCard>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,6 +63,7 @@ pub fn explain(session: &Session) -> Explanation {
             .iter()
             .map(|t| Step { at: t.at, from: t.from, to: t.to, role: t.to.role(), because: reason(t.because) })
             .collect(),
+        processes: processes(session),
     }
 }
 

@@ -127,6 +127,7 @@ pub fn label(state: &AgentState) -> String {
     match state {
         AgentState::Idle(IdleReason::Fresh) => "Ready".to_owned(),
         AgentState::Idle(IdleReason::TurnEnded) => "Waiting for your next prompt".to_owned(),
+        AgentState::Idle(IdleReason::EndedAway) => "Ended while Flightdeck was away".to_owned(),
         AgentState::Idle(IdleReason::Interrupted { tool: Some(tool) }) => format!("You interrupted {tool}"),
         AgentState::Idle(IdleReason::Interrupted { tool: None }) => "You interrupted".to_owned(),
         AgentState::Idle(IdleReason::Failed { cause }) => format!("Failed: {cause}"),

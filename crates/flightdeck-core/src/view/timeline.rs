@@ -9,6 +9,7 @@ use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
 use crate::log::approvals::{ANSWERED, ASK_GONE};
 use crate::log::event::{Prompter, prompter};
 use crate::log::from_registry::PROCESS_GONE;
+use crate::log::from_transcript::INTERRUPT_MARKED;
 use crate::log::record::{Record, Source};
 use crate::log::tool::ToolUse;
 use crate::text::one_line;
@@ -97,6 +98,9 @@ fn ours(record: &Record) -> String {
         (Source::User, INTERRUPTED) => "Esc sent to the terminal from here".to_owned(),
         (Source::User, STOPPED) => "Stopped from here".to_owned(),
         (Source::User, FOCUSED) => "Its pane was brought to the front".to_owned(),
+        (Source::Transcript, INTERRUPT_MARKED) => {
+            "The transcript says that the person interrupted".to_owned()
+        }
         (Source::Process, PROCESS_GONE) => "Its process is gone".to_owned(),
         (Source::Process, ASK_GONE) => match str(p, "why").and_then(HoldEnd::parse) {
             Some(HoldEnd::Closed) => "The terminal's prompt was closed".to_owned(),

@@ -1,5 +1,6 @@
 //! The client's formats, read leniently: an unknown name or field is stored and changes nothing.
 
+pub mod client_notices;
 pub mod clip;
 pub mod hook;
 pub mod hook_name;

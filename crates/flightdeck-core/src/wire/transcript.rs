@@ -203,6 +203,12 @@ pub enum LineKind<'a> {
     },
     /// A prompt of a person.
     Prompt(Cow<'a, str>),
+    /// The person interrupted the turn.
+    Interrupted,
+    /// A command that the person runs with `!`.
+    ShellCommand(Cow<'a, str>),
+    /// The output of that command: it has ended.
+    ShellOutput,
     /// A tool changed something that shows on a card.
     Tool(ToolResult<'a>),
     Compacted,
@@ -270,6 +276,9 @@ struct Wire<'a> {
     cached_for: Option<&'a [u8]>,
     not_typed: bool,
 }
+
+/// How the client's line about an interrupt begins: "…by user]" or "…by user for tool use]".
+const INTERRUPT_MARKER: &str = "[Request interrupted by user";
 
 /// Types that change nothing on a card, some of them 40 kB long.
 const PASSED_OVER: [&[u8]; 12] = [
@@ -373,6 +382,16 @@ impl<'a> Wire<'a> {
             return tool_result(result).map(LineKind::Tool);
         }
         let text = prompt_text(self.message?)?;
+        if text.starts_with(INTERRUPT_MARKER) {
+            return Some(LineKind::Interrupted);
+        }
+        if let Some(command) = text.strip_prefix("<bash-input>") {
+            let command = command.strip_suffix("</bash-input>").unwrap_or(command).to_owned();
+            return Some(LineKind::ShellCommand(command.into()));
+        }
+        if text.starts_with("<bash-stdout>") {
+            return Some(LineKind::ShellOutput);
+        }
         (!self.not_typed && self.by_a_person(&text)).then(|| LineKind::Prompt(plain_command(text)))
     }
 

@@ -7,6 +7,7 @@ use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
 use flightdeck_core::usage::price::PriceTable;
 use serde_json::{Value, json};
 
+use crate::registry::tell_all;
 use crate::script::{at, card, tell};
 
 fn summary(lines: &[Value]) -> Summary {
@@ -100,4 +101,79 @@ fn a_snapshot_is_the_same_with_and_without_transcripts() {
     let replayed = serde_json::to_value(&fleet).unwrap();
     fleet.enrich(&"s".into(), summary(&[answer("2", "claude-opus-5-5")]));
     assert_eq!(serde_json::to_value(&fleet).unwrap(), replayed);
+}
+
+fn user(second: &str, content: &str) -> Value {
+    json!({"type": "user", "timestamp": at(second).to_string(), "message": {"role": "user", "content": content}})
+}
+
+fn queue(second: &str, operation: &str, content: &str) -> Value {
+    json!({"type": "queue-operation", "timestamp": at(second).to_string(), "operation": operation, "content": content})
+}
+
+#[test]
+fn a_command_with_an_exclamation_mark_is_the_last_message_until_the_next_prompt() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(
+        &mut fleet,
+        "1 UserPromptSubmit prompt=fix~it prompt_id=a\n 2 Stop prompt_id=a\n 5 registry busy\n 6 tick",
+    );
+    let input = user("4.9", "<bash-input>make test</bash-input>");
+    fleet.enrich(&"s".into(), summary(&[input.clone()]));
+    let runs = card(&fleet, "s");
+    assert_eq!(runs.last_user_message.as_deref(), Some("! make test"));
+    assert_eq!(runs.current_activity.as_deref(), Some("! make test"));
+    let output = user("7", "<bash-stdout>ok</bash-stdout><bash-stderr></bash-stderr>");
+    fleet.enrich(&"s".into(), summary(&[input.clone(), output]));
+    assert_eq!(card(&fleet, "s").current_activity.as_deref(), Some("Thinking"));
+    tell(&mut fleet, "8 Stop prompt_id=b\n 9 UserPromptSubmit prompt=next prompt_id=c");
+    let next = card(&fleet, "s");
+    assert_eq!((next.last_user_message.as_deref(), next.turn_count), (Some("next"), 2));
+}
+
+#[test]
+fn the_newer_of_hooks_and_transcript_says_how_long_the_queue_is() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=one prompt_id=a\n 2 UserPromptSubmit prompt=two prompt_id=a");
+    assert_eq!(card(&fleet, "s").queued_prompts, 1);
+    let lines = [queue("2.1", "enqueue", "two"), queue("3", "popAll", "two")];
+    fleet.enrich(&"s".into(), summary(&lines[..1]));
+    assert_eq!(card(&fleet, "s").queued_prompts, 1);
+    fleet.enrich(&"s".into(), summary(&lines));
+    assert_eq!(card(&fleet, "s").queued_prompts, 0, "the person took it back");
+    tell(&mut fleet, "4 UserPromptSubmit prompt=three prompt_id=a");
+    assert_eq!(card(&fleet, "s").queued_prompts, 1);
+}
+
+const TWO_SHELLS: &str = r#"1 UserPromptSubmit prompt=x prompt_id=a
+    2 Stop prompt_id=a background_tasks=[{"id":"b1","type":"shell","status":"running"},{"id":"b2","type":"shell","status":"running"}]
+    3 registry shell"#;
+
+#[test]
+fn shells_are_counted_by_hooks_and_transcript_and_else_as_a_range() {
+    let shells = |fleet: &Fleet| {
+        let background = card(fleet, "s").background;
+        (background.shells_min, background.shells)
+    };
+    let mut fleet = Fleet::new(Rules::default());
+    tell_all(&mut fleet, &format!("{TWO_SHELLS}\n 4 tick"));
+    assert_eq!(shells(&fleet), (2, 2));
+    // In a menu the person may end one; only the transcript tells.
+    tell_all(&mut fleet, "5 registry waiting:dialog~open\n 6 tick\n 7 registry shell\n 8 tick");
+    assert_eq!(shells(&fleet), (1, 2));
+    let killed = "<task-notification>\n<task-id>b2</task-id>\n<status>killed</status>\n</task-notification>";
+    fleet.enrich(&"s".into(), summary(&[queue("5.5", "enqueue", killed)]));
+    assert_eq!(shells(&fleet), (1, 1));
+    tell_all(&mut fleet, "9 registry idle\n 10 tick");
+    assert_eq!(shells(&fleet), (0, 0));
+}
+
+#[test]
+fn an_interrupt_marker_is_read_from_either_form_of_its_line() {
+    for text in ["[Request interrupted by user]", "[Request interrupted by user for tool use]"] {
+        let blocks = json!({"type": "user", "timestamp": at("4").to_string(),
+            "message": {"role": "user", "content": [{"type": "text", "text": text}]}});
+        assert_eq!(summary(&[blocks]).known.interrupted_at, Some(at("4")), "{text}");
+    }
+    assert_eq!(summary(&[user("4", "why [Request interrupted by user]?")]).known.interrupted_at, None);
 }

@@ -4,7 +4,9 @@
 mod asks;
 mod corpus;
 mod enriched;
+mod intents;
 mod no_false_alarm;
+mod process_properties;
 mod properties;
 mod registry;
 mod script;

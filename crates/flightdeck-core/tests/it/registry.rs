@@ -3,18 +3,20 @@
 use expect_test::{Expect, expect};
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
-use flightdeck_core::log::record::EventId;
-use flightdeck_core::log::{from_hook, from_registry};
+use flightdeck_core::log::hook_presence::{self, HookPresence};
+use flightdeck_core::log::record::{EventId, Record};
+use flightdeck_core::log::{from_hook, from_registry, from_transcript};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::session::state_name::Group;
 use serde_json::{Value, json};
 
 use crate::script::{at, card, read, tell};
 
-/// Lines as in [`tell`], and `<seconds> registry <status>[:<waitingFor>] [key=value…]`, written when it is read.
+/// Lines as in [`tell`], and `<seconds> registry <status>[:<waitingFor>] [key=value…]`, written when it is read;
+/// `<seconds> hooks gone|back|gone_at_start`; `<seconds> marker`, the interrupt marker of a transcript.
 /// Afterwards half a second passes.
 #[track_caller]
-fn check(script: &str, expect: Expect) {
+pub(crate) fn check(script: &str, expect: Expect) {
     let mut fleet = Fleet::new(Rules::default());
     tell_all(&mut fleet, script);
     let _ = fleet.tick(fleet.now() + flightdeck_core::time::Millis(500));
@@ -27,6 +29,8 @@ pub(crate) fn tell_all(fleet: &mut Fleet, script: &str) {
         match words.as_slice() {
             [when, "registry", status, rest @ ..] => hear(fleet, when, status, rest),
             [when, "gone", pid] => gone(fleet, when, pid),
+            [when, "hooks", how] => hooks_seen(fleet, when, how),
+            [when, "marker"] => marker(fleet, when),
             _ => tell(fleet, line),
         }
     }
@@ -54,6 +58,22 @@ fn gone(fleet: &mut Fleet, when: &str, pid: &str) {
     let (pid, start) = pid.split_once('@').unwrap();
     let mut record =
         from_registry::process_gone(&"s".into(), pid.parse().unwrap(), Some(start), at(when), EventId(1));
+    record.seq = fleet.last_seq() + 1;
+    from_hook::stamp(&mut record, at(when), fleet.now());
+    let _ = fleet.apply(&Event::from_record(&record));
+}
+
+fn hooks_seen(fleet: &mut Fleet, when: &str, how: &str) {
+    let seen = HookPresence { present: how == "back", at_start: how == "gone_at_start" };
+    ours(fleet, when, hook_presence::record(seen, EventId(1)));
+}
+
+fn marker(fleet: &mut Fleet, when: &str) {
+    let (received, written) = when.split_once('@').unwrap_or((when, when));
+    ours(fleet, received, from_transcript::interrupt_marked(&"s".into(), at(written), EventId(1)));
+}
+
+fn ours(fleet: &mut Fleet, when: &str, mut record: Record) {
     record.seq = fleet.last_seq() + 1;
     from_hook::stamp(&mut record, at(when), fleet.now());
     let _ = fleet.apply(&Event::from_record(&record));

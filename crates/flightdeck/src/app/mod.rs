@@ -6,6 +6,7 @@ mod encoded;
 mod error;
 mod fleet;
 pub mod holds;
+pub mod hook_watch;
 mod hooks;
 mod policy;
 pub mod registration;

@@ -1,12 +1,16 @@
 //! The daemon's registration with Claude Code: kept while the daemon runs, and reported on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use flightdeck_protocol::hooks::HookReport;
 
 use crate::ingest::spool::{self, SpoolStats};
 use crate::program;
-use crate::settings::{Lifetime, Registration, SettingsError, SettingsFile, SettingsOutcome, Status};
+use crate::settings::{Lifetime, Registration, SettingsError, SettingsFile, SettingsOutcome, Status, Via};
+
+/// Without this hook the end of a turn goes unheard.
+const END_OF_TURN: &str = "Stop";
 
 #[derive(Debug)]
 pub struct Registrar {
@@ -17,6 +21,18 @@ pub struct Registrar {
     spool: PathBuf,
     program: String,
     simulated: bool,
+    /// This daemon has seen its hooks registered. Only then their absence is news: they may never have been wanted.
+    was_present: AtomicBool,
+}
+
+/// Whether our hooks are registered with the client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Presence {
+    pub present: bool,
+    /// While no daemon runs they write to the spool, so nothing is missed.
+    pub spools: bool,
+    /// They are registered now, or were before.
+    pub was_present: bool,
 }
 
 /// How the registration went, as a sentence for the person.
@@ -30,7 +46,15 @@ pub enum Registered {
 impl Registrar {
     pub fn new(file: SettingsFile, registration: Registration, wanted: bool, spool: PathBuf) -> Self {
         let program = program::called(&registration.binary, std::env::var_os("PATH").as_deref());
-        Self { file, registration, wanted, spool, program, simulated: false }
+        Self {
+            file,
+            registration,
+            wanted,
+            spool,
+            program,
+            simulated: false,
+            was_present: AtomicBool::new(false),
+        }
     }
 
     /// The sessions are made up: no client is to be registered with.
@@ -85,6 +109,27 @@ impl Registrar {
                 Some(format!("The hooks could not be taken out again: {error}"))
             }
         }
+    }
+
+    /// Whether the client runs our hooks for this home. A file that the client cannot read has no hooks either.
+    pub fn presence(&self) -> Presence {
+        let Ok(status) = self.compare() else { return self.seen(Presence::default()) };
+        let of_another_home = matches!(self.file.other_home(&self.registration.home), Ok(Some(_)));
+        let hears_ends = !status.disabled && !status.missing.iter().any(|event| event == END_OF_TURN);
+        let present = status.via.is_some() && hears_ends && !of_another_home;
+        let spools = present && status.via == Some(Via::Shim);
+        self.seen(Presence { present, spools, was_present: status.drift })
+    }
+
+    /// Remembers that the hooks were there; a receipt of an earlier daemon says it too.
+    fn seen(&self, presence: Presence) -> Presence {
+        let before = self.was_present.fetch_or(presence.present, Ordering::AcqRel);
+        Presence { was_present: before || presence.present || presence.was_present, ..presence }
+    }
+
+    /// The settings file that the hooks are registered in.
+    pub fn settings_path(&self) -> &Path {
+        self.file.path()
     }
 
     pub fn status(&self) -> HookReport {

@@ -1,5 +1,6 @@
 //! What a person does to a session's own terminal: type a prompt, press Esc, end the client, bring it to the front.
 
+use flightdeck_core::fleet::Occupant;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::lens::TerminalInput;
@@ -21,7 +22,7 @@ impl Handle<SendPrompt> for App {
         let typed = prepare(&request)?;
         let place = self.place(&card).await?;
         let _lock = self.terminals.lock_pane(&place)?;
-        let mut session = WatchedSession::new(self, &card.id).await?;
+        let mut session = WatchedSession::new(self, &card).await?;
         let draft = request.draft;
         let confirmed = typing::prompt(&self.terminals.tmux, &place, &typed, draft, &mut session).await?;
         let chars = request.text.chars().count();
@@ -64,7 +65,7 @@ impl Handle<Interrupt> for App {
             return Err(Refused::ConfirmInterrupt { label }.into());
         }
         let _lock = self.terminals.lock_pane(&place)?;
-        let mut session = WatchedSession::new(self, &card.id).await?;
+        let mut session = WatchedSession::new(self, &card).await?;
         let confirmed = typing::interrupt(&self.terminals.tmux, &place, &mut session).await?;
         let action = object(json!({ "confirmed": confirmed }));
         self.append_user_action(&card.id, INTERRUPTED, action).await?;
@@ -117,10 +118,11 @@ impl App {
         Ok(Pressed { confirmed: true, message: "told to end".to_owned() })
     }
 
-    /// The pid and start time of the process that the session runs in.
+    /// The pid and start time of the process that the card shows.
     async fn occupied(&self, card: &Card) -> Result<(u32, Option<String>), AppError> {
         let occupants = self.engine.occupants().await?;
-        match occupants.into_iter().find(|o| o.session_id == card.id) {
+        let shown = |o: &Occupant| o.session_id == card.id && Some(o.pid) == card.seat.pid;
+        match occupants.into_iter().find(shown) {
             Some(o) => Ok((o.pid, o.proc_start)),
             None if card.ended_at.is_some() => Err(Refused::Ended { resume: resume(card) }.into()),
             None => Err(Refused::NoPane { resume: resume(card) }.into()),
@@ -175,13 +177,15 @@ fn object(value: Value) -> Map<String, Value> {
 struct WatchedSession {
     app: App,
     id: SessionId,
+    /// The process whose terminal it is. Another one may be shown on the card meanwhile.
+    pid: Option<u32>,
     changes: Subscription,
 }
 
 impl WatchedSession {
-    async fn new(app: &App, id: &SessionId) -> Result<Self, AppError> {
+    async fn new(app: &App, card: &Card) -> Result<Self, AppError> {
         let changes = app.engine.subscribe(None).await?;
-        Ok(Self { app: app.clone(), id: id.clone(), changes })
+        Ok(Self { app: app.clone(), id: card.id.clone(), pid: card.seat.pid, changes })
     }
 }
 
@@ -189,10 +193,14 @@ impl SessionWatch for WatchedSession {
     async fn now(&mut self) -> Option<SessionNow> {
         let card = self.app.engine.card(&self.id).await.ok().flatten()?;
         let gone = card.ended_at.is_some() || card.replaced_by.is_some();
-        let now = SessionNow {
-            state: card.agent_state.state,
-            label: card.agent_state.label,
-            turn_count: card.turn_count,
+        let turn_count = card.turn_count;
+        let now = match card.processes.into_iter().find(|process| Some(process.pid) == self.pid) {
+            Some(own) => SessionNow { state: own.state, label: own.label, turn_count },
+            None if card.seat.pid == self.pid => {
+                SessionNow { state: card.agent_state.state, label: card.agent_state.label, turn_count }
+            }
+            // This process has ended, and another one holds the session.
+            None => return None,
         };
         (!gone).then_some(now)
     }

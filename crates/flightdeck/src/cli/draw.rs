@@ -1,9 +1,10 @@
 //! Draws cards as lines of text. Colour never shows the state alone: each line also has a sign and words.
 
+use flightdeck_core::log::event::Background;
 use flightdeck_core::session::state_name::{Group, StateName};
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_core::view::card::Card;
+use flightdeck_core::view::card::{Card, ProcessCard, SubAgentState};
 use flightdeck_core::view::lens::Role;
 
 use super::line::{Line, columns, cut, fit};
@@ -42,6 +43,13 @@ fn colour(role: Role) -> &'static str {
 pub(super) fn count<N: Into<u64> + Copy>(n: N, word: &str) -> String {
     let n = n.into();
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
+/// One of several processes of a session: `4242 in %3: Thinking (shown)`.
+pub(super) fn process(process: &ProcessCard) -> String {
+    let pane = process.pane.as_ref().map_or_else(String::new, |pane| format!(" in {pane}"));
+    let shown = if process.shown { " (shown)" } else { "" };
+    format!("{}{pane}: {}{shown}", process.pid, process.label)
 }
 
 /// The local time of day.
@@ -177,14 +185,30 @@ fn place(card: &Card) -> String {
     }
 }
 
+/// `1–2 shells` if one may have ended without a sign of it.
+fn shells(background: &Background) -> String {
+    let least = background.shells_min.max(1);
+    if least < background.shells {
+        return format!("{least}–{} shells", background.shells);
+    }
+    count(background.shells, "shell")
+}
+
 fn marks(card: &Card) -> Vec<String> {
     let mut marks = Vec::new();
     let running = card.sub_agents.iter().filter(|a| a.ended_at.is_none()).count() as u64;
     if running > 0 {
         marks.push(count(running, "agent"));
     }
+    let failed = card.sub_agents.iter().filter(|a| a.state == SubAgentState::Failed).count() as u64;
+    if failed > 0 {
+        marks.push(format!("{} failed", count(failed, "agent")));
+    }
     if card.background.shells > 0 {
-        marks.push(count(card.background.shells, "shell"));
+        marks.push(shells(&card.background));
+    }
+    if card.queued_prompts > 0 {
+        marks.push(format!("{} queued", card.queued_prompts));
     }
     if let Some(failure) = &card.last_failure {
         marks.push(format!("failed: {}", failure.tool));

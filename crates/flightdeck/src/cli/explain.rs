@@ -44,6 +44,13 @@ fn print(why: &Explanation, out: &mut Out) -> anyhow::Result<()> {
     let name = because.name.as_deref().unwrap_or("no longer in the log");
     writeln!(out, "  because {name} (event {})", because.seq)?;
     writeln!(out, "  rule    {}", because.rule)?;
+    let several = Some(&why.processes).filter(|processes| processes.len() > 1);
+    if several.is_some() {
+        writeln!(out, "\n{}", draw::paint(out, "1", "Processes that hold the session"))?;
+    }
+    for process in several.into_iter().flatten() {
+        writeln!(out, "  {}", draw::process(process))?;
+    }
     if !why.history.is_empty() {
         writeln!(out, "\n{}", draw::paint(out, "1", "How it came there"))?;
     }

@@ -83,9 +83,13 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("turn", (card.turn_count > 0).then(|| card.turn_count.to_string()));
     line("pane", card.seat.pane.clone());
     line("pid", card.seat.pid.map(|p| p.to_string()));
+    for process in Some(&card.processes).filter(|processes| processes.len() > 1).into_iter().flatten() {
+        line("process", Some(draw::process(process)));
+    }
     line("todos", todos(card));
     for agent in &card.sub_agents {
-        line("agent", Some(format!("{} {}", agent.agent_type, agent.label)));
+        let label = agent.label.strip_prefix(agent.agent_type.as_str()).unwrap_or(&agent.label).trim_start();
+        line("agent", Some(format!("{} {label}", agent.agent_type)));
     }
     line("failed", card.last_failure.as_ref().map(|f| format!("{}: {}", f.tool, f.error)));
     line("id", Some(card.id.to_string()));

@@ -98,6 +98,9 @@ impl Running {
             // A panic in the task was logged; the rest must still be closed.
             released = tokio::task::spawn_blocking(move || registrar.release()).await.ok().flatten();
         }
+        if !self.registrar.is_simulated() {
+            crate::app::hook_watch::report_now(&self.engine, &self.registrar, false).await;
+        }
         // Before the connections of held hooks break off, which would be recorded as refusals.
         self.holds.close();
         // The socket may be missing: a path under /tmp may have been cleaned up.

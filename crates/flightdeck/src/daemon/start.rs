@@ -17,6 +17,7 @@ use tokio::task::JoinHandle;
 use super::{Options, Running, home, listen};
 use crate::app::App;
 use crate::app::holds::HeldHooks;
+use crate::app::hook_watch;
 use crate::app::registration::{Registered, Registrar};
 use crate::clock::{self, Clock};
 use crate::config::Config;
@@ -81,6 +82,10 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let server = tokio::spawn(serve(listener, app, gate, stopping));
     home::write_daemon_file(paths, &url, addr.port())?;
     let registered = if options.hooks { register(&registrar, &mut notes).await } else { None };
+    if !options.simulated {
+        hook_watch::report_now(&engine, &registrar, true).await;
+        readers.push(tokio::spawn(hook_watch::watch(engine.clone(), Arc::clone(&registrar))));
+    }
     Ok(Running {
         url,
         engine,
@@ -120,6 +125,10 @@ async fn start_ingest(
     drain::drain(&sink, &spool).await;
     let hooks_in = home::bind_socket(&options.paths)?;
     drain::drain(&sink, &spool).await;
+    // After the spool, whose events were not missed, and before the registry says what became of the sessions.
+    if !options.simulated {
+        hook_watch::report_at_start(&app.engine, &app.registrar).await;
+    }
     // Only now: the spool may hold a session that began and died while no daemon ran.
     let restored = app.engine.occupants().await?;
     let mut readers = vec![

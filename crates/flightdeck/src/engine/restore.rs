@@ -98,6 +98,8 @@ async fn replay(
         }
         for (seq, mut session) in forgotten {
             session.enrichment = remembered(store, &session.id, prices).await?.map(Box::new);
+            // No timer ran for it: the timers of the cache belong to enriched sessions.
+            session.cache_is_cold = session.cache_expires_at().is_some_and(|expires| expires <= fleet.now());
             outbox.add(outbox::past_session(seq, &session, fleet.rules()));
         }
         outbox.flush_if_due(store).await;

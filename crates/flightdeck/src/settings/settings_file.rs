@@ -35,6 +35,10 @@ pub struct SettingsFile {
 }
 
 impl SettingsFile {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub fn new(path: &Path, backups: &Path) -> Self {
         Self { path: path.to_owned(), receipts: ReceiptFolder { folder: backups.to_owned() } }
     }

@@ -95,6 +95,8 @@ struct Followed {
     /// As last sent to the engine.
     around: Surroundings,
     ended: bool,
+    /// The newest interrupt marker that was reported.
+    marked_at: Option<Timestamp>,
 }
 
 impl Followed {
@@ -107,6 +109,7 @@ impl Followed {
             reported_at: touched.reported_at,
             around: Surroundings::default(),
             ended: touched.ended,
+            marked_at: None,
         }
     }
 
@@ -226,6 +229,16 @@ impl Follower {
         }
     }
 
+    /// Reports the newest interrupt marker once. The engine stores it only if it says something new.
+    async fn report_interrupt(&mut self, id: &str, at: Timestamp) {
+        let Some(followed) = self.sessions.get_mut(id).filter(|f| f.marked_at < Some(at)) else { return };
+        followed.marked_at = Some(at);
+        let record = from_transcript::interrupt_marked(&id.into(), at, clock::fresh_id());
+        if let Err(error) = self.engine.append_if_news(record).await {
+            tracing::warn!(%error, session = id, "could not store an interrupt marker; the session may read as ended");
+        }
+    }
+
     fn schedule_all(&mut self, at: Instant, which: impl Fn(&Followed) -> bool) {
         let ids: Vec<_> = self.sessions.iter().filter(|(_, f)| which(f)).map(|(id, _)| id.clone()).collect();
         ids.into_iter().for_each(|id| self.schedule(id, at, None));
@@ -325,6 +338,9 @@ impl Follower {
         }
         if let Some(at) = live.known().last_at.filter(|at| read && *at - reported_at >= GROWTH_COUNTS_AFTER) {
             self.report_growth(id, &live.main, at).await;
+        }
+        if let Some(at) = live.known().interrupted_at {
+            self.report_interrupt(id, at).await;
         }
         if let Some(followed) = self.sessions.get_mut(id) {
             followed.live = Some(live);

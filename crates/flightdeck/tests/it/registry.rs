@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::home::test_home;
 use flightdeck::{clock, process};
-use flightdeck_e2e::testkit::{TestDaemon, until};
+use flightdeck_e2e::testkit::{PATIENT_HOOK, TestDaemon, TestHome, run_hook, until};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde_json::{Value, json};
@@ -101,4 +101,69 @@ fn a_running_daemon_follows_the_clients_list_from_the_first_entry_to_the_death_o
     let ids: Vec<_> = daemon.board().iter().map(|card| card["id"].clone()).collect();
     assert!(!ids.contains(&json!("dead")), "{ids:?}");
     assert_eq!([has_reader(&secret), has_reader(&odd)], [false, false]);
+}
+
+/// A session that works, by its own hooks and its registry entry.
+fn works(home: &TestHome, client: &Client, folder: &Path) {
+    let hook = |body: Value| {
+        let mut hook = home.flightdeck(&PATIENT_HOOK);
+        run_hook(hook.env("CLAUDE_PID", client.0.id().to_string()), &body.to_string());
+    };
+    hook(json!({"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "go", "prompt_id": "a"}));
+    hook(json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "1",
+        "tool_input": {"command": "make"}, "prompt_id": "a"}));
+    write(folder, &client.entry("s", "busy"));
+}
+
+fn label(daemon: &TestDaemon) -> String {
+    daemon.card("s")["agent_state"]["label"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_turn_that_ends_while_the_daemon_and_its_hooks_are_away_was_not_interrupted() {
+    let home = test_home();
+    let folder = home.claude().join("sessions");
+    fs::create_dir_all(&folder).unwrap();
+    let client = Client::new();
+    let daemon = home.up(&[]);
+    works(&home, &client, &folder);
+    until("it works", || (label(&daemon) == "Bash: make").then_some(()));
+    // It removes the hooks that it had registered.
+    assert!(daemon.stop().success());
+    write(&folder, &client.entry("s", "idle"));
+    let daemon = home.up(&[]);
+    until("it ended", || (label(&daemon) == "Ended while Flightdeck was away").then_some(()));
+}
+
+#[test]
+fn hooks_that_were_installed_stay_believed_while_the_daemon_is_down() {
+    let home = test_home();
+    let folder = home.claude().join("sessions");
+    fs::create_dir_all(&folder).unwrap();
+    let client = Client::new();
+    home.run(&["hooks", "install"]).success();
+    let daemon = home.up(&[]);
+    works(&home, &client, &folder);
+    until("it works", || (label(&daemon) == "Bash: make").then_some(()));
+    assert!(daemon.stop().success());
+    write(&folder, &client.entry("s", "idle"));
+    let daemon = home.up(&[]);
+    until("it was interrupted", || (label(&daemon) == "You interrupted Bash").then_some(()));
+}
+
+#[test]
+fn hooks_that_are_removed_and_returned_while_the_daemon_runs_are_noticed() {
+    let home = test_home();
+    let folder = home.claude().join("sessions");
+    fs::create_dir_all(&folder).unwrap();
+    let client = Client::new();
+    home.run(&["hooks", "install"]).success();
+    let daemon = home.daemon();
+    works(&home, &client, &folder);
+    until("it works", || (label(&daemon) == "Bash: make").then_some(()));
+    let before = daemon.events_total();
+    home.run(&["hooks", "uninstall"]).success();
+    until("their absence is in the log", || (daemon.events_total() > before).then_some(()));
+    write(&folder, &client.entry("s", "idle"));
+    until("it ended", || (label(&daemon) == "Ended while Flightdeck was away").then_some(()));
 }

@@ -73,7 +73,26 @@ fn from_sessions(answer: &str) -> String {
 }
 
 fn board(deck: &InProcessDaemon) -> String {
-    from_sessions(&deck.get("/api/sessions").text())
+    without_additions(&from_sessions(&deck.get("/api/sessions").text()))
+}
+
+/// Fields of a card that 0.1.0 did not have: numbers and lists of plain objects.
+const ADDED_SINCE: [&str; 2] = [",\"shells_min\":", ",\"processes\":"];
+
+/// Without the fields that a card of 0.1.0 does not have, and without the name of the machine: the daemon of 0.1.0 had one, the
+/// daemon of this test has none, and it writes the rows of past sessions anew because the rules have changed since.
+fn without_additions(answer: &str) -> String {
+    let answer = answer.replace("\"host\":\"vm\"", "\"host\":null");
+    ADDED_SINCE.iter().fold(answer, |text, field| without_field(&text, field))
+}
+
+fn without_field(text: &str, field: &str) -> String {
+    let mut parts = text.split(field);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.strip_prefix('[') {
+        Some(list) => text + list.split_once(']').unwrap().1,
+        None => text + part.trim_start_matches(|c: char| c.is_ascii_digit()),
+    })
 }
 
 /// Everything the daemon says about its sessions, one answer a line.
@@ -93,13 +112,13 @@ fn answers(deck: &InProcessDaemon) -> String {
             lines.push(deck.get(&format!("/api/sessions/{id}{what}")).text());
         }
     }
-    lines.join("\n") + "\n"
+    without_additions(&(lines.join("\n") + "\n"))
 }
 
 /// Waits for the board, which fills while transcripts are read, and then compares every answer.
 #[track_caller]
 fn assert_answers(deck: &InProcessDaemon, recorded: &str) {
-    let expected = fs::read_to_string(data().join(recorded)).unwrap();
+    let expected = without_additions(&fs::read_to_string(data().join(recorded)).unwrap());
     let (first, _) = expected.split_once('\n').unwrap();
     until("the board is the recorded one", || (board(deck) == first).then_some(()));
     for (answer, expected) in answers(deck).lines().zip(expected.lines()) {

@@ -106,3 +106,59 @@ fn a_subagent_in_print_mode_opens_no_ask_either() {
         expect![[r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#]],
     );
 }
+
+#[test]
+fn a_failed_subagent_is_failed_and_no_longer_runs() {
+    let one = "0 UserPromptSubmit prompt=a
+               1 PreToolUse tool_name=Agent tool_use_id=a
+               2 SubagentStart agent_id=x agent_type=Explore
+               3 StopFailure agent_id=x agent_type=Explore error=rate_limit";
+    let failed = expect![[r#"running thinking "Thinking" · Explore Failed "Explore failed: rate limit""#]];
+    check(one, failed);
+    // Of two, the other goes on.
+    check(
+        "0 UserPromptSubmit prompt=a
+         1 SubagentStart agent_id=x agent_type=Explore
+         2 SubagentStart agent_id=y agent_type=Plan
+         3 StopFailure agent_id=x agent_type=Explore error=overloaded",
+        expect![[
+            r#"running delegating "Running Plan subagent" · Explore Failed "Explore failed: overloaded" · Plan Working "Thinking""#
+        ]],
+    );
+    // A later hook of the same kind from the main agent is the end of the turn.
+    check(
+        &format!("{one}\n 4 StopFailure error=server_error"),
+        expect![[r#"needs_you error "Failed: server error" · Explore Failed "Explore failed: rate limit""#]],
+    );
+}
+
+#[test]
+fn a_background_agent_that_fails_is_not_waited_for() {
+    let script = r#"0 UserPromptSubmit prompt=a prompt_id=1
+                   1 SubagentStart agent_id=x agent_type=Explore
+                   2 SubagentStart agent_id=y agent_type=Plan
+                   3 Stop prompt_id=1 background_tasks=[{"type":"subagent","status":"running"},{"type":"subagent","status":"running"}]
+                   4 StopFailure agent_id=x agent_type=Explore error=unknown prompt_id=1"#;
+    check(
+        script,
+        expect![[
+            r#"running waiting_background "Waiting on 1 background agent" · Explore Failed "Explore failed: unknown" · Plan Working "Thinking""#
+        ]],
+    );
+    check(
+        &format!("{script}\n 5 SubagentStart agent_id=x agent_type=Explore"),
+        expect![[
+            r#"running delegating "Running Plan subagent" · Explore Working "Thinking" · Plan Working "Thinking""#
+        ]],
+    );
+}
+
+#[test]
+fn a_failure_that_is_the_first_word_of_a_subagent_shows_it_failed() {
+    check(
+        "0 UserPromptSubmit prompt=a
+         1 StopFailure agent_id=x agent_type=Explore error=overloaded
+         1.1@0.9 SubagentStart agent_id=x agent_type=Explore",
+        expect![[r#"running thinking "Thinking" · Explore Failed "Explore failed: overloaded""#]],
+    );
+}

@@ -1,0 +1,29 @@
+//! The record that Flightdeck's hooks are registered with the client, or are not.
+//!
+//! While they are away, the end of a turn goes unheard: an idle client then does not mean that the person interrupted it.
+
+use serde_json::{Map, json};
+
+use super::record::{EventId, Record, Source};
+use super::subject::Subject;
+
+/// Name of such a record in the log.
+pub const HOOKS_SEEN: &str = "hooks_seen";
+
+/// What the daemon sees of its own hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HookPresence {
+    /// They are registered, and their events reach this daemon or its spool.
+    pub present: bool,
+    /// Seen when the daemon started: if they are not present, they may have been away since the last event in the log.
+    pub at_start: bool,
+}
+
+/// The record is about no session: it is about every session of this machine.
+pub fn record(seen: HookPresence, id: EventId) -> Record {
+    let payload = Map::from_iter([
+        ("present".to_owned(), json!(seen.present)),
+        ("at_start".to_owned(), json!(seen.at_start)),
+    ]);
+    Record::ours(Source::Process, HOOKS_SEEN, Subject::None, payload, id)
+}

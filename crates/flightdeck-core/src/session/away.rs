@@ -1,0 +1,84 @@
+//! Turns that Flightdeck could not hear to their end, because its hooks were away.
+
+use super::agent::{AgentState, IdleReason};
+use super::registry_view::RegistryView;
+use super::shown::Because;
+use super::state::Session;
+use crate::approval::resolution::AskOutcome;
+use crate::limits::HOOKS_RELOAD_MAX;
+use crate::log::event::Event;
+use crate::log::record::Source;
+use crate::rules::Rule;
+use crate::time::Timestamp;
+
+impl Session {
+    /// It works, or waits for the person during work.
+    pub(crate) fn is_in_a_turn(&self) -> bool {
+        self.main.state.is_working() || self.foremost_need().is_some()
+    }
+
+    /// The hooks disappeared while it worked: the end of this turn may go unheard.
+    pub(crate) fn hooks_left(&mut self, since: Timestamp) {
+        self.main.away_since.get_or_insert(since);
+    }
+
+    /// A hook arrived although the hooks in the settings are gone. Shortly after they went, the client has not read its
+    /// settings again; later, the session has hooks of its own (of a project) and is heard to its end.
+    pub(crate) fn heard_while_away(&mut self, since: Timestamp, at: Timestamp) {
+        if at <= since + HOOKS_RELOAD_MAX {
+            self.hooks_left(since);
+        }
+    }
+
+    /// A hook about the turn that fired well after the hooks went shows that they are back.
+    pub(super) fn hooks_are_back(&mut self, event: &Event) {
+        if event.source == Source::Hook
+            && event.agent_id.is_none()
+            && event.kind.is_about_state()
+            && self.main.away_since.is_some_and(|since| event.fired_at > since + HOOKS_RELOAD_MAX)
+        {
+            self.main.away_since = None;
+        }
+    }
+
+    /// Whether this turn may have ended unheard. An interrupt marker in the transcript says how it ended.
+    pub(super) fn ended_unheard(&self, view: &RegistryView) -> bool {
+        self.main.away_since.is_some() && !self.is_marked_interrupted(view)
+    }
+
+    /// The transcript has an interrupt marker from after the turn began, and the turn did not end by itself.
+    pub(super) fn is_marked_interrupted(&self, view: &RegistryView) -> bool {
+        let began = view.busy_at.max(self.turn.started_at.unwrap_or_default());
+        // An Esc while a Stop hook of the person runs is marked too: that turn has ended.
+        self.turn.stopped.is_none()
+            && began > Timestamp::default()
+            && self.turn.interrupted_at.is_some_and(|at| at > began)
+    }
+
+    /// AskOutcome an ask ended that a registry entry closed.
+    pub(super) fn closed_how(&self, how: AskOutcome) -> AskOutcome {
+        if self.main.away_since.is_some() { AskOutcome::ClosedWhileAway } else { how }
+    }
+
+    /// The transcript has an interrupt marker. It only confirms: a turn that was taken for ended was interrupted.
+    pub(super) fn interrupt_marked(&mut self, event: &Event) {
+        self.turn.interrupted_at = self.turn.interrupted_at.max(Some(event.fired_at));
+        let taken_for_ended = matches!(self.main.rule, Rule::RegistryIdle | Rule::RegistryIdleAway)
+            && matches!(self.main.state, AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway));
+        if taken_for_ended && self.registry.clone().is_some_and(|view| self.is_marked_interrupted(&view)) {
+            let interrupted = AgentState::Idle(IdleReason::Interrupted { tool: None });
+            self.main.move_to(interrupted, Rule::InterruptMarked, event.into());
+            self.show(event.into(), true);
+            // The registry says idle too, but only the marker says why.
+            self.shown.because = Because { seq: event.seq, rule: Rule::InterruptMarked };
+        }
+    }
+
+    /// Whether an interrupt marker could still say something new.
+    pub(crate) fn needs_interrupt_marker(&self, at: Timestamp) -> bool {
+        let unheard = self.main.away_since.is_some()
+            || !self.main.hooks_reach_us
+            || matches!(self.main.rule, Rule::RegistryIdle | Rule::RegistryIdleAway);
+        unheard && self.turn.interrupted_at < Some(at) && !self.main.state.is_ended()
+    }
+}

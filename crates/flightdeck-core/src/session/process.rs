@@ -1,0 +1,202 @@
+//! One process that holds a session, and the order in which several of them are shown (decision 0015).
+//!
+//! The fields of [`Session`] are those of the process that the card shows. [`Process`] has the same fields for every other
+//! process of the session.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::swap;
+
+use serde::{Deserialize, Serialize};
+
+use super::agent::{AgentState, IdleReason};
+use super::child::Child;
+use super::main_agent::MainAgent;
+use super::registry_view::RegistryView;
+use super::seat::Seat;
+use super::shown::{Because, Shown};
+use super::state::{Failure, Session};
+use super::turn::Turn;
+use crate::approval::ask::Ask;
+use crate::approval::resolution::NeedKind;
+use crate::ids::{AgentId, HostId};
+use crate::log::event::{Background, Event, EventKind};
+use crate::rules::Rule;
+use crate::time::Timestamp;
+
+/// What belongs to one process of a session. Title, messages, to-dos and numbers belong to the conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    pub seat: Seat,
+    pub entrypoint: Option<String>,
+    pub cwd: Option<String>,
+    pub permission_mode: Option<String>,
+    pub main: MainAgent,
+    pub children: BTreeMap<AgentId, Child>,
+    pub stopped_agents: VecDeque<(AgentId, Timestamp)>,
+    pub shown: Shown,
+    pub registry: Option<RegistryView>,
+    pub hook_changed_at: Timestamp,
+    pub began_at: Timestamp,
+    /// Its `count` is not used: turns are counted for the conversation.
+    pub turn: Turn,
+    pub background: Background,
+    pub last_failure: Option<Failure>,
+    pub asks: Vec<Ask>,
+}
+
+/// A process that no longer holds the session. Its late hooks must not bring it back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastProcess {
+    #[serde(default, skip_serializing_if = "HostId::is_this")]
+    pub host: HostId,
+    pub pid: u32,
+    pub proc_start: Option<String>,
+    pub left_at: Timestamp,
+}
+
+/// The process that an event names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProcessName<'a> {
+    pub(crate) host: &'a HostId,
+    pub(crate) pid: u32,
+    pub(crate) proc_start: Option<&'a str>,
+}
+
+impl<'a> ProcessName<'a> {
+    /// `None` if the event does not name a process, as hooks over HTTP.
+    pub(super) fn of(event: &'a Event) -> Option<Self> {
+        let (pid, proc_start) = match &event.kind {
+            EventKind::ProcessGone { pid, proc_start } => (*pid, proc_start.as_deref()),
+            _ => (event.envelope.pid?, event.envelope.proc_start.as_deref()),
+        };
+        Some(Self { host: &event.host, pid, proc_start })
+    }
+
+    pub(crate) fn is_of(self, seat: &Seat) -> bool {
+        self.is(&seat.host, seat.pid, seat.proc_start.as_deref())
+    }
+
+    pub(super) fn is_past(self, past: &PastProcess) -> bool {
+        self.is(&past.host, Some(past.pid), past.proc_start.as_deref())
+    }
+
+    /// If one start time is unknown, the pid alone identifies the process.
+    fn is(self, host: &HostId, pid: Option<u32>, proc_start: Option<&str>) -> bool {
+        let same_start = match (self.proc_start, proc_start) {
+            (Some(a), Some(b)) => a == b,
+            _ => true,
+        };
+        pid == Some(self.pid) && same_start && self.host == host
+    }
+}
+
+impl Process {
+    /// A process first seen through `event`: fresh and idle.
+    pub(super) fn new(event: &Event) -> Self {
+        Self {
+            seat: Seat::default(),
+            entrypoint: None,
+            cwd: None,
+            permission_mode: None,
+            main: MainAgent::fresh(),
+            children: BTreeMap::new(),
+            stopped_agents: VecDeque::new(),
+            shown: Shown {
+                state: AgentState::Idle(IdleReason::Fresh),
+                since: event.fired_at,
+                after: Timestamp::default(),
+                source: event.source,
+                because: Because { seq: event.seq, rule: Rule::Created },
+            },
+            registry: None,
+            hook_changed_at: Timestamp::default(),
+            began_at: Timestamp::default(),
+            turn: Turn::default(),
+            background: Background::default(),
+            last_failure: None,
+            asks: Vec::new(),
+        }
+    }
+
+    pub(super) fn urgency(&self) -> Urgency {
+        Urgency::new(&self.shown, &self.turn, &self.seat)
+    }
+
+    /// Whether a hook without a pid is about a call, a subagent or a turn of this process.
+    pub(super) fn is_concerned_by(&self, event: &Event) -> bool {
+        is_concerned(&self.main, &self.children, &self.turn, event)
+    }
+}
+
+impl Session {
+    /// Exchanges the process that the card shows with another one.
+    pub(super) fn swap_process(&mut self, other: &mut Process) {
+        swap(&mut self.seat, &mut other.seat);
+        swap(&mut self.entrypoint, &mut other.entrypoint);
+        swap(&mut self.cwd, &mut other.cwd);
+        swap(&mut self.permission_mode, &mut other.permission_mode);
+        swap(&mut self.main, &mut other.main);
+        swap(&mut self.children, &mut other.children);
+        swap(&mut self.stopped_agents, &mut other.stopped_agents);
+        swap(&mut self.shown, &mut other.shown);
+        swap(&mut self.registry, &mut other.registry);
+        swap(&mut self.hook_changed_at, &mut other.hook_changed_at);
+        swap(&mut self.began_at, &mut other.began_at);
+        swap(&mut self.turn, &mut other.turn);
+        swap(&mut self.turn.count, &mut other.turn.count);
+        swap(&mut self.background, &mut other.background);
+        swap(&mut self.last_failure, &mut other.last_failure);
+        swap(&mut self.asks, &mut other.asks);
+    }
+
+    pub(super) fn urgency(&self) -> Urgency {
+        Urgency::new(&self.shown, &self.turn, &self.seat)
+    }
+
+    pub(super) fn shown_is_concerned_by(&self, event: &Event) -> bool {
+        is_concerned(&self.main, &self.children, &self.turn, event)
+    }
+}
+
+fn is_concerned(main: &MainAgent, children: &BTreeMap<AgentId, Child>, turn: &Turn, event: &Event) -> bool {
+    let prompt = event.facts.prompt_id.as_ref();
+    let has_call = match &event.kind {
+        EventKind::ToolStarted(tool) | EventKind::PermissionAsked(tool) => main.ledger.is_open(tool),
+        EventKind::ToolEnded { tool, .. } => main.ledger.is_open(tool),
+        EventKind::BatchEnded(calls) => calls.iter().any(|tool| main.ledger.is_open(tool)),
+        _ => false,
+    };
+    has_call
+        || event.agent_id.as_ref().is_some_and(|id| children.contains_key(id))
+        || (prompt.is_some() && turn.prompt_id.as_ref() == prompt)
+}
+
+/// The order of the processes of one session; the least is shown. First a process that waits for a person, then a failure,
+/// then work, then an interrupted turn, then rest, the newest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Urgency {
+    class: u8,
+    /// Of open needs the most urgent kind, and then the oldest.
+    need: Option<(NeedKind, Timestamp)>,
+    /// Of working processes the newest prompt first. Single calls must not make the card switch back and forth.
+    turn: Reverse<Option<Timestamp>>,
+    since: Reverse<Timestamp>,
+    pid: Option<u32>,
+}
+
+impl Urgency {
+    fn new(shown: &Shown, turn: &Turn, seat: &Seat) -> Self {
+        let (class, need, turn) = match &shown.state {
+            AgentState::Blocked(need) => (0, Some((need.kind, need.opened_at)), None),
+            AgentState::Idle(IdleReason::Failed { .. }) => (1, None, None),
+            AgentState::Working(_) => (2, None, turn.started_at.filter(|_| turn.open)),
+            AgentState::Idle(IdleReason::Interrupted { .. }) => (3, None, None),
+            AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway | IdleReason::Fresh) => {
+                (4, None, None)
+            }
+            AgentState::Ended(_) => (5, None, None),
+        };
+        Self { class, need, turn: Reverse(turn), since: Reverse(shown.since), pid: seat.pid }
+    }
+}

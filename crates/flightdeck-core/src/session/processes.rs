@@ -1,0 +1,375 @@
+//! The processes of one session: which of them an event belongs to, which one the card shows, and what happens when one
+//! leaves (decision 0015).
+//!
+//! Almost every session has one process. [`Session::apply`] recognises that with one comparison and goes on as if there
+//! were no others.
+
+use std::collections::VecDeque;
+
+use super::agent::AgentState;
+use super::process::{PastProcess, Process, ProcessName};
+use super::registry_view::RegistryView;
+use super::seat::Seat;
+use super::show::same_to_a_person;
+use super::shown::{Because, Cause, Shown, Transition};
+use super::state::Session;
+use super::state_history::StateHistory;
+use super::state_name::StateName;
+use crate::approval::ask::Ask;
+use crate::ids::AskId;
+use crate::limits::{ASKS_MAX, PAST_PROCESSES_MAX, PROCESSES_MAX, SETTLE};
+use crate::log::event::{EndReason, Event, EventKind, StartSource};
+use crate::log::record::Source;
+use crate::rules::{Rule, Rules};
+use crate::time::Timestamp;
+
+/// The process that an event belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Shown,
+    /// Index in `Session::beside`.
+    Beside(usize),
+    /// A process that was not known to hold the session.
+    New,
+    /// A new process, while the shown process has ended: the new one continues in its place.
+    Successor,
+    /// A process that has left the session, or an unknown one that says nothing about its state.
+    Outsider,
+}
+
+/// What the card keeps while another process than the shown one is changed.
+struct CardBefore {
+    shown: Shown,
+    pid: Option<u32>,
+    history: VecDeque<Transition>,
+    state_history: StateHistory,
+    seen: bool,
+}
+
+impl Session {
+    /// Applies one event to the process it belongs to.
+    pub fn apply(&mut self, event: &Event, rules: &Rules) {
+        if self.beside.is_empty() && self.is_of_shown(event) {
+            return self.apply_to_process(event, rules);
+        }
+        let apply = |s: &mut Self| s.apply_to_one_of_several(event, rules);
+        match self.owner(event) {
+            Owner::Shown => self.change(None, event.into(), apply),
+            Owner::Beside(n) => self.change(Some(n), event.into(), apply),
+            Owner::New => {
+                let n = self.add_process(event);
+                self.change(Some(n), event.into(), apply);
+            }
+            Owner::Successor => {
+                let (seat, left_at) = (self.seat.clone(), self.ended_at.unwrap_or(event.fired_at));
+                self.remember_past(&seat, left_at);
+                self.forget_past(event);
+                self.apply_to_process(event, rules);
+            }
+            Owner::Outsider => self.take_from_outsider(event, rules),
+        }
+    }
+
+    /// The last message on the card is the newest one of all processes, in whatever order their prompts arrive.
+    fn apply_to_one_of_several(&mut self, event: &Event, rules: &Rules) {
+        let newest = self.beside.iter().filter_map(|process| process.turn.started_at).max();
+        let is_older = newest.is_some_and(|newest| event.fired_at < newest);
+        let message = self.last_user_message.clone().filter(|_| is_older);
+        self.apply_to_process(event, rules);
+        if message.is_some() {
+            self.last_user_message = message;
+        }
+    }
+
+    /// Also true while one of the two is unknown.
+    fn is_of_shown(&self, event: &Event) -> bool {
+        match event.envelope.pid {
+            Some(pid) if self.seat.pid.is_some() => {
+                let proc_start = event.envelope.proc_start.as_deref();
+                ProcessName { host: &event.host, pid, proc_start }.is_of(&self.seat)
+            }
+            _ => true,
+        }
+    }
+
+    fn owner(&self, event: &Event) -> Owner {
+        if let EventKind::Answered { ask_id, .. } | EventKind::HoldEnded { ask_id, .. } = &event.kind {
+            return self.owner_of_ask(ask_id);
+        }
+        // What the person did and what the transcript says is about the conversation.
+        if matches!(event.source, Source::User | Source::Transcript) {
+            return Owner::Shown;
+        }
+        let Some(name) = ProcessName::of(event) else { return self.owner_of_unnamed(event) };
+        if self.seat.pid.is_none() || name.is_of(&self.seat) {
+            return Owner::Shown;
+        }
+        match self.beside.iter().position(|process| name.is_of(&process.seat)) {
+            Some(n) => Owner::Beside(n),
+            None => self.owner_if_unknown(name, event),
+        }
+    }
+
+    fn owner_of_ask(&self, ask_id: &AskId) -> Owner {
+        let has = |process: &Process| process.asks.iter().any(|ask| ask.id == *ask_id);
+        self.beside.iter().position(has).map_or(Owner::Shown, Owner::Beside)
+    }
+
+    /// A hook over HTTP does not say which process sent it.
+    fn owner_of_unnamed(&self, event: &Event) -> Owner {
+        if self.shown_is_concerned_by(event) {
+            return Owner::Shown;
+        }
+        let beside = self.beside.iter().position(|process| process.is_concerned_by(event));
+        beside.map_or(Owner::Shown, Owner::Beside)
+    }
+
+    fn owner_if_unknown(&self, name: ProcessName<'_>, event: &Event) -> Owner {
+        let left_at = self.past_processes.iter().find(|past| name.is_past(past)).map(|past| past.left_at);
+        let begins = match &event.kind {
+            EventKind::ProcessGone { .. } | EventKind::SessionEnded { .. } => false,
+            EventKind::RegistryReported(word) => left_at.is_none_or(|left| word.is_life_after(left)),
+            EventKind::SessionStarted { source: StartSource::Compact, .. } => false,
+            EventKind::SessionStarted { .. } => {
+                left_at.is_none_or(|left| left < event.fired_at) || event.envelope.clock_back
+            }
+            kind => left_at.is_none() && event.source == Source::Hook && kind.is_about_state(),
+        };
+        match begins {
+            false => Owner::Outsider,
+            true if self.main.state.is_ended() && self.comes_back_with(event) => Owner::Successor,
+            true => Owner::New,
+        }
+    }
+
+    /// Whether the event brings the ended session back, whichever process sent it.
+    fn comes_back_with(&self, event: &Event) -> bool {
+        match &event.kind {
+            EventKind::SessionStarted { .. } => {
+                event.fired_at >= self.main.changed_at || event.envelope.clock_back
+            }
+            EventKind::RegistryReported(word) => self.ended_at.is_some_and(|ended| word.is_life_after(ended)),
+            _ => false,
+        }
+    }
+
+    /// Changes one process, `None` for the shown one, and then shows the most urgent one.
+    fn change(&mut self, beside: Option<usize>, cause: Cause, change: impl FnOnce(&mut Self)) {
+        let before = self.card_before();
+        if let Some(n) = beside {
+            self.bring_to_front(n);
+        }
+        change(self);
+        self.bring_most_urgent_to_front();
+        self.remove_ended(cause.at);
+        self.turn_card(before, cause);
+    }
+
+    fn bring_to_front(&mut self, n: usize) {
+        let mut other = self.beside.remove(n);
+        self.swap_process(&mut other);
+        self.beside.push(other);
+    }
+
+    fn bring_most_urgent_to_front(&mut self) {
+        let beside = self.beside.iter().map(Process::urgency).enumerate();
+        if let Some((n, most)) = beside.min_by(|(_, a), (_, b)| a.cmp(b))
+            && most < self.urgency()
+        {
+            self.bring_to_front(n);
+        }
+    }
+
+    /// Removes processes that have ended. The last one stays: the session ends with it.
+    fn remove_ended(&mut self, at: Timestamp) {
+        while let Some(n) = self.beside.iter().position(|process| process.main.state.is_ended()) {
+            let process = self.beside.remove(n);
+            self.remember_past(&process.seat, at);
+            self.keep_ended_asks(process.asks);
+        }
+        if !self.main.state.is_ended() {
+            self.ended_at = None;
+        }
+    }
+
+    /// The asks of a process that left stay on the card for a while, as every ended ask.
+    fn keep_ended_asks(&mut self, asks: Vec<Ask>) {
+        self.asks.extend(asks.into_iter().map(|ask| Ask { taken: true, ..ask }));
+        let too_many = self.asks.len().saturating_sub(ASKS_MAX);
+        for _ in 0..too_many {
+            let ended = self.asks.iter().position(|ask| !ask.is_open()).unwrap_or(0);
+            self.asks.remove(ended);
+        }
+    }
+
+    fn remember_past(&mut self, seat: &Seat, left_at: Timestamp) {
+        let Some(pid) = seat.pid else { return };
+        if self.past_processes.len() == PAST_PROCESSES_MAX {
+            self.past_processes.pop_front();
+        }
+        let (host, proc_start) = (seat.host.clone(), seat.proc_start.clone());
+        self.past_processes.push_back(PastProcess { host, pid, proc_start, left_at });
+    }
+
+    /// The process of the event holds the session again.
+    fn forget_past(&mut self, event: &Event) {
+        if let Some(name) = ProcessName::of(event) {
+            self.past_processes.retain(|past| !name.is_past(past));
+        }
+    }
+
+    /// Adds a process that was just heard of and returns its index.
+    fn add_process(&mut self, event: &Event) -> usize {
+        self.forget_past(event);
+        if let Some(name) = ProcessName::of(event) {
+            self.end_former_owner_of_pid(name, event);
+        }
+        self.make_room_for_process();
+        if self.main.state.is_ended() {
+            self.replaced_by = None;
+        }
+        self.beside.push(Process::new(event));
+        self.beside.len() - 1
+    }
+
+    /// A pid belongs to one process at a time: the process that had it before is gone.
+    fn end_former_owner_of_pid(&mut self, name: ProcessName<'_>, event: &Event) {
+        let same_pid = |seat: &Seat| {
+            seat.pid == Some(name.pid) && seat.host == *name.host && seat.pid_ns == event.envelope.pid_ns
+        };
+        let Some(seat) = self.seats().find(|seat| same_pid(seat)).cloned() else { return };
+        let cause = Cause { at: event.fired_at, source: Source::Process, seq: event.seq };
+        let end = |s: &mut Self| s.end(EndReason::ProcessDied, Rule::ProcessDied, cause);
+        self.change_at(&seat, cause, end);
+    }
+
+    /// The least urgent process is forgotten; its next event adds it again.
+    fn make_room_for_process(&mut self) {
+        if self.beside.len() + 1 < PROCESSES_MAX {
+            return;
+        }
+        let least = self.beside.iter().enumerate().max_by_key(|(_, process)| process.urgency());
+        if let Some((n, _)) = least {
+            let process = self.beside.remove(n);
+            self.keep_ended_asks(process.asks);
+        }
+    }
+
+    /// Such a process may say something about the conversation: a to-do, a model. If it ended, its late start is ignored.
+    fn take_from_outsider(&mut self, event: &Event, rules: &Rules) {
+        if let (EventKind::SessionEnded { .. }, Some(name)) = (&event.kind, ProcessName::of(event))
+            && !self.past_processes.iter().any(|past| name.is_past(past))
+        {
+            let proc_start = name.proc_start.map(str::to_owned);
+            let seat = Seat { host: name.host.clone(), pid: Some(name.pid), proc_start, ..Seat::default() };
+            return self.remember_past(&seat, event.fired_at);
+        }
+        if event.source != Source::Hook || event.kind.is_about_state() {
+            return;
+        }
+        let mut nowhere = Process::new(event);
+        nowhere.main.state = AgentState::Ended(EndReason::ProcessDied);
+        self.swap_process(&mut nowhere);
+        self.apply_to_process(event, rules);
+        self.swap_process(&mut nowhere);
+    }
+}
+
+/// What the fleet does to all processes of a session.
+impl Session {
+    /// The place of every process, first of the shown one.
+    pub fn seats(&self) -> impl Iterator<Item = &Seat> {
+        std::iter::once(&self.seat).chain(self.beside.iter().map(|process| &process.seat))
+    }
+
+    /// The asks of every process, first of the shown one.
+    pub fn all_asks(&self) -> impl Iterator<Item = &Ask> {
+        self.asks.iter().chain(self.beside.iter().flat_map(|process| &process.asks))
+    }
+
+    /// The process goes on with another session. The session ends if that was its last process.
+    pub(crate) fn leave(&mut self, seat: &Seat, reason: EndReason, rule: Rule, cause: Cause) {
+        self.change_at(seat, cause, |s| s.end(reason, rule, cause));
+    }
+
+    /// The settle timer fired: it is for each process whose entry is as old as the timer.
+    pub(crate) fn settle_all(&mut self, due: Timestamp) {
+        if self.beside.is_empty() {
+            return self.settle(due);
+        }
+        let is_due = |view: &RegistryView| view.heard_at + SETTLE == due;
+        self.change_each(|s| {
+            if s.registry.as_ref().is_some_and(is_due) {
+                s.settle(due);
+            }
+        });
+    }
+
+    pub(crate) fn settle_all_after_stop(&mut self, due: Timestamp) {
+        if self.beside.is_empty() {
+            return self.settle_after_stop(due);
+        }
+        self.change_each(|s| s.settle_after_stop(due));
+    }
+
+    /// Removes asks that ended a while ago from the card. Returns whether any was removed.
+    pub(crate) fn all_asks_leave(&mut self, now: Timestamp) -> bool {
+        let mut any = self.asks_leave(now);
+        for n in 0..self.beside.len() {
+            std::mem::swap(&mut self.asks, &mut self.beside[n].asks);
+            any |= self.asks_leave(now);
+            std::mem::swap(&mut self.asks, &mut self.beside[n].asks);
+        }
+        any
+    }
+
+    /// Changes every process by a timer. Its cause is the last registry entry of each.
+    fn change_each(&mut self, change: impl Fn(&mut Self)) {
+        let seats: Vec<Seat> = self.seats().cloned().collect();
+        for seat in &seats {
+            let before = self.registry_of(seat);
+            let Some(RegistryView { status_at: at, seq, .. }) = before else { continue };
+            self.change_at(seat, Cause { at, source: Source::Registry, seq }, &change);
+        }
+    }
+
+    fn registry_of(&self, seat: &Seat) -> Option<RegistryView> {
+        let beside = self.beside.iter().find(|process| process.seat == *seat);
+        beside.map_or(&self.registry, |process| &process.registry).clone()
+    }
+
+    fn change_at(&mut self, seat: &Seat, cause: Cause, change: impl FnOnce(&mut Self)) {
+        let beside = self.beside.iter().position(|process| process.seat == *seat);
+        self.change(beside, cause, change);
+    }
+}
+
+/// What the card says while its processes change.
+impl Session {
+    fn card_before(&mut self) -> CardBefore {
+        CardBefore {
+            shown: self.shown.clone(),
+            pid: self.seat.pid,
+            history: std::mem::take(&mut self.history),
+            state_history: std::mem::take(&mut self.state_history),
+            seen: self.seen,
+        }
+    }
+
+    /// Records the change of the card, not of the single process.
+    fn turn_card(&mut self, before: CardBefore, cause: Cause) {
+        let CardBefore { shown, pid, history, state_history, seen } = before;
+        (self.history, self.state_history) = (history, state_history);
+        if same_to_a_person(&shown.state, &self.shown.state) && pid == self.seat.pid {
+            self.seen |= seen;
+            return;
+        }
+        self.seen = false;
+        let because = match self.shown.because {
+            because if because.seq == cause.seq => because,
+            _ => Because { seq: cause.seq, rule: Rule::AnotherProcess },
+        };
+        let to = StateName::of(&self.shown.state);
+        self.record_step((StateName::of(&shown.state), shown.since), (to, cause.at), because);
+    }
+}

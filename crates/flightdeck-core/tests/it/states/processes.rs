@@ -1,0 +1,348 @@
+//! Several processes hold one session: the card shows the most urgent one, and the session ends with the last.
+
+use expect_test::expect;
+use flightdeck_core::approval::answer::{Answer, Decision};
+use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome};
+use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::log::approvals::answered_record;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::from_hook;
+use flightdeck_core::log::record::EventId;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::view;
+
+use crate::registry::tell_all;
+use crate::script::{at, card, read};
+
+/// The first terminal, in pane %1, works and asks for permission.
+const FIRST_BLOCKED: &str = "0 SessionStart source=startup pid=7 proc_start=1 TMUX=/tmp/t,1,0 TMUX_PANE=%1
+     1 UserPromptSubmit prompt=fix pid=7 proc_start=1
+     2 PreToolUse tool_name=Bash tool_use_id=a pid=7 proc_start=1
+     3 PermissionRequest tool_name=Bash pid=7 proc_start=1";
+
+/// The second terminal, in pane %2, on the same session.
+const SECOND_STARTS: &str = "4 SessionStart source=resume pid=8 proc_start=2 TMUX=/tmp/t,1,0 TMUX_PANE=%2";
+
+const BLOCKED: &str = r#"needs_you needs_permission "Permission for Bash""#;
+const READY: &str = r#"needs_you idle "Ready""#;
+const THINKING: &str = r#"running thinking "Thinking""#;
+const CLOSED: &str = r#"done session_ended "Session closed""#;
+const DIED: &str = r#"done session_ended "Process died""#;
+
+fn after(parts: &[&str]) -> Fleet {
+    let mut fleet = Fleet::new(Rules::default());
+    parts.iter().for_each(|part| tell_all(&mut fleet, part));
+    fleet
+}
+
+/// What the card says, and the pid it is about.
+fn shows(fleet: &Fleet) -> (String, Option<u32>) {
+    let card = card(fleet, "s");
+    (read(&card), card.seat.pid)
+}
+
+#[track_caller]
+fn check(parts: &[&str], says: &str, pid: u32) {
+    assert_eq!(shows(&after(parts)), (says.to_owned(), Some(pid)));
+}
+
+fn resolutions(fleet: &Fleet) -> Vec<(String, Option<AskOutcome>)> {
+    let asks = card(fleet, "s").asks.into_iter();
+    asks.map(|ask| (ask.tool_name.unwrap_or_default(), ask.resolution.map(|r| r.how))).collect()
+}
+
+fn answer(fleet: &mut Fleet, tool: &str, when: &str) -> Vec<Effect> {
+    let ask = card(fleet, "s").asks.into_iter().find(|ask| ask.tool_name.as_deref() == Some(tool)).unwrap();
+    let allow = Answer::plain(Decision::Allow, AnsweredBy::Web);
+    let mut record = answered_record(&"s".into(), &ask.id, &allow, EventId(fleet.last_seq().into()));
+    record.seq = fleet.last_seq() + 1;
+    from_hook::stamp(&mut record, at(when), fleet.now());
+    fleet.apply(&Event::from_record(&record))
+}
+
+#[test]
+fn the_end_of_a_second_terminal_leaves_the_first_one_blocked() {
+    let ended = "5 SessionEnd reason=prompt_input_exit pid=8 proc_start=2";
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, ended]);
+    assert_eq!(shows(&fleet), (BLOCKED.to_owned(), Some(7)));
+    assert_eq!(card(&fleet, "s").seat.pane.as_deref(), Some("%1"));
+    assert_eq!(resolutions(&fleet), [("Bash".to_owned(), None)]);
+    assert_eq!(card(&fleet, "s").processes.len(), 1, "one process is left");
+}
+
+#[test]
+fn a_print_run_beside_an_open_terminal_ends_alone() {
+    let print = "4 SessionStart source=resume pid=8 proc_start=2 CLAUDE_CODE_ENTRYPOINT=sdk-cli
+        5 UserPromptSubmit prompt=sum~up pid=8 proc_start=2 CLAUDE_CODE_ENTRYPOINT=sdk-cli
+        6 Stop pid=8 proc_start=2 CLAUDE_CODE_ENTRYPOINT=sdk-cli";
+    let ended = "7 SessionEnd reason=other pid=8 proc_start=2";
+    check(&[FIRST_BLOCKED, print], BLOCKED, 7);
+    check(&[FIRST_BLOCKED, print, ended], BLOCKED, 7);
+    // The open terminal still shows its prompts: it did not become print mode.
+    let next = "8 PostToolUse tool_name=Bash tool_use_id=a pid=7 proc_start=1
+        9 PreToolUse tool_name=Write tool_use_id=b pid=7 proc_start=1
+        10 PermissionRequest tool_name=Write pid=7 proc_start=1";
+    let fleet = after(&[FIRST_BLOCKED, print, ended, next]);
+    assert_eq!(shows(&fleet).0, r#"needs_you needs_permission "Permission for Write""#);
+    assert_eq!(card(&fleet, "s").turn_count, 2, "turns are counted for the conversation");
+    assert_eq!(card(&fleet, "s").last_user_message.as_deref(), Some("sum up"));
+}
+
+#[test]
+fn the_first_terminal_ends_while_the_second_works() {
+    let works = "5 UserPromptSubmit prompt=more pid=8 proc_start=2
+        6 SessionEnd reason=prompt_input_exit pid=7 proc_start=1";
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, works]);
+    assert_eq!(shows(&fleet), (THINKING.to_owned(), Some(8)));
+    assert_eq!(resolutions(&fleet), [("Bash".to_owned(), Some(AskOutcome::SessionEnded))]);
+    check(&[FIRST_BLOCKED, SECOND_STARTS, works, "9 SessionEnd reason=other pid=8 proc_start=2"], CLOSED, 8);
+}
+
+#[test]
+fn each_answer_goes_to_the_process_that_asked() {
+    let question = "5 UserPromptSubmit prompt=more pid=8 proc_start=2
+        6 PreToolUse tool_name=AskUserQuestion tool_use_id=q pid=8 proc_start=2
+        7 PermissionRequest tool_name=AskUserQuestion pid=8 proc_start=2";
+    let mut fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, question]);
+    assert_eq!(shows(&fleet), (BLOCKED.to_owned(), Some(7)), "a permission is more urgent than a question");
+    assert_eq!(resolutions(&fleet), [("Bash".to_owned(), None), ("AskUserQuestion".to_owned(), None)]);
+    let closed = |effects: &[Effect]| effects.iter().filter(|e| matches!(e, Effect::AskClosed(_))).count();
+    assert_eq!(closed(&answer(&mut fleet, "Bash", "8")), 1);
+    assert_eq!(shows(&fleet), (r#"needs_you awaiting_input "Awaiting input""#.to_owned(), Some(8)));
+    assert_eq!(closed(&answer(&mut fleet, "AskUserQuestion", "9")), 1);
+    // Both work: the newest prompt is the second terminal's.
+    assert_eq!(shows(&fleet), (r#"running acting "AskUserQuestion""#.to_owned(), Some(8)));
+    tell_all(&mut fleet, "10 Stop pid=8 proc_start=2");
+    assert_eq!(shows(&fleet), (r#"running acting "Bash""#.to_owned(), Some(7)));
+}
+
+#[test]
+fn an_answer_in_one_terminal_closes_nothing_of_the_other() {
+    let question = "5 UserPromptSubmit prompt=more pid=8 proc_start=2
+        6 PreToolUse tool_name=AskUserQuestion tool_use_id=q pid=8 proc_start=2
+        7 PostToolUse tool_name=AskUserQuestion tool_use_id=q pid=8 proc_start=2
+        8 PostToolBatch tool_calls=[{\"tool_name\":\"AskUserQuestion\",\"tool_use_id\":\"q\"}] pid=8 proc_start=2
+        9 Stop pid=8 proc_start=2
+        10 UserPromptSubmit prompt=again pid=8 proc_start=2";
+    check(&[FIRST_BLOCKED, SECOND_STARTS, question], BLOCKED, 7);
+}
+
+#[test]
+fn the_death_of_one_process_removes_only_that_one() {
+    check(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 8@2"], BLOCKED, 7);
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 7@1"]);
+    assert_eq!(shows(&fleet), (READY.to_owned(), Some(8)));
+    assert_eq!(resolutions(&fleet), [("Bash".to_owned(), Some(AskOutcome::ClientDied))]);
+    check(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 7@1", "6 gone 8@2"], DIED, 8);
+    check(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 8@2", "6 gone 7@1"], DIED, 7);
+}
+
+#[test]
+fn a_resume_in_a_second_terminal_drops_nothing_of_the_first() {
+    let works = "0 SessionStart source=startup pid=7 proc_start=1
+        1 UserPromptSubmit prompt=fix pid=7 proc_start=1
+        2 PreToolUse tool_name=Bash tool_use_id=a pid=7 proc_start=1
+        3 SubagentStart agent_id=x agent_type=Explore pid=7 proc_start=1";
+    let runs = r#"running delegating "Running Explore subagent" · Explore Working "Thinking""#;
+    check(&[works, SECOND_STARTS], runs, 7);
+    check(&[works, SECOND_STARTS, "5 SessionEnd reason=other pid=8 proc_start=2"], runs, 7);
+    // Both are idle: the last to come to rest is shown.
+    let stopped =
+        "5 SubagentStop agent_id=x agent_type=Explore pid=7 proc_start=1\n 6 Stop pid=7 proc_start=1";
+    let rests = r#"needs_you idle "Waiting for your next prompt" · Explore Done "Done""#;
+    check(&[works, SECOND_STARTS, stopped], rests, 7);
+}
+
+#[test]
+fn the_registry_alone_reports_two_processes() {
+    let two = "1 registry waiting:permission~prompt
+        2 registry busy pid=8 procStart=\"2\"";
+    let blocked = r#"needs_you needs_permission "Permission needed""#;
+    check(&[two, "3 tick"], blocked, 7);
+    check(&[two, "3 registry idle pid=8 procStart=\"2\"", "4 tick"], blocked, 7);
+    check(&[two, "3 registry busy", "4 tick"], THINKING, 7);
+    check(&[two, "3 registry idle", "4 tick"], THINKING, 8);
+    check(&[two, "3 gone 7@1"], THINKING, 8);
+    check(&[two, "3 gone 8@2"], blocked, 7);
+    check(&[two, "3 gone 8@2", "4 gone 7@1"], DIED, 7);
+}
+
+#[test]
+fn an_entry_of_one_process_says_nothing_about_the_other() {
+    // Without processes an idle entry of the second terminal was an Esc in the first.
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, "5 registry idle pid=8 procStart=\"2\"", "6 tick"]);
+    assert_eq!(shows(&fleet), (BLOCKED.to_owned(), Some(7)));
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, "5 registry idle", "6 tick"]);
+    assert_eq!(shows(&fleet), (r#"needs_you interrupted "You interrupted Bash""#.to_owned(), Some(7)));
+}
+
+#[test]
+fn late_hooks_of_a_process_that_left_do_not_bring_it_back() {
+    let late = "6@4.5 SessionEnd reason=other pid=8 proc_start=2
+        7@4.6 PreToolUse tool_name=Read tool_use_id=r pid=8 proc_start=2
+        8@4.4 UserPromptSubmit prompt=late pid=8 proc_start=2
+        9 registry idle pid=8 procStart=\"2\"
+        10 tick";
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 8@2", late]);
+    assert_eq!(shows(&fleet), (BLOCKED.to_owned(), Some(7)));
+    assert_eq!(card(&fleet, "s").processes.len(), 1);
+    // The session then ends with its last process, and stays ended.
+    let ends = "11 SessionEnd reason=other pid=7 proc_start=1
+        12@4.7 PostToolUse tool_name=Read tool_use_id=r pid=8 proc_start=2";
+    check(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 8@2", late, ends], CLOSED, 7);
+}
+
+#[test]
+fn a_start_that_arrives_after_the_end_of_its_own_process_adds_nothing() {
+    let reversed = "5@4.9 SessionEnd reason=other pid=8 proc_start=2
+        6@4 SessionStart source=resume pid=8 proc_start=2";
+    check(&[FIRST_BLOCKED, reversed], BLOCKED, 7);
+    assert!(card(&after(&[FIRST_BLOCKED, reversed]), "s").processes.is_empty());
+}
+
+#[test]
+fn a_late_hook_of_a_process_from_before_a_resume_changes_nothing() {
+    let resumed = "0 UserPromptSubmit prompt=fix pid=7 proc_start=1
+        1 gone 7@1
+        2 SessionStart source=resume pid=8 proc_start=2
+        3@0.5 PreToolUse tool_name=Bash tool_use_id=a pid=7 proc_start=1
+        4@0.9 SessionEnd reason=other pid=7 proc_start=1";
+    check(&[resumed], READY, 8);
+    assert_eq!(card(&after(&[resumed]), "s").processes.len(), 1);
+}
+
+#[test]
+fn clear_in_one_of_two_terminals_leaves_the_session_to_the_other() {
+    for clear in [
+        "5 SessionEnd reason=clear pid=8 proc_start=2
+         6 SessionStart source=clear session_id=b pid=8 proc_start=2",
+        "5 SessionStart source=clear session_id=b pid=8 proc_start=2
+         6@4.9 SessionEnd reason=clear pid=8 proc_start=2",
+    ] {
+        let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, clear]);
+        assert_eq!(shows(&fleet), (BLOCKED.to_owned(), Some(7)), "{clear}");
+        assert_eq!(card(&fleet, "s").replaced_by, None);
+        assert_eq!(resolutions(&fleet), [("Bash".to_owned(), None)]);
+        assert_eq!(view::board(&fleet).len(), 2);
+        assert_eq!(card(&fleet, "b").seat.pid, Some(8));
+        // Its own process returns to the session with /resume.
+        let back = "7 SessionEnd reason=resume session_id=b pid=8 proc_start=2
+            8 SessionStart source=resume pid=8 proc_start=2";
+        let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, clear, back]);
+        assert_eq!(card(&fleet, "s").processes.len(), 2, "{clear}");
+        assert_eq!(card(&fleet, "b").replaced_by.as_deref(), Some("s"));
+    }
+}
+
+#[test]
+fn clear_in_the_only_terminal_that_is_left_replaces_the_card() {
+    let left = "5 SessionEnd reason=other pid=7 proc_start=1
+        6 SessionEnd reason=clear pid=8 proc_start=2
+        7 SessionStart source=clear session_id=b pid=8 proc_start=2";
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, left]);
+    assert_eq!(view::board(&fleet).iter().map(|c| c.id.as_str()).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(card(&fleet, "s").replaced_by.as_deref(), Some("b"));
+}
+
+#[test]
+fn a_start_that_arrives_after_the_end_of_the_other_process_counts() {
+    let ends = "5 SessionEnd reason=other pid=7 proc_start=1
+        6@4 SessionStart source=resume pid=8 proc_start=2";
+    check(&[FIRST_BLOCKED, ends], READY, 8);
+    check(
+        &[
+            FIRST_BLOCKED,
+            "5 SessionEnd reason=other pid=7 proc_start=1\n 6@4.9 registry busy pid=8 procStart=\"2\"",
+        ],
+        THINKING,
+        8,
+    );
+}
+
+#[test]
+fn a_hook_without_a_pid_is_of_the_process_whose_call_it_names() {
+    let second = "5 UserPromptSubmit prompt=more pid=8 proc_start=2
+        6 PreToolUse tool_name=Read tool_use_id=r pid=8 proc_start=2
+        7 PostToolUse tool_name=Read tool_use_id=r";
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, second]);
+    assert_eq!(shows(&fleet), (BLOCKED.to_owned(), Some(7)));
+    assert_eq!(labels(&fleet), ["7 %1 Permission for Bash (shown)", "8 %2 Thinking"]);
+}
+
+fn labels(fleet: &Fleet) -> Vec<String> {
+    let line = |p: &view::card::ProcessCard| {
+        let shown = if p.shown { " (shown)" } else { "" };
+        format!("{} {} {}{shown}", p.pid, p.pane.clone().unwrap_or_default(), p.label)
+    };
+    card(fleet, "s").processes.iter().map(line).collect()
+}
+
+#[test]
+fn the_card_names_its_processes_and_explain_the_one_it_is_about() {
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS]);
+    assert_eq!(labels(&fleet), ["7 %1 Permission for Bash (shown)", "8 %2 Ready"]);
+    let why = view::explain::explain(fleet.get("s").unwrap());
+    assert_eq!(why.processes, card(&fleet, "s").processes);
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 7@1"]);
+    let why = view::explain::explain(fleet.get("s").unwrap());
+    let steps: Vec<_> =
+        why.history.iter().map(|s| format!("{} → {}", s.from.as_str(), s.to.as_str())).collect();
+    expect![[r#"
+        [
+            "idle → thinking",
+            "thinking → acting",
+            "acting → needs_permission",
+            "needs_permission → idle",
+        ]
+    "#]]
+    .assert_debug_eq(&steps);
+    expect!["Another process of the session is the most urgent one now."]
+        .assert_eq(&why.history.last().unwrap().because.rule);
+}
+
+#[test]
+fn a_process_is_watched_as_soon_as_it_holds_the_session() {
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS]);
+    let pids: Vec<_> = fleet.occupants().map(|occupant| occupant.pid).collect();
+    assert_eq!(pids, [7, 8]);
+    assert!(after(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 7@1\n 6 gone 8@2"]).occupants().next().is_none());
+}
+
+#[test]
+fn a_card_that_was_seen_is_new_again_when_another_process_is_shown() {
+    let idle = "0 Stop pid=7 proc_start=1\n 1 SessionStart source=resume pid=8 proc_start=2";
+    let mut fleet = after(&[idle]);
+    assert_eq!(shows(&fleet).1, Some(8), "of two idle ones the newest");
+    fleet = after(&[idle, "2 UserPromptSubmit prompt=a pid=7 proc_start=1\n 3 Stop pid=7 proc_start=1"]);
+    assert_eq!(shows(&fleet), (r#"needs_you idle "Waiting for your next prompt""#.to_owned(), Some(7)));
+    assert!(!card(&fleet, "s").seen);
+}
+
+#[test]
+fn a_pid_that_was_reused_ends_the_process_that_had_it() {
+    let reused = "4 SessionStart source=resume pid=7 proc_start=9";
+    let fleet = after(&[FIRST_BLOCKED, reused]);
+    assert_eq!(shows(&fleet), (READY.to_owned(), Some(7)));
+    assert_eq!(card(&fleet, "s").processes.len(), 1);
+}
+
+#[test]
+fn the_number_of_processes_is_bounded_and_the_blocked_one_stays() {
+    let mut fleet = after(&[FIRST_BLOCKED]);
+    for pid in 100..200 {
+        tell_all(&mut fleet, &format!("{pid} SessionStart source=resume pid={pid} proc_start=1"));
+    }
+    assert_eq!(card(&fleet, "s").processes.len(), flightdeck_core::limits::PROCESSES_MAX);
+    assert_eq!(shows(&fleet), (BLOCKED.to_owned(), Some(7)));
+}
+
+#[test]
+fn a_session_with_several_processes_reads_back_from_a_snapshot() {
+    let fleet = after(&[FIRST_BLOCKED, SECOND_STARTS, "5 gone 9@1"]);
+    let json = serde_json::to_string(&fleet).unwrap();
+    let back = serde_json::from_str::<Fleet>(&json).unwrap().with_rules(Rules::default());
+    assert_eq!(serde_json::to_string(&back).unwrap(), json);
+    assert_eq!(labels(&back), labels(&fleet));
+    let single = serde_json::to_string(&after(&[FIRST_BLOCKED])).unwrap();
+    assert!(!single.contains("beside") && !single.contains("past_processes"), "one process costs nothing");
+}

@@ -1,0 +1,77 @@
+//! Records in the log when our hooks disappear from the client's settings and when they are back. Without them the end of a
+//! turn goes unheard, and the fold must know that.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flightdeck_core::log::hook_presence::{HookPresence, record};
+
+use super::registration::{Presence, Registrar};
+use crate::clock;
+use crate::engine::EngineHandle;
+
+/// How often the settings file is looked at. The client itself takes about 1.1 s to read a changed file.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// What tells two versions of the file apart.
+type Version = Option<(u64, u64, i64, i64)>;
+
+/// Looks at the settings until the daemon stops.
+pub async fn watch(engine: EngineHandle, registrar: Arc<Registrar>) {
+    let mut seen = None;
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let version = version(registrar.settings_path());
+        if seen == Some(version) {
+            continue;
+        }
+        let found = presence(&registrar).await;
+        let news = HookPresence { present: found.present, at_start: false };
+        if !found.was_present || report(&engine, news).await {
+            seen = Some(version);
+        }
+    }
+}
+
+/// When the daemon starts, before it registers its own hooks: whether events may have been missed since the last one.
+pub async fn report_at_start(engine: &EngineHandle, registrar: &Arc<Registrar>) {
+    let Presence { present, spools, was_present } = presence(registrar).await;
+    if was_present && !spools {
+        report(engine, HookPresence { present: false, at_start: true }).await;
+    }
+    if present {
+        report(engine, HookPresence { present, at_start: false }).await;
+    }
+}
+
+/// The hooks as they are now: after they were registered, and before the daemon stops.
+pub async fn report_now(engine: &EngineHandle, registrar: &Arc<Registrar>, daemon_runs: bool) {
+    let Presence { present, spools, was_present } = presence(registrar).await;
+    let present = if daemon_runs { present } else { spools };
+    if was_present {
+        report(engine, HookPresence { present, at_start: false }).await;
+    }
+}
+
+async fn presence(registrar: &Arc<Registrar>) -> Presence {
+    let registrar = Arc::clone(registrar);
+    // A panic in the task was logged; the next look tries again.
+    tokio::task::spawn_blocking(move || registrar.presence()).await.unwrap_or_default()
+}
+
+/// Appends what is news. False if the store refused.
+async fn report(engine: &EngineHandle, seen: HookPresence) -> bool {
+    let stored = engine.append_if_news(record(seen, clock::fresh_id())).await;
+    if let Err(error) = &stored {
+        tracing::warn!(%error, "could not store whether the hooks are registered; it is tried again");
+    }
+    stored.is_ok()
+}
+
+fn version(path: &Path) -> Version {
+    let about = fs::metadata(path).ok()?;
+    Some((about.ino(), about.len(), about.mtime(), about.mtime_nsec()))
+}
