@@ -2,8 +2,10 @@
 //!
 //! It plays the scenarios of `e2e` with a recorder instead of the daemon and reduces the recordings to their shape: events,
 //! their fields and types, transcript line types, registry fields, and how often each event fired in each scenario. Events
-//! that no scenario triggers are compared by name, with the list inside the client's program.
+//! that no scenario triggers are compared by name, with the list inside the client's program. The program must also contain
+//! the texts by which the core recognises the client's own notices.
 
+mod notices;
 mod shape;
 
 use std::path::{Path, PathBuf};
@@ -33,8 +35,8 @@ fn recorded() -> PathBuf {
 
 /// True if the client still keeps the contract.
 pub fn run(args: &Args) -> Result<bool> {
-    let Recording { listed, scenarios } = e2e::record(&args.scenarios, args.client.as_deref())?;
-    let mut changes = Vec::new();
+    let Recording { client, listed, scenarios } = e2e::record(&args.scenarios, args.client.as_deref())?;
+    let mut changes = notices::gone(&client)?;
     if listed.is_none() {
         changes.push("the client's program has no list of its hook events any more".to_owned());
     }

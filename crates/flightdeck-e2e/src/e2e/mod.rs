@@ -173,6 +173,8 @@ pub(crate) fn recordable() -> impl Iterator<Item = &'static str> {
 
 /// The recordings of a client.
 pub(crate) struct Recording<S> {
+    /// Its program.
+    pub(crate) client: PathBuf,
     /// The hook events listed in its program; `None` if it has no list.
     pub(crate) listed: Option<BTreeSet<String>>,
     /// The recording of each scenario, played when the iterator reaches it.
@@ -187,6 +189,7 @@ pub(crate) fn record(
     let mut chosen = choose(names, true)?;
     chosen.retain(|scenario| is_recorded(scenario) || !names.is_empty() && !scenario.acts);
     let client = install::tools(client)?;
+    let program = client.clone();
     let listed = hook_list::of(&client)?;
     let watcher = Watcher::Recorder(hook_list::to_register(listed.as_ref()));
     let scenarios = chosen.into_iter().map(move |scenario| {
@@ -200,7 +203,7 @@ pub(crate) fn record(
         let played = (scenario.run)(&mut stage);
         Recorded { scenario: scenario.name, lab, played: stage.close(played).map(drop) }
     });
-    Ok(Recording { listed, scenarios })
+    Ok(Recording { client: program, listed, scenarios })
 }
 
 fn choose(names: &[String], slow: bool) -> Result<Vec<&'static Scenario>> {

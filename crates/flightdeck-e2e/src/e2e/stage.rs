@@ -26,6 +26,8 @@ const TAKEN: Duration = Duration::from_secs(15);
 const SWALLOWED_MAX: usize = 4;
 /// The client has drawn its screen within this time, on a busy machine too.
 pub(super) const DRAWN: Duration = Duration::from_secs(20);
+/// A client that resumes a session has drawn it within this time.
+const RESUMED: Duration = Duration::from_secs(40);
 /// A sent prompt becomes a request to the model within this time.
 const REQUEST: Duration = Duration::from_secs(20);
 
@@ -181,6 +183,19 @@ impl Stage {
     pub(super) fn open_with(&self, name: &str, args: &[&str], env: &[(&str, &str)]) -> Result<Seat> {
         let tui = self.lab.tui(name, args, env)?;
         tui.wait_ready()?;
+        self.seated(tui)
+    }
+
+    /// Resumes a session that another client holds. If that one is in the middle of a turn, this one shows the turn as
+    /// interrupted.
+    pub(super) fn open_beside(&self, name: &str, id: &str) -> Result<Seat> {
+        let tui = self.lab.tui(name, &["--permission-mode", "default", "--resume", id], &[])?;
+        let is_ready = |s: &Screen| matches!(s, Screen::Idle | Screen::Interrupted);
+        tui.wait_screen("the prompt box", RESUMED, is_ready)?;
+        self.seated(tui)
+    }
+
+    fn seated(&self, tui: Tui) -> Result<Seat> {
         let seat = Seat { tui, session: RefCell::new(None) };
         wait_for("the session in the client's registry", REQUEST, || Ok(self.session(&seat).map(drop)))?;
         Ok(seat)
@@ -188,8 +203,9 @@ impl Stage {
 
     /// The session in that terminal, from the client's registry; the last known one once the entry is gone.
     pub(super) fn session(&self, seat: &Seat) -> Option<String> {
-        let mut entries = self.lab.registry().into_iter();
-        let now = entries.find(|(_, entry)| entry["pid"] == seat.tui.pid()).map(|(id, _)| id);
+        let mut entries = self.lab.registry_entries().into_iter();
+        let own = entries.find(|entry| entry["pid"] == seat.tui.pid());
+        let now = own.and_then(|entry| entry["sessionId"].as_str().map(str::to_owned));
         let mut known = seat.session.borrow_mut();
         *known = now.or_else(|| known.take());
         known.clone()

@@ -166,10 +166,15 @@ impl Lab {
 
     /// The client's own live registry, by session id.
     pub fn registry(&self) -> BTreeMap<String, Value> {
+        let entries = self.registry_entries().into_iter();
+        entries.filter_map(|e| Some((e["sessionId"].as_str()?.to_owned(), e))).collect()
+    }
+
+    /// The entry of each client. Several may hold the same session.
+    pub fn registry_entries(&self) -> Vec<Value> {
         let files = fs::read_dir(self.config_dir().join("sessions")).into_iter().flatten().flatten();
         let json = files.map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "json"));
-        let entries = json.filter_map(|p| serde_json::from_slice::<Value>(&fs::read(p).ok()?).ok());
-        entries.filter_map(|e| Some((e["sessionId"].as_str()?.to_owned(), e))).collect()
+        json.filter_map(|p| serde_json::from_slice(&fs::read(p).ok()?).ok()).collect()
     }
 
     fn make_project(&self) -> Result<()> {

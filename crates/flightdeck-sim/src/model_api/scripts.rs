@@ -130,6 +130,35 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
         "sleep" => then(vec![bash(LONG_COMMAND, "Sleep a while")], "Slept."),
         "until" => then(vec![bash(UNTIL_GO, "Wait for a file")], "It is there."),
         "slow" => vec![slow()],
+        "writes" => vec![writes()],
+        "untilerr" => {
+            let mut steps = vec![reply(vec![bash(UNTIL_GO, "Wait, then fail")])];
+            steps.extend(error(400, "invalid_request_error", "messages: stub says no"));
+            steps
+        }
+        "subfail" => then(
+            vec![agent("Fails at once", "SCRIPT:err400 go", "general-purpose", false)],
+            "The agent was started.",
+        ),
+        "subfaillate" => then(
+            vec![agent("Fails late", "SCRIPT:untilerr go", "general-purpose", false)],
+            "The agent was started.",
+        ),
+        "subfailall" => then(
+            vec![
+                agent("Fails first", "SCRIPT:untilerr a", "general-purpose", false),
+                agent("Fails second", "SCRIPT:untilerr b", "general-purpose", false),
+                agent("Fails third", "SCRIPT:untilerr c", "general-purpose", false),
+            ],
+            "Three agents were started.",
+        ),
+        "bgtwo" => then(
+            vec![
+                background(UNTIL_GO, "First in background"),
+                background(LONG_COMMAND, "Second in background"),
+            ],
+            "Started two background commands.",
+        ),
         "hang" => vec![Step::Hang(Duration::from_secs(60))],
         "ask" => then(vec![tool("AskUserQuestion", question())], "Thank you for the answer."),
         "askmany" => then(vec![tool("AskUserQuestion", json!({"questions": [parts()]}))], "Noted."),
@@ -205,6 +234,16 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
         })],
         _ => return None,
     })
+}
+
+/// A few seconds of text, so that a prompt can be typed meanwhile.
+fn writes() -> Step {
+    let text = (1..12).map(|n| format!("Line {n:03} of an answer in writing.\n")).collect();
+    reply(vec![Block::Text { text, pause: Duration::from_millis(700) }])
+}
+
+fn background(command: &str, description: &str) -> Block {
+    tool("Bash", json!({"command": command, "description": description, "run_in_background": true}))
 }
 
 fn slow() -> Step {

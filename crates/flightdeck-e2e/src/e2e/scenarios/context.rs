@@ -9,7 +9,7 @@ use crate::e2e::expect::{exited, idle, working};
 use crate::e2e::stage::{Seat, Stage};
 
 /// A running client applies changed settings about 1.1 s after the write, without showing it.
-const SETTINGS_RELOAD: Duration = Duration::from_millis(2_500);
+pub(super) const SETTINGS_RELOAD: Duration = Duration::from_millis(2_500);
 /// Turns after which it has applied them, on a busy machine too.
 const RELOAD_TURNS_MAX: usize = 5;
 const SWITCH: Duration = Duration::from_secs(20);

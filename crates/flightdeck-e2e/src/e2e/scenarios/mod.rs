@@ -2,13 +2,18 @@
 
 mod answer;
 mod ask;
+mod away;
+mod background;
 mod context;
 mod end;
 mod interrupt;
 mod many;
 mod numbers;
+mod odd;
+mod queue;
 mod terminal;
 mod turn;
+mod two_terminals;
 
 use anyhow::Result;
 use serde_json::Value;
@@ -60,6 +65,15 @@ const fn free(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Re
 /// A scenario in which the daemon acts.
 const fn acting(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
     Scenario { acts: true, ..asking(name, about, run) }
+}
+
+/// The same with tools that run without asking: it removes the daemon's hooks.
+const fn taking_hooks(
+    name: &'static str,
+    about: &'static str,
+    run: fn(&mut Stage) -> Result<()>,
+) -> Scenario {
+    Scenario { allow_tools: true, ..acting(name, about, run) }
 }
 
 /// The open asks on a card.
@@ -125,6 +139,31 @@ pub(super) static ALL: &[Scenario] = &[
         slow: true,
         ..asking("twenty_at_once", "twenty terminals in four states", many::twenty_at_once)
     },
+    free("queue_absorbed", "two prompts typed ahead, absorbed by the turn", queue::absorbed),
+    free("queue_esc_call", "three prompts typed ahead, Esc during the call", queue::esc_in_call),
+    free("queue_esc_writing", "three prompts typed ahead, Esc while Claude writes", queue::esc_while_writing),
+    free("queue_esc_after", "two prompts typed ahead, Esc after they were absorbed", queue::esc_after),
+    free("queue_own_turn", "two prompts typed ahead become the next turn", queue::own_turn),
+    free("agent_fails", "an agent fails at once", background::fails_early),
+    free("agent_fails_late", "an agent fails after some work", background::fails_late),
+    free("agents_fail_all", "three agents fail at once", background::fail_all),
+    free("agent_stopped", "the person stops a background agent in /tasks", background::agent_stopped),
+    free("shell_killed", "the person kills one of two background commands", background::one_shell_killed),
+    free("ctrl_b", "Ctrl-B moves a running command to the background", background::ctrl_b),
+    asking("agent_permission_esc", "an agent's request is refused by Esc", background::permission_esc),
+    asking("bang", "a command with ! is the last message", odd::bang),
+    asking("rewind", "/rewind takes a prompt back", odd::rewind),
+    free("menus", "menus over running work", odd::menus),
+    free("stopped_client", "the client is stopped by a signal and continued", odd::stopped_client),
+    asking("deleted_folder", "the session's folder is deleted", odd::deleted_folder),
+    asking("killed_in_dialog", "the client is killed while it asks", odd::killed_in_dialog),
+    taking_hooks("hooks_gone_idle", "the hooks go and return between turns", away::gone_idle),
+    taking_hooks("hooks_gone_thinking", "the hooks go while Claude writes", away::gone_thinking),
+    taking_hooks("hooks_gone_tool", "the hooks go while a command runs", away::gone_tool),
+    acting("hooks_gone_dialog", "the hooks go while a request is open", away::gone_dialog),
+    taking_hooks("hooks_gone_esc", "the hooks go, then the person presses Esc", away::gone_esc),
+    taking_hooks("hooks_returned", "the hooks go and return while a command runs", away::returned_tool),
+    taking_hooks("daemon_down", "neither hooks nor daemon when the turn ends", away::daemon_down),
     asking("clear", "/clear replaces the session with a new one", context::clear),
     asking("model", "/model switches to another model", context::model),
     asking("compact", "/compact", context::compact),
@@ -183,6 +222,20 @@ pub(super) static ALL: &[Scenario] = &[
         ..acting("send_vim", "the daemon types and interrupts in vim mode", terminal::vim)
     },
     acting("focus", "the daemon shows a pane only in the tmux client that was used last", terminal::focus),
+    acting("two_exit", "two terminals on one session, /exit in one", two_terminals::exit),
+    acting("two_print", "`claude -p --resume` beside a terminal that asks", two_terminals::print),
+    acting("two_dialogs", "a permission and a question in two terminals", two_terminals::dialogs),
+    acting("two_kill", "kill -9 of one of two terminals", two_terminals::kill),
+    Scenario {
+        allow_tools: true,
+        ..acting("two_at_work", "a second terminal while the first works", two_terminals::at_work)
+    },
+    acting("two_idle", "two idle terminals are closed", two_terminals::both_idle),
+    Scenario {
+        allow_tools: true,
+        ..acting("two_first_leaves", "the first of two terminals is closed", two_terminals::first_leaves)
+    },
+    acting("two_clear", "/clear in one of two terminals", two_terminals::clear),
     Scenario {
         hooks_first: false,
         ..asking("status_line", "our status line wraps the person's own", numbers::status_line)

@@ -1,0 +1,97 @@
+//! What else a person does at a terminal: commands with `!`, menus over running work, /rewind; and what happens to a client.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::e2e::expect::{dialog, exited, idle, permission, working};
+use crate::e2e::stage::{DRAWN, Stage};
+
+const SHOWN: Duration = Duration::from_secs(20);
+
+pub(super) fn bang(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    s.see(&t, "answered", idle())?;
+    t.tui.press(&["!"])?;
+    t.tui.submit("echo typed-by-$((40+2))")?;
+    t.tui.wait_text("typed-by-42", DRAWN)?;
+    s.must_hear(&t, "Stop", 2)?;
+    s.see(&t, "the command ran", idle())?;
+    s.see_card(&t, "the command is the last message", |card| {
+        card["last_user_message"] == "! echo typed-by-$((40+2))" && card["turn_count"] == 1
+    })?;
+    s.prompt(&t, "SCRIPT:hello two")?;
+    s.see(&t, "goes on", idle())?;
+    s.see_card(&t, "the prompt is the last message", |card| card["last_user_message"] == "SCRIPT:hello two")
+}
+
+/// The client writes nothing when it rewinds: the next prompt shows it.
+pub(super) fn rewind(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    for prompt in ["SCRIPT:hello one", "SCRIPT:hello two"] {
+        s.prompt(&t, prompt)?;
+        s.see(&t, "answered", idle())?;
+    }
+    t.tui.submit("/rewind")?;
+    s.see(&t, "the menu is open", dialog())?;
+    s.answer(&t, &["Up"])?;
+    s.answer(&t, &["Enter"])?;
+    s.answer(&t, &["Enter"])?;
+    s.see(&t, "rewound", idle())?;
+    t.tui.press(&["C-u"])?;
+    s.prompt(&t, "SCRIPT:hello three")?;
+    s.see(&t, "goes on", idle())?;
+    s.see_card(&t, "the last message is on the screen", |card| {
+        card["last_user_message"] == "SCRIPT:hello three"
+    })
+}
+
+pub(super) fn menus(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:until one")?;
+    s.see(&t, "a command runs", working().board(&["acting"]))?;
+    for menu in ["/model", "/config"] {
+        t.tui.submit(menu)?;
+        s.see(&t, &format!("{menu} over it"), dialog().board(&["acting"]))?;
+        s.answer(&t, &["Escape"])?;
+        s.see(&t, "closed, the command runs on", working().board(&["acting"]))?;
+    }
+    t.tui.press(&["?"])?;
+    s.see(&t, "the list of keys", working().board(&["acting"]))?;
+    t.tui.press(&["BSpace"])?;
+    s.go()?;
+    s.see(&t, "done", idle())
+}
+
+pub(super) fn stopped_client(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:until one")?;
+    s.see(&t, "a command runs", working().board(&["acting"]))?;
+    t.tui.signal("STOP")?;
+    s.see(&t, "stopped by a signal", working().board(&["acting"]))?;
+    t.tui.signal("CONT")?;
+    s.go()?;
+    s.see(&t, "continued and done", idle())
+}
+
+pub(super) fn deleted_folder(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    s.see(&t, "answered", idle())?;
+    std::fs::remove_dir_all(s.lab.cwd())?;
+    s.prompt(&t, "SCRIPT:hello two")?;
+    s.see(&t, "answered without a folder", idle().by_registry())
+}
+
+pub(super) fn killed_in_dialog(s: &mut Stage) -> Result<()> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:bash one")?;
+    s.see(&t, "asks", permission("Bash"))?;
+    t.tui.signal("KILL")?;
+    t.tui.wait_gone(SHOWN)?;
+    s.see(&t, "killed", exited())?;
+    s.see_card(&t, "neither answered nor refused", |card| {
+        card["asks"][0]["resolution"]["how"] == "client_died"
+    })
+}

@@ -1,0 +1,228 @@
+//! Two clients hold one session at the same time. Checked: the board shows the terminal that waits, and the end of one client
+//! says nothing about the other.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use flightdeck_sim::client::wait_for;
+use serde_json::{Value, json};
+
+use super::open_asks;
+use crate::e2e::expect::{exited, idle, interrupted, permission, question, working};
+use crate::e2e::stage::{Seat, Stage};
+
+/// Longest time from a key or an answer to what it does.
+const DONE: Duration = Duration::from_secs(40);
+
+/// A first terminal with one turn behind it: without one there is nothing to resume.
+fn first(s: &mut Stage) -> Result<(Seat, String)> {
+    let t = s.open("a")?;
+    s.prompt(&t, "SCRIPT:hello one")?;
+    s.see(&t, "answered", idle())?;
+    let id = s.session(&t).context("no session")?;
+    Ok((t, id))
+}
+
+/// A second terminal on the same session.
+fn second(s: &Stage, id: &str) -> Result<Seat> {
+    let t = s.open_beside("b", id)?;
+    ensure!(s.session(&t).as_deref() == Some(id), "another id after --resume");
+    Ok(t)
+}
+
+/// A first terminal that asks for permission, and its ask.
+fn first_blocked(s: &mut Stage) -> Result<(Seat, String)> {
+    let (a, id) = first(s)?;
+    s.prompt(&a, "SCRIPT:bash go")?;
+    s.see(&a, "asks", permission("Bash"))?;
+    Ok((a, id))
+}
+
+fn see_on_card(s: &Stage, t: &Seat, step: &str, what: impl Fn(&Value) -> bool) -> Result<()> {
+    let fits = || Ok(s.card(t).ok().filter(&what));
+    wait_for(step, DONE, fits).with_context(|| format!("{step}: the card says {:?}", s.card(t)))?;
+    println!("  {step}: on the card");
+    Ok(())
+}
+
+/// The card is about this terminal, and so are answers, prompts, Esc and focus.
+fn shown(s: &Stage, t: &Seat, step: &str) -> Result<()> {
+    let (pid, pane) = (t.tui.pid(), t.tui.pane()?);
+    see_on_card(s, t, step, |card| card["seat"]["pid"] == pid && card["seat"]["pane"] == pane)
+}
+
+/// As many processes hold the session. A card names them only if there are several.
+fn held_by(s: &Stage, t: &Seat, count: usize) -> Result<()> {
+    let named = if count > 1 { count } else { 0 };
+    let names = |card: &Value| card["processes"].as_array().map_or(0, Vec::len) == named;
+    see_on_card(s, t, &format!("held by {count}"), names)
+}
+
+fn ask_of(s: &Stage, t: &Seat, tool: &str) -> Result<Value> {
+    let ask = |card: &Value| open_asks(card).find(|ask| ask["tool_name"] == tool).cloned();
+    wait_for(&format!("the ask for {tool}"), DONE, || Ok(s.card(t).ok().as_ref().and_then(ask)))
+}
+
+/// Answers on the board.
+fn answer(s: &Stage, ask: &Value, answer: &Value) -> Result<()> {
+    let path = format!("/api/asks/{}/answer", ask["id"].as_str().unwrap_or_default());
+    let (status, said) = s.post(&path, answer)?;
+    ensure!(status == 200, "{answer}: {status} {said}");
+    Ok(())
+}
+
+/// The file that the script `bash` creates.
+fn made(s: &Stage) -> PathBuf {
+    s.lab.cwd().join("made-by-bash.txt")
+}
+
+fn ran(s: &Stage) -> Result<()> {
+    wait_for("the file of the command", DONE, || Ok(made(s).exists().then_some(())))
+}
+
+fn leave(t: &Seat) -> Result<()> {
+    t.tui.submit("/exit")?;
+    t.tui.wait_gone(DONE)
+}
+
+/// /exit in the second terminal, while the first asks for permission.
+pub(super) fn exit(s: &mut Stage) -> Result<()> {
+    let (a, id) = first_blocked(s)?;
+    let b = second(s, &id)?;
+    held_by(s, &a, 2)?;
+    s.see(&a, "still asks beside the other", permission("Bash"))?;
+    leave(&b)?;
+    s.must_hear(&a, "SessionEnd", 1)?;
+    held_by(s, &a, 1)?;
+    s.see(&a, "still asks after the other closed", permission("Bash"))?;
+    shown(s, &a, "the terminal that asks")?;
+    s.answer(&a, &["Enter"])?;
+    ran(s)?;
+    s.see(&a, "given, done", idle())?;
+    leave(&a)?;
+    s.see(&a, "the last one closed", exited())
+}
+
+/// `claude -p --resume` beside a terminal that asks; then the board's answer reaches that terminal.
+pub(super) fn print(s: &mut Stage) -> Result<()> {
+    let (a, id) = first_blocked(s)?;
+    let done = s.lab.print("SCRIPT:hello sum up", &["--resume", &id], &[])?;
+    ensure!(done.success && done.stdout.contains("Hello"), "{done:?}");
+    s.must_hear(&a, "SessionEnd", 1)?;
+    held_by(s, &a, 1)?;
+    s.see(&a, "still asks after the print run", permission("Bash"))?;
+    shown(s, &a, "the terminal that asks")?;
+    answer(s, &ask_of(s, &a, "Bash")?, &json!({"decision": "allow", "via": "web"}))?;
+    ran(s)?;
+    s.see(&a, "the answer reached it", idle())
+}
+
+/// A permission in one terminal and a question in the other; each answer on the board goes to its own terminal.
+pub(super) fn dialogs(s: &mut Stage) -> Result<()> {
+    let (a, id) = first_blocked(s)?;
+    let b = second(s, &id)?;
+    s.prompt(&b, "SCRIPT:ask two")?;
+    s.see(&b, "the second asks too", question().board(&["needs_permission"]))?;
+    see_on_card(s, &a, "both are open", |card| open_asks(card).count() == 2)?;
+    shown(s, &a, "the permission is first")?;
+    let asked = ask_of(s, &a, "AskUserQuestion")?;
+    let first = &asked["questions"][0];
+    let (text, option) = (first["question"].as_str().context("no question")?, &first["options"][0]["label"]);
+    answer(s, &asked, &json!({"decision": "allow", "answers": {text: option}, "via": "web"}))?;
+    s.see(&b, "the question is answered", idle().board(&["needs_permission"]))?;
+    s.see(&a, "the permission is still open", permission("Bash"))?;
+    ensure!(!made(s).exists(), "the command was run");
+    answer(s, &ask_of(s, &a, "Bash")?, &json!({"decision": "allow", "via": "web"}))?;
+    ran(s)?;
+    s.see(&a, "the permission is given", idle())?;
+    s.see(&b, "nothing is left", idle())
+}
+
+/// `kill -9`, first of a working terminal beside one that asks, then of the asking terminal.
+pub(super) fn kill(s: &mut Stage) -> Result<()> {
+    let (a, id) = first_blocked(s)?;
+    let b = second(s, &id)?;
+    s.prompt(&b, "SCRIPT:hang two")?;
+    s.see(&b, "the second works", working().board(&["needs_permission"]))?;
+    b.tui.signal("KILL")?;
+    b.tui.wait_gone(DONE)?;
+    held_by(s, &a, 1)?;
+    s.see(&a, "still asks", permission("Bash"))?;
+    shown(s, &a, "the terminal that asks")?;
+    let c = s.open_beside("c", &id)?;
+    held_by(s, &a, 2)?;
+    a.tui.signal("KILL")?;
+    a.tui.wait_gone(DONE)?;
+    held_by(s, &c, 1)?;
+    // It shows the open turn of the first as interrupted; it had none of its own.
+    s.see(&c, "the last one rests", interrupted().board(&["idle"]))?;
+    shown(s, &c, "the terminal that is left")?;
+    see_on_card(s, &c, "no ask is left", |card| open_asks(card).count() == 0)
+}
+
+/// A second terminal is opened while the first one works.
+pub(super) fn at_work(s: &mut Stage) -> Result<()> {
+    let (a, id) = first(s)?;
+    s.prompt(&a, "SCRIPT:until two")?;
+    s.see(&a, "a command runs", working().board(&["acting"]))?;
+    let b = second(s, &id)?;
+    held_by(s, &a, 2)?;
+    s.see(&b, "the second is ready", interrupted().board(&["acting"]))?;
+    s.see(&a, "the first still works", working().board(&["acting"]))?;
+    shown(s, &a, "the terminal that works")?;
+    s.go()?;
+    s.see(&a, "and is done", idle())?;
+    leave(&b)?;
+    held_by(s, &a, 1)?;
+    s.see(&a, "the first stays", idle())
+}
+
+/// Both are idle; one is closed, then the other.
+pub(super) fn both_idle(s: &mut Stage) -> Result<()> {
+    let (a, id) = first(s)?;
+    let b = second(s, &id)?;
+    held_by(s, &a, 2)?;
+    s.see(&b, "both rest", idle())?;
+    leave(&a)?;
+    held_by(s, &b, 1)?;
+    s.see(&b, "one is left", idle())?;
+    shown(s, &b, "the terminal that is left")?;
+    leave(&b)?;
+    s.see(&b, "the last one closed", exited())
+}
+
+/// The first terminal is closed while the second works. The board then types and interrupts in the second.
+pub(super) fn first_leaves(s: &mut Stage) -> Result<()> {
+    let (a, id) = first(s)?;
+    let b = second(s, &id)?;
+    s.prompt(&b, "SCRIPT:sleep two")?;
+    s.see(&b, "the second works", working().board(&["acting"]))?;
+    shown(s, &b, "the terminal that works")?;
+    let (status, said) = s.post(&format!("/api/sessions/{id}/interrupt"), &json!({"confirm": true}))?;
+    ensure!((status, &said["confirmed"]) == (202, &json!(true)), "{status} {said}");
+    s.see(&b, "interrupted from the board", interrupted())?;
+    leave(&a)?;
+    held_by(s, &b, 1)?;
+    s.see(&b, "still there", interrupted())?;
+    let (status, said) =
+        s.post(&format!("/api/sessions/{id}/prompt"), &json!({"text": "SCRIPT:hello three"}))?;
+    ensure!((status, &said["confirmed"]) == (202, &json!(true)), "{status} {said}");
+    s.see(&b, "a prompt from the board", idle())
+}
+
+/// /clear in the second terminal, while the first asks for permission.
+pub(super) fn clear(s: &mut Stage) -> Result<()> {
+    let (a, id) = first_blocked(s)?;
+    let b = second(s, &id)?;
+    held_by(s, &a, 2)?;
+    b.tui.submit("/clear")?;
+    wait_for("another session in the second terminal", DONE, || Ok(s.session(&b).filter(|now| *now != id)))?;
+    s.see(&b, "a fresh session", idle())?;
+    held_by(s, &a, 1)?;
+    s.see(&a, "still asks", permission("Bash"))?;
+    shown(s, &a, "the terminal that asks")?;
+    answer(s, &ask_of(s, &a, "Bash")?, &json!({"decision": "allow", "via": "web"}))?;
+    ran(s)?;
+    s.see(&a, "given, done", idle())
+}
