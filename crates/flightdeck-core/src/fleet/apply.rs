@@ -129,9 +129,7 @@ impl Fleet {
         }
         for process in session.seats().filter_map(ProcessKey::of_seat) {
             // The occupant of a process is replaced only by a start or a newer registry entry: see `replace_predecessor`.
-            if !self.by_process.contains_key(&process) {
-                self.by_process.insert(process, id.clone());
-            }
+            self.by_process.entry(process).or_insert_with(|| id.clone());
         }
     }
 }

@@ -119,12 +119,12 @@ fn a_command_with_an_exclamation_mark_is_the_last_message_until_the_next_prompt(
         "1 UserPromptSubmit prompt=fix~it prompt_id=a\n 2 Stop prompt_id=a\n 5 registry busy\n 6 tick",
     );
     let input = user("4.9", "<bash-input>make test</bash-input>");
-    fleet.enrich(&"s".into(), summary(&[input.clone()]));
+    fleet.enrich(&"s".into(), summary(std::slice::from_ref(&input)));
     let runs = card(&fleet, "s");
     assert_eq!(runs.last_user_message.as_deref(), Some("! make test"));
     assert_eq!(runs.current_activity.as_deref(), Some("! make test"));
     let output = user("7", "<bash-stdout>ok</bash-stdout><bash-stderr></bash-stderr>");
-    fleet.enrich(&"s".into(), summary(&[input.clone(), output]));
+    fleet.enrich(&"s".into(), summary(&[input, output]));
     assert_eq!(card(&fleet, "s").current_activity.as_deref(), Some("Thinking"));
     tell(&mut fleet, "8 Stop prompt_id=b\n 9 UserPromptSubmit prompt=next prompt_id=c");
     let next = card(&fleet, "s");

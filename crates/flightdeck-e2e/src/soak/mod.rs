@@ -53,7 +53,7 @@ pub struct Args {
 }
 
 /// The modules that have property tests; each is a filter of test names.
-const PROPERTIES: [&str; 14] = [
+const PROPERTIES: [&str; 15] = [
     "any_file",
     "client",
     "clip",
@@ -64,6 +64,7 @@ const PROPERTIES: [&str; 14] = [
     "json",
     "line_reader",
     "properties",
+    "queue",
     "repair",
     "replay",
     "stamp",

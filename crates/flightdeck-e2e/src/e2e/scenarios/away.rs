@@ -38,10 +38,11 @@ pub(super) fn gone_idle(s: &mut Stage) -> Result<()> {
     s.see(&t, "writes, by the registry", working().board(&["thinking"]).by_registry())?;
     s.see(&t, "answered unheard", idle().by_registry())?;
     return_hooks(s)?;
-    s.prompt(&t, "SCRIPT:slow three")?;
-    t.tui.wait_text("Line 00", SHOWN)?;
+    s.prompt(&t, "SCRIPT:sleep three")?;
+    t.tui.wait_text(r"\$ timeout 45", SHOWN)?;
+    s.see(&t, "a command runs, and is heard", working().board(&["acting"]))?;
     t.tui.press(&["Escape"])?;
-    s.see(&t, "interrupted, and heard", interrupted())
+    s.see(&t, "interrupted", interrupted())
 }
 
 pub(super) fn gone_thinking(s: &mut Stage) -> Result<()> {
