@@ -2,8 +2,9 @@
 
 use super::agent::{AgentState, IdleReason};
 use super::event_order::Before;
+use super::failure::Failure;
 use super::seat::keep;
-use super::state::{Failure, Session};
+use super::state::Session;
 use crate::limits::TODOS_MAX;
 use crate::log::event::{Background, Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
 use crate::log::todo::Todo;

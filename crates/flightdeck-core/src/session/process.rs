@@ -1,21 +1,20 @@
 //! One process that holds a session, and the order in which several of them are shown (decision 0015).
 //!
-//! The fields of [`Session`] are those of the process that the card shows. [`Process`] has the same fields for every other
+//! The fields of `Session` are those of the process that the card shows. [`Process`] has the same fields for every other
 //! process of the session.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
-use std::mem::swap;
 
 use serde::{Deserialize, Serialize};
 
 use super::agent::{AgentState, IdleReason};
 use super::child::Child;
+use super::failure::Failure;
 use super::main_agent::MainAgent;
 use super::registry_view::RegistryView;
 use super::seat::Seat;
 use super::shown::{Because, Shown};
-use super::state::{Failure, Session};
 use super::turn::Turn;
 use crate::approval::ask::Ask;
 use crate::approval::resolution::NeedKind;
@@ -129,37 +128,12 @@ impl Process {
     }
 }
 
-impl Session {
-    /// Exchanges the process that the card shows with another one.
-    pub(super) fn swap_process(&mut self, other: &mut Process) {
-        swap(&mut self.seat, &mut other.seat);
-        swap(&mut self.entrypoint, &mut other.entrypoint);
-        swap(&mut self.cwd, &mut other.cwd);
-        swap(&mut self.permission_mode, &mut other.permission_mode);
-        swap(&mut self.main, &mut other.main);
-        swap(&mut self.children, &mut other.children);
-        swap(&mut self.stopped_agents, &mut other.stopped_agents);
-        swap(&mut self.shown, &mut other.shown);
-        swap(&mut self.registry, &mut other.registry);
-        swap(&mut self.hook_changed_at, &mut other.hook_changed_at);
-        swap(&mut self.began_at, &mut other.began_at);
-        swap(&mut self.turn, &mut other.turn);
-        swap(&mut self.turn.count, &mut other.turn.count);
-        swap(&mut self.background, &mut other.background);
-        swap(&mut self.last_failure, &mut other.last_failure);
-        swap(&mut self.asks, &mut other.asks);
-    }
-
-    pub(super) fn urgency(&self) -> Urgency {
-        Urgency::new(&self.shown, &self.turn, &self.seat)
-    }
-
-    pub(super) fn shown_is_concerned_by(&self, event: &Event) -> bool {
-        is_concerned(&self.main, &self.children, &self.turn, event)
-    }
-}
-
-fn is_concerned(main: &MainAgent, children: &BTreeMap<AgentId, Child>, turn: &Turn, event: &Event) -> bool {
+pub(super) fn is_concerned(
+    main: &MainAgent,
+    children: &BTreeMap<AgentId, Child>,
+    turn: &Turn,
+    event: &Event,
+) -> bool {
     let prompt = event.facts.prompt_id.as_ref();
     let has_call = match &event.kind {
         EventKind::ToolStarted(tool) | EventKind::PermissionAsked(tool) => main.ledger.is_open(tool),
@@ -186,7 +160,7 @@ pub(super) struct Urgency {
 }
 
 impl Urgency {
-    fn new(shown: &Shown, turn: &Turn, seat: &Seat) -> Self {
+    pub(super) fn new(shown: &Shown, turn: &Turn, seat: &Seat) -> Self {
         let (class, need, turn) = match &shown.state {
             AgentState::Blocked(need) => (0, Some((need.kind, need.opened_at)), None),
             AgentState::Idle(IdleReason::Failed { .. }) => (1, None, None),

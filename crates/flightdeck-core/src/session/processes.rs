@@ -5,9 +5,10 @@
 //! were no others.
 
 use std::collections::VecDeque;
+use std::mem::swap;
 
 use super::agent::AgentState;
-use super::process::{PastProcess, Process, ProcessName};
+use super::process::{PastProcess, Process, ProcessName, Urgency, is_concerned};
 use super::registry_view::RegistryView;
 use super::seat::Seat;
 use super::show::same_to_a_person;
@@ -272,6 +273,37 @@ impl Session {
         self.swap_process(&mut nowhere);
         self.apply_to_process(event, rules);
         self.swap_process(&mut nowhere);
+    }
+}
+
+/// The process that the card shows has its fields in the session itself.
+impl Session {
+    /// Exchanges the process that the card shows with another one.
+    pub(super) fn swap_process(&mut self, other: &mut Process) {
+        swap(&mut self.seat, &mut other.seat);
+        swap(&mut self.entrypoint, &mut other.entrypoint);
+        swap(&mut self.cwd, &mut other.cwd);
+        swap(&mut self.permission_mode, &mut other.permission_mode);
+        swap(&mut self.main, &mut other.main);
+        swap(&mut self.children, &mut other.children);
+        swap(&mut self.stopped_agents, &mut other.stopped_agents);
+        swap(&mut self.shown, &mut other.shown);
+        swap(&mut self.registry, &mut other.registry);
+        swap(&mut self.hook_changed_at, &mut other.hook_changed_at);
+        swap(&mut self.began_at, &mut other.began_at);
+        swap(&mut self.turn, &mut other.turn);
+        swap(&mut self.turn.count, &mut other.turn.count);
+        swap(&mut self.background, &mut other.background);
+        swap(&mut self.last_failure, &mut other.last_failure);
+        swap(&mut self.asks, &mut other.asks);
+    }
+
+    pub(super) fn urgency(&self) -> Urgency {
+        Urgency::new(&self.shown, &self.turn, &self.seat)
+    }
+
+    pub(super) fn shown_is_concerned_by(&self, event: &Event) -> bool {
+        is_concerned(&self.main, &self.children, &self.turn, event)
     }
 }
 

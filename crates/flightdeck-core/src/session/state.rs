@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::{AgentState, IdleReason};
 use super::child::Child;
+use super::failure::Failure;
 use super::main_agent::MainAgent;
 use super::process::{PastProcess, Process};
 use super::registry_view::RegistryView;
@@ -89,14 +90,6 @@ pub struct Session {
     /// Processes that held this session before.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub past_processes: VecDeque<PastProcess>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Failure {
-    pub tool: String,
-    pub error: String,
-    pub at: Timestamp,
 }
 
 impl Session {
