@@ -52,11 +52,10 @@ fn shown(s: &Stage, t: &Seat, step: &str) -> Result<()> {
     see_on_card(s, t, step, |card| card["seat"]["pid"] == pid && card["seat"]["pane"] == pane)
 }
 
-/// As many processes hold the session. A card names them only if there are several.
+/// As many processes hold the session. A card need not name a single one.
 fn held_by(s: &Stage, t: &Seat, count: usize) -> Result<()> {
-    let named = if count > 1 { count } else { 0 };
-    let names = |card: &Value| card["processes"].as_array().map_or(0, Vec::len) == named;
-    see_on_card(s, t, &format!("held by {count}"), names)
+    let holds = |card: &Value| card["processes"].as_array().map_or(0, Vec::len).max(1) == count;
+    see_on_card(s, t, &format!("held by {count}"), holds)
 }
 
 fn ask_of(s: &Stage, t: &Seat, tool: &str) -> Result<Value> {
