@@ -53,7 +53,7 @@ pub struct Args {
 }
 
 /// The modules that have property tests; each is a filter of test names.
-const PROPERTIES: [&str; 15] = [
+const PROPERTIES: [&str; 16] = [
     "any_file",
     "client",
     "clip",
@@ -63,6 +63,7 @@ const PROPERTIES: [&str; 15] = [
     "frame",
     "json",
     "line_reader",
+    "process_properties",
     "properties",
     "queue",
     "repair",

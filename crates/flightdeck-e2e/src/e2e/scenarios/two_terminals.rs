@@ -54,7 +54,7 @@ fn shown(s: &Stage, t: &Seat, step: &str) -> Result<()> {
 
 /// As many processes hold the session. A card need not name a single one.
 fn held_by(s: &Stage, t: &Seat, count: usize) -> Result<()> {
-    let holds = |card: &Value| card["processes"].as_array().map_or(0, Vec::len).max(1) == count;
+    let holds = |card: &Value| card["processes"].as_array().map_or(0, Vec::len) == count;
     see_on_card(s, t, &format!("held by {count}"), holds)
 }
 
