@@ -208,7 +208,7 @@ test("an input that is truncated in the log too can be denied here but not allow
   expect(() => fleet.server.run("answer", id, "allow")).toThrow(
     "is larger than the log keeps, read it in its terminal: add --yes if you mean it",
   );
-  expect(() => fleet.server.run("answer", id, "--message", "no")).toThrow("neither allow nor deny was said");
+  expect(() => fleet.server.run("answer", id, "--message", "no")).toThrow("add allow or deny");
   await drawer.getByRole("button", { name: /^Deny/ }).first().click();
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("deny");
 });
