@@ -2,4 +2,4 @@
 import type { By } from "./By";
 import type { How } from "./How";
 
-export type Resolution = { how: How; by: By | null; at: string; rule: string | null };
+export type Resolution = { how: How; by: By | null; at: string; rule: string | null; message: string | null };

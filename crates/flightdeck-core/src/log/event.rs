@@ -14,10 +14,10 @@ use crate::approval::ask::Asked;
 use crate::approval::resolution::HoldEnd;
 use crate::ids::{AgentId, AskId, HostId, SessionId};
 use crate::limits::{
-    CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX,
-    PATH_CHARS_MAX,
+    CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX,
+    NAME_CHARS_MAX, PATH_CHARS_MAX,
 };
-use crate::text::{lines, one_line};
+use crate::text::{last_lines, lines, one_line};
 use crate::time::Timestamp;
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{flag, line, list, object, str, text, text_or_empty, whole};
@@ -80,6 +80,8 @@ pub enum EventKind {
     ElicitationClosed,
     Stopped {
         background: Background,
+        /// The end of the last message of the turn.
+        said: Option<String>,
     },
     StopFailed {
         cause: String,
@@ -127,6 +129,11 @@ pub enum EventKind {
     },
     /// The person opened the card.
     Seen,
+    /// The person put an idle session aside: until then, or until its next change.
+    Parked {
+        until: Option<Timestamp>,
+    },
+    Unparked,
     /// Shown in the timeline; changes nothing.
     Noted,
 }
@@ -196,6 +203,9 @@ impl EndReason {
 
 /// Name in the log of "the person opened the card".
 pub const SEEN: &str = "seen";
+/// Names in the log of "the person put the session aside" and "took it back".
+pub const PARKED: &str = "parked";
+pub const UNPARKED: &str = "unparked";
 
 impl Event {
     pub fn session_id(&self) -> Option<&SessionId> {
@@ -230,6 +240,8 @@ impl Event {
                     HookName::parse(&record.name).map_or(EventKind::Noted, |name| kind_of(name, p))
                 }
                 Source::User if record.name == SEEN => EventKind::Seen,
+                Source::User if record.name == PARKED => EventKind::Parked { until: time(p, "until") },
+                Source::User if record.name == UNPARKED => EventKind::Unparked,
                 Source::User if record.name == ANSWERED => answered(p).unwrap_or(EventKind::Noted),
                 Source::Process if record.name == ASK_GONE => ask_gone(p).unwrap_or(EventKind::Noted),
                 Source::Registry => {
@@ -252,6 +264,8 @@ impl EventKind {
             K::Noted
                 | K::StatusLine(_)
                 | K::Seen
+                | K::Parked { .. }
+                | K::Unparked
                 | K::Answered { .. }
                 | K::HoldEnded { .. }
                 | K::ModelSwitched { .. }
@@ -274,6 +288,10 @@ fn answered(p: &Map<String, Value>) -> Option<EventKind> {
 
 fn ask_gone(p: &Map<String, Value>) -> Option<EventKind> {
     Some(EventKind::HoldEnded { ask_id: text(p, "ask_id")?.into(), why: HoldEnd::parse(str(p, "why")?)? })
+}
+
+fn time(p: &Map<String, Value>, name: &str) -> Option<Timestamp> {
+    serde_json::from_value(p.get(name)?.clone()).ok()
 }
 
 fn process_gone(p: &Map<String, Value>) -> EventKind {
@@ -299,7 +317,10 @@ fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
         H::Notification => K::Notified(notice(p)),
         H::Elicitation => K::ElicitationOpened { message: elicitation_message(p) },
         H::ElicitationResult => K::ElicitationClosed,
-        H::Stop => K::Stopped { background: background(p) },
+        H::Stop => K::Stopped {
+            background: background(p),
+            said: text(p, "last_assistant_message").map(|said| last_lines(&said, CARD_ANSWER_CHARS_MAX)),
+        },
         H::StopFailure => K::StopFailed { cause: cause(p) },
         H::SubagentStart => K::SubagentStarted,
         H::SubagentStop => K::SubagentStopped,

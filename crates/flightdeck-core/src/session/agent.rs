@@ -136,8 +136,8 @@ pub(crate) fn next(
         }
 
         // Background shells alone leave the session idle, with a chip.
-        (_, K::Stopped { background: Background { agents: 0, .. } }) => (Idle(TurnEnded), Rule::Stopped),
-        (_, K::Stopped { background }) => {
+        (_, K::Stopped { background: Background { agents: 0, .. }, .. }) => (Idle(TurnEnded), Rule::Stopped),
+        (_, K::Stopped { background, .. }) => {
             (Working(Activity::Background { agents: background.agents }), Rule::StoppedWithAgents)
         }
         (_, K::StopFailed { cause }) => (Idle(Failed { cause: cause.clone() }), Rule::StopFailed),
@@ -153,6 +153,7 @@ pub(crate) fn next(
         (_, K::SubagentStarted | K::SubagentStopped | K::CompactionEnded | K::ElicitationOpened { .. })
         | (_, K::Notified(_) | K::ModelSwitched { .. } | K::CwdChanged { .. })
         | (_, K::TodoCreated { .. } | K::TodoCompleted { .. } | K::Seen | K::Noted | K::StatusLine(_))
+        | (_, K::Parked { .. } | K::Unparked)
         // The registry and the process table have their own rules, in session/registry.rs.
         | (_, K::RegistryReported(_) | K::ProcessGone { .. } | K::TranscriptGrew)
         // Answers from Flightdeck have theirs in session/asks.rs.

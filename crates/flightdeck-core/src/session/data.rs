@@ -3,7 +3,7 @@
 use super::agent::{AgentState, IdleReason};
 use super::event_order::Before;
 use super::seat::keep;
-use super::state::{Failure, Session};
+use super::state::{Failure, Parking, Session};
 use crate::limits::TODOS_MAX;
 use crate::log::event::{Background, Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
 use crate::log::todo::Todo;
@@ -39,8 +39,9 @@ impl Session {
                     self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
                 }
             }
-            EventKind::Stopped { background } if !late => {
+            EventKind::Stopped { background, said } if !late => {
                 self.background = *background;
+                self.last_said.clone_from(said);
                 self.turn.stopped = Some(IdleReason::TurnEnded);
                 self.end_turn(at);
             }
@@ -68,6 +69,11 @@ impl Session {
                 self.background = Background::default();
             }
             EventKind::Seen => self.seen = true,
+            // Only a session that waits without blocking can be put aside.
+            EventKind::Parked { until } if matches!(self.shown.state, AgentState::Idle(_)) => {
+                self.parked = Some(Parking { since: at, until: *until });
+            }
+            EventKind::Unparked => self.parked = None,
             _ => {}
         }
     }
@@ -95,6 +101,7 @@ impl Session {
                 self.turn.started_at = Some(event.fired_at);
                 self.turn.open = true;
                 self.last_user_message = Some(text.to_owned());
+                self.last_said = None;
             }
             if self.title.is_none() && !text.is_empty() {
                 self.title = Some(text.to_owned());

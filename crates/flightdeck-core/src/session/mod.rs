@@ -28,5 +28,5 @@ pub use self::main_agent::MainAgent;
 pub use self::registry_view::RegistryView;
 pub use self::seat::Seat;
 pub use self::shown::{Because, Shown, Transition};
-pub use self::state::{Failure, Session};
+pub use self::state::{Failure, Parking, Session};
 pub use self::turn::Turn;

@@ -59,6 +59,7 @@ impl Session {
         let after = if first { Timestamp::default() } else { self.shown.since };
         self.shown = Shown { state, since: cause.at, after, source: cause.source, because };
         self.seen = false;
+        self.parked = None;
         // The client may have written the same earlier, and the entry only had to settle.
         if let Some(view) = self.registry.clone()
             && self.says_the_same(&view)

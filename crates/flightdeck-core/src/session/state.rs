@@ -70,6 +70,12 @@ pub struct Session {
     pub quiet_since: Option<Timestamp>,
     pub stale: bool,
     pub seen: bool,
+    /// The person put it aside; ends with its next change.
+    #[serde(default)]
+    pub parked: Option<Parking>,
+    /// The end of the message that ended the last turn, from its Stop hook. `None` after the next prompt.
+    #[serde(default)]
+    pub last_said: Option<String>,
     /// What the transcripts say. Stored beside the log, not in it.
     #[serde(skip)]
     pub enrichment: Option<Box<Summary>>,
@@ -87,6 +93,15 @@ pub struct Failure {
     pub tool: String,
     pub error: String,
     pub at: Timestamp,
+}
+
+/// A session that the person put aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Parking {
+    pub since: Timestamp,
+    /// `None`: until its next change.
+    pub until: Option<Timestamp>,
 }
 
 impl Session {
@@ -135,6 +150,8 @@ impl Session {
             quiet_since: None,
             stale: false,
             seen: false,
+            parked: None,
+            last_said: None,
             enrichment: None,
             cache_is_cold: false,
             status_line: None,

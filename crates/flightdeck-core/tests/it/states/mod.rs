@@ -6,3 +6,4 @@ mod order;
 mod subagents;
 mod tools;
 mod turns;
+mod waiting;
