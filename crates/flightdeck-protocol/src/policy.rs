@@ -1,5 +1,6 @@
 //! What the policy is judged on: the requests and answers of the log.
 
+use flightdeck_core::approval::policy::Rule;
 use flightdeck_core::ids::{AgentId, SessionId};
 use flightdeck_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -35,4 +36,70 @@ pub struct PolicyEvent {
     pub project_dir: Option<String>,
     pub entrypoint: Option<String>,
     pub payload: Map<String, Value>,
+}
+
+/// A rule as a person writes it into config.toml.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RuleDraft {
+    /// A tool's name, or a glob.
+    pub tool: String,
+    /// The command, file path or address, or a glob.
+    #[serde(rename = "match", default)]
+    pub matches: Option<String>,
+    /// This folder and all below it, or a glob.
+    #[serde(default)]
+    pub project: Option<String>,
+    pub decision: RuleDecision,
+    /// Claude reads this; only with a denial.
+    #[serde(default)]
+    pub message: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum RuleDecision {
+    Allow,
+    Deny,
+}
+
+impl RuleDraft {
+    /// The rule, or what is wrong with it.
+    pub fn rule(&self) -> Result<Rule, String> {
+        let draft = serde_json::to_value(self).map_err(|error| error.to_string())?;
+        Rule::deserialize(draft).map_err(|error| error.to_string())
+    }
+}
+
+/// What one more rule would have answered so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreviewRule {
+    pub rule: RuleDraft,
+    /// Only requests from this time on.
+    #[serde(default)]
+    pub since: Option<Timestamp>,
+}
+
+/// Write a rule into config.toml.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddRule {
+    pub rule: RuleDraft,
+    /// Also turn the policy on.
+    #[serde(default, deserialize_with = "arguments::flag")]
+    pub enable: bool,
+}
+
+/// The rule is in config.toml and applies from the next request on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RuleAdded {
+    /// The rule's name, as cards and the log show it.
+    pub rule: String,
+    /// False if the policy is off: then no rule answers.
+    pub enabled: bool,
+    /// How many rules there are now.
+    pub rules: usize,
+    /// The file.
+    pub path: String,
 }

@@ -11,17 +11,18 @@ use flightdeck_core::session::state_name::{Group, StateName};
 use flightdeck_core::usage::amounts::{Cache, CacheStatus, Context, Cost, ModelCost, Tokens};
 use flightdeck_core::usage::numbers::{Numbers, Point};
 use flightdeck_core::usage::totals;
-use flightdeck_core::view::card::{
-    Card, ProjectCard, Rank, SeatCard, StateCard, StatusCard, SubAgentCard, SubAgentState,
-};
+use flightdeck_core::view::card::{Card, ProjectCard, Rank, SeatCard, StateCard, StatusCard};
 use flightdeck_core::view::explain::{Explanation, Reason, Step};
 use flightdeck_core::view::fleet_history::{FleetHistory, Row, Span};
 use flightdeck_core::view::lens::{FleetStatus, Role, StatusKind, Takes};
+use flightdeck_core::view::policy_test::{PolicyReport, PolicyRow};
+use flightdeck_core::view::sub_agents::{SubAgentCard, SubAgentState};
 use flightdeck_core::view::timeline::{EventPage, TimelineEvent};
 use flightdeck_core::wire::status_line::{Limit, RateLimits};
 use ts_rs::{Config, TS};
 
 use crate::hooks::{HookStatus, SpoolStatus};
+use crate::policy::{RuleAdded, RuleDecision, RuleDraft};
 use crate::sessions::Snapshot;
 use crate::terminal::{Draft, Focused, Pressed, PromptBody, PromptKind};
 
@@ -56,6 +57,11 @@ pub fn files() -> Vec<TypeFile> {
         Question,
         QuestionOption,
         ResolutionCard,
+        PolicyReport,
+        PolicyRow,
+        RuleAdded,
+        RuleDecision,
+        RuleDraft,
         Cache,
         CacheStatus,
         Card,

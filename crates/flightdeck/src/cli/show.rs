@@ -79,6 +79,7 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("context", context(card));
     line("cost", card.cost.as_ref().map(cost));
     line("changed", changed(card));
+    line("agent", card.agent_type.as_ref().map(|name| format!("runs as {name}")));
     line("mode", card.permission_mode.clone());
     line("turn", (card.turn_count > 0).then(|| card.turn_count.to_string()));
     line("seat", card.seat.name.clone());
@@ -86,7 +87,8 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("pid", card.seat.pid.map(|p| p.to_string()));
     line("todos", todos(card));
     for agent in &card.sub_agents {
-        line("agent", Some(format!("{} {}", agent.agent_type, agent.label)));
+        let about = agent.description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+        line("agent", Some(format!("{} {}{about}", agent.agent_type, agent.label)));
     }
     line("failed", card.last_failure.as_ref().map(|f| format!("{}: {}", f.tool, f.error)));
     line("id", Some(card.id.to_string()));

@@ -98,6 +98,7 @@ async fn replay(
         }
         for (seq, mut session) in forgotten {
             session.enrichment = remembered(store, &session.id, prices).await?.map(Box::new);
+            session.cache_is_cold = session.cache_expires_at().is_some_and(|at| at <= fleet.now());
             outbox.add(outbox::past_session(seq, &session, fleet.rules()));
         }
         outbox.flush_if_due(store).await;

@@ -11,7 +11,7 @@ use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_e2e::testkit::until;
 use lz4_flex::frame::FrameDecoder;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::in_process::InProcessDaemon;
 
@@ -67,21 +67,50 @@ impl Home {
     }
 }
 
+/// Fields of a card, and of a subagent on it, that 0.1.0 did not have.
+const LATER_CARD_FIELDS: [&str; 1] = ["agent_type"];
+const LATER_AGENT_FIELDS: [&str; 3] = ["description", "prompt", "tool_use_id"];
+
+/// The answer as 0.1.0 gave it: without later fields, everything else as it is.
+fn as_then(answer: &str) -> String {
+    let mut json: Value = serde_json::from_str(answer).unwrap();
+    remove_later_fields(&mut json);
+    json.to_string()
+}
+
+fn remove_later_fields(json: &mut Value) {
+    match json {
+        Value::Array(items) => items.iter_mut().for_each(remove_later_fields),
+        Value::Object(fields) => {
+            if fields.contains_key("fleet_status") {
+                LATER_CARD_FIELDS.iter().for_each(|name| drop(fields.shift_remove(*name)));
+            }
+            for agent in fields.get_mut("sub_agents").and_then(Value::as_array_mut).into_iter().flatten() {
+                let agent = agent.as_object_mut().unwrap();
+                LATER_AGENT_FIELDS.iter().for_each(|name| drop(agent.shift_remove(*name)));
+            }
+            fields.values_mut().for_each(remove_later_fields);
+        }
+        _ => {}
+    }
+}
+
 /// From the sessions on: the name of the daemon's run and its number of changes are before them.
 fn from_sessions(answer: &str) -> String {
     answer.split_once("\"sessions\":").unwrap().1.to_owned()
 }
 
 fn board(deck: &InProcessDaemon) -> String {
-    from_sessions(&deck.get("/api/sessions").text())
+    from_sessions(&as_then(&deck.get("/api/sessions").text()))
 }
 
 /// Everything the daemon says about its sessions, one answer a line.
 fn answers(deck: &InProcessDaemon) -> String {
-    let socket = |args| from_sessions(&deck.socket().ask_text(&json!({"cmd": "sessions", "args": args})));
+    let socket =
+        |args| from_sessions(&as_then(&deck.socket().ask_text(&json!({"cmd": "sessions", "args": args}))));
     let mut lines = vec![
         board(deck),
-        from_sessions(&deck.get("/api/sessions?all=1").text()),
+        from_sessions(&as_then(&deck.get("/api/sessions?all=1").text())),
         socket(json!({})),
         socket(json!({"all": true})),
         deck.get("/api/fleet").text(),
@@ -90,7 +119,7 @@ fn answers(deck: &InProcessDaemon) -> String {
     let all = deck.get("/api/sessions?all=1").json();
     for id in all["sessions"].as_array().unwrap().iter().map(|card| card["id"].as_str().unwrap()) {
         for what in ["", "/explain", "/events", "/numbers"] {
-            lines.push(deck.get(&format!("/api/sessions/{id}{what}")).text());
+            lines.push(as_then(&deck.get(&format!("/api/sessions/{id}{what}")).text()));
         }
     }
     lines.join("\n") + "\n"
@@ -100,6 +129,8 @@ fn answers(deck: &InProcessDaemon) -> String {
 #[track_caller]
 fn assert_answers(deck: &InProcessDaemon, recorded: &str) {
     let expected = fs::read_to_string(data().join(recorded)).unwrap();
+    // The replay of another rules version writes the rows of past sessions again, with the host of this test: none.
+    let expected = expected.replace(r#""host":"vm""#, r#""host":null"#);
     let (first, _) = expected.split_once('\n').unwrap();
     until("the board is the recorded one", || (board(deck) == first).then_some(()));
     for (answer, expected) in answers(deck).lines().zip(expected.lines()) {
