@@ -1,8 +1,9 @@
 //! `cargo xtask bench`: measures every promise about speed side by side with its reference, in one table.
 //!
-//! The program `crates/flightdeck/benches/promises` and, for the page, a Playwright run take the samples. This module builds
-//! and runs both and checks the promises.
+//! The program `crates/flightdeck/benches/promises`, for the page a Playwright run, and for the rows `client` and `forms` the
+//! real client take the samples. This module builds and runs them and checks the promises.
 
+mod client;
 mod compared;
 mod count;
 mod page;
@@ -86,8 +87,8 @@ pub fn run(args: &Args) -> Result<bool> {
     if args.callgrind {
         return count::run(&binary, args.record);
     }
-    if args.rows.iter().all(|row| row == page::ROW) && !args.rows.is_empty() {
-        // The browser measures the page; the bench program is not needed.
+    if args.rows.iter().all(|row| measured_here(row)) && !args.rows.is_empty() {
+        // The bench program is not needed.
         return measure(args, Path::new(""), &binary);
     }
     measure(args, &build_program()?, &binary)
@@ -162,9 +163,16 @@ fn build_program() -> Result<PathBuf> {
     path.context("cargo did not say where it put the benches")
 }
 
+/// Rows that another program than the bench program measures: a browser or the real client.
+fn measured_here(row: &str) -> bool {
+    [page::ROW, client::ROW, client::FORMS_ROW].contains(&row)
+}
+
 fn sample(program: &Path, binary: &Path, row: &str, quick: bool) -> Result<Measured> {
-    if row == page::ROW {
-        return page::measure(binary);
+    match row {
+        page::ROW => return page::measure(binary),
+        client::ROW | client::FORMS_ROW => return client::measure(row, binary, quick),
+        _ => {}
     }
     let mut command = Command::new(program);
     command.args([row, "--binary"]).arg(binary).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");

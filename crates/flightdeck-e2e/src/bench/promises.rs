@@ -48,6 +48,10 @@ const fn number(title: &'static str, series: &'static str, promise: Promise) -> 
     Check { title, series, against: None, promise }
 }
 
+const FORMS: &[Check] = &[
+    ratio("turn: ours / true", "turn: ours", "turn: true", NoPromise),
+];
+
 pub(super) static ROWS: &[Row] = &[
     Row {
         name: "hook",
@@ -172,6 +176,24 @@ pub(super) static ROWS: &[Row] = &[
             number("processor in an idle minute", "idle: processor in a minute", MedianMax(60.0)),
             number("directory reads in it", "idle: directory reads in a minute", MedianMax(0.0)),
         ],
+    },
+    Row {
+        name: super::client::ROW,
+        about: "the real client: a turn of eleven tool calls with our hooks, with `true` as the command, and without hooks",
+        long: false,
+        checks: &[
+            ratio("turn with our hooks / with true", "turn: ours", "turn: true", RatioMax(1.3)),
+            ratio("turn with our hooks / without", "turn: ours", "turn: no hooks", NoPromise),
+            ratio("turn with true / without hooks", "turn: true", "turn: no hooks", NoPromise),
+            ratio("our Stop hook / true", "Stop hook: ours", "Stop hook: true", RatioMax(1.3)),
+            number("spinner shows our hooks", "spinner: ours", NoPromise),
+        ],
+    },
+    Row {
+        name: super::client::FORMS_ROW,
+        about: "the same with other ways to register our hooks (decision 0017)",
+        long: true,
+        checks: FORMS,
     },
     Row {
         name: super::page::ROW,

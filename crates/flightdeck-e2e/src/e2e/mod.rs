@@ -54,6 +54,11 @@ pub enum BoardKind {
     Recorder,
 }
 
+/// The pinned client's binary and tmux, installed if needed.
+pub(crate) fn client() -> Result<PathBuf> {
+    install::tools(None)
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub enum Played {

@@ -129,6 +129,7 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
         ),
         "sleep" => then(vec![bash(LONG_COMMAND, "Sleep a while")], "Slept."),
         "until" => then(vec![bash(UNTIL_GO, "Wait for a file")], "It is there."),
+        "eleven" => eleven(),
         "slow" => vec![slow()],
         "writes" => vec![writes()],
         "untilerr" => {
@@ -244,6 +245,12 @@ fn writes() -> Step {
 
 fn background(command: &str, description: &str) -> Block {
     tool("Bash", json!({"command": command, "description": description, "run_in_background": true}))
+}
+
+/// Eleven tool calls, one after the other: the turn whose length `cargo xtask bench client` measures.
+fn eleven() -> Vec<Step> {
+    let call = |n: usize| reply(vec![bash(&format!("echo {n}"), "Say a number")]);
+    (1..=11).map(call).chain([reply(vec![say("Eleven commands finished.")])]).collect()
 }
 
 fn slow() -> Step {
