@@ -47,35 +47,46 @@ pub(super) fn compared() -> Vec<Form> {
 /// These and the alternatives.
 pub(super) fn all() -> Vec<Form> {
     let alternatives = [
-        form("ours, named message", |handler| handler.set("statusMessage", json!("Flightdeck"))),
-        form("ours, no message", |handler| {
+        form("no message", |handler| {
             handler.value.remove("statusMessage");
             true
         }),
-        form("ours, all async", |handler| handler.set("async", json!(true))),
-        form("ours, all sync", |handler| {
+        form("blank message", |handler| handler.set("statusMessage", json!(" "))),
+        form("all async", |handler| handler.set("async", json!(true))),
+        form("all sync", |handler| {
             handler.value.remove("async");
             true
         }),
-        form("ours, only what waits", |handler| !handler.is_async()),
-        form("ours, no PostToolBatch", |handler| handler.event != "PostToolBatch"),
-        form("ours, http for async", |handler| {
-            if handler.is_async() && handler.event != "Setup" {
-                let url = format!("{}/api/live/hook?via=flightdeck-hook", handler.url);
-                let message = handler.value.get("statusMessage").cloned();
-                *handler.value = Map::from_iter([("type".to_owned(), json!("http")), ("url".to_owned(), json!(url))]);
-                message.into_iter().for_each(|message| _ = handler.set("statusMessage", message));
-            }
-            true
-        }),
-        form("ours, without a shell", |handler| {
-            let command = handler.value.get("command").and_then(Value::as_str).unwrap_or_default();
-            let words: Vec<String> = command.split(" 2>").next().unwrap_or_default().split(' ').map(unquoted).collect();
-            let program = words.first().cloned().unwrap_or_default();
-            handler.set("args", json!(words.get(1..).unwrap_or_default())) && handler.set("command", json!(program))
-        }),
+        form("only sync events", |handler| !handler.is_async()),
+        form("no PostToolBatch", |handler| handler.event != "PostToolBatch"),
+        form("http for async events", over_http),
+        form("no shell", without_shell),
     ];
     compared().into_iter().chain(alternatives).collect()
+}
+
+/// Setup is never sent over http.
+fn over_http(handler: &mut Handler<'_>) -> bool {
+    if handler.is_async() && handler.event != "Setup" {
+        let url = format!("{}/api/live/hook?via=flightdeck-hook", handler.url);
+        for key in ["command", "async"] {
+            handler.value.remove(key);
+        }
+        handler.set("type", json!("http"));
+        handler.set("url", json!(url));
+    }
+    true
+}
+
+fn without_shell(handler: &mut Handler<'_>) -> bool {
+    let command = handler.value.get("command").and_then(Value::as_str).unwrap_or_default();
+    let plain = command.split(" 2>").next().unwrap_or_default();
+    let words: Vec<String> = plain.split(' ').map(unquoted).collect();
+    if let [program, args @ ..] = words.as_slice() {
+        handler.set("command", json!(program));
+        handler.set("args", json!(args));
+    }
+    true
 }
 
 /// The paths of a lab contain neither spaces nor quotes.
@@ -84,6 +95,11 @@ fn unquoted(word: &str) -> String {
 }
 
 impl Form {
+    /// Whether the daemon hears from the handlers.
+    pub(super) fn reports(&self) -> bool {
+        !self.without_hooks && self.name != TRUE.name
+    }
+
     /// Rewrites the settings that `hooks install` wrote.
     pub(super) fn apply(&self, settings: &mut Value, url: &str) {
         let Some(hooks) = settings.get_mut("hooks").and_then(Value::as_object_mut) else { return };
@@ -137,13 +153,16 @@ mod tests {
 
     #[test]
     fn each_alternative_changes_what_its_name_says() {
-        assert_eq!(applied("ours, only what waits").as_object().unwrap().len(), 1);
-        assert_eq!(applied("ours, all async")["Stop"][0]["hooks"][0]["async"], true);
-        let http = applied("ours, http for async");
+        assert_eq!(applied("only sync events").as_object().unwrap().len(), 1);
+        assert_eq!(applied("all async")["Stop"][0]["hooks"][0]["async"], true);
+        let http = applied("http for async events");
         assert_eq!(http["PreToolUse"][0]["hooks"][0]["type"], "http");
         assert_eq!(http["Stop"][0]["hooks"][0]["type"], "command");
-        let exec = applied("ours, without a shell");
+        let exec = applied("no shell");
         let handler = &exec["Stop"][0]["hooks"][0];
-        assert_eq!((&handler["command"], &handler["args"]), (&json!("/opt/fd"), &json!(["hook", "--home", "/h"])));
+        assert_eq!(
+            (&handler["command"], &handler["args"]),
+            (&json!("/opt/fd"), &json!(["hook", "--home", "/h"]))
+        );
     }
 }

@@ -1,12 +1,14 @@
 //! The rows of the real client: what our hooks cost a turn, against no hooks and against `true` as the hook command.
 //!
-//! Every way to register hooks has a lab, an interactive client and, if it needs one, a daemon of its own. The clients play
-//! the same turn of eleven tool calls one after the other, round by round. The times are the client's own, from its
-//! transcript. Other rounds only look at the screens, because reading a screen costs time too.
+//! Every way to register hooks has a lab, an interactive client and a daemon of its own. The clients play the same turn of
+//! eleven tool calls one after the other, round by round. The times are the client's own, from its transcript. Other rounds
+//! only look at the screens, because reading a screen costs time too.
 
 mod forms;
 mod seat;
+mod transcript;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
@@ -25,11 +27,12 @@ struct Plan {
     blocks: usize,
     timed: usize,
     watched: usize,
+    printed: usize,
 }
 
 /// With its first turn, a client plays 16 turns of 12 requests: half of what the stand-in for the model answers.
-const FULL: Plan = Plan { blocks: 3, timed: 10, watched: 5 };
-const QUICK: Plan = Plan { blocks: 1, timed: 5, watched: 3 };
+const FULL: Plan = Plan { blocks: 3, timed: 10, watched: 5, printed: 4 };
+const QUICK: Plan = Plan { blocks: 1, timed: 4, watched: 2, printed: 1 };
 
 pub(super) fn measure(row: &str, binary: &Path, quick: bool) -> Result<Measured> {
     let client = crate::e2e::client()?;
@@ -37,51 +40,62 @@ pub(super) fn measure(row: &str, binary: &Path, quick: bool) -> Result<Measured>
     let plan = if quick { QUICK } else { FULL };
     let mut samples: Vec<Samples> = forms.iter().map(|form| Samples::new(form.name)).collect();
     for _ in 0..plan.blocks {
-        let mut seats = forms.iter().map(|form| Seat::open(form, &client, binary)).collect::<Result<Vec<_>>>()?;
+        let open = |form| Seat::open(form, &client, binary);
+        let mut seats = forms.iter().map(open).collect::<Result<Vec<_>>>()?;
         play(&plan, &mut seats, &mut samples)?;
     }
     Ok(Measured { row: row.to_owned(), series: samples.into_iter().flat_map(Samples::series).collect() })
 }
 
+/// One block. In each round every client plays once.
 fn play(plan: &Plan, seats: &mut [Seat], samples: &mut [Samples]) -> Result<()> {
-    for _ in 0..plan.timed {
-        for (seat, samples) in seats.iter_mut().zip(samples.iter_mut()) {
-            let turn = seat.play()?;
-            samples.turn.push(turn.took_ms);
-            samples.stop.extend(turn.stop_hook_ms);
+    let mut rounds = |count: usize, step: fn(&mut Seat, &mut Samples) -> Result<()>| -> Result<()> {
+        for _ in 0..count {
+            seats.iter_mut().zip(samples.iter_mut()).try_for_each(|(seat, samples)| step(seat, samples))?;
         }
-    }
-    for _ in 0..plan.watched {
-        for (seat, samples) in seats.iter_mut().zip(samples.iter_mut()) {
-            samples.spinner.push(seat.play_watched()?);
+        Ok(())
+    };
+    rounds(plan.timed, |seat, samples| {
+        let turn = seat.play()?;
+        samples.add("turn", "ms", turn.took_ms);
+        samples.add("processor", "ms", turn.processor_ms);
+        turn.stop_hook_ms.into_iter().for_each(|took| samples.add("Stop hook", "ms", took));
+        Ok(())
+    })?;
+    rounds(plan.watched, |seat, samples| {
+        for (message, share) in seat.play_watched()? {
+            samples.add(&message, "% of frames", share);
         }
-    }
-    Ok(())
+        Ok(())
+    })?;
+    rounds(plan.printed, |seat, samples| {
+        let print = seat.print()?;
+        print.stop_hook_ms.into_iter().for_each(|took| samples.add("Stop hook in -p", "ms", took));
+        print.stop_heard.into_iter().for_each(|heard| {
+            samples.add("Stop heard in -p", "% of runs", if heard { 100.0 } else { 0.0 });
+        });
+        Ok(())
+    })
 }
 
-/// The samples of one form.
+/// The samples of one form, by what was measured.
 struct Samples {
     form: &'static str,
-    turn: Vec<f64>,
-    stop: Vec<f64>,
-    spinner: Vec<f64>,
+    all: BTreeMap<String, Series>,
 }
 
 impl Samples {
     fn new(form: &'static str) -> Self {
-        Self { form, turn: Vec::new(), stop: Vec::new(), spinner: Vec::new() }
+        Self { form, all: BTreeMap::new() }
     }
 
-    fn series(self) -> Vec<Series> {
-        let series = |what: &str, unit: &str, samples| Series {
-            name: format!("{what}: {}", self.form),
-            unit: unit.to_owned(),
-            samples,
-        };
-        vec![
-            series("turn", "ms", self.turn),
-            series("Stop hook", "ms", self.stop),
-            series("spinner", "% of frames", self.spinner),
-        ]
+    fn add(&mut self, what: &str, unit: &str, sample: f64) {
+        let name = format!("{what}: {}", self.form);
+        let new = || Series { name, unit: unit.to_owned(), samples: Vec::new() };
+        self.all.entry(what.to_owned()).or_insert_with(new).samples.push(sample);
+    }
+
+    fn series(self) -> impl Iterator<Item = Series> {
+        self.all.into_values()
     }
 }

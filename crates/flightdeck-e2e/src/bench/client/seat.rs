@@ -1,7 +1,8 @@
 //! One client with one form of hooks, and the turns it plays.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -10,64 +11,107 @@ use flightdeck_sim::client::{Lab, Tui, check, wait_for};
 use serde_json::{Value, json};
 
 use super::forms::Form;
+use super::transcript;
 use crate::testkit::TestDaemon;
 
 /// A turn ends within this time on a busy machine.
-const TURN: Duration = Duration::from_secs(60);
+const TURN: Duration = Duration::from_secs(90);
 /// Between two looks at the screen: the spinner shows a fast hook for about 20 ms.
 const LOOK: Duration = Duration::from_millis(10);
+/// An event that was not stored by then is lost: the client has ended, and the spool is read within a second.
+const HEARD: Duration = Duration::from_secs(5);
+/// Linux counts processor time in hundredths of a second.
+const TICK_MS: f64 = 10.0;
+/// What the spinner shows of all handlers together.
+const SPINNER: &str = "spinner";
 
 pub(super) struct Seat {
     tui: Tui,
-    /// Stopped after the client, which sends its last events to it.
-    _daemon: Option<TestDaemon>,
+    daemon: Option<TestDaemon>,
     lab: Lab,
+    session: String,
     turns: usize,
     /// What the spinner shows for the registered handlers.
     messages: Vec<String>,
+    /// The handlers report to the daemon.
+    reports: bool,
 }
 
-/// What the client itself reports about a turn.
+/// One turn, by the client's own clock.
 pub(super) struct Turn {
     pub(super) took_ms: f64,
+    /// Of the client and the processes that it started.
+    pub(super) processor_ms: f64,
     /// None without a hook that the client waits for.
     pub(super) stop_hook_ms: Option<f64>,
+}
+
+/// One run of `claude -p`.
+pub(super) struct Print {
+    pub(super) stop_hook_ms: Option<f64>,
+    /// Whether the daemon has stored its Stop; none if the handlers report nothing.
+    pub(super) stop_heard: Option<bool>,
 }
 
 impl Seat {
     /// Starts the client and plays one turn, which is not measured: caches are cold.
     pub(super) fn open(form: &Form, client: &Path, binary: &Path) -> Result<Self> {
         let name: String = form.name.chars().filter(char::is_ascii_alphanumeric).collect();
-        let lab = Lab::new(&std::env::temp_dir().join(format!("fd-bench-{}-{name}", std::process::id())), client)?;
+        let folder = std::env::temp_dir().join(format!("fd-bench-{}-{name}", std::process::id()));
+        let lab = Lab::new(&folder, client)?;
         lab.write_settings(&json!({"permissions": {"allow": ["Bash"]}}))?;
         let daemon = if form.without_hooks { None } else { Some(install(&lab, form, binary)?) };
         let messages = messages(&lab.settings()?);
         let tui = lab.tui("bench", &["--permission-mode", "default"], &[])?;
         tui.wait_ready()?;
-        let mut seat = Self { tui, _daemon: daemon, lab, turns: 0, messages };
+        let session = wait_for("the session in the client's registry", TURN, || {
+            Ok(lab.registry().into_iter().find(|(_, entry)| entry["pid"] == tui.pid()).map(|(id, _)| id))
+        })?;
+        let mut seat = Self { tui, daemon, lab, session, turns: 0, messages, reports: form.reports() };
         seat.play()?;
         Ok(seat)
     }
 
     pub(super) fn play(&mut self) -> Result<Turn> {
+        let before = processor_ms(self.tui.pid())?;
         self.submit()?;
-        wait_for("the end of the turn", TURN, || self.last_turn())
+        let (took_ms, stop_hook_ms) = wait_for("the end of the turn", TURN, || Ok(self.last_turn()))?;
+        Ok(Turn { took_ms, processor_ms: processor_ms(self.tui.pid())? - before, stop_hook_ms })
     }
 
-    /// Plays a turn and returns the share of screens, in percent, on which the spinner showed one of the handlers.
-    pub(super) fn play_watched(&mut self) -> Result<f64> {
+    /// Plays a turn and returns the share of screens, in percent, on which the spinner showed each message of the handlers.
+    pub(super) fn play_watched(&mut self) -> Result<BTreeMap<String, f64>> {
         self.submit()?;
-        let (mut looks, mut seen) = (0_u32, 0_u32);
-        while self.last_turn()?.is_none() {
+        let mut looks = 0_u32;
+        let mut seen: BTreeMap<String, u32> =
+            self.messages.iter().map(|message| (message.clone(), 0)).collect();
+        seen.insert(SPINNER.to_owned(), 0);
+        while self.last_turn().is_none() {
             let screen = self.tui.capture()?;
             looks += 1;
-            seen += u32::from(self.shows_a_handler(&screen));
+            if let Some(message) = self.messages.iter().find(|message| screen.contains(*message)) {
+                for name in [SPINNER, message] {
+                    *seen.entry(name.to_owned()).or_default() += 1;
+                }
+            }
             std::thread::sleep(LOOK);
         }
         if looks == 0 {
             bail!("the turn ended before the first look at the screen");
         }
-        Ok(100.0 * f64::from(seen) / f64::from(looks))
+        Ok(seen.into_iter().map(|(name, n)| (name, 100.0 * f64::from(n) / f64::from(looks))).collect())
+    }
+
+    /// Runs `claude -p` once.
+    pub(super) fn print(&self) -> Result<Print> {
+        let printed = self.lab.print("SCRIPT:hello in print mode", &["--output-format", "json"], &[])?;
+        let result: Value = serde_json::from_str(&printed.stdout)
+            .with_context(|| format!("claude -p: {} {}", printed.stdout, printed.stderr))?;
+        let session = result["session_id"].as_str().context("claude -p named no session")?;
+        let reports = transcript::read(&self.lab.config_dir(), session);
+        let daemon = self.daemon.as_ref().filter(|_| self.reports);
+        let stop_heard = daemon.map(|daemon| is_heard(daemon, session, "Stop"));
+        Ok(Print { stop_hook_ms: reports.stop_hooks_ms.last().copied(), stop_heard })
     }
 
     fn submit(&mut self) -> Result<()> {
@@ -75,29 +119,18 @@ impl Seat {
         self.tui.submit(&format!("SCRIPT:eleven turn {}", self.turns))
     }
 
-    fn shows_a_handler(&self, screen: &str) -> bool {
-        self.messages.iter().any(|message| screen.contains(message))
-    }
-
-    /// The turn that was submitted last, if it is over.
-    fn last_turn(&self) -> Result<Option<Turn>> {
-        let lines = transcript(&self.lab)?;
-        let of = |subtype: &'static str| lines.iter().filter(move |line| line["subtype"] == subtype);
-        if of("turn_duration").count() < self.turns {
-            return Ok(None);
-        }
-        let took = of("turn_duration").next_back().and_then(|line| line["durationMs"].as_f64());
-        let summary = of("stop_hook_summary").nth(self.turns - 1);
-        Ok(Some(Turn {
-            took_ms: took.context("a turn without a duration")?,
-            stop_hook_ms: summary.and_then(|line| line["hookInfos"][0]["durationMs"].as_f64()),
-        }))
+    /// The turn that was submitted last and its Stop hook, if it is over.
+    fn last_turn(&self) -> Option<(f64, Option<f64>)> {
+        let reports = transcript::read(&self.lab.config_dir(), &self.session);
+        let took = reports.turns_ms.get(self.turns - 1).copied()?;
+        Some((took, reports.stop_hooks_ms.get(self.turns - 1).copied()))
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // A lab that is left behind fills the disk, but is no failure.
+        // The lab waits for its clients when it is dropped. What remains of its files is no failure.
+        let _ = self.tui.close_terminal();
         let _ = fs::remove_dir_all(self.lab.dir());
     }
 }
@@ -111,7 +144,8 @@ fn install(lab: &Lab, form: &Form, binary: &Path) -> Result<TestDaemon> {
         command.args(args).current_dir(lab.cwd()).env_clear().envs(&env).stdin(Stdio::null());
         command
     };
-    let daemon = TestDaemon::try_start(run(&["up", "--no-hooks", "--port", "0"]), &lab.dir().join("daemon.log"))?;
+    let up = run(&["up", "--no-hooks", "--port", "0"]);
+    let daemon = TestDaemon::try_start(up, &lab.dir().join("daemon.log"))?;
     let installed = run(&["hooks", "install"]).output()?;
     if !installed.status.success() {
         bail!("flightdeck hooks install: {}", String::from_utf8_lossy(&installed.stderr));
@@ -122,11 +156,21 @@ fn install(lab: &Lab, form: &Form, binary: &Path) -> Result<TestDaemon> {
     Ok(daemon)
 }
 
+fn is_heard(daemon: &TestDaemon, session: &str, hook: &str) -> bool {
+    wait_for(hook, HEARD, || {
+        let page = daemon.api().get_json(&format!("/api/sessions/{session}/events?limit=100"))?;
+        let is_it = |event: &Value| event["source"] == "hook" && event["name"] == hook;
+        Ok(page["events"].as_array().is_some_and(|events| events.iter().any(is_it)).then_some(()))
+    })
+    .is_ok()
+}
+
 /// The texts that the spinner shows while one of these handlers runs.
 fn messages(settings: &Value) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for (event, groups) in settings["hooks"].as_object().into_iter().flatten() {
-        let handlers = groups.as_array().into_iter().flatten().filter_map(|group| group["hooks"].as_array()).flatten();
+        let groups = groups.as_array().into_iter().flatten();
+        let handlers = groups.filter_map(|group| group["hooks"].as_array()).flatten();
         all.extend(handlers.map(|handler| match handler["statusMessage"].as_str() {
             Some(message) if !message.is_empty() => format!("({message}…"),
             _ => format!("(running {event} hook"),
@@ -137,14 +181,34 @@ fn messages(settings: &Value) -> Vec<String> {
     all
 }
 
-/// The lines of the client's only transcript; none before its first turn.
-fn transcript(lab: &Lab) -> Result<Vec<Value>> {
-    let folders = fs::read_dir(lab.config_dir().join("projects")).into_iter().flatten().flatten();
-    let files = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten());
-    let transcripts: Vec<PathBuf> =
-        files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|e| e == "jsonl")).collect();
-    let [path] = transcripts.as_slice() else { return Ok(Vec::new()) };
-    let text = fs::read_to_string(path)?;
-    // The last line may still be incomplete.
-    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+/// Processor time so far, with that of ended children: fields 14 to 17 of proc(5).
+fn processor_ms(pid: u32) -> Result<f64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).context("the client has ended")?;
+    // The first field after the name is the third.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(4);
+    Ok(fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() * TICK_MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spinner_shows_a_handlers_message_or_the_name_of_its_event() {
+        let settings = json!({"hooks": {
+            "Stop": [{"hooks": [{"command": "true"}, {"command": "x", "statusMessage": "Deck"}]}],
+            "Setup": [{"hooks": [{"command": "y", "statusMessage": "Deck"}]}],
+        }});
+        assert_eq!(messages(&settings), ["(Deck…", "(running Stop hook"]);
+    }
+
+    #[test]
+    fn a_process_that_worked_has_used_the_processor() {
+        let pid = std::process::id();
+        let before = processor_ms(pid).unwrap();
+        let mut n = 0_u64;
+        while processor_ms(pid).unwrap() < before + 2.0 * TICK_MS {
+            n = std::hint::black_box(n.wrapping_add(1));
+        }
+    }
 }
