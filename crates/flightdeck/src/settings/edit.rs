@@ -27,7 +27,7 @@ pub(super) struct Edit {
 /// The text with exactly these handlers of ours. Handlers that are already as wanted keep their position.
 pub(super) fn merge(text: &str, path: &Path, wanted: &[(HookName, Value)]) -> Result<String, SettingsError> {
     let document = Document::read(text, path)?;
-    let kept = current(&document, wanted);
+    let kept = current(&document, wanted, |found, wanted| found == wanted);
     let clean = strip_but(&document, &kept, WhenEmpty::Keep);
     let missing = wanted.iter().filter(|(name, _)| !kept.iter().any(|(kept, _)| kept == name));
     let missing = missing.map(|(name, handler)| (name.as_str(), handler)).collect();
@@ -40,7 +40,11 @@ pub(super) fn strip(document: &Document<'_>, goes: &dyn Fn(&Handler) -> bool) ->
 }
 
 /// Our handlers that are as wanted, at most one for each event: the event's name and the handler's start.
-pub(super) fn current(document: &Document<'_>, wanted: &[(HookName, Value)]) -> Vec<(HookName, usize)> {
+pub(super) fn current(
+    document: &Document<'_>,
+    wanted: &[(HookName, Value)],
+    is_as_wanted: fn(&Value, &Value) -> bool,
+) -> Vec<(HookName, usize)> {
     let found = wanted.iter().filter_map(|(name, value)| {
         let entries = &document.event(name.as_str())?.entries;
         let mut handlers = entries.iter().flat_map(|entry| match &entry.kind {
@@ -48,7 +52,7 @@ pub(super) fn current(document: &Document<'_>, wanted: &[(HookName, Value)]) -> 
             _ => &[],
         });
         handlers
-            .find(|handler| handler.ours && handler.value == *value)
+            .find(|handler| handler.ours && is_as_wanted(&handler.value, value))
             .map(|handler| (*name, handler.span.start))
     });
     found.collect()

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::base_url::{BaseUrl, HOOK_PATH};
 use super::error::SettingsError;
 pub use super::recognise::Via;
-use super::recognise::{COMMAND_SENTINEL, Installed, TOKEN_VARIABLE, URL_SENTINEL};
+use super::recognise::{COMMAND_SENTINEL, Installed, MESSAGE_KEY, TOKEN_VARIABLE, URL_SENTINEL};
 use super::version::{ClientVersion, Version};
 use crate::program::quoted;
 
@@ -23,6 +23,11 @@ const TIMEOUT_SECONDS: u32 = 5;
 const HELD_ACK_MS: u32 = 3000;
 /// curl must end before Claude Code kills it, because that prints an error line.
 const CURL_SECONDS_MAX: u32 = 4;
+/// What the client's spinner shows while it runs a handler that waits for a person.
+const HELD_MESSAGE: &str = "Flightdeck";
+/// The same for all other handlers, which end within milliseconds. The client shows every handler for an instant and has no
+/// way to show none: without a message it shows the name of the event (decision 0017).
+const BRIEF_MESSAGE: &str = " ";
 /// The first Claude Code with `"type": "http"` (public changelog); an older one ignores the whole file.
 const HTTP_HOOKS_SINCE: Version = Version(2, 1, 63);
 
@@ -112,7 +117,8 @@ impl Registration {
         // timeout, because a daemon that was started before this file was written does not know it.
         let patience =
             if held { format!(" --ack-ms {HELD_ACK_MS} --hold-s {timeout}") } else { String::new() };
-        Ok(command(self.shim_command(&patience)?, info.form == Form::Async && !held, timeout))
+        let message = if held { HELD_MESSAGE } else { BRIEF_MESSAGE };
+        Ok(command(self.shim_command(&patience)?, info.form == Form::Async && !held, timeout, message))
     }
 
     /// Prints nothing even if the binary is gone. Of all synchronous forms, only this one shows nothing in the terminal.
@@ -122,7 +128,7 @@ impl Registration {
     }
 
     fn curl_handler(&self, info: &HookInfo) -> Value {
-        command(self.curl_command(), info.name != HookName::SessionStart, TIMEOUT_SECONDS)
+        command(self.curl_command(), info.name != HookName::SessionStart, TIMEOUT_SECONDS, BRIEF_MESSAGE)
     }
 
     fn curl_command(&self) -> String {
@@ -143,7 +149,7 @@ impl Registration {
     fn http_handler(&self) -> Value {
         let url = format!("{}?{URL_SENTINEL}", self.hook_url());
         let mut handler =
-            json!({ "type": "http", "url": url, "timeout": TIMEOUT_SECONDS, "statusMessage": "Flightdeck" });
+            json!({ "type": "http", "url": url, "timeout": TIMEOUT_SECONDS, MESSAGE_KEY: BRIEF_MESSAGE });
         if self.token {
             handler["headers"] = json!({ "Authorization": format!("Bearer ${TOKEN_VARIABLE}") });
             handler["allowedEnvVars"] = json!([TOKEN_VARIABLE]);
@@ -165,7 +171,7 @@ fn http_needs_shim(info: &HookInfo) -> bool {
     !info.over_http || matches!(info.name, HookName::SessionEnd | HookName::PermissionRequest)
 }
 
-fn command(command: String, is_async: bool, timeout: u32) -> Value {
+fn command(command: String, is_async: bool, timeout: u32, message: &str) -> Value {
     let mut handler = Map::new();
     handler.insert("type".into(), "command".into());
     handler.insert("command".into(), command.into());
@@ -173,7 +179,7 @@ fn command(command: String, is_async: bool, timeout: u32) -> Value {
         handler.insert("async".into(), true.into());
     }
     handler.insert("timeout".into(), timeout.into());
-    handler.insert("statusMessage".into(), "Flightdeck".into());
+    handler.insert(MESSAGE_KEY.into(), message.into());
     handler.into()
 }
 
@@ -307,22 +313,39 @@ mod tests {
               "type": "command",
               "command": "'/opt/fd' hook --home '/h/fd' 2>/dev/null || true # flightdeck-hook",
               "timeout": 5,
-              "statusMessage": "Flightdeck"
+              "statusMessage": " "
             }
             {
               "type": "http",
               "url": "http://127.0.0.1:47892/api/live/hook?via=flightdeck-hook",
               "timeout": 5,
-              "statusMessage": "Flightdeck"
+              "statusMessage": " "
             }
             {
               "type": "command",
               "command": "curl -s -m 4 -o /dev/null --noproxy '*' -H 'Content-Type: application/json' --data-binary @- 'http://127.0.0.1:47892/api/live/hook' 2>/dev/null || true # flightdeck-hook",
               "async": true,
               "timeout": 5,
-              "statusMessage": "Flightdeck"
+              "statusMessage": " "
             }
         "#]].assert_eq(&[Via::Shim, Via::Http, Via::Curl].map(one).concat());
+    }
+
+    #[test]
+    fn only_a_handler_that_waits_for_a_person_names_us_in_the_spinner() {
+        let named = |hold_elicitation: bool, via: Via| {
+            let registration = Registration { hold_elicitation, ..registration(via, Version::MEASURED) };
+            let handlers = registration.handlers().unwrap();
+            assert!(
+                handlers.iter().all(|(_, handler)| !handler["statusMessage"].as_str().unwrap().is_empty())
+            );
+            let named = handlers.into_iter().filter(|(_, handler)| handler["statusMessage"] == "Flightdeck");
+            named.map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(named(false, Via::Shim), [HookName::PermissionRequest]);
+        assert_eq!(named(true, Via::Shim), [HookName::PermissionRequest, HookName::Elicitation]);
+        assert_eq!(named(false, Via::Http), [HookName::PermissionRequest]);
+        assert_eq!(named(false, Via::Curl), []);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::edit;
 use super::error::SettingsError;
 use super::handler::{Registration, Via};
 use super::receipt::{ExactTexts, Lifetime, Receipt};
-use super::recognise::{Installed, home_of, sends_token, url_of, via_of};
+use super::recognise::{Installed, home_of, sends_token, url_of, via_of, works_like};
 use super::status_line_edit;
 
 /// The new text (`None`: no file) and the receipt to keep.
@@ -115,7 +115,7 @@ pub(super) fn plan_removal(
     Ok(Plan { after, receipt: None })
 }
 
-/// The wanted events: those with the right handler, those without one, and those with an outdated one.
+/// The wanted events: those with a handler that works like the right one, those without one, and those with an outdated one.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
     pub(super) registered: Vec<String>,
@@ -124,7 +124,7 @@ pub(super) struct Comparison {
 }
 
 pub(super) fn compare(document: &Document<'_>, wanted: &[(HookName, Value)]) -> Comparison {
-    let current = edit::current(document, wanted);
+    let current = edit::current(document, wanted, works_like);
     let mut result = Comparison::default();
     for event in &document.events {
         let kept = current.iter().find(|(name, _)| name.as_str() == event.member.key);

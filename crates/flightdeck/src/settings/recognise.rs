@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::base_url::BaseUrl;
 
@@ -13,6 +13,9 @@ pub(super) const COMMAND_SENTINEL: &str = "# flightdeck-hook";
 pub(super) const URL_SENTINEL: &str = "via=flightdeck-hook";
 /// The environment variable from which handlers take the token.
 pub(super) const TOKEN_VARIABLE: &str = "FLIGHTDECK_TOKEN";
+/// The member of a handler with what the client's spinner shows while it runs.
+pub(super) const MESSAGE_KEY: &str = "statusMessage";
+
 /// How Claude Code sends us its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -64,6 +67,15 @@ pub(super) fn is_ours(handler: &Value) -> bool {
 
 fn url_is_ours(url: &str) -> bool {
     url.split_once('?').is_some_and(|(_, query)| query.split(['&', '#']).any(|pair| pair == URL_SENTINEL))
+}
+
+/// Whether two handlers do the same. Versions before 0.2.0 wrote another message.
+pub(super) fn works_like(one: &Value, other: &Value) -> bool {
+    let (Some(one), Some(other)) = (one.as_object(), other.as_object()) else { return false };
+    let has_all = |of: &Map<String, Value>, from: &Map<String, Value>| {
+        of.iter().filter(|(key, _)| *key != MESSAGE_KEY).all(|(key, value)| from.get(key) == Some(value))
+    };
+    has_all(one, other) && has_all(other, one)
 }
 
 /// The transport of one of our handlers.

@@ -69,7 +69,7 @@ impl fmt::Display for SettingsChange {
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
     pub path: PathBuf,
-    /// Events with the handler we would write.
+    /// Events with the handler we would write, perhaps with another message for the spinner.
     pub registered: Vec<String>,
     /// Events without any handler of ours.
     pub missing: Vec<String>,

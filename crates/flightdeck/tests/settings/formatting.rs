@@ -35,7 +35,7 @@ fn added_handlers_follow_the_formatting_of_the_file() {
         						"command": "…",
         						"async": true,
         						"timeout": 5,
-        						"statusMessage": "Flightdeck"
+        						"statusMessage": " "
         					}
         				]
         			}
@@ -48,7 +48,7 @@ fn added_handlers_follow_the_formatting_of_the_file() {
         						"command": "…",
         						"async": true,
         						"timeout": 5,
-        						"statusMessage": "Flightdeck"
+        						"statusMessage": " "
         					}
         				]
         			}
@@ -60,7 +60,7 @@ fn added_handlers_follow_the_formatting_of_the_file() {
         						"type": "command",
         						"command": "…",
         						"timeout": 5,
-        						"statusMessage": "Flightdeck"
+        						"statusMessage": " "
         					}
         				]
         			}
@@ -68,8 +68,8 @@ fn added_handlers_follow_the_formatting_of_the_file() {
         	}
         }
 
-        {"model":"opus","hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"…","async":true,"timeout":5,"statusMessage":"Flightdeck"}]}],"PostToolUse":[{"hooks":[{"type":"command","command":"…","async":true,"timeout":5,"statusMessage":"Flightdeck"}]}],[…] "PreCompact":[{"hooks":[{"type":"command","command":"…","timeout":5,"statusMessage":"Flightdeck"}]}]}}
-        { "model": "opus", "hooks": {"Stop": [{"hooks": []}, {"hooks": [{"type": "command", "command": "…", "timeout": 5, "statusMessage": "Flightdeck"}]}], "PreToolUse": [{"hooks": [{"type": "command", "command": "…", "async": true, "timeout": 5, "statusMessage": "Flightdeck"}]}], "PostToolUse": [{"hooks": [{"type": "command", "command": "…", "async": true, "timeout": 5, "statusMessage": "Flightdeck"}]}], […] "PreCompact": [{"hooks": [{"type": "command", "command": "…", "timeout": 5, "statusMessage": "Flightdeck"}]}]} }
+        {"model":"opus","hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"…","async":true,"timeout":5,"statusMessage":" "}]}],"PostToolUse":[{"hooks":[{"type":"command","command":"…","async":true,"timeout":5,"statusMessage":" "}]}],[…] "PreCompact":[{"hooks":[{"type":"command","command":"…","timeout":5,"statusMessage":" "}]}]}}
+        { "model": "opus", "hooks": {"Stop": [{"hooks": []}, {"hooks": [{"type": "command", "command": "…", "timeout": 5, "statusMessage": " "}]}], "PreToolUse": [{"hooks": [{"type": "command", "command": "…", "async": true, "timeout": 5, "statusMessage": " "}]}], "PostToolUse": [{"hooks": [{"type": "command", "command": "…", "async": true, "timeout": 5, "statusMessage": " "}]}], […] "PreCompact": [{"hooks": [{"type": "command", "command": "…", "timeout": 5, "statusMessage": " "}]}]} }
 
         {
             "hooks": {
@@ -83,7 +83,7 @@ fn added_handlers_follow_the_formatting_of_the_file() {
                                 "type": "command",
                                 "command": "…",
                                 "timeout": 5,
-                                "statusMessage": "Flightdeck"
+                                "statusMessage": " "
                             }
                         ]
                     }
@@ -96,7 +96,7 @@ fn added_handlers_follow_the_formatting_of_the_file() {
                                 "command": "…",
                                 "async": true,
                                 "timeout": 5,
-                                "statusMessage": "Flightdeck"
+                                "statusMessage": " "
                             }
                         ]
                     }
@@ -109,7 +109,7 @@ fn added_handlers_follow_the_formatting_of_the_file() {
                                 "command": "…",
                                 "async": true,
                                 "timeout": 5,
-                                "statusMessage": "Flightdeck"
+                                "statusMessage": " "
                             }
                         ]
                     }
@@ -121,7 +121,7 @@ fn added_handlers_follow_the_formatting_of_the_file() {
                                 "type": "command",
                                 "command": "…",
                                 "timeout": 5,
-                                "statusMessage": "Flightdeck"
+                                "statusMessage": " "
                             }
                         ]
                     }

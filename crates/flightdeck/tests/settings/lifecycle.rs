@@ -70,6 +70,53 @@ fn drift_is_noticed_and_repaired() {
     assert_eq!(old_client.bytes(), b"{\"model\": \"opus\"}\n");
 }
 
+/// The file as 0.1.0 wrote it: every handler has our name as its message.
+fn with_old_messages(fixture: &SettingsFixture) -> String {
+    let text = String::from_utf8(fixture.bytes()).unwrap();
+    text.replace(r#""statusMessage": " ""#, r#""statusMessage": "Flightdeck""#)
+}
+
+#[test]
+fn handlers_with_the_message_of_an_older_version_are_in_order_until_a_repair_updates_them() {
+    for via in [Via::Shim, Via::Http, Via::Curl] {
+        let mut fixture = SettingsFixture::with(b"{\n  \"model\": \"opus\"\n}\n");
+        fixture.registration.via = via;
+        fixture.install().unwrap();
+        let new = fixture.bytes();
+        let old = with_old_messages(&fixture);
+        assert_ne!(new, old.as_bytes());
+        fs::write(fixture.settings(), &old).unwrap();
+        let status = fixture.status();
+        assert!(status.in_order() && !status.drift, "{status}");
+        assert_eq!((status.via, status.registered.len()), (Some(via), 30));
+
+        assert_eq!(fixture.repair().unwrap().outcome, SettingsOutcome::Repaired);
+        let updated = String::from_utf8(fixture.bytes()).unwrap();
+        let held = if via == Via::Curl { 0 } else { 1 };
+        assert_eq!(updated.matches("\"Flightdeck\"").count(), held, "{updated}");
+        assert_eq!(fixture.repair().unwrap().outcome, SettingsOutcome::Unchanged);
+    }
+}
+
+#[test]
+fn uninstall_removes_handlers_with_the_message_of_an_older_version() {
+    let before = b"{\n  \"model\": \"opus\"\n}\n";
+    let fixture = SettingsFixture::with(before);
+    fixture.install().unwrap();
+    fs::write(fixture.settings(), with_old_messages(&fixture)).unwrap();
+    fixture.uninstall().unwrap();
+    assert_eq!(fixture.bytes(), before);
+}
+
+#[test]
+fn a_handler_that_differs_in_more_than_its_message_is_drift() {
+    let fixture = SettingsFixture::with(b"{}\n");
+    fixture.install().unwrap();
+    let edited = String::from_utf8(fixture.bytes()).unwrap().replacen("\"timeout\": 5", "\"timeout\": 6", 1);
+    fs::write(fixture.settings(), edited).unwrap();
+    assert_eq!((fixture.status().drift, fixture.status().stale.len()), (true, 1));
+}
+
 #[test]
 fn a_stopping_daemon_removes_only_a_registration_that_is_not_permanent() {
     let fixture = SettingsFixture::with(b"{}\n");

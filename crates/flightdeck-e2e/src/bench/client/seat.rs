@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -35,6 +35,18 @@ pub(super) struct Seat {
     messages: Vec<String>,
     /// The handlers report to the daemon.
     reports: bool,
+    /// Dropped last: the lab waits for its clients.
+    _folder: Folder,
+}
+
+/// The folder of a lab, removed when it is dropped.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What remains of a throw-away folder is no failure.
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// One turn, by the client's own clock.
@@ -67,7 +79,9 @@ impl Seat {
         let session = wait_for("the session in the client's registry", TURN, || {
             Ok(lab.registry().into_iter().find(|(_, entry)| entry["pid"] == tui.pid()).map(|(id, _)| id))
         })?;
-        let mut seat = Self { tui, daemon, lab, session, turns: 0, messages, reports: form.reports() };
+        let reports = form.reports();
+        let mut seat =
+            Self { tui, daemon, lab, session, turns: 0, messages, reports, _folder: Folder(folder) };
         seat.play()?;
         Ok(seat)
     }
@@ -124,14 +138,6 @@ impl Seat {
         let reports = transcript::read(&self.lab.config_dir(), &self.session);
         let took = reports.turns_ms.get(self.turns - 1).copied()?;
         Some((took, reports.stop_hooks_ms.get(self.turns - 1).copied()))
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        // The lab waits for its clients when it is dropped. What remains of its files is no failure.
-        let _ = self.tui.close_terminal();
-        let _ = fs::remove_dir_all(self.lab.dir());
     }
 }
 
