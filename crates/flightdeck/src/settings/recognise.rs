@@ -69,7 +69,7 @@ fn url_is_ours(url: &str) -> bool {
     url.split_once('?').is_some_and(|(_, query)| query.split(['&', '#']).any(|pair| pair == URL_SENTINEL))
 }
 
-/// Whether two handlers do the same. Versions before 0.2.0 wrote another message.
+/// Whether two handlers do the same. 0.1.0 wrote another message.
 pub(super) fn works_like(one: &Value, other: &Value) -> bool {
     let (Some(one), Some(other)) = (one.as_object(), other.as_object()) else { return false };
     let has_all = |of: &Map<String, Value>, from: &Map<String, Value>| {

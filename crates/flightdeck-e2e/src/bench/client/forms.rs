@@ -51,7 +51,7 @@ pub(super) fn all() -> Vec<Form> {
             handler.value.remove("statusMessage");
             true
         }),
-        form("blank message", |handler| handler.set("statusMessage", json!(" "))),
+        form("named message", |handler| handler.set("statusMessage", json!("Flightdeck"))),
         form("all async", |handler| handler.set("async", json!(true))),
         form("all sync", |handler| {
             handler.value.remove("async");

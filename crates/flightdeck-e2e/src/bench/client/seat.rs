@@ -22,8 +22,11 @@ const LOOK: Duration = Duration::from_millis(10);
 const HEARD: Duration = Duration::from_secs(5);
 /// Linux counts processor time in hundredths of a second.
 const TICK_MS: f64 = 10.0;
-/// What the spinner shows of all handlers together.
+/// Frames with any of the handlers' messages.
 const SPINNER: &str = "spinner";
+/// Frames with our name, and how it stands there.
+const OUR_NAME: &str = "our name";
+const NAME_SHOWN: &str = "(Flightdeck…";
 
 pub(super) struct Seat {
     tui: Tui,
@@ -97,23 +100,23 @@ impl Seat {
     pub(super) fn play_watched(&mut self) -> Result<BTreeMap<String, f64>> {
         self.submit()?;
         let mut looks = 0_u32;
-        let mut seen: BTreeMap<String, u32> =
-            self.messages.iter().map(|message| (message.clone(), 0)).collect();
-        seen.insert(SPINNER.to_owned(), 0);
+        let names = self.messages.iter().map(String::as_str).chain([SPINNER, OUR_NAME]);
+        let mut seen: BTreeMap<&str, u32> = names.map(|name| (name, 0)).collect();
         while self.last_turn().is_none() {
             let screen = self.tui.capture()?;
             looks += 1;
-            if let Some(message) = self.messages.iter().find(|message| screen.contains(*message)) {
-                for name in [SPINNER, message] {
-                    *seen.entry(name.to_owned()).or_default() += 1;
-                }
+            let message = self.messages.iter().find(|message| screen.contains(*message));
+            let name = screen.contains(NAME_SHOWN).then_some(OUR_NAME);
+            for shown in message.into_iter().flat_map(|message| [SPINNER, message]).chain(name) {
+                *seen.entry(shown).or_default() += 1;
             }
             std::thread::sleep(LOOK);
         }
         if looks == 0 {
             bail!("the turn ended before the first look at the screen");
         }
-        Ok(seen.into_iter().map(|(name, n)| (name, 100.0 * f64::from(n) / f64::from(looks))).collect())
+        let share = |n: u32| 100.0 * f64::from(n) / f64::from(looks);
+        Ok(seen.into_iter().map(|(name, n)| (name.to_owned(), share(n))).collect())
     }
 
     /// Runs `claude -p` once.
