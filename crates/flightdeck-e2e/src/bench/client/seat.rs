@@ -107,7 +107,7 @@ impl Seat {
             looks += 1;
             let message = self.messages.iter().find(|message| screen.contains(*message));
             let name = screen.contains(NAME_SHOWN).then_some(OUR_NAME);
-            for shown in message.into_iter().flat_map(|message| [SPINNER, message]).chain(name) {
+            for shown in message.into_iter().flat_map(|message| [SPINNER, message.as_str()]).chain(name) {
                 *seen.entry(shown).or_default() += 1;
             }
             std::thread::sleep(LOOK);
