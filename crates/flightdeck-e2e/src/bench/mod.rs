@@ -62,7 +62,7 @@ struct Series {
     samples: Vec<f64>,
 }
 
-/// The titles of the table's lines, in order. Without the forms of our hooks: they are compared in decision 0017.
+/// The titles of the table's lines, in order. Without the forms of our hooks: they are compared in decision 0019.
 pub fn titles() -> impl Iterator<Item = &'static str> {
     let rows = ROWS.iter().filter(|row| row.name != client::FORMS_ROW);
     rows.flat_map(|row| row.checks).map(|check| check.title.trim())

@@ -48,7 +48,7 @@ const fn number(title: &'static str, series: &'static str, promise: Promise) -> 
     Check { title, series, against: None, promise }
 }
 
-/// The table of decision 0017.
+/// The table of decision 0019.
 const FORMS: &[Check] = &[
     ratio("turn: ours / true", "turn: ours", "turn: true", NoPromise),
     ratio("turn: no hooks / true", "turn: no hooks", "turn: true", NoPromise),
@@ -251,7 +251,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: super::client::FORMS_ROW,
-        about: "the same with other ways to register our hooks (decision 0017)",
+        about: "the same with other ways to register our hooks (decision 0019)",
         long: true,
         checks: FORMS,
     },

@@ -26,7 +26,7 @@ const CURL_SECONDS_MAX: u32 = 4;
 /// What the client's spinner shows while it runs a handler that waits for a person.
 const HELD_MESSAGE: &str = "Flightdeck";
 /// The same for all other handlers, which end within milliseconds. The client shows every handler for an instant and has no
-/// way to show none: without a message it shows the name of the event (decision 0017).
+/// way to show none: without a message it shows the name of the event (decision 0019).
 const BRIEF_MESSAGE: &str = " ";
 /// The first Claude Code with `"type": "http"` (public changelog); an older one ignores the whole file.
 const HTTP_HOOKS_SINCE: Version = Version(2, 1, 63);
