@@ -208,7 +208,7 @@ impl SessionWatch for WatchedSession {
     async fn changed(&mut self) {
         loop {
             match self.changes.next.recv().await {
-                Ok(change) if !mentions(&change.data, &self.id) => {}
+                Ok(change) if change.subject.session_id().is_some_and(|id| *id != self.id) => {}
                 // After a lag the missed changes may have been of this session.
                 Ok(_) | Err(RecvError::Lagged(_)) => return,
                 // The daemon is stopping; the caller has a timeout.
@@ -216,9 +216,4 @@ impl SessionWatch for WatchedSession {
             }
         }
     }
-}
-
-/// A cheap filter for changes of other sessions; a false match costs one look at the card.
-fn mentions(json: &[u8], id: &str) -> bool {
-    memchr::memmem::find(json, id.as_bytes()).is_some()
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use flightdeck_core::fleet::Fleet;
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::Rules;
@@ -98,7 +99,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 }
 
 fn take_step(step: &Step, boot: usize, changes: &mut DaemonChanges, viewer: &mut Viewer) {
-    let id = |session: &u8| format!("session-{session}");
+    let id = |session: &u8| SessionId::from(format!("session-{session}"));
     match step {
         Step::Put(session, title) => {
             let id = id(session);
@@ -215,13 +216,13 @@ fn change(next: LiveChange) -> ChangeFrame {
 /// Serves a board with one session, restarts, and serves a board with two. Returns the two requests.
 fn serve_two_boots(daemon: &mut FakeDaemon) -> [Value; 2] {
     let mut changes = DaemonChanges::new("one".into());
-    changes.seed("a", encoded(&card("a", "first")));
+    changes.seed(&"a".into(), encoded(&card("a", "first")));
     let (first, connection) = daemon.serve(&first_lines(&changes, None));
     drop(connection);
     daemon.restart();
     let mut changes = DaemonChanges::new("two".into());
-    changes.seed("a", encoded(&card("a", "first")));
-    changes.seed("b", encoded(&card("b", "second")));
+    changes.seed(&"a".into(), encoded(&card("a", "first")));
+    changes.seed(&"b".into(), encoded(&card("b", "second")));
     let (second, _connection) = daemon.serve(&first_lines(&changes, Some("one-0")));
     [first, second]
 }

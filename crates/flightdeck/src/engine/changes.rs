@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flightdeck_core::approval::card::AskCard;
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::log::subject::Subject;
 use flightdeck_protocol::changes::ChangeName;
 use tokio::sync::broadcast;
 
@@ -26,6 +28,8 @@ const AFTER_CARD: &[u8] = b"}";
 #[derive(Clone, Debug)]
 pub struct Change {
     pub n: u64,
+    /// What changed; nothing in particular for a snapshot and a gap.
+    pub subject: Subject,
     /// The frame of the event stream.
     pub sse: Bytes,
     /// One line of JSON: the data of the frame.
@@ -36,14 +40,14 @@ pub struct Change {
 }
 
 impl Change {
-    fn new(n: u64, id: String, event: ChangeName, data: &[&[u8]]) -> Self {
+    fn new(n: u64, id: String, event: ChangeName, subject: Subject, data: &[&[u8]]) -> Self {
         let head = [b"id: ", id.as_bytes(), b"\nevent: ", event.as_str().as_bytes(), b"\ndata: "];
         let [before, length] =
             [&head[..], data].map(|parts| parts.iter().map(|part| part.len()).sum::<usize>());
         let mut frame = Vec::with_capacity(before + length + 2);
         head.iter().chain(data).chain([&&b"\n\n"[..]]).for_each(|part| frame.extend_from_slice(part));
         let sse = Bytes::from(frame);
-        Self { n, data: sse.slice(before..before + length), sse, id, event }
+        Self { n, subject, data: sse.slice(before..before + length), sse, id, event }
     }
 
     /// The frame of the socket: one line.
@@ -65,7 +69,7 @@ pub struct Subscription {
 pub struct Changes {
     boot: String,
     n: u64,
-    cards: BTreeMap<String, Bytes>,
+    cards: BTreeMap<SessionId, Bytes>,
     card_bytes: usize,
     recent: VecDeque<Arc<Change>>,
     recent_bytes: usize,
@@ -86,73 +90,73 @@ impl Changes {
     }
 
     /// Sends the card if it differs from the last one sent. The first card of a session is a discovery.
-    pub fn put(&mut self, id: &str, card: Bytes) {
+    pub fn put(&mut self, id: &SessionId, card: Bytes) {
         let name = match self.cards.get(id) {
             Some(last) if *last == card => return,
             Some(_) => ChangeName::SessionUpdated,
             None => ChangeName::SessionDiscovered,
         };
-        let change = self.send(name, &card);
+        let change = self.send(name, id, &card);
         // A slice of the frame, so that the card is in memory once.
         let card = change.data.slice(BEFORE_CARD.len()..change.data.len() - AFTER_CARD.len());
         self.keep(id, card);
     }
 
     /// A card from before the start: on the board, but not a change.
-    pub fn seed(&mut self, id: &str, card: Bytes) {
+    pub fn seed(&mut self, id: &SessionId, card: Bytes) {
         self.keep(id, card);
     }
 
-    fn keep(&mut self, id: &str, card: Bytes) {
+    fn keep(&mut self, id: &SessionId, card: Bytes) {
         self.card_bytes += card.len();
-        let last = self.cards.insert(id.to_owned(), card);
+        let last = self.cards.insert(id.clone(), card);
         self.card_bytes -= last.map_or(0, |card| card.len());
     }
 
-    fn take(&mut self, id: &str) -> Option<Bytes> {
+    fn take(&mut self, id: &SessionId) -> Option<Bytes> {
         let card = self.cards.remove(id)?;
         self.card_bytes -= card.len();
         Some(card)
     }
 
     /// The session left the live set. Its card stays until it is removed.
-    pub fn complete(&mut self, id: &str) {
+    pub fn complete(&mut self, id: &SessionId) {
         if let Some(card) = self.cards.get(id).cloned() {
-            self.send(ChangeName::SessionCompleted, &card);
+            self.send(ChangeName::SessionCompleted, id, &card);
         }
     }
 
     /// Another session took its place: sends its last card and removes it.
-    pub fn replace(&mut self, id: &str, last_card: Bytes) {
+    pub fn replace(&mut self, id: &SessionId, last_card: Bytes) {
         if self.take(id).is_some() {
-            self.send(ChangeName::SessionCompleted, &last_card);
+            self.send(ChangeName::SessionCompleted, id, &last_card);
         }
     }
 
-    pub fn remove(&mut self, id: &str) {
+    pub fn remove(&mut self, id: &SessionId) {
         if self.take(id).is_some() {
-            let id = serde_json::Value::from(id).to_string();
-            self.push(ChangeName::SessionRemoved, &[b"{\"id\":", id.as_bytes(), b"}"]);
+            let text = serde_json::Value::from(id.as_str()).to_string();
+            self.push(ChangeName::SessionRemoved, id.into(), &[b"{\"id\":", text.as_bytes(), b"}"]);
         }
     }
 
     /// For viewers that wait for asks. The card carries the ask as well.
     pub fn ask(&mut self, event: ChangeName, ask: &AskCard) {
         match serde_json::to_vec(ask) {
-            Ok(ask) => drop(self.push(event, &[b"{\"ask\":", &ask, b"}"])),
+            Ok(json) => drop(self.push(event, (&ask.session_id).into(), &[b"{\"ask\":", &json, b"}"])),
             Err(error) => {
                 tracing::error!(%error, "an ask could not be encoded as JSON; viewers do not get it")
             }
         }
     }
 
-    fn send(&mut self, name: ChangeName, card: &[u8]) -> Arc<Change> {
-        self.push(name, &[BEFORE_CARD, card, AFTER_CARD])
+    fn send(&mut self, name: ChangeName, id: &SessionId, card: &[u8]) -> Arc<Change> {
+        self.push(name, id.into(), &[BEFORE_CARD, card, AFTER_CARD])
     }
 
-    fn push(&mut self, event: ChangeName, data: &[&[u8]]) -> Arc<Change> {
+    fn push(&mut self, event: ChangeName, subject: Subject, data: &[&[u8]]) -> Arc<Change> {
         self.n += 1;
-        let change = Arc::new(Change::new(self.n, self.id(self.n), event, data));
+        let change = Arc::new(Change::new(self.n, self.id(self.n), event, subject, data));
         self.recent_bytes += change.sse.len();
         self.recent.push_back(Arc::clone(&change));
         let bytes_max = self.card_bytes.clamp(REPLAY_BYTES_MIN, REPLAY_BYTES_MAX);
@@ -208,11 +212,10 @@ impl Changes {
 
     /// Replays what the viewer missed, or sends a gap and the board.
     pub fn subscribe(&self, last_event_id: Option<&str>) -> Subscription {
-        let gap = || Arc::new(Change::new(self.n, self.id(self.n), ChangeName::Gap, &[b"{}"]));
-        let whole = || {
-            let head = self.snapshot_head();
-            Arc::new(Change::new(self.n, self.id(self.n), ChangeName::Snapshot, &self.snapshot_parts(&head)))
-        };
+        let of_no_session =
+            |event, data: &[&[u8]]| Arc::new(Change::new(self.n, self.id(self.n), event, Subject::None, data));
+        let gap = || of_no_session(ChangeName::Gap, &[b"{}"]);
+        let whole = || of_no_session(ChangeName::Snapshot, &self.snapshot_parts(&self.snapshot_head()));
         let first = match last_event_id {
             None => vec![whole()],
             Some(last) => self.since(last).unwrap_or_else(|| vec![gap(), whole()]),
@@ -248,9 +251,9 @@ mod tests {
     fn a_card_that_reads_the_same_is_not_sent_again() {
         let mut changes = changes();
         let mut viewer = changes.subscribe(None);
-        changes.put("a", Bytes::from_static(b"1"));
-        changes.put("a", Bytes::from_static(b"1"));
-        changes.put("a", Bytes::from_static(b"2"));
+        changes.put(&"a".into(), Bytes::from_static(b"1"));
+        changes.put(&"a".into(), Bytes::from_static(b"1"));
+        changes.put(&"a".into(), Bytes::from_static(b"2"));
         assert_eq!(viewer.next.try_recv().unwrap().event, ChangeName::SessionDiscovered);
         assert_eq!(viewer.next.try_recv().unwrap().event, ChangeName::SessionUpdated);
         assert!(viewer.next.try_recv().is_err());
@@ -260,7 +263,7 @@ mod tests {
     fn a_viewer_that_reconnects_gets_exactly_what_it_missed() {
         let mut changes = changes();
         for card in ["1", "2", "3"] {
-            changes.put("a", Bytes::from(card));
+            changes.put(&"a".into(), Bytes::from(card));
         }
         assert_eq!(events(&changes.subscribe(Some("b-1"))), ["session_updated b-2", "session_updated b-3"]);
         assert_eq!(events(&changes.subscribe(Some("b-3"))), Vec::<String>::new());
@@ -270,7 +273,7 @@ mod tests {
     fn an_id_that_cannot_be_replayed_from_gives_a_gap_and_the_board() {
         let mut changes = changes();
         for card in 0..REPLAY_CHANGES_MAX + 10 {
-            changes.put("a", Bytes::from(card.to_string()));
+            changes.put(&"a".into(), Bytes::from(card.to_string()));
         }
         for last in ["old-3", "b-999999", "b-1", "nonsense", "b-x", ""] {
             let n = REPLAY_CHANGES_MAX + 10;
@@ -287,35 +290,52 @@ mod tests {
         let card = |n: usize| Bytes::from(format!("{n}{}", "x".repeat(100 * 1024)));
         let mut changes = changes();
         for n in 0..40 {
-            changes.put("a", card(n));
+            changes.put(&"a".into(), card(n));
         }
         assert!(changes.recent_bytes <= REPLAY_BYTES_MIN && changes.recent.len() > 10, "a small board");
         for n in 0..100 {
-            changes.put(&n.to_string(), card(n));
+            changes.put(&n.to_string().into(), card(n));
         }
         let board = changes.snapshot().len();
         assert!(changes.recent_bytes > REPLAY_BYTES_MIN && changes.recent_bytes <= board, "a larger one");
         for n in 0..300 {
-            changes.put(&n.to_string(), card(n));
+            changes.put(&n.to_string().into(), card(n));
         }
         assert!(changes.recent_bytes <= REPLAY_BYTES_MAX && changes.snapshot().len() > REPLAY_BYTES_MAX);
-        (0..300).for_each(|n| changes.remove(&n.to_string()));
-        changes.remove("a");
+        (0..300).for_each(|n| changes.remove(&n.to_string().into()));
+        changes.remove(&"a".into());
         assert_eq!(changes.card_bytes, 0);
+    }
+
+    #[test]
+    fn a_change_says_which_session_it_is_about() {
+        let mut changes = changes();
+        let (a, b) = (SessionId::from("a"), SessionId::from("b"));
+        let mut viewer = changes.subscribe(None);
+        // The text of a card may contain the id of another session.
+        changes.put(&a, Bytes::from_static(b"{\"replaced_by\":\"b\"}"));
+        changes.put(&b, Bytes::from_static(b"1"));
+        changes.complete(&a);
+        changes.replace(&b, Bytes::from_static(b"2"));
+        changes.remove(&a);
+        let subjects = std::iter::from_fn(|| viewer.next.try_recv().ok()).map(|c| c.subject.clone());
+        assert_eq!(subjects.collect::<Vec<_>>(), [&a, &b, &a, &b, &a].map(Subject::from));
+        let after_gap = changes.subscribe(Some("")).first;
+        assert!(after_gap.len() == 2 && after_gap.iter().all(|c| c.subject == Subject::None), "{after_gap:?}");
     }
 
     #[test]
     fn a_change_is_in_memory_once() {
         let mut changes = changes();
-        changes.put("a", Bytes::from_static(b"1"));
+        changes.put(&"a".into(), Bytes::from_static(b"1"));
         let change = changes.subscribe(Some("b-0")).first.remove(0);
         assert_eq!(change.sse, "id: b-1\nevent: session_discovered\ndata: {\"session\":1}\n\n");
         assert_eq!(
             change.line(),
             "{\"event\":\"session_discovered\",\"id\":\"b-1\",\"data\":{\"session\":1}}\n"
         );
-        assert_eq!((&change.data[..], &changes.cards["a"][..]), (&b"{\"session\":1}"[..], &b"1"[..]));
+        assert_eq!((&change.data[..], &changes.cards[&SessionId::from("a")][..]), (&b"{\"session\":1}"[..], &b"1"[..]));
         let frame = change.sse.as_ptr_range();
-        assert!(frame.contains(&change.data.as_ptr()) && frame.contains(&changes.cards["a"].as_ptr()));
+        assert!(frame.contains(&change.data.as_ptr()) && frame.contains(&changes.cards[&SessionId::from("a")].as_ptr()));
     }
 }
