@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::asks::{open_asks, tell_asks};
 use super::effects::Effect;
-use super::processes::{Places, ProcessKey, occupants};
+use super::processes::{ProcessKey, ProcessesBefore, occupants};
 use super::replace::begins;
 use super::state::{Fleet, own};
 use super::timers::Timer;
@@ -91,7 +91,7 @@ impl Fleet {
         let was_watched = session.shown.state.is_working() && session.quiet_since.is_none();
         let was_stale = session.stale;
         let was_ended = session.ended_at;
-        let sat = Places::of(session);
+        let sat = ProcessesBefore::new(session);
         let asked = open_asks(session);
         session.apply(event, &self.rules);
         if tell_asks(session, &asked, effects) {

@@ -92,41 +92,61 @@ fn occupant(session: &Session, seat: &Seat) -> Option<Occupant> {
 }
 
 /// The processes of a session before an event.
-pub(super) struct Places {
-    shown: Place,
+pub(super) struct ProcessesBefore {
+    shown: ProcessBefore,
     /// Usually none, and then nothing is allocated.
-    beside: Vec<Place>,
+    beside: Vec<ProcessBefore>,
 }
 
-type Place = (Option<u32>, Option<String>, Option<String>);
-
-fn place(seat: &Seat) -> Place {
-    (seat.pid, seat.proc_start.clone(), seat.pid_ns.clone())
+struct ProcessBefore {
+    host: HostId,
+    pid: Option<u32>,
+    proc_start: Option<String>,
+    pid_ns: Option<String>,
 }
 
-impl Places {
-    pub(super) fn of(session: &Session) -> Self {
-        let beside = session.beside.iter().map(|process| place(&process.seat)).collect();
-        Self { shown: place(&session.seat), beside }
+impl ProcessBefore {
+    fn new(seat: &Seat) -> Self {
+        let Seat { host, pid, proc_start, pid_ns, .. } = seat;
+        Self { host: host.clone(), pid: *pid, proc_start: proc_start.clone(), pid_ns: pid_ns.clone() }
+    }
+
+    fn is_of(&self, seat: &Seat) -> bool {
+        self.host == seat.host
+            && self.pid == seat.pid
+            && self.proc_start == seat.proc_start
+            && self.pid_ns == seat.pid_ns
+    }
+}
+
+impl ProcessesBefore {
+    pub(super) fn new(session: &Session) -> Self {
+        let beside = session.beside.iter().map(|process| ProcessBefore::new(&process.seat)).collect();
+        Self { shown: ProcessBefore::new(&session.seat), beside }
     }
 
     /// The processes that the session did not have before.
     pub(super) fn added_since(&self, session: &Session) -> impl Iterator<Item = Occupant> {
         let lives = !session.shown.state.is_ended();
-        let added = session.seats().filter(move |seat| lives && !self.contain(seat));
+        let added = session.seats().filter(move |seat| lives && !self.contains(seat));
         added.filter_map(|seat| occupant(session, seat))
     }
 
-    fn contain(&self, seat: &Seat) -> bool {
-        let is =
-            |(pid, start, ns): &Place| *pid == seat.pid && *start == seat.proc_start && *ns == seat.pid_ns;
-        is(&self.shown) || self.beside.iter().any(is)
+    fn contains(&self, seat: &Seat) -> bool {
+        self.shown.is_of(seat) || self.beside.iter().any(|process| process.is_of(seat))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::fleet::{Effect, Fleet};
+    use crate::log::event::Event;
+    use crate::log::record::{EventId, Record};
+    use crate::rules::Rules;
+    use crate::wire::hook::HookDraft;
 
     #[test]
     fn a_process_reads_back_from_its_name_with_and_without_a_host() {
@@ -139,5 +159,34 @@ mod tests {
         assert_eq!(ProcessKey::parse("42@1").unwrap().host, HostId::this());
         assert_ne!(ProcessKey::parse("a/42@1"), ProcessKey::parse("b/42@1"));
         assert_eq!(ProcessKey::parse("nothing"), None);
+    }
+    /// A tool call in process 42, which started at the same time on each host.
+    fn tool_call_on(host: HostId, id: u128) -> Event {
+        let object = |json: serde_json::Value| json.as_object().cloned().unwrap();
+        let draft = HookDraft {
+            name_in_path: None,
+            payload: object(json!({"session_id": "s", "hook_event_name": "PreToolUse"})),
+            env: object(json!({"pid": 42, "proc_start": "7"})),
+            bytes: 0,
+        };
+        Event::from_record(&Record { host, ..draft.into_record(EventId(id)).unwrap() })
+    }
+
+    #[test]
+    fn a_process_with_the_same_pid_on_another_host_is_a_new_process() {
+        let mut fleet = Fleet::new(Rules::default());
+        let mut seated = |event: &Event| {
+            let of_host = |effect| match effect {
+                Effect::Seated(occupant) => Some(occupant.host),
+                _ => None,
+            };
+            fleet.apply(event).into_iter().filter_map(of_host).collect::<Vec<_>>()
+        };
+        let (here, there) = (HostId::this(), HostId::new("build-1"));
+        assert_eq!(seated(&tool_call_on(here.clone(), 1)), [here.clone()]);
+        assert_eq!(seated(&tool_call_on(here.clone(), 2)), []);
+        assert_eq!(seated(&tool_call_on(there.clone(), 3)), [there.clone()]);
+        assert_eq!(seated(&tool_call_on(there, 4)), []);
+        assert_eq!(seated(&tool_call_on(here, 5)), []);
     }
 }
