@@ -25,8 +25,8 @@ impl HookDraft {
         if session_id.is_empty() {
             return Err(BadHook::NoSession);
         }
-        let name = text(&self.payload, "hook_event_name")
-            .or_else(|| self.name_in_path.map(|n| n.as_str().to_owned()))
+        let name = self
+            .name()
             .map(|name| one_line(&name, NAME_CHARS_MAX))
             .filter(|name| !name.is_empty())
             .ok_or(BadHook::NoName)?;
@@ -107,8 +107,37 @@ mod tests {
     fn the_path_names_the_event_only_if_the_body_does_not() {
         let mut nameless = draft(json!({"session_id": "s"}), json!({}));
         assert_eq!(nameless.clone().into_record(EventId(1)).unwrap_err(), BadHook::NoName);
-        nameless.name_in_path = Some(HookName::Stop);
+        nameless.name_in_path = Some("stop".to_owned());
+        assert!(!nameless.add_unknown_name(), "a known name is not written into the payload");
         assert_eq!(nameless.into_record(EventId(1)).unwrap().name, "Stop");
+    }
+
+    #[test]
+    fn an_unknown_name_in_the_path_is_kept_in_the_payload_if_the_body_has_none() {
+        let mut draft = draft(json!({"session_id": "s"}), json!({}));
+        draft.name_in_path = Some("future-event".to_owned());
+        let mut named = draft.clone();
+        named.payload.insert("hook_event_name".to_owned(), json!("Stop"));
+        assert!(!named.add_unknown_name());
+        assert_eq!(named.into_record(EventId(1)).unwrap().name, "Stop");
+
+        assert!(draft.add_unknown_name());
+        let record = draft.into_record(EventId(1)).unwrap();
+        assert_eq!(
+            (&*record.name, &record.payload["hook_event_name"]),
+            ("future-event", &json!("future-event"))
+        );
+    }
+
+    #[test]
+    fn the_timeout_of_a_hook_is_a_whole_number_of_seconds() {
+        let timeout = |env| draft(json!({}), env).hold_timeout_s();
+        assert_eq!(timeout(json!({"hold_s": 600})), Some(600));
+        for none in
+            [json!({}), json!({"hold_s": "600"}), json!({"hold_s": -1}), json!({"hold_s": 1_u64 << 40})]
+        {
+            assert_eq!(timeout(none), None);
+        }
     }
 
     #[test]

@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::limits::SESSION_ID_BYTES_MAX;
 use crate::wire::hook_name::HookName;
+use crate::wire::lenient::text;
+
+const NAME: &str = "hook_event_name";
 
 /// Why a payload is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,11 +22,40 @@ pub enum BadHook {
 /// A received payload, before it is a record.
 #[derive(Clone, Debug)]
 pub struct HookDraft {
-    /// The name in the URL path, used if the body has none.
-    pub name_in_path: Option<HookName>,
+    /// The event's part of the URL path as it was sent, used if the body has no name.
+    pub name_in_path: Option<String>,
     pub payload: Map<String, Value>,
     /// The environment sent by `flightdeck hook`; empty for http hooks.
     pub env: Map<String, Value>,
     /// Size of the payload.
     pub bytes: usize,
+}
+
+impl HookDraft {
+    /// Adds an event name of the path that we do not know to the payload, so that the record keeps it. Returns whether the
+    /// payload was changed: then the bytes it was read from no longer say the same.
+    #[must_use]
+    pub fn add_unknown_name(&mut self) -> bool {
+        if self.known_name_in_path().is_some() || text(&self.payload, NAME).is_some() {
+            return false;
+        }
+        let Some(unknown) = self.name_in_path.take() else { return false };
+        self.payload.insert(NAME.to_owned(), unknown.into());
+        true
+    }
+
+    /// The name in the body. Without one, the name in the path, if we know it.
+    pub fn name(&self) -> Option<String> {
+        let in_path = || self.known_name_in_path().map(|name| name.as_str().to_owned());
+        text(&self.payload, NAME).or_else(in_path)
+    }
+
+    fn known_name_in_path(&self) -> Option<HookName> {
+        self.name_in_path.as_deref().and_then(HookName::from_kebab)
+    }
+
+    /// After how many seconds the client ends this hook, if the hook sent it.
+    pub fn hold_timeout_s(&self) -> Option<u32> {
+        self.env.get("hold_s").and_then(Value::as_u64).and_then(|seconds| u32::try_from(seconds).ok())
+    }
 }

@@ -17,8 +17,17 @@ pub struct IncomingHook {
     pub draft: HookDraft,
     /// The payload's own bytes, if they can be stored as they are.
     pub verbatim: Verbatim,
-    /// Whether the hook waits for a verdict, and for how long at most.
-    pub hold: Option<HoldRules>,
+    pub waits: HookWaits,
+}
+
+/// Whether the sender of a hook waits for a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookWaits {
+    No,
+    /// As long as the configuration says.
+    AsConfigured,
+    /// Until the client ends the hook, which the draft says.
+    UntilTimeout,
 }
 
 /// A hook whose event is stored.
@@ -33,11 +42,16 @@ pub struct ReceivedHook {
 impl App {
     /// Holds the hook if its event asks something, appends the event, and lets the policy answer.
     pub async fn receive_hook(&self, hook: IncomingHook) -> Result<ReceivedHook, AppError> {
-        let record = hook.draft.into_record(clock::fresh_id());
+        let IncomingHook { mut draft, mut verbatim, waits } = hook;
+        if draft.add_unknown_name() {
+            verbatim = Verbatim::default();
+        }
+        let rules = self.hold_rules_for(waits, &draft);
+        let record = draft.into_record(clock::fresh_id());
         let record = record.map_err(|error| AppError::Invalid(error.to_string()))?;
-        let mut record = Record { verbatim: hook.verbatim, ..record };
-        let hold = hook.hold.and_then(|rules| self.holds.open(&mut record, &rules, &self.engine));
-        // Decided now, because appending takes the record.
+        let mut record = Record { verbatim, ..record };
+        let hold = rules.and_then(|rules| self.holds.open(&mut record, &rules, &self.engine));
+        // Evaluated before the append, which consumes the record.
         let by_policy = hold.as_ref().and_then(|_| self.policy.answer(&record));
         let appended = match self.engine.append(vec![record]).await {
             Ok(appended) => appended,
@@ -58,6 +72,15 @@ impl App {
             self.answer_by_policy(hold.ask_id(), answer);
         }
         Ok(ReceivedHook { seq, hold })
+    }
+
+    /// `None` if the hook does not wait.
+    fn hold_rules_for(&self, waits: HookWaits, draft: &HookDraft) -> Option<HoldRules> {
+        match waits {
+            HookWaits::No => None,
+            HookWaits::AsConfigured => Some(self.hold_rules),
+            HookWaits::UntilTimeout => Some(self.hold_rules.until_timeout(draft.hold_timeout_s())),
+        }
     }
 
     /// Appends a status line unless it says nothing new.

@@ -28,7 +28,7 @@ use serde_json::{Map, Value};
 pub use self::encoded::{Encoded, Reply};
 pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
-pub use self::hooks::{IncomingHook, ReceivedHook};
+pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
 use self::registration::Registrar;
 use crate::clock;
 pub use crate::engine::changes::Subscription;

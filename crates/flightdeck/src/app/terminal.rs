@@ -121,9 +121,8 @@ impl App {
     /// The pid and start time of the process that the card shows. Only processes of this machine have a pane or take a signal here.
     async fn occupied(&self, card: &Card) -> Result<(u32, Option<String>), AppError> {
         let occupants = self.engine.occupants().await?;
-        let shown = |o: &Occupant| {
-            o.host.is_this() && o.session_id == card.id && Some(o.pid) == card.seat.pid
-        };
+        let shown =
+            |o: &Occupant| o.host.is_this() && o.session_id == card.id && Some(o.pid) == card.seat.pid;
         match occupants.into_iter().find(shown) {
             Some(o) => Ok((o.pid, o.proc_start)),
             None if card.ended_at.is_some() => Err(Refused::Ended { resume: resume(card) }.into()),

@@ -212,8 +212,9 @@ impl Changes {
 
     /// Replays what the viewer missed, or sends a gap and the board.
     pub fn subscribe(&self, last_event_id: Option<&str>) -> Subscription {
-        let of_no_session =
-            |event, data: &[&[u8]]| Arc::new(Change::new(self.n, self.id(self.n), event, Subject::None, data));
+        let of_no_session = |event, data: &[&[u8]]| {
+            Arc::new(Change::new(self.n, self.id(self.n), event, Subject::None, data))
+        };
         let gap = || of_no_session(ChangeName::Gap, &[b"{}"]);
         let whole = || of_no_session(ChangeName::Snapshot, &self.snapshot_parts(&self.snapshot_head()));
         let first = match last_event_id {
@@ -321,7 +322,10 @@ mod tests {
         let subjects = std::iter::from_fn(|| viewer.next.try_recv().ok()).map(|c| c.subject.clone());
         assert_eq!(subjects.collect::<Vec<_>>(), [&a, &b, &a, &b, &a].map(Subject::from));
         let after_gap = changes.subscribe(Some("")).first;
-        assert!(after_gap.len() == 2 && after_gap.iter().all(|c| c.subject == Subject::None), "{after_gap:?}");
+        assert!(
+            after_gap.len() == 2 && after_gap.iter().all(|c| c.subject == Subject::None),
+            "{after_gap:?}"
+        );
     }
 
     #[test]
@@ -334,8 +338,14 @@ mod tests {
             change.line(),
             "{\"event\":\"session_discovered\",\"id\":\"b-1\",\"data\":{\"session\":1}}\n"
         );
-        assert_eq!((&change.data[..], &changes.cards[&SessionId::from("a")][..]), (&b"{\"session\":1}"[..], &b"1"[..]));
+        assert_eq!(
+            (&change.data[..], &changes.cards[&SessionId::from("a")][..]),
+            (&b"{\"session\":1}"[..], &b"1"[..])
+        );
         let frame = change.sse.as_ptr_range();
-        assert!(frame.contains(&change.data.as_ptr()) && frame.contains(&changes.cards[&SessionId::from("a")].as_ptr()));
+        assert!(
+            frame.contains(&change.data.as_ptr())
+                && frame.contains(&changes.cards[&SessionId::from("a")].as_ptr())
+        );
     }
 }

@@ -17,7 +17,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::app::{App, AppError, Handle, IncomingHook, ReceivedHook, Reply};
+use crate::app::{App, AppError, Handle, HookWaits, IncomingHook, ReceivedHook, Reply};
 use crate::frame::{FRAME_BYTES_MAX, Frame};
 
 /// Connections served at once. A hook needs one for a few milliseconds; more wait in the kernel's backlog.
@@ -184,7 +184,7 @@ async fn hook(
     lines: &mut BufReader<OwnedReadHalf>,
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
-    let ReceivedHook { seq, hold } = match app.receive_hook(incoming(frame, bytes, app)).await {
+    let ReceivedHook { seq, hold } = match app.receive_hook(incoming(frame, bytes)).await {
         Ok(received) => received,
         Err(error) => return write.write_all(&failure(&error.reply())).await,
     };
@@ -210,11 +210,9 @@ async fn hook(
     write.write_all(&hook_reply(seq, 0, verdict.as_deref())).await
 }
 
-fn incoming(frame: Frame, bytes: usize, app: &App) -> IncomingHook {
-    let timeout = frame.env.get("hold_s").and_then(Value::as_u64).and_then(|s| u32::try_from(s).ok());
+fn incoming(frame: Frame, bytes: usize) -> IncomingHook {
     let draft = HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes };
-    let hold = Some(app.hold_rules.until_timeout(timeout));
-    IncomingHook { draft, verbatim: Verbatim::default(), hold }
+    IncomingHook { draft, verbatim: Verbatim::default(), waits: HookWaits::UntilTimeout }
 }
 
 /// A `HookReply` in its frame. The verdict was encoded when it was decided.

@@ -5,14 +5,11 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
-use flightdeck_core::log::record::Verbatim;
 use flightdeck_core::wire::hook::HookDraft;
-use flightdeck_core::wire::hook_name::HookName;
-use flightdeck_core::wire::lenient::text;
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::requests::{failed, refuse};
-use crate::app::{App, AppError, IncomingHook};
+use crate::app::{App, AppError, HookWaits, IncomingHook};
 use crate::frame::parse_verbatim;
 
 /// Where in the log the event is.
@@ -34,7 +31,7 @@ pub(super) async fn plain_hook(app: &App, request: Request) -> Response {
     }
 }
 
-/// An event name in the path that we do not know is kept as the event's name.
+/// The path names the event.
 pub(super) async fn named_hook(
     State(app): State<App>,
     Path(event): Path<String>,
@@ -46,7 +43,7 @@ pub(super) async fn named_hook(
 
 /// 204 with an empty body, or the verdict: any other body would land in the client's transcript.
 async fn receive(app: &App, event: Option<String>, headers: &HeaderMap, body: &[u8]) -> Response {
-    let hook = match incoming(app, event, headers, body) {
+    let hook = match incoming(event, headers, body) {
         Ok(hook) => hook,
         Err(error) => return failed(error),
     };
@@ -67,22 +64,16 @@ async fn receive(app: &App, event: Option<String>, headers: &HeaderMap, body: &[
 }
 
 fn incoming(
-    app: &App,
-    event: Option<String>,
+    name_in_path: Option<String>,
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<IncomingHook, AppError> {
     let unreadable = |error| AppError::Invalid(format!("the body is not a JSON object: {error}"));
-    let (mut payload, mut verbatim) = parse_verbatim(body).map_err(unreadable)?;
-    let name_in_path = event.as_deref().and_then(HookName::from_kebab);
-    if name_in_path.is_none()
-        && let Some(unknown) = event
-        && text(&payload, "hook_event_name").is_none()
-    {
-        payload.insert("hook_event_name".to_owned(), json!(unknown));
-        verbatim = Verbatim::default();
-    }
+    let (payload, verbatim) = parse_verbatim(body).map_err(unreadable)?;
     let draft = HookDraft { name_in_path, payload, env: Map::new(), bytes: body.len() };
-    let waits = headers.get(HOLD).is_some_and(|value| value == "1");
-    Ok(IncomingHook { draft, verbatim, hold: waits.then_some(app.hold_rules) })
+    let waits = match headers.get(HOLD) {
+        Some(value) if value == "1" => HookWaits::AsConfigured,
+        _ => HookWaits::No,
+    };
+    Ok(IncomingHook { draft, verbatim, waits })
 }
