@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use flightdeck::engine::changes::Subscription;
+use flightdeck::engine::changes::{SubscribeFrom, Subscription};
 use flightdeck::engine::housekeeping::Keeper;
 use flightdeck::engine::{Engine, EngineHandle};
 use flightdeck::health::Health;
@@ -95,7 +95,7 @@ impl Bench {
             occupants,
         );
         runtime.spawn(engine.run());
-        let watching = runtime.block_on(handle.subscribe(None))?;
+        let watching = runtime.block_on(handle.subscribe(SubscribeFrom::Now))?;
         Ok(Self { target: Target::Engine(handle, watching), ..bench })
     }
 

@@ -1,6 +1,6 @@
 //! How the daemon is doing.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flightdeck_core::usage::totals::Indexing;
 use flightdeck_protocol::daemon::{
@@ -64,7 +64,48 @@ impl Handle<GetStatus> for App {
     }
 }
 
+/// A number about the daemon, for programs that collect such numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    pub name: &'static str,
+    pub kind: MetricKind,
+    /// What is counted, as a sentence.
+    pub help: &'static str,
+    pub value: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// Only grows while the daemon runs.
+    Counter,
+    Gauge,
+}
+
 impl App {
+    pub async fn metrics(&self) -> Vec<Metric> {
+        let m = &self.health.metrics;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let counter = |name, help, value| Metric { name, kind: MetricKind::Counter, help, value };
+        let gauge = |name, help, value| Metric { name, kind: MetricKind::Gauge, help, value };
+        let store_bytes = self.store.size_bytes().await.unwrap_or(0);
+        let healthy = u64::from(self.health.reasons().is_empty());
+        let (files_left, bytes_read) = (self.history.files_left(), self.history.bytes_read());
+        vec![
+            counter("events_total", "Events stored and applied since start.", read(&m.events)),
+            counter("events_duplicate_total", "Events that were in the log already.", read(&m.duplicates)),
+            counter("events_spooled_total", "Events taken from the spool.", read(&m.spooled)),
+            counter("store_failures_total", "Batches the store refused.", read(&m.store_failures)),
+            counter("requests_refused_total", "HTTP requests turned away at the door.", read(&m.refused)),
+            counter("viewer_gaps_total", "Viewers that read too slowly and started anew.", read(&m.gaps)),
+            gauge("sessions", "Sessions in the fleet.", read(&m.sessions)),
+            gauge("viewers", "Open event streams.", read(&m.viewers)),
+            gauge("history_files_left", "Transcripts that were not read to their end yet.", files_left),
+            counter("history_bytes_total", "Transcript bytes read in the background.", bytes_read),
+            gauge("store_bytes", "Size of the event log.", store_bytes),
+            gauge("healthy", "1 while nothing is wrong.", healthy),
+        ]
+    }
+
     pub fn health_report(&self) -> HealthReport {
         HealthReport::new(self.health.reasons())
     }

@@ -15,6 +15,7 @@ mod terminal;
 mod usage;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use flightdeck_core::approval::policy::Policy;
@@ -25,12 +26,14 @@ use flightdeck_core::usage::price::PriceTable;
 use flightdeck_protocol::Request;
 use serde_json::{Map, Value};
 
+pub use self::daemon::{Metric, MetricKind};
 pub use self::encoded::{Encoded, Reply};
 pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
 pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
 use self::registration::Registrar;
 use crate::clock;
+use crate::engine::changes::SubscribeFrom;
 pub use crate::engine::changes::Subscription;
 use crate::engine::{EngineHandle, Stopped};
 use crate::health::Health;
@@ -66,7 +69,15 @@ pub trait Handle<R: Request> {
 impl App {
     /// Every change of the board from now on, after a snapshot or what the viewer missed since `last_event_id`.
     pub async fn subscribe(&self, last_event_id: Option<String>) -> Result<Subscription, Stopped> {
-        self.engine.subscribe(last_event_id).await
+        self.engine.subscribe(SubscribeFrom::last_event_id(last_event_id)).await
+    }
+
+    /// For a viewer that read too slowly, so that changes were dropped: counts the gap and starts it again with `gap` and the
+    /// whole board.
+    pub async fn resubscribe_after_gap(&self) -> Result<Subscription, Stopped> {
+        self.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
+        tracing::info!("a viewer fell behind; it is sent a fresh snapshot");
+        self.engine.subscribe(SubscribeFrom::Gap).await
     }
 
     /// Appends what the person did to the log.

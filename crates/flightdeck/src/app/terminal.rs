@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{App, AppError, Handle, Reply, Subscription};
+use crate::engine::changes::SubscribeFrom;
 use crate::process;
 use crate::terminal::focus::{self, PlaceholderValues};
 use crate::terminal::prompt_text::{self, PreparedPrompt};
@@ -185,7 +186,7 @@ struct WatchedSession {
 
 impl WatchedSession {
     async fn new(app: &App, card: &Card) -> Result<Self, AppError> {
-        let changes = app.engine.subscribe(None).await?;
+        let changes = app.engine.subscribe(SubscribeFrom::Now).await?;
         Ok(Self { app: app.clone(), id: card.id.clone(), pid: card.seat.pid, changes })
     }
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::reconnect::Reconnect;
 use super::*;
-use crate::engine::changes::{self, Changes as DaemonChanges};
+use crate::engine::changes::{self, Changes as DaemonChanges, SubscribeFrom};
 use crate::paths::Paths;
 
 fn card(id: &str, title: &str) -> Card {
@@ -54,7 +54,7 @@ struct Viewer {
 
 impl Viewer {
     fn new(changes: &DaemonChanges) -> Self {
-        let subscription = changes.subscribe(None);
+        let subscription = changes.subscribe(&SubscribeFrom::Now);
         Self { subscription, mirror: BoardMirror::default(), reconnect: Reconnect::default() }
     }
 
@@ -70,7 +70,7 @@ impl Viewer {
 
     /// Loses what was not received yet.
     fn reconnect(&mut self, changes: &DaemonChanges) {
-        self.subscription = changes.subscribe(self.reconnect.last_event_id().as_deref());
+        self.subscription = changes.subscribe(&SubscribeFrom::last_event_id(self.reconnect.last_event_id()));
     }
 }
 
@@ -203,7 +203,12 @@ impl FakeDaemon {
 }
 
 fn first_lines(changes: &DaemonChanges, last_event_id: Option<&str>) -> Vec<Bytes> {
-    changes.subscribe(last_event_id).first.iter().map(|change| change.line()).collect()
+    changes
+        .subscribe(&SubscribeFrom::last_event_id(last_event_id))
+        .first
+        .iter()
+        .map(|change| change.line())
+        .collect()
 }
 
 fn change(next: LiveChange) -> ChangeFrame {

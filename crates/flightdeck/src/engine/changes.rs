@@ -57,6 +57,24 @@ impl Change {
     }
 }
 
+/// Where a viewer's changes begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SubscribeFrom {
+    /// At the whole board.
+    Now,
+    /// After the change with this id. If it cannot be replayed from, at a gap and the whole board.
+    After(String),
+    /// At a gap and the whole board.
+    Gap,
+}
+
+impl SubscribeFrom {
+    /// A viewer without an id is a new one.
+    pub fn last_event_id(id: Option<impl Into<String>>) -> Self {
+        id.map_or(Self::Now, |id| Self::After(id.into()))
+    }
+}
+
 /// What a new viewer gets: first the changes that it missed or the whole board, then each new change.
 #[derive(Debug)]
 pub struct Subscription {
@@ -211,15 +229,16 @@ impl Changes {
     }
 
     /// Replays what the viewer missed, or sends a gap and the board.
-    pub fn subscribe(&self, last_event_id: Option<&str>) -> Subscription {
+    pub fn subscribe(&self, from: &SubscribeFrom) -> Subscription {
         let of_no_session = |event, data: &[&[u8]]| {
             Arc::new(Change::new(self.n, self.id(self.n), event, Subject::None, data))
         };
         let gap = || of_no_session(ChangeName::Gap, &[b"{}"]);
         let whole = || of_no_session(ChangeName::Snapshot, &self.snapshot_parts(&self.snapshot_head()));
-        let first = match last_event_id {
-            None => vec![whole()],
-            Some(last) => self.since(last).unwrap_or_else(|| vec![gap(), whole()]),
+        let first = match from {
+            SubscribeFrom::Now => vec![whole()],
+            SubscribeFrom::After(id) => self.since(id).unwrap_or_else(|| vec![gap(), whole()]),
+            SubscribeFrom::Gap => vec![gap(), whole()],
         };
         Subscription { first, next: self.viewers.subscribe() }
     }
@@ -244,6 +263,10 @@ mod tests {
         Changes::new("b".into())
     }
 
+    fn after(id: &str) -> SubscribeFrom {
+        SubscribeFrom::After(id.to_owned())
+    }
+
     fn events(subscription: &Subscription) -> Vec<String> {
         subscription.first.iter().map(|c| format!("{} {}", c.event.as_str(), c.id)).collect()
     }
@@ -251,7 +274,7 @@ mod tests {
     #[test]
     fn a_card_that_reads_the_same_is_not_sent_again() {
         let mut changes = changes();
-        let mut viewer = changes.subscribe(None);
+        let mut viewer = changes.subscribe(&SubscribeFrom::Now);
         changes.put(&"a".into(), Bytes::from_static(b"1"));
         changes.put(&"a".into(), Bytes::from_static(b"1"));
         changes.put(&"a".into(), Bytes::from_static(b"2"));
@@ -266,8 +289,8 @@ mod tests {
         for card in ["1", "2", "3"] {
             changes.put(&"a".into(), Bytes::from(card));
         }
-        assert_eq!(events(&changes.subscribe(Some("b-1"))), ["session_updated b-2", "session_updated b-3"]);
-        assert_eq!(events(&changes.subscribe(Some("b-3"))), Vec::<String>::new());
+        assert_eq!(events(&changes.subscribe(&after("b-1"))), ["session_updated b-2", "session_updated b-3"]);
+        assert_eq!(events(&changes.subscribe(&after("b-3"))), Vec::<String>::new());
     }
 
     #[test]
@@ -279,7 +302,7 @@ mod tests {
         for last in ["old-3", "b-999999", "b-1", "nonsense", "b-x", ""] {
             let n = REPLAY_CHANGES_MAX + 10;
             assert_eq!(
-                events(&changes.subscribe(Some(last))),
+                events(&changes.subscribe(&after(last))),
                 [format!("gap b-{n}"), format!("snapshot b-{n}")],
                 "{last}"
             );
@@ -312,7 +335,7 @@ mod tests {
     fn a_change_says_which_session_it_is_about() {
         let mut changes = changes();
         let (a, b) = (SessionId::from("a"), SessionId::from("b"));
-        let mut viewer = changes.subscribe(None);
+        let mut viewer = changes.subscribe(&SubscribeFrom::Now);
         // The text of a card may contain the id of another session.
         changes.put(&a, Bytes::from_static(b"{\"replaced_by\":\"b\"}"));
         changes.put(&b, Bytes::from_static(b"1"));
@@ -321,7 +344,7 @@ mod tests {
         changes.remove(&a);
         let subjects = std::iter::from_fn(|| viewer.next.try_recv().ok()).map(|c| c.subject.clone());
         assert_eq!(subjects.collect::<Vec<_>>(), [&a, &b, &a, &b, &a].map(Subject::from));
-        let after_gap = changes.subscribe(Some("")).first;
+        let after_gap = changes.subscribe(&SubscribeFrom::Gap).first;
         assert!(
             after_gap.len() == 2 && after_gap.iter().all(|c| c.subject == Subject::None),
             "{after_gap:?}"
@@ -332,7 +355,7 @@ mod tests {
     fn a_change_is_in_memory_once() {
         let mut changes = changes();
         changes.put(&"a".into(), Bytes::from_static(b"1"));
-        let change = changes.subscribe(Some("b-0")).first.remove(0);
+        let change = changes.subscribe(&after("b-0")).first.remove(0);
         assert_eq!(change.sse, "id: b-1\nevent: session_discovered\ndata: {\"session\":1}\n\n");
         assert_eq!(
             change.line(),

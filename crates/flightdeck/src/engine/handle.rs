@@ -9,7 +9,7 @@ use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view::card::Card;
 use tokio::sync::{mpsc, oneshot};
 
-use super::changes::Subscription;
+use super::changes::{SubscribeFrom, Subscription};
 use super::explain::Explanation;
 use super::{Input, KnownAsk, Overview};
 use crate::store::Appended;
@@ -79,8 +79,8 @@ impl EngineHandle {
     pub async fn history(&self, since: Timestamp) -> Result<Bytes, Stopped> {
         self.ask(|reply| Input::History { since, reply }).await
     }
-    pub async fn subscribe(&self, last_event_id: Option<String>) -> Result<Subscription, Stopped> {
-        self.ask(|reply| Input::Subscribe { last_event_id, reply }).await
+    pub async fn subscribe(&self, from: SubscribeFrom) -> Result<Subscription, Stopped> {
+        self.ask(|reply| Input::Subscribe { from, reply }).await
     }
     /// Data for a card. Returns before the engine has taken it.
     pub async fn enrich(&self, id: SessionId, summary: Summary) -> Result<(), Stopped> {

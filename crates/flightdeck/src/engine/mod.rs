@@ -36,7 +36,7 @@ use flightdeck_core::view;
 use flightdeck_core::view::card::Card;
 use tokio::sync::{mpsc, oneshot};
 
-use self::changes::{Changes, Subscription};
+use self::changes::{Changes, SubscribeFrom, Subscription};
 use self::commit::{Batch, Events};
 use self::effects::{Caused, card_json};
 use self::explain::Explanation;
@@ -93,7 +93,7 @@ pub enum Input {
         reply: oneshot::Sender<Bytes>,
     },
     Subscribe {
-        last_event_id: Option<String>,
+        from: SubscribeFrom,
         reply: oneshot::Sender<Subscription>,
     },
     /// What was read of a session's transcripts.
@@ -304,8 +304,8 @@ impl Engine {
             Input::Card { id, reply } => drop(reply.send(self.card(&id))),
             Input::Explain { id, reply } => drop(reply.send(self.fleet.get(&id).map(explain::explain))),
             Input::History { since, reply } => drop(reply.send(explain::history(&self.fleet, since))),
-            Input::Subscribe { last_event_id, reply } => {
-                drop(reply.send(self.changes.subscribe(last_event_id.as_deref())));
+            Input::Subscribe { from, reply } => {
+                drop(reply.send(self.changes.subscribe(&from)));
             }
             Input::FindAsk { id, reply } => drop(reply.send(KnownAsk::find(&self.fleet, &id))),
             Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),

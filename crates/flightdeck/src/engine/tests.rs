@@ -168,7 +168,7 @@ impl Resumed {
         NOW.set(2_000_000_000_000);
         let stage = Stage::with_clock(|| Timestamp::from_millis(NOW.get()));
         stage.permits.add_permits(100);
-        let viewer = stage.engine.subscribe(None).await.unwrap();
+        let viewer = stage.engine.subscribe(SubscribeFrom::Now).await.unwrap();
         let resumed = Self { stage, viewer };
         resumed.hear("SessionStart", ("source", "startup")).await;
         resumed.hear("SessionEnd", ("reason", "other")).await;

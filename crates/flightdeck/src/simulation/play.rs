@@ -17,7 +17,7 @@ use super::planted::Bug;
 use super::truth::{Truth, must, same, text};
 use super::world::{Inside, Log, World};
 use crate::config::Config;
-use crate::engine::changes::{REPLAY_BYTES_MIN, REPLAY_CHANGES_MAX};
+use crate::engine::changes::{REPLAY_BYTES_MIN, REPLAY_CHANGES_MAX, SubscribeFrom};
 use crate::store::Store;
 use crate::store::faulty::Fault;
 
@@ -382,8 +382,11 @@ impl Play {
     }
 
     async fn check_bounds(&self, daemon: &Daemon) -> Result<(), String> {
-        let past =
-            daemon.engine.subscribe(Some(format!("{}-0", daemon.boot()))).await.map_err(|e| e.to_string())?;
+        let past = daemon
+            .engine
+            .subscribe(SubscribeFrom::After(format!("{}-0", daemon.boot())))
+            .await
+            .map_err(|e| e.to_string())?;
         let bytes: usize = past.first.iter().map(|change| change.data.len()).sum();
         let board = daemon.engine.board().await.map_err(|e| e.to_string())?.len();
         must!(past.first.len() <= REPLAY_CHANGES_MAX, "{} changes are kept", past.first.len());

@@ -3,7 +3,6 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use flightdeck_core::log::record::Verbatim;
 use flightdeck_core::wire::hook::HookDraft;
@@ -258,12 +257,13 @@ async fn closed(lines: &mut BufReader<OwnedReadHalf>) {
 
 /// A viewer that falls behind gets `gap` and a fresh snapshot.
 async fn send_changes(
-    mut last_event_id: Option<String>,
+    last_event_id: Option<String>,
     app: &App,
     mut write: OwnedWriteHalf,
 ) -> std::io::Result<()> {
-    loop {
-        let Ok(mut subscription) = app.subscribe(last_event_id.take()).await else { return Ok(()) };
+    let mut subscribed = app.subscribe(last_event_id).await;
+    // Otherwise the daemon is stopping.
+    while let Ok(mut subscription) = subscribed {
         for change in std::mem::take(&mut subscription.first) {
             write.write_all(&change.line()).await?;
         }
@@ -274,11 +274,9 @@ async fn send_changes(
                 Err(RecvError::Closed) => return Ok(()),
             }
         }
-        app.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
-        tracing::info!("a viewer fell behind; it is sent a fresh snapshot");
-        // An id of no boot: the reply is a gap and a snapshot.
-        last_event_id = Some(String::new());
+        subscribed = app.resubscribe_after_gap().await;
     }
+    Ok(())
 }
 
 #[cfg(test)]

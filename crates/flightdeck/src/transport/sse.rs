@@ -1,7 +1,6 @@
 //! `GET /api/live/stream`: a snapshot, then every change, with ids that let a viewer reconnect.
 
 use std::convert::Infallible;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -64,8 +63,7 @@ impl Viewer {
 
     /// The viewer read too slowly and changes were dropped: it is sent `gap` and the whole board.
     async fn start_again(&mut self) -> Option<()> {
-        self.app.health.metrics.gaps.fetch_add(1, Ordering::Relaxed);
-        self.subscription = self.app.subscribe(Some(String::new())).await.ok()?;
+        self.subscription = self.app.resubscribe_after_gap().await.ok()?;
         self.unsent = first_frames(&mut self.subscription);
         Some(())
     }
