@@ -1,5 +1,6 @@
 //! Why a request was refused.
 
+use flightdeck_core::approval::card::ResolutionCard;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,9 +42,24 @@ impl ErrorCode {
 pub struct ErrorReply {
     pub error: ErrorCode,
     pub message: String,
-    /// What a program needs to ask the person.
+    /// Data that a program can use to ask the person and send the request again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
+}
+
+/// The body of an HTTP error about an ask.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AskRefusal {
+    pub error: ErrorCode,
+    pub message: String,
+    /// How the ask ended, if it was decided before.
+    pub resolution: Option<ResolutionCard>,
+}
+
+/// The body of every other HTTP error: one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlainError {
+    pub error: String,
 }
 
 #[cfg(test)]

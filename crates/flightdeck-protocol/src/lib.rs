@@ -23,5 +23,5 @@ pub mod typescript;
 pub mod usage;
 
 pub use endpoint::{Command, Endpoint, Method, Request, Route};
-pub use error::{ErrorCode, ErrorReply};
+pub use error::{AskRefusal, ErrorCode, ErrorReply, PlainError};
 pub use table::ENDPOINTS;

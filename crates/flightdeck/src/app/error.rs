@@ -3,6 +3,7 @@
 use flightdeck_core::approval::card::ResolutionCard;
 use flightdeck_core::approval::verdict::DoesNotFit;
 use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_protocol::terminal::TerminalRefusal;
 use flightdeck_protocol::{ErrorCode, ErrorReply};
 use serde_json::Value;
 
@@ -86,16 +87,17 @@ impl AppError {
         }
     }
 
-    /// What a program needs to ask the person.
-    pub fn details(&self) -> Option<Value> {
+    /// Data that a program can use to ask the person and send the request again.
+    pub fn details(&self) -> Option<TerminalRefusal> {
         match self {
-            Self::Refused(refused) => Some(refused.json()),
+            Self::Refused(refused) => Some(refused.details()),
             _ => None,
         }
     }
 
     pub fn reply(&self) -> ErrorReply {
-        ErrorReply { error: self.code(), message: self.to_string(), details: self.details() }
+        let details = self.details().and_then(|details| serde_json::to_value(details).ok());
+        ErrorReply { error: self.code(), message: self.to_string(), details }
     }
 }
 

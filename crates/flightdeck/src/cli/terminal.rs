@@ -5,11 +5,12 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use flightdeck_protocol::terminal::{Draft, Focus, Interrupt, PROMPT_BYTES_MAX, PromptKind, SendPrompt};
+use flightdeck_protocol::terminal::{TerminalRefusal, TerminalRefusalCode};
 use flightdeck_protocol::{Command, ErrorReply};
 
 use super::lookup::find_session_or_seat;
 use super::out::Out;
-use crate::client::{Client, ClientError, RawReply, TerminalReason, TerminalRefusal};
+use crate::client::{Client, ClientError, RawReply};
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
@@ -130,14 +131,14 @@ enum Choice {
 fn choose_and_change(request: &SendPrompt, refusal: &ErrorReply) -> anyhow::Result<Choice> {
     let Some(details) = TerminalRefusal::read(refusal) else { return Ok(Choice::NotOffered) };
     let mut changed = request.clone();
-    let chosen = match details.reason {
-        TerminalReason::Command if request.kind.is_none() => {
+    let chosen = match details.error {
+        TerminalRefusalCode::Command if request.kind.is_none() => {
             let letter = choose(refusal, "c: run it as a command, t: send it as text", &["c", "t"])?;
             changed.kind =
                 letter.map(|letter| if letter == "c" { PromptKind::Command } else { PromptKind::Text });
             letter
         }
-        TerminalReason::Draft if request.draft.is_none() && !details.choices.is_empty() => {
+        TerminalRefusalCode::Draft if request.draft.is_none() && details.has_choices() => {
             let letter = choose(refusal, "k: keep the draft, r: replace it", &["k", "r"])?;
             changed.draft = letter.map(|letter| if letter == "k" { Draft::Keep } else { Draft::Replace });
             letter
@@ -162,13 +163,13 @@ fn try_call<R: Command>(
 /// What to add to the command line. After the text it would be part of the text.
 fn hint(refusal: &ErrorReply) -> Option<&'static str> {
     let details = TerminalRefusal::read(refusal)?;
-    match details.reason {
-        TerminalReason::Command => Some("add --as command or --as text, before the text"),
-        TerminalReason::Draft if !details.choices.is_empty() => {
+    match details.error {
+        TerminalRefusalCode::Command => Some("add --as command or --as text, before the text"),
+        TerminalRefusalCode::Draft if details.has_choices() => {
             Some("add --draft keep or --draft replace, before the text")
         }
-        TerminalReason::Confirm => Some("--yes"),
-        TerminalReason::Draft | TerminalReason::Other => None,
+        TerminalRefusalCode::Confirm => Some("--yes"),
+        _ => None,
     }
 }
 
@@ -197,7 +198,7 @@ pub(super) fn interrupt(args: &InterruptArgs, paths: &Paths, out: &mut Out) -> a
             Err(refusal) => refusal,
         };
         let details = TerminalRefusal::read(&refusal);
-        let needs_confirm = details.is_some_and(|details| details.reason == TerminalReason::Confirm);
+        let needs_confirm = details.is_some_and(|details| details.error == TerminalRefusalCode::Confirm);
         if !needs_confirm || request.confirm || args.json || !io::stdin().is_terminal() {
             return print_refused(out, args.json, &refusal, hint(&refusal));
         }

@@ -14,7 +14,6 @@ mod error;
 mod live;
 mod raw_reply;
 mod reconnect;
-mod terminal_refusal;
 #[cfg(test)]
 mod tests;
 
@@ -25,4 +24,3 @@ pub use error::{ClientError, REPLY_MAX};
 pub use live::{AsyncLiveChanges, LiveChange, LiveChanges};
 pub use raw_reply::RawReply;
 pub use reconnect::{RECONNECT_DELAY_MAX, RECONNECT_DELAY_MIN};
-pub use terminal_refusal::{TerminalReason, TerminalRefusal};

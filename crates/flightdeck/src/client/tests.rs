@@ -14,7 +14,7 @@ use flightdeck_protocol::ErrorCode;
 use flightdeck_protocol::changes::{Change, ChangeFrame};
 use flightdeck_protocol::daemon::Ping;
 use flightdeck_protocol::sessions::Snapshot;
-use flightdeck_protocol::terminal::{Draft, SendPrompt};
+use flightdeck_protocol::terminal::{Draft, SendPrompt, TerminalRefusal, TerminalRefusalCode};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -317,8 +317,9 @@ fn a_refusal_keeps_its_code_message_and_details() {
     assert_eq!(error.details().unwrap()["draft"], "half");
     let ClientError::Refused(refusal) = error else { panic!("{error}") };
     let details = TerminalRefusal::read(&refusal).unwrap();
-    assert_eq!(details.reason, TerminalReason::Draft);
-    assert_eq!(details.choices, [Draft::Keep, Draft::Replace]);
+    assert_eq!(details.error, TerminalRefusalCode::Draft);
+    assert!(details.has_choices());
+    assert_eq!(details.choices.unwrap(), [Draft::Keep, Draft::Replace]);
 }
 
 #[test]

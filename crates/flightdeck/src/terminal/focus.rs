@@ -166,7 +166,7 @@ mod tests {
     async fn without_an_attached_client_the_refusal_has_the_attach_command() {
         let tmux = at_pane_5();
         let refused = focus(&tmux, &place(&tmux)).await.unwrap_err();
-        assert_eq!(refused.code(), "nobody_attached");
+        assert_eq!(refused.code().as_str(), "nobody_attached");
         assert!(refused.to_string().contains("attach -t '$1'"), "{refused}");
     }
 

@@ -71,7 +71,7 @@ mod tests {
         let place = |pane: &str| Place { server: "/s".into(), pane: pane.into(), pid: 1, proc_start: None };
         let first = terminals.lock_pane(&place("%1")).unwrap();
         let other = Place { pid: 2, ..place("%1") };
-        assert_eq!(terminals.lock_pane(&other).unwrap_err().code(), "busy");
+        assert_eq!(terminals.lock_pane(&other).unwrap_err().code().as_str(), "busy");
         assert!(terminals.lock_pane(&place("%2")).is_ok());
         drop(first);
         assert!(terminals.lock_pane(&place("%1")).is_ok());

@@ -140,7 +140,7 @@ mod tests {
         tmux.answer("display-message", answer);
         match find_free(&tmux, &place(&tmux)).await {
             Ok(pane) => format!("{} {}", pane.session, pane.window),
-            Err(refused) => refused.code().to_owned(),
+            Err(refused) => refused.code().as_str().to_owned(),
         }
     }
 
@@ -177,7 +177,7 @@ mod tests {
         let tmux = FakeTmux::new();
         tmux.answer("display-message", &format!("%5,$1,@3,{},0,0,0,0\n", std::process::id()));
         let place = Place { proc_start: Some("1".into()), ..place(&tmux) };
-        assert_eq!(find(&tmux, &place).await.unwrap_err().code(), "not_in_pane");
+        assert_eq!(find(&tmux, &place).await.unwrap_err().code().as_str(), "not_in_pane");
     }
 
     #[tokio::test]
@@ -185,11 +185,11 @@ mod tests {
         let tmux = FakeTmux::new();
         for pane in ["", "%", "5", "%5;kill-server", "-t", "main:1"] {
             let place = Place { pane: pane.into(), ..place(&tmux) };
-            assert_eq!(find(&tmux, &place).await.unwrap_err().code(), "pane_gone", "{pane}");
+            assert_eq!(find(&tmux, &place).await.unwrap_err().code().as_str(), "pane_gone", "{pane}");
         }
         for server in ["/nowhere", "/dev/null", "/tmp"] {
             let place = Place { server: server.into(), ..place(&tmux) };
-            assert_eq!(find(&tmux, &place).await.unwrap_err().code(), "tmux", "{server}");
+            assert_eq!(find(&tmux, &place).await.unwrap_err().code().as_str(), "tmux", "{server}");
         }
         assert_eq!(tmux.calls(), Vec::<String>::new());
     }

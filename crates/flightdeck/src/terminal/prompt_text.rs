@@ -75,7 +75,7 @@ mod tests {
     fn keys(text: &str, meant: Option<PromptKind>) -> String {
         match prepare(text, meant) {
             Ok(typed) => format!("{:?}{}", typed.keys, if typed.command { " command" } else { "" }),
-            Err(refused) => refused.code().to_owned(),
+            Err(refused) => refused.code().as_str().to_owned(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The reasons for not pressing a key: as a message and as data.
 
-use serde_json::{Map, Value, json};
+use flightdeck_protocol::terminal::{Confirm, Draft, TerminalRefusal, TerminalRefusalCode};
 
 use super::tmux::TmuxError;
 
@@ -79,55 +79,114 @@ pub enum Refused {
 }
 
 impl Refused {
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> TerminalRefusalCode {
+        use TerminalRefusalCode as Code;
         match self {
-            Self::Ended { .. } => "ended",
-            Self::NoPane { .. } => "no_pane",
-            Self::NotIdle { .. } => "not_idle",
-            Self::NotWorking { .. } => "not_working",
-            Self::ConfirmInterrupt { .. } | Self::ConfirmStop => "confirm",
-            Self::Command { .. } => "command",
-            Self::NoEscape { .. } => "no_escape",
-            Self::Draft { .. } | Self::Stashed { .. } | Self::DraftStays { .. } => "draft",
-            Self::ShellMode => "shell_mode",
-            Self::NoBox { .. } => "no_prompt_box",
-            Self::PaneGone { .. } | Self::PaneDead { .. } => "pane_gone",
+            Self::Ended { .. } => Code::Ended,
+            Self::NoPane { .. } => Code::NoPane,
+            Self::NotIdle { .. } => Code::NotIdle,
+            Self::NotWorking { .. } => Code::NotWorking,
+            Self::ConfirmInterrupt { .. } | Self::ConfirmStop => Code::Confirm,
+            Self::Command { .. } => Code::Command,
+            Self::NoEscape { .. } => Code::NoEscape,
+            Self::Draft { .. } | Self::Stashed { .. } | Self::DraftStays { .. } => Code::Draft,
+            Self::ShellMode => Code::ShellMode,
+            Self::NoBox { .. } => Code::NoPromptBox,
+            Self::PaneGone { .. } | Self::PaneDead { .. } => Code::PaneGone,
             Self::PaneInMode { .. }
             | Self::PaneDeaf { .. }
             | Self::PaneSynchronized { .. }
-            | Self::Suspended { .. } => "pane_not_free",
-            Self::NotInPane { .. } | Self::ProcessGone { .. } => "not_in_pane",
-            Self::Busy => "busy",
-            Self::NotSent { .. } => "not_sent",
-            Self::NotAttached { .. } => "nobody_attached",
-            Self::NoValue { .. } | Self::FocusCommand(_) => "focus_command",
-            Self::ForeignSocket(_) | Self::Tmux(_) => "tmux",
+            | Self::Suspended { .. } => Code::PaneNotFree,
+            Self::NotInPane { .. } | Self::ProcessGone { .. } => Code::NotInPane,
+            Self::Busy => Code::Busy,
+            Self::NotSent { .. } => Code::NotSent,
+            Self::NotAttached { .. } => Code::NotAttached,
+            Self::NoValue { .. } | Self::FocusCommand(_) => Code::FocusCommand,
+            Self::ForeignSocket(_) | Self::Tmux(_) => Code::Tmux,
         }
     }
 
-    /// The body of a 409: `error`, `message`, and the data that a program needs to ask the person.
-    pub fn json(&self) -> Value {
-        let mut body = Map::new();
-        body.insert("error".into(), self.code().into());
-        body.insert("message".into(), self.to_string().into());
-        let mut add = |key: &str, value: Value| drop(body.insert(key.into(), value));
+    pub fn details(&self) -> TerminalRefusal {
+        let mut details = TerminalRefusal::new(self.code(), self.to_string());
         match self {
-            Self::Ended { resume } | Self::NoPane { resume } => add("resume", json!(resume)),
-            Self::ConfirmInterrupt { .. } => add("confirm", json!("interrupt")),
-            Self::ConfirmStop => add("confirm", json!("stop")),
-            Self::Command { .. } => add("confirm", json!("command")),
-            Self::Draft { draft } => {
-                add("draft", json!(draft));
-                add("choices", json!(["keep", "replace"]));
+            Self::Ended { resume } | Self::NoPane { resume } => details.resume = Some(resume.clone()),
+            Self::ConfirmInterrupt { .. } => details.confirm = Some(Confirm::Interrupt),
+            Self::ConfirmStop => details.confirm = Some(Confirm::Stop),
+            Self::Command { .. } => details.confirm = Some(Confirm::Command),
+            Self::Draft { draft } | Self::Stashed { draft } | Self::DraftStays { draft } => {
+                details.draft = Some(draft.clone());
+                details.choices = self.choices();
             }
-            Self::Stashed { draft } => {
-                add("draft", json!(draft));
-                add("choices", json!(["replace"]));
-            }
-            Self::DraftStays { draft } => add("draft", json!(draft)),
-            Self::NotAttached { attach } => add("attach", json!(attach)),
+            Self::NotAttached { attach } => details.attach = Some(attach.clone()),
             _ => {}
         }
-        body.into()
+        details
+    }
+
+    fn choices(&self) -> Option<Vec<Draft>> {
+        match self {
+            Self::Draft { .. } => Some(vec![Draft::Keep, Draft::Replace]),
+            Self::Stashed { .. } => Some(vec![Draft::Replace]),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bodies as version 0.1.0 sent them, without their messages.
+    #[test]
+    fn every_refusal_has_the_code_and_the_data_that_programs_know() {
+        let text = String::new;
+        let pane = || "%1".to_owned();
+        let (resume, draft, attach) = ("r".to_owned(), || "d".to_owned(), "a".to_owned());
+        let bodies = [
+            (Refused::Ended { resume: resume.clone() }, r#"{"error":"ended","message":"","resume":"r"}"#),
+            (Refused::NoPane { resume }, r#"{"error":"no_pane","message":"","resume":"r"}"#),
+            (Refused::NotIdle { label: text() }, r#"{"error":"not_idle","message":""}"#),
+            (Refused::NotWorking { label: text() }, r#"{"error":"not_working","message":""}"#),
+            (
+                Refused::ConfirmInterrupt { label: text() },
+                r#"{"error":"confirm","message":"","confirm":"interrupt"}"#,
+            ),
+            (Refused::ConfirmStop, r#"{"error":"confirm","message":"","confirm":"stop"}"#),
+            (Refused::Command { what: text() }, r#"{"error":"command","message":"","confirm":"command"}"#),
+            (Refused::NoEscape { what: text() }, r#"{"error":"no_escape","message":""}"#),
+            (
+                Refused::Draft { draft: draft() },
+                r#"{"error":"draft","message":"","draft":"d","choices":["keep","replace"]}"#,
+            ),
+            (
+                Refused::Stashed { draft: draft() },
+                r#"{"error":"draft","message":"","draft":"d","choices":["replace"]}"#,
+            ),
+            (Refused::DraftStays { draft: draft() }, r#"{"error":"draft","message":"","draft":"d"}"#),
+            (Refused::ShellMode, r#"{"error":"shell_mode","message":""}"#),
+            (Refused::NoBox { shows: text() }, r#"{"error":"no_prompt_box","message":""}"#),
+            (Refused::PaneGone { pane: pane(), said: text() }, r#"{"error":"pane_gone","message":""}"#),
+            (Refused::PaneDead { pane: pane() }, r#"{"error":"pane_gone","message":""}"#),
+            (Refused::PaneInMode { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
+            (Refused::PaneDeaf { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
+            (Refused::PaneSynchronized { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
+            (Refused::NotInPane { pane: pane(), pid: 1 }, r#"{"error":"not_in_pane","message":""}"#),
+            (Refused::Suspended { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
+            (Refused::ProcessGone { pid: 1 }, r#"{"error":"not_in_pane","message":""}"#),
+            (Refused::Busy, r#"{"error":"busy","message":""}"#),
+            (Refused::NotSent { why: text() }, r#"{"error":"not_sent","message":""}"#),
+            (Refused::NotAttached { attach }, r#"{"error":"nobody_attached","message":"","attach":"a"}"#),
+            (Refused::NoValue { name: "tty" }, r#"{"error":"focus_command","message":""}"#),
+            (Refused::FocusCommand(text()), r#"{"error":"focus_command","message":""}"#),
+            (Refused::ForeignSocket(text()), r#"{"error":"tmux","message":""}"#),
+            (Refused::Tmux(TmuxError::TooSlow), r#"{"error":"tmux","message":""}"#),
+        ];
+        for (refused, body) in bodies {
+            let details = refused.details();
+            assert_eq!(serde_json::to_value(details.error).unwrap(), details.error.as_str());
+            assert_eq!(details.message, refused.to_string());
+            let without_message = TerminalRefusal { message: String::new(), ..details };
+            assert_eq!(serde_json::to_string(&without_message).unwrap(), body);
+        }
     }
 }

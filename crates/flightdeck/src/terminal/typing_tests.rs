@@ -47,7 +47,7 @@ async fn type_prompt(
 ) -> Result<bool, String> {
     let typed = prompt_text::prepare(text, None).unwrap();
     let typed = prompt(tmux, &place(tmux), &typed, draft, &mut session).await;
-    typed.map_err(|refused| refused.code().to_owned())
+    typed.map_err(|refused| refused.code().as_str().to_owned())
 }
 
 fn keys(tmux: &FakeTmux) -> Vec<String> {
@@ -170,9 +170,9 @@ async fn esc_is_pressed_once_or_twice_in_vims_insert_mode() {
     let tmux = terminal(&[&insert, &shows("")]);
     let refused =
         interrupt(&tmux, &place(&tmux), &mut Scripted(vec![(Acting, 3), (Idle, 3)])).await.unwrap_err();
-    assert_eq!((refused.code(), keys(&tmux).len()), ("not_working", 1));
+    assert_eq!((refused.code().as_str(), keys(&tmux).len()), ("not_working", 1));
 
     let tmux = terminal(&[&shows("")]);
     let refused = interrupt(&tmux, &place(&tmux), &mut Scripted(vec![(Idle, 3)])).await.unwrap_err();
-    assert_eq!((refused.code(), keys(&tmux).len()), ("not_working", 0));
+    assert_eq!((refused.code().as_str(), keys(&tmux).len()), ("not_working", 0));
 }

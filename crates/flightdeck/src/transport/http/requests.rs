@@ -10,8 +10,8 @@ use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_protocol::asks::{AnswerAsk, SentAnswer};
 use flightdeck_protocol::daemon::HealthStatus;
 use flightdeck_protocol::sessions::MarkSeen;
-use flightdeck_protocol::{ErrorCode, Request};
-use serde_json::{Map, Value, json};
+use flightdeck_protocol::{AskRefusal, ErrorCode, PlainError, Request};
+use serde_json::{Map, Value};
 
 use crate::app::{App, AppError, AskError, Handle};
 
@@ -99,7 +99,7 @@ pub(super) async fn healthz(State(app): State<App>) -> Response {
 /// The error as a response. Each kind of error has the body that its clients know.
 pub(super) fn failed(error: AppError) -> Response {
     match error {
-        AppError::Refused(refused) => (StatusCode::CONFLICT, axum::Json(refused.json())).into_response(),
+        AppError::Refused(refused) => (StatusCode::CONFLICT, axum::Json(refused.details())).into_response(),
         AppError::Ask(error) => ask_failed(&error),
         error => refuse(status(error.code()), error.to_string()),
     }
@@ -110,8 +110,8 @@ fn ask_failed(error: &AskError) -> Response {
         AskError::DoesNotFit(_) | AskError::Unreadable(_) => StatusCode::UNPROCESSABLE_ENTITY,
         error => status(error.code()),
     };
-    let body =
-        json!({ "error": error.code(), "message": error.to_string(), "resolution": error.resolution() });
+    let (message, resolution) = (error.to_string(), error.resolution().cloned());
+    let body = AskRefusal { error: error.code(), message, resolution };
     (status, axum::Json(body)).into_response()
 }
 
@@ -124,6 +124,6 @@ fn status(code: ErrorCode) -> StatusCode {
     }
 }
 
-pub(super) fn refuse(status: StatusCode, why: String) -> Response {
-    (status, axum::Json(json!({ "error": why }))).into_response()
+pub(super) fn refuse(status: StatusCode, error: String) -> Response {
+    (status, axum::Json(PlainError { error })).into_response()
 }
