@@ -26,17 +26,52 @@ pub fn check(schema: Option<&Map<String, Value>>, content: &Map<String, Value>) 
     Ok(())
 }
 
+/// The type that a form gives one of its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldType<'a> {
+    Text,
+    Number,
+    Integer,
+    Boolean,
+    List,
+    /// A type that forms are not meant to have.
+    Other(&'a str),
+}
+
+impl<'a> FieldType<'a> {
+    fn new(name: &'a str) -> Self {
+        match name {
+            "string" => Self::Text,
+            "number" => Self::Number,
+            "integer" => Self::Integer,
+            "boolean" => Self::Boolean,
+            "array" => Self::List,
+            other => Self::Other(other),
+        }
+    }
+
+    /// Its name in the schema.
+    pub fn as_str(self) -> &'a str {
+        match self {
+            Self::Text => "string",
+            Self::Number => "number",
+            Self::Integer => "integer",
+            Self::Boolean => "boolean",
+            Self::List => "array",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// `None` if the form has no such field, or gives it no type.
+pub fn field_type<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<FieldType<'a>> {
+    str(object(object(schema, "properties")?, name)?, "type").map(FieldType::new)
+}
+
 fn fits(name: &str, field: &Map<String, Value>, value: &Value) -> Result<(), String> {
-    let kind = str(field, "type").unwrap_or_default();
-    let right = match kind {
-        "string" => value.is_string(),
-        "number" => value.is_number(),
-        "integer" => value.as_f64().is_some_and(|n| n.fract() == 0.0),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        _ => true,
-    };
-    if !right {
+    if let Some(kind) = str(field, "type").map(FieldType::new)
+        && !is_of_type(value, kind)
+    {
         return Err(format!("the field `{name}` wants {}", article(kind)));
     }
     let choices = list(field, "enum");
@@ -46,12 +81,23 @@ fn fits(name: &str, field: &Map<String, Value>, value: &Value) -> Result<(), Str
     Ok(())
 }
 
-fn article(kind: &str) -> String {
+fn is_of_type(value: &Value, kind: FieldType<'_>) -> bool {
     match kind {
-        "string" => "text".to_owned(),
-        "integer" => "a whole number".to_owned(),
-        "boolean" => "true or false".to_owned(),
-        other => format!("a {other}"),
+        FieldType::Text => value.is_string(),
+        FieldType::Number => value.is_number(),
+        FieldType::Integer => value.as_f64().is_some_and(|n| n.fract() == 0.0),
+        FieldType::Boolean => value.is_boolean(),
+        FieldType::List => value.is_array(),
+        FieldType::Other(_) => true,
+    }
+}
+
+fn article(kind: FieldType<'_>) -> String {
+    match kind {
+        FieldType::Text => "text".to_owned(),
+        FieldType::Integer => "a whole number".to_owned(),
+        FieldType::Boolean => "true or false".to_owned(),
+        other => format!("a {}", other.as_str()),
     }
 }
 
@@ -80,5 +126,20 @@ mod tests {
             "\"green\" is not among the choices of `colour`"
         );
         assert_eq!(refused(json!({"name": "x", "nmae": "y"})), "the form has no field `nmae`");
+    }
+
+    #[test]
+    fn a_field_has_the_type_that_the_schema_names() {
+        let schema = json!({"properties": {"a": {"type": "string"}, "b": {"type": "array"},
+            "c": {"type": "date"}, "d": {}}});
+        let kind = |name| field_type(schema.as_object().unwrap(), name);
+        let kinds = ["a", "b", "c", "d", "e"].map(kind);
+        assert_eq!(
+            kinds,
+            [Some(FieldType::Text), Some(FieldType::List), Some(FieldType::Other("date")), None, None]
+        );
+        for name in ["string", "number", "integer", "boolean", "array", "date"] {
+            assert_eq!(FieldType::new(name).as_str(), name);
+        }
     }
 }

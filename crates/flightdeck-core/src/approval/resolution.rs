@@ -80,6 +80,28 @@ pub enum HoldEnd {
 }
 
 impl AskOutcome {
+    /// The name on the wire, with spaces: for a sentence.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Denied => "denied",
+            Self::DeniedAndInterrupted => "denied and interrupted",
+            Self::Answered => "answered",
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+            Self::Accepted => "accepted",
+            Self::Declined => "declined",
+            Self::Cancelled => "cancelled",
+            Self::AnsweredInTerminal => "answered in terminal",
+            Self::RefusedInTerminal => "refused in terminal",
+            Self::TimedOut => "timed out",
+            Self::SessionEnded => "session ended",
+            Self::ClientDied => "client died",
+            Self::ClosedWhileAway => "closed while away",
+            Self::AnswerInTerminal => "answer in terminal",
+        }
+    }
+
     /// Whether the ask was answered through Flightdeck. The sender of the answer then delivers the verdict.
     pub fn is_ours(self) -> bool {
         use AskOutcome::{AnswerInTerminal, AnsweredInTerminal, RefusedInTerminal};
@@ -107,6 +129,20 @@ impl AskOutcome {
     }
 }
 
+impl AnsweredBy {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Web => "web",
+            Self::Cli => "cli",
+            Self::Tui => "tui",
+            Self::Api => "api",
+            Self::Policy => "policy",
+            Self::Terminal => "terminal",
+        }
+    }
+}
+
 impl HoldEnd {
     pub fn as_str(self) -> &'static str {
         match self {
@@ -123,6 +159,43 @@ impl HoldEnd {
             Self::Closed => AskOutcome::RefusedInTerminal,
             Self::TimedOut => AskOutcome::TimedOut,
             Self::Released => AskOutcome::AnswerInTerminal,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_words_of_an_outcome_are_its_name_on_the_wire() {
+        use AskOutcome::*;
+        let outcomes = [
+            Allowed,
+            Denied,
+            DeniedAndInterrupted,
+            Answered,
+            Approved,
+            Rejected,
+            Accepted,
+            Declined,
+            Cancelled,
+            AnsweredInTerminal,
+            RefusedInTerminal,
+            TimedOut,
+            SessionEnded,
+            ClientDied,
+            ClosedWhileAway,
+            AnswerInTerminal,
+        ];
+        for outcome in outcomes {
+            assert_eq!(json!(outcome), outcome.words().replace(' ', "_"));
+        }
+        use AnsweredBy::{Api, Cli, Policy, Terminal, Tui, Web};
+        for by in [Web, Cli, Tui, Api, Policy, Terminal] {
+            assert_eq!(json!(by), by.as_str());
         }
     }
 }

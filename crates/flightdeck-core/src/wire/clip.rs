@@ -110,6 +110,26 @@ fn mark<'a>(cut: &'a mut Map<String, Value>, input: Option<&Value>) -> &'a mut V
     &mut cut[MARK]
 }
 
+/// Whether a text or a key in the value was shortened. A text that contains the mark itself counts as shortened.
+pub fn is_clipped(value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_clipped_text(text),
+        Value::Array(items) => items.iter().any(is_clipped),
+        Value::Object(fields) => has_clipped_field(fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// [`is_clipped`] for an object.
+pub fn has_clipped_field(fields: &Map<String, Value>) -> bool {
+    fields.iter().any(|(key, value)| is_clipped_text(key) || is_clipped(value))
+}
+
+/// As [`shortened`] and the notes about omitted items end.
+fn is_clipped_text(text: &str) -> bool {
+    text.ends_with(" clipped]") && text.contains("…[")
+}
+
 /// Whether a person decides on it, or has decided.
 fn asks(name: Option<HookName>, payload: &Map<String, Value>) -> bool {
     matches!(name, Some(HookName::PermissionRequest | HookName::Elicitation))

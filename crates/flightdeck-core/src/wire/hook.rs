@@ -3,10 +3,12 @@
 use serde_json::{Map, Value};
 
 use crate::limits::SESSION_ID_BYTES_MAX;
+use crate::time::Timestamp;
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::text;
 
 const NAME: &str = "hook_event_name";
+const FIRED_AT: &str = "fired_at";
 
 /// Why a payload is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,4 +60,14 @@ impl HookDraft {
     pub fn hold_timeout_s(&self) -> Option<u32> {
         self.env.get("hold_s").and_then(Value::as_u64).and_then(|seconds| u32::try_from(seconds).ok())
     }
+}
+
+/// Whether the environment of a hook says when it fired.
+pub fn has_fired_at(env: &Map<String, Value>) -> bool {
+    env.contains_key(FIRED_AT)
+}
+
+/// Sets when the hook fired.
+pub fn set_fired_at(env: &mut Map<String, Value>, at: Timestamp) {
+    env.insert(FIRED_AT.to_owned(), at.to_string().into());
 }

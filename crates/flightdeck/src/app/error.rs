@@ -5,7 +5,6 @@ use flightdeck_core::approval::verdict::DoesNotFit;
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_protocol::terminal::TerminalRefusal;
 use flightdeck_protocol::{ErrorCode, ErrorReply};
-use serde_json::Value;
 
 use crate::engine::{NotStored, Stopped};
 use crate::store::StoreError;
@@ -121,12 +120,9 @@ impl AskError {
 
 /// `allowed (web)`
 fn in_words(resolution: &ResolutionCard) -> String {
-    let word = |value: Result<Value, _>| {
-        value.ok().and_then(|v| v.as_str().map(|s| s.replace('_', " "))).unwrap_or_default()
-    };
-    let how = word(serde_json::to_value(resolution.how));
+    let how = resolution.how.words();
     match resolution.by.filter(|_| resolution.how.is_ours()) {
-        Some(by) => format!("{how} ({})", word(serde_json::to_value(by))),
-        None => how,
+        Some(by) => format!("{how} ({})", by.as_str()),
+        None => how.to_owned(),
     }
 }

@@ -6,9 +6,11 @@ use std::io::{BufRead, IsTerminal, Write};
 use anyhow::{Context, bail};
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question};
-use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome, NeedKind};
+use flightdeck_core::approval::form::{FieldType, field_type};
+use flightdeck_core::approval::resolution::{AnsweredBy, NeedKind};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::wire::clip::has_clipped_field;
 use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
 use serde_json::{Map, Value};
 
@@ -85,14 +87,9 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     if args.json {
         out.json(&resolution.json()?)?;
     } else {
-        writeln!(out, "{}: {}", summary(ask), outcome_words(resolution.decode()?.how)?)?;
+        writeln!(out, "{}: {}", summary(ask), resolution.decode()?.how.words())?;
     }
     Ok(0)
-}
-
-/// `denied and interrupted`: the name on the wire with spaces.
-fn outcome_words(outcome: AskOutcome) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(&outcome)?.trim_matches('"').replace('_', " "))
 }
 
 impl AnswerArgs {
@@ -141,23 +138,8 @@ const PART_ONLY: &str = "Only a part of it is in the log; its terminal shows all
 
 /// Whether even the log has only a part of the request.
 fn is_cut(ask: &AskCard) -> bool {
-    let whole = ask.tool_input.as_ref().is_some_and(|input| !input.iter().any(|(k, v)| cut(k) || has_cut(v)));
+    let whole = ask.tool_input.as_ref().is_some_and(|input| !has_clipped_field(input));
     ask.kind != NeedKind::Elicitation && !whole
-}
-
-fn has_cut(value: &Value) -> bool {
-    match value {
-        Value::String(text) => cut(text),
-        Value::Array(items) => items.iter().any(has_cut),
-        Value::Object(fields) => fields.iter().any(|(key, value)| cut(key) || has_cut(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-/// Whether the daemon shortened the text. A text that contains the mark itself counts as shortened: the person is then asked
-/// once more.
-fn cut(text: &str) -> bool {
-    text.ends_with(" clipped]") && text.contains("…[")
 }
 
 fn open_asks(cards: &[Card]) -> impl Iterator<Item = (&Card, &AskCard)> {
@@ -256,8 +238,7 @@ fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
             }
         }
         NeedKind::Plan => {
-            let plan = ask.tool_input.as_ref().and_then(|i| i.get("plan")?.as_str()).unwrap_or_default();
-            text += &format!("{}\n", plain(plan));
+            text += &format!("{}\n", plain(ask.plan().unwrap_or_default()));
         }
         NeedKind::Elicitation => {
             let schema = serde_json::to_string_pretty(&ask.requested_schema).unwrap_or_default();
@@ -352,15 +333,13 @@ fn chosen(question: &Question, pick: &str) -> anyhow::Result<OneOrMany> {
 
 /// Reads each value as the type that the form gives its field.
 fn fields(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Map<String, Value>> {
-    let kinds = ask.requested_schema.as_ref().and_then(|s| s.get("properties"));
     let mut content = Map::new();
     for field in &args.field {
         let (name, text) = field.split_once('=').with_context(|| format!("{field:?} is not NAME=VALUE"))?;
-        let kind = kinds.and_then(|k| k.get(name)?.get("type")?.as_str()).unwrap_or("string");
-        let value = match kind {
-            "string" => Value::from(text),
-            _ => serde_json::from_str(text)
-                .with_context(|| format!("`{name}` needs a {kind}, not {text:?}"))?,
+        let value = match ask.requested_schema.as_ref().and_then(|schema| field_type(schema, name)) {
+            None | Some(FieldType::Text) => Value::from(text),
+            Some(kind) => serde_json::from_str(text)
+                .with_context(|| format!("`{name}` needs a {}, not {text:?}", kind.as_str()))?,
         };
         content.insert(name.to_owned(), value);
     }
@@ -398,7 +377,7 @@ mod tests {
         let cut = |mut input: Value, bytes: usize| {
             let map = input.as_object_mut().unwrap();
             clip::shorten(map, bytes);
-            map.iter().any(|(key, value)| super::cut(key) || has_cut(value))
+            has_clipped_field(map)
         };
         let many: Vec<u32> = (0..3000).collect();
         assert!(!cut(json!({ "content": "short", "deep": { "list": [1, 2] } }), 1000));

@@ -12,8 +12,8 @@ use flightdeck_core::log::record::EventId;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::{self, card::Card};
-use flightdeck_core::wire::hook::HookDraft;
-use serde::Serialize;
+use flightdeck_core::wire::hook::{HookDraft, has_fired_at, set_fired_at};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::{draw, out::Out};
@@ -35,8 +35,8 @@ pub(super) fn run(args: &ReplayArgs, out: &mut Out) -> anyhow::Result<u8> {
             continue;
         }
         let place = || format!("{} line {}", args.file.display(), i + 1);
-        let object: Map<String, Value> = serde_json::from_str(&line).with_context(place)?;
-        let record = apply(&mut fleet, object, i as u64 + 1, line.len()).with_context(place)?;
+        let hook: ReplayLine = serde_json::from_str(&line).with_context(place)?;
+        let record = apply(&mut fleet, hook, i as u64 + 1, line.len()).with_context(place)?;
         print(&fleet, &record, args.json, out)?;
     }
     Ok(0)
@@ -48,6 +48,36 @@ fn read(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
     }
     let file = std::fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     Ok(Box::new(std::io::BufReader::new(file)))
+}
+
+/// One line of the file: a hook payload, a capture, or a spooled frame.
+#[derive(Deserialize)]
+struct ReplayLine {
+    #[serde(default, deserialize_with = "number")]
+    t_ms: Option<i64>,
+    /// The payload in a capture.
+    #[serde(default, deserialize_with = "object")]
+    event: Option<Map<String, Value>>,
+    /// The payload in a spooled frame.
+    #[serde(default, deserialize_with = "object")]
+    args: Option<Map<String, Value>>,
+    #[serde(default, deserialize_with = "object")]
+    env: Option<Map<String, Value>>,
+    /// All other fields: the payload, if the line is one.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// A value of another type counts as absent: a payload may have a field of that name.
+fn number<'de, D: Deserializer<'de>>(d: D) -> Result<Option<i64>, D::Error> {
+    Ok(Value::deserialize(d)?.as_i64())
+}
+
+fn object<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Map<String, Value>>, D::Error> {
+    match Value::deserialize(d)? {
+        Value::Object(object) => Ok(Some(object)),
+        _ => Ok(None),
+    }
 }
 
 /// One line of the output with `--json`.
@@ -64,21 +94,14 @@ struct Applied {
     at: Timestamp,
 }
 
-fn apply(
-    fleet: &mut Fleet,
-    mut object: Map<String, Value>,
-    seq: u64,
-    bytes: usize,
-) -> anyhow::Result<Applied> {
-    let t_ms = object.get("t_ms").and_then(Value::as_i64);
-    let mut part = |names: [&str; 2]| names.iter().find_map(|n| object.remove(*n)?.as_object().cloned());
-    let (payload, env) = (part(["event", "args"]), part(["env", "env"]));
+fn apply(fleet: &mut Fleet, hook: ReplayLine, seq: u64, bytes: usize) -> anyhow::Result<Applied> {
+    let ReplayLine { t_ms, event, args, env, rest } = hook;
     let mut env = env.unwrap_or_default();
     let wall = t_ms.map_or(fleet.now(), Timestamp::from_millis);
-    if t_ms.is_some() && !env.is_empty() && !env.contains_key("fired_at") {
-        env.insert("fired_at".into(), Value::from(wall.to_string()));
+    if t_ms.is_some() && !env.is_empty() && !has_fired_at(&env) {
+        set_fired_at(&mut env, wall);
     }
-    let draft = HookDraft { name_in_path: None, payload: payload.unwrap_or(object), env, bytes };
+    let draft = HookDraft { name_in_path: None, payload: event.or(args).unwrap_or(rest), env, bytes };
     let mut record = draft.into_record(EventId(u128::from(seq)))?;
     // Without times, the events are applied in the order of the file.
     let wall = if t_ms.is_none() && record.envelope.has_fired_at { record.fired_at } else { wall };

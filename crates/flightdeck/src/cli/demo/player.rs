@@ -7,10 +7,9 @@ use std::time::Duration;
 use flightdeck_core::log::hold_rules::HOLDS_MAX;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::time::Timestamp;
-use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_core::wire::hook::{HookDraft, set_fired_at};
 use flightdeck_protocol::hooks::Hook;
 use flightdeck_sim::fleet::{Fleet, Scribe, SimEvent, Verdict};
-use serde_json::Value;
 use tokio::task::JoinSet;
 
 use crate::client::AsyncClient;
@@ -110,6 +109,6 @@ fn record(event: SimEvent) -> anyhow::Result<Record> {
 }
 
 fn stamped(mut env: flightdeck_sim::Map, fired_ms: i64) -> flightdeck_sim::Map {
-    env.insert("fired_at".into(), Value::from(Timestamp::from_millis(fired_ms).to_string()));
+    set_fired_at(&mut env, Timestamp::from_millis(fired_ms));
     env
 }
