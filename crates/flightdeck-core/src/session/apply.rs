@@ -63,7 +63,7 @@ impl Session {
             _ => None,
         };
         let how = match &event.kind {
-            EventKind::RegistryReported(word) => self.closed_how(closed_by_registry(&word.status)),
+            EventKind::RegistryReported(word) => self.outcome_unless_away(closed_by_registry(&word.status)),
             kind => closed_by_event(kind),
         };
         self.close_asks(how, by, event.into());

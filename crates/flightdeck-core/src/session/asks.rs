@@ -260,7 +260,7 @@ fn interrupted(tool: Option<String>) -> AgentState {
     AgentState::Idle(IdleReason::Interrupted { tool })
 }
 
-/// AskOutcome an ask ended whose need was closed by an event of this kind.
+/// How an ask ended if an event of this kind closed its need.
 pub(super) fn closed_by_event(kind: &EventKind) -> AskOutcome {
     use EventKind as K;
     match kind {

@@ -55,8 +55,8 @@ impl Session {
             && self.turn.interrupted_at.is_some_and(|at| at > began)
     }
 
-    /// AskOutcome an ask ended that a registry entry closed.
-    pub(super) fn closed_how(&self, how: AskOutcome) -> AskOutcome {
+    /// How an ask ended that a registry entry closed: "closed while away" if our hooks were away in this turn, otherwise `how`.
+    pub(super) fn outcome_unless_away(&self, how: AskOutcome) -> AskOutcome {
         if self.main.away_since.is_some() { AskOutcome::ClosedWhileAway } else { how }
     }
 

@@ -94,7 +94,7 @@ impl Session {
         if due < view.heard_at + SETTLE || is_older {
             return;
         }
-        let how = self.closed_how(closed_by_registry(&view.status));
+        let how = self.outcome_unless_away(closed_by_registry(&view.status));
         self.take_word(&view);
         self.close_asks(how, None, cause(&view));
         self.show(cause(&view), self.says_the_same(&view));
