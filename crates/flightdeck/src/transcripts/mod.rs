@@ -1,7 +1,8 @@
 //! Reads the client's transcripts: those of live sessions are followed, all others are indexed in the background.
 //!
 //! `notify` reports changed files. The core folds their lines. Results and read positions are stored together. A transcript
-//! changes a session's state in one case only: it grows although neither a hook nor the registry reported the session.
+//! says two things about state, both as events: that it grew although neither a hook nor the registry reported the session,
+//! and that the person interrupted a turn (decision 0016).
 
 pub mod fast_scan;
 mod folder_watches;
