@@ -14,6 +14,15 @@ use crate::rules::Rules;
 use crate::time::Timestamp;
 
 impl Session {
+    /// Applies one event to the process that it belongs to, usually the only one.
+    pub fn apply(&mut self, event: &Event, rules: &Rules) {
+        if self.beside.is_empty() && self.is_of_shown(event) {
+            self.apply_to_process(event, rules);
+        } else {
+            self.apply_to_one_of_several(event, rules);
+        }
+    }
+
     /// Applies one event to the process that the card shows. [`Session::apply`] chooses the process.
     pub(super) fn apply_to_process(&mut self, event: &Event, rules: &Rules) {
         if event.envelope.clock_back {

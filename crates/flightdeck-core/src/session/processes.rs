@@ -48,12 +48,9 @@ struct CardBefore {
 }
 
 impl Session {
-    /// Applies one event to the process it belongs to.
-    pub fn apply(&mut self, event: &Event, rules: &Rules) {
-        if self.beside.is_empty() && self.is_of_shown(event) {
-            return self.apply_to_process(event, rules);
-        }
-        let apply = |s: &mut Self| s.apply_to_one_of_several(event, rules);
+    /// Chooses the process that the event belongs to and applies the event to it.
+    pub(super) fn apply_to_one_of_several(&mut self, event: &Event, rules: &Rules) {
+        let apply = |s: &mut Self| s.apply_keeping_newest_message(event, rules);
         match self.owner(event) {
             Owner::Shown => self.change(None, event.into(), apply),
             Owner::Beside(n) => self.change(Some(n), event.into(), apply),
@@ -72,7 +69,7 @@ impl Session {
     }
 
     /// The last message on the card is the newest one of all processes, in whatever order their prompts arrive.
-    fn apply_to_one_of_several(&mut self, event: &Event, rules: &Rules) {
+    fn apply_keeping_newest_message(&mut self, event: &Event, rules: &Rules) {
         let newest = self.beside.iter().filter_map(|process| process.turn.started_at).max();
         let is_older = newest.is_some_and(|newest| event.fired_at < newest);
         let message = self.last_user_message.clone().filter(|_| is_older);
@@ -83,7 +80,7 @@ impl Session {
     }
 
     /// Also true while one of the two is unknown.
-    fn is_of_shown(&self, event: &Event) -> bool {
+    pub(super) fn is_of_shown(&self, event: &Event) -> bool {
         match event.envelope.pid {
             Some(pid) if self.seat.pid.is_some() => {
                 let proc_start = event.envelope.proc_start.as_deref();
