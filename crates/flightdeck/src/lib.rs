@@ -5,7 +5,7 @@ pub mod cli;
 pub mod client;
 pub mod clock;
 pub mod config;
-mod daemon;
+pub mod daemon;
 pub mod default_status_line;
 pub mod engine;
 pub mod frame;

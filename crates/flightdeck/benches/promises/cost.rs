@@ -1,14 +1,11 @@
 //! What one event costs, in fleets of different size and in sessions of different age.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use flightdeck::engine::changes::{SubscribeFrom, Subscription};
-use flightdeck::engine::housekeeping::Keeper;
-use flightdeck::engine::{Engine, EngineHandle};
-use flightdeck::health::Health;
-use flightdeck::store::{RetentionPolicy, Store};
+use flightdeck::engine::{Engine, EngineHandle, EngineParts};
+use flightdeck::store::Store;
 use flightdeck::transcripts::follow::WatchList;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
@@ -81,19 +78,8 @@ impl Bench {
         let store = Store::open(&world.path().join(format!("{n}.db")))?.store;
         let bench = Self::folding(sessions, history)?;
         let Target::Fold(fleet) = bench.target else { return Ok(bench) };
-        let keeper = Keeper::new(RetentionPolicy::default());
-        // These sessions have no processes, so no task receives them.
-        let (occupants, _) = tokio::sync::mpsc::channel(1);
-        let health = Arc::new(Health::default());
-        let (engine, handle) = Engine::new(
-            *fleet,
-            store,
-            health,
-            keeper,
-            WatchList::default(),
-            flightdeck::clock::now,
-            occupants,
-        );
+        let transcripts = Box::new(WatchList::default());
+        let (engine, handle) = Engine::new(EngineParts { transcripts, ..EngineParts::new(*fleet, store) });
         runtime.spawn(engine.run());
         let watching = runtime.block_on(handle.subscribe(SubscribeFrom::Now))?;
         Ok(Self { target: Target::Engine(handle, watching), ..bench })

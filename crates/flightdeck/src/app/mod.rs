@@ -41,24 +41,24 @@ use crate::store::Store;
 use crate::terminal::Terminals;
 use crate::transcripts::history::History;
 
-/// The parts of the daemon that the use cases work with. A clone shares them.
+/// The parts of the daemon that the use cases work with. A clone shares them. Transports only call its methods.
 #[derive(Clone, Debug)]
 pub struct App {
-    pub engine: EngineHandle,
-    pub store: Store,
-    pub health: Arc<Health>,
-    pub registrar: Arc<Registrar>,
+    pub(crate) engine: EngineHandle,
+    pub(crate) store: Store,
+    pub(crate) health: Arc<Health>,
+    pub(crate) registrar: Arc<Registrar>,
     /// The address of the board.
-    pub url: Arc<str>,
+    pub(crate) url: Arc<str>,
     /// How often a stream without changes sends a heartbeat.
-    pub heartbeat_every: Duration,
-    pub history: Arc<History>,
-    pub prices: Arc<PriceTable>,
-    pub holds: Arc<HeldHooks>,
-    pub hold_rules: HoldRules,
+    pub(crate) heartbeat_every: Duration,
+    pub(crate) history: Arc<History>,
+    pub(crate) prices: Arc<PriceTable>,
+    pub(crate) holds: Arc<HeldHooks>,
+    pub(crate) hold_rules: HoldRules,
     /// As it was read at the start.
-    pub policy: Arc<Policy>,
-    pub terminals: Arc<Terminals>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) terminals: Arc<Terminals>,
 }
 
 /// A use case: what a request does and what it is answered with.

@@ -21,6 +21,11 @@ struct DaemonFile {
     pub version: String,
 }
 
+/// The name of this machine.
+pub(crate) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// Each watched process and each viewer needs a file descriptor: the limit is raised to what the system allows.
 pub(super) fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -2,6 +2,7 @@
 
 mod home;
 mod listen;
+mod parts;
 mod port;
 mod start;
 
@@ -15,9 +16,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-pub(crate) use self::start::start;
 #[cfg(test)]
-pub(crate) use self::start::start_engine;
+pub(crate) use self::home::host_name;
+pub use self::parts::{DaemonParts, StartedParts};
+pub(crate) use self::start::start;
 use crate::app::holds::HeldHooks;
 use crate::app::registration::Registrar;
 use crate::config::Config;

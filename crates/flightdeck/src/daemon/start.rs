@@ -4,27 +4,15 @@ use std::io;
 use std::sync::Arc;
 
 use axum::serve::ListenerExt;
-use flightdeck_core::approval::ask::Ask;
-use flightdeck_core::approval::resolution::HoldEnd;
 use flightdeck_core::fleet::Occupant;
-use flightdeck_core::log::approvals::hold_ended_record;
-use flightdeck_core::log::record::Record;
-use flightdeck_core::session::Session;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::{Options, Running, home, listen};
+use super::{DaemonParts, Options, Running, StartedParts, home, listen};
 use crate::app::App;
-use crate::app::holds::HeldHooks;
 use crate::app::hook_watch;
 use crate::app::registration::{Registered, Registrar};
-use crate::clock::{self, Clock};
-use crate::config::Config;
-use crate::engine::housekeeping::Keeper;
-use crate::engine::restore;
-use crate::engine::{Engine, EngineHandle};
-use crate::health::Health;
 use crate::ingest::{Sink, drain, liveness, registry};
 use crate::paths::Paths;
 use crate::settings::{Registration, SettingsFile, Via};
@@ -34,7 +22,7 @@ use crate::transcripts::follow::{WatchList, follow};
 use crate::transcripts::history::index;
 use crate::transport::connections::{Bounded, CONNECTIONS_MAX};
 use crate::transport::gate::Gate;
-use crate::transport::{HEARTBEAT_EVERY, http, socket};
+use crate::transport::{http, socket};
 
 pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let Options { paths, config, .. } = &options;
@@ -50,30 +38,25 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let addr = listener.local_addr()?;
     let url = listen::url_of(addr);
 
-    let health = Arc::new(Health::default());
     let store = open_store(paths, &mut notes)?;
     let watch_list = WatchList::new(options.config_dir.as_ref().map(|dir| dir.join("projects")));
     let (seats, new_seats) = mpsc::channel(liveness::SEATS_WAITING_MAX);
-    let holds = Arc::<HeldHooks>::default();
-    let (engine, engine_task) =
-        start_engine(&store, config, &health, &watch_list, clock::now, seats, &holds).await?;
     let hold_seconds = file.installed().ok().flatten().and_then(|i| i.hold_seconds);
     let registrar = Registrar::new(file, registration(&options, addr.port()), options.hooks, paths.spool());
-    let registrar = Arc::new(registrar.simulated(options.simulated));
-    let app = App {
-        engine: engine.clone(),
-        store: store.clone(),
-        health: Arc::clone(&health),
-        registrar: Arc::clone(&registrar),
-        url: url.as_str().into(),
-        heartbeat_every: HEARTBEAT_EVERY,
-        history: Arc::default(),
+    let parts = DaemonParts {
+        rules: config.rules(Some(home::host_name())),
         prices: Arc::new(config.prices()?),
-        holds: Arc::clone(&holds),
+        retention: config.retention(),
+        watch_list: watch_list.clone(),
+        seats,
+        url: url.clone(),
         hold_rules: config.hold_rules(hold_seconds.unwrap_or(config.hold_seconds())),
-        policy: Arc::new(config.policy.clone()),
-        terminals: Arc::new(Terminals::new(config.focus_command.clone())),
+        policy: config.policy.clone(),
+        terminals: Terminals::new(config.focus_command.clone()),
+        ..DaemonParts::new(store.clone(), registrar.simulated(options.simulated))
     };
+    let StartedParts { app, engine, engine_task, .. } = parts.start().await?;
+    let App { registrar, holds, health, .. } = app.clone();
 
     let mut readers = start_ingest(&app, &options, new_seats).await?;
     readers.extend(start_transcripts(&app, &options, watch_list));
@@ -166,57 +149,6 @@ fn open_store(paths: &Paths, notes: &mut Vec<String>) -> anyhow::Result<Store> {
         notes.push(note);
     }
     Ok(opened.store)
-}
-
-pub(crate) async fn start_engine(
-    store: &Store,
-    config: &Config,
-    health: &Arc<Health>,
-    watch_list: &WatchList,
-    clock: impl Into<Clock>,
-    seats: mpsc::Sender<Occupant>,
-    holds: &Arc<HeldHooks>,
-) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let started = std::time::Instant::now();
-    let restored = restore::restore_priced(store, config.rules(Some(host)), &config.prices()?).await?;
-    tracing::info!(
-        sessions = restored.fleet.len(),
-        replayed = restored.replayed,
-        unreadable = restored.unreadable,
-        from_snapshot = restored.from_snapshot,
-        took_ms = started.elapsed().as_millis() as u64,
-        "the fleet is restored"
-    );
-    // Only for reports on health: an event that cannot be read counts as none.
-    if let Ok(Some(last)) = store.event(store.last_seq().await?).await {
-        health.metrics.heard_at(last.received_at);
-    }
-    let released: Vec<Record> = restored.fleet.held_asks().map(released).collect();
-    let keeper = Keeper::new(config.retention());
-    let (engine, handle) = Engine::new(
-        restored.fleet,
-        store.clone(),
-        Arc::clone(health),
-        keeper,
-        watch_list.clone(),
-        clock,
-        seats,
-    );
-    let engine = engine.with_outbox(restored.outbox).with_holds(Arc::clone(holds));
-    let task = tokio::spawn(engine.run());
-    if !released.is_empty()
-        && let Err(error) = handle.append(released).await
-    {
-        // The disk is full, perhaps. A board with asks that cannot be answered is better than no board.
-        tracing::error!(%error, "could not append the end of holds of the last daemon; their asks stay open");
-    }
-    Ok((handle, task))
-}
-
-/// The hook was held by the last daemon: only the terminal can answer the ask now.
-fn released((session, ask): (&Session, &Ask)) -> Record {
-    hold_ended_record(&session.id, &ask.id, HoldEnd::Released, clock::fresh_id())
 }
 
 async fn serve(

@@ -45,11 +45,11 @@ use self::housekeeping::Keeper;
 pub use self::known_ask::KnownAsk;
 pub use self::outbox::Outbox;
 pub use self::overview::Overview;
-use self::ports::NoHolds;
 pub use self::ports::{HookHolds, TranscriptWatch};
-use crate::clock::{Clock, Steady};
+use self::ports::{NoHolds, NoTranscripts};
+use crate::clock::{self, Clock, Steady};
 use crate::health::Health;
-use crate::store::{Appended, Store};
+use crate::store::{Appended, RetentionPolicy, Store};
 
 /// Inputs that may wait for the engine. Further senders wait until there is room.
 pub const INPUTS_WAITING_MAX: usize = 1024;
@@ -136,16 +136,42 @@ pub struct Engine {
     holds: Arc<dyn HookHolds>,
 }
 
+/// What an engine works with.
+#[derive(Debug)]
+pub struct EngineParts {
+    pub fleet: Fleet,
+    pub store: Store,
+    pub health: Arc<Health>,
+    pub keeper: Keeper,
+    pub transcripts: Box<dyn TranscriptWatch>,
+    pub clock: Clock,
+    /// Receives each session whose process became known, to watch that process.
+    pub seats: mpsc::Sender<Occupant>,
+    /// The effects that could not be carried out while the fleet was restored.
+    pub outbox: Outbox,
+    pub holds: Arc<dyn HookHolds>,
+}
+
+impl EngineParts {
+    /// With the wall clock, an empty outbox, and without transcripts, held hooks and watched processes.
+    pub fn new(fleet: Fleet, store: Store) -> Self {
+        Self {
+            fleet,
+            store,
+            health: Arc::default(),
+            keeper: Keeper::new(RetentionPolicy::default()),
+            transcripts: Box::new(NoTranscripts),
+            clock: clock::now.into(),
+            seats: mpsc::channel(1).0,
+            outbox: Outbox::default(),
+            holds: Arc::new(NoHolds),
+        }
+    }
+}
+
 impl Engine {
-    pub fn new(
-        fleet: Fleet,
-        store: Store,
-        health: Arc<Health>,
-        keeper: Keeper,
-        transcripts: impl TranscriptWatch + 'static,
-        clock: impl Into<Clock>,
-        seats: mpsc::Sender<Occupant>,
-    ) -> (Self, EngineHandle) {
+    pub fn new(parts: EngineParts) -> (Self, EngineHandle) {
+        let EngineParts { fleet, store, health, keeper, transcripts, clock, seats, outbox, holds } = parts;
         let (sender, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
         let mut changes = Changes::new(health.boot.clone());
         for session in fleet.sessions().filter(|s| view::on_board(s)) {
@@ -161,24 +187,15 @@ impl Engine {
             unwritten: BTreeSet::new(),
             health,
             inputs,
-            clock: Steady::new(clock.into()),
+            clock: Steady::new(clock),
             stamped: Timestamp::default(),
             keeper,
-            outbox: Outbox::default(),
+            outbox,
             seats,
-            transcripts: Box::new(transcripts),
-            holds: Arc::new(NoHolds),
+            transcripts,
+            holds,
         };
         (engine, EngineHandle { inputs: sender })
-    }
-
-    pub fn with_holds(self, holds: Arc<impl HookHolds + 'static>) -> Self {
-        Self { holds, ..self }
-    }
-
-    /// With the effects that could not be carried out while the fleet was restored.
-    pub fn with_outbox(self, outbox: Outbox) -> Self {
-        Self { outbox, ..self }
     }
 
     /// Runs until it is stopped, or until every handle is gone.

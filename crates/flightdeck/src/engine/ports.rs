@@ -23,7 +23,16 @@ pub trait HookHolds: Debug + Send + Sync {
     fn release(&self, ask_id: &str);
 }
 
-/// For an engine without [`super::Engine::with_holds`]: no hook is held.
+/// No transcript is read.
+#[derive(Debug)]
+pub(super) struct NoTranscripts;
+
+impl TranscriptWatch for NoTranscripts {
+    fn touched(&self, _: &Session) {}
+    fn forget(&self, _: &SessionId) {}
+}
+
+/// No hook is held.
 #[derive(Debug)]
 pub(super) struct NoHolds;
 

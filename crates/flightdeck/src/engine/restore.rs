@@ -17,7 +17,7 @@ pub struct Restored {
     pub from_snapshot: bool,
     pub replayed: u64,
     pub unreadable: u64,
-    /// Effects that could not be carried out, for [`super::Engine::with_outbox`].
+    /// Effects that could not be carried out, for [`super::EngineParts`].
     pub outbox: Outbox,
 }
 

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::rules::Rules;
-use flightdeck_core::session::Session;
 use flightdeck_core::wire::hook::HookDraft;
 use futures_util::FutureExt;
 use serde_json::json;
@@ -15,8 +14,8 @@ use tokio::task::JoinSet;
 
 use super::*;
 use crate::clock;
+use crate::store::Memory;
 use crate::store::faulty::{Fault, Faulty, Switch};
-use crate::store::{Memory, RetentionPolicy};
 
 fn hook(session: &str, name: &str) -> Record {
     hook_saying(session, name, ("prompt", "do it"))
@@ -27,14 +26,6 @@ fn hook_saying(session: &str, name: &str, (field, value): (&str, &str)) -> Recor
     let payload = payload.as_object().unwrap().clone();
     let draft = HookDraft { name_in_path: None, payload, env: Default::default(), bytes: 100 };
     draft.into_record(clock::fresh_id()).unwrap()
-}
-
-#[derive(Debug)]
-struct NoTranscripts;
-
-impl TranscriptWatch for NoTranscripts {
-    fn touched(&self, _: &Session) {}
-    fn forget(&self, _: &SessionId) {}
 }
 
 /// An engine whose store executes one command for each permit.
@@ -57,10 +48,8 @@ impl Stage {
         let gate = Arc::clone(&permits);
         let pace = async move || gate.acquire().await.unwrap().forget();
         let (store, work) = Store::as_task(Box::new(backend), pace);
-        let (fleet, keeper) = (Fleet::new(Rules::default()), Keeper::new(RetentionPolicy::default()));
-        let seats = mpsc::channel(1).0;
-        let (engine, handle) =
-            Engine::new(fleet, store.clone(), Arc::default(), keeper, NoTranscripts, clock, seats);
+        let parts = EngineParts::new(Fleet::new(Rules::default()), store.clone());
+        let (engine, handle) = Engine::new(EngineParts { clock: clock.into(), ..parts });
         let mut tasks = JoinSet::new();
         tasks.spawn(work);
         tasks.spawn(engine.run());

@@ -1,4 +1,4 @@
-//! A daemon in the simulation: the parts of `daemon.rs` that do not depend on the machine, assembled in the same way.
+//! A daemon in the simulation: [`DaemonParts`] over a simulated disk, clock and socket.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,21 +15,20 @@ use crate::app::App;
 use crate::app::holds::HeldHooks;
 use crate::app::registration::Registrar;
 use crate::config::Config;
+use crate::daemon::{DaemonParts, StartedParts, host_name};
 use crate::engine::EngineHandle;
-use crate::health::Health;
 use crate::ingest::Sink;
 use crate::ingest::drain::{self, Drained};
 use crate::settings::{ClientVersion, Registration, SettingsFile};
 use crate::store::Store;
 use crate::store::faulty::Faulty;
-use crate::transcripts::follow::WatchList;
 use crate::transport::socket::serve_connection;
 
 /// The same as in `drain::watch`, which gets its hints from the kernel.
 const SETTLE: Duration = Duration::from_millis(100);
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-pub(super) struct Daemon {
+pub(super) struct SimulatedDaemon {
     pub(super) engine: EngineHandle,
     task: JoinHandle<()>,
     holds: Arc<HeldHooks>,
@@ -53,7 +52,7 @@ impl Door {
     }
 }
 
-impl Daemon {
+impl SimulatedDaemon {
     /// `None` if the disk fails during the start. The next start finds what this one left.
     pub(super) async fn start(world: &World, config: &Config, prices: &Arc<PriceTable>) -> Option<Self> {
         let backend = Faulty::reopened(world.open_disk(), world.switch.clone()).ok()?;
@@ -61,14 +60,20 @@ impl Daemon {
         let pacing = Arc::clone(world);
         let (store, work) = Store::as_task(Box::new(backend), async move || pacing.pace().await);
         tasks.spawn(work);
-        let health = Arc::new(Health::default());
         let clock = {
             let world = Arc::clone(world);
             move || world.now()
         };
-        let (tail, seats, holds) = (WatchList::default(), mpsc::channel(1).0, Arc::<HeldHooks>::default());
-        let started = crate::daemon::start_engine(&store, config, &health, &tail, clock, seats, &holds).await;
-        let Ok((engine, task)) = started else {
+        let parts = DaemonParts {
+            rules: config.rules(Some(host_name())),
+            prices: Arc::clone(prices),
+            retention: config.retention(),
+            clock: clock.into(),
+            url: "http://127.0.0.1:1".to_owned(),
+            hold_rules: HoldRules::new(config.hold_seconds()),
+            ..DaemonParts::new(store.clone(), registrar(world))
+        };
+        let Ok(StartedParts { mut app, engine_task: task, .. }) = parts.start().await else {
             // The disk failed while the daemon released the asks that the last one held.
             let dead = world.switch.is_dead();
             if dead {
@@ -80,29 +85,12 @@ impl Daemon {
             }
             return None;
         };
-        let engine = match &world.planted {
-            None => engine,
-            Some(_) => {
-                let (engine, work) = planted::between(Arc::clone(world), engine, store.clone());
-                tasks.spawn(work);
-                engine
-            }
-        };
-        let hold_rules = HoldRules::new(config.hold_seconds());
-        let app = App {
-            engine: engine.clone(),
-            store: store.clone(),
-            health: Arc::clone(&health),
-            registrar: Arc::new(registrar(world)),
-            url: "http://127.0.0.1:1".into(),
-            heartbeat_every: Duration::from_secs(15),
-            history: Arc::default(),
-            prices: Arc::clone(prices),
-            terminals: Arc::default(),
-            holds: Arc::clone(&holds),
-            hold_rules,
-            policy: Arc::default(),
-        };
+        if world.planted.is_some() {
+            let (engine, work) = planted::between(Arc::clone(world), app.engine, store.clone());
+            tasks.spawn(work);
+            app.engine = engine;
+        }
+        let App { engine, health, holds, .. } = app.clone();
         let sink = Sink { engine: engine.clone(), health: Arc::clone(&health) };
         drain::drain_at(&sink, &world.spool(), world.now()).await;
         let (callers, calls) = mpsc::unbounded_channel();

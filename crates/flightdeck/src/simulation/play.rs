@@ -11,12 +11,13 @@ use tokio::task::JoinSet;
 use tracing::Dispatch;
 
 use super::clients::{self, NeverReads, Sent, Viewer};
-use super::daemon::Daemon;
+use super::daemon::SimulatedDaemon;
 use super::plan::{INPUTS_MIN, Plan, TROUBLES_MIN, Trouble};
 use super::planted::Bug;
 use super::truth::{Truth, must, same, text};
 use super::world::{Inside, Log, World};
 use crate::config::Config;
+use crate::daemon::host_name;
 use crate::engine::changes::{REPLAY_BYTES_MIN, REPLAY_CHANGES_MAX, SubscribeFrom};
 use crate::store::Store;
 use crate::store::faulty::Fault;
@@ -92,7 +93,7 @@ pub(super) fn play(seed: u64, bug: Option<Bug>) -> Result<Played, Broken> {
 struct Play {
     plan: Plan,
     world: World,
-    daemon: Option<Daemon>,
+    daemon: Option<SimulatedDaemon>,
     truth: Truth,
     viewer: Viewer,
     hooks: JoinSet<()>,
@@ -105,8 +106,7 @@ struct Play {
 
 impl Play {
     fn new(plan: Plan, world: World) -> Self {
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let truth = Truth::new(Config::default().rules(Some(host)));
+        let truth = Truth::new(Config::default().rules(Some(host_name())));
         let (viewer, hooks, played) = (Viewer::default(), JoinSet::new(), Played::default());
         Self { plan, world, daemon: None, truth, viewer, hooks, unread: None, played, fired_before: 0 }
     }
@@ -159,7 +159,7 @@ impl Play {
 
     async fn start(&mut self) {
         while self.daemon.is_none() {
-            self.daemon = Daemon::start(&self.world, &self.plan.config, &PRICES).await;
+            self.daemon = SimulatedDaemon::start(&self.world, &self.plan.config, &PRICES).await;
             self.played.starts += 1;
             if self.world.switch.is_dead() {
                 self.kill().await;
@@ -381,7 +381,7 @@ impl Play {
         same("what the viewer saw", &text(&shown), &text(&cards))
     }
 
-    async fn check_bounds(&self, daemon: &Daemon) -> Result<(), String> {
+    async fn check_bounds(&self, daemon: &SimulatedDaemon) -> Result<(), String> {
         let past = daemon
             .engine
             .subscribe(SubscribeFrom::After(format!("{}-0", daemon.boot())))

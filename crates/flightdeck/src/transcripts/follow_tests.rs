@@ -17,8 +17,7 @@ use super::follow::{WatchList, follow};
 use super::history::{History, index};
 use super::{locate, standalone_scan};
 use crate::clock;
-use crate::engine::housekeeping::Keeper;
-use crate::engine::{Engine, EngineHandle};
+use crate::engine::{Engine, EngineHandle, EngineParts};
 use crate::store::faulty::{Fault, Faulty, Switch};
 use crate::store::{Memory, Store};
 use crate::usage::Tally;
@@ -32,8 +31,8 @@ pub(super) struct Stage {
     disk: Switch,
 }
 
-/// A daemon without transports.
-pub(super) struct TestDaemon {
+/// An engine and the tasks that read transcripts.
+pub(super) struct EngineWithTranscripts {
     pub(super) engine: EngineHandle,
     pub(super) store: Store,
     pub(super) history: Arc<History>,
@@ -58,20 +57,13 @@ impl Stage {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
-    pub(super) async fn daemon(&self) -> TestDaemon {
+    pub(super) async fn daemon(&self) -> EngineWithTranscripts {
         let backend = Faulty::reopened(Box::new(self.memory.clone()), self.disk.clone()).unwrap();
         let store = Store::with_backend(Box::new(backend)).unwrap();
         let watch_list = WatchList::new(Some(self.projects()));
-        let keeper = Keeper::new(crate::store::RetentionPolicy::default());
-        let (engine, handle) = Engine::new(
-            Fleet::new(Rules::default()),
-            store.clone(),
-            Arc::default(),
-            keeper,
-            watch_list.clone(),
-            clock::now,
-            tokio::sync::mpsc::channel(1).0,
-        );
+        let parts = EngineParts::new(Fleet::new(Rules::default()), store.clone());
+        let transcripts = Box::new(watch_list.clone());
+        let (engine, handle) = Engine::new(EngineParts { transcripts, ..parts });
         let prices = Arc::new(PriceTable::shipped().clone());
         let history = Arc::<History>::default();
         let tasks = vec![
@@ -85,14 +77,14 @@ impl Stage {
             )),
             tokio::spawn(index(Arc::clone(&history), self.projects(), store.clone(), watch_list.clone())),
         ];
-        TestDaemon { engine: handle, store, history, watch_list, tasks }
+        EngineWithTranscripts { engine: handle, store, history, watch_list, tasks }
     }
     fn report(&self) -> crate::usage::Report {
         standalone_scan::report(&self.projects(), PriceTable::shipped(), TimeZone::UTC, None, clock::now()).0
     }
 }
 
-impl TestDaemon {
+impl EngineWithTranscripts {
     pub(super) async fn hook(&self, stage: &Stage, session: &str, name: &str) {
         self.hook_in(stage, session, name, std::path::Path::new("/w/api")).await;
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use flightdeck_core::log::from_registry;
 use serde_json::{Value, json};
 
-use super::follow_tests::{Stage, TestDaemon, answer, block_on, out};
+use super::follow_tests::{EngineWithTranscripts, Stage, answer, block_on, out};
 use crate::clock;
 
 fn put(path: &Path, text: &str) {
@@ -83,7 +83,7 @@ fn the_clients_own_task_list_is_on_the_card() {
     });
 }
 
-async fn registry_reports(daemon: &TestDaemon, session: &str, cwd: &str) {
+async fn registry_reports(daemon: &EngineWithTranscripts, session: &str, cwd: &str) {
     let now = clock::now().as_millis();
     let entry = json!({"pid": 1, "procStart": "1", "sessionId": session, "cwd": cwd, "startedAt": now,
         "status": "busy", "statusUpdatedAt": now});

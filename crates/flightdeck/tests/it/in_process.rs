@@ -6,17 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use flightdeck::app::App;
-use flightdeck::app::holds::HeldHooks;
 use flightdeck::app::registration::Registrar;
-use flightdeck::engine::{Engine, EngineHandle, NotStored};
-use flightdeck::engine::{housekeeping::Keeper, restore};
+use flightdeck::daemon::{DaemonParts, StartedParts};
+use flightdeck::engine::{EngineHandle, NotStored};
 use flightdeck::health::Health;
 use flightdeck::ingest::Sink;
 use flightdeck::ingest::drain::drain_at;
 use flightdeck::settings::{ClientVersion, Registration, SettingsFile};
-use flightdeck::store::{Appended, RetentionPolicy, Store};
+use flightdeck::store::{Appended, Store};
 use flightdeck::transcripts::follow::{WatchList, follow};
+use flightdeck::transcripts::history::History;
 use flightdeck::transport::gate::Gate;
 use flightdeck::transport::http::front;
 use flightdeck_core::approval::policy::Policy;
@@ -24,6 +23,7 @@ use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::usage::price::PriceTable;
 use flightdeck_e2e::testkit::SocketClient;
 use flightdeck_e2e::testkit::http::{self, Response};
 use serde_json::Value;
@@ -40,7 +40,8 @@ pub(crate) struct InProcessDaemon {
     pub(crate) addr: SocketAddr,
     pub(crate) health: Arc<Health>,
     engine: EngineHandle,
-    app: App,
+    store: Store,
+    history: Arc<History>,
     watch_list: WatchList,
     clock: Arc<AtomicI64>,
     socket: PathBuf,
@@ -106,51 +107,48 @@ impl Builder {
         let clock = Arc::new(AtomicI64::new(now.as_millis()));
         let health = Arc::new(Health::default());
         let watch_list = WatchList::default();
-        let (addr, app) = runtime.block_on(async {
-            let restored = restore::restore(&store, rules).await.unwrap();
-            let reading = Arc::clone(&clock);
-            let (engine, handle) = Engine::new(
-                restored.fleet,
-                store.clone(),
-                Arc::clone(&health),
-                Keeper::new(RetentionPolicy::default()),
-                watch_list.clone(),
-                move || Timestamp::from_millis(reading.load(Ordering::SeqCst)),
-                tokio::sync::mpsc::channel(1).0,
-            );
-            let holds = Arc::<HeldHooks>::default();
-            tokio::spawn(engine.with_holds(Arc::clone(&holds)).run());
+        let (addr, engine, history) = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let addr = listener.local_addr().unwrap();
-            let file =
-                SettingsFile::new(&folder.path().join("settings.json"), &folder.path().join("backups"));
-            let registration =
-                Registration::new("/opt/flightdeck".as_ref(), folder.path(), ClientVersion::assumed());
-            let spool = folder.path().join("spool");
-            let registrar = Arc::new(Registrar::new(file, registration, true, spool));
-            let app = App {
-                engine: handle,
-                store,
+            let reading = Arc::clone(&clock);
+            let now = move || Timestamp::from_millis(reading.load(Ordering::SeqCst));
+            let parts = DaemonParts {
                 health: Arc::clone(&health),
-                registrar,
-                url: format!("http://{addr}").into(),
+                rules,
+                clock: now.into(),
+                watch_list: watch_list.clone(),
+                url: format!("http://{addr}"),
                 heartbeat_every,
-                history: Arc::default(),
-                terminals: Arc::default(),
-                prices: Arc::new(flightdeck::config::Config::default().prices().unwrap()),
-                holds: Arc::clone(&holds),
                 hold_rules,
-                policy: Arc::new(policy),
+                policy,
+                ..DaemonParts::new(store.clone(), registrar(folder.path()))
             };
+            let StartedParts { app, engine, history, .. } = parts.start().await.unwrap();
             let gate = Arc::new(Gate::new(addr, &[], None, Arc::clone(&health)));
             let hooks = UnixListener::bind(&socket).unwrap();
             tokio::spawn(flightdeck::transport::socket::serve(hooks, app.clone()));
-            tokio::spawn(axum::serve(listener, front(app.clone(), gate)).into_future());
-            (addr, app)
+            tokio::spawn(axum::serve(listener, front(app, gate)).into_future());
+            (addr, engine, history)
         });
-        let engine = app.engine.clone();
-        InProcessDaemon { runtime, addr, health, engine, app, watch_list, clock, socket, _folder: folder }
+        InProcessDaemon {
+            runtime,
+            addr,
+            health,
+            engine,
+            store,
+            history,
+            watch_list,
+            clock,
+            socket,
+            _folder: folder,
+        }
     }
+}
+
+fn registrar(folder: &Path) -> Registrar {
+    let file = SettingsFile::new(&folder.join("settings.json"), &folder.join("backups"));
+    let registration = Registration::new("/opt/flightdeck".as_ref(), folder, ClientVersion::assumed());
+    Registrar::new(file, registration, true, folder.join("spool"))
 }
 
 impl InProcessDaemon {
@@ -164,7 +162,8 @@ impl InProcessDaemon {
 
     /// Follows the transcripts that the database names.
     pub(crate) fn following_transcripts(self) -> Self {
-        let App { store, engine, prices, history, .. } = self.app.clone();
+        let (store, engine, history) = (self.store.clone(), self.engine.clone(), Arc::clone(&self.history));
+        let prices = Arc::new(PriceTable::shipped().clone());
         self.runtime.spawn(follow(self.watch_list.clone(), store, engine, prices, history));
         self
     }

@@ -1,0 +1,152 @@
+//! The parts of a daemon that do not depend on the machine, assembled in one way for the daemon and for the tests of it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flightdeck_core::approval::ask::Ask;
+use flightdeck_core::approval::policy::Policy;
+use flightdeck_core::approval::resolution::HoldEnd;
+use flightdeck_core::fleet::Occupant;
+use flightdeck_core::log::approvals::hold_ended_record;
+use flightdeck_core::log::hold_rules::HoldRules;
+use flightdeck_core::log::record::Record;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::session::Session;
+use flightdeck_core::usage::price::PriceTable;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::app::App;
+use crate::app::holds::HeldHooks;
+use crate::app::registration::Registrar;
+use crate::clock::{self, Clock};
+use crate::config::Config;
+use crate::engine::housekeeping::Keeper;
+use crate::engine::restore::{self, Restored};
+use crate::engine::{Engine, EngineHandle, EngineParts};
+use crate::health::Health;
+use crate::store::{RetentionPolicy, Store, StoreError};
+use crate::terminal::Terminals;
+use crate::transcripts::follow::WatchList;
+use crate::transcripts::history::History;
+use crate::transport::HEARTBEAT_EVERY;
+
+/// What a daemon is made of: [`DaemonParts::new`] gives a daemon without configuration, and [`DaemonParts::start`] starts it.
+#[derive(Debug)]
+pub struct DaemonParts {
+    pub store: Store,
+    pub registrar: Arc<Registrar>,
+    pub health: Arc<Health>,
+    pub rules: Rules,
+    pub prices: Arc<PriceTable>,
+    pub retention: RetentionPolicy,
+    pub clock: Clock,
+    /// The sessions whose transcripts are to be read.
+    pub watch_list: WatchList,
+    /// Receives each session whose process became known, to watch that process.
+    pub seats: mpsc::Sender<Occupant>,
+    /// The address of the board.
+    pub url: String,
+    pub heartbeat_every: Duration,
+    pub hold_rules: HoldRules,
+    pub policy: Policy,
+    pub terminals: Terminals,
+}
+
+/// A daemon whose engine runs.
+#[derive(Debug)]
+pub struct StartedParts {
+    pub app: App,
+    pub engine: EngineHandle,
+    /// How far the transcripts are read.
+    pub history: Arc<History>,
+    pub engine_task: JoinHandle<()>,
+}
+
+impl DaemonParts {
+    pub fn new(store: Store, registrar: Registrar) -> Self {
+        Self {
+            store,
+            registrar: Arc::new(registrar),
+            health: Arc::default(),
+            rules: Rules::default(),
+            prices: Arc::new(PriceTable::shipped().clone()),
+            retention: RetentionPolicy::default(),
+            clock: clock::now.into(),
+            watch_list: WatchList::default(),
+            seats: mpsc::channel(1).0,
+            url: String::new(),
+            heartbeat_every: HEARTBEAT_EVERY,
+            hold_rules: HoldRules::new(Config::default().hold_seconds()),
+            policy: Policy::default(),
+            terminals: Terminals::default(),
+        }
+    }
+
+    /// Restores the fleet, starts the engine with the effects that are left to carry out, and ends the holds of the last daemon.
+    pub async fn start(self) -> Result<StartedParts, StoreError> {
+        let restored = self.restore().await?;
+        let released: Vec<Record> = restored.fleet.held_asks().map(released).collect();
+        let holds = Arc::<HeldHooks>::default();
+        let (engine, handle) = Engine::new(EngineParts {
+            health: Arc::clone(&self.health),
+            keeper: Keeper::new(self.retention),
+            transcripts: Box::new(self.watch_list),
+            clock: self.clock,
+            seats: self.seats,
+            outbox: restored.outbox,
+            holds: Arc::clone(&holds) as _,
+            ..EngineParts::new(restored.fleet, self.store.clone())
+        });
+        let engine_task = tokio::spawn(engine.run());
+        append_released(&handle, released).await;
+        let history = Arc::<History>::default();
+        let app = App {
+            engine: handle.clone(),
+            store: self.store,
+            health: self.health,
+            registrar: self.registrar,
+            url: self.url.into(),
+            heartbeat_every: self.heartbeat_every,
+            history: Arc::clone(&history),
+            prices: self.prices,
+            holds,
+            hold_rules: self.hold_rules,
+            policy: Arc::new(self.policy),
+            terminals: Arc::new(self.terminals),
+        };
+        Ok(StartedParts { app, engine: handle, history, engine_task })
+    }
+
+    async fn restore(&self) -> Result<Restored, StoreError> {
+        let started = Instant::now();
+        let restored = restore::restore_priced(&self.store, self.rules.clone(), &self.prices).await?;
+        tracing::info!(
+            sessions = restored.fleet.len(),
+            replayed = restored.replayed,
+            unreadable = restored.unreadable,
+            from_snapshot = restored.from_snapshot,
+            took_ms = started.elapsed().as_millis() as u64,
+            "the fleet is restored"
+        );
+        // Only for reports on health: an event that cannot be read counts as none.
+        if let Ok(Some(last)) = self.store.event(self.store.last_seq().await?).await {
+            self.health.metrics.heard_at(last.received_at);
+        }
+        Ok(restored)
+    }
+}
+
+/// The hook was held by the last daemon: only the terminal can answer the ask now.
+fn released((session, ask): (&Session, &Ask)) -> Record {
+    hold_ended_record(&session.id, &ask.id, HoldEnd::Released, clock::fresh_id())
+}
+
+async fn append_released(engine: &EngineHandle, released: Vec<Record>) {
+    if !released.is_empty()
+        && let Err(error) = engine.append(released).await
+    {
+        // The disk is full, perhaps. A board with asks that cannot be answered is better than no board.
+        tracing::error!(%error, "could not append the end of holds of the last daemon; their asks stay open");
+    }
+}
