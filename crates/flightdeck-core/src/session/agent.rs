@@ -82,13 +82,13 @@ pub(crate) struct AgentContext<'a> {
 }
 
 /// The state after `kind` and the rule that led to it; `None` if the state stays.
-pub(crate) fn next(
+pub(crate) fn next_state(
     state: &AgentState,
     kind: &EventKind,
     around: AgentContext<'_>,
 ) -> Option<(AgentState, Rule)> {
     use EventKind as K;
-    let AgentContext { ledger, running_child, rules, .. } = around;
+    let running_child = around.running_child;
     let (to, rule) = match (state, kind) {
         (_, K::SessionEnded { reason }) => (Ended(reason.clone()), Rule::SaidItEnded),
         // The client restarts its own session after compaction; the turn goes on.
@@ -107,7 +107,20 @@ pub(crate) fn next(
             (Working(Activity::Background { agents: agents - 1 }), Rule::SubagentStopped)
         }
         _ if around.from_child => return None,
+        _ => return next_in_turn(state, kind, around),
+    };
+    Some((to, rule))
+}
 
+/// The rows of the main agent while the session lives.
+fn next_in_turn(
+    state: &AgentState,
+    kind: &EventKind,
+    around: AgentContext<'_>,
+) -> Option<(AgentState, Rule)> {
+    use EventKind as K;
+    let AgentContext { ledger, rules, .. } = around;
+    let (to, rule) = match (state, kind) {
         (_, K::SetupStarted) => (Working(Setup), Rule::SetupRan),
         // Typed while the turn runs: the client queues the message and the turn goes on.
         (_, K::Prompted { by: Prompter::Person, .. }) if around.typed_ahead => return None,
@@ -131,9 +144,8 @@ pub(crate) fn next(
         (_, K::ToolEnded { outcome: ToolOutcome::Failed { .. }, tool }) if rules.tool_failure_needs_you => {
             (Idle(Failed { cause: tool.name.clone() }), Rule::ToolFailed)
         }
-        (_, K::ToolEnded { .. } | K::BatchEnded(_)) => after_tools(ledger),
+        (_, K::ToolEnded { .. } | K::BatchEnded(_) | K::ElicitationClosed) => after_tools(ledger),
 
-        (_, K::ElicitationClosed) => after_tools(ledger),
         (Working(Activity::Background { .. }), K::Notified(Notice::IdlePrompt)) => return None,
         (Working(_), K::Notified(Notice::IdlePrompt)) if !ledger.is_blocked() => {
             (Idle(TurnEnded), Rule::IdleNotice)
@@ -165,7 +177,9 @@ pub(crate) fn next(
         | (_, K::RegistryReported(_) | K::ProcessGone { .. } | K::TranscriptGrew)
         | (_, K::InterruptMarked | K::HooksSeen(_))
         // Answers from Flightdeck have theirs in session/asks.rs.
-        | (_, K::Answered { .. } | K::HoldEnded { .. }) => return None,
+        | (_, K::Answered { .. } | K::HoldEnded { .. })
+        // Start and end have theirs above.
+        | (_, K::SessionStarted { .. } | K::SessionEnded { .. }) => return None,
     };
     Some((to, rule))
 }

@@ -156,7 +156,7 @@ impl Session {
             EventKind::StopFailed { .. } if event.agent_id.is_some() => &EventKind::SubagentStopped,
             kind => kind,
         };
-        match agent::next(&self.main.state, kind, around) {
+        match agent::next_state(&self.main.state, kind, around) {
             None => false,
             Some((to, _)) if before.late => to == self.main.state,
             Some((to, rule)) => {

@@ -79,7 +79,7 @@ impl Child {
             print_mode,
             rules,
         };
-        if let Some((to, _)) = agent::next(&self.state, &event.kind, around)
+        if let Some((to, _)) = agent::next_state(&self.state, &event.kind, around)
             && to.is_working()
         {
             self.state = to;

@@ -27,35 +27,19 @@ impl Session {
                     self.model_at = at;
                 }
                 if !late && *source != StartSource::Compact {
-                    self.began_at = at;
-                    self.ended_at = None;
-                    self.replaced_by = None;
-                    self.background = Background::default();
-                    self.last_failure = None;
-                    self.turn.empty_queue(at);
-                    self.main.away_since = None;
+                    self.start_data(at);
                 }
             }
             EventKind::Prompted { text, by } if event.agent_id.is_none() => {
                 self.take_prompt(event, text, *by, before)
             }
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
-                let newest = self.last_failure.as_ref().map(|f| f.at).max(self.turn.started_at);
-                if newest.is_none_or(|t| t <= at) {
-                    self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
-                }
+                self.note_failure(Failure { tool: tool.name.clone(), error: error.clone(), at });
             }
             EventKind::Stopped { background, shells } if !late && event.agent_id.is_none() => {
                 self.background = *background;
                 self.background_shells.clone_from(shells);
-                self.main.away_since = None;
-                self.turn.stopped = Some(IdleReason::TurnEnded);
-                let goes_on = self.turn.goes_on_with_queue();
-                self.end_turn(at);
-                if goes_on {
-                    self.turn.started_at = self.turn.started_at.max(Some(at));
-                    self.turn.open = true;
-                }
+                self.stop_data(at);
             }
             EventKind::StopFailed { cause } if !late && event.agent_id.is_none() => {
                 self.turn.stopped = Some(IdleReason::Failed { cause: cause.clone() });
@@ -87,6 +71,37 @@ impl Session {
             }
             EventKind::Seen => self.seen = true,
             _ => {}
+        }
+    }
+
+    /// The session starts, or starts again.
+    fn start_data(&mut self, at: Timestamp) {
+        self.began_at = at;
+        self.ended_at = None;
+        self.replaced_by = None;
+        self.background = Background::default();
+        self.last_failure = None;
+        self.turn.empty_queue(at);
+        self.main.away_since = None;
+    }
+
+    /// The turn ended. With queued prompts, the next one begins at once.
+    fn stop_data(&mut self, at: Timestamp) {
+        self.main.away_since = None;
+        self.turn.stopped = Some(IdleReason::TurnEnded);
+        let goes_on = self.turn.goes_on_with_queue();
+        self.end_turn(at);
+        if goes_on {
+            self.turn.started_at = self.turn.started_at.max(Some(at));
+            self.turn.open = true;
+        }
+    }
+
+    /// Keeps the failure unless a newer one, or the prompt of a newer turn, is known.
+    fn note_failure(&mut self, failure: Failure) {
+        let newest = self.last_failure.as_ref().map(|f| f.at).max(self.turn.started_at);
+        if newest.is_none_or(|t| t <= failure.at) {
+            self.last_failure = Some(failure);
         }
     }
 

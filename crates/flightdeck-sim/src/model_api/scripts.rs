@@ -86,6 +86,11 @@ const UNTIL_GO: &str =
 
 /// The script of that name, or `None`.
 pub fn script(name: &str) -> Option<Vec<Step>> {
+    [commands, waits, questions, agents, failures].into_iter().find_map(|scripts| scripts(name))
+}
+
+/// Scripts that run tools, or only write.
+fn commands(name: &str) -> Option<Vec<Step>> {
     Some(match name {
         "hello" => vec![reply(vec![say("Hello from the stub model.")])],
         "bash" => then(
@@ -127,16 +132,72 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
             vec![bash("echo to-stdout; echo to-stderr >&2; exit 3", "Failing command")],
             "The command failed.",
         ),
+        "todos" => vec![
+            reply(vec![
+                tool(
+                    "TaskCreate",
+                    json!({"subject": "Write the parser", "description": "Parse JSONL lines", "activeForm": "Writing the parser"}),
+                ),
+                tool("TaskCreate", json!({"subject": "Write the tests", "description": "Cover the parser"})),
+            ]),
+            reply(vec![tool("TaskUpdate", json!({"taskId": "1", "status": "completed"}))]),
+            reply(vec![say("One of two is done.")]),
+        ],
+        "badtool" => then(vec![tool("NoSuchTool", json!({"x": 1}))], "That tool does not exist."),
+        _ => return None,
+    })
+}
+
+/// Scripts that take a while, in the foreground or in the background.
+fn waits(name: &str) -> Option<Vec<Step>> {
+    Some(match name {
         "sleep" => then(vec![bash(LONG_COMMAND, "Sleep a while")], "Slept."),
         "until" => then(vec![bash(UNTIL_GO, "Wait for a file")], "It is there."),
         "eleven" => eleven(),
         "slow" => vec![slow()],
         "writes" => vec![writes()],
-        "untilerr" => {
-            let mut steps = vec![reply(vec![bash(UNTIL_GO, "Wait, then fail")])];
-            steps.extend(error(400, "invalid_request_error", "messages: stub says no"));
-            steps
-        }
+        "hang" => vec![Step::Hang(Duration::from_secs(60))],
+        "bgtwo" => then(
+            vec![
+                background(UNTIL_GO, "First in background"),
+                background(LONG_COMMAND, "Second in background"),
+            ],
+            "Started two background commands.",
+        ),
+        "bgbash" => then(
+            vec![tool(
+                "Bash",
+                json!({"command": UNTIL_GO, "description": "Wait in background", "run_in_background": true}),
+            )],
+            "Started a background command.",
+        ),
+        _ => return None,
+    })
+}
+
+/// Scripts that ask the person.
+fn questions(name: &str) -> Option<Vec<Step>> {
+    Some(match name {
+        "ask" => then(vec![tool("AskUserQuestion", question())], "Thank you for the answer."),
+        "askmany" => then(vec![tool("AskUserQuestion", json!({"questions": [parts()]}))], "Noted."),
+        "asktwo" => then(
+            vec![tool("AskUserQuestion", json!({"questions": [question()["questions"][0], parts()]}))],
+            "Both noted.",
+        ),
+        "elicit" => then(vec![tool("mcp__lab__ask", json!({}))], "The server asked."),
+        "plan" => vec![
+            reply(vec![tool("Write", json!({"file_path": "@PLANFILE@", "content": PLAN}))]),
+            reply(vec![tool("ExitPlanMode", json!({"plan": PLAN}))]),
+            reply(vec![say("Plan handled.")]),
+        ],
+        "enterplan" => then(vec![tool("EnterPlanMode", json!({}))], "In plan mode."),
+        _ => return None,
+    })
+}
+
+/// Scripts with subagents, and what those do.
+fn agents(name: &str) -> Option<Vec<Step>> {
+    Some(match name {
         "subfail" => then(
             vec![agent("Fails at once", "SCRIPT:err400 go", "general-purpose", false)],
             "The agent was started.",
@@ -153,27 +214,6 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
             ],
             "Three agents were started.",
         ),
-        "bgtwo" => then(
-            vec![
-                background(UNTIL_GO, "First in background"),
-                background(LONG_COMMAND, "Second in background"),
-            ],
-            "Started two background commands.",
-        ),
-        "hang" => vec![Step::Hang(Duration::from_secs(60))],
-        "ask" => then(vec![tool("AskUserQuestion", question())], "Thank you for the answer."),
-        "askmany" => then(vec![tool("AskUserQuestion", json!({"questions": [parts()]}))], "Noted."),
-        "asktwo" => then(
-            vec![tool("AskUserQuestion", json!({"questions": [question()["questions"][0], parts()]}))],
-            "Both noted.",
-        ),
-        "elicit" => then(vec![tool("mcp__lab__ask", json!({}))], "The server asked."),
-        "plan" => vec![
-            reply(vec![tool("Write", json!({"file_path": "@PLANFILE@", "content": PLAN}))]),
-            reply(vec![tool("ExitPlanMode", json!({"plan": PLAN}))]),
-            reply(vec![say("Plan handled.")]),
-        ],
-        "enterplan" => then(vec![tool("EnterPlanMode", json!({}))], "In plan mode."),
         "subagent" => then(
             vec![say("Delegating."), agent("Count files", "SCRIPT:subwork count", "general-purpose", false)],
             "The subagent reported.",
@@ -195,25 +235,18 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
             vec![agent("Background agent", "SCRIPT:subslow go", "general-purpose", true)],
             "Launched a background agent.",
         ),
-        "bgbash" => then(
-            vec![tool(
-                "Bash",
-                json!({"command": UNTIL_GO, "description": "Wait in background", "run_in_background": true}),
-            )],
-            "Started a background command.",
-        ),
-        "todos" => vec![
-            reply(vec![
-                tool(
-                    "TaskCreate",
-                    json!({"subject": "Write the parser", "description": "Parse JSONL lines", "activeForm": "Writing the parser"}),
-                ),
-                tool("TaskCreate", json!({"subject": "Write the tests", "description": "Cover the parser"})),
-            ]),
-            reply(vec![tool("TaskUpdate", json!({"taskId": "1", "status": "completed"}))]),
-            reply(vec![say("One of two is done.")]),
-        ],
-        "badtool" => then(vec![tool("NoSuchTool", json!({"x": 1}))], "That tool does not exist."),
+        _ => return None,
+    })
+}
+
+/// Scripts whose reply fails or is unusual.
+fn failures(name: &str) -> Option<Vec<Step>> {
+    Some(match name {
+        "untilerr" => {
+            let mut steps = vec![reply(vec![bash(UNTIL_GO, "Wait, then fail")])];
+            steps.extend(error(400, "invalid_request_error", "messages: stub says no"));
+            steps
+        }
         "err400" => error(400, "invalid_request_error", "messages: stub says no"),
         "err401" => error(401, "authentication_error", "invalid x-api-key"),
         "err403" => error(403, "permission_error", "stub forbids"),
