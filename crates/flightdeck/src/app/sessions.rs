@@ -20,6 +20,7 @@ use crate::store::{EventsOf, PageFrom, SessionCursor, StoredSession};
 
 /// Most rows of one page, however many were asked for.
 const PAGE_ROWS_MAX: usize = 1000;
+/// Rows of a page if the request names no limit: more than a screen shows.
 const PAGE_ROWS: usize = 200;
 
 /// A session as it is listed: from the fleet, or as it was stored. A stored card may be of an older version, so it is

@@ -18,7 +18,7 @@ pub const SNAPSHOT_BYTES_PER_EVENT: usize = 512;
 /// How often old events are looked for.
 pub const RETAIN_EVERY: Duration = Duration::from_secs(600);
 /// Old events are also removed after a snapshot if the log exceeds its limit by this fraction: one eighth.
-pub const RETAIN_OVER: u64 = 8;
+pub const RETAIN_OVER_FRACTION: u64 = 8;
 /// When old events are first looked for after the start: early, because some daemons do not run long.
 pub const RETAIN_FIRST_AFTER: Duration = Duration::from_secs(30);
 
@@ -127,7 +127,7 @@ async fn save(fleet: Fleet, store: &Store) -> usize {
 
 /// Whether the log is so large that old events are removed now and not at the next interval.
 async fn is_too_large(store: &Store, policy: RetentionPolicy) -> bool {
-    let most = policy.max_bytes.saturating_add(policy.max_bytes / RETAIN_OVER);
+    let most = policy.max_bytes.saturating_add(policy.max_bytes / RETAIN_OVER_FRACTION);
     store.size_bytes().await.is_ok_and(|bytes| bytes > most)
 }
 

@@ -56,6 +56,8 @@ pub const INPUTS_WAITING_MAX: usize = 1024;
 /// Inputs taken at once: they share one transaction.
 pub const BATCH_INPUTS_MAX: usize = 256;
 
+/// How long the engine sleeps if no timer is set: any input wakes it.
+const IDLE_SLEEP_MAX: Millis = Millis::hours(1);
 /// Turns that other tasks get before a batch is stored: a bound on how long the first event of a batch waits.
 const GATHER_TURNS_MAX: usize = 8;
 
@@ -261,10 +263,10 @@ impl Engine {
         }
     }
 
-    /// How long until the next timer is due. An hour if there is none: a sleeping engine costs nothing.
+    /// How long until the next timer is due.
     fn until_next_timer(&mut self) -> std::time::Duration {
         let now = self.clock.now(self.fleet.now());
-        let due = self.fleet.next_wake().map_or(Millis::hours(1), |at| at - now);
+        let due = self.fleet.next_wake().map_or(IDLE_SLEEP_MAX, |at| at - now);
         std::time::Duration::from_millis(due.0.max(0) as u64)
     }
 

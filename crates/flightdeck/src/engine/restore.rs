@@ -10,6 +10,9 @@ use flightdeck_core::usage::price::PriceTable;
 use super::{Outbox, effects, outbox, snapshots};
 use crate::store::{Store, StoreError};
 
+/// Events between two log messages about a long replay: a second or two.
+const PROGRESS_EVERY_EVENTS: u64 = 100_000;
+
 /// The fleet, and how it was restored: for the log and `status`.
 #[derive(Debug)]
 pub struct Restored {
@@ -103,7 +106,7 @@ async fn replay(
             outbox.add(outbox::past_session(seq, &session, fleet.rules()));
         }
         outbox.flush_if_due(store).await;
-        if replayed % 100_000 < page.records.len() as u64 {
+        if replayed % PROGRESS_EVERY_EVENTS < page.records.len() as u64 {
             tracing::info!(replayed, "replaying the event log");
         }
     }

@@ -88,6 +88,9 @@ pub(super) struct Lock {
     _folder: File,
 }
 
+/// How often a lock that another process holds is tried again: an edit takes a few milliseconds.
+const POLL_EVERY: Duration = Duration::from_millis(5);
+
 /// Locks the folder itself, so no lock file is left behind and all Flightdeck homes use the same lock.
 pub(super) fn lock(folder: &Path) -> Result<Lock, SettingsError> {
     let file = File::open(folder).map_err(SettingsError::io("open", folder))?;
@@ -95,7 +98,7 @@ pub(super) fn lock(folder: &Path) -> Result<Lock, SettingsError> {
     loop {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(5));
+                std::thread::sleep(POLL_EVERY);
             }
             Err(rustix::io::Errno::WOULDBLOCK) => {
                 return Err(SettingsError::Locked {

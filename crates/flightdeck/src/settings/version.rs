@@ -157,12 +157,15 @@ fn first_line(out: ChildStdout, deadline: Instant) -> Option<String> {
     receive.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
 }
 
+/// How often the end of the child is checked: short against the time that the client takes to start.
+const POLL_EVERY: Duration = Duration::from_millis(5);
+
 fn finish(child: &mut Child, deadline: Instant) {
     while Instant::now() < deadline {
         if !matches!(child.try_wait(), Ok(None)) {
             return;
         }
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(POLL_EVERY);
     }
     // Both fail only if the child has already ended.
     let _ = child.kill();

@@ -138,7 +138,7 @@ impl Follower {
                     Some(path) => self.handle_changed_path(&path),
                     None => return,
                 },
-                () = tokio::time::sleep(sleep.unwrap_or(Duration::from_secs(3600))), if sleep.is_some() => {
+                () = tokio::time::sleep(sleep.unwrap_or_default()), if sleep.is_some() => {
                     let began = Instant::now();
                     self.read_due().await;
                     self.report_unhooked().await;

@@ -3,6 +3,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use flightdeck_core::log::record::Verbatim;
 use flightdeck_core::wire::hook::HookDraft;
@@ -21,6 +22,8 @@ use crate::frame::{FRAME_BYTES_MAX, Frame};
 
 /// Connections served at once. A hook needs one for a few milliseconds; more wait in the kernel's backlog.
 pub const CONNECTIONS_MAX: usize = 1024;
+/// Pause after a failed accept. The process is probably out of file descriptors: trying again at once would only spin.
+const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(50);
 /// Buffer that a connection keeps between two lines. Most lines fit, and a 20 MB hook does not stay in memory.
 const LINE_BYTES_KEPT_MAX: usize = 64 * 1024;
 
@@ -40,8 +43,7 @@ pub async fn serve(listener: UnixListener, app: App) {
             }
             Err(error) => {
                 tracing::warn!(%error, "the socket cannot accept a connection; trying again");
-                // The process is probably out of file descriptors: trying again at once would only spin.
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                tokio::time::sleep(ACCEPT_RETRY_AFTER).await;
             }
         }
     }
