@@ -11,8 +11,8 @@ type Edges = BTreeMap<String, BTreeSet<String>>;
 /// Every file with the files it imports, and the top-level modules with the reason of each import.
 pub(super) fn full(crates: &Crates, imports: &Imports) -> String {
     let mut text = String::new();
+    // Writing to a String cannot fail.
     for (krate, modules) in crates {
-        // Writing to a String cannot fail.
         let _ = writeln!(text, "\n{krate}: {} modules", modules.len());
         let root = Place { krate: krate.clone(), path: Vec::new() };
         for ((from, to), reason) in between_children(&root, imports) {
@@ -70,6 +70,7 @@ fn layers(
     for (from, to) in edges.filter(|(from, to)| from != to) {
         all.entry(from).or_default().insert(to);
     }
+    // Writing to a String cannot fail.
     let _ = writeln!(text, "{title}");
     let mut layer = 0;
     let mut done = BTreeSet::new();

@@ -103,6 +103,7 @@ fn row_by_row() -> String {
     text += "*Becomes* is group · state (icon, colour role). *Card says* is the label, then the status detail (working) or\n";
     text += "reason (waiting). *Also* is other data on the card that changed.\n";
     for section in SECTIONS {
+        // Writing to a String cannot fail.
         let _ = write!(text, "\n### {}\n\n", section.title);
         text += &table_head(&["event", "starting from", "becomes", "card says", "because", "also"]);
         for case in (section.cases)() {

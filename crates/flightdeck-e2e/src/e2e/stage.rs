@@ -448,6 +448,7 @@ impl Stage {
     /// Copies the registry: the client removes its entry when it exits.
     fn keep_registry(&self) {
         let folder = self.lab.dir().join("registry");
+        // Only for the person who reads the run later: a missing copy fails no scenario.
         let _ = fs::create_dir_all(&folder);
         for (id, entry) in self.lab.registry() {
             let _ = fs::write(folder.join(format!("{:02}-{id}.json", self.steps)), entry.to_string());

@@ -120,6 +120,7 @@ impl Empty {
 
 impl Drop for Empty {
     fn drop(&mut self) {
+        // Both fail only if the child has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

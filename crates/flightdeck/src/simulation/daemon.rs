@@ -122,6 +122,7 @@ impl SimulatedDaemon {
         *world.door.lock().unwrap() = None;
         self.holds.close();
         self.engine.stop().await;
+        // The simulated disk may fail; the next start reads what it has.
         let _ = self.store.close().await;
         self.tasks.shutdown().await;
     }

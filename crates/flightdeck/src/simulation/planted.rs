@@ -103,6 +103,7 @@ async fn pass_on(
     reply: Reply,
 ) {
     let ids: Vec<EventId> = records.iter().map(|record| record.id).collect();
+    // A sender that has gone and an engine that has stopped are as without the bug.
     let mut reply = Some(reply);
     match planted.bug {
         Bug::AcknowledgedBeforeAppend => {
@@ -139,5 +140,6 @@ fn remove_too_early(world: &World, ids: &[EventId]) {
     let ids: BTreeSet<_> = ids.iter().collect();
     let mut files = spool::list(&world.spool()).unwrap();
     files.retain(|file| ids.contains(&EventId(file.id)));
+    // A file that stays is drained twice, which the log notices.
     let _ = spool::remove(&files);
 }
