@@ -35,7 +35,7 @@ impl Fleet {
         }
     }
 
-    /// A hook of a client that has not read its settings again yet: what follows it will go unheard.
+    /// A hook of a client that has not read its settings again yet: what follows it will not be reported.
     pub(super) fn note_hook_while_away(&mut self, id: &SessionId, event: &Event) {
         let Some(since) = self.hooks_away_since else { return };
         if event.source == Source::Hook

@@ -1,6 +1,6 @@
 //! The record that Flightdeck's hooks are registered with the client, or are not.
 //!
-//! While they are away, the end of a turn goes unheard: an idle client then does not mean that the person interrupted it.
+//! While they are away, the end of a turn is not reported: an idle client then does not mean that the person interrupted it.
 
 use serde_json::{Map, json};
 

@@ -38,7 +38,7 @@ impl std::fmt::Display for EventId {
     }
 }
 
-/// Who told us.
+/// Where the record comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]

@@ -1,4 +1,4 @@
-//! Turns that Flightdeck could not hear to their end, because its hooks were away.
+//! Turns whose end no hook could report, because Flightdeck's hooks were not registered.
 
 use super::agent::{AgentState, IdleReason};
 use super::registry_view::RegistryView;
@@ -17,13 +17,13 @@ impl Session {
         self.main.state.is_working() || self.foremost_need().is_some()
     }
 
-    /// The hooks disappeared while it worked: the end of this turn may go unheard.
+    /// The hooks disappeared while it worked: the end of this turn may not be reported.
     pub(crate) fn hooks_left(&mut self, since: Timestamp) {
         self.main.away_since.get_or_insert(since);
     }
 
-    /// A hook arrived although the hooks in the settings are gone. Shortly after they went, the client has not read its
-    /// settings again; later, the session has hooks of its own (of a project) and is heard to its end.
+    /// A hook arrived although the settings no longer contain ours. Soon after the removal, the client has not reread its
+    /// settings. Later, a project registers our hooks too, and its sessions report every turn.
     pub(crate) fn heard_while_away(&mut self, since: Timestamp, at: Timestamp) {
         if at <= since + HOOKS_RELOAD_MAX {
             self.hooks_left(since);
@@ -41,7 +41,7 @@ impl Session {
         }
     }
 
-    /// Whether this turn may have ended unheard. An interrupt marker in the transcript says how it ended.
+    /// Whether this turn may have ended without a report. An interrupt marker in the transcript says how it ended.
     pub(super) fn ended_unheard(&self, view: &RegistryView) -> bool {
         self.main.away_since.is_some() && !self.is_marked_interrupted(view)
     }

@@ -72,7 +72,7 @@ impl Session {
         (of_this_turn && self.main.state.is_working()) || self.is_using_a_tool()
     }
 
-    /// The first sign of another turn than the one we know. After an Esc the client goes on with its queue, and no hook says
+    /// The first event of a turn that no prompt hook announced. After an Esc the client goes on with its queue, and no hook says
     /// so: the calls of the old turn are over.
     pub(super) fn leave_the_turn_before(&mut self, event: &Event) {
         let of_another = self.turn.is_another(event.facts.prompt_id.as_deref());

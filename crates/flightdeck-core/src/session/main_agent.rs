@@ -24,7 +24,7 @@ pub struct MainAgent {
     pub guessed_after: Option<Timestamp>,
     /// A hook of this session arrived since it began to work: hooks are registered, and an end without a Stop was an Esc.
     pub hooks_reach_us: bool,
-    /// Flightdeck's hooks went away at this time, during this turn. Its end may go unheard.
+    /// Flightdeck's hooks went away at this time, during this turn. Its end may not be reported.
     #[serde(default)]
     pub away_since: Option<Timestamp>,
 }

@@ -22,7 +22,7 @@ pub struct Turn {
     pub first_prompt_id: Option<String>,
     /// How the turn ended, if its own hook reported it.
     pub stopped: Option<IdleReason>,
-    /// Turns that are over, for events without a clock of their own.
+    /// Ids of ended turns: an event without a timestamp is late if it names one of them.
     pub ended_prompts: VecDeque<String>,
     /// When the client wrote the newest interrupt marker into the transcript.
     #[serde(default)]

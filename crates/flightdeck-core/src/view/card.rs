@@ -282,7 +282,7 @@ fn progress(session: &Session) -> Vec<Todo> {
     todos
 }
 
-/// The transcript names each task that ended, so it knows the number of shells. Without it, the hooks' bounds count.
+/// The transcript names each ended task, so its count is exact. Without a transcript, hooks give a lower and an upper bound.
 fn background(session: &Session) -> Background {
     let mut background = session.background;
     if let Some(told) = session.enrichment.as_deref().filter(|t| t.known.is_anything()) {

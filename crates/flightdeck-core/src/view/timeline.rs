@@ -59,7 +59,7 @@ impl TimelineEvent {
     }
 }
 
-/// Oldest first. Where it was read from says how to go on; `null` at the end.
+/// Oldest first. `next_after` or `next_before` is the cursor of the next page, depending on the direction; `null` on the last page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct EventPage {

@@ -17,7 +17,7 @@ const AROUND_MS: i64 = 1000;
 /// Shortest time that a state known only from the registry is shown.
 const SHOWN_MS_MIN: i64 = 250;
 
-/// The recorder looks now and then. The same status set anew: there was another in between, too short for it.
+/// The recorder polls. If an entry repeats its status with a new time, another status was written in between and missed.
 const BETWEEN_LOOKS: &str = "(between two looks)";
 
 /// A card came to show a state.

@@ -323,7 +323,7 @@ proptest! {
     }
 
     #[test]
-    fn hooks_that_look_at_the_clock_late_end_at_the_same_board(
+    fn hooks_with_late_timestamps_end_at_the_same_board(
         pick in any::<usize>(), moment in any::<usize>(),
         late in prop::collection::vec((0..SLOW_MS_MAX, 0..HEARD_MS_MAX), 60),
     ) {

@@ -1,5 +1,5 @@
 //! Records in the log when our hooks disappear from the client's settings and when they are back. Without them the end of a
-//! turn goes unheard, and the fold must know that.
+//! turn is not reported, and the fold must know that.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

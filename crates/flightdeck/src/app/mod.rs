@@ -56,7 +56,7 @@ pub struct App {
     pub(crate) prices: Arc<PriceTable>,
     pub(crate) holds: Arc<HeldHooks>,
     pub(crate) hold_rules: HoldRules,
-    /// As it was read at the start.
+    /// The policy of config.toml at the start of the daemon.
     pub(crate) policy: Arc<Policy>,
     pub(crate) terminals: Arc<Terminals>,
 }

@@ -9,7 +9,7 @@ use crate::ingest::spool::{self, SpoolStats};
 use crate::program;
 use crate::settings::{Lifetime, Registration, SettingsError, SettingsFile, SettingsOutcome, Status, Via};
 
-/// Without this hook the end of a turn goes unheard.
+/// Without this hook the end of a turn is not reported.
 const END_OF_TURN: &str = "Stop";
 
 #[derive(Debug)]
@@ -21,7 +21,8 @@ pub struct Registrar {
     spool: PathBuf,
     program: String,
     simulated: bool,
-    /// This daemon has seen its hooks registered. Only then their absence is news: they may never have been wanted.
+    /// This daemon has seen its hooks registered. Their absence is reported only after this: before, they may have been left
+    /// out on purpose.
     was_present: AtomicBool,
 }
 

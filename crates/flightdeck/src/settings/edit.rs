@@ -24,7 +24,7 @@ pub(super) struct Edit {
     pub(super) text: String,
 }
 
-/// The text with exactly these handlers of ours. Handlers that are already as wanted keep their position.
+/// The text with exactly these of our handlers. Handlers that are already as wanted keep their position.
 pub(super) fn merge(text: &str, path: &Path, wanted: &[(HookName, Value)]) -> Result<String, SettingsError> {
     let document = Document::read(text, path)?;
     let kept = current(&document, wanted, |found, wanted| found == wanted);

@@ -27,7 +27,7 @@ pub enum SettingsOutcome {
 pub struct SettingsChange {
     pub outcome: SettingsOutcome,
     pub path: PathBuf,
-    /// The events that have a handler of ours now.
+    /// The events that have one of our handlers now.
     pub registered: Vec<&'static str>,
     pub via: Option<Via>,
     pub status_line: StatusLineState,
@@ -71,9 +71,9 @@ pub struct Status {
     pub path: PathBuf,
     /// Events with the handler we would write, perhaps with another message for the spinner.
     pub registered: Vec<String>,
-    /// Events without any handler of ours.
+    /// Events without one of our handlers.
     pub missing: Vec<String>,
-    /// Events with a handler of ours that is not what we would write.
+    /// Events with one of our handlers that is not what we would write.
     pub stale: Vec<String>,
     pub via: Option<Via>,
     pub status_line: StatusLineState,

@@ -115,7 +115,7 @@ impl SettingsFile {
         })
     }
 
-    /// `None` if the file has no handler of ours.
+    /// `None` if the file has none of our handlers.
     pub fn installed(&self) -> Result<Option<Installed>, SettingsError> {
         let text = self.text(&file_io::real_path(&self.path)?)?;
         Ok(plan::installed(&Document::read(&text, &self.path)?))

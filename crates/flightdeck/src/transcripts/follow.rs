@@ -71,7 +71,7 @@ struct Follower {
     store: Store,
     engine: EngineHandle,
     prices: Arc<PriceTable>,
-    /// Told about changes of files that are not followed.
+    /// Notified of changes of files that are not followed.
     history: Arc<History>,
     hints: mpsc::Receiver<PathBuf>,
     /// A hint was lost: read every session.

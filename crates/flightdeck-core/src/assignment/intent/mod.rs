@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::INTENT_LINE_CHARS_MAX;
 use crate::text::one_line;
 
-/// What one message of an assignment wants. A person commands and answers, an agent does the rest.
+/// What one message of an assignment wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]

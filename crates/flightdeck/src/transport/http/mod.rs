@@ -26,7 +26,7 @@ use crate::app::App;
 /// Where hooks come in, and one of the routes of the table.
 const HOOK_PATH: &str = "/api/live/hook";
 
-/// What every connection speaks to: the gate, and behind it the routes.
+/// The service of every HTTP connection: the gate, then the routes.
 #[derive(Clone, Debug)]
 pub struct Front(Arc<Inside>);
 
