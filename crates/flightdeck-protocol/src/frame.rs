@@ -48,6 +48,14 @@ pub fn success_encoded(data: &[u8]) -> Vec<u8> {
     [br#"{"ok":true,"data":"#, data, b"}\n"].concat()
 }
 
+/// A [`HookReply`](crate::hooks::HookReply) in its frame, around a verdict that was encoded when it was decided.
+pub fn hook_success(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Vec<u8> {
+    let mut line = format!(r#"{{"ok":true,"data":{{"seq":{seq},"hold_ms":{hold_ms},"verdict":"#).into_bytes();
+    line.extend_from_slice(verdict.unwrap_or(b"null"));
+    line.extend_from_slice(b"}}\n");
+    line
+}
+
 /// `{"ok": false, "error", "message", "details"?}` and a newline.
 pub fn failure(error: &ErrorReply) -> serde_json::Result<Vec<u8>> {
     line(&Failure { ok: false, error })
@@ -91,6 +99,7 @@ mod tests {
 
     use super::*;
     use crate::daemon::Ping;
+    use crate::hooks::HookReply;
     use crate::sessions::GetSession;
 
     fn text(line: Vec<u8>) -> String {
@@ -102,6 +111,15 @@ mod tests {
         let line = call(&GetSession { session_id: "s".into() }).unwrap();
         assert_eq!(text(line), "{\"cmd\":\"session\",\"args\":{\"session_id\":\"s\"}}\n");
         assert_eq!(text(call(&Ping {}).unwrap()), "{\"cmd\":\"ping\",\"args\":{}}\n");
+    }
+
+    #[test]
+    fn a_hook_reply_reads_as_its_type() {
+        let line = hook_success(7, 900, Some(br#"{"decision":"allow"}"#));
+        let reply = read_reply::<HookReply>(&line).unwrap().unwrap();
+        assert_eq!(reply, HookReply { seq: 7, hold_ms: 900, verdict: Some(json!({"decision": "allow"})) });
+        let reply = read_reply::<HookReply>(&hook_success(7, 0, None)).unwrap().unwrap();
+        assert_eq!(reply, HookReply { seq: 7, hold_ms: 0, verdict: None });
     }
 
     #[test]

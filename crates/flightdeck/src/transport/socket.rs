@@ -190,7 +190,7 @@ async fn hook(
         Err(error) => return write.write_all(&failure(&error.reply())).await,
     };
     let hold_ms = hold.as_ref().map_or(0, |hold| hold.hold_ms());
-    let first = write.write_all(&hook_reply(seq, hold_ms, None)).await;
+    let first = write.write_all(&wire::hook_success(seq, hold_ms, None)).await;
     let Some(mut hold) = hold else { return first };
     if first.is_err() {
         hold.hook_left_early();
@@ -208,20 +208,12 @@ async fn hook(
             return Ok(());
         }
     };
-    write.write_all(&hook_reply(seq, 0, verdict.as_deref())).await
+    write.write_all(&wire::hook_success(seq, 0, verdict.as_deref())).await
 }
 
 fn incoming(frame: Frame, bytes: usize) -> IncomingHook {
     let draft = HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes };
     IncomingHook { draft, verbatim: Verbatim::default(), waits: HookWaits::UntilTimeout }
-}
-
-/// A `HookReply` in its frame. The verdict was encoded when it was decided.
-pub(crate) fn hook_reply(seq: u64, hold_ms: u64, verdict: Option<&[u8]>) -> Vec<u8> {
-    let mut line = format!(r#"{{"ok":true,"data":{{"seq":{seq},"hold_ms":{hold_ms},"verdict":"#).into_bytes();
-    line.extend_from_slice(verdict.unwrap_or(b"null"));
-    line.extend_from_slice(b"}}\n");
-    line
 }
 
 /// False once the other side has closed the connection.
@@ -284,7 +276,6 @@ async fn send_changes(
 #[cfg(test)]
 mod tests {
     use flightdeck_protocol::ENDPOINTS;
-    use serde_json::json;
 
     use super::*;
 
@@ -297,19 +288,10 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_reply_reads_as_its_type() {
-        let line = hook_reply(7, 900, Some(br#"{"decision":"allow"}"#));
-        let reply = wire::read_reply::<HookReply>(&line).unwrap().unwrap();
-        assert_eq!(reply, HookReply { seq: 7, hold_ms: 900, verdict: Some(json!({"decision": "allow"})) });
-        let reply = wire::read_reply::<HookReply>(&hook_reply(7, 0, None)).unwrap().unwrap();
-        assert_eq!(reply, HookReply { seq: 7, hold_ms: 0, verdict: None });
-    }
-
-    #[test]
     fn the_hook_recognises_a_plain_reply_without_parsing_it() {
         let is_plain = flightdeck_hook::is_plain_acknowledgement;
-        assert!(is_plain(&hook_reply(7, 0, None)));
-        assert!(!is_plain(&hook_reply(7, 9, None)));
-        assert!(!is_plain(&hook_reply(7, 0, Some(b"{}"))));
+        assert!(is_plain(&wire::hook_success(7, 0, None)));
+        assert!(!is_plain(&wire::hook_success(7, 9, None)));
+        assert!(!is_plain(&wire::hook_success(7, 0, Some(b"{}"))));
     }
 }
