@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::{DEADLINE, must};
 
+/// Sends lines as they are, for tests of the wire. Tests of meaning use `flightdeck::client`.
 #[derive(Debug)]
 pub struct SocketClient(BufReader<UnixStream>);
 
