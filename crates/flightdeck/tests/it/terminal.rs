@@ -3,10 +3,14 @@
 use std::fs;
 use std::process::Stdio;
 
+use flightdeck_core::ids::HostId;
+use flightdeck_core::log::record::{EventId, Record};
+use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_e2e::testkit::{PATIENT_HOOK, TestDaemon, TestHome, run_hook, until};
 use serde_json::{Value, json};
 
 use crate::home::test_home;
+use crate::in_process::InProcessDaemon;
 use crate::tmux::{Tmux, WithTmux};
 
 const SESSION: &str = "0b5e7a11-aaaa-4bbb-8ccc-000000000001";
@@ -199,4 +203,30 @@ fn without_a_pane_focus_prints_the_resume_command_or_runs_the_configured_one() {
     let answer = daemon.post("/api/sessions/t/focus", "{}");
     assert_eq!(answer.status, 202, "{}", answer.text());
     assert!(home.path().join("made-t").exists());
+}
+
+/// A session whose process has a pid of this machine, but runs on another one.
+#[test]
+fn keys_and_signals_do_not_reach_a_session_on_another_host() {
+    let deck = InProcessDaemon::new();
+    let object = |json: Value| json.as_object().cloned().unwrap();
+    let draft = HookDraft {
+        name_in_path: None,
+        payload: object(
+            json!({"session_id": SESSION, "hook_event_name": "SessionStart", "source": "startup"}),
+        ),
+        env: object(
+            json!({"pid": std::process::id(), "proc_start": "1", "TMUX": "/tmp/t,1,0", "TMUX_PANE": "%1"}),
+        ),
+        bytes: 0,
+    };
+    let record = Record { host: HostId::new("build-1"), ..draft.into_record(EventId(1)).unwrap() };
+    deck.append(vec![record]).unwrap();
+    for (command, args) in [
+        ("prompt", json!({"session_id": SESSION, "text": "go on"})),
+        ("interrupt", json!({"session_id": SESSION, "stop": true, "confirm": true})),
+    ] {
+        let reply = deck.socket().ask(&json!({"cmd": command, "args": args}));
+        assert_eq!(reply["details"]["error"], "no_pane", "{command}: {reply}");
+    }
 }
