@@ -1,5 +1,5 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
- * Who told us.
+ * Where the record comes from.
  */
 export type Source = "transcript" | "registry" | "process" | "user" | "hook";
