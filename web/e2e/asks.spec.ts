@@ -59,7 +59,10 @@ test("a path too long for its button shows its end, and the accessible name has 
   expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
 });
 
-test("Deny with a message sends the text, and y and n work only inside the ask", async ({ fleet, page }) => {
+test("Deny with a message sends the text, and y does nothing while no card is selected", async ({
+  fleet,
+  page,
+}) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Bash", { command: "make" });
@@ -67,6 +70,7 @@ test("Deny with a message sends the text, and y and n work only inside the ask",
   await expect(allow(card)).toBeVisible();
   await fleet.waitForKeys();
   await page.keyboard.press("y");
+  await expect(fleet.refusal()).toContainText("no card is selected");
   await expect(card).toHaveAttribute("data-state", "needs_permission");
   await card.getByRole("button", { name: "More ways to deny" }).click();
   await page.getByRole("button", { name: "Deny with message…" }).click();

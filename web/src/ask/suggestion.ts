@@ -1,4 +1,7 @@
-/** Texts for `permission_suggestions`. A suggestion of an unknown kind is shown by its type name. */
+/**
+ * Texts for `permission_suggestions`: what would be allowed from now on, in words. A suggestion of an unknown
+ * kind is shown by its type name.
+ */
 
 export type Suggestion = Record<string, unknown>;
 
@@ -10,14 +13,26 @@ export function suggestionText(suggestion: Suggestion): {
   const where = destination(suggestion.destination);
   switch (suggestion.type) {
     case "addRules":
-      return { text: "Always", code: rules(suggestion.rules), where };
+      return { ...ruleText(asList(suggestion.rules)), where };
     case "setMode":
-      return { text: `Always, ${modeName(String(suggestion.mode))}`, code: null, where };
+      return { text: `Always ${modeName(String(suggestion.mode))}`, code: null, where };
     case "addDirectories":
-      return { text: "Always in", code: asList(suggestion.directories).join(", "), where };
+      return { text: "Always allow in", code: asList(suggestion.directories).join(", "), where };
     default:
       return { text: String(suggestion.type ?? "Always"), code: null, where };
   }
+}
+
+/** One rule in words: "Always allow commands that begin with `cargo test`". */
+function ruleText(list: unknown[]): { text: string; code: string | null } {
+  const [one, ...more] = list as { toolName?: string; ruleContent?: string }[];
+  if (!one || more.length > 0) return { text: "Always allow", code: rules(list) };
+  const { toolName = "", ruleContent } = one;
+  if (ruleContent === undefined) return { text: `Always allow every ${toolName}`, code: null };
+  const begins = /^(.*?):?\*$/.exec(ruleContent)?.[1];
+  if (toolName === "Bash" && begins) return { text: "Always allow commands that begin with", code: begins };
+  if (toolName === "Bash") return { text: "Always allow exactly", code: ruleContent };
+  return { text: `Always allow ${toolName} in`, code: rules(list) };
 }
 
 function rules(value: unknown): string {
@@ -42,9 +57,9 @@ const DESTINATIONS: Record<string, string> = {
 const destination = (value: unknown) => (typeof value === "string" ? (DESTINATIONS[value] ?? value) : null);
 
 const MODES: Record<string, string> = {
-  acceptEdits: "accept edits",
+  acceptEdits: "allow edits",
   default: "ask each time",
   plan: "plan first",
-  bypassPermissions: "skip all prompts",
+  bypassPermissions: "allow everything, without prompts",
 };
 const modeName = (mode: string) => MODES[mode] ?? mode;

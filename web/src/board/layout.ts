@@ -7,9 +7,15 @@ import { groupBy } from "../lib/groupBy";
 import type { Grouping, Sort } from "../lib/preferences";
 import { type Filter, matches } from "./filter";
 
-export type LaneName = "permissions" | "replies" | "running" | "done";
-/** A run of cards with an optional heading: a project or a cache tier. */
-export type Section = { key: string; project: string | null; tier: string | null; ids: string[] };
+export type LaneName = "blocked" | "waiting" | "running" | "done";
+/** A run of cards with an optional heading: a project, a cache tier, or what the person put aside. */
+export type Section = {
+  key: string;
+  project: string | null;
+  tier: string | null;
+  parked: boolean;
+  ids: string[];
+};
 export type Lane = { name: LaneName; ids: string[]; sections: Section[] };
 export type Layout = { lanes: Lane[]; shown: number; known: number };
 
@@ -38,35 +44,42 @@ export function layOut(sessions: Session[], choices: LayoutChoices): Layout {
 }
 
 function laneNames({ twoLanes, showDone }: LayoutChoices): LaneName[] {
-  const names: LaneName[] = twoLanes ? ["permissions", "replies", "running"] : ["replies", "running"];
+  const names: LaneName[] = twoLanes ? ["blocked", "waiting", "running"] : ["waiting", "running"];
   return showDone ? [...names, "done"] : names;
 }
 
 /**
- * On a wide screen permissions get a lane of their own, because one key answers them and a reply takes text.
+ * On a wide screen blocked sessions get a lane of their own, because one key answers most of them and a reply
+ * takes text.
  */
-function laneOf({ agent_state }: Session, { twoLanes }: LayoutChoices): LaneName {
+function laneOf({ agent_state, waiting }: Session, { twoLanes }: LayoutChoices): LaneName {
   if (agent_state.group === "running") return "running";
   if (agent_state.group === "done") return "done";
-  return twoLanes && agent_state.state === "needs_permission" ? "permissions" : "replies";
+  return twoLanes && waiting?.kind === "blocks" ? "blocked" : "waiting";
 }
 
 function buildLane(name: LaneName, members: Session[], { sort, grouping }: LayoutChoices): Lane {
   members.sort((a, b) =>
     a.rank[sort] < b.rank[sort] ? -1 : a.rank[sort] > b.rank[sort] ? 1 : a.id < b.id ? -1 : 1,
   );
-  const needs = name === "permissions" || name === "replies";
+  const needs = name === "blocked" || name === "waiting";
   const grouped = grouping === "all" || (grouping === "quiet" && !needs);
+  const aside = members.filter((s) => s.parked !== null);
+  const shown = aside.length > 0 ? members.filter((s) => s.parked === null) : members;
   const sections = grouped
-    ? byProject(members)
+    ? byProject(shown)
     : needs && sort === "default"
-      ? byTier(members)
-      : oneSection(members);
+      ? byTier(shown)
+      : oneSection(shown);
+  if (aside.length > 0)
+    sections.push({ key: "parked", project: null, tier: null, parked: true, ids: aside.map((s) => s.id) });
   return { name, ids: sections.flatMap((s) => s.ids), sections };
 }
 
 const oneSection = (members: Session[]): Section[] =>
-  members.length === 0 ? [] : [{ key: "all", project: null, tier: null, ids: members.map((s) => s.id) }];
+  members.length === 0
+    ? []
+    : [{ key: "all", project: null, tier: null, parked: false, ids: members.map((s) => s.id) }];
 
 /** Projects are sorted by name, so a project keeps its place while its cards come and go. */
 function byProject(members: Session[]): Section[] {
@@ -77,6 +90,7 @@ function byProject(members: Session[]): Section[] {
       key: `project:${project}`,
       project,
       tier: null,
+      parked: false,
       ids: group.map((s) => s.id),
     }));
 }
@@ -95,6 +109,7 @@ function byTier(members: Session[]): Section[] {
         key: `tier:${tier}:${sections.filter((s) => s.tier === tier).length}`,
         project: null,
         tier,
+        parked: false,
         ids: [session.id],
       });
   }

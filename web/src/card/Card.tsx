@@ -2,6 +2,7 @@
 import { useComputed } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { AskView, TerminalRow } from "../ask/AskView";
+import { KeptTextNote } from "../ask/KeptTextNote";
 import type { Session } from "../generated/Session";
 import { cursor, tabStops } from "../keys/cursor";
 import { sessionHref } from "../lib/route";
@@ -14,8 +15,10 @@ import { Badges } from "./Badges";
 import { SeatLabel, StateLine, Where } from "./CardHeader";
 import { Composer } from "./Composer";
 import { headline, openAsks, visibleAsks } from "./headline";
+import { LastMessage } from "./LastMessage";
 import { Metrics } from "./Metrics";
 import { openOnClick } from "./openOnClick";
+import { ParkMenu } from "./ParkMenu";
 
 export function Card({ id, inProject }: { id: string; inProject: boolean }) {
   const session = sessionSignal(id)?.value;
@@ -24,7 +27,7 @@ export function Card({ id, inProject }: { id: string; inProject: boolean }) {
   const tab = useComputed(() => (tabStops.value.has(id) ? 0 : -1));
   useFlash(element, session);
   if (!session) return null;
-  const appearance = appearanceOf(session.agent_state.role);
+  const appearance = appearanceOf(session);
   return (
     <TabStop.Provider value={tab}>
       <article
@@ -57,7 +60,7 @@ function Body({
   inProject: boolean;
 }) {
   const asks = visibleAsks(session);
-  const waiting = appearance === "idle" || appearance === "asking" || appearance === "failed";
+  const unread = session.waiting !== null && appearance !== "blocked" && !session.seen;
   // If the card says that it must be answered in the terminal, that line names the terminal and the title
   // line does not.
   const elsewhere = appearance === "blocked" && openAsks(session).length === 0;
@@ -69,17 +72,20 @@ function Body({
       </header>
       <div class="card-sub">
         <h3 class="title clip">
-          {waiting && !session.seen && <i class="new" title="Not seen yet" />}
+          {unread && <i class="new" title="Not seen yet" />}
           <a href={sessionHref(session.id)} tabIndex={-1}>
             {session.title ?? <span class="dim">No prompt yet</span>}
           </a>
         </h3>
         {!elsewhere && <SeatLabel session={session} />}
+        <ParkMenu session={session} small />
       </div>
       <Current session={session} hasAsks={asks.length > 0} />
+      {(session.waiting?.kind !== "blocks" || asks.length === 0) && <LastMessage session={session} />}
       {asks.map((ask) => (
         <AskView key={ask.id} ask={ask} full={false} />
       ))}
+      <KeptTextNote sessionId={session.id} />
       {elsewhere && <InTerminal session={session} />}
       <Badges session={session} />
       {session.takes === "prompt" && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
@@ -108,6 +114,7 @@ function Current({ session, hasAsks }: { session: Session; hasAsks: boolean }) {
       </div>
     );
   if (!hasAsks && rest) return <p class="said ask-text">{rest}</p>;
+  if (session.waiting && session.last_assistant_text) return null;
   if (prompt && prompt !== title)
     return (
       <p class="prompt clip" title={prompt}>

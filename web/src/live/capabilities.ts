@@ -3,13 +3,14 @@
  */
 import { signal } from "@preact/signals";
 
-export type Capability = "prompt" | "interrupt" | "focus" | "usage";
+export type Capability = "prompt" | "interrupt" | "focus" | "usage" | "park";
 
 const PATHS: Record<Capability, string> = {
   prompt: "/api/sessions/{id}/prompt",
   interrupt: "/api/sessions/{id}/interrupt",
   focus: "/api/sessions/{id}/focus",
   usage: "/api/usage",
+  park: "/api/sessions/{id}/park",
 };
 
 const capabilities = signal<ReadonlySet<string>>(new Set());

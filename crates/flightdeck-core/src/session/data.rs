@@ -4,7 +4,7 @@ use super::agent::{AgentState, IdleReason};
 use super::event_order::Before;
 use super::failure::Failure;
 use super::seat::keep;
-use super::state::Session;
+use super::state::{Parking, Session};
 use crate::limits::TODOS_MAX;
 use crate::log::event::{Background, Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
 use crate::log::todo::Todo;
@@ -45,9 +45,10 @@ impl Session {
                     self.last_failure = Some(Failure { tool: tool.name.clone(), error: error.clone(), at });
                 }
             }
-            EventKind::Stopped { background, shells } if !late && event.agent_id.is_none() => {
+            EventKind::Stopped { background, shells, said } if !late && event.agent_id.is_none() => {
                 self.background = *background;
                 self.background_shells.clone_from(shells);
+                self.last_said.clone_from(said);
                 self.main.away_since = None;
                 self.turn.stopped = Some(IdleReason::TurnEnded);
                 let goes_on = self.turn.goes_on_with_queue();
@@ -86,6 +87,11 @@ impl Session {
                 self.background = Background::default();
             }
             EventKind::Seen => self.seen = true,
+            // Only a session that waits without blocking can be put aside.
+            EventKind::Parked { until } if matches!(self.shown.state, AgentState::Idle(_)) => {
+                self.parked = Some(Parking { since: at, until: *until });
+            }
+            EventKind::Unparked => self.parked = None,
             _ => {}
         }
     }
@@ -124,6 +130,7 @@ impl Session {
                 self.turn.started_at = Some(event.fired_at);
                 self.turn.open = true;
                 self.last_user_message = Some(text.to_owned());
+                self.last_said = None;
             }
             if self.title.is_none() && !text.is_empty() {
                 self.title = Some(text.to_owned());

@@ -14,6 +14,8 @@ pub enum Refused {
     NoPane { resume: String },
     #[error("the session is not idle ({label}): a prompt is only typed while it waits for one")]
     NotIdle { label: String },
+    #[error("only a session that waits for its next prompt can be put aside ({label})")]
+    NotParkable { label: String },
     #[error("the session is not working ({label}): there is nothing to interrupt")]
     NotWorking { label: String },
     #[error("this interrupts the session's present work ({label}): confirm it")]
@@ -83,7 +85,7 @@ impl Refused {
         match self {
             Self::Ended { .. } => "ended",
             Self::NoPane { .. } => "no_pane",
-            Self::NotIdle { .. } => "not_idle",
+            Self::NotIdle { .. } | Self::NotParkable { .. } => "not_idle",
             Self::NotWorking { .. } => "not_working",
             Self::ConfirmInterrupt { .. } | Self::ConfirmStop => "confirm",
             Self::Command { .. } => "command",
