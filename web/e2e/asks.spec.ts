@@ -30,7 +30,9 @@ test("Always sends the chosen suggestion, and the drawer shows where it is store
   ];
   const verdict = fleet.ask(id, "Bash", { command: "cargo test" }, { permission_suggestions });
   await fleet.open(`#/session/${id}`);
-  await page.getByRole("button", { name: /Always cargo test:\* ?this session/ }).click();
+  await page
+    .getByRole("button", { name: /Always allow commands that begin with cargo test ?this session/ })
+    .click();
   expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
 });
 

@@ -73,14 +73,22 @@ test("truncated input is recognised by the daemon's marks in any field", () => {
   expect(isTruncated({ kind: "elicitation", tool_input: null })).toBe(false);
 });
 
-test("a suggestion shows its rule and where it is stored", () => {
+test("a suggestion says in words what it would allow, and where that is stored", () => {
   expect(
     suggestionText({
       type: "addRules",
       rules: [{ toolName: "Bash", ruleContent: "cargo test:*" }],
       destination: "localSettings",
     }),
-  ).toEqual({ text: "Always", code: "cargo test:*", where: "this checkout" });
+  ).toEqual({
+    text: "Always allow commands that begin with",
+    short: "Always",
+    code: "cargo test",
+    where: "this checkout",
+  });
+  expect(suggestionText({ type: "addRules", rules: [{ toolName: "WebFetch" }] }).text).toBe(
+    "Always allow every WebFetch",
+  );
   const path = "//home/dev/work/**";
   expect(suggestionText({ type: "addRules", rules: [{ toolName: "Read", ruleContent: path }] }).code).toBe(
     "/home/dev/work/**",

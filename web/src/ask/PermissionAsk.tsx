@@ -188,7 +188,7 @@ function Always({ suggestions, full, take }: AlwaysProps) {
     <>
       <span class="split">
         <Button onClick={(event) => take(first, event)} title={title(first)} keys="a">
-          <SuggestionLabel suggestion={first} />
+          <SuggestionLabel suggestion={first} brief={!full} />
           {full && <Where suggestion={first} />} <kbd>a</kbd>
         </Button>
         {suggestions.length > 1 && (
@@ -224,8 +224,9 @@ const title = (suggestion: Suggestion) => {
   return [text, code, where && `(${where})`].filter(Boolean).join(" ");
 };
 
-function SuggestionLabel({ suggestion }: { suggestion: Suggestion }) {
-  const { text, code } = suggestionText(suggestion);
+function SuggestionLabel({ suggestion, brief }: { suggestion: Suggestion; brief?: boolean }) {
+  const { text: words, short, code } = suggestionText(suggestion);
+  const text = brief ? short : words;
   // Long paths are cut at the start, because the end tells more.
   if (code?.startsWith("/"))
     return (
