@@ -140,7 +140,7 @@ function InTerminal({ session }: { session: Session }) {
     <p class="in-terminal">
       <Icon name="pane" small />
       <span class="clip">
-        Answer it in its terminal
+        <span class="long">Answer it in its </span>terminal
         {seat && (
           <>
             , <b>{seat}</b>
