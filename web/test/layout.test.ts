@@ -6,6 +6,7 @@ import { session } from "./session";
 
 const none: Filter = { text: "", project: [], branch: [], state: [], model: [] };
 const choices: LayoutChoices = {
+  split: [],
   sort: "default",
   grouping: "none",
   filter: none,

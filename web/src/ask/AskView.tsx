@@ -76,20 +76,20 @@ function OpenAsk({ ask, full, missing }: AskProps) {
  */
 const FRESH_MS = 400;
 
-/** Marks the ask for a moment after it appeared. */
-function useFreshMark() {
+/** Marks the ask for a moment after it appeared, and after `changed` did: its keys then mean something else. */
+export function useFreshMark(changed?: number) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const ask = element.current;
     ask?.setAttribute("data-fresh", "");
     const timer = setTimeout(() => ask?.removeAttribute("data-fresh"), FRESH_MS);
     return () => clearTimeout(timer);
-  }, []);
+  }, [changed]);
   return element;
 }
 
 /** The answer was given by a key and is not sent yet. */
-const Pending = ({ askId, what, sendAt }: { askId: string; what: string; sendAt: number }) => (
+export const Pending = ({ askId, what, sendAt }: { askId: string; what: string; sendAt: number }) => (
   <p class="outcome pending">
     <Icon name="check" small />
     <b>{what}</b>

@@ -57,10 +57,14 @@ function ColumnHead({ title, count }: { title: string; count: number }) {
   );
 }
 
+/** All sessions of a lane, also those that another card stands for. */
+const idsOf = (lane: Lane | undefined): string[] => (lane ? [...lane.ids, ...lane.bunched] : []);
+const countOf = (lane: Lane | undefined) => idsOf(lane).length;
+
 type NeedsProps = { blocked: Lane | undefined; waiting: Lane | undefined; virtualized: boolean };
 
 function NeedsYou({ blocked, waiting, virtualized }: NeedsProps) {
-  const shown = (blocked?.ids.length ?? 0) + (waiting?.ids.length ?? 0);
+  const shown = countOf(blocked) + countOf(waiting);
   const { needs } = fleetCounts.value;
   return (
     <section class={blocked ? "column needs two" : "column needs"} aria-label="Needs You">
@@ -69,13 +73,13 @@ function NeedsYou({ blocked, waiting, virtualized }: NeedsProps) {
         <span class={needs > 0 ? "count attn" : "count"} title="Sessions that block or ask">
           {needs}
         </span>
-        {blocked && <span class="lane-name">Blocked {blocked.ids.length}</span>}
-        <Tallies ids={blocked?.ids ?? waiting?.ids ?? []} />
+        {blocked && <span class="lane-name">Blocked {countOf(blocked)}</span>}
+        <Tallies ids={idsOf(blocked ?? waiting)} />
       </div>
       {blocked && (
         <div class="column-head second">
-          <span class="lane-name">Waiting {waiting?.ids.length ?? 0}</span>
-          <Tallies ids={waiting?.ids ?? []} />
+          <span class="lane-name">Waiting {countOf(waiting)}</span>
+          <Tallies ids={idsOf(waiting)} />
         </div>
       )}
       {blocked && <LaneView lane={blocked} virtualized={virtualized} label="Blocked sessions" />}

@@ -5,6 +5,7 @@
 import { useSignal } from "@preact/signals";
 import { Component } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { BunchCard } from "../card/BunchCard";
 import { Card } from "../card/Card";
 import { DoneRow } from "../card/DoneRow";
 import { RunningRow } from "../card/RunningRow";
@@ -12,8 +13,8 @@ import { RunningRow } from "../card/RunningRow";
 const NEAR_PX = 400;
 const GUESS_PX = 120;
 
-/** How a session is drawn: as a card, as one line, or as a row of Done. */
-export type ItemLook = "card" | "line" | "done";
+/** How a session is drawn: as a card, as one card for several sessions, as one line, or as a row of Done. */
+export type ItemLook = "card" | "bunch" | "line" | "done";
 
 type BoardItemProps = { id: string; look: ItemLook; inProject: boolean; virtualized: boolean };
 
@@ -35,6 +36,7 @@ type ItemProps = Omit<BoardItemProps, "virtualized">;
 
 function Item({ id, look, inProject }: ItemProps) {
   if (look === "done") return <DoneRow id={id} inProject={inProject} />;
+  if (look === "bunch") return <BunchCard id={id} inProject={inProject} />;
   if (look === "line") return <RunningRow id={id} inProject={inProject} />;
   return <Card id={id} inProject={inProject} />;
 }

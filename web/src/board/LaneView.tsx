@@ -4,6 +4,7 @@ import { density, folded, showParked, toggleFolded } from "../lib/preferences";
 import { revision, sessionSignal } from "../live/store";
 import { Icon, WireIcon } from "../ui/Icon";
 import { BoardItem, type ItemLook } from "./BoardItem";
+import { layout } from "./currentLayout";
 import { parkedShown } from "./filter";
 import type { Lane, Section } from "./layout";
 
@@ -29,8 +30,9 @@ export function LaneView({ lane, virtualized, label }: { lane: Lane; virtualized
 }
 
 /** A running session is one line in the densest view; a card that is held there keeps its form. */
-function lookIn({ name }: Lane): ItemLook {
+function lookIn({ name }: Lane, id: string): ItemLook {
   if (name === "done") return "done";
+  if (id in layout.value.bunches) return "bunch";
   return name === "running" && density.value === "rows" ? "line" : "card";
 }
 
@@ -60,7 +62,7 @@ function SectionView({ section, lane, virtualized, first }: SectionProps) {
           <BoardItem
             key={id}
             id={id}
-            look={lookIn(lane)}
+            look={lookIn(lane, id)}
             inProject={section.project !== null}
             virtualized={virtualized}
           />

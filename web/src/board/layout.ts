@@ -5,6 +5,7 @@
 import type { Session } from "../generated/Session";
 import { groupBy } from "../lib/groupBy";
 import type { Grouping, Sort } from "../lib/preferences";
+import { type Bunches, type BunchesBefore, bunchesIn, NOTHING_BEFORE } from "./bunches";
 import { type Filter, matches } from "./filter";
 
 export type LaneName = "blocked" | "waiting" | "running" | "done";
@@ -16,8 +17,9 @@ export type Section = {
   parked: boolean;
   ids: string[];
 };
-export type Lane = { name: LaneName; ids: string[]; sections: Section[] };
-export type Layout = { lanes: Lane[]; shown: number; known: number };
+/** `bunched`: sessions of the lane that another card stands for. */
+export type Lane = { name: LaneName; ids: string[]; sections: Section[]; bunched: string[] };
+export type Layout = { lanes: Lane[]; bunches: Bunches; shown: number; known: number };
 
 export type LayoutChoices = {
   sort: Sort;
@@ -25,11 +27,13 @@ export type LayoutChoices = {
   filter: Filter;
   twoLanes: boolean;
   showDone: boolean;
+  /** Asks that are shown one by one although they are alike. */
+  split: string[];
 };
 
-export const EMPTY_LAYOUT: Layout = { lanes: [], shown: 0, known: 0 };
+export const EMPTY_LAYOUT: Layout = { lanes: [], bunches: {}, shown: 0, known: 0 };
 
-export function layOut(sessions: Session[], choices: LayoutChoices): Layout {
+export function layOut(sessions: Session[], choices: LayoutChoices, before = NOTHING_BEFORE): Layout {
   const lanes = new Map<LaneName, Session[]>(laneNames(choices).map((name) => [name, []]));
   let shown = 0;
   for (const session of sessions) {
@@ -39,8 +43,9 @@ export function layOut(sessions: Session[], choices: LayoutChoices): Layout {
     lane.push(session);
     shown++;
   }
-  const built = [...lanes].map(([name, members]) => buildLane(name, members, choices));
-  return { lanes: built, shown, known: sessions.length };
+  const built = [...lanes].map(([name, members]) => buildLane(name, members, choices, before));
+  const bunches: Bunches = Object.assign({}, ...built.map((lane) => lane.bunches));
+  return { lanes: built.map(({ lane }) => lane), bunches, shown, known: sessions.length };
 }
 
 function laneNames({ twoLanes, showDone }: LayoutChoices): LaneName[] {
@@ -58,14 +63,21 @@ function laneOf({ agent_state, waiting }: Session, { twoLanes }: LayoutChoices):
   return twoLanes && waiting?.kind === "blocks" ? "blocked" : "waiting";
 }
 
-function buildLane(name: LaneName, members: Session[], { sort, grouping }: LayoutChoices): Lane {
+function buildLane(
+  name: LaneName,
+  members: Session[],
+  { sort, grouping, split }: LayoutChoices,
+  before: BunchesBefore,
+): { lane: Lane; bunches: Bunches } {
   members.sort((a, b) =>
     a.rank[sort] < b.rank[sort] ? -1 : a.rank[sort] > b.rank[sort] ? 1 : a.id < b.id ? -1 : 1,
   );
   const needs = name === "blocked" || name === "waiting";
   const grouped = grouping === "all" || (grouping === "quiet" && !needs);
   const aside = members.filter((s) => s.parked !== null);
-  const shown = aside.length > 0 ? members.filter((s) => s.parked === null) : members;
+  const bunches = needs ? bunchesIn(members, split, before) : {};
+  const bunched = Object.values(bunches).flatMap((ids) => ids.slice(1));
+  const shown = members.filter((s) => s.parked === null && !bunched.includes(s.id));
   const sections = grouped
     ? byProject(shown)
     : needs && sort === "default"
@@ -73,7 +85,7 @@ function buildLane(name: LaneName, members: Session[], { sort, grouping }: Layou
       : oneSection(shown);
   if (aside.length > 0)
     sections.push({ key: "parked", project: null, tier: null, parked: true, ids: aside.map((s) => s.id) });
-  return { name, ids: sections.flatMap((s) => s.ids), sections };
+  return { lane: { name, ids: sections.flatMap((s) => s.ids), sections, bunched }, bunches };
 }
 
 const oneSection = (members: Session[]): Section[] =>
@@ -157,6 +169,7 @@ function withHeld(lane: Lane, held: Section, at: number, index: number, id: stri
 
 export function sameLayout(a: Layout, b: Layout): boolean {
   if (a.shown !== b.shown || a.known !== b.known || a.lanes.length !== b.lanes.length) return false;
+  if (JSON.stringify(a.bunches) !== JSON.stringify(b.bunches)) return false;
   return a.lanes.every((lane, i) => {
     const other = b.lanes[i];
     return (

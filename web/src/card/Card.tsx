@@ -5,6 +5,7 @@ import { AskView, TerminalRow } from "../ask/AskView";
 import { KeptTextNote } from "../ask/KeptTextNote";
 import type { Session } from "../generated/Session";
 import { cursor, tabStops } from "../keys/cursor";
+import { PickMark, picks } from "../keys/picks";
 import { sessionHref } from "../lib/route";
 import { can } from "../live/capabilities";
 import { sessionSignal } from "../live/store";
@@ -25,6 +26,7 @@ export function Card({ id, inProject }: { id: string; inProject: boolean }) {
   const element = useRef<HTMLElement>(null);
   const current = useComputed(() => (cursor.value === id ? "true" : undefined));
   const tab = useComputed(() => (tabStops.value.has(id) ? 0 : -1));
+  const picked = useComputed(() => (picks.value.includes(id) ? "" : undefined));
   useFlash(element, session);
   if (!session) return null;
   const appearance = appearanceOf(session);
@@ -36,6 +38,7 @@ export function Card({ id, inProject }: { id: string; inProject: boolean }) {
         data-card={id}
         data-state={session.agent_state.state}
         data-group={session.agent_state.group}
+        data-picked={picked}
         tabIndex={tab}
         aria-current={current}
         aria-label={`${session.project.name}: ${session.agent_state.label}`}
@@ -67,6 +70,7 @@ function Body({
   return (
     <>
       <header class="card-head">
+        <PickMark id={session.id} />
         <StateLine session={session} appearance={appearance} />
         <Where session={session} withProject={!inProject} />
       </header>
@@ -81,7 +85,7 @@ function Body({
         <ParkMenu session={session} small />
       </div>
       <Current session={session} hasAsks={asks.length > 0} />
-      {(session.waiting?.kind !== "blocks" || asks.length === 0) && <LastMessage session={session} />}
+      <LastMessage session={session} />
       {asks.map((ask) => (
         <AskView key={ask.id} ask={ask} full={false} />
       ))}

@@ -1,4 +1,6 @@
 /** Opens a session by a click anywhere on its card that is not a control. */
+import { pickTo, togglePick } from "../keys/picks";
+import { refuse } from "../keys/refusal";
 import { openSession } from "../lib/route";
 
 const CONTROLS = "button, a, input, textarea, select, label, summary, .ask, .kept-text";
@@ -17,11 +19,21 @@ function focusCardInsteadOfTitle({ target, currentTarget }: Event): void {
   if (title && currentTarget instanceof HTMLElement) currentTarget.focus({ preventScroll: true });
 }
 
+/** With shift all cards from the selected one, with Ctrl or Cmd this one. */
+function pickByClick(id: string, event: MouseEvent): void {
+  // The browser marks text between the two clicks.
+  getSelection()?.removeAllRanges();
+  const why = event.shiftKey ? pickTo(id) : togglePick(id);
+  if (why !== null) refuse("click", why, event.currentTarget as Element);
+}
+
 export const openOnClick = (id: string) => ({
   onClick: (event: MouseEvent) => {
     focusCardInsteadOfTitle(event);
     // A card that just moved was not the one the person meant.
     const moved = event.currentTarget instanceof HTMLElement && "moved" in event.currentTarget.dataset;
-    if (!isControl(event.target) && !isSelecting() && !moved) openSession(id);
+    if (isControl(event.target) || moved) return;
+    if (event.shiftKey || event.ctrlKey || event.metaKey) pickByClick(id, event);
+    else if (!isSelecting()) openSession(id);
   },
 });

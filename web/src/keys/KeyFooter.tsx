@@ -1,5 +1,6 @@
 /** The line at the bottom of the board and of the drawer: the keys that are valid now, and the last refusal. */
-import { pendingAnswers } from "../ask/giveAnswer";
+import { pendingAnswers, pendingOf } from "../ask/giveAnswer";
+import { plainAskOf } from "../ask/plainAsk";
 import { headline } from "../card/headline";
 import { canPark, PARK_CHOICES } from "../card/parking";
 import type { Session } from "../generated/Session";
@@ -14,6 +15,7 @@ import { Countdown } from "../ui/Timer";
 import { pressUndo } from "./answerKeys";
 import { type AskKeys, askKeysOf } from "./askKeys";
 import { currentAskOf, targetId } from "./currentAsk";
+import { pickedSessions, picks } from "./picks";
 import { prefix } from "./prefix";
 import { refusal } from "./refusal";
 
@@ -37,7 +39,7 @@ export function KeyFooter() {
           <Icon name="lock" small /> <b>Answer keys are off</b> until the board is connected
         </p>
       ) : (
-        <Selected session={session} />
+        <Selected session={session} picked={openId.value === null ? picks.value.length : 0} />
       )}
       <ul class="key-list">
         {validKeys(session).map(([keys, label]) => (
@@ -62,7 +64,13 @@ export function KeyFooter() {
   );
 }
 
-function Selected({ session }: { session: Session | undefined }) {
+function Selected({ session, picked }: { session: Session | undefined; picked: number }) {
+  if (picked > 0)
+    return (
+      <p class="key-target">
+        <b>{picked} picked</b>
+      </p>
+    );
   if (!session) return <p class="key-target dim">No card selected</p>;
   const { state, what } = headline(session);
   return (
@@ -77,8 +85,9 @@ function validKeys(session: Session | undefined): ValidKey[] {
   if (prefix.value === "g") return PLACES;
   if (prefix.value === "p") return PARK_CHOICES.map(({ key, label }) => [key, label]);
   const inDrawer = openId.value !== null;
+  if (!inDrawer && picks.value.length > 0) return pickKeys();
   const ask = session ? currentAskOf(session) : null;
-  const answered = ask !== null && pendingAnswers.value.some((one) => one.ask.id === ask.id);
+  const answered = ask !== null && pendingOf(ask.id) !== undefined;
   const keys: ValidKey[] =
     ask && !answered && !isOffline.value ? answerKeys(askKeysOf(ask.id, inDrawer)) : [];
   if (pendingAnswers.value.length > 0) keys.push(["z", "undo"]);
@@ -88,10 +97,22 @@ function validKeys(session: Session | undefined): ValidKey[] {
   else if (session?.takes === "prompt") keys.push(["r", "reply"]);
   if (session && can("park") && !isOffline.value && (session.parked || canPark(session)))
     keys.push(["p", session.parked ? "take back" : "park"]);
+  if (session?.agent_state.group === "needs_you" && !inDrawer) keys.push(["x", "pick"]);
   if (session?.seat.pane && !isOffline.value) keys.push(["t", "terminal"]);
   if (inDrawer) keys.push(["Esc", "close"]);
   else if (view.value === "board") keys.push(["j k", "move"], ["/", "search"]);
   return keys;
+}
+
+/** The keys that act on all picked cards, if they can. */
+function pickKeys(): ValidKey[] {
+  const sessions = pickedSessions();
+  const keys: ValidKey[] = [];
+  const n = sessions.length;
+  if (!isOffline.value && sessions.every((session) => plainAskOf(session) !== null))
+    keys.push(["y", `allow ${n}`], ["d", `deny ${n}`]);
+  if (!isOffline.value && can("park") && sessions.every(canPark)) keys.push(["p", `park ${n}`]);
+  return [...keys, ["x", "pick or unpick"], ["J K", "pick more"], ["Esc", "clear"], ["n", "next"]];
 }
 
 const PLACES: ValidKey[] = [
@@ -117,13 +138,15 @@ function answerKeys(keys: AskKeys): ValidKey[] {
 function UndoNote() {
   const pending = pendingAnswers.value;
   const newest = pending.at(-1);
-  if (!newest) return null;
-  const session = sessionSignal(newest.ask.session_id)?.peek();
+  const ask = newest?.asks[0];
+  if (!newest || !ask) return null;
+  const session = sessionSignal(ask.session_id)?.peek();
+  const where = newest.asks.length > 1 ? `${newest.asks.length} sessions` : session?.project.name;
   return (
     <div class="undo-note" role="status">
       <Icon name="check" small />
       <span class="clip">
-        <b>{newest.what}</b> {[newest.ask.tool_name, session?.project.name].filter(Boolean).join(" · ")}
+        <b>{newest.what}</b> {[ask.tool_name, where].filter(Boolean).join(" · ")}
         {pending.length > 1 && <span class="dim"> and {pending.length - 1} before it</span>}
       </span>
       <Button onClick={pressUndo}>

@@ -2,7 +2,7 @@
  * Answers the current ask by key. A key acts or is refused visibly: it is refused right after its card moved,
  * its ask appeared or the selection went on, because it was meant for what was there before.
  */
-import { onKeyAnswer, pendingAnswers, sendNow, undoAnswer } from "../ask/giveAnswer";
+import { onKeyAnswer, pendingOf, sendNow, undoAnswer } from "../ask/giveAnswer";
 import { openAsks } from "../card/headline";
 import type { Ask } from "../generated/Ask";
 import { openId, openSession, view } from "../lib/route";
@@ -11,6 +11,7 @@ import { isOffline } from "../live/stream";
 import { askKeysOf } from "./askKeys";
 import { askFocus, currentAskOf, targetId, unansweredAsks } from "./currentAsk";
 import { cardElement, focusCard, needQueue } from "./cursor";
+import { answerPicks, picks } from "./picks";
 import { refuse } from "./refusal";
 
 /** The selection went on by itself: for this long a key still belongs to the ask before. */
@@ -18,6 +19,8 @@ const AFTER_ANSWER_MS = 400;
 
 /** Keys that only answer asks. On a card without an ask they are refused. */
 export const ANSWER_KEYS = /^([ydaD[\]]|[1-9])$/;
+
+const OFFLINE = "not connected: nothing can be answered here";
 
 /** The last answer by key, and when its key was pressed. */
 let last: { ask: Ask; key: string; at: number } | null = null;
@@ -31,6 +34,13 @@ export function startAnswerKeys(): void {
 
 /** Returns whether the key belongs to an ask: it acted, or it was refused. */
 export function pressAnswerKey(event: KeyboardEvent): boolean {
+  if (
+    openId.value === null &&
+    view.value === "board" &&
+    picks.value.length > 0 &&
+    ANSWER_KEYS.test(event.key)
+  )
+    return pressOnPicks(event);
   const id = targetId();
   const session = id === null ? undefined : sessionSignal(id)?.peek();
   const ask = session ? currentAskOf(session) : null;
@@ -46,6 +56,19 @@ export function pressAnswerKey(event: KeyboardEvent): boolean {
   const why = guard(ask, place, inDrawer, event) ?? (found ? found.act(event) : "it does nothing here");
   if (why !== null) refuse(event.key, why, place?.closest("[data-card]") ?? place);
   else keepFocus(place);
+  return true;
+}
+
+/** Picked cards are answered together, wherever the selection is. */
+function pressOnPicks(event: KeyboardEvent): true {
+  if (event.repeat || isSecondPress(event)) return true;
+  const decision = event.key === "y" ? "allow" : event.key === "d" ? "deny" : null;
+  const why = isOffline.peek()
+    ? OFFLINE
+    : decision === null
+      ? "several cards are picked: Esc clears them"
+      : answerPicks(decision, event);
+  if (why !== null) refuse(event.key, why, cursorCard());
   return true;
 }
 
@@ -71,15 +94,13 @@ function isSecondPress(event: KeyboardEvent): boolean {
 
 /** The same key on the card of a pending answer sends it too. */
 function sendsPending(ask: Ask, event: KeyboardEvent): boolean {
-  const pending = pendingAnswers.value.find((one) => one.ask.id === ask.id);
-  return pending?.key === event.key && sendNow(ask.id);
+  return pendingOf(ask.id)?.key === event.key && sendNow(ask.id);
 }
 
 /** Why the key must not act now, or null. */
 function guard(ask: Ask, place: Element | null, inDrawer: boolean, event: KeyboardEvent): string | null {
-  if (isOffline.peek()) return "not connected: nothing can be answered here";
-  if (pendingAnswers.value.some((one) => one.ask.id === ask.id))
-    return "it is answered already: z takes that back";
+  if (isOffline.peek()) return OFFLINE;
+  if (pendingOf(ask.id)) return "it is answered already: z takes that back";
   if (last && last.ask.id !== ask.id && event.timeStamp - last.at < AFTER_ANSWER_MS)
     return "this one was selected just now";
   if (!place) return "its card is not drawn yet";

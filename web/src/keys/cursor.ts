@@ -1,12 +1,13 @@
 /** The current card, and the cards that Tab reaches: one per lane. */
-import { computed, signal } from "@preact/signals";
+import { computed } from "@preact/signals";
 import { layout } from "../board/currentLayout";
 import { parkedShown } from "../board/filter";
 import type { Lane } from "../board/layout";
 import { folded, sort } from "../lib/preferences";
+import { cursor } from "../lib/selection";
 import { sessionSignal } from "../live/store";
 
-export const cursor = signal<string | null>(null);
+export { cursor };
 
 /** The visible cards of a lane, without those of folded projects. */
 function visibleIds(lane: Lane): string[] {

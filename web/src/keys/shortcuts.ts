@@ -21,6 +21,7 @@ import {
   stepLane,
   stepRow,
 } from "./cursor";
+import { clearPicks, pickedSessions, picks, togglePick } from "./picks";
 import { type Prefix, prefix } from "./prefix";
 import { clearRefusal, refuse } from "./refusal";
 
@@ -129,9 +130,11 @@ function onPage(event: KeyboardEvent): boolean {
   switch (event.key) {
     case "j":
     case "ArrowDown":
+      if (event.shiftKey) return onBoard(() => pickAndStep(1));
       return inOverview(() => stepRow(1)) || onBoard(() => stepInLane(1));
     case "k":
     case "ArrowUp":
+      if (event.shiftKey) return onBoard(() => pickAndStep(-1));
       return inOverview(() => stepRow(-1)) || onBoard(() => stepInLane(-1));
     case "h":
     case "ArrowLeft":
@@ -143,6 +146,11 @@ function onPage(event: KeyboardEvent): boolean {
       return did(() => goToNeed(1));
     case "N":
       return did(() => goToNeed(-1));
+    case "J":
+    case "K":
+      return onBoard(() => pickAndStep(event.key === "J" ? 1 : -1));
+    case "x":
+      return id !== null && onBoard(() => pressPick(id));
     case "z":
       return did(pressUndo);
     case "g":
@@ -168,7 +176,7 @@ function onPage(event: KeyboardEvent): boolean {
     case "m":
       return id !== null && did(() => mute(id));
     case "Escape":
-      return leaveSession();
+      return leaveSession() || (picks.value.length > 0 && did(clearPicks));
     default:
       return false;
   }
@@ -198,6 +206,23 @@ function goToNeed(by: 1 | -1): void {
   else if (open !== null) openSession(next);
 }
 
+/** x: picks the selected card, or takes it out again. */
+function pressPick(id: string): void {
+  const why = togglePick(id);
+  if (why !== null) refuse("x", why, cardElement(id));
+}
+
+/** With shift, moving picks the card that is left and the one that is reached. */
+function pickAndStep(by: 1 | -1): void {
+  const from = cursor.value;
+  stepInLane(by);
+  const to = cursor.value;
+  for (const id of [from, to]) {
+    const why = id === null || picks.value.includes(id) ? null : togglePick(id);
+    if (why !== null && id !== null) refuse(by > 0 ? "J" : "K", why, cardElement(id));
+  }
+}
+
 /** A letter or sign without a meaning here. Other keys belong to the browser. */
 function refuseUnknown({ key, target, repeat }: KeyboardEvent): boolean {
   if (key.length !== 1 || key === " " || repeat || (target instanceof Element && target.closest(".menu")))
@@ -223,16 +248,28 @@ function afterG(key: string): boolean {
 
 /** p: asks until when, or takes a parked session back. */
 function pressPark(id: string, event: KeyboardEvent): boolean {
+  if (openId.value === null && picks.value.length > 0) return did(() => pressParkPicks(event));
   const session = sessionSignal(id)?.peek();
   if (session?.parked) return did(() => void unpark(id));
   if (session && canPark(session)) return did(() => startPrefix("p", event.timeStamp));
   return did(() => refuse("p", "only an idle session can be parked", cardElement(id)));
 }
 
+function pressParkPicks(event: KeyboardEvent): void {
+  const blocked = pickedSessions().filter((session) => !canPark(session)).length;
+  if (blocked > 0) refuse("p", `${blocked} of ${picks.value.length} picked cannot be parked`);
+  else startPrefix("p", event.timeStamp);
+}
+
 function afterP(key: string): boolean {
   const id = openId.value ?? cursor.value;
   const choice = PARK_CHOICES.find((one) => one.key === key || (key === "p" && one.until === "event"));
   if (!choice || id === null) return false;
+  if (openId.value === null && picks.value.length > 0) {
+    for (const one of picks.value) void park(one, choice.until);
+    clearPicks();
+    return true;
+  }
   void park(id, choice.until);
   // The selection goes on: the parked card leaves its place.
   if (openId.value === null) nextNeed(1);

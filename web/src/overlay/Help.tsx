@@ -14,6 +14,7 @@ const KEYS: [string, [string, string][]][] = [
       ["1 … 9", "choose an option, or take the choice back"],
       ["[ · ]", "question before and after"],
       ["r", "own answer, or the next prompt"],
+      ["u", "of requests that are alike: show them one by one"],
       ["z", "take the last answer back before it is sent"],
       ["y y", "twice quickly: send without waiting"],
     ],
@@ -26,6 +27,15 @@ const KEYS: [string, [string, string][]][] = [
       ["h l", "column to the left and right"],
       ["g n · g r · g d", "first card of Needs You, Running, Done"],
       ["g b · g o · g u", "board, overview, usage"],
+    ],
+  ],
+  [
+    "Several cards",
+    [
+      ["x", "pick the selected card, or take it out again"],
+      ["J · K", "pick and move; Shift and click picks a range"],
+      ["y · d · p", "allow, deny or park all picked cards"],
+      ["Esc", "clear the picks"],
     ],
   ],
   [
