@@ -74,7 +74,7 @@ test("Deny with a message sends the text, and y does nothing while no card is se
   await page.keyboard.press("y");
   await expect(fleet.refusal()).toContainText("no card is selected");
   await expect(card).toHaveAttribute("data-state", "needs_permission");
-  await card.getByRole("button", { name: "More ways to deny" }).click();
+  await card.getByRole("button", { name: "More ways to answer" }).click();
   await page.getByRole("button", { name: "Deny with message…" }).click();
   await page.getByLabel("Why not, and what instead").fill("use just instea");
   // Letters are typed into the text field, but Ctrl-K still opens the palette.

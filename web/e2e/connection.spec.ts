@@ -76,6 +76,9 @@ test("a card that leaves Done leaves the page", async ({ fleet, page }) => {
   await expect(page.locator("[data-connection=live]")).toBeVisible();
 });
 
+/** How long the daemon stands still. */
+const STOPPED_MS = 20_000;
+
 test("a daemon that stands still is noticed within five seconds, and the page recovers by itself", async ({
   fleet,
   page,
@@ -104,6 +107,7 @@ test("a daemon that stands still is noticed within five seconds, and the page re
   await page.waitForTimeout(2_200);
   expect(await timer.textContent()).toBe(shown);
   // The banner stays while the page tries again in vain.
+  await page.waitForTimeout(Math.max(0, STOPPED_MS - (Date.now() - stopped)));
   await expect(banner).toBeVisible();
   fleet.server.signal("SIGCONT");
   await expect(banner).toHaveCount(0, { timeout: 20_000 });
@@ -122,7 +126,7 @@ test.describe("at phone width", () => {
     const id = await fleet.start();
     void fleet.ask(id, "Bash", { command: "make" });
     const card = fleet.cardIn("Needs You", id);
-    await card.getByRole("button", { name: "More ways to deny" }).click();
+    await card.getByRole("button", { name: "More ways to answer" }).click();
     await page.getByRole("button", { name: "Deny with message…" }).click();
     await page.getByLabel("Why not, and what instead").fill("use just");
     daemonProxy.cut();

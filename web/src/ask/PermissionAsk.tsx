@@ -5,6 +5,8 @@
 import type { Ask } from "../generated/Ask";
 import { type AskKeys, key, refused, useAskKeys } from "../keys/askKeys";
 import { draftOf, keyedState } from "../lib/drafts";
+import { openSession } from "../lib/route";
+import { can } from "../live/capabilities";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Menu, MenuItem } from "../ui/Menu";
@@ -14,6 +16,7 @@ import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
 import { giveAnswer } from "./giveAnswer";
 import { MessageBox } from "./MessageBox";
+import { RulePanel, rulePanelOf } from "./RulePanel";
 import { type Suggestion, suggestionText } from "./suggestion";
 import { ToolInputView } from "./ToolInputView";
 import { fitsCard, toolInput } from "./toolInput";
@@ -36,6 +39,10 @@ export function PermissionAsk(props: AskProps) {
   const write = () => {
     writing.value = true;
   };
+  const makeRule = () => {
+    rulePanelOf(ask.id).value = true;
+    if (!full) openSession(ask.session_id);
+  };
   const first = all && !warning ? ask.suggestions[0] : undefined;
   const keys: AskKeys = {
     y: !all
@@ -48,6 +55,7 @@ export function PermissionAsk(props: AskProps) {
         : key("allow", allow),
     d: key("deny", deny),
     D: key("deny with message", write),
+    ...(can("rules") && { w: key("make a rule", makeRule) }),
     a: first
       ? key("always", (event) => always(first, event))
       : refused(
@@ -95,6 +103,7 @@ export function PermissionAsk(props: AskProps) {
           <DenyMore
             full={full}
             onMessage={write}
+            onRule={can("rules") ? makeRule : null}
             onStop={(event) =>
               giveAnswer(ask, { decision: "deny", interrupt: true }, "Denied and interrupted", event)
             }
@@ -102,6 +111,7 @@ export function PermissionAsk(props: AskProps) {
         )}
         {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
       </div>
+      {full && rulePanelOf(ask.id).value && <RulePanel ask={ask} />}
     </>
   );
 }
@@ -132,9 +142,14 @@ const Caution = ({ text }: { text: string }) => (
 );
 
 /** The drawer shows the two other ways to deny as buttons; a card has them in a menu. */
-type DenyMoreProps = { full: boolean; onMessage: () => void; onStop: (event: UIEvent) => void };
+type DenyMoreProps = {
+  full: boolean;
+  onMessage: () => void;
+  onStop: (event: UIEvent) => void;
+  onRule: (() => void) | null;
+};
 
-function DenyMore({ full, onMessage, onStop }: DenyMoreProps) {
+function DenyMore({ full, onMessage, onStop, onRule }: DenyMoreProps) {
   if (full)
     return (
       <>
@@ -144,13 +159,18 @@ function DenyMore({ full, onMessage, onStop }: DenyMoreProps) {
         <Button kind="ghost" onClick={onStop}>
           Deny and interrupt
         </Button>
+        {onRule && (
+          <Button kind="ghost" onClick={onRule} keys="w">
+            Make this a rule… <kbd>w</kbd>
+          </Button>
+        )}
       </>
     );
   return (
     <Menu
-      label="More ways to deny"
+      label="More ways to answer"
       button={(open, toggle) => (
-        <Button kind="ghost" square onClick={toggle} expanded={open} label="More ways to deny">
+        <Button kind="ghost" square onClick={toggle} expanded={open} label="More ways to answer">
           <Icon name="more" small />
         </Button>
       )}
@@ -162,6 +182,11 @@ function DenyMore({ full, onMessage, onStop }: DenyMoreProps) {
         <MenuItem key="stop" onClick={onStop}>
           Deny and interrupt
         </MenuItem>,
+        onRule && (
+          <MenuItem key="rule" onClick={onRule}>
+            Make this a rule…
+          </MenuItem>
+        ),
       ]}
     </Menu>
   );

@@ -31,7 +31,7 @@ function messageIn(body: unknown): string | null {
   return typeof text === "string" ? text : null;
 }
 
-async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
   const init: RequestInit = { method, headers: { accept: "application/json" }, cache: "no-store" };
   if (body !== undefined) {
     init.body = JSON.stringify(body);

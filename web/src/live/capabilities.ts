@@ -3,7 +3,7 @@
  */
 import { signal } from "@preact/signals";
 
-export type Capability = "prompt" | "interrupt" | "focus" | "usage" | "park";
+export type Capability = "prompt" | "interrupt" | "focus" | "usage" | "park" | "rules";
 
 const PATHS: Record<Capability, string> = {
   prompt: "/api/sessions/{id}/prompt",
@@ -11,6 +11,7 @@ const PATHS: Record<Capability, string> = {
   focus: "/api/sessions/{id}/focus",
   usage: "/api/usage",
   park: "/api/sessions/{id}/park",
+  rules: "/api/policy/rules",
 };
 
 const capabilities = signal<ReadonlySet<string>>(new Set());

@@ -14,6 +14,7 @@ const KEYS: [string, [string, string][]][] = [
       ["1 … 9", "choose an option, or take the choice back"],
       ["[ · ]", "question before and after"],
       ["r", "own answer, or the next prompt"],
+      ["w", "make a rule of it: it then answers such requests by itself"],
       ["u", "of requests that are alike: show them one by one"],
       ["z", "take the last answer back before it is sent"],
       ["y y", "twice quickly: send without waiting"],

@@ -112,3 +112,21 @@ fn the_longest_waiting_order_puts_needs_before_idle_sessions_and_old_before_new(
     let order: Vec<_> = cards.iter().map(|c| c.id.as_str()).collect();
     assert_eq!(order, ["need-old", "need-new", "idle-old", "idle-new"]);
 }
+
+#[test]
+fn the_end_of_a_second_terminal_changes_neither_parking_nor_the_last_message() {
+    let mut fleet = fleet(
+        "0 SessionStart source=startup pid=7 proc_start=1
+         1 SessionStart source=resume pid=8 proc_start=2
+         2 UserPromptSubmit prompt=a pid=7 proc_start=1
+         3 Stop last_assistant_message=Shall~I? pid=7 proc_start=1",
+    );
+    person(&mut fleet, "4", PARKED, &[]);
+    tell(&mut fleet, "5 SessionEnd reason=prompt_input_exit pid=8 proc_start=2");
+    let shown = card(&fleet, "s");
+    assert!(shown.parked.is_some());
+    assert_eq!(shown.last_assistant_text.as_deref(), Some("Shall I?"));
+    assert_eq!(waits(&fleet), Some((WaitKind::Asks, true)));
+    tell(&mut fleet, "6 UserPromptSubmit prompt=b pid=7 proc_start=1\n7 Stop pid=7 proc_start=1");
+    assert_eq!(card(&fleet, "s").parked, None);
+}
