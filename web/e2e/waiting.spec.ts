@@ -1,5 +1,5 @@
 /** What waits for the person: what Claude said, needs apart from idleness, parked sessions, one number. */
-import { expect, test } from "./fleet";
+import { allow, expect, test } from "./fleet";
 
 test("a waiting card shows the end of the last message, and a question is marked", async ({ fleet }) => {
   await fleet.open();
@@ -117,6 +117,14 @@ test("a click anywhere on a card that is not a control opens it", async ({ fleet
   await fleet.waitForKeys();
   await card.locator(".last-said").click();
   await expect(page.locator(`[data-drawer="${id}"]`)).toBeVisible();
+  await page.keyboard.press("Escape");
+  // The command of an ask is no control either.
+  const asks = await fleet.start();
+  void fleet.ask(asks, "Bash", { command: "make" });
+  await expect(allow(fleet.cardIn("Needs You", asks))).toBeVisible();
+  await fleet.waitForKeys();
+  await fleet.card(asks).locator(".cmd").click();
+  await expect(page.locator(`[data-drawer="${asks}"]`)).toBeVisible();
 });
 
 test("the chip of a failed tool call fades once the agent went on", async ({ fleet }) => {

@@ -3,7 +3,8 @@ import { pickTo, togglePick } from "../keys/picks";
 import { refuse } from "../keys/refusal";
 import { openSession } from "../lib/route";
 
-const CONTROLS = "button, a, input, textarea, select, label, summary, .ask, .kept-text";
+/** A press beside a button of an answer was meant for the button. */
+const CONTROLS = "button, a, input, textarea, select, label, summary, .options, .message-box, .answer, .pending, .kept-text";
 const isControl = (target: EventTarget | null) =>
   target instanceof Element && target.closest(CONTROLS) !== null;
 
@@ -21,13 +22,15 @@ function focusCardInsteadOfTitle({ target, currentTarget }: Event): void {
 
 /** With shift all cards from the selected one, with Ctrl or Cmd this one. */
 function pickByClick(id: string, event: MouseEvent): void {
-  // The browser marks text between the two clicks.
-  getSelection()?.removeAllRanges();
   const why = event.shiftKey ? pickTo(id) : togglePick(id);
   if (why !== null) refuse("click", why, event.currentTarget as Element);
 }
 
 export const openOnClick = (id: string) => ({
+  onMouseDown: (event: MouseEvent) => {
+    // The selected card is the other end of the range, so the focus stays there, and no text is marked.
+    if (event.shiftKey && !isControl(event.target)) event.preventDefault();
+  },
   onClick: (event: MouseEvent) => {
     focusCardInsteadOfTitle(event);
     // A card that just moved was not the one the person meant.
