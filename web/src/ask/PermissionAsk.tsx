@@ -135,7 +135,7 @@ const DenyMessage = ({ ask }: { ask: Ask }) => (
 );
 
 const Caution = ({ text }: { text: string }) => (
-  <span class="chip fail">
+  <span class="chip fail" title={`${text}: asks twice`}>
     <Icon name="triangle" small />
     <span class="clip">{text}: asks twice</span>
   </span>

@@ -4,7 +4,8 @@ import { refuse } from "../keys/refusal";
 import { openSession } from "../lib/route";
 
 /** A press beside a button of an answer was meant for the button. */
-const CONTROLS = "button, a, input, textarea, select, label, summary, .options, .message-box, .answer, .pending, .kept-text";
+const CONTROLS =
+  "button, a, input, textarea, select, label, summary, .options, .message-box, .answer, .pending, .kept-text";
 const isControl = (target: EventTarget | null) =>
   target instanceof Element && target.closest(CONTROLS) !== null;
 

@@ -10,7 +10,7 @@ import { view, viewHref } from "../lib/route";
 import { fleetCounts } from "../live/fleetCounts";
 import { hookProblem } from "../live/hookProblem";
 import { hookStatus, lastEventAt } from "../live/hookStatus";
-import { connection } from "../live/stream";
+import { connection, silentSince } from "../live/stream";
 import { overlay } from "../overlay/overlay";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
@@ -186,6 +186,8 @@ function Hooks() {
 /** A screen reader reads each new state, but not the countdown or the event count. */
 function Link() {
   const state = connection.value;
+  // A connection to a daemon that stands still opens, but nothing arrives.
+  const waiting = silentSince.value !== null && (state.kind === "connecting" || state.kind === "catching_up");
   return (
     <div class="instrument" data-connection={state.kind}>
       <div>
@@ -197,13 +199,21 @@ function Link() {
               <b>Live</b>
             </>
           )}
-          {state.kind === "connecting" && (
+          {waiting && (
+            <>
+              <i class="dot bad" />
+              <span class="bad">
+                <b>Not connected</b>, trying now
+              </span>
+            </>
+          )}
+          {!waiting && state.kind === "connecting" && (
             <>
               <i class="dot off" />
               <b>Connecting</b>
             </>
           )}
-          {state.kind === "catching_up" && (
+          {!waiting && state.kind === "catching_up" && (
             <>
               <i class="dot off" />
               <b>Catching up</b>

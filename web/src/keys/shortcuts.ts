@@ -59,7 +59,7 @@ export function startKeys(): void {
       event.preventDefault();
       return;
     }
-    if (typing(event.target)) typed = { field: event.target as HTMLElement, at: event.timeStamp };
+    if (typing(event.target)) noteTyping(event);
     if (
       event.metaKey ||
       event.ctrlKey ||
@@ -90,6 +90,11 @@ function showKeyCapsForKeys(): void {
 /** The text field that was typed in last, and when. */
 let typed: { field: HTMLElement; at: number } | null = null;
 const AFTER_TYPING_MS = 1_500;
+
+/** Enter and Escape close a field on purpose: the next key is not meant for it. */
+function noteTyping({ key, target, timeStamp }: KeyboardEvent): void {
+  typed = /^(Enter|Escape)$/.test(key) ? null : { field: target as HTMLElement, at: timeStamp };
+}
 
 /** Letters that were meant for a field which has just disappeared must not act. */
 function wasMeantForField({ timeStamp }: KeyboardEvent): boolean {
