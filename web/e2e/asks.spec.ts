@@ -30,7 +30,9 @@ test("Always sends the chosen suggestion, and the drawer shows where it is store
   ];
   const verdict = fleet.ask(id, "Bash", { command: "cargo test" }, { permission_suggestions });
   await fleet.open(`#/session/${id}`);
-  await page.getByRole("button", { name: /Always cargo test:\* ?this session/ }).click();
+  await page
+    .getByRole("button", { name: /Always allow commands that begin with cargo test ?this session/ })
+    .click();
   expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
 });
 
@@ -59,7 +61,10 @@ test("a path too long for its button shows its end, and the accessible name has 
   expect((await verdict).hookSpecificOutput.decision.updatedPermissions).toEqual(permission_suggestions);
 });
 
-test("Deny with a message sends the text, and y and n work only inside the ask", async ({ fleet, page }) => {
+test("Deny with a message sends the text, and y does nothing while no card is selected", async ({
+  fleet,
+  page,
+}) => {
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Bash", { command: "make" });
@@ -67,8 +72,9 @@ test("Deny with a message sends the text, and y and n work only inside the ask",
   await expect(allow(card)).toBeVisible();
   await fleet.waitForKeys();
   await page.keyboard.press("y");
+  await expect(fleet.refusal()).toContainText("no card is selected");
   await expect(card).toHaveAttribute("data-state", "needs_permission");
-  await card.getByRole("button", { name: "More ways to deny" }).click();
+  await card.getByRole("button", { name: "More ways to answer" }).click();
   await page.getByRole("button", { name: "Deny with message…" }).click();
   await page.getByLabel("Why not, and what instead").fill("use just instea");
   // Letters are typed into the text field, but Ctrl-K still opens the palette.

@@ -75,11 +75,19 @@ test.describe("a resting fleet", () => {
   test('"Urgency first" uses the other rank and is stored', async ({ fleet, page }) => {
     await page.setViewportSize({ width: 1300, height: 900 });
     await fleet.open();
-    await page.getByRole("button", { name: "Urgency first" }).click();
+    await page.getByRole("button", { name: "Order of Needs You: Cache first" }).click();
+    const orders = page.getByRole("group", { name: "Order of Needs You" });
+    await expect(orders.getByRole("button", { name: /Cache first Warm/ })).toContainText(
+      "Warm prompt caches first",
+    );
+    await orders.getByRole("button", { name: /^Urgency first/ }).click();
     const want = wantedIn(await fleet.sessions(), "Needs You", "urgency");
     await expect.poll(async () => (await fleet.shown())[0]).toEqual(want);
     await page.reload();
-    await expect(page.getByRole("button", { name: "Urgency first" })).toHaveAttribute("aria-pressed", "true");
+    await page.getByRole("button", { name: "Order of Needs You: Urgency first" }).click();
+    await orders.getByRole("button", { name: /^Longest waiting first/ }).click();
+    const waiting = wantedIn(await fleet.sessions(), "Needs You", "waiting");
+    await expect.poll(async () => (await fleet.shown())[0]).toEqual(waiting);
   });
 
   test("a folded project shows its state icons, and grouping can be changed", async ({ fleet, page }) => {
@@ -104,7 +112,7 @@ test.describe("a resting fleet", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("parquet");
     const matching = (await fleet.sessions()).filter((s) => s.title?.includes("parquet")).length;
-    await expect(page.locator(".found")).toContainText(`${matching} of ${RESTING}`);
+    await expect(page.locator(".bar .found")).toContainText(`${matching} of ${RESTING}`);
     await expect(page.locator("[data-card]")).toHaveCount(matching);
     await page.getByRole("button", { name: "Clear", exact: true }).click();
     await page.getByRole("button", { name: /^Project/ }).click();
@@ -131,9 +139,10 @@ test.describe("a resting fleet", () => {
     await page.getByRole("button", { name: /^More/ }).click();
     const more = page.getByRole("group", { name: "More filters" });
     await more.getByRole("group", { name: "Model" }).getByRole("button", { name: /Haiku/i }).click();
-    await more.getByRole("button", { name: "Compact" }).click();
-    await expect(page.locator("html")).toHaveAttribute("data-density", "compact");
     await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: /^Density/ }).click();
+    await page.getByRole("button", { name: /^Compact/ }).click();
+    await expect(page.locator("html")).toHaveAttribute("data-density", "compact");
     const haiku = (await fleet.sessions()).filter((s) => s.model === "claude-haiku-5").length;
     await expect(page.locator("[data-card]")).toHaveCount(haiku);
     await expect(page.locator(".facet.on", { hasText: "More" })).toHaveText("More1 chosen");
@@ -154,10 +163,11 @@ test.describe("a resting fleet", () => {
     const lane = page.locator("[data-lane=running]");
     await lane.evaluate((el) => el.scrollTo(0, 300));
     await expect.poll(() => lane.evaluate((el) => el.scrollTop)).toBeGreaterThan(100);
-    expect(await page.locator("[data-lane=permissions]").evaluate((el) => el.scrollTop)).toBe(0);
-    await page.getByRole("button", { name: "Compact" }).click();
+    expect(await page.locator("[data-lane=blocked]").evaluate((el) => el.scrollTop)).toBe(0);
+    await page.getByRole("button", { name: /^Density/ }).click();
+    await page.getByRole("button", { name: /^Compact/ }).click();
     await expect(lane.locator(".metrics").first()).toBeHidden();
-    await expect(page.locator("[data-lane=permissions] .in-terminal").first()).toBeVisible();
+    await expect(page.locator("[data-lane=blocked] .in-terminal").first()).toBeVisible();
     await page.getByRole("button", { name: "Done", exact: true }).click();
     await expect(fleet.column("Done")).toHaveCount(0);
   });
@@ -178,10 +188,9 @@ test("200 cards are all in the DOM, and with 201 only those near the visible are
   await expect(page.locator("[data-card]").first()).toBeVisible();
 });
 
-test("the tab title and icon count blocked agents, and timers tick without the server", async ({
+test("the tab title and icon count what blocks or asks, and timers tick without the server", async ({
   fleet,
   page,
-  context,
 }) => {
   await fleet.open();
   const id = await fleet.start();
@@ -192,7 +201,6 @@ test("the tab title and icon count blocked agents, and timers tick without the s
   await expect(page.locator("link[rel=icon]")).toHaveAttribute("href", /F2B33D/);
   const timer = fleet.card(id).locator(".card-head .since time").first();
   const before = await timer.textContent();
-  await context.setOffline(true);
   await expect.poll(() => timer.textContent()).not.toBe(before);
 });
 

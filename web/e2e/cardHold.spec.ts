@@ -41,7 +41,7 @@ test("typed text and focus stay while the pointer is on another card and the cac
 }) => {
   const { above, below, verdict } = await two(fleet);
   const card = fleet.card(below);
-  await card.getByRole("button", { name: "More ways to deny" }).click();
+  await card.getByRole("button", { name: "More ways to answer" }).click();
   await page.getByRole("button", { name: "Deny with message…" }).click();
   const box = card.getByLabel("Why not, and what instead");
   await expect(box).toBeFocused();

@@ -1,5 +1,5 @@
 /** The connection to the daemon: cut, restarted, crashed, with a gap. The page reports it and recovers. */
-import { expect, test } from "./fleet";
+import { allow, expect, test } from "./fleet";
 
 test("a lost connection resumes by id without missing changes", async ({ fleet, page, daemonProxy }) => {
   await fleet.open("", daemonProxy.url);
@@ -74,4 +74,94 @@ test("a card that leaves Done leaves the page", async ({ fleet, page }) => {
   await expect(fleet.card(id)).toHaveCount(0);
   await expect(fleet.card(other)).toBeVisible();
   await expect(page.locator("[data-connection=live]")).toBeVisible();
+});
+
+/** How long the daemon stands still. */
+const STOPPED_MS = 20_000;
+
+test("a daemon that stands still is noticed within five seconds, and the page recovers by itself", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  const card = fleet.cardIn("Needs You", id);
+  await expect(allow(card)).toBeVisible();
+  await fleet.waitForKeys();
+  await fleet.select(id);
+  fleet.server.signal("SIGSTOP");
+  const stopped = Date.now();
+  const banner = page.locator(".lost-banner[role=alert]");
+  await expect(banner).toBeVisible({ timeout: 20_000 });
+  const noticedMs = Date.now() - stopped;
+  console.log(`the stopped daemon was noticed after ${noticedMs} ms`);
+  await expect(banner).toContainText(/since \d\d:\d\d:\d\d/);
+  // Nothing can be sent, and a key says so.
+  await expect(allow(card)).toBeDisabled();
+  await page.keyboard.press("y");
+  await expect(fleet.refusal()).toContainText("not connected");
+  // Timers stand still.
+  const timer = card.locator(".since time").first();
+  const shown = await timer.textContent();
+  await page.waitForTimeout(2_200);
+  expect(await timer.textContent()).toBe(shown);
+  // The banner stays while the page tries again in vain.
+  await page.waitForTimeout(Math.max(0, STOPPED_MS - (Date.now() - stopped)));
+  await expect(banner).toBeVisible();
+  fleet.server.signal("SIGCONT");
+  await expect(banner).toHaveCount(0, { timeout: 20_000 });
+  await expect(page.locator("[data-connection=live]")).toBeVisible();
+  await expect(allow(card)).toBeEnabled();
+  await expect.poll(() => timer.textContent()).not.toBe(shown);
+  // Heartbeats come every second, the page waits 4.5 s. A busy machine gets one second more.
+  expect(noticedMs).toBeLessThan(6_000);
+});
+
+test.describe("at phone width", () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test("a lost connection is told too, and typed text is kept", async ({ fleet, page, daemonProxy }) => {
+    await fleet.open("", daemonProxy.url);
+    const id = await fleet.start();
+    void fleet.ask(id, "Bash", { command: "make" });
+    const card = fleet.cardIn("Needs You", id);
+    await card.getByRole("button", { name: "More ways to answer" }).click();
+    await page.getByRole("button", { name: "Deny with message…" }).click();
+    await page.getByLabel("Why not, and what instead").fill("use just");
+    daemonProxy.cut();
+    await expect(page.locator(".lost-banner")).toBeVisible();
+    await expect(card).toContainText("Your text is kept. It was not sent.");
+    await expect(page.getByLabel("Why not, and what instead")).toHaveValue("use just");
+    const box = await page.locator(".lost-banner").boundingBox();
+    expect(box?.width).toBe(390);
+  });
+});
+
+test("text for an ask that was answered in the terminal is kept, with what happened", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  const card = fleet.card(id);
+  await expect(allow(card)).toBeVisible();
+  await fleet.waitForKeys();
+  await fleet.select(id);
+  await page.keyboard.press("D");
+  await expect(page.getByLabel("Why not, and what instead")).toBeFocused();
+  await page.keyboard.type("please use just");
+  await fleet.hook(id, "PostToolUse", {
+    tool_name: "Bash",
+    tool_input: { command: "make" },
+    tool_use_id: `toolu_${id}`,
+  });
+  await expect(card.locator(".kept-text")).toContainText("Answered in terminal");
+  await expect(card.locator(".kept-words")).toHaveText("please use just");
+  // The rest of the sentence was meant for the field, so it answers nothing and moves nothing.
+  await page.keyboard.press("d");
+  await expect(fleet.refusal()).toContainText("the field you typed in was closed");
+  await card.getByRole("button", { name: "Dismiss" }).click();
+  await expect(card.locator(".kept-text")).toHaveCount(0);
 });

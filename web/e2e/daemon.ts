@@ -109,6 +109,11 @@ export class TestDaemon {
     await ended;
   }
 
+  /** SIGSTOP makes it stand still with its connections open, SIGCONT lets it go on. */
+  signal(name: "SIGSTOP" | "SIGCONT"): void {
+    this.child?.kill(name);
+  }
+
   async stop(): Promise<void> {
     // Its home is deleted, so a clean shutdown is not needed.
     await this.end("SIGKILL");

@@ -125,6 +125,10 @@ test.describe("drawer", () => {
       because: { rule: string; name: string; seq: number };
     };
     const why = drawer.getByRole("region", { name: "Why is it here" });
+    // Folded until the person asks.
+    await expect(why.locator("dl")).toBeHidden();
+    await why.locator("summary").click();
+    await expect(why.locator("dl")).toBeVisible();
     await expect(why).toContainText(explained.because.rule);
     await expect(why).toContainText(`${explained.because.name} from hook`);
     await expect(why).toContainText(`seq ${explained.because.seq}`);
@@ -133,7 +137,11 @@ test.describe("drawer", () => {
     await expect(timeline.locator(".ev .r.ok")).toHaveCount(1);
     await expect(timeline.locator(".ev.child").first()).toContainText("Explore");
     await timeline.locator(".ev-line", { hasText: "make" }).first().click();
-    await expect(drawer.locator(".raw").first()).toContainText("hook_event_name");
+    // The row opens a readable view; the JSON is behind a button.
+    await expect(timeline.locator(".ev-details .cmd")).toHaveText("make");
+    await expect(timeline.locator(".ev-details .raw")).toHaveText("exit 1: no rule to make target");
+    await timeline.getByRole("button", { name: "Raw JSON" }).click();
+    await expect(timeline.locator(".ev-details .raw").last()).toContainText("hook_event_name");
     await expect(drawer.getByRole("region", { name: "Conversation" })).toContainText("Tidy the store");
     const side = drawer.getByRole("region", { name: "Measures" });
     await expect(side).toContainText("1 of 2");
@@ -191,6 +199,7 @@ test.describe("drawer", () => {
     });
     await fleet.open(`#/session/${id}`);
     const why = page.locator("[data-drawer]").getByRole("region", { name: "Why is it here" });
+    await why.locator("summary").click();
     await expect(why).toContainText("UserPromptSubmit");
     const state = await why.locator("dd").first().innerText();
     let release = () => {};
@@ -212,5 +221,64 @@ test.describe("drawer", () => {
     await fleet.open("#/session/unknown");
     await expect(page.getByRole("dialog")).toContainText("No session found for this link");
     await logged(errors, "404");
+  });
+
+  test("shows request, last message, conversation and timeline in this order, with the newest message last", async ({
+    fleet,
+    page,
+  }) => {
+    const id = await fleet.start("First prompt");
+    for (let turn = 1; turn <= 12; turn++) {
+      await fleet.hook(id, "Stop", {
+        last_assistant_message: `Answer ${turn}. ${"More words. ".repeat(30)}`,
+      });
+      await fleet.hook(id, "UserPromptSubmit", { prompt: `Prompt ${turn}` });
+    }
+    await fleet.hook(id, "Stop", { last_assistant_message: "Both pass. **Shall I merge them?**" });
+    await fleet.open(`#/session/${id}`);
+    const drawer = page.locator("[data-drawer]");
+    const names = () =>
+      drawer
+        .locator(".drawer-main section")
+        .evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")));
+    await expect.poll(names).toEqual(["Last message", "Conversation", "Timeline", "Why is it here"]);
+    const last = drawer.getByRole("region", { name: "Last message" });
+    await expect(last).toContainText("ends in a question");
+    await expect(last.locator("b")).toHaveText("Shall I merge them?");
+    const talk = drawer.locator(".talk");
+    await expect(talk.locator(".msg").first()).toContainText("First prompt");
+    await expect(talk.locator(".msg").last()).toContainText("Shall I merge them?");
+    await expect(talk.locator(".msg").last()).toBeInViewport();
+    await expect(talk.locator(".msg").first()).not.toBeInViewport();
+  });
+
+  test("older messages are loaded when the person scrolls up to them", async ({ fleet, page }) => {
+    test.setTimeout(120_000);
+    const id = await fleet.start("The very first prompt");
+    // More events than one page of the drawer has.
+    for (let turn = 0; turn < 270; turn++) {
+      await fleet.hook(id, "Stop", { last_assistant_message: `Answer ${turn}` });
+      await fleet.hook(id, "UserPromptSubmit", { prompt: `Prompt ${turn}` });
+    }
+    await fleet.open(`#/session/${id}`);
+    const talk = page.locator("[data-drawer] .talk");
+    await expect(talk.locator(".msg").last()).toContainText("Prompt 269");
+    await expect(talk).not.toContainText("The very first prompt");
+    await talk.evaluate((list) => list.scrollTo(0, 0));
+    await expect(talk).toContainText("The very first prompt");
+  });
+
+  test("a denial shows its message in the outcome and in the timeline", async ({ fleet, page }) => {
+    const id = await fleet.start();
+    const verdict = fleet.ask(id, "Bash", { command: "make" });
+    await expect.poll(async () => (await fleet.sessions())[0]?.asks.length).toBe(1);
+    fleet.server.run("answer", id, "deny", "--message", "use just instead");
+    await verdict;
+    await fleet.open(`#/session/${id}`);
+    const drawer = page.locator("[data-drawer]");
+    await expect(drawer.locator(".outcome")).toContainText("use just instead");
+    await expect(
+      drawer.getByRole("region", { name: "Timeline" }).locator(".ev .r", { hasText: "deny" }),
+    ).toContainText("use just instead");
   });
 });

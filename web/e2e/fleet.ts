@@ -36,6 +36,8 @@ export type Verdict = {
  */
 export const TOAST_MS = 5_000;
 export const HOLD_IDLE_MS = 8_000;
+/** After this time without data the page says that the daemon is not heard (`live/stream.ts`). */
+export const SILENCE_MS = 4_200;
 /** How far the page's clock is set ahead before it stops: more than a busy machine can be late. */
 const AHEAD_MS = 20_000;
 const FRAME_MS = 20;
@@ -127,16 +129,27 @@ export class Fleet {
     await expect.poll(moving).toBe(0);
   }
 
-  /** Waits until the page accepts answer keys after a move. */
+  /** Waits until every card accepts answer keys after a move. */
   async waitForKeys(): Promise<void> {
-    await expect(this.page.locator("html[data-settling]")).toHaveCount(0);
+    await expect(this.page.locator("[data-moved], [data-fresh]")).toHaveCount(0);
+  }
+
+  /** Selects a card by its focus, as n, j and k do. */
+  async select(id: string): Promise<void> {
+    await this.card(id).focus();
+    await expect(this.card(id)).toHaveAttribute("aria-current", "true");
+  }
+
+  /** The line that says which key did nothing, and why. */
+  refusal(): Locator {
+    return this.page.locator(".key-refused");
   }
 
   /**
    * Call before the page opens. Timers of this length never fire, so a slow machine cannot miss what they
    * would end.
    */
-  async disableTimer(ms: typeof TOAST_MS | typeof HOLD_IDLE_MS): Promise<void> {
+  async disableTimer(ms: typeof TOAST_MS | typeof HOLD_IDLE_MS | typeof SILENCE_MS): Promise<void> {
     await this.page.addInitScript((ms) => {
       const { setTimeout } = window;
       const never = 86_400_000;
@@ -218,7 +231,7 @@ export const COLUMNS: Column[] = ["Needs You", "Running", "Done"];
 export function wantedIn(
   sessions: Session[],
   column: Column,
-  sort: "default" | "urgency" = "default",
+  sort: "default" | "urgency" | "waiting" = "default",
 ): string[] {
   const members = sessions.filter((s) => s.agent_state.group === GROUPS[column]);
   members.sort((a, b) =>

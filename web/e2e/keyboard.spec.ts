@@ -18,9 +18,9 @@ test.describe("keyboard", () => {
     await page.keyboard.press("k");
     await expect(current).toHaveAttribute("data-card", first);
     await page.keyboard.press("l");
-    await expect(page.locator("[data-lane=replies] [data-card]:focus")).toHaveCount(1);
+    await expect(page.locator("[data-lane=waiting] [data-card]:focus")).toHaveCount(1);
     await page.keyboard.press("h");
-    await expect(page.locator("[data-lane=permissions] [data-card]:focus")).toHaveCount(1);
+    await expect(page.locator("[data-lane=blocked] [data-card]:focus")).toHaveCount(1);
     await go(page, "r", page.locator("[data-lane=running] [data-card]:focus"));
     await expect(page.locator("[data-lane=running] [data-card][tabindex='0']")).toHaveCount(1);
     await page.keyboard.press("?");

@@ -89,7 +89,11 @@ export class CuttableProxy {
       const messages = (rest + piece).split("\n\n");
       rest = messages.pop() ?? "";
       for (const text of messages) {
-        // A heartbeat has no number; it is forwarded with the message before it.
+        // A heartbeat has no number. It is forwarded at once: the daemon is alive while changes are held back.
+        if (text.startsWith(":")) {
+          if (!to.destroyed) to.write(`${text}\n\n`);
+          continue;
+        }
         this.received = Number(/^id: ?.*-(\d+)$/m.exec(text)?.[1] ?? this.received);
         this.queue.push({ n: this.received, text: `${text}\n\n`, to });
       }

@@ -12,7 +12,7 @@ const CSP =
 export async function servePage(page: Page): Promise<void> {
   const dist = process.env.FLIGHTDECK_PAGE;
   if (!dist) return;
-  await page.route(/^http:\/\/[^/]+\/(assets\/.*)?$/, (route) => {
+  await page.route(/^http:\/\/[^/]+\/(assets\/.*)?(\?.*)?$/, (route) => {
     const path = new URL(route.request().url()).pathname;
     const name = path === "/" ? "index.html" : path;
     const contentType = name.endsWith(".js")

@@ -21,7 +21,7 @@ const STATES: [state: string, column: Column, says: RegExp[]][] = [
   ["awaiting_approval", "Needs You", [/Plan ready/, /Answer it in its terminal/]],
   ["interrupted", "Needs You", [/You interrupted Bash/]],
   ["error", "Needs You", [/Failed: rate_?\s?limit/i]],
-  ["idle", "Needs You", [/Waiting for your next prompt/]],
+  ["idle", "Needs You", [/Finished/, /Done\./]],
   ["session_ended", "Done", [/Exited/]],
 ];
 

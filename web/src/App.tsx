@@ -4,10 +4,12 @@ import { Board } from "./board/Board";
 import { layout } from "./board/currentLayout";
 import { EmptyBoard } from "./board/EmptyBoard";
 import { Drawer } from "./drawer/Drawer";
-import { FilterBar } from "./header/FilterBar";
+import { ConnectionBanner } from "./header/ConnectionBanner";
+import { FilterBar, Found } from "./header/FilterBar";
 import { Header } from "./header/Header";
 import { HookBanner } from "./header/HookBanner";
 import { PhoneNav, PhoneTabs } from "./header/PhoneBar";
+import { KeyFooter } from "./keys/KeyFooter";
 import { openId, view } from "./lib/route";
 import { loaded } from "./live/store";
 import { Help } from "./overlay/Help";
@@ -27,7 +29,9 @@ export function App() {
       </p>
       <div class="app" data-view={view.value}>
         <Header />
+        <ConnectionBanner />
         <Page />
+        {openId.value === null && <KeyFooter />}
         <PhoneNav />
       </div>
       {openId.value !== null && <Drawer key={openId.value} id={openId.value} />}
@@ -53,6 +57,7 @@ function Page() {
     <>
       <FilterBar />
       <PhoneTabs />
+      <Found class="found found-phone" />
       <HookBanner />
       <Board />
     </>

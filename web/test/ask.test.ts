@@ -73,14 +73,22 @@ test("truncated input is recognised by the daemon's marks in any field", () => {
   expect(isTruncated({ kind: "elicitation", tool_input: null })).toBe(false);
 });
 
-test("a suggestion shows its rule and where it is stored", () => {
+test("a suggestion says in words what it would allow, and where that is stored", () => {
   expect(
     suggestionText({
       type: "addRules",
       rules: [{ toolName: "Bash", ruleContent: "cargo test:*" }],
       destination: "localSettings",
     }),
-  ).toEqual({ text: "Always", code: "cargo test:*", where: "this checkout" });
+  ).toEqual({
+    text: "Always allow commands that begin with",
+    short: "Always",
+    code: "cargo test",
+    where: "this checkout",
+  });
+  expect(suggestionText({ type: "addRules", rules: [{ toolName: "WebFetch" }] }).text).toBe(
+    "Always allow every WebFetch",
+  );
   const path = "//home/dev/work/**";
   expect(suggestionText({ type: "addRules", rules: [{ toolName: "Read", ruleContent: path }] }).code).toBe(
     "/home/dev/work/**",
@@ -108,5 +116,16 @@ test("a plan's Markdown becomes blocks, never HTML", () => {
     { kind: "table", rows: [["a", "b"], ["one", "x | y"], ["alone"]] },
     { kind: "text", text: "text" },
   ]);
-  expect(parseBlocks("1. two\n   more")).toEqual([{ kind: "list", ordered: true, items: ["two more"] }]);
+  expect(parseBlocks("1. two\n   more")).toEqual([
+    { kind: "list", ordered: true, items: [{ mark: "1.", depth: 0, text: "two more" }] },
+  ]);
+});
+
+const marks = (markdown: string) =>
+  parseBlocks(markdown).map((b) => (b.kind === "list" ? b.items.map((item) => item.mark) : b.kind));
+
+test("a numbered list keeps its numbers over empty lines, inner lists and code", () => {
+  expect(marks("1. one\n\n2. two\n   - inner\n   - more\n3. three")).toEqual([["1.", "2.", "•", "•", "3."]]);
+  expect(marks("1. one\n```\ncode\n```\n2. two")).toEqual([["1."], "code", ["2."]]);
+  expect(marks("1. one\n1. two\n1. three")).toEqual([["1.", "2.", "3."]]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { appearanceOf } from "../src/card/appearance";
+import { roleAppearance } from "../src/card/appearance";
 import { headline } from "../src/card/headline";
 import type { Role } from "../src/generated/Role";
 import { session } from "./session";
@@ -37,5 +37,5 @@ test("a blocked card without an ask has a short headline and the whole question"
 });
 
 test("an unknown role is drawn as idle", () => {
-  expect([appearanceOf("urgent"), appearanceOf("brandnew" as Role)]).toEqual(["blocked", "idle"]);
+  expect([roleAppearance("urgent"), roleAppearance("brandnew" as Role)]).toEqual(["blocked", "idle"]);
 });

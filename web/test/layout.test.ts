@@ -6,6 +6,7 @@ import { session } from "./session";
 
 const none: Filter = { text: "", project: [], branch: [], state: [], model: [] };
 const choices: LayoutChoices = {
+  split: [],
   sort: "default",
   grouping: "none",
   filter: none,
@@ -15,27 +16,29 @@ const choices: LayoutChoices = {
 const show = (sessions: Session[], part: Partial<LayoutChoices> = {}) =>
   Object.fromEntries(layOut(sessions, { ...choices, ...part }).lanes.map((l) => [l.name, l.ids.join(" ")]));
 
+const BLOCKS: Session["waiting"] = { kind: "blocks", label: "Blocked", icon: "shield", counts: true };
+
 const fleet = [
   session({ id: "c", key: "3", group: "needs_you", state: "idle" }),
-  session({ id: "a", key: "1", group: "needs_you", state: "needs_permission" }),
-  session({ id: "b", key: "2", group: "needs_you", state: "awaiting_input" }),
+  session({ id: "a", key: "1", group: "needs_you", state: "needs_permission", waiting: BLOCKS }),
+  session({ id: "b", key: "2", group: "needs_you", state: "awaiting_input", waiting: BLOCKS }),
   session({ id: "r", key: "9" }),
   session({ id: "d", key: "1", group: "done", state: "session_ended" }),
 ];
 
 test("cards are sorted by the rank from the wire", () => {
-  expect(show(fleet)).toEqual({ replies: "a b c", running: "r", done: "d" });
+  expect(show(fleet)).toEqual({ waiting: "a b c", running: "r", done: "d" });
   const swapped = fleet.map((s) => ({
     ...s,
-    rank: { default: s.rank.default, urgency: s.id === "c" ? "0" : s.rank.urgency },
+    rank: { default: s.rank.default, urgency: s.id === "c" ? "0" : s.rank.urgency, waiting: "" },
   }));
-  expect(show(swapped, { sort: "urgency" })).toEqual({ replies: "c a b", running: "r", done: "d" });
+  expect(show(swapped, { sort: "urgency" })).toEqual({ waiting: "c a b", running: "r", done: "d" });
 });
 
-test("a wide screen gives permissions a lane of their own, and Done can be hidden", () => {
+test("a wide screen gives blocked sessions a lane of their own, and Done can be hidden", () => {
   expect(show(fleet, { twoLanes: true, showDone: false })).toEqual({
-    permissions: "a",
-    replies: "b c",
+    blocked: "a b",
+    waiting: "c",
     running: "r",
   });
 });
@@ -51,8 +54,8 @@ test("projects are alphabetical with cards sorted by rank, and Needs You is grou
       (l) => `${l.name}: ${l.sections.map((s) => s.project ?? "-").join(",")}`,
     );
   expect(show(two, { grouping: "quiet" }).running).toBe("z y x");
-  expect(sections("quiet")).toEqual(["replies: -", "running: api,web", "done: api"]);
-  expect(sections("all")[0]).toBe("replies: api");
+  expect(sections("quiet")).toEqual(["waiting: -", "running: api,web", "done: api"]);
+  expect(sections("all")[0]).toBe("waiting: api");
 });
 
 test("a heading marks where the cache tier changes", () => {
@@ -86,7 +89,7 @@ test("the held card keeps its place in its lane while the others move", () => {
 test("a held card that is alone in its group keeps the group", () => {
   const one = [session({ id: "b", group: "needs_you" })];
   const after = holdInPlace(layOut([session({ id: "b" })], choices), layOut(one, choices), "b");
-  expect(after.lanes.find((l) => l.name === "replies")?.ids).toEqual(["b"]);
+  expect(after.lanes.find((l) => l.name === "waiting")?.ids).toEqual(["b"]);
   expect(after.lanes.find((l) => l.name === "running")?.ids).toEqual([]);
 });
 
@@ -112,4 +115,16 @@ test("search matches every word in any field, also in asks", () => {
   expect(matches(s, { ...none, text: "totals nowhere" })).toBe(false);
   expect(matches(s, { ...none, project: ["web"] })).toBe(false);
   expect(matches(s, { ...none, branch: ["fix/rounding", "main"] })).toBe(true);
+});
+
+test("parked sessions are the last section of their lane, and the layout counts them", () => {
+  const parked = { since: "2026-11-15T18:00:00.000Z", until: null };
+  const [lane] = layOut(
+    [...fleet, session({ id: "p", key: "0", group: "needs_you", parked })],
+    choices,
+  ).lanes;
+  expect(lane?.sections.map((s) => `${s.key}: ${s.ids.join(" ")}`)).toEqual([
+    "tier:unknown:0: a b c",
+    "parked: p",
+  ]);
 });

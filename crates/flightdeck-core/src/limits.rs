@@ -86,8 +86,10 @@ pub const BUSY_AFTER_STOP: Millis = Millis::seconds(1);
 pub const PATH_CHARS_MAX: usize = 4096;
 /// Longest id of a call, a prompt, a subagent: a uuid has 36.
 pub const ID_CHARS_MAX: usize = 128;
-/// Longest excerpt of the last answer on a card.
+/// Longest excerpt of the last answer on a card: its end, about three lines and what a wide card shows more.
 pub const CARD_ANSWER_CHARS_MAX: usize = 500;
+/// Longest message of a refusal that its ask shows; the event has all of it.
+pub const REFUSAL_CHARS_MAX: usize = 300;
 /// Most files named on a card as touched; all are counted.
 pub const FILES_TOUCHED_MAX: usize = 200;
 /// Most further files that are counted, by a hash of eight bytes each.

@@ -52,6 +52,20 @@ pub fn lines(text: &str, max: usize) -> String {
     out
 }
 
+/// The last `max` characters of many lines, cleaned the same way, from the beginning of a word; a cut is marked with `…`.
+pub fn last_lines(text: &str, max: usize) -> String {
+    let whole: String = visible(text.trim()).collect();
+    let total = whole.chars().count();
+    let Some((at, _)) =
+        total.checked_sub(max).filter(|cut| *cut > 0).and_then(|cut| whole.char_indices().nth(cut))
+    else {
+        return whole;
+    };
+    let tail = &whole[at..];
+    let word = tail.find(char::is_whitespace).filter(|gap| *gap < tail.len() / 4).unwrap_or(0);
+    format!("…{}", tail[word..].trim_start())
+}
+
 /// The whole text cleaned the same way, neither cut nor trimmed: for text that becomes a terminal's input.
 pub fn plain(text: &str) -> String {
     visible(text).collect()
@@ -113,6 +127,13 @@ fn skip_csi(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_lines_keep_the_end_and_begin_at_a_word() {
+        assert_eq!(last_lines(" all of it\n", 20), "all of it");
+        assert_eq!(last_lines("The first sentence is long. Shall I?", 20), "…is long. Shall I?");
+        assert_eq!(last_lines("ab", 2), "ab");
+    }
 
     #[test]
     fn a_line_is_cut_at_its_limit_and_says_so() {

@@ -1,6 +1,7 @@
 //! The board, one session, its events, and why it is where it is.
 
 use flightdeck_core::ids::SessionId;
+use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::Card;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -91,6 +92,23 @@ pub struct GetNumbers {
 pub struct MarkSeen {
     #[serde(alias = "sessionId", alias = "id")]
     pub session_id: SessionId,
+}
+
+/// The person puts an idle session aside, or takes it back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParkSession {
+    #[serde(alias = "sessionId", alias = "id")]
+    pub session_id: SessionId,
+    /// When it comes back. Without it: with its next change.
+    #[serde(default)]
+    pub until: Option<Timestamp>,
+    /// False takes it back.
+    #[serde(default = "parked")]
+    pub parked: bool,
+}
+
+const fn parked() -> bool {
+    true
 }
 
 /// Where in the log the event is.

@@ -76,6 +76,15 @@ macro_rules! endpoints {
                 socket "seen", example {"session_id": "a1b2"};
                 http post "/api/sessions/{id}/seen" by seen [202 "Noted", 404 "No such session"];
             }
+            ParkSession -> Logged, "Put an idle session aside: until a time, else until its next change; parked=false \
+                takes it back" {
+                socket "park", example {"session_id": "a1b2", "until": "2026-11-16T08:00:00Z"};
+                http post "/api/sessions/{id}/park" [
+                    200 "Noted",
+                    404 "No such session",
+                    409 "It does not wait, or it waits for an answer",
+                ];
+            }
             ListAsks -> AskList, "Its asks: the open ones, and those resolved in the last minute" {
                 socket "asks", example {"session_id": "a1b2"};
                 http get "/api/sessions/{id}/asks" [200 "Asks", 404 "No such session"];

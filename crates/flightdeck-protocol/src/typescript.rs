@@ -6,8 +6,8 @@ use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome};
 use flightdeck_core::log::event::Background;
 use flightdeck_core::log::record::Source;
 use flightdeck_core::log::todo::Todo;
-use flightdeck_core::session::Failure;
 use flightdeck_core::session::state_name::{Group, StateName};
+use flightdeck_core::session::{Failure, Parking};
 use flightdeck_core::usage::amounts::{Cache, CacheStatus, Context, Cost, ModelCost, Tokens};
 use flightdeck_core::usage::numbers::{Numbers, Point};
 use flightdeck_core::usage::totals;
@@ -18,6 +18,7 @@ use flightdeck_core::view::explain::{Explanation, Reason, Step};
 use flightdeck_core::view::fleet_history::{FleetHistory, Row, Span};
 use flightdeck_core::view::lens::{FleetStatus, Role, StatusKind, TerminalInput};
 use flightdeck_core::view::timeline::{EventPage, TimelineEvent};
+use flightdeck_core::view::waiting::{WaitKind, WaitingCard};
 use flightdeck_core::wire::status_line::{Limit, RateLimits};
 use ts_rs::{Config, TS};
 
@@ -55,7 +56,10 @@ pub fn files() -> Vec<TypeFile> {
         OneOrMany,
         Question,
         QuestionOption,
+        Parking,
         ResolutionCard,
+        WaitKind,
+        WaitingCard,
         Cache,
         CacheStatus,
         Card,

@@ -1,20 +1,28 @@
-/** Shows the number of blocked agents in the tab's title and icon. */
+/** Shows the number of sessions that block or ask in the tab's title and icon. */
 import { effect } from "@preact/signals";
 import { fleetCounts } from "../live/fleetCounts";
-import { connection } from "../live/stream";
+import { connection, isOffline } from "../live/stream";
 
 export function startBrowserTab(): void {
   const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
   effect(() => {
-    const { blocked } = fleetCounts.value;
-    const lost = connection.value.kind === "lost";
-    document.title = `${blocked > 0 ? `(${blocked}) ` : ""}Flightdeck${lost ? ", not connected" : ""}`;
-    if (link) link.href = faviconUrl(blocked, lost);
+    const { needs } = fleetCounts.value;
+    const lost = connection.value.kind === "lost" || isOffline.value;
+    document.title = `${needs > 0 ? `(${needs}) ` : ""}Flightdeck${lost ? ", not connected" : ""}`;
+    if (link) link.href = faviconUrl(needs, lost);
+    setBadge(lost ? 0 : needs);
   });
 }
 
+/** The number on the icon of an installed page, where the browser supports it. */
+function setBadge(needs: number): void {
+  const setter = navigator as { setAppBadge?: (n: number) => Promise<void> };
+  // Browsers refuse it for a page that is not installed.
+  setter.setAppBadge?.(needs).catch(() => undefined);
+}
+
 /**
- * With blocked agents the icon is amber with the count, without any it is grey, and without a connection it
+ * With a need the icon is amber with the count, without any it is grey, and without a connection it
  * is only an outline.
  */
 export function faviconUrl(count: number, lost: boolean): string {

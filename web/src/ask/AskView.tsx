@@ -1,18 +1,21 @@
 /**
  * One ask with its answer buttons. In the drawer (`full`) the whole input and all ways to answer are shown.
  */
-import { useSignal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { goToTerminal } from "../card/actions";
 import type { Ask } from "../generated/Ask";
+import { askFocus, isCurrentAsk } from "../keys/currentAsk";
 import { now, time } from "../lib/clock";
 import { openSession, sessionHref } from "../lib/route";
-import { Button } from "../ui/Button";
+import { Button, NeedsDaemon } from "../ui/Button";
 import { Icon } from "../ui/Icon";
+import { Countdown } from "../ui/Timer";
 import { isRepeatedClick } from "../ui/useConfirm";
 import { ElicitationAsk } from "./ElicitationAsk";
 import { type MissingInput, useFullAsk } from "./fullAsk";
+import { undoAnswer } from "./giveAnswer";
 import { PermissionAsk } from "./PermissionAsk";
 import { PlanAsk } from "./PlanAsk";
 import { QuestionAsk } from "./QuestionAsk";
@@ -31,15 +34,33 @@ export function AskView({ ask: carried, full }: { ask: Ask; full: boolean }) {
   if (ask.resolution) return <Outcome text={resolutionText(ask.resolution)} />;
   if (sent.kind === "ended") return <Outcome text={sent.text} />;
   if (!ask.answerable || expired) return <InTerminal ask={ask} expired={expired} full={full} />;
+  return <OpenAsk ask={ask} full={full} missing={missing} />;
+}
+
+function OpenAsk({ ask, full, missing }: AskProps) {
+  const sent = submissionOf(ask.id).value;
+  const current = useComputed(() => (isCurrentAsk(ask, full) ? "" : undefined));
+  const element = useFreshMark();
   return (
     <div
+      ref={element}
       class="ask"
       data-ask={ask.id}
       data-kind={ask.kind}
+      data-current={current}
+      data-pending={sent.kind === "pending" ? "" : undefined}
       aria-busy={sent.kind === "sending"}
+      onFocusIn={() => {
+        askFocus.value = ask.id;
+      }}
       onClickCapture={(event) => isRepeatedClick(event) && event.stopPropagation()}
     >
-      <ByKind ask={ask} full={full} missing={missing} />
+      <div class="ask-body" inert={sent.kind === "pending"}>
+        <NeedsDaemon.Provider value={true}>
+          <ByKind ask={ask} full={full} missing={missing} />
+        </NeedsDaemon.Provider>
+      </div>
+      {sent.kind === "pending" && <Pending askId={ask.id} what={sent.what} sendAt={sent.sendAt} />}
       {sent.kind === "failed" && (
         <p class="ask-error" role="alert">
           {sent.text}
@@ -48,6 +69,38 @@ export function AskView({ ask: carried, full }: { ask: Ask; full: boolean }) {
     </div>
   );
 }
+
+/**
+ * Answer keys are refused for this long after an ask or its card appeared in its place: the key was meant for
+ * what was there before.
+ */
+const FRESH_MS = 400;
+
+/** Marks the ask for a moment after it appeared, and after `changed` did: its keys then mean something else. */
+export function useFreshMark(changed?: number) {
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const ask = element.current;
+    ask?.setAttribute("data-fresh", "");
+    const timer = setTimeout(() => ask?.removeAttribute("data-fresh"), FRESH_MS);
+    return () => clearTimeout(timer);
+  }, [changed]);
+  return element;
+}
+
+/** The answer was given by a key and is not sent yet. */
+export const Pending = ({ askId, what, sendAt }: { askId: string; what: string; sendAt: number }) => (
+  <p class="outcome pending">
+    <Icon name="check" small />
+    <b>{what}</b>
+    <span class="dim">
+      sent in <Countdown until={sendAt} />
+    </span>
+    <Button kind="ghost" onClick={() => undoAnswer(askId)}>
+      Undo <kbd>z</kbd>
+    </Button>
+  </p>
+);
 
 function ByKind(props: AskProps) {
   switch (props.ask.kind) {
@@ -58,7 +111,7 @@ function ByKind(props: AskProps) {
     case "plan":
       return <PlanAsk {...props} />;
     case "elicitation":
-      return <ElicitationAsk ask={props.ask} />;
+      return <ElicitationAsk ask={props.ask} full={props.full} />;
   }
 }
 
@@ -107,7 +160,7 @@ function InTerminal({ ask, expired, full }: { ask: Ask; expired: boolean; full: 
     <div class="ask">
       {full &&
         (ask.kind === "elicitation" ? (
-          <ElicitationAsk ask={ask} />
+          <ElicitationAsk ask={ask} full={full} />
         ) : (
           <ToolInputView input={toolInput(ask)} full />
         ))}

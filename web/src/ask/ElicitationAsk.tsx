@@ -2,26 +2,46 @@
  * A form that an MCP server asks for. The board can answer it only while the daemon holds the hook open;
  * otherwise the terminal shows it.
  */
+import { useRef } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
+import { key, useAskKeys } from "../keys/askKeys";
 import { keyedState } from "../lib/drafts";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { TimeLeft } from "../ui/Meters";
 import { content, defaultValues, type Field, type Filled, fieldsOf, isComplete } from "./form";
-import { submitAnswer } from "./submission";
+import { giveAnswer } from "./giveAnswer";
 
 const filledOf = keyedState<Filled | null>(null);
 
-export function ElicitationAsk({ ask }: { ask: Ask }) {
+export function ElicitationAsk({ ask, full }: { ask: Ask; full: boolean }) {
+  const form = useRef<HTMLDivElement>(null);
   const fields = fieldsOf(ask.requested_schema);
   const touched = filledOf(ask.id);
   const filled = touched.value ?? defaultValues(ask.requested_schema);
   const set = (name: string, value: unknown) => {
     touched.value = { ...(touched.value ?? filled), [name]: value };
   };
-  const send = () => void submitAnswer(ask.id, { decision: "allow", content: content(filled) });
+  const complete = isComplete(fields, filled);
+  const send = (event: UIEvent) =>
+    giveAnswer(ask, { decision: "allow", content: content(filled) }, "Form sent", event);
+  const decline = (event: UIEvent) => giveAnswer(ask, { decision: "deny" }, "Form declined", event);
+  const fill = () => form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
+  useAskKeys(
+    ask.id,
+    full,
+    ask.answerable
+      ? {
+          y: complete
+            ? key("send", send)
+            : { label: null, act: () => "fill in what is required first: r goes there" },
+          d: key("decline", decline),
+          ...(fields.length > 0 && { r: key("fill in", fill) }),
+        }
+      : {},
+  );
   return (
-    <>
+    <div class="form" ref={form}>
       {ask.message && <p class="said ask-text">{ask.message}</p>}
       {ask.url && (
         <p class="said">
@@ -39,17 +59,22 @@ export function ElicitationAsk({ ask }: { ask: Ask }) {
       ))}
       {ask.answerable && (
         <div class="answer">
-          <Button kind="primary" disabled={!isComplete(fields, filled)} onClick={send}>
-            Send
+          <Button kind="primary" disabled={!complete} onClick={send} keys="y">
+            Send <kbd>y</kbd>
           </Button>
-          <Button onClick={() => void submitAnswer(ask.id, { decision: "deny" })}>Decline</Button>
-          <Button kind="ghost" onClick={() => void submitAnswer(ask.id, { decision: "cancel" })}>
+          <Button onClick={decline} keys="d">
+            Decline <kbd>d</kbd>
+          </Button>
+          <Button
+            kind="ghost"
+            onClick={(event) => giveAnswer(ask, { decision: "cancel" }, "Form cancelled", event)}
+          >
             Cancel
           </Button>
           {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
         </div>
       )}
-    </>
+    </div>
   );
 }
 

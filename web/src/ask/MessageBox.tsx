@@ -1,12 +1,13 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Button } from "../ui/Button";
+import { Button, useIsOff } from "../ui/Button";
+import { Icon } from "../ui/Icon";
 
 type MessageBoxProps = {
   draft: Signal<string>;
   label: string;
   send: string;
-  onSend: (text: string) => void;
+  onSend: (text: string, event: UIEvent) => void;
   onCancel: () => void;
 };
 
@@ -15,16 +16,20 @@ type MessageBoxProps = {
  * text.
  */
 export function MessageBox({ draft, label, send, onSend, onCancel }: MessageBoxProps) {
+  const off = useIsOff();
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    // Opening the box removed the button that had the focus, so the focus is on the body or in the ask. If
-    // the focus is elsewhere, the box was only drawn again and must not take it.
+    // Opening the box removed the button that had the focus, so the focus is in the ask or on an element
+    // around it: its card, the drawer or the body. If the focus is elsewhere, the box was only drawn again and
+    // must not take it.
     const focus = document.activeElement;
-    if (focus === document.body || box.current?.closest("[data-ask]")?.contains(focus)) box.current?.focus();
+    const around = focus?.contains(box.current) || box.current?.closest("[data-ask]")?.contains(focus);
+    const inDrawer = box.current?.closest("[data-drawer]")?.contains(focus);
+    if (around || inDrawer) box.current?.focus();
   }, []);
-  const submit = () => {
+  const submit = (event: UIEvent) => {
     const text = draft.value.trim();
-    if (text) onSend(text);
+    if (text && !off) onSend(text, event);
   };
   const cancel = () => {
     draft.value = "";
@@ -33,7 +38,7 @@ export function MessageBox({ draft, label, send, onSend, onCancel }: MessageBoxP
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
-      submit();
+      submit(event);
     }
     if (event.key === "Escape") cancel();
   };
@@ -50,6 +55,12 @@ export function MessageBox({ draft, label, send, onSend, onCancel }: MessageBoxP
         }}
         onKeyDown={onKeyDown}
       />
+      {off && draft.value.trim() !== "" && (
+        <p class="kept-note">
+          <Icon name="lock" small />
+          Your text is kept. It was not sent.
+        </p>
+      )}
       <div class="answer">
         <Button kind="primary" onClick={submit}>
           {send}

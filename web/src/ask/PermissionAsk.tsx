@@ -2,8 +2,11 @@
  * Allow, allow and remember, or deny. A risky call needs a second press; an input too large for the card is
  * reviewed in the drawer first.
  */
-import { useAskKeys } from "../keys/askKeys";
+import type { Ask } from "../generated/Ask";
+import { type AskKeys, key, refused, useAskKeys } from "../keys/askKeys";
 import { draftOf, keyedState } from "../lib/drafts";
+import { openSession } from "../lib/route";
+import { can } from "../live/capabilities";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Menu, MenuItem } from "../ui/Menu";
@@ -11,8 +14,9 @@ import { TimeLeft } from "../ui/Meters";
 import { useConfirm } from "../ui/useConfirm";
 import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
+import { giveAnswer } from "./giveAnswer";
 import { MessageBox } from "./MessageBox";
-import { submitAnswer } from "./submission";
+import { RulePanel, rulePanelOf } from "./RulePanel";
 import { type Suggestion, suggestionText } from "./suggestion";
 import { ToolInputView } from "./ToolInputView";
 import { fitsCard, toolInput } from "./toolInput";
@@ -25,18 +29,46 @@ export function PermissionAsk(props: AskProps) {
   const fits = fitsCard(input);
   const all = missing === null && (full || fits);
   const warning = ask.caution;
-  const allow = () => void submitAnswer(ask.id, { decision: "allow" });
+  const allow = (event: UIEvent) => giveAnswer(ask, { decision: "allow" }, "Allowed", event);
   const confirm = useConfirm(allow);
   const writing = writingOf(ask.id);
-  const deny = () => void submitAnswer(ask.id, { decision: "deny" });
-  const yes = warning ? confirm.press : allow;
-  const no = confirm.armed ? confirm.disarm : deny;
-  useAskKeys(ask.id, full, writing.value ? {} : { ...(all && { y: yes }), n: no });
+  const deny = (event: UIEvent) => giveAnswer(ask, { decision: "deny" }, "Denied", event);
+  const always = (suggestion: Suggestion, event: UIEvent) =>
+    giveAnswer(ask, { decision: "allow", updated_permissions: [suggestion] }, "Always allowed", event);
+  const yes = (event: UIEvent) => void (warning ? confirm.press(event) : allow(event));
+  const write = () => {
+    writing.value = true;
+  };
+  const makeRule = () => {
+    rulePanelOf(ask.id).value = true;
+    if (!full) openSession(ask.session_id);
+  };
+  const first = all && !warning ? ask.suggestions[0] : undefined;
+  const keys: AskKeys = {
+    y: !all
+      ? refused(full ? "not all of it can be shown" : "read all of it first: Enter opens it")
+      : warning
+        ? {
+            label: confirm.armed ? `confirm: ${warning.toLowerCase()}` : "allow…",
+            act: (event) => (confirm.press(event) ? null : "read what it does first"),
+          }
+        : key("allow", allow),
+    d: key("deny", deny),
+    D: key("deny with message", write),
+    ...(can("rules") && { w: key("make a rule", makeRule) }),
+    a: first
+      ? key("always", (event) => always(first, event))
+      : refused(
+          warning ? "what cannot be undone is allowed one by one" : "nothing was suggested to remember",
+        ),
+    ...(confirm.armed && { Escape: key("cancel", confirm.disarm) }),
+  };
+  useAskKeys(ask.id, full, writing.value ? WRITING : keys);
   if (writing.value)
     return (
       <>
         <ToolInputView input={input} full={full} clipped={!full && !all} />
-        <DenyMessage askId={ask.id} />
+        <DenyMessage ask={ask} />
       </>
     );
   return (
@@ -56,71 +88,89 @@ export function PermissionAsk(props: AskProps) {
           </Button>
         </ApprovalGate>
         {confirm.armed && (
-          <Button onClick={no} keys="n">
-            Cancel <kbd>n</kbd>
+          <Button onClick={confirm.disarm} keys="Escape">
+            Cancel <kbd>Esc</kbd>
           </Button>
         )}
-        {!confirm.armed && all && !warning && (
-          <Always askId={ask.id} suggestions={ask.suggestions} full={full} />
-        )}
+        {!confirm.armed && first && <Always suggestions={ask.suggestions} full={full} take={always} />}
         {!confirm.armed && (
-          <Button onClick={no} keys="n">
-            Deny <kbd>n</kbd>
+          <Button onClick={deny} keys="d">
+            Deny <kbd>d</kbd>
           </Button>
         )}
         {warning && all && !confirm.armed && <Caution text={warning} />}
         {!confirm.armed && (
           <DenyMore
             full={full}
-            onMessage={() => {
-              writing.value = true;
-            }}
-            onStop={() => void submitAnswer(ask.id, { decision: "deny", interrupt: true })}
+            onMessage={write}
+            onRule={can("rules") ? makeRule : null}
+            onStop={(event) =>
+              giveAnswer(ask, { decision: "deny", interrupt: true }, "Denied and interrupted", event)
+            }
           />
         )}
         {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
       </div>
+      {full && rulePanelOf(ask.id).value && <RulePanel ask={ask} />}
     </>
   );
 }
 
-const DenyMessage = ({ askId }: { askId: string }) => (
+const WRITING: AskKeys = Object.fromEntries(
+  ["y", "d", "a", "D"].map((name) => [name, refused("a message is being written: send or cancel it first")]),
+);
+
+const DenyMessage = ({ ask }: { ask: Ask }) => (
   <MessageBox
-    draft={draftOf(askId)}
+    draft={draftOf(ask.id)}
     label="Why not, and what instead"
     send="Deny"
-    onSend={(message) => void submitAnswer(askId, { decision: "deny", message })}
+    onSend={(message, event) =>
+      giveAnswer(ask, { decision: "deny", message }, "Denied with a message", event)
+    }
     onCancel={() => {
-      writingOf(askId).value = false;
+      writingOf(ask.id).value = false;
     }}
   />
 );
 
 const Caution = ({ text }: { text: string }) => (
-  <span class="chip fail">
+  <span class="chip fail" title={`${text}: asks twice`}>
     <Icon name="triangle" small />
     <span class="clip">{text}: asks twice</span>
   </span>
 );
 
 /** The drawer shows the two other ways to deny as buttons; a card has them in a menu. */
-function DenyMore({ full, onMessage, onStop }: { full: boolean; onMessage: () => void; onStop: () => void }) {
+type DenyMoreProps = {
+  full: boolean;
+  onMessage: () => void;
+  onStop: (event: UIEvent) => void;
+  onRule: (() => void) | null;
+};
+
+function DenyMore({ full, onMessage, onStop, onRule }: DenyMoreProps) {
   if (full)
     return (
       <>
-        <Button kind="ghost" onClick={onMessage}>
-          Deny with message…
+        <Button kind="ghost" onClick={onMessage} keys="D">
+          Deny with message… <kbd>D</kbd>
         </Button>
         <Button kind="ghost" onClick={onStop}>
           Deny and interrupt
         </Button>
+        {onRule && (
+          <Button kind="ghost" onClick={onRule} keys="w">
+            Make this a rule… <kbd>w</kbd>
+          </Button>
+        )}
       </>
     );
   return (
     <Menu
-      label="More ways to deny"
+      label="More ways to answer"
       button={(open, toggle) => (
-        <Button kind="ghost" square onClick={toggle} expanded={open} label="More ways to deny">
+        <Button kind="ghost" square onClick={toggle} expanded={open} label="More ways to answer">
           <Icon name="more" small />
         </Button>
       )}
@@ -132,20 +182,29 @@ function DenyMore({ full, onMessage, onStop }: { full: boolean; onMessage: () =>
         <MenuItem key="stop" onClick={onStop}>
           Deny and interrupt
         </MenuItem>,
+        onRule && (
+          <MenuItem key="rule" onClick={onRule}>
+            Make this a rule…
+          </MenuItem>
+        ),
       ]}
     </Menu>
   );
 }
 
+type AlwaysProps = {
+  suggestions: Suggestion[];
+  full: boolean;
+  take: (suggestion: Suggestion, event: UIEvent) => void;
+};
+
 /** The button remembers the first suggestion, its menu has the others. At phone width one menu lists all. */
-function Always({ askId, suggestions, full }: { askId: string; suggestions: Suggestion[]; full: boolean }) {
+function Always({ suggestions, full, take }: AlwaysProps) {
   const first = suggestions[0];
   if (!first) return null;
-  const take = (chosen: Suggestion) =>
-    void submitAnswer(askId, { decision: "allow", updated_permissions: [chosen] });
   const choices = () =>
     suggestions.map((s, i) => (
-      <MenuItem key={i} onClick={() => take(s)}>
+      <MenuItem key={i} onClick={(event) => take(s, event)}>
         <SuggestionLabel suggestion={s} />
         <Where suggestion={s} />
       </MenuItem>
@@ -153,9 +212,9 @@ function Always({ askId, suggestions, full }: { askId: string; suggestions: Sugg
   return (
     <>
       <span class="split">
-        <Button onClick={() => take(first)} title={title(first)}>
-          <SuggestionLabel suggestion={first} />
-          {full && <Where suggestion={first} />}
+        <Button onClick={(event) => take(first, event)} title={title(first)} keys="a">
+          <SuggestionLabel suggestion={first} brief={!full} />
+          {full && <Where suggestion={first} />} <kbd>a</kbd>
         </Button>
         {suggestions.length > 1 && (
           <Menu
@@ -190,8 +249,9 @@ const title = (suggestion: Suggestion) => {
   return [text, code, where && `(${where})`].filter(Boolean).join(" ");
 };
 
-function SuggestionLabel({ suggestion }: { suggestion: Suggestion }) {
-  const { text, code } = suggestionText(suggestion);
+function SuggestionLabel({ suggestion, brief }: { suggestion: Suggestion; brief?: boolean }) {
+  const { text: words, short, code } = suggestionText(suggestion);
+  const text = brief ? short : words;
   // Long paths are cut at the start, because the end tells more.
   if (code?.startsWith("/"))
     return (

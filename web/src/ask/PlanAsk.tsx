@@ -1,11 +1,11 @@
-import { useAskKeys } from "../keys/askKeys";
+import { key, refused, useAskKeys } from "../keys/askKeys";
 import { draftOf, keyedState } from "../lib/drafts";
 import { Button } from "../ui/Button";
 import { TimeLeft } from "../ui/Meters";
 import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
+import { giveAnswer } from "./giveAnswer";
 import { MessageBox } from "./MessageBox";
-import { submitAnswer } from "./submission";
 import { ToolInputView } from "./ToolInputView";
 import { fitsCard, toolInput } from "./toolInput";
 
@@ -17,12 +17,27 @@ export function PlanAsk(props: AskProps) {
   const input = toolInput(ask);
   const fits = missing === null && fitsCard(input);
   const rejecting = rejectingOf(ask.id);
-  const approve = () => void submitAnswer(ask.id, { decision: "allow", mode: "default" });
+  const approve = (event: UIEvent) =>
+    giveAnswer(ask, { decision: "allow", mode: "default" }, "Plan approved", event);
+  const approveEdits = (event: UIEvent) =>
+    giveAnswer(ask, { decision: "allow", mode: "acceptEdits" }, "Plan approved, edits accepted", event);
   const reject = () => {
     rejecting.value = true;
   };
   const approvable = missing === null && (full || fits);
-  useAskKeys(ask.id, full, rejecting.value ? {} : { ...(approvable && { y: approve }), n: reject });
+  const unread = refused(full ? "not all of it can be shown" : "read all of it first: Enter opens it");
+  const writing = refused("a message is being written: send or cancel it first");
+  useAskKeys(
+    ask.id,
+    full,
+    rejecting.value
+      ? { y: writing, a: writing, d: writing }
+      : {
+          y: approvable ? key("approve", approve) : unread,
+          a: approvable ? key("approve, accept edits", approveEdits) : unread,
+          d: key("reject…", reject),
+        },
+  );
   if (rejecting.value)
     return (
       <>
@@ -31,7 +46,7 @@ export function PlanAsk(props: AskProps) {
           draft={draftOf(ask.id)}
           label="What should change"
           send="Reject"
-          onSend={(message) => void submitAnswer(ask.id, { decision: "deny", message })}
+          onSend={(message, event) => giveAnswer(ask, { decision: "deny", message }, "Plan rejected", event)}
           onCancel={() => {
             rejecting.value = false;
           }}
@@ -46,12 +61,12 @@ export function PlanAsk(props: AskProps) {
           <Button kind="primary" class="grow" onClick={approve} keys="y">
             Approve <kbd>y</kbd>
           </Button>
-          <Button onClick={() => void submitAnswer(ask.id, { decision: "allow", mode: "acceptEdits" })}>
-            Approve, accept edits
+          <Button onClick={approveEdits} keys="a">
+            Approve, accept edits <kbd>a</kbd>
           </Button>
         </ApprovalGate>
-        <Button onClick={reject} keys="n">
-          Reject… <kbd>n</kbd>
+        <Button onClick={reject} keys="d">
+          Reject… <kbd>d</kbd>
         </Button>
         {ask.expires_at && <TimeLeft opened={ask.opened_at} until={ask.expires_at} />}
       </div>

@@ -5,9 +5,9 @@
 import { useContext } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import type { Question } from "../generated/Question";
-import { type AskKeys, useAskKeys } from "../keys/askKeys";
+import { type AskKeys, key, refused, useAskKeys } from "../keys/askKeys";
 import { draftOf } from "../lib/drafts";
-import { Button, TabStop } from "../ui/Button";
+import { Button, TabStop, useIsOff } from "../ui/Button";
 import { TimeLeft } from "../ui/Meters";
 import { ApprovalGate } from "./ApprovalGate";
 import type { AskProps } from "./AskView";
@@ -28,16 +28,18 @@ export function QuestionAsk(props: AskProps) {
 
 function Questions({ ask, full }: { ask: Ask; full: boolean }) {
   const form = questionForm(ask);
-  const { questions, oneShot, complete, numbered } = form;
-  const send = () => {
-    if (complete) form.send();
-  };
-  const digits = numbered && !form.isWriting(numbered) ? digitKeys(form, numbered) : {};
-  useAskKeys(ask.id, full, oneShot ? digits : { ...digits, y: send });
+  const { questions, oneShot, complete, next } = form;
+  useAskKeys(ask.id, full, questionKeys(form));
   return (
     <>
       {questions.map((q, i) => (
-        <fieldset key={q.question} class="question" data-question={i} onFocusIn={() => form.number(q)}>
+        <fieldset
+          key={q.question}
+          class="question"
+          data-question={i}
+          data-numbered={form.numbered === q && questions.length > 1 ? "" : undefined}
+          onFocusIn={() => form.number(q)}
+        >
           <div class="answer">
             <legend class="q">
               {q.question}
@@ -54,9 +56,15 @@ function Questions({ ask, full }: { ask: Ask; full: boolean }) {
       ))}
       {!oneShot && (
         <div class="answer">
-          <Button kind="primary" disabled={!complete} onClick={send} keys="y">
-            Send {questions.length > 1 ? "answers" : "answer"} <kbd>y</kbd>
-          </Button>
+          {next ? (
+            <Button onClick={() => form.goTo(next)} keys="y">
+              Next question <kbd>y</kbd>
+            </Button>
+          ) : (
+            <Button kind="primary" disabled={!complete} onClick={form.send} keys="y">
+              Send {questions.length > 1 ? "answers" : "answer"} <kbd>y</kbd>
+            </Button>
+          )}
           {!complete && (
             <span class="dim">
               {questions.length > 1 ? "every question needs an answer" : "choose at least one"}
@@ -72,20 +80,50 @@ function Questions({ ask, full }: { ask: Ask; full: boolean }) {
 const hasDigit = (n: number) => n < 10;
 const numberOfOther = (question: Question) => question.options.length + 1;
 
+/** Digits choose, y goes on or sends, [ and ] go to the question before and after. */
+function questionKeys(form: QuestionForm): AskKeys {
+  const { numbered, next, complete, oneShot, questions } = form;
+  if (numbered && form.isWriting(numbered))
+    return { y: refused("an answer is being written: send or cancel it first") };
+  const several = questions.length > 1;
+  const keys: AskKeys = {
+    ...(numbered && digitKeys(form, numbered)),
+    d: refused("a question is not denied: answer it, or interrupt it in its terminal"),
+    y: oneShot
+      ? refused("choose by digit")
+      : next
+        ? key("next question", () => form.goTo(next))
+        : complete
+          ? key(several ? "send answers" : "send", form.send)
+          : refused("choose at least one first"),
+  };
+  if (numbered) keys.r = key("own answer", () => form.write(numbered));
+  for (const [name, by, label] of [
+    ["[", -1, "question before"],
+    ["]", 1, "question after"],
+  ] as const) {
+    const beside = form.beside(by);
+    if (several) keys[name] = beside ? key(label, () => form.goTo(beside)) : refused(`there is no ${label}`);
+  }
+  return keys;
+}
+
 function digitKeys(form: QuestionForm, question: Question): AskKeys {
-  const options = question.options.map((option) => () => form.pick(question, option.label));
-  const all = [...options, () => form.write(question)];
+  const options = question.options.map(({ label }) =>
+    key(label, (event) => form.pick(question, label, event)),
+  );
+  const all = [...options, key("something else", () => form.write(question))];
   return Object.fromEntries(
-    all.map((act, i) => [String(i + 1), act] as const).filter((_, i) => hasDigit(i + 1)),
+    all.map((one, i) => [String(i + 1), one] as const).filter((_, i) => hasDigit(i + 1)),
   );
 }
 
 function OwnAnswer({ askId, form, question }: { askId: string; form: QuestionForm; question: Question }) {
   const draft = draftOf(`${askId} ${question.question}`);
-  const add = (text: string) => {
+  const add = (text: string, event: UIEvent) => {
     form.write(null);
     draft.value = "";
-    form.pick(question, text);
+    form.pick(question, text, event);
   };
   return (
     <MessageBox
@@ -111,13 +149,20 @@ function Options({ form, question }: { form: QuestionForm; question: Question })
           label={option.label}
           description={option.description}
           pressed={chosen.includes(option.label)}
+          many={question.multiSelect}
           digit={digit(i + 1)}
           title={option.description ?? undefined}
-          onClick={() => form.pick(question, option.label)}
+          onClick={(event) => form.pick(question, option.label, event)}
         />
       ))}
       {own.map((label) => (
-        <Option key={label} label={label} pressed onClick={() => form.pick(question, label)} />
+        <Option
+          key={label}
+          label={label}
+          many={question.multiSelect}
+          pressed
+          onClick={(event) => form.pick(question, label, event)}
+        />
       ))}
       <Option
         label="Something else…"
@@ -135,14 +180,17 @@ type OptionProps = {
   pressed?: boolean;
   digit?: string;
   title?: string;
-  onClick: () => void;
+  /** Several may be chosen: a tick box instead of a round mark. */
+  many?: boolean;
+  onClick: (event: MouseEvent) => void;
 };
 
-function Option({ label, description, pressed, digit, title, onClick }: OptionProps) {
+function Option({ label, description, pressed, digit, title, many, onClick }: OptionProps) {
   const tab = useContext(TabStop);
   return (
     <button
       type="button"
+      disabled={useIsOff()}
       class="option"
       tabIndex={tab}
       aria-pressed={pressed}
@@ -151,6 +199,7 @@ function Option({ label, description, pressed, digit, title, onClick }: OptionPr
       onClick={onClick}
     >
       {digit && <kbd>{digit}</kbd>}
+      {pressed !== undefined && <i class={many ? "tick box" : "tick"} aria-hidden="true" />}
       <span class="clip">{label}</span>
       {description && <small class="clip">{description}</small>}
     </button>

@@ -1,4 +1,5 @@
 /** Shows the complete input of a tool call. */
+import { Breakable } from "../ui/Breakable";
 import { Icon } from "../ui/Icon";
 import { Markdown } from "../ui/Markdown";
 import { TRUNCATION_MARK } from "./fullAsk";
@@ -50,7 +51,14 @@ function Shaped({ input, lines }: { input: ToolInput; lines: number }) {
 
 const Rest = ({ values }: { values: Values }) => (
   <dl class="values">
-    {values.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{value}</dd>])}
+    {values.map(([name, value]) => [
+      <dt key={name}>
+        <Breakable text={name} />
+      </dt>,
+      <dd key={`${name}=`}>
+        <Breakable text={value} />
+      </dd>,
+    ])}
   </dl>
 );
 
@@ -63,7 +71,9 @@ function Diff({ path, lines, most }: Extract<ToolInput, { kind: "edit" }> & { mo
     <div class="diff">
       <div class="file">
         <Icon name="file" small />
-        <span class="full-path">{path}</span>
+        <span class="full-path">
+          <Breakable text={path} />
+        </span>
         {counted && (
           <span class="n">
             <span class="plus">+{added}</span> <span class="minus">−{taken}</span>

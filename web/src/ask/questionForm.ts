@@ -2,7 +2,7 @@
 import type { Ask } from "../generated/Ask";
 import type { Question } from "../generated/Question";
 import { keyedState } from "../lib/drafts";
-import { submitAnswer } from "./submission";
+import { giveAnswer } from "./giveAnswer";
 
 /** Chosen labels by question. */
 type Chosen = Record<string, string[]>;
@@ -19,35 +19,49 @@ export function questionForm(ask: Ask) {
   const chosen = chosenOf(ask.id);
   const writing = writingOf(ask.id);
   const numbered = numberedOf(ask.id);
-  const unanswered = () => questions.find((q) => !chosen.value[q.question]?.length);
+  const isOpen = (q: Question) => !chosen.value[q.question]?.length;
+  const unanswered = () => questions.find(isOpen);
   /** One press answers it: there is nothing else to choose. */
   const oneShot = questions.length === 1 && !questions[0]?.multiSelect;
   const numberedText = numbered.value ?? (unanswered() ?? questions[0])?.question;
+  const current = questions.find((q) => q.question === numberedText);
 
-  const send = () =>
-    void submitAnswer(ask.id, { decision: "allow", answers: answers(questions, chosen.value) });
+  const send = (event: UIEvent) =>
+    giveAnswer(ask, { decision: "allow", answers: answers(questions, chosen.value) }, "Answered", event);
+  const number = (q: Question) => {
+    numbered.value = q.question;
+  };
+  const goTo = (q: Question) => {
+    number(q);
+    moveFocus(`[data-question="${questions.indexOf(q)}"] .option`);
+  };
   const numberNext = (from: Question) => {
     const next = unanswered();
-    numbered.value = (next ?? from).question;
+    number(next ?? from);
     moveFocus(next ? `[data-question="${questions.indexOf(next)}"] .option` : ".btn.primary");
   };
-  const pick = (q: Question, label: string) => {
+  const pick = (q: Question, label: string, event: UIEvent) => {
     chosen.value = { ...chosen.value, [q.question]: withLabel(q, chosen.value[q.question] ?? [], label) };
-    if (oneShot) send();
-    else if (!q.multiSelect) numberNext(q);
+    if (oneShot) send(event);
+    else if (q.multiSelect) number(q);
+    else numberNext(q);
   };
+  /** The question that y goes to: the next one without an answer, if this one has an answer. */
+  const next = current && !isOpen(current) ? unanswered() : undefined;
   return {
     questions,
     oneShot,
     complete: unanswered() === undefined,
-    numbered: questions.find((q) => q.question === numberedText),
+    numbered: current,
+    next,
+    goTo,
+    number,
+    /** The question before or after the numbered one, or none at either end. */
+    beside: (by: number) => (current ? questions[questions.indexOf(current) + by] : undefined),
     chosenIn: (q: Question) => chosen.value[q.question] ?? [],
     isWriting: (q: Question) => writing.value === q.question,
     write: (q: Question | null) => {
       writing.value = q?.question ?? null;
-    },
-    number: (q: Question) => {
-      numbered.value = q.question;
     },
     pick,
     send,

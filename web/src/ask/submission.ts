@@ -1,6 +1,6 @@
 /**
- * Sends an answer and keeps the result for each ask. Another answer may have been first, so the daemon's
- * reply decides what is shown.
+ * The state of the answer to each ask: waiting to be sent, being sent, and how it ended. Another answer may
+ * have been first, so the daemon's reply decides what is shown.
  */
 import type { Answer } from "../generated/Answer";
 import type { Resolution } from "../generated/Resolution";
@@ -11,11 +11,19 @@ import { capitalize, showToast } from "../ui/toast";
 
 export type Submission =
   | { kind: "open" }
+  /** Given by a key and not sent yet: it can be taken back until then. */
+  | { kind: "pending"; what: string; sendAt: number }
   | { kind: "sending" }
   | { kind: "ended"; text: string }
   | { kind: "failed"; text: string };
 
 export const submissionOf = keyedState<Submission>({ kind: "open" });
+
+/** True if the person can still answer: nothing was given, or sending it failed. */
+export function isUnanswered(askId: string): boolean {
+  const { kind } = submissionOf(askId).value;
+  return kind === "open" || kind === "failed";
+}
 
 export async function submitAnswer(askId: string, body: Answer): Promise<void> {
   const state = submissionOf(askId);
@@ -66,9 +74,10 @@ const ENDED: Partial<Record<string, string>> = {
   closed_while_away: "Closed while Flightdeck was away",
 };
 
-export function resolutionText({ how, by, rule }: Partial<Resolution>): string {
+export function resolutionText({ how, by, rule, message }: Partial<Resolution>): string {
   const what = how ? (ENDED[how] ?? humanize(how)) : "Answered";
   if (by === "policy") return rule ? `${what} by policy: ${rule}` : `${what} by policy`;
   const where = by ? (BY[by] ?? `by ${by}`) : "";
-  return where && !what.includes("terminal") ? `${what} ${where}` : what;
+  const outcome = where && !what.includes("terminal") ? `${what} ${where}` : what;
+  return message ? `${outcome}: “${message}”` : outcome;
 }

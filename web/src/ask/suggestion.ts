@@ -1,23 +1,52 @@
-/** Texts for `permission_suggestions`. A suggestion of an unknown kind is shown by its type name. */
+/**
+ * Texts for `permission_suggestions`: what would be allowed from now on, in words. A suggestion of an unknown
+ * kind is shown by its type name.
+ */
 
 export type Suggestion = Record<string, unknown>;
 
-export function suggestionText(suggestion: Suggestion): {
-  text: string;
-  code: string | null;
-  where: string | null;
-} {
+/** `text` says it in words, `short` is for the button on a card; `code` follows either. */
+export type SuggestionText = { text: string; short: string; code: string | null; where: string | null };
+
+export function suggestionText(suggestion: Suggestion): SuggestionText {
   const where = destination(suggestion.destination);
   switch (suggestion.type) {
     case "addRules":
-      return { text: "Always", code: rules(suggestion.rules), where };
+      return { ...ruleText(asList(suggestion.rules)), where };
     case "setMode":
-      return { text: `Always, ${modeName(String(suggestion.mode))}`, code: null, where };
+      return sameText(`Always ${modeName(String(suggestion.mode))}`, where);
     case "addDirectories":
-      return { text: "Always in", code: asList(suggestion.directories).join(", "), where };
+      return {
+        text: "Always allow in",
+        short: "Always in",
+        code: asList(suggestion.directories).join(", "),
+        where,
+      };
     default:
-      return { text: String(suggestion.type ?? "Always"), code: null, where };
+      return sameText(String(suggestion.type ?? "Always"), where);
   }
+}
+
+const sameText = (text: string, where: string | null): SuggestionText => ({
+  text,
+  short: text,
+  code: null,
+  where,
+});
+
+/** One rule in words: "Always allow commands that begin with `cargo test`". */
+function ruleText(list: unknown[]): Omit<SuggestionText, "where"> {
+  const [one, ...more] = list as { toolName?: string; ruleContent?: string }[];
+  const short = "Always";
+  if (!one || more.length > 0) return { text: "Always allow", short, code: rules(list) };
+  const { toolName = "", ruleContent } = one;
+  if (ruleContent === undefined)
+    return { text: `Always allow every ${toolName}`, short: `Always ${toolName}`, code: null };
+  const begins = /^(.*?)(?::\*| \*)$/.exec(ruleContent)?.[1];
+  if (toolName === "Bash" && begins)
+    return { text: "Always allow commands that begin with", short, code: begins };
+  if (toolName === "Bash") return { text: "Always allow exactly", short, code: ruleContent };
+  return { text: `Always allow ${toolName} in`, short: `Always ${toolName}`, code: rules(list) };
 }
 
 function rules(value: unknown): string {
@@ -42,9 +71,9 @@ const DESTINATIONS: Record<string, string> = {
 const destination = (value: unknown) => (typeof value === "string" ? (DESTINATIONS[value] ?? value) : null);
 
 const MODES: Record<string, string> = {
-  acceptEdits: "accept edits",
+  acceptEdits: "allow edits",
   default: "ask each time",
   plan: "plan first",
-  bypassPermissions: "skip all prompts",
+  bypassPermissions: "allow everything, without prompts",
 };
 const modeName = (mode: string) => MODES[mode] ?? mode;

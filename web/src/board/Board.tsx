@@ -4,6 +4,7 @@
  */
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
+import { appearanceOf } from "../card/appearance";
 import { fleetCounts } from "../live/fleetCounts";
 import { LARGE_FLEET, revision, sessionSignal } from "../live/store";
 import { WireIcon } from "../ui/Icon";
@@ -30,7 +31,7 @@ export function Board() {
       data-column={phoneColumn.value}
     >
       <h1 class="sr">Board</h1>
-      <NeedsYou permissions={find("permissions")} replies={find("replies")} virtualized={virtualized} />
+      <NeedsYou blocked={find("blocked")} waiting={find("waiting")} virtualized={virtualized} />
       <section class="column running" aria-label="Running">
         <ColumnHead title="Running" count={running?.ids.length ?? 0} />
         {running && <LaneView lane={running} virtualized={virtualized} label="Running sessions" />}
@@ -56,57 +57,69 @@ function ColumnHead({ title, count }: { title: string; count: number }) {
   );
 }
 
-type NeedsProps = { permissions: Lane | undefined; replies: Lane | undefined; virtualized: boolean };
+/** All sessions of a lane, also those that another card stands for. */
+const idsOf = (lane: Lane | undefined): string[] => (lane ? [...lane.ids, ...lane.bunched] : []);
+const countOf = (lane: Lane | undefined) => idsOf(lane).length;
 
-function NeedsYou({ permissions, replies, virtualized }: NeedsProps) {
-  const count = (permissions?.ids.length ?? 0) + (replies?.ids.length ?? 0);
+type NeedsProps = { blocked: Lane | undefined; waiting: Lane | undefined; virtualized: boolean };
+
+function NeedsYou({ blocked, waiting, virtualized }: NeedsProps) {
+  const shown = countOf(blocked) + countOf(waiting);
+  const { needs } = fleetCounts.value;
   return (
-    <section class={permissions ? "column needs two" : "column needs"} aria-label="Needs You">
+    <section class={blocked ? "column needs two" : "column needs"} aria-label="Needs You">
       <div class="column-head">
         <h2>Needs You</h2>
-        <span class={count > 0 ? "count attn" : "count"}>{count}</span>
-        {permissions && <span class="lane-name">Permissions {permissions.ids.length}</span>}
-        <Tallies ids={permissions?.ids ?? replies?.ids ?? []} />
+        <span class={needs > 0 ? "count attn" : "count"} title="Sessions that block or ask">
+          {needs}
+        </span>
+        {blocked && <span class="lane-name">Blocked {countOf(blocked)}</span>}
+        <Tallies ids={idsOf(blocked ?? waiting)} />
       </div>
-      {permissions && (
+      {blocked && (
         <div class="column-head second">
-          <span class="lane-name">Replies {replies?.ids.length ?? 0}</span>
-          <Tallies ids={replies?.ids ?? []} />
+          <span class="lane-name">Waiting {countOf(waiting)}</span>
+          <Tallies ids={idsOf(waiting)} />
         </div>
       )}
-      {permissions && <LaneView lane={permissions} virtualized={virtualized} label="Permissions" />}
-      {replies && (
+      {blocked && <LaneView lane={blocked} virtualized={virtualized} label="Blocked sessions" />}
+      {waiting && (
         <LaneView
-          lane={replies}
+          lane={waiting}
           virtualized={virtualized}
-          label={permissions ? "Replies" : "Sessions that need you"}
+          label={blocked ? "Waiting sessions" : "Sessions that need you"}
         />
       )}
-      {count === 0 && (
-        <Nothing text={fleetCounts.value.needsYou > 0 ? "Hidden by the filter" : "Nothing waits for you"} />
-      )}
+      {shown === 0 && <Nothing text={needs > 0 ? "Hidden by the filter" : "Nothing waits for you"} />}
     </section>
   );
 }
 
-/** The number of cards per state, with the icon and colour role from the wire, in lane order. */
+/** The number of cards per kind of waiting, with icon and label from the wire, in lane order. */
 function Tallies({ ids }: { ids: string[] }) {
   void revision.value;
-  const kinds = new Map<string, { icon: string; role: string; state: string; n: number }>();
+  const kinds = new Map<string, { icon: string; look: string; label: string; n: number }>();
   for (const id of ids) {
-    const state = sessionSignal(id)?.peek().agent_state;
-    if (!state) continue;
-    const kind = kinds.get(state.state) ?? { icon: state.icon, role: state.role, state: state.state, n: 0 };
+    const session = sessionSignal(id)?.peek();
+    if (!session || session.parked) continue;
+    const { waiting, agent_state } = session;
+    const label = waiting?.kind === "blocks" ? agent_state.state.replace(/_/g, " ") : (waiting?.label ?? "");
+    const kind = kinds.get(label) ?? {
+      icon: waiting?.icon ?? agent_state.icon,
+      look: appearanceOf(session),
+      label,
+      n: 0,
+    };
     kind.n++;
-    kinds.set(state.state, kind);
+    kinds.set(label, kind);
   }
   return (
     <span class="tallies">
-      {[...kinds.values()].map(({ icon, role, state, n }) => (
-        <span key={state} class={`tally ${role}`} title={state.replace(/_/g, " ")}>
+      {[...kinds.values()].map(({ icon, look, label, n }) => (
+        <span key={label} class={`tally ${look}`} title={label}>
           <WireIcon name={icon} small />
           {n}
-          <span class="sr"> {state.replace(/_/g, " ")}</span>
+          <span class="sr"> {label}</span>
         </span>
       ))}
     </span>

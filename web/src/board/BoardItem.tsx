@@ -5,20 +5,25 @@
 import { useSignal } from "@preact/signals";
 import { Component } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { BunchCard } from "../card/BunchCard";
 import { Card } from "../card/Card";
 import { DoneRow } from "../card/DoneRow";
+import { RunningRow } from "../card/RunningRow";
 
 const NEAR_PX = 400;
 const GUESS_PX = 120;
 
-type BoardItemProps = { id: string; row: boolean; inProject: boolean; virtualized: boolean };
+/** How a session is drawn: as a card, as one card for several sessions, as one line, or as a row of Done. */
+export type ItemLook = "card" | "bunch" | "line" | "done";
+
+type BoardItemProps = { id: string; look: ItemLook; inProject: boolean; virtualized: boolean };
 
 /** Moving an item to another place does not redraw it. */
 export class BoardItem extends Component<BoardItemProps> {
   override shouldComponentUpdate(next: BoardItemProps): boolean {
-    const { id, row, inProject, virtualized } = this.props;
+    const { id, look, inProject, virtualized } = this.props;
     return (
-      next.id !== id || next.row !== row || next.inProject !== inProject || next.virtualized !== virtualized
+      next.id !== id || next.look !== look || next.inProject !== inProject || next.virtualized !== virtualized
     );
   }
 
@@ -29,8 +34,12 @@ export class BoardItem extends Component<BoardItemProps> {
 
 type ItemProps = Omit<BoardItemProps, "virtualized">;
 
-const Item = ({ id, row, inProject }: ItemProps) =>
-  row ? <DoneRow id={id} inProject={inProject} /> : <Card id={id} inProject={inProject} />;
+function Item({ id, look, inProject }: ItemProps) {
+  if (look === "done") return <DoneRow id={id} inProject={inProject} />;
+  if (look === "bunch") return <BunchCard id={id} inProject={inProject} />;
+  if (look === "line") return <RunningRow id={id} inProject={inProject} />;
+  return <Card id={id} inProject={inProject} />;
+}
 
 const heights = new Map<string, number>();
 const seen = new WeakMap<Element, (near: boolean, height: number) => void>();

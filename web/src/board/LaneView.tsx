@@ -1,9 +1,11 @@
 /** One scrolling lane of cards, with headings for project groups or cache tiers. */
-import { plural, usd } from "../lib/format";
-import { folded, toggleFolded } from "../lib/preferences";
+import { clockTime, plural, usd } from "../lib/format";
+import { density, folded, showParked, toggleFolded } from "../lib/preferences";
 import { revision, sessionSignal } from "../live/store";
 import { Icon, WireIcon } from "../ui/Icon";
-import { BoardItem } from "./BoardItem";
+import { BoardItem, type ItemLook } from "./BoardItem";
+import { layout } from "./currentLayout";
+import { parkedShown } from "./filter";
 import type { Lane, Section } from "./layout";
 
 export function LaneView({ lane, virtualized, label }: { lane: Lane; virtualized: boolean; label: string }) {
@@ -27,11 +29,20 @@ export function LaneView({ lane, virtualized, label }: { lane: Lane; virtualized
   );
 }
 
+/** A running session is one line in the densest view; a card that is held there keeps its form. */
+function lookIn({ name }: Lane, id: string): ItemLook {
+  if (name === "done") return "done";
+  if (id in layout.value.bunches) return "bunch";
+  return name === "running" && density.value === "rows" ? "line" : "card";
+}
+
 type SectionProps = { section: Section; lane: Lane; virtualized: boolean; first: boolean };
 
 function SectionView({ section, lane, virtualized, first }: SectionProps) {
   const foldKey = `${lane.name}/${section.project}`;
-  const open = section.project === null || !folded.value.includes(foldKey);
+  const open = section.parked
+    ? parkedShown.value
+    : section.project === null || !folded.value.includes(foldKey);
   return (
     <>
       {section.project !== null && (
@@ -42,6 +53,7 @@ function SectionView({ section, lane, virtualized, first }: SectionProps) {
           onToggle={() => toggleFolded(foldKey)}
         />
       )}
+      {section.parked && <ParkedHead ids={section.ids} open={open} />}
       {section.tier !== null && lane.sections.length > 1 && !(first && section.tier === "warm") && (
         <TierLine tier={section.tier} count={section.ids.length} />
       )}
@@ -50,12 +62,39 @@ function SectionView({ section, lane, virtualized, first }: SectionProps) {
           <BoardItem
             key={id}
             id={id}
-            row={lane.name === "done"}
+            look={lookIn(lane, id)}
             inProject={section.project !== null}
             virtualized={virtualized}
           />
         ))}
     </>
+  );
+}
+
+/** The heading of what the person put aside, with when it comes back. */
+function ParkedHead({ ids, open }: { ids: string[]; open: boolean }) {
+  void revision.value;
+  const until = ids.map((id) => sessionSignal(id)?.peek().parked?.until ?? null);
+  const timed = until.filter((at) => at !== null).sort();
+  const untilEvent = until.length - timed.length;
+  const texts = [
+    untilEvent > 0 && `until an event ${untilEvent}`,
+    timed[0] && `next back ${clockTime(Date.parse(timed[0]))}`,
+  ].filter(Boolean);
+  return (
+    <button
+      type="button"
+      class="group-head parked-head"
+      aria-expanded={open}
+      onClick={() => {
+        showParked.value = !showParked.value;
+      }}
+    >
+      <Icon name={open ? "down" : "right"} small />
+      <Icon name="park" small />
+      <b>Parked {ids.length}</b>
+      <span class="clip">{texts.join(", ")}</span>
+    </button>
   );
 }
 

@@ -4,7 +4,9 @@
  */
 import { effect, signal } from "@preact/signals";
 import { grouping, showDone, sort } from "../lib/preferences";
+import { cursor } from "../lib/selection";
 import { allSessions, isLarge, revision } from "../live/store";
+import { split } from "./bunches";
 import { beforeMove } from "./cardMotion";
 import { filter } from "./filter";
 import { EMPTY_LAYOUT, holdInPlace, type Layout, type LayoutChoices, layOut, sameLayout } from "./layout";
@@ -39,6 +41,7 @@ export function startLayout(): void {
       filter: filter.value,
       twoLanes: twoLanes.value,
       showDone: showDone.value,
+      split: split.value,
     });
   });
 }
@@ -63,7 +66,10 @@ function commit(): void {
   pending = undefined;
   if (!latest) return;
   const sessions = Array.from(allSessions(), (held) => held.peek());
-  const next = holdInPlace(layOut(sessions, latest), layout.peek(), heldCard.peek());
+  const shown = layout.peek();
+  const held = heldCard.peek();
+  const before = { bunches: shown.bunches, held, selected: cursor.peek() };
+  const next = holdInPlace(layOut(sessions, latest, before), shown, held);
   if (sameLayout(next, layout.peek())) return;
   lastCommit = performance.now();
   beforeMove(heldCard.peek());

@@ -4,6 +4,7 @@
  */
 import { computed, signal } from "@preact/signals";
 import type { Session } from "../generated/Session";
+import { showParked } from "../lib/preferences";
 
 export type Facet = "project" | "branch" | "state" | "model";
 export type Filter = { text: string } & Record<Facet, string[]>;
@@ -15,6 +16,9 @@ export const filtering = computed(() => {
   const f = filter.value;
   return f.text.trim() !== "" || FACETS.some((facet) => f[facet].length > 0);
 });
+
+/** Parked sessions are folded, unless the person opened them or searches. */
+export const parkedShown = computed(() => showParked.value || filtering.value);
 
 export const FACETS: Facet[] = ["project", "branch", "state", "model"];
 
@@ -61,6 +65,8 @@ function searchText(s: Session): string {
     s.project.worktree,
     s.agent_state.label,
     s.current_activity,
+    s.last_assistant_text,
+    s.waiting?.label,
     s.seat?.pane,
     s.seat?.host,
     s.seat?.name,

@@ -5,13 +5,21 @@
 import type { Session } from "../generated/Session";
 import { groupBy } from "../lib/groupBy";
 import type { Grouping, Sort } from "../lib/preferences";
+import { type Bunches, type BunchesBefore, bunchesIn, NOTHING_BEFORE } from "./bunches";
 import { type Filter, matches } from "./filter";
 
-export type LaneName = "permissions" | "replies" | "running" | "done";
-/** A run of cards with an optional heading: a project or a cache tier. */
-export type Section = { key: string; project: string | null; tier: string | null; ids: string[] };
-export type Lane = { name: LaneName; ids: string[]; sections: Section[] };
-export type Layout = { lanes: Lane[]; shown: number; known: number };
+export type LaneName = "blocked" | "waiting" | "running" | "done";
+/** A run of cards with an optional heading: a project, a cache tier, or what the person put aside. */
+export type Section = {
+  key: string;
+  project: string | null;
+  tier: string | null;
+  parked: boolean;
+  ids: string[];
+};
+/** `bunched`: sessions of the lane that another card stands for. */
+export type Lane = { name: LaneName; ids: string[]; sections: Section[]; bunched: string[] };
+export type Layout = { lanes: Lane[]; bunches: Bunches; shown: number; known: number };
 
 export type LayoutChoices = {
   sort: Sort;
@@ -19,11 +27,13 @@ export type LayoutChoices = {
   filter: Filter;
   twoLanes: boolean;
   showDone: boolean;
+  /** Asks that are shown one by one although they are alike. */
+  split: string[];
 };
 
-export const EMPTY_LAYOUT: Layout = { lanes: [], shown: 0, known: 0 };
+export const EMPTY_LAYOUT: Layout = { lanes: [], bunches: {}, shown: 0, known: 0 };
 
-export function layOut(sessions: Session[], choices: LayoutChoices): Layout {
+export function layOut(sessions: Session[], choices: LayoutChoices, before = NOTHING_BEFORE): Layout {
   const lanes = new Map<LaneName, Session[]>(laneNames(choices).map((name) => [name, []]));
   let shown = 0;
   for (const session of sessions) {
@@ -33,40 +43,55 @@ export function layOut(sessions: Session[], choices: LayoutChoices): Layout {
     lane.push(session);
     shown++;
   }
-  const built = [...lanes].map(([name, members]) => buildLane(name, members, choices));
-  return { lanes: built, shown, known: sessions.length };
+  const built = [...lanes].map(([name, members]) => buildLane(name, members, choices, before));
+  const bunches: Bunches = Object.assign({}, ...built.map((lane) => lane.bunches));
+  return { lanes: built.map(({ lane }) => lane), bunches, shown, known: sessions.length };
 }
 
 function laneNames({ twoLanes, showDone }: LayoutChoices): LaneName[] {
-  const names: LaneName[] = twoLanes ? ["permissions", "replies", "running"] : ["replies", "running"];
+  const names: LaneName[] = twoLanes ? ["blocked", "waiting", "running"] : ["waiting", "running"];
   return showDone ? [...names, "done"] : names;
 }
 
 /**
- * On a wide screen permissions get a lane of their own, because one key answers them and a reply takes text.
+ * On a wide screen blocked sessions get a lane of their own, because one key answers most of them and a reply
+ * takes text.
  */
-function laneOf({ agent_state }: Session, { twoLanes }: LayoutChoices): LaneName {
+function laneOf({ agent_state, waiting }: Session, { twoLanes }: LayoutChoices): LaneName {
   if (agent_state.group === "running") return "running";
   if (agent_state.group === "done") return "done";
-  return twoLanes && agent_state.state === "needs_permission" ? "permissions" : "replies";
+  return twoLanes && waiting?.kind === "blocks" ? "blocked" : "waiting";
 }
 
-function buildLane(name: LaneName, members: Session[], { sort, grouping }: LayoutChoices): Lane {
+function buildLane(
+  name: LaneName,
+  members: Session[],
+  { sort, grouping, split }: LayoutChoices,
+  before: BunchesBefore,
+): { lane: Lane; bunches: Bunches } {
   members.sort((a, b) =>
     a.rank[sort] < b.rank[sort] ? -1 : a.rank[sort] > b.rank[sort] ? 1 : a.id < b.id ? -1 : 1,
   );
-  const needs = name === "permissions" || name === "replies";
+  const needs = name === "blocked" || name === "waiting";
   const grouped = grouping === "all" || (grouping === "quiet" && !needs);
+  const aside = members.filter((s) => s.parked !== null);
+  const bunches = needs ? bunchesIn(members, split, before) : {};
+  const bunched = Object.values(bunches).flatMap((ids) => ids.slice(1));
+  const shown = members.filter((s) => s.parked === null && !bunched.includes(s.id));
   const sections = grouped
-    ? byProject(members)
+    ? byProject(shown)
     : needs && sort === "default"
-      ? byTier(members)
-      : oneSection(members);
-  return { name, ids: sections.flatMap((s) => s.ids), sections };
+      ? byTier(shown)
+      : oneSection(shown);
+  if (aside.length > 0)
+    sections.push({ key: "parked", project: null, tier: null, parked: true, ids: aside.map((s) => s.id) });
+  return { lane: { name, ids: sections.flatMap((s) => s.ids), sections, bunched }, bunches };
 }
 
 const oneSection = (members: Session[]): Section[] =>
-  members.length === 0 ? [] : [{ key: "all", project: null, tier: null, ids: members.map((s) => s.id) }];
+  members.length === 0
+    ? []
+    : [{ key: "all", project: null, tier: null, parked: false, ids: members.map((s) => s.id) }];
 
 /** Projects are sorted by name, so a project keeps its place while its cards come and go. */
 function byProject(members: Session[]): Section[] {
@@ -77,6 +102,7 @@ function byProject(members: Session[]): Section[] {
       key: `project:${project}`,
       project,
       tier: null,
+      parked: false,
       ids: group.map((s) => s.id),
     }));
 }
@@ -95,6 +121,7 @@ function byTier(members: Session[]): Section[] {
         key: `tier:${tier}:${sections.filter((s) => s.tier === tier).length}`,
         project: null,
         tier,
+        parked: false,
         ids: [session.id],
       });
   }
@@ -142,6 +169,7 @@ function withHeld(lane: Lane, held: Section, at: number, index: number, id: stri
 
 export function sameLayout(a: Layout, b: Layout): boolean {
   if (a.shown !== b.shown || a.known !== b.known || a.lanes.length !== b.lanes.length) return false;
+  if (JSON.stringify(a.bunches) !== JSON.stringify(b.bunches)) return false;
   return a.lanes.every((lane, i) => {
     const other = b.lanes[i];
     return (

@@ -11,7 +11,7 @@ import { Elapsed } from "../ui/Timer";
 const PILLS_MAX = 4;
 
 export function Badges({ session }: { session: Session }) {
-  const { background, processes, queued_prompts, last_failure, sub_agents } = session;
+  const { background, processes, queued_prompts, last_failure, failure_is_past, sub_agents } = session;
   const over = (agent: SubAgent) => agent.state === "done";
   // A failed subagent stays on the card: it no longer runs, but the person should see it.
   const live = sub_agents.filter((a) => !over(a));
@@ -50,7 +50,12 @@ export function Badges({ session }: { session: Session }) {
         </span>
       )}
       {last_failure && (
-        <span class="chip fail" title={last_failure.error ?? undefined}>
+        <span
+          class={failure_is_past ? "chip past" : "chip fail"}
+          title={[failure_is_past && "The agent went on since.", last_failure.error]
+            .filter(Boolean)
+            .join(" ")}
+        >
           <Icon name="died" small />
           <span class="clip">
             Failed: {[last_failure.tool, firstLine(last_failure.error)].filter(Boolean).join(", ")}

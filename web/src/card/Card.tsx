@@ -2,8 +2,10 @@
 import { useComputed } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { AskView, TerminalRow } from "../ask/AskView";
+import { KeptTextNote } from "../ask/KeptTextNote";
 import type { Session } from "../generated/Session";
 import { cursor, tabStops } from "../keys/cursor";
+import { PickMark, picks } from "../keys/picks";
 import { sessionHref } from "../lib/route";
 import { can } from "../live/capabilities";
 import { sessionSignal } from "../live/store";
@@ -14,17 +16,20 @@ import { Badges } from "./Badges";
 import { SeatLabel, StateLine, Where } from "./CardHeader";
 import { Composer } from "./Composer";
 import { headline, openAsks, visibleAsks } from "./headline";
+import { LastMessage } from "./LastMessage";
 import { Metrics } from "./Metrics";
 import { openOnClick } from "./openOnClick";
+import { ParkMenu } from "./ParkMenu";
 
 export function Card({ id, inProject }: { id: string; inProject: boolean }) {
   const session = sessionSignal(id)?.value;
   const element = useRef<HTMLElement>(null);
   const current = useComputed(() => (cursor.value === id ? "true" : undefined));
   const tab = useComputed(() => (tabStops.value.has(id) ? 0 : -1));
+  const picked = useComputed(() => (picks.value.includes(id) ? "" : undefined));
   useFlash(element, session);
   if (!session) return null;
-  const appearance = appearanceOf(session.agent_state.role);
+  const appearance = appearanceOf(session);
   return (
     <TabStop.Provider value={tab}>
       <article
@@ -33,6 +38,7 @@ export function Card({ id, inProject }: { id: string; inProject: boolean }) {
         data-card={id}
         data-state={session.agent_state.state}
         data-group={session.agent_state.group}
+        data-picked={picked}
         tabIndex={tab}
         aria-current={current}
         aria-label={`${session.project.name}: ${session.agent_state.label}`}
@@ -57,29 +63,33 @@ function Body({
   inProject: boolean;
 }) {
   const asks = visibleAsks(session);
-  const waiting = appearance === "idle" || appearance === "asking" || appearance === "failed";
+  const unread = session.waiting !== null && appearance !== "blocked" && !session.seen;
   // If the card says that it must be answered in the terminal, that line names the terminal and the title
   // line does not.
   const elsewhere = appearance === "blocked" && openAsks(session).length === 0;
   return (
     <>
       <header class="card-head">
+        <PickMark id={session.id} />
         <StateLine session={session} appearance={appearance} />
         <Where session={session} withProject={!inProject} />
       </header>
       <div class="card-sub">
         <h3 class="title clip">
-          {waiting && !session.seen && <i class="new" title="Not seen yet" />}
+          {unread && <i class="new" title="Not seen yet" />}
           <a href={sessionHref(session.id)} tabIndex={-1}>
             {session.title ?? <span class="dim">No prompt yet</span>}
           </a>
         </h3>
         {!elsewhere && <SeatLabel session={session} />}
+        <ParkMenu session={session} small />
       </div>
       <Current session={session} hasAsks={asks.length > 0} />
+      <LastMessage session={session} />
       {asks.map((ask) => (
         <AskView key={ask.id} ask={ask} full={false} />
       ))}
+      <KeptTextNote sessionId={session.id} />
       {elsewhere && <InTerminal session={session} />}
       <Badges session={session} />
       {session.takes === "prompt" && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
@@ -108,6 +118,7 @@ function Current({ session, hasAsks }: { session: Session; hasAsks: boolean }) {
       </div>
     );
   if (!hasAsks && rest) return <p class="said ask-text">{rest}</p>;
+  if (session.waiting && session.last_assistant_text) return null;
   if (prompt && prompt !== title)
     return (
       <p class="prompt clip" title={prompt}>
@@ -133,7 +144,7 @@ function InTerminal({ session }: { session: Session }) {
     <p class="in-terminal">
       <Icon name="pane" small />
       <span class="clip">
-        Answer it in its terminal
+        <span class="long">Answer it in its </span>terminal
         {seat && (
           <>
             , <b>{seat}</b>

@@ -13,7 +13,8 @@ import { headline } from "./headline";
 
 export function StateLine({ session, appearance }: { session: Session; appearance: Appearance }) {
   const { state, what, inAgent } = headline(session);
-  const { icon, label, since } = session.agent_state;
+  const { label, since } = session.agent_state;
+  const icon = session.waiting?.icon ?? session.agent_state.icon;
   return (
     <>
       <span class="state" title={label}>

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useContext } from "preact/hooks";
 import { draftOf } from "../lib/drafts";
 import type { How } from "../live/api";
+import { isOffline } from "../live/stream";
 import { Button, TabStop } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { sendPrompt } from "./actions";
@@ -20,7 +21,7 @@ export function Composer({ id, placeholder }: { id: string; placeholder: string 
     said.value = {};
   };
   const send = async (how: How = {}) => {
-    if (!text.value.trim() || busy.value) return;
+    if (!text.value.trim() || busy.value || isOffline.peek()) return;
     busy.value = true;
     said.value = { ...said.value, ...how };
     const outcome = await sendPrompt(id, text.value, said.value);
@@ -59,12 +60,18 @@ export function Composer({ id, placeholder }: { id: string; placeholder: string 
           class="send"
           tabIndex={tab}
           aria-label="Send prompt"
-          disabled={!text.value.trim() || busy.value || check.value !== null}
+          disabled={!text.value.trim() || busy.value || check.value !== null || isOffline.value}
           onClick={() => void send()}
         >
           <Icon name="send" small />
         </button>
       </div>
+      {isOffline.value && text.value.trim() !== "" && (
+        <p class="kept-note">
+          <Icon name="lock" small />
+          Your text is kept. It was not sent.
+        </p>
+      )}
       {check.value && <Question check={check.value} onChoice={(how) => void send(how)} onLeave={leave} />}
     </>
   );

@@ -26,6 +26,9 @@ export function headline(session: Session): Headline {
       rest: null,
     };
   }
+  const { waiting } = session;
+  if (waiting?.kind === "asks" || waiting?.kind === "idle")
+    return { state: waiting.label, what: null, inAgent: null, rest: null };
   const { detail, reason } = session.status;
   const lead = [detail, reason].find((text) => text && label.startsWith(`${text}: `));
   const [head, rest] = lead ? [lead, label.slice(lead.length + 2)] : splitLabel(label);

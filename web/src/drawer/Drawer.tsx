@@ -1,24 +1,28 @@
 /** The session drawer: everything about one session, in a dialog over the board. */
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { mutedProjects, mutedSessions } from "../alerts/settings";
 import { AskView } from "../ask/AskView";
+import { KeptTextNote } from "../ask/KeptTextNote";
 import { copy, goToTerminal, interrupt, markSeen, mute, muteProject } from "../card/actions";
 import { appearanceOf } from "../card/appearance";
 import { StateLine } from "../card/CardHeader";
 import { Composer } from "../card/Composer";
-import { agentType, openAsks, visibleAsks } from "../card/headline";
+import { agentType, visibleAsks } from "../card/headline";
+import { ParkMenu } from "../card/ParkMenu";
 import type { Session } from "../generated/Session";
-import { AFTER_MOVE_MS } from "../keys/shortcuts";
+import { ConnectionBanner } from "../header/ConnectionBanner";
+import { KeyFooter } from "../keys/KeyFooter";
 import { modelName } from "../lib/format";
 import { closeSession } from "../lib/route";
 import { can } from "../live/capabilities";
 import { Modal } from "../overlay/Modal";
-import { Button } from "../ui/Button";
+import { Button, NeedsDaemon } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Elapsed, Remaining } from "../ui/Timer";
 import { useConfirm } from "../ui/useConfirm";
 import { Conversation } from "./Conversation";
 import { useDrawerData, useSession } from "./drawerData";
+import { LastSaid } from "./LastSaid";
 import { PromptUnavailable } from "./PromptUnavailable";
 import { SidePanel } from "./SidePanel";
 import { Timeline } from "./Timeline";
@@ -28,6 +32,7 @@ export function Drawer({ id }: { id: string }) {
   const session = useSession(id);
   return (
     <Modal label={session?.title ?? "Session"} class="drawer-dialog" onClose={closeSession}>
+      <ConnectionBanner />
       {session ? (
         <Content session={session} />
       ) : (
@@ -42,17 +47,15 @@ export function Drawer({ id }: { id: string }) {
 
 function Content({ session }: { session: Session }) {
   const data = useDrawerData(session.id);
-  const appearance = appearanceOf(session.agent_state.role);
+  const appearance = appearanceOf(session);
   const terminalAsks = session.asks.filter((ask) => ask.resolution === null && !ask.answerable);
   const asks = [...visibleAsks(session), ...terminalAsks];
-  const open = openAsks(session).map((ask) => ask.id);
-  const element = useNewAskMark(open.join());
   useEffect(() => markSeen(session.id), [session.id, session.agent_state.since]);
   return (
-    <div ref={element} class={`drawer is-${appearance}`} data-drawer={session.id}>
+    <div class={`drawer is-${appearance}`} data-drawer={session.id}>
       <Head session={session} />
       {asks.length > 0 && (
-        <section class={open.length === 1 ? "drawer-ask lone" : "drawer-ask"} aria-label="Open requests">
+        <section class="drawer-ask" aria-label="Open requests">
           {asks.map((ask) => (
             <div key={ask.id}>
               {ask.agent_id && (
@@ -71,9 +74,11 @@ function Content({ session }: { session: Session }) {
             {data.error.value}
           </p>
         )}
+        <KeptTextNote sessionId={session.id} />
+        <LastSaid session={session} events={data.events.value} />
+        <Conversation events={data.events.value} loadOlder={data.loadOlder.value} />
+        <Timeline session={session} events={data.events.value} loadOlder={data.loadOlder.value} />
         <WhyHere session={session} explanation={data.explanation.value} />
-        <Timeline session={session} events={data.events.value} />
-        <Conversation events={data.events.value} />
       </div>
       <SidePanel session={session} explanation={data.explanation.value} events={data.events.value} />
       <footer class="drawer-foot">
@@ -83,22 +88,9 @@ function Content({ session }: { session: Session }) {
           <PromptUnavailable session={session} />
         )}
       </footer>
+      <KeyFooter />
     </div>
   );
-}
-/**
- * Marks the drawer for a moment when its asks change: a key pressed in that moment was meant for the ask
- * before.
- */
-function useNewAskMark(asked: string) {
-  const element = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const drawer = element.current;
-    drawer?.setAttribute("data-new", "");
-    const timer = setTimeout(() => drawer?.removeAttribute("data-new"), AFTER_MOVE_MS);
-    return () => clearTimeout(timer);
-  }, [asked]);
-  return element;
 }
 
 function Head({ session }: { session: Session }) {
@@ -108,46 +100,49 @@ function Head({ session }: { session: Session }) {
   return (
     <header class="drawer-head">
       <div class="line">
-        <StateLine session={session} appearance={appearanceOf(session.agent_state.role)} />
+        <StateLine session={session} appearance={appearanceOf(session)} />
         <span class="tools">
-          {session.seat.pane && can("focus") && (
-            <Button onClick={() => void goToTerminal(session.id)}>
-              <Icon name="jump" small />
-              Go to terminal <kbd>t</kbd>
+          <NeedsDaemon.Provider value={true}>
+            {session.seat.pane && can("focus") && (
+              <Button onClick={() => void goToTerminal(session.id)}>
+                <Icon name="jump" small />
+                Go to terminal <kbd>t</kbd>
+              </Button>
+            )}
+            {session.takes === "interrupt" && can("interrupt") && (
+              <ConfirmButton
+                first="Interrupt…"
+                second="Confirm interrupt"
+                act={() => void interrupt(session.id)}
+              />
+            )}
+            {session.seat.pid !== null && session.agent_state.group !== "done" && can("interrupt") && (
+              <ConfirmButton
+                first="Stop…"
+                second="Confirm: end the session"
+                act={() => void interrupt(session.id, true)}
+              />
+            )}
+            <ParkMenu session={session} />
+            <Button
+              kind="ghost"
+              square
+              pressed={muted}
+              label={muted ? "Unmute this session" : "Mute this session"}
+              onClick={() => mute(session.id)}
+            >
+              <Icon name={muted ? "mute" : "sound"} />
             </Button>
-          )}
-          {session.takes === "interrupt" && can("interrupt") && (
-            <ConfirmButton
-              first="Interrupt…"
-              second="Confirm interrupt"
-              act={() => void interrupt(session.id)}
-            />
-          )}
-          {session.seat.pid !== null && session.agent_state.group !== "done" && can("interrupt") && (
-            <ConfirmButton
-              first="Stop…"
-              second="Confirm: end the session"
-              act={() => void interrupt(session.id, true)}
-            />
-          )}
-          <Button
-            kind="ghost"
-            square
-            pressed={muted}
-            label={muted ? "Unmute this session" : "Mute this session"}
-            onClick={() => mute(session.id)}
-          >
-            <Icon name={muted ? "mute" : "sound"} />
-          </Button>
-          <Button
-            kind="ghost"
-            pressed={projectMuted}
-            title={`${projectMuted ? "Unmute" : "Mute"} every session of ${name}`}
-            onClick={() => muteProject(name)}
-          >
-            <Icon name={projectMuted ? "mute" : "sound"} small />
-            {projectMuted ? "Unmute project" : "Mute project"}
-          </Button>
+            <Button
+              kind="ghost"
+              pressed={projectMuted}
+              title={`${projectMuted ? "Unmute" : "Mute"} every session of ${name}`}
+              onClick={() => muteProject(name)}
+            >
+              <Icon name={projectMuted ? "mute" : "sound"} small />
+              {projectMuted ? "Unmute project" : "Mute project"}
+            </Button>
+          </NeedsDaemon.Provider>
           <Button kind="ghost" square label="Copy link" onClick={() => void copy(location.href)}>
             <Icon name="link" />
           </Button>

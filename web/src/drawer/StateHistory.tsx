@@ -1,6 +1,6 @@
 /** The states of one session over time, from the history in its explanation. */
 
-import { appearanceOf } from "../card/appearance";
+import { roleAppearance } from "../card/appearance";
 import type { Explanation } from "../generated/Explanation";
 import type { Session } from "../generated/Session";
 import { now, time } from "../lib/clock";
@@ -33,7 +33,7 @@ export function StateHistory({
           return (
             <StateSegment
               key={`${step.at}${i}`}
-              appearance={appearanceOf(step.role)}
+              appearance={roleAppearance(step.role)}
               state={step.to}
               from={time(step.at)}
               to={next ? time(next.at) : to}

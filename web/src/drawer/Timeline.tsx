@@ -1,15 +1,20 @@
 import { useComputed, useSignal } from "@preact/signals";
+import { ToolInputView } from "../ask/ToolInputView";
+import { toolInput } from "../ask/toolInput";
 import { agentType } from "../card/headline";
 import type { Session } from "../generated/Session";
 import type { TimelineEvent } from "../generated/TimelineEvent";
 import { clockTime, plural } from "../lib/format";
 import { Icon } from "../ui/Icon";
+import { Markdown } from "../ui/Markdown";
 import { type Step, stepMs, stepsFrom } from "./timelineSteps";
 
 const FIRST = 80;
 const MORE = 200;
 
-export function Timeline({ session, events }: { session: Session; events: TimelineEvent[] }) {
+type TimelineProps = { session: Session; events: TimelineEvent[]; loadOlder: (() => void) | null };
+
+export function Timeline({ session, events, loadOlder }: TimelineProps) {
   const shown = useSignal(FIRST);
   const source = useSignal(events);
   source.value = events;
@@ -34,6 +39,11 @@ export function Timeline({ session, events }: { session: Session; events: Timeli
           }}
         >
           {steps.value.length - shown.value} earlier
+        </button>
+      )}
+      {steps.value.length <= shown.value && loadOlder && (
+        <button type="button" class="btn ghost" onClick={loadOlder}>
+          Load earlier events
         </button>
       )}
     </section>
@@ -72,15 +82,77 @@ function StepRow({ step, session }: { step: Step; session: Session }) {
             </span>
           )}
           {ms !== null && took(ms)}
+          {step.answer && (
+            <span class="clip" title={step.answer.message ?? undefined}>
+              {step.answer.text}
+              {step.answer.message && `: ${step.answer.message}`}
+            </span>
+          )}
         </span>
       </button>
-      {open.value && (
+      {open.value && <StepDetails step={step} />}
+    </li>
+  );
+}
+
+/** A readable view of the event. Its JSON is behind a button. */
+function StepDetails({ step }: { step: Step }) {
+  const raw = useSignal(false);
+  const { event, end } = step;
+  const payload = event.payload ?? {};
+  const result = resultText(end);
+  const words = [payload.prompt, payload.last_assistant_message, payload.message].find(
+    (text): text is string => typeof text === "string" && text !== "",
+  );
+  return (
+    <div class="ev-details">
+      {typeof payload.tool_input === "object" && payload.tool_input !== null && (
+        <ToolInputView
+          input={toolInput({ tool_input: payload.tool_input as Record<string, unknown>, kind: "permission" })}
+        />
+      )}
+      {words !== undefined && <Markdown text={words} />}
+      {step.answer?.message && <p>Answered with: {step.answer.message}</p>}
+      {result && (
+        <pre class="raw" tabIndex={0}>
+          {result}
+        </pre>
+      )}
+      <p class="dim">
+        {event.name} from {event.source}, seq {event.seq}
+        <button
+          type="button"
+          class="btn ghost"
+          aria-expanded={raw.value}
+          onClick={() => {
+            raw.value = !raw.value;
+          }}
+        >
+          Raw JSON
+        </button>
+      </p>
+      {raw.value && (
         <pre class="raw" tabIndex={0}>
           {rawText(event, end)}
         </pre>
       )}
-    </li>
+    </div>
   );
+}
+
+/** Most characters of a result that are shown; the raw JSON has all that the log keeps. */
+const RESULT_CHARS_MAX = 4_000;
+
+/** What a tool returned: its output or its error. */
+function resultText(end: TimelineEvent | null): string | null {
+  const { tool_response, error } = (end?.payload ?? {}) as { tool_response?: unknown; error?: unknown };
+  const { stdout, stderr, content } = (
+    typeof tool_response === "object" && tool_response !== null ? tool_response : {}
+  ) as Record<string, unknown>;
+  const parts = [error, tool_response, stdout, stderr, content].filter(
+    (part): part is string => typeof part === "string" && part.trim() !== "",
+  );
+  return parts.length > 0 ? parts.join("\n").slice(0, RESULT_CHARS_MAX) : null;
 }
 
 const textOf = ({ name, summary }: TimelineEvent) =>

@@ -5,7 +5,8 @@ import type { Explanation } from "../generated/Explanation";
 import type { Session } from "../generated/Session";
 import { time } from "../lib/clock";
 import { clockTime } from "../lib/format";
-import { sort } from "../lib/preferences";
+import { ORDERS, sort } from "../lib/preferences";
+import { Icon } from "../ui/Icon";
 
 export function WhyHere({ session, explanation }: { session: Session; explanation: Explanation | null }) {
   const raw = useSignal(false);
@@ -14,61 +15,62 @@ export function WhyHere({ session, explanation }: { session: Session; explanatio
   const { label, group } = explanation ?? session.agent_state;
   return (
     <section aria-label="Why is it here">
-      <h3 class="sect">
-        Why is it here
-        <span class="aside">
-          <Position session={session} />
-          {because?.payload != null && (
-            <button
-              type="button"
-              class="btn ghost"
-              aria-expanded={raw.value}
-              onClick={() => {
-                raw.value = !raw.value;
-              }}
-            >
-              Raw payload
-            </button>
+      <details>
+        <summary>
+          <h3 class="sect">
+            <Icon name="right" small />
+            Why is it here
+            <span class="aside">
+              <Position session={session} />
+            </span>
+          </h3>
+        </summary>
+        {because?.payload != null && (
+          <button
+            type="button"
+            class="btn ghost"
+            aria-expanded={raw.value}
+            onClick={() => {
+              raw.value = !raw.value;
+            }}
+          >
+            Raw payload
+          </button>
+        )}
+        <dl class="why-list">
+          <dt>State</dt>
+          <dd>
+            <b>{label}</b>
+          </dd>
+          {because?.rule && (
+            <>
+              <dt>Rule</dt>
+              <dd>{because.rule}</dd>
+            </>
           )}
-        </span>
-      </h3>
-      <dl class="why-list">
-        <dt>State</dt>
-        <dd>
-          <b>{label}</b>
-        </dd>
-        {because?.rule && (
-          <>
-            <dt>Rule</dt>
-            <dd>{because.rule}</dd>
-          </>
+          {because && (
+            <>
+              <dt>Event</dt>
+              <dd>
+                {because.name && <code>{because.name}</code>} from {session.agent_state.source} at{" "}
+                {exact(explanation?.since ?? session.agent_state.since)}
+                {because.seq != null && `, seq ${because.seq}`}
+              </dd>
+            </>
+          )}
+          {group === "needs_you" && (
+            <>
+              <dt>Order</dt>
+              <dd>{ORDERS[sort.value].explains}</dd>
+            </>
+          )}
+        </dl>
+        {raw.value && (
+          <pre class="raw" tabIndex={0}>
+            {JSON.stringify(because?.payload, null, 2)}
+          </pre>
         )}
-        {because && (
-          <>
-            <dt>Event</dt>
-            <dd>
-              {because.name && <code>{because.name}</code>} from {session.agent_state.source} at{" "}
-              {exact(explanation?.since ?? session.agent_state.since)}
-              {because.seq != null && `, seq ${because.seq}`}
-            </dd>
-          </>
-        )}
-        {group === "needs_you" && (
-          <>
-            <dt>Order</dt>
-            <dd>
-              {sort.value === "default"
-                ? "Cache first, then urgency, then the newest."
-                : "Urgency first, then the newest."}
-            </dd>
-          </>
-        )}
-      </dl>
-      {raw.value && (
-        <pre class="raw" tabIndex={0}>
-          {JSON.stringify(because?.payload, null, 2)}
-        </pre>
-      )}
+      </details>
     </section>
   );
 }

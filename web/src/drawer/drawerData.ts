@@ -14,8 +14,8 @@ import { getEvents, getExplanation, getNumbers, getSession } from "../live/api";
 import { loaded, revision, sessionSignal } from "../live/store";
 
 const PAGE = 500;
-/** The drawer shows the newest events up to this number; `GET /api/sessions/{id}/events` has all of them. */
-const EVENTS_MAX = 2_000;
+/** Most events that the drawer keeps; `GET /api/sessions/{id}/events` has all of them. */
+const EVENTS_MAX = 20_000;
 /** How often the drawer reloads while the session is busy. */
 const FOLLOW_MS = 400;
 
@@ -23,6 +23,8 @@ export type DrawerData = {
   events: Signal<TimelineEvent[]>;
   explanation: Signal<Explanation | null>;
   error: Signal<string | null>;
+  /** Loads the page before the first event. Null if there is none. */
+  loadOlder: Signal<(() => void) | null>;
 };
 
 /** Data of one session. A drawer is never reused for another session. */
@@ -30,18 +32,38 @@ export function useDrawerData(id: string): DrawerData {
   const events = useSignal<TimelineEvent[]>([]);
   const explanation = useSignal<Explanation | null>(null);
   const error = useSignal<string | null>(null);
+  const loadOlder = useSignal<(() => void) | null>(null);
   useEffect(() => {
+    const fail = (cause: unknown) => {
+      error.value = cause instanceof Error ? cause.message : String(cause);
+    };
+    const older = (before: number | null | undefined) => {
+      if (before == null || events.peek().length >= EVENTS_MAX) {
+        loadOlder.value = null;
+        return;
+      }
+      loadOlder.value = () => {
+        loadOlder.value = null;
+        getEvents(id, { before, limit: PAGE }).then((page) => {
+          events.value = [...page.events, ...events.peek()];
+          older(page.next_before);
+        }, fail);
+      };
+    };
     const load = async () => {
       try {
         const [more, why] = await Promise.all([
           newEvents(id, events.peek()),
           getExplanation(id).catch(() => null),
         ]);
-        if (more.length > 0) events.value = [...events.peek(), ...more].slice(-EVENTS_MAX);
+        const { found, before } = more;
+        if (found.length > 0) events.value = [...events.peek(), ...found].slice(-EVENTS_MAX);
+        // After the events: an empty list would ask for older ones at once.
+        if (before !== undefined) older(before);
         explanation.value = why;
         error.value = null;
       } catch (cause) {
-        error.value = cause instanceof Error ? cause.message : String(cause);
+        fail(cause);
       }
     };
     const { request, stop } = throttle(load, FOLLOW_MS);
@@ -56,24 +78,18 @@ export function useDrawerData(id: string): DrawerData {
       stop();
     };
   }, []);
-  return { events, explanation, error };
+  return { events, explanation, error, loadOlder };
 }
 
-/** At first the newest events, up to the limit of the drawer; later only those after the last one. */
-async function newEvents(id: string, have: TimelineEvent[]): Promise<TimelineEvent[]> {
+/** At first the newest page, and where older events end; later only the events after the last one. */
+async function newEvents(
+  id: string,
+  have: TimelineEvent[],
+): Promise<{ found: TimelineEvent[]; before?: number | null }> {
   const last = have.at(-1)?.seq;
-  return last === undefined ? newestEvents(id) : eventsAfter(id, last);
-}
-
-async function newestEvents(id: string): Promise<TimelineEvent[]> {
-  let found: TimelineEvent[] = [];
-  let before: number | null = Number.MAX_SAFE_INTEGER;
-  while (before !== null && found.length < EVENTS_MAX) {
-    const page: EventPage = await getEvents(id, { before, limit: PAGE });
-    found = [...page.events, ...found];
-    before = page.next_before ?? null;
-  }
-  return found;
+  if (last !== undefined) return { found: await eventsAfter(id, last) };
+  const page = await getEvents(id, { before: Number.MAX_SAFE_INTEGER, limit: PAGE });
+  return { found: page.events, before: page.next_before ?? null };
 }
 
 async function eventsAfter(id: string, last: number): Promise<TimelineEvent[]> {

@@ -10,6 +10,8 @@ export type Step = {
   icon: IconName;
   failed: boolean;
   said: boolean;
+  /** How a request was answered here, such as "deny (web)", and what was written with it. */
+  answer: { text: string; message: string | null } | null;
 };
 
 const ICON_BY_NAME: [RegExp, IconName][] = [
@@ -52,10 +54,18 @@ const callId = (event: TimelineEvent): string | null => {
   return typeof id === "string" ? id : null;
 };
 
+const askId = (event: TimelineEvent) => String((event.payload as { ask_id?: unknown } | undefined)?.ask_id);
+
+function messageOf(event: TimelineEvent): string | null {
+  const { answer } = (event.payload ?? {}) as { answer?: { message?: unknown } };
+  return typeof answer?.message === "string" && answer.message !== "" ? answer.message : null;
+}
+
 /** Newest first. A call without an end is shown as open. */
 export function stepsFrom(events: TimelineEvent[]): Step[] {
   const open = new Map<string, Step>();
   const steps: Step[] = [];
+  const asked = new Map<string, Step>();
   for (const event of events) {
     // Opening the drawer is not an event of the session.
     if (event.source === "user" && event.name === "seen") continue;
@@ -63,6 +73,11 @@ export function stepsFrom(events: TimelineEvent[]): Step[] {
     if (event.source === "transcript") continue;
     // Its calls have their own rows.
     if (event.name === "PostToolBatch") continue;
+    const request = event.name === "answered" ? asked.get(askId(event)) : undefined;
+    if (request) {
+      request.answer = { text: event.summary, message: messageOf(event) };
+      continue;
+    }
     const id = callId(event);
     const begun = id && /^PostToolUse/.test(event.name) ? open.get(id) : undefined;
     if (begun) {
@@ -79,7 +94,10 @@ export function stepsFrom(events: TimelineEvent[]): Step[] {
         (event.name === "UserPromptSubmit" && !event.by_person ? "clock" : iconFor(event.name)),
       failed: /Failure$/.test(event.name),
       said: event.by_person,
+      answer: null,
     };
+    // An ask has the id of the event that opened it.
+    if (/^(PermissionRequest|Elicitation)$/.test(event.name)) asked.set(event.id, step);
     if (id && event.name === "PreToolUse") open.set(id, step);
     steps.push(step);
   }

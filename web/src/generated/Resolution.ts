@@ -2,4 +2,10 @@
 import type { AnsweredBy } from "./AnsweredBy";
 import type { AskOutcome } from "./AskOutcome";
 
-export type Resolution = { how: AskOutcome; by: AnsweredBy | null; at: string; rule: string | null };
+export type Resolution = {
+  how: AskOutcome;
+  by: AnsweredBy | null;
+  at: string;
+  rule: string | null;
+  message: string | null;
+};

@@ -7,6 +7,7 @@ import type { Context } from "./Context";
 import type { Cost } from "./Cost";
 import type { Failure } from "./Failure";
 import type { FleetStatus } from "./FleetStatus";
+import type { Parking } from "./Parking";
 import type { Process } from "./Process";
 import type { ProgressItem } from "./ProgressItem";
 import type { Project } from "./Project";
@@ -16,6 +17,7 @@ import type { Status } from "./Status";
 import type { SubAgent } from "./SubAgent";
 import type { TerminalInput } from "./TerminalInput";
 import type { Tokens } from "./Tokens";
+import type { Waiting } from "./Waiting";
 
 /**
  * One session as viewers see it. Fields may be added; these names stay.
@@ -58,6 +60,9 @@ export type Session = {
   background: Background;
   queued_prompts: number;
   last_failure: Failure | null;
+  failure_is_past: boolean;
+  waiting: Waiting | null;
+  parked: Parking | null;
   files_touched: Array<string>;
   files_touched_total: number;
   lines_added: number;

@@ -4,10 +4,19 @@ import { layout } from "../board/currentLayout";
 import { clearFilter, FACETS, type Facet, facetOf, filter, filtering, toggleFacet } from "../board/filter";
 import type { StateName } from "../generated/StateName";
 import { humanize, modelName } from "../lib/format";
-import { type Density, density, type Grouping, grouping, showDone, sort } from "../lib/preferences";
+import {
+  type Density,
+  density,
+  type Grouping,
+  grouping,
+  ORDERS,
+  type Sort,
+  showDone,
+  sort,
+} from "../lib/preferences";
 import { allSessions, revision } from "../live/store";
-import { Segmented } from "../ui/Button";
 import { Icon } from "../ui/Icon";
+import type { IconName } from "../ui/icons";
 import { Menu, MenuItem } from "../ui/Menu";
 
 export function Search() {
@@ -44,45 +53,11 @@ export function FilterBar() {
         <FacetMenu key={facet} facet={facet} />
       ))}
       <MoreMenu />
-      {filtering.value && (
-        <span class="found" role="status">
-          {layout.value.shown} of {layout.value.known}
-          <button type="button" class="btn ghost" onClick={clearFilter}>
-            Clear
-          </button>
-        </span>
-      )}
+      <Found />
       <span class="push" />
       <GroupingMenu />
-      <Segmented
-        name="Sort Needs You"
-        value={sort.value}
-        onChange={(value) => {
-          sort.value = value;
-        }}
-        choices={[
-          {
-            value: "default",
-            label: (
-              <>
-                <Icon name="warm" small />
-                Cache first
-              </>
-            ),
-            title: "Warm prompt caches first, then urgency",
-          },
-          { value: "urgency", label: "Urgency first", title: "What blocks an agent first" },
-        ]}
-      />
-      <Segmented
-        name="Density"
-        class="hide-m"
-        value={density.value}
-        onChange={(value) => {
-          density.value = value;
-        }}
-        choices={DENSITIES}
-      />
+      <OrderMenu />
+      <DensityMenu />
       <button
         type="button"
         class={showDone.value ? "facet on" : "facet"}
@@ -98,10 +73,98 @@ export function FilterBar() {
   );
 }
 
-const DENSITIES: { value: Density; label: string }[] = [
-  { value: "comfortable", label: "Comfortable" },
-  { value: "compact", label: "Compact" },
+/** How many sessions the filter shows, and a way out of it. */
+export function Found({ class: cls = "found" }: { class?: string }) {
+  if (!filtering.value) return null;
+  return (
+    <span class={cls} role="status">
+      {layout.value.shown} of {layout.value.known}
+      <button type="button" class="btn ghost" onClick={clearFilter}>
+        Clear
+      </button>
+    </span>
+  );
+}
+
+export const DENSITIES: { value: Density; label: string; explains: string }[] = [
+  { value: "comfortable", label: "Comfortable", explains: "Everything on every card." },
+  { value: "compact", label: "Compact", explains: "Cards that need nothing have two lines." },
+  { value: "rows", label: "Rows", explains: "One line per running session; asks stay whole." },
 ];
+
+type ChoiceMenuProps<T extends string> = {
+  label: string;
+  icon: IconName;
+  value: T;
+  choices: { value: T; label: string; explains: string }[];
+  onChange: (value: T) => void;
+};
+
+/** A menu whose choices are each explained in one line. */
+function ChoiceMenu<T extends string>({ label, icon, value, choices, onChange }: ChoiceMenuProps<T>) {
+  const shown = choices.find((choice) => choice.value === value)?.label;
+  return (
+    <Menu
+      label={label}
+      align="end"
+      button={(open, toggle) => (
+        <button
+          type="button"
+          class="facet"
+          aria-expanded={open}
+          onClick={toggle}
+          aria-label={`${label}: ${shown}`}
+        >
+          <Icon name={icon} small />
+          <b>{shown}</b>
+          <Icon name="down" small />
+        </button>
+      )}
+    >
+      {(close) =>
+        choices.map((choice) => (
+          <MenuItem
+            key={choice.value}
+            chosen={choice.value === value}
+            onClick={() => {
+              onChange(choice.value);
+              close();
+            }}
+          >
+            <span class="explained">
+              {choice.label}
+              <small>{choice.explains}</small>
+            </span>
+          </MenuItem>
+        ))
+      }
+    </Menu>
+  );
+}
+
+const OrderMenu = () => (
+  <ChoiceMenu
+    label="Order of Needs You"
+    icon="warm"
+    value={sort.value}
+    choices={(Object.keys(ORDERS) as Sort[]).map((value) => ({ value, ...ORDERS[value] }))}
+    onChange={(value) => {
+      sort.value = value;
+    }}
+  />
+);
+
+const DensityMenu = () => (
+  <ChoiceMenu
+    label="Density"
+    icon="strip"
+    value={density.value}
+    choices={DENSITIES}
+    onChange={(value) => {
+      density.value = value;
+    }}
+  />
+);
 /** In a narrow bar these facets are in the menu More. */
 const FOLDED: Facet[] = ["branch", "model"];
 
@@ -125,19 +188,6 @@ function MoreMenu() {
               <FacetChoices facet={facet} />
             </MenuGroup>
           ))}
-          <MenuGroup title="Density">
-            {DENSITIES.map(({ value, label }) => (
-              <MenuItem
-                key={value}
-                chosen={density.value === value}
-                onClick={() => {
-                  density.value = value;
-                }}
-              >
-                {label}
-              </MenuItem>
-            ))}
-          </MenuGroup>
         </>
       )}
     </Menu>

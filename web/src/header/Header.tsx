@@ -10,11 +10,11 @@ import { view, viewHref } from "../lib/route";
 import { fleetCounts } from "../live/fleetCounts";
 import { hookProblem } from "../live/hookProblem";
 import { hookStatus, lastEventAt } from "../live/hookStatus";
-import { connection } from "../live/stream";
+import { connection, silentSince } from "../live/stream";
 import { overlay } from "../overlay/overlay";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
-import { Ago, Elapsed, Remaining } from "../ui/Timer";
+import { Ago, Countdown, Elapsed } from "../ui/Timer";
 import { Limits, Spend } from "../usage/HeaderUsage";
 
 const MAC = navigator.platform.startsWith("Mac");
@@ -36,6 +36,7 @@ export function Header() {
       </nav>
       <div class="instruments" role="group" aria-label="Fleet">
         <NeedYou />
+        <NoHurry />
         <Running />
         <Spend />
         <Limits />
@@ -71,31 +72,53 @@ export function Header() {
   );
 }
 
+/** The lamp is the number of sessions that block or ask. What waits without hurry stands beside it, smaller. */
 function NeedYou() {
-  const { needsYou, blocked, longestSince } = fleetCounts.value;
+  const { needs, blocks, asks, longestSince } = fleetCounts.value;
   return (
-    <div class={needsYou > 0 ? "instrument need" : "instrument need none"}>
+    <div class={needs > 0 ? "instrument need" : "instrument need none"}>
       <span class="readout" aria-hidden="true">
-        {needsYou}
+        {needs}
       </span>
       <div>
-        <span class="k">Need you</span>
+        <span class="k">Block or ask</span>
         <span class="sub">
-          <span class="sr">{needsYou}: </span>
-          {blocked > 0 && longestSince !== null ? (
+          <span class="sr">{needs}: </span>
+          {needs === 0 && "nothing waits for you"}
+          {blocks > 0 && <b>{blocks} blocked</b>}
+          {blocks > 0 && asks > 0 && ", "}
+          {asks > 0 && <b>{asks === 1 ? "1 asks" : `${asks} ask`}</b>}
+          {longestSince !== null && (
             <>
-              <b>{blocked} blocked</b>, longest{" "}
+              , longest{" "}
               <b>
                 <Elapsed since={new Date(longestSince).toISOString()} />
               </b>
             </>
-          ) : needsYou > 0 ? (
-            "none blocked"
-          ) : (
-            "nothing waits"
           )}
         </span>
       </div>
+    </div>
+  );
+}
+
+function NoHurry() {
+  const { failed, interrupted, idle, parked } = fleetCounts.value;
+  const texts = [
+    failed > 0 && `${failed} failed`,
+    interrupted > 0 && `${interrupted} interrupted`,
+    idle > 0 && `${idle} idle`,
+    parked > 0 && `${parked} parked`,
+  ].filter((text) => text !== false);
+  if (texts.length === 0) return null;
+  const half = Math.ceil(texts.length / 2);
+  return (
+    <div class="instrument no-hurry" title="They wait for you, but nothing stands still">
+      <span class="sub">
+        {texts.slice(0, half).join(", ")}
+        {texts.length > 1 && <br />}
+        {texts.slice(half).join(", ")}
+      </span>
     </div>
   );
 }
@@ -163,6 +186,8 @@ function Hooks() {
 /** A screen reader reads each new state, but not the countdown or the event count. */
 function Link() {
   const state = connection.value;
+  // A connection to a daemon that stands still opens, but nothing arrives.
+  const waiting = silentSince.value !== null && (state.kind === "connecting" || state.kind === "catching_up");
   return (
     <div class="instrument" data-connection={state.kind}>
       <div>
@@ -174,13 +199,21 @@ function Link() {
               <b>Live</b>
             </>
           )}
-          {state.kind === "connecting" && (
+          {waiting && (
+            <>
+              <i class="dot bad" />
+              <span class="bad">
+                <b>Not connected</b>, trying now
+              </span>
+            </>
+          )}
+          {!waiting && state.kind === "connecting" && (
             <>
               <i class="dot off" />
               <b>Connecting</b>
             </>
           )}
-          {state.kind === "catching_up" && (
+          {!waiting && state.kind === "catching_up" && (
             <>
               <i class="dot off" />
               <b>Catching up</b>
@@ -194,7 +227,7 @@ function Link() {
                 <b>Not connected</b>, trying again
                 <span aria-hidden="true">
                   {" "}
-                  in <Remaining until={new Date(state.retryAt + 999).toISOString()} />
+                  in <Countdown until={state.retryAt} />
                 </span>
               </span>
             </>

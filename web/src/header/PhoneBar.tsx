@@ -7,9 +7,9 @@ import { overlay } from "../overlay/overlay";
 import { Icon } from "../ui/Icon";
 
 export function PhoneTabs() {
-  const { needsYou, running, done } = fleetCounts.value;
+  const { needs, running, done } = fleetCounts.value;
   const tabs: [ColumnName, string, number][] = [
-    ["needs", "Needs You", needsYou],
+    ["needs", "Needs You", needs],
     ["running", "Running", running],
     ["done", "Done", done],
   ];

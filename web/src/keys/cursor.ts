@@ -1,17 +1,20 @@
 /** The current card, and the cards that Tab reaches: one per lane. */
-import { computed, signal } from "@preact/signals";
+import { computed } from "@preact/signals";
 import { layout } from "../board/currentLayout";
+import { parkedShown } from "../board/filter";
 import type { Lane } from "../board/layout";
 import { folded, sort } from "../lib/preferences";
+import { cursor } from "../lib/selection";
 import { sessionSignal } from "../live/store";
 
-export const cursor = signal<string | null>(null);
+export { cursor };
 
 /** The visible cards of a lane, without those of folded projects. */
 function visibleIds(lane: Lane): string[] {
   const closed = new Set(folded.value);
   return lane.sections
     .filter((s) => !(s.project !== null && closed.has(`${lane.name}/${s.project}`)))
+    .filter((s) => !s.parked || parkedShown.value)
     .flatMap((s) => s.ids);
 }
 
@@ -77,13 +80,24 @@ function nearest(ids: string[], from: string | null): string {
   return ids.reduce((best, id) => (distance(id) < distance(best) ? id : best));
 }
 
-/** n: the next card that needs the person, in the daemon's order; after the last comes the first. */
-export function nextNeed(): string | null {
-  const lanes = layout.value.lanes.filter((l) => l.name === "permissions" || l.name === "replies");
+/** The cards of Needs You in the daemon's order, over all lanes. */
+export function needQueue(): string[] {
+  const lanes = layout.value.lanes.filter((l) => l.name === "blocked" || l.name === "waiting");
   const rank = (id: string) => sessionSignal(id)?.peek().rank[sort.value] ?? "";
-  const queue = lanes.flatMap(visibleIds).sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
-  const at = cursor.value === null ? -1 : queue.indexOf(cursor.value);
-  const next = queue[(at + 1) % Math.max(1, queue.length)] ?? null;
+  return lanes.flatMap(visibleIds).sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
+}
+
+/** The card after this one in Needs You, or before it; after the last comes the first. */
+export function besideInNeed(id: string | null, by: 1 | -1): string | null {
+  const queue = needQueue();
+  const at = id === null ? -1 : queue.indexOf(id);
+  if (at < 0) return queue[by > 0 ? 0 : queue.length - 1] ?? null;
+  return queue[(at + by + queue.length) % queue.length] ?? null;
+}
+
+/** n and N: the next and previous card that needs the person. */
+export function nextNeed(by: 1 | -1 = 1): string | null {
+  const next = besideInNeed(cursor.value, by);
   if (next) focusCard(next);
   return next;
 }

@@ -1,40 +1,50 @@
 /**
- * Keyboard shortcuts. On the board, letters move and act. In an ask, and in the drawer if it shows one open
- * ask, y, n and digits answer. Keys in text fields are ignored.
+ * Keyboard shortcuts. Letters move, and act on the selected card or on the session in the drawer. Keys in text
+ * fields are ignored. The map is in decision 0018.
  */
 
-import { layout } from "../board/currentLayout";
 import { goToTerminal, mute } from "../card/actions";
-import { openAsks } from "../card/headline";
+import { canPark, PARK_CHOICES, park, unpark } from "../card/parking";
 import { closeSession, goTo, openId, openSession, type View, view } from "../lib/route";
 import { sessionSignal } from "../live/store";
+import { isOffline, reconnectNow } from "../live/stream";
 import { overlay } from "../overlay/overlay";
-import { askKeyAction } from "./askKeys";
-import { cardElement, cursor, firstOf, focusCard, nextNeed, stepInLane, stepLane, stepRow } from "./cursor";
+import { pressAnswerKey, pressUndo, startAnswerKeys } from "./answerKeys";
+import {
+  besideInNeed,
+  cardElement,
+  cursor,
+  firstOf,
+  focusCard,
+  nextNeed,
+  stepInLane,
+  stepLane,
+  stepRow,
+} from "./cursor";
+import { clearPicks, pickedSessions, picks, togglePick } from "./picks";
+import { type Prefix, prefix } from "./prefix";
+import { clearRefusal, refuse } from "./refusal";
 
-/**
- * Answer keys are ignored for this long after cards moved or the asks changed: the key was meant for what was
- * there before.
- */
-export const AFTER_MOVE_MS = 400;
-/** Attribute of the root element during that time. */
-const SETTLING = "data-settling";
 const PREFIX_MS = 1_500;
-
-let settled: ReturnType<typeof setTimeout> | undefined;
 let prefixAt = Number.NEGATIVE_INFINITY;
+let prefixTimer: ReturnType<typeof setTimeout> | undefined;
+
+function startPrefix(name: Prefix, at: number): void {
+  prefix.value = name;
+  prefixAt = at;
+  clearTimeout(prefixTimer);
+  prefixTimer = setTimeout(() => {
+    prefix.value = null;
+  }, PREFIX_MS);
+}
 
 const typing = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 export function startKeys(): void {
-  const page = document.documentElement;
-  layout.subscribe(() => {
-    page.setAttribute(SETTLING, "");
-    clearTimeout(settled);
-    settled = setTimeout(() => page.removeAttribute(SETTLING), AFTER_MOVE_MS);
-  });
+  startAnswerKeys();
+  showKeyCapsForKeys();
   // A held Enter counts once. Repeats would press the button that the first press focused.
   addEventListener(
     "keydown",
@@ -49,6 +59,7 @@ export function startKeys(): void {
       event.preventDefault();
       return;
     }
+    if (typing(event.target)) noteTyping(event);
     if (
       event.metaKey ||
       event.ctrlKey ||
@@ -58,64 +69,77 @@ export function startKeys(): void {
       typing(event.target)
     )
       return;
-    if (inAsk(event) || onPage(event)) event.preventDefault();
+    if (press(event)) event.preventDefault();
   });
 }
 
-const ANSWERS = /^[yn1-9]$/;
-
-/** The ask that contains the focus. In the drawer, answer keys also reach the only open ask from outside it. */
-function askFor({ target, key }: KeyboardEvent): HTMLElement | null {
-  const focused = target instanceof Element ? target.closest<HTMLElement>("[data-ask]") : null;
-  if (focused || openId.value === null || !ANSWERS.test(key)) return focused;
-  const session = sessionSignal(openId.value)?.peek();
-  const [only, ...others] = session ? openAsks(session) : [];
-  if (!only || others.length > 0) return null;
-  return document.querySelector<HTMLElement>(`[data-drawer] [data-ask="${CSS.escape(only.id)}"]`);
+/**
+ * Key caps are shown after a key press and hidden when the pointer moves. They must not appear or disappear
+ * with a mouse press: the button would change its width under the pointer and lose the click.
+ */
+function showKeyCapsForKeys(): void {
+  const root = document.documentElement;
+  addEventListener("keydown", ({ key }) => {
+    if (!/^(Shift|Control|Alt|Meta)$/.test(key)) root.dataset.keys = "";
+  });
+  addEventListener("pointermove", ({ movementX, movementY, pointerType }) => {
+    if (pointerType !== "touch" && (movementX !== 0 || movementY !== 0)) delete root.dataset.keys;
+  });
 }
 
-/** y, n and digits do what the button with that key cap does. */
-function inAsk(event: KeyboardEvent): boolean {
-  const ask = askFor(event);
-  if (!ask) return false;
-  if (event.key === "Escape") {
-    ask.closest<HTMLElement>("[data-card]")?.focus();
-    return openId.value === null;
-  }
-  const moved =
-    openId.value === null
-      ? document.documentElement.hasAttribute(SETTLING)
-      : ask.closest("[data-new]") !== null;
-  if (moved || event.repeat) return ANSWERS.test(event.key);
-  const act = askKeyAction(ask.dataset.ask ?? "", ask.closest("[data-drawer]") !== null, event.key);
-  if (!act) return false;
-  act(event);
-  keepFocus(ask);
+/** The text field that was typed in last, and when. */
+let typed: { field: HTMLElement; at: number } | null = null;
+const AFTER_TYPING_MS = 1_500;
+
+/** Enter and Escape close a field on purpose: the next key is not meant for it. */
+function noteTyping({ key, target, timeStamp }: KeyboardEvent): void {
+  typed = /^(Enter|Escape)$/.test(key) ? null : { field: target as HTMLElement, at: timeStamp };
+}
+
+/** Letters that were meant for a field which has just disappeared must not act. */
+function wasMeantForField({ timeStamp }: KeyboardEvent): boolean {
+  if (!typed || typed.field.isConnected || timeStamp - typed.at > AFTER_TYPING_MS) return false;
+  typed.at = timeStamp;
   return true;
 }
 
-/** The answer may have replaced the button with the focus: the focus stays in the ask, or goes to its card. */
-function keepFocus(ask: HTMLElement): void {
-  requestAnimationFrame(() => {
-    if (document.activeElement !== document.body) return;
-    if (ask.isConnected) ask.querySelector<HTMLElement>("button, textarea")?.focus();
-    else if (cursor.value && openId.value === null) cardElement(cursor.value)?.focus({ preventScroll: true });
-  });
+function press(event: KeyboardEvent): boolean {
+  const { key } = event;
+  clearRefusal();
+  if (key.length === 1 && wasMeantForField(event))
+    return did(() => refuse(key, "the field you typed in was closed; your text is kept"));
+  // Compares when the keys were pressed, not when a busy page handled them.
+  const first = prefix.peek();
+  if (first && event.timeStamp - prefixAt < PREFIX_MS) {
+    prefix.value = null;
+    if (key === "Escape") return true;
+    const acted = first === "g" ? afterG(key) : afterP(key);
+    return acted || did(() => refuse(`${first} ${key}`, "this leads nowhere"));
+  }
+  if (leavesAsk(event)) return true;
+  return pressAnswerKey(event) || onPage(event) || refuseUnknown(event);
+}
+
+/** Escape in an ask goes to its card. */
+function leavesAsk({ key, target }: KeyboardEvent): boolean {
+  if (key !== "Escape" || openId.value !== null || !(target instanceof Element)) return false;
+  const card = target.closest("[data-ask]")?.closest<HTMLElement>("[data-card]");
+  const armed = target.closest("[data-ask]")?.querySelector(".btn.danger");
+  if (!card || armed) return false;
+  card.focus();
+  return true;
 }
 
 function onPage(event: KeyboardEvent): boolean {
-  // Compares when the keys were pressed, not when a busy page handled them.
-  if (event.timeStamp - prefixAt < PREFIX_MS) {
-    prefixAt = Number.NEGATIVE_INFINITY;
-    return afterG(event.key);
-  }
   const id = openId.value ?? cursor.value;
   switch (event.key) {
     case "j":
     case "ArrowDown":
+      if (event.shiftKey) return onBoard(() => pickAndStep(1));
       return inOverview(() => stepRow(1)) || onBoard(() => stepInLane(1));
     case "k":
     case "ArrowUp":
+      if (event.shiftKey) return onBoard(() => pickAndStep(-1));
       return inOverview(() => stepRow(-1)) || onBoard(() => stepInLane(-1));
     case "h":
     case "ArrowLeft":
@@ -124,10 +148,20 @@ function onPage(event: KeyboardEvent): boolean {
     case "ArrowRight":
       return onBoard(() => stepLane(1));
     case "n":
-      return onBoard(() => void nextNeed());
+      return did(() => goToNeed(1));
+    case "N":
+      return did(() => goToNeed(-1));
+    case "J":
+    case "K":
+      return onBoard(() => pickAndStep(event.key === "J" ? 1 : -1));
+    case "x":
+      return id !== null && onBoard(() => pressPick(id));
+    case "z":
+      return did(pressUndo);
     case "g":
-      prefixAt = event.timeStamp;
-      return true;
+      return did(() => startPrefix("g", event.timeStamp));
+    case "p":
+      return id !== null && pressPark(id, event);
     case "/":
       document.getElementById("search")?.focus();
       return true;
@@ -138,12 +172,16 @@ function onPage(event: KeyboardEvent): boolean {
       return enter(event);
     case "o":
       return id !== null && openId.value === null && did(() => openSession(id));
+    case "r":
+      return id !== null && reply(id);
+    case "R":
+      return isOffline.peek() && did(reconnectNow);
     case "t":
       return id !== null && did(() => void goToTerminal(id));
     case "m":
       return id !== null && did(() => mute(id));
     case "Escape":
-      return leaveSession();
+      return leaveSession() || (picks.value.length > 0 && did(clearPicks));
     default:
       return false;
   }
@@ -162,11 +200,47 @@ function inView(name: View, act: () => void): boolean {
 const onBoard = (act: () => void) => inView("board", act);
 const inOverview = (act: () => void) => inView("overview", act);
 
+/** n always means next: on the board it selects, in the drawer it opens. */
+function goToNeed(by: 1 | -1): void {
+  const name = by > 0 ? "n" : "N";
+  const open = openId.value;
+  if (open === null && view.value !== "board") goTo("board");
+  const next = open === null ? nextNeed(by) : besideInNeed(open, by);
+  if (next === null) refuse(name, "nothing needs you");
+  else if (next === open) refuse(name, "there is no other that needs you");
+  else if (open !== null) openSession(next);
+}
+
+/** x: picks the selected card, or takes it out again. */
+function pressPick(id: string): void {
+  const why = togglePick(id);
+  if (why !== null) refuse("x", why, cardElement(id));
+}
+
+/** With shift, moving picks the card that is left and the one that is reached. */
+function pickAndStep(by: 1 | -1): void {
+  const from = cursor.value;
+  stepInLane(by);
+  const to = cursor.value;
+  for (const id of [from, to]) {
+    const why = id === null || picks.value.includes(id) ? null : togglePick(id);
+    if (why !== null && id !== null) refuse(by > 0 ? "J" : "K", why, cardElement(id));
+  }
+}
+
+/** A letter or sign without a meaning here. Other keys belong to the browser. */
+function refuseUnknown({ key, target, repeat }: KeyboardEvent): boolean {
+  if (key.length !== 1 || key === " " || repeat || (target instanceof Element && target.closest(".menu")))
+    return false;
+  refuse(key, "it does nothing here: ? lists all keys");
+  return true;
+}
+
 function afterG(key: string): boolean {
   const views: Record<string, () => void> = {
     b: () => goTo("board"),
     o: () => goTo("overview"),
-    n: () => firstOf(["permissions", "replies"]),
+    n: () => firstOf(["blocked", "waiting"]),
     r: () => firstOf(["running"]),
     d: () => firstOf(["done"]),
     u: () => {
@@ -177,26 +251,65 @@ function afterG(key: string): boolean {
   return key in views;
 }
 
-/** Enter on a card focuses its ask if it has one to answer, else opens the session. */
-function enter(event: KeyboardEvent): boolean {
-  if (openId.value !== null) return enterDrawerAsk(event);
-  const id = event.target instanceof HTMLElement ? event.target.dataset.card : undefined;
-  if (!id) return false;
+/** p: asks until when, or takes a parked session back. */
+function pressPark(id: string, event: KeyboardEvent): boolean {
+  if (openId.value === null && picks.value.length > 0) return did(() => pressParkPicks(event));
   const session = sessionSignal(id)?.peek();
-  const button = cardElement(id)?.querySelector<HTMLElement>("[data-ask] .btn.primary, [data-ask] .option");
-  if (session && button && openAsks(session).length > 0) button.focus();
-  else openSession(id);
+  if (session?.parked) return did(() => void unpark(id));
+  if (session && canPark(session)) return did(() => startPrefix("p", event.timeStamp));
+  return did(() => refuse("p", "only an idle session can be parked", cardElement(id)));
+}
+
+function pressParkPicks(event: KeyboardEvent): void {
+  const blocked = pickedSessions().filter((session) => !canPark(session)).length;
+  if (blocked > 0) refuse("p", `${blocked} of ${picks.value.length} picked cannot be parked`);
+  else startPrefix("p", event.timeStamp);
+}
+
+function afterP(key: string): boolean {
+  const id = openId.value ?? cursor.value;
+  const choice = PARK_CHOICES.find((one) => one.key === key || (key === "p" && one.until === "event"));
+  if (!choice || id === null) return false;
+  if (openId.value === null && picks.value.length > 0) {
+    for (const one of picks.value) void park(one, choice.until);
+    clearPicks();
+    return true;
+  }
+  void park(id, choice.until);
+  // The selection goes on: the parked card leaves its place.
+  if (openId.value === null) nextNeed(1);
   return true;
 }
 
-/** In the drawer Enter focuses the ask too, unless the focus is on a button or link. */
-function enterDrawerAsk(event: KeyboardEvent): boolean {
-  if (event.target instanceof Element && event.target.closest("button, a")) return false;
+/** Enter on a card opens the session. In the drawer it goes into the ask. */
+function enter(event: KeyboardEvent): boolean {
+  if (event.target instanceof Element && event.target.closest("button, a, summary")) return false;
+  if (openId.value !== null) return enterDrawerAsk();
+  const id = event.target instanceof HTMLElement ? event.target.dataset.card : undefined;
+  const selected =
+    id ?? (view.value === "board" && cursor.value && cardElement(cursor.value) ? cursor.value : null);
+  if (selected === null) return false;
+  openSession(selected);
+  return true;
+}
+
+function enterDrawerAsk(): boolean {
   const button = document.querySelector<HTMLElement>(
     "[data-drawer] [data-ask] .btn.primary, [data-drawer] [data-ask] .option",
   );
   button?.focus();
   return button !== null;
+}
+
+/** r: into the field for the next prompt. */
+function reply(id: string): boolean {
+  const around = openId.value === null ? cardElement(id) : document.querySelector("[data-drawer]");
+  // The field of an idle card is hidden until the card has the focus.
+  if (around instanceof HTMLElement && openId.value === null) around.focus({ preventScroll: true });
+  const field = around?.querySelector<HTMLElement>(".compose textarea");
+  if (!field) return did(() => refuse("r", "no prompt can be sent to it now", around));
+  field.focus();
+  return true;
 }
 
 function leaveSession(): boolean {

@@ -1,10 +1,15 @@
 /** The page's clock. Every timer and countdown reads `now`, so none of them asks the server. */
 import { signal } from "@preact/signals";
+import { isOffline } from "../live/stream";
 
+/** Stands still while the daemon is not heard: a timer that runs would claim that the state still holds. */
 export const now = signal(Date.now());
+/** Always runs: for the connection itself, and for answers that are about to be sent. */
+export const wallNow = signal(Date.now());
 
 const tick = () => {
-  now.value = Date.now();
+  wallNow.value = Date.now();
+  if (!isOffline.peek()) now.value = wallNow.value;
 };
 
 /** Ticks every full second while the page is visible. */

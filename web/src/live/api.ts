@@ -31,7 +31,7 @@ function messageIn(body: unknown): string | null {
   return typeof text === "string" ? text : null;
 }
 
-async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
   const init: RequestInit = { method, headers: { accept: "application/json" }, cache: "no-store" };
   if (body !== undefined) {
     init.body = JSON.stringify(body);
@@ -78,6 +78,15 @@ export const getEvents = (
 
 export const postAnswer = (askId: string, answer: Answer) =>
   request<Resolution>("POST", `/api/asks/${encodeURIComponent(askId)}/answer`, { ...answer, via: "web" });
+/** The browser finishes this request after the page is gone. No reply is read. */
+export function postAnswerOnLeave(askId: string, answer: Answer): void {
+  void fetch(`/api/asks/${encodeURIComponent(askId)}/answer`, {
+    method: "POST",
+    keepalive: true,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...answer, via: "web" }),
+  });
+}
 export const getAsk = (askId: string) => request<Ask>("GET", `/api/asks/${encodeURIComponent(askId)}`);
 
 /** The person's choices for the daemon's questions about a prompt. */
@@ -87,4 +96,7 @@ export const postPrompt = (id: string, text: string, how: How) =>
 export const postInterrupt = (id: string, what: { confirm: boolean; stop?: boolean }) =>
   request<Pressed>("POST", `${at(id)}/interrupt`, what);
 export const postFocus = (id: string) => request<Focused>("POST", `${at(id)}/focus`, {});
+/** Without `until` the session stays aside until its next change. */
+export const postPark = (id: string, how: { until?: string; parked?: boolean }) =>
+  request<unknown>("POST", `${at(id)}/park`, how);
 export const postSeen = (id: string) => request<unknown>("POST", `${at(id)}/seen`, {});

@@ -3,13 +3,15 @@
  */
 import { signal } from "@preact/signals";
 
-export type Capability = "prompt" | "interrupt" | "focus" | "usage";
+export type Capability = "prompt" | "interrupt" | "focus" | "usage" | "park" | "rules";
 
 const PATHS: Record<Capability, string> = {
   prompt: "/api/sessions/{id}/prompt",
   interrupt: "/api/sessions/{id}/interrupt",
   focus: "/api/sessions/{id}/focus",
   usage: "/api/usage",
+  park: "/api/sessions/{id}/park",
+  rules: "/api/policy/rules",
 };
 
 const capabilities = signal<ReadonlySet<string>>(new Set());

@@ -1,11 +1,16 @@
-/** Counts over the whole fleet for the header and the browser tab, computed once per update. */
+/**
+ * Counts over the whole fleet for the header, the browser tab and the phone tabs, computed once per update.
+ * `needs` is the one number shown everywhere: sessions that block or ask.
+ */
 import { computed } from "@preact/signals";
+import type { WaitKind } from "../generated/WaitKind";
 import { allSessions, revision } from "./store";
 
-export type FleetCounts = {
-  needsYou: number;
-  /** Agents that are stopped in the middle of a turn until the person acts. */
-  blocked: number;
+export type FleetCounts = Record<WaitKind, number> & {
+  needs: number;
+  /** Put aside by the person; counted here and nowhere else. */
+  parked: number;
+  /** When the session started that has blocked for the longest time. */
   longestSince: number | null;
   running: number;
   delegating: number;
@@ -27,8 +32,13 @@ export const fleetCounts = computed<FleetCounts>(() => {
 
 function count(): FleetCounts {
   const counts: FleetCounts = {
-    needsYou: 0,
-    blocked: 0,
+    needs: 0,
+    blocks: 0,
+    asks: 0,
+    failed: 0,
+    interrupted: 0,
+    idle: 0,
+    parked: 0,
     longestSince: null,
     running: 0,
     delegating: 0,
@@ -37,19 +47,17 @@ function count(): FleetCounts {
     usdMicros: null,
   };
   for (const held of allSessions()) {
-    const s = held.peek();
-    const { group, state } = s.agent_state;
-    if (group === "needs_you") counts.needsYou++;
-    else if (group === "running") counts.running++;
-    else counts.done++;
-    if (state === "delegating") counts.delegating++;
-    if (s.quiet_since) counts.quiet++;
-    if (s.cost) counts.usdMicros = (counts.usdMicros ?? 0) + s.cost.usd_micros;
-    if (s.status.kind === "attention_needed") {
-      counts.blocked++;
-      const since = Date.parse(s.agent_state.since);
-      if (counts.longestSince === null || since < counts.longestSince) counts.longestSince = since;
-    }
+    const { agent_state, waiting, parked, quiet_since, cost } = held.peek();
+    if (agent_state.group === "running") counts.running++;
+    if (agent_state.group === "done") counts.done++;
+    if (agent_state.state === "delegating") counts.delegating++;
+    if (quiet_since) counts.quiet++;
+    if (cost) counts.usdMicros = (counts.usdMicros ?? 0) + cost.usd_micros;
+    if (parked) counts.parked++;
+    else if (waiting) counts[waiting.kind]++;
+    if (waiting?.counts && !parked) counts.needs++;
+    if (waiting?.kind === "blocks")
+      counts.longestSince = Math.min(counts.longestSince ?? Infinity, Date.parse(agent_state.since));
   }
   return counts;
 }

@@ -2,7 +2,7 @@
  * Keeps a stream to the daemon open, publishes the state of the connection, and resumes by event id after an
  * interruption.
  */
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { type SseMessage, SseParser } from "./sse";
 
 export type Connection =
@@ -14,15 +14,25 @@ export type Connection =
 export const connection = signal<Connection>({ kind: "connecting" });
 
 /**
- * The daemon sends a heartbeat every 15 s. After this time without any data the connection counts as lost.
+ * When the daemon was last heard, while it is not: from the loss of the connection until the board is live
+ * again. Null before the first connection.
  */
-const SILENCE_MAX_MS = 40_000;
+export const silentSince = signal<number | null>(null);
+/** Nothing on the page is known to be true now, and nothing can be sent. */
+export const isOffline = computed(() => silentSince.value !== null);
+
+/**
+ * The daemon sends a heartbeat every second. After this time without any data the connection counts as lost.
+ */
+const SILENCE_MAX_MS = 4_200;
+/** A busy page may run the timer before it has read what arrived, so it looks again after this time. */
+const SECOND_LOOK_MS = 300;
 /** A replay counts as finished after a pause of this length. */
 const REPLAY_PAUSE_MS = 250;
 /** A busy fleet has no pauses, so a replay also counts as finished after this time. */
 const REPLAY_MAX_MS = 3_000;
 const RETRY_FIRST_MS = 500;
-const RETRY_MAX_MS = 10_000;
+const RETRY_MAX_MS = 5_000;
 
 export type StreamOptions = { url: string; onMessages: (messages: SseMessage[]) => void };
 
@@ -34,6 +44,8 @@ export class Stream {
   private settle: ReturnType<typeof setTimeout> | undefined;
   private silence: ReturnType<typeof setTimeout> | undefined;
   private abort: AbortController | null = null;
+  /** When data last arrived. */
+  private heardAt: number | null = null;
 
   constructor(private readonly options: StreamOptions) {
     addEventListener("online", () => this.tryNow());
@@ -77,6 +89,7 @@ export class Stream {
       const { done, value } = await reader.read();
       if (done) return;
       this.retryMs = RETRY_FIRST_MS;
+      this.heardAt = Date.now();
       this.listenForSilence();
       const messages = parser.push(decoder.decode(value, { stream: true }));
       if (messages.length > 0) this.receive(messages);
@@ -115,11 +128,16 @@ export class Stream {
   private live(): void {
     clearTimeout(this.settle);
     connection.value = { kind: "live" };
+    silentSince.value = null;
   }
 
   private listenForSilence(): void {
     clearTimeout(this.silence);
-    this.silence = setTimeout(() => this.abort?.abort(new Error("no sign of life for 40 s")), SILENCE_MAX_MS);
+    const heard = this.heardAt;
+    const giveUp = () => this.abort?.abort(new Error("the daemon does not answer"));
+    this.silence = setTimeout(() => {
+      this.silence = setTimeout(() => this.heardAt === heard && giveUp(), SECOND_LOOK_MS);
+    }, SILENCE_MAX_MS);
   }
 
   private lost(reason: string): void {
@@ -127,7 +145,19 @@ export class Stream {
     clearTimeout(this.silence);
     const wait = this.retryMs;
     this.retryMs = Math.min(RETRY_MAX_MS, this.retryMs * 2);
+    // Before the first data there is no board that could be out of date.
+    if (this.heardAt !== null) silentSince.value ??= this.heardAt;
     connection.value = { kind: "lost", retryAt: Date.now() + wait, reason };
     this.retry = setTimeout(() => void this.connect(), wait);
   }
 }
+
+let stream: Stream | null = null;
+
+export function startStream(onMessages: StreamOptions["onMessages"]): void {
+  stream = new Stream({ url: "/api/live/stream", onMessages });
+  stream.start();
+}
+
+/** Tries to reconnect without waiting for the next retry. */
+export const reconnectNow = (): void => stream?.tryNow();

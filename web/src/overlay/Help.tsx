@@ -1,26 +1,52 @@
+import { undoSeconds } from "../lib/preferences";
+import { Segmented } from "../ui/Button";
 import { Modal, ModalHead } from "./Modal";
 import { closeOverlay } from "./overlay";
 
 const KEYS: [string, [string, string][]][] = [
   [
+    "Answer the selected card or the open session",
+    [
+      ["y", "allow, approve, send; next question if there is one"],
+      ["d", "deny, reject a plan, decline a form"],
+      ["D", "deny with a message"],
+      ["a", "always allow what was suggested; approve a plan and accept edits"],
+      ["1 … 9", "choose an option, or take the choice back"],
+      ["[ · ]", "question before and after"],
+      ["r", "own answer, or the next prompt"],
+      ["w", "make a rule of it: it then answers such requests by itself"],
+      ["u", "of requests that are alike: show them one by one"],
+      ["z", "take the last answer back before it is sent"],
+      ["y y", "twice quickly: send without waiting"],
+    ],
+  ],
+  [
     "Move",
     [
+      ["n · N", "next and previous that needs you, also in the drawer"],
       ["j k", "next and previous card, or row of the overview"],
       ["h l", "column to the left and right"],
-      ["n", "next that needs you"],
       ["g n · g r · g d", "first card of Needs You, Running, Done"],
       ["g b · g o · g u", "board, overview, usage"],
     ],
   ],
   [
-    "Act",
+    "Several cards",
     [
-      ["Enter", "into the ask, else open the session"],
-      ["o", "open the session"],
-      ["y n", "allow, deny (inside an ask or its open session)"],
-      ["1 … 9", "choose an option there"],
+      ["x", "pick the selected card, or take it out again"],
+      ["J · K", "pick and move; Shift and click picks a range"],
+      ["y · d · p", "allow, deny or park all picked cards"],
+      ["Esc", "clear the picks"],
+    ],
+  ],
+  [
+    "Session",
+    [
+      ["Enter · o", "open the session"],
+      ["p", "park an idle session: then e next event, h hour, t tomorrow; p on a parked one takes it back"],
       ["t", "go to its terminal"],
       ["m", "mute or unmute the session"],
+      ["Esc", "close, leave the ask"],
     ],
   ],
   [
@@ -29,15 +55,35 @@ const KEYS: [string, [string, string][]][] = [
       ["/", "search"],
       ["Ctrl K · ⌘K", "commands and sessions"],
       ["?", "this page"],
-      ["Esc", "close, leave the ask"],
     ],
   ],
 ];
+
+const UNDO_CHOICES = [0, 2, 5].map((seconds) => ({
+  value: String(seconds),
+  label: seconds === 0 ? "Send at once" : `${seconds} s`,
+}));
+
+/** How long an answer by key can be taken back. */
+const UndoSetting = () => (
+  <div class="help-setting">
+    <span>An answer given by key can be taken back for</span>
+    <Segmented
+      name="Undo time"
+      value={String(undoSeconds.value)}
+      choices={UNDO_CHOICES}
+      onChange={(value) => {
+        undoSeconds.value = Number(value);
+      }}
+    />
+  </div>
+);
 
 export function Help() {
   return (
     <Modal label="Keyboard" class="modal help" onClose={closeOverlay}>
       <ModalHead title="Keyboard" onClose={closeOverlay} />
+      <UndoSetting />
       <div class="help-cols">
         {KEYS.map(([title, keys]) => (
           <section key={title}>

@@ -1,5 +1,11 @@
 /** The command palette (Cmd/Ctrl-K): finds commands and sessions by a few letters. */
 import { useSignal } from "@preact/signals";
+import { isTruncated } from "../ask/fullAsk";
+import { giveAnswer } from "../ask/giveAnswer";
+import { fitsCard, toolInput } from "../ask/toolInput";
+import { headline } from "../card/headline";
+import type { Session } from "../generated/Session";
+import { unansweredAsks } from "../keys/currentAsk";
 import { focusCard, nextNeed } from "../keys/cursor";
 import { density, grouping, nextTheme, showDone, sort } from "../lib/preferences";
 import { goTo, openSession } from "../lib/route";
@@ -8,7 +14,9 @@ import { Icon, WireIcon } from "../ui/Icon";
 import { Modal } from "./Modal";
 import { closeOverlay, overlay } from "./overlay";
 
-type Entry = { key: string; text: string; hint: string; icon: string; run: () => void };
+type Entry = { key: string; text: string; hint: string; icon: string; run: (event: UIEvent) => void };
+
+const next = <T,>(all: T[], now: T): T => all[(all.indexOf(now) + 1) % all.length] ?? now;
 
 const COMMANDS: Entry[] = [
   { key: "next", text: "Next that needs you", hint: "n", icon: "right", run: () => void nextNeed() },
@@ -16,11 +24,11 @@ const COMMANDS: Entry[] = [
   { key: "overview", text: "Go to the overview", hint: "g o", icon: "strip", run: () => goTo("overview") },
   {
     key: "sort",
-    text: "Switch order: cache first, urgency first",
+    text: "Switch order: cache first, urgency first, longest waiting first",
     hint: "",
     icon: "warm",
     run: () => {
-      sort.value = sort.value === "default" ? "urgency" : "default";
+      sort.value = next(["default", "urgency", "waiting"], sort.value);
     },
   },
   {
@@ -34,11 +42,11 @@ const COMMANDS: Entry[] = [
   },
   {
     key: "density",
-    text: "Switch density",
+    text: "Switch density: comfortable, compact, rows",
     hint: "",
     icon: "queue",
     run: () => {
-      density.value = density.value === "compact" ? "comfortable" : "compact";
+      density.value = next(["comfortable", "compact", "rows"], density.value);
     },
   },
   {
@@ -79,41 +87,72 @@ const COMMANDS: Entry[] = [
     },
   },
 ];
-const SHOWN_MAX = 12;
+const SHOWN_MAX = 14;
 
 function find(text: string): Entry[] {
   const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (body: string) => wanted.every((word) => body.toLowerCase().includes(word));
-  const sessions: Entry[] = [];
-  for (const held of allSessions()) {
-    const s = held.peek();
-    if (!fits(`${s.title} ${s.project.name} ${s.git_branch} ${s.agent_state.label} ${s.id}`)) continue;
-    sessions.push({
-      key: s.id,
-      text: s.title ?? "No prompt yet",
-      hint: [s.project.name, s.git_branch].filter(Boolean).join(" · "),
-      icon: s.agent_state.icon,
-      run: () => {
-        focusCard(s.id);
-        openSession(s.id);
-      },
-    });
-  }
+  const sessions = Array.from(allSessions(), (held) => held.peek())
+    .filter((s) => fits(searched(s)))
+    .sort(byNeed)
+    .slice(0, SESSIONS_MAX);
   const commands = COMMANDS.filter((c) => fits(c.text));
-  return (wanted.length === 0 ? commands : [...sessions.slice(0, SHOWN_MAX - 3), ...commands]).slice(
-    0,
-    SHOWN_MAX,
-  );
+  const found = sessions.flatMap((s) => [sessionEntry(s), ...(wanted.length > 0 ? answerEntries(s) : [])]);
+  return (
+    wanted.length === 0 ? [...sessions.filter(needs).map(sessionEntry), ...commands] : [...found, ...commands]
+  ).slice(0, SHOWN_MAX);
+}
+
+const SESSIONS_MAX = 8;
+const needs = (s: Session) => s.waiting?.counts === true;
+
+const seatOf = ({ seat }: Session) => [seat.name, seat.pane].filter(Boolean).join(" ");
+const searched = (s: Session) =>
+  `${s.title} ${s.project.name} ${s.git_branch} ${s.agent_state.label} ${s.waiting?.label} ${seatOf(s)} ${s.seat.pid} ${s.id}`;
+
+/** Needs You first, in the order of the board. */
+const GROUP_ORDER = { needs_you: 0, running: 1, done: 2 };
+function byNeed(a: Session, b: Session): number {
+  const place = (s: Session) =>
+    `${GROUP_ORDER[s.agent_state.group]}${needs(s) ? 0 : 1}${s.rank[sort.peek()]}`;
+  return place(a) < place(b) ? -1 : 1;
+}
+
+const sessionEntry = (s: Session): Entry => ({
+  key: s.id,
+  text: s.title ?? "No prompt yet",
+  hint: [headline(s).state, s.project.name, s.git_branch, seatOf(s)].filter(Boolean).join(" · "),
+  icon: s.waiting?.icon ?? s.agent_state.icon,
+  run: () => {
+    focusCard(s.id);
+    openSession(s.id);
+  },
+});
+
+/** Allow and deny of a permission whose whole input is on its card; all else is opened first. */
+function answerEntries(s: Session): Entry[] {
+  const [ask, ...more] = unansweredAsks(s);
+  if (!ask || more.length > 0 || ask.kind !== "permission" || ask.caution || isTruncated(ask)) return [];
+  const input = toolInput(ask);
+  if (input.kind !== "command" || !fitsCard(input)) return [];
+  const entry = (decision: "allow" | "deny", verb: string, done: string): Entry => ({
+    key: `${s.id} ${decision}`,
+    text: `${verb} ${input.command}`,
+    hint: [s.project.name, seatOf(s)].filter(Boolean).join(" · "),
+    icon: "rule",
+    run: (event) => giveAnswer(ask, { decision }, done, event),
+  });
+  return [entry("allow", "Allow", "Allowed"), entry("deny", "Deny", "Denied")];
 }
 
 export function Palette() {
   const text = useSignal("");
   const at = useSignal(0);
   const entries = find(text.value);
-  const run = (entry: Entry | undefined) => {
+  const run = (entry: Entry | undefined, event: UIEvent) => {
     if (!entry) return;
     closeOverlay();
-    entry.run();
+    entry.run(event);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
@@ -124,7 +163,7 @@ export function Palette() {
     if (event.key === "Enter" && !event.isComposing) {
       // Otherwise the same key press would also press the first button of the dialog it opens.
       event.preventDefault();
-      run(entries[at.value]);
+      run(entries[at.value], event);
     }
   };
   return (
@@ -158,7 +197,7 @@ export function Palette() {
             onPointerMove={() => {
               at.value = i;
             }}
-            onClick={() => run(entry)}
+            onClick={(event) => run(entry, event)}
           >
             <WireIcon name={entry.icon} small />
             <span class="clip">{entry.text}</span>

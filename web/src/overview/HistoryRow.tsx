@@ -1,6 +1,6 @@
 import { type Signal, useComputed } from "@preact/signals";
 import type { CSSProperties } from "preact";
-import { appearanceOf } from "../card/appearance";
+import { roleAppearance } from "../card/appearance";
 import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
 import type { FleetSpan } from "../generated/FleetSpan";
 import { time } from "../lib/clock";
@@ -22,7 +22,7 @@ type HistoryRowProps = { row: FleetHistoryRow; window: Window; hovered: Signal<H
 export function HistoryRow({ row, window, hovered }: HistoryRowProps) {
   const session = sessionSignal(row.id)?.value;
   const last = row.spans.at(-1);
-  const appearance = last ? appearanceOf(last.role) : "ended";
+  const appearance = last ? roleAppearance(last.role) : "ended";
   const waited = waitedMs(row, window);
   const over = (event: PointerEvent) => {
     const at = event.target instanceof HTMLElement ? event.target.dataset.span : undefined;
@@ -52,7 +52,7 @@ export function HistoryRow({ row, window, hovered }: HistoryRowProps) {
           <StateSegment
             key={i}
             index={i}
-            appearance={appearanceOf(s.role)}
+            appearance={roleAppearance(s.role)}
             state={s.state}
             from={time(s.from)}
             to={s.to ? time(s.to) : window.end}
@@ -78,7 +78,7 @@ function HoverCard({ row, span, window }: { row: FleetHistoryRow; span: FleetSpa
     middle > 0.6 ? { right: `${(1 - middle) * 100}%` } : { left: `${middle * 100}%` };
   const length = roundedDuration(to - time(span.from));
   return (
-    <div class={`hover-card is-${appearanceOf(span.role)}`} role="tooltip" style={style}>
+    <div class={`hover-card is-${roleAppearance(span.role)}`} role="tooltip" style={style}>
       <div class="card-head">
         <span class="state">
           <span class="clip">{span.label}</span>

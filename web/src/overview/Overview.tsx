@@ -139,7 +139,7 @@ function HistoryGrid({ rows: found, window }: { rows: FleetHistoryRow[]; window:
         <div class="axis lbl">{plural(found.length, "session")}</div>
         <Axis window={window} />
         <div class="axis num">
-          <span>Waited</span>
+          <span title="The sum of all its times">Waited, sum</span>
           <span>Cost</span>
         </div>
         <div class="sum-row">
@@ -151,7 +151,9 @@ function HistoryGrid({ rows: found, window }: { rows: FleetHistoryRow[]; window:
         <div class="sum-row num">
           <b>{roundedDuration(total)}</b>
           <br />
-          <span class="dim">in {roundedDuration(window.end - window.start)}</span>
+          <span class="dim" title="Times of sessions that waited at once are added up">
+            summed over sessions, in {roundedDuration(window.end - window.start)}
+          </span>
         </div>
         {shownGroups.map(([project, members]) => (
           <>

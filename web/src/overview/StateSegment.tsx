@@ -20,6 +20,7 @@ const CLASSES: Record<Appearance, string> = {
   blocked: "blocked",
   asking: "asks",
   failed: "fail",
+  stopped: "asks",
   idle: "idle",
   running: "work",
   ended: "end",

@@ -1,6 +1,6 @@
 /** Sums for the overview: how long sessions waited, and how many worked or waited at each moment. */
 
-import { type Appearance, appearanceOf } from "../card/appearance";
+import { type Appearance, roleAppearance } from "../card/appearance";
 import type { FleetHistoryRow } from "../generated/FleetHistoryRow";
 import type { FleetSpan } from "../generated/FleetSpan";
 import { time } from "../lib/clock";
@@ -10,7 +10,7 @@ export type Window = { start: number; end: number };
 const overlapMs = (span: FleetSpan, { start, end }: Window): number =>
   Math.max(0, Math.min(span.to ? time(span.to) : end, end) - Math.max(time(span.from), start));
 
-const appearance = (span: FleetSpan): Appearance => appearanceOf(span.role);
+const appearance = (span: FleetSpan): Appearance => roleAppearance(span.role);
 export const isWaiting = (span: FleetSpan) => ["blocked", "asking", "failed"].includes(appearance(span));
 
 export const waitedMs = (row: FleetHistoryRow, window: Window): number =>

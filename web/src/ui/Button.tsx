@@ -3,12 +3,19 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { isOffline } from "../live/stream";
 
 /**
  * Only the buttons of the current card are tab stops, so Tab stops once per column; j and k move between
  * cards.
  */
 export const TabStop = createContext<ReadonlySignal<number> | undefined>(undefined);
+
+/** True around buttons that send something: they are off while the daemon is not heard. */
+export const NeedsDaemon = createContext(false);
+
+/** Whether a button here must be off now. */
+export const useIsOff = (): boolean => useContext(NeedsDaemon) && isOffline.value;
 
 type ButtonProps = {
   children: ComponentChildren;
@@ -28,6 +35,7 @@ type ButtonProps = {
 
 export function Button(props: ButtonProps) {
   const tab = useContext(TabStop);
+  const off = useIsOff();
   const { kind = "plain", square, label, title, pressed, disabled, expanded } = props;
   const cls = ["btn", kind !== "plain" && kind, square && "square", props.class].filter(Boolean).join(" ");
   return (
@@ -39,7 +47,7 @@ export function Button(props: ButtonProps) {
       title={title ?? label}
       aria-pressed={pressed}
       aria-expanded={expanded}
-      disabled={disabled}
+      disabled={disabled || off}
       aria-disabled={props.waiting || undefined}
       tabIndex={tab}
       aria-keyshortcuts={props.keys}

@@ -89,7 +89,11 @@ function step(list: HTMLElement | null, by: number): void {
   items[(at + by + items.length) % items.length]?.focus();
 }
 
-export function MenuItem(props: { children: ComponentChildren; chosen?: boolean; onClick: () => void }) {
+export function MenuItem(props: {
+  children: ComponentChildren;
+  chosen?: boolean;
+  onClick: (event: MouseEvent) => void;
+}) {
   return (
     <button type="button" class="menu-item" aria-pressed={props.chosen} onClick={props.onClick}>
       {props.children}

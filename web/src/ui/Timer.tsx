@@ -1,12 +1,12 @@
 /** Ticking times. Each is a text node bound to the clock, so a tick redraws no card. */
-import { useComputed, useSignal } from "@preact/signals";
-import { now, time } from "../lib/clock";
+import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals";
+import { now, time, wallNow } from "../lib/clock";
 import { ago, clockTime, duration } from "../lib/format";
 
-function useTicking(iso: string, text: (sinceMs: number) => string) {
+function useTicking(iso: string, text: (sinceMs: number) => string, clock: ReadonlySignal<number> = now) {
   const at = useSignal(iso);
   at.value = iso;
-  return useComputed(() => text(now.value - time(at.value)));
+  return useComputed(() => text(clock.value - time(at.value)));
 }
 
 const full = (iso: string) => `since ${clockTime(time(iso), true)}`;
@@ -25,6 +25,20 @@ export function Elapsed({ since, class: cls }: { since: string; class?: string }
 export function Remaining({ until }: { until: string }) {
   const text = useTicking(until, (past) => duration(-past));
   return <time dateTime={until}>{text}</time>;
+}
+
+/** Time until something that the page does itself: it also runs without a connection. */
+export function Countdown({ until }: { until: number }) {
+  const iso = new Date(until + 999).toISOString();
+  const text = useTicking(iso, (past) => duration(-past), wallNow);
+  return <time dateTime={iso}>{text}</time>;
+}
+
+/** How long the page has done something: it also runs without a connection. */
+export function Lasting({ since }: { since: number }) {
+  const iso = new Date(since).toISOString();
+  const text = useTicking(iso, duration, wallNow);
+  return <time dateTime={iso}>{text}</time>;
 }
 
 export function Ago({ at }: { at: string }) {

@@ -35,6 +35,11 @@ export const ICONS = {
   died: '<circle cx="8" cy="8" r="6"/><path d="m6 6 4 4M10 6l-4 4"/>',
   finished: '<circle cx="8" cy="8" r="6"/><path d="m5.4 8.2 1.8 1.8 3.5-3.7"/>',
   fresh: '<circle cx="8" cy="8" r="6" stroke-dasharray="2.3 2.41"/>',
+  offline:
+    '<path d="m6.4 9.6.9-.9M9 7l.6-.6M7 4.7l1.4-1.4a3 3 0 0 1 4.3 4.3L11.3 9M9 11.3l-1.4 1.4a3 3 0 0 1-4.3-4.3L4.7 7M2.5 2.5l11 11"/>',
+  lock: '<path d="M4 7.2h8v6H4zM5.6 7.2V5.4a2.4 2.4 0 0 1 4.8 0v1.8"/>',
+  park: '<path d="M13.2 9.6A5.6 5.6 0 0 1 6.4 2.8a5.6 5.6 0 1 0 6.8 6.8z"/>',
+  undo: '<path d="M6 3.2 2.8 6.4 6 9.6M2.8 6.4h6.4a3.6 3.6 0 0 1 0 7.2H6"/>',
   x: '<path d="m4 4 8 8M12 4l-8 8"/>',
   search: '<circle cx="7" cy="7" r="4.3"/><path d="m10.2 10.2 3.3 3.3"/>',
   bell: '<path d="M4 11V7a4 4 0 0 1 8 0v4l1.2 1.4H2.8zM6.8 14.4h2.4"/>',

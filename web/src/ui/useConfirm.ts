@@ -11,12 +11,13 @@ export const isRepeatedClick = (event: UIEvent): boolean => event.detail > 1;
 export type Confirmation = {
   armed: boolean;
   waiting: boolean;
-  press: (event: UIEvent) => void;
+  /** Returns false if the press was ignored. */
+  press: (event: UIEvent) => boolean;
   disarm: () => void;
 };
 
 /** The first press arms the action; a press after the pause runs it. */
-export function useConfirm(act: () => void): Confirmation {
+export function useConfirm(act: (event: UIEvent) => void): Confirmation {
   const armedAt = useSignal<number | null>(null);
   const waiting = useSignal(false);
   useEffect(() => {
@@ -33,12 +34,13 @@ export function useConfirm(act: () => void): Confirmation {
     if (armedAt.value === null) {
       armedAt.value = event.timeStamp;
       waiting.value = true;
-      return;
+      return true;
     }
     // Compares when it was pressed, not when a busy page handled it.
-    if (isRepeatedClick(event) || event.timeStamp - armedAt.value < PAUSE_MS) return;
+    if (isRepeatedClick(event) || event.timeStamp - armedAt.value < PAUSE_MS) return false;
     disarm();
-    act();
+    act(event);
+    return true;
   };
   return { armed: armedAt.value !== null, waiting: armedAt.value !== null && waiting.value, press, disarm };
 }

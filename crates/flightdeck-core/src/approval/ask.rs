@@ -120,7 +120,7 @@ impl Ask {
     pub(crate) fn was_decided_in_terminal(&mut self, how: AskOutcome, at: Timestamp, seq: u64) {
         // The time stays, so that the ask leaves the card when planned.
         let at = self.resolution.as_ref().map_or(at, |r| r.at);
-        self.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq, rule: None });
+        self.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq, rule: None, message: None });
     }
     /// A hook waits for an answer from Flightdeck.
     pub fn is_answerable(&self) -> bool {

@@ -48,6 +48,9 @@ pub struct ResolutionCard {
     pub at: Timestamp,
     /// The rule of the policy that answered, such as `Bash cargo test*`.
     pub rule: Option<String>,
+    /// What was written with a refusal.
+    #[serde(default)]
+    pub message: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,8 +72,8 @@ pub struct QuestionOption {
 }
 
 impl From<Resolution> for ResolutionCard {
-    fn from(Resolution { how, by, at, rule, .. }: Resolution) -> Self {
-        Self { how, by, at, rule }
+    fn from(Resolution { how, by, at, rule, message, .. }: Resolution) -> Self {
+        Self { how, by, at, rule, message }
     }
 }
 

@@ -25,6 +25,9 @@ pub struct Resolution {
     pub seq: u64,
     /// The rule of the policy that answered.
     pub rule: Option<String>,
+    /// What the person wrote with a refusal.
+    #[serde(default)]
+    pub message: Option<String>,
 }
 
 /// In which way an ask ended.

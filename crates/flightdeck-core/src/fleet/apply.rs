@@ -102,6 +102,7 @@ impl Fleet {
             EventKind::Stopped { .. } => {
                 self.timers.set(event.received_at + BUSY_AFTER_STOP, id, Timer::AfterStop);
             }
+            EventKind::Parked { until: Some(until) } => self.timers.set(until, id, Timer::Unpark),
             EventKind::StatusLine(_) => {
                 if let Some(at) = session.status_line.as_ref().and_then(StatusLine::cools_at) {
                     self.timers.set(at, id, Timer::CacheCold);

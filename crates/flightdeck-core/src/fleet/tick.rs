@@ -77,6 +77,11 @@ impl Fleet {
                     effects.push(Effect::Changed(id.into()));
                 }
             }
+            Timer::Unpark => {
+                if session.parked.take_if(|p| p.until.is_some_and(|until| until <= due)).is_some() {
+                    effects.push(Effect::Changed(id.into()));
+                }
+            }
             Timer::CacheCold => {
                 if let Some(line) = &mut session.status_line
                     && line.cools_at().is_some_and(|at| at <= due)

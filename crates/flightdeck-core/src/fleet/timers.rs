@@ -27,6 +27,8 @@ pub(super) enum Timer {
     AskLeaves,
     /// The provider may have dropped a session's cached prompt.
     CacheCold,
+    /// A session that was put aside until a time comes back.
+    Unpark,
 }
 
 /// Timers ordered by due time. Setting the same timer twice for the same time gives one timer.

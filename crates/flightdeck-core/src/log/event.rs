@@ -16,10 +16,10 @@ use crate::approval::resolution::HoldEnd;
 use crate::fnv::Fnv;
 use crate::ids::{AgentId, AskId, HostId, SessionId};
 use crate::limits::{
-    BACKGROUND_SHELLS_MAX, CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX,
+    BACKGROUND_SHELLS_MAX, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX,
     NAME_CHARS_MAX, PATH_CHARS_MAX,
 };
-use crate::text::{lines, one_line};
+use crate::text::{last_lines, lines, one_line};
 use crate::time::Timestamp;
 use crate::wire::client_notices::is_client_notice;
 use crate::wire::hook_name::HookName;
@@ -87,6 +87,8 @@ pub enum EventKind {
         background: Background,
         /// Digests of the ids of the running shells.
         shells: Vec<u64>,
+        /// The end of the last message of the turn.
+        said: Option<String>,
     },
     StopFailed {
         cause: String,
@@ -138,6 +140,11 @@ pub enum EventKind {
     },
     /// The person opened the card.
     Seen,
+    /// The person put an idle session aside: until then, or until its next change.
+    Parked {
+        until: Option<Timestamp>,
+    },
+    Unparked,
     /// Shown in the timeline; changes nothing.
     Noted,
 }
@@ -211,6 +218,9 @@ impl EndReason {
 
 /// Name in the log of "the person opened the card".
 pub const SEEN: &str = "seen";
+/// Names in the log of "the person put the session aside" and "took it back".
+pub const PARKED: &str = "parked";
+pub const UNPARKED: &str = "unparked";
 
 impl Event {
     pub fn session_id(&self) -> Option<&SessionId> {
@@ -246,6 +256,8 @@ impl Event {
                     HookName::parse(&record.name).map_or(EventKind::Noted, |name| kind_of(name, p))
                 }
                 Source::User if record.name == SEEN => EventKind::Seen,
+                Source::User if record.name == PARKED => EventKind::Parked { until: time(p, "until") },
+                Source::User if record.name == UNPARKED => EventKind::Unparked,
                 Source::User if record.name == ANSWERED => answered(p).unwrap_or(EventKind::Noted),
                 Source::Process if record.name == ASK_GONE => ask_gone(p).unwrap_or(EventKind::Noted),
                 Source::Registry => {
@@ -273,6 +285,8 @@ impl EventKind {
             K::Noted
                 | K::StatusLine(_)
                 | K::Seen
+                | K::Parked { .. }
+                | K::Unparked
                 | K::Answered { .. }
                 | K::HoldEnded { .. }
                 | K::ModelSwitched { .. }
@@ -297,6 +311,10 @@ fn answered(p: &Map<String, Value>) -> Option<EventKind> {
 
 fn ask_gone(p: &Map<String, Value>) -> Option<EventKind> {
     Some(EventKind::HoldEnded { ask_id: text(p, "ask_id")?.into(), why: HoldEnd::parse(str(p, "why")?)? })
+}
+
+fn time(p: &Map<String, Value>, name: &str) -> Option<Timestamp> {
+    serde_json::from_value(p.get(name)?.clone()).ok()
 }
 
 fn process_gone(p: &Map<String, Value>) -> EventKind {
@@ -425,7 +443,8 @@ fn stopped(p: &Map<String, Value>) -> EventKind {
     let count = running("shell").count() as u32;
     let background =
         Background { agents: running("subagent").count() as u32, shells: count, shells_min: count };
-    EventKind::Stopped { background, shells }
+    let said = text(p, "last_assistant_message").map(|said| last_lines(&said, CARD_ANSWER_CHARS_MAX));
+    EventKind::Stopped { background, shells, said }
 }
 
 /// `rate_limit` reads as "rate limit" on a card.

@@ -9,11 +9,11 @@ use crate::approval::answer::Answer;
 use crate::approval::ask::{Ask, PastAsk};
 use crate::approval::resolution::{AnsweredBy, AskOutcome, HoldEnd, Resolution};
 use crate::ids::AskId;
-use crate::limits::{ASK_STAYS, ASKS_MAX, DISORDER_MAX, PAST_ASKS_MAX, RULE_NAME_CHARS_MAX};
+use crate::limits::{ASK_STAYS, ASKS_MAX, DISORDER_MAX, PAST_ASKS_MAX, REFUSAL_CHARS_MAX, RULE_NAME_CHARS_MAX};
 use crate::log::event::{Event, EventKind, ToolOutcome};
 use crate::log::tool::ToolUse;
 use crate::rules::Rule;
-use crate::text::one_line;
+use crate::text::{lines, one_line};
 use crate::time::{Millis, Timestamp};
 use crate::wire::registry::ClientStatus;
 
@@ -56,8 +56,14 @@ impl Session {
         for ask in self.asks.iter_mut().filter(|ask| ask.is_undecided() && !waiting.contains(&ask.id)) {
             // An ask that could only be answered in the terminal keeps its time, and so leaves the card when planned.
             let at = ask.resolution.as_ref().map_or(cause.at.max(ask.opened_at), |r| r.at);
-            ask.resolution =
-                Some(Resolution { how, by: by.or(how.by_terminal()), at, seq: cause.seq, rule: None });
+            ask.resolution = Some(Resolution {
+                how,
+                by: by.or(how.by_terminal()),
+                at,
+                seq: cause.seq,
+                rule: None,
+                message: None,
+            });
         }
     }
 
@@ -109,7 +115,8 @@ impl Session {
             return false;
         }
         let rule = answer.rule.as_deref().map(|rule| one_line(rule, RULE_NAME_CHARS_MAX));
-        ask.resolution = Some(Resolution { how, by: Some(by), at, seq: event.seq, rule });
+        let message = answer.message.as_deref().map(|said| lines(said, REFUSAL_CHARS_MAX));
+        ask.resolution = Some(Resolution { how, by: Some(by), at, seq: event.seq, rule, message });
         let agent_id = ask.agent_id.clone();
         let Some(need) = self.take_need(ask_id) else { return false };
         if let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *ask_id) {
@@ -189,7 +196,8 @@ impl Session {
             return false;
         };
         let (how, at) = (gone.how(), event.fired_at);
-        ask.resolution = Some(Resolution { how, by: how.by_terminal(), at, seq: event.seq, rule: None });
+        ask.resolution =
+            Some(Resolution { how, by: how.by_terminal(), at, seq: event.seq, rule: None, message: None });
         // After a timeout or a restart of the daemon the terminal still shows its own prompt.
         if gone != HoldEnd::Closed {
             return false;

@@ -4,7 +4,7 @@ use super::agent::{AgentState, IdleReason};
 use super::event_order::Before;
 use super::failure::Failure;
 use super::seat::keep;
-use super::state::Session;
+use super::state::{Parking, Session};
 use crate::limits::TODOS_MAX;
 use crate::log::event::{Background, Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
 use crate::log::todo::Todo;
@@ -36,9 +36,10 @@ impl Session {
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
                 self.note_failure(Failure { tool: tool.name.clone(), error: error.clone(), at });
             }
-            EventKind::Stopped { background, shells } if !late && event.agent_id.is_none() => {
+            EventKind::Stopped { background, shells, said } if !late && event.agent_id.is_none() => {
                 self.background = *background;
                 self.background_shells.clone_from(shells);
+                self.last_said.clone_from(said);
                 self.stop_data(at);
             }
             EventKind::StopFailed { cause } if !late && event.agent_id.is_none() => {
@@ -70,6 +71,11 @@ impl Session {
                 self.background = Background::default();
             }
             EventKind::Seen => self.seen = true,
+            // Only a session that waits without blocking can be put aside.
+            EventKind::Parked { until } if matches!(self.shown.state, AgentState::Idle(_)) => {
+                self.parked = Some(Parking { since: at, until: *until });
+            }
+            EventKind::Unparked => self.parked = None,
             _ => {}
         }
     }
@@ -139,6 +145,7 @@ impl Session {
                 self.turn.started_at = Some(event.fired_at);
                 self.turn.open = true;
                 self.last_user_message = Some(text.to_owned());
+                self.last_said = None;
             }
             if self.title.is_none() && !text.is_empty() {
                 self.title = Some(text.to_owned());

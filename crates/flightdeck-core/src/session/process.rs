@@ -23,7 +23,7 @@ use crate::log::event::{Background, Event, EventKind};
 use crate::rules::Rule;
 use crate::time::Timestamp;
 
-/// What belongs to one process of a session. Title, messages, to-dos and numbers belong to the conversation.
+/// What belongs to one process of a session. Title, prompts, to-dos and numbers belong to the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Process {
     pub seat: Seat,
@@ -41,6 +41,8 @@ pub struct Process {
     pub turn: Turn,
     pub background: Background,
     pub last_failure: Option<Failure>,
+    #[serde(default)]
+    pub last_said: Option<String>,
     pub asks: Vec<Ask>,
 }
 
@@ -114,6 +116,7 @@ impl Process {
             turn: Turn::default(),
             background: Background::default(),
             last_failure: None,
+            last_said: None,
             asks: Vec::new(),
         }
     }

@@ -292,6 +292,7 @@ impl Session {
         swap(&mut self.turn.count, &mut other.turn.count);
         swap(&mut self.background, &mut other.background);
         swap(&mut self.last_failure, &mut other.last_failure);
+        swap(&mut self.last_said, &mut other.last_said);
         swap(&mut self.asks, &mut other.asks);
     }
 
@@ -394,6 +395,7 @@ impl Session {
             return;
         }
         self.seen = false;
+        self.parked = None;
         let because = match self.shown.because {
             because if because.seq == cause.seq => because,
             _ => Because { seq: cause.seq, rule: Rule::AnotherProcess },

@@ -50,6 +50,10 @@ impl Session {
         let after = if first { Timestamp::default() } else { self.shown.since };
         self.shown = Shown { state, since: cause.at, after, source: cause.source, because };
         self.seen = false;
+        // With several processes, `turn_card` decides: the change of one of them may leave the card as it is.
+        if self.beside.is_empty() {
+            self.parked = None;
+        }
         // The client may have written the same earlier, and the entry only had to settle.
         if let Some(view) = self.registry.clone()
             && self.says_the_same(&view)

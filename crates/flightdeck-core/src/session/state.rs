@@ -75,6 +75,12 @@ pub struct Session {
     pub quiet_since: Option<Timestamp>,
     pub stale: bool,
     pub seen: bool,
+    /// The person put it aside; ends with its next change.
+    #[serde(default)]
+    pub parked: Option<Parking>,
+    /// The end of the message that ended the last turn, from its Stop hook. `None` after the next prompt.
+    #[serde(default)]
+    pub last_said: Option<String>,
     /// What the transcripts say. Stored beside the log, not in it.
     #[serde(skip)]
     pub enrichment: Option<Box<Summary>>,
@@ -90,6 +96,15 @@ pub struct Session {
     /// Processes that held this session before.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub past_processes: VecDeque<PastProcess>,
+}
+
+/// A session that the person put aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Parking {
+    pub since: Timestamp,
+    /// `None`: until its next change.
+    pub until: Option<Timestamp>,
 }
 
 impl Session {
@@ -139,6 +154,8 @@ impl Session {
             quiet_since: None,
             stale: false,
             seen: false,
+            parked: None,
+            last_said: None,
             enrichment: None,
             cache_is_cold: false,
             status_line: None,

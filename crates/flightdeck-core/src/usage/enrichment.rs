@@ -322,7 +322,7 @@ impl Enrichment {
         match &line.kind {
             LineKind::Assistant { bought, text, cached_for } => {
                 if let Some(text) = text {
-                    self.last_answer = Some(text::lines(text, CARD_ANSWER_CHARS_MAX));
+                    self.last_answer = Some(text::last_lines(text, CARD_ANSWER_CHARS_MAX));
                 }
                 if let Some(bought) = bought {
                     self.take_answer(bought, *cached_for);

@@ -10,13 +10,14 @@ use crate::log::todo::Todo;
 use crate::rules::Rules;
 use crate::session::agent::AgentState;
 use crate::session::state_name::{Group, StateName};
-use crate::session::{Child, Failure, Seat, Session, Shown};
+use crate::session::{Child, Failure, Parking, Seat, Session, Shown};
 use crate::time::Timestamp;
 use crate::usage::amounts::{Cache, CacheStatus, Context, Cost, Tokens};
 use crate::usage::enrichment::Summary;
 use crate::usage::status_line;
 use crate::usage::surroundings::Repository;
 use crate::view::lens::{self, FleetStatus, Role, StatusKind, TerminalInput};
+use crate::view::waiting::{self, WaitingCard};
 
 /// One session as viewers see it. Fields may be added; these names stay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +65,15 @@ pub struct Card {
     pub background: Background,
     pub queued_prompts: u32,
     pub last_failure: Option<Failure>,
+    /// The agent went on after its last failure.
+    #[serde(default)]
+    pub failure_is_past: bool,
+    /// Why it waits for the person; `None` while it works and after its end.
+    #[serde(default)]
+    pub waiting: Option<WaitingCard>,
+    /// The person put it aside while it is idle.
+    #[serde(default)]
+    pub parked: Option<Parking>,
     /// Paths that tools changed, at most [`FILES_TOUCHED_MAX`](crate::limits::FILES_TOUCHED_MAX); `files_touched_total`
     /// counts all.
     #[serde(default)]
@@ -76,6 +86,7 @@ pub struct Card {
     pub lines_removed: u64,
     #[serde(default)]
     pub compactions: u32,
+    /// The end of the last message of the agent.
     #[serde(default)]
     pub last_assistant_text: Option<String>,
     pub asks: Vec<AskCard>,
@@ -139,12 +150,15 @@ pub struct StatusCard {
     pub reason: Option<String>,
 }
 
-/// Opaque, ascending within a group. `default` puts warm caches first, `urgency` what is most urgent.
+/// Opaque, ascending within a group. `default` puts warm caches first, `urgency` what is most urgent, `waiting` what
+/// blocks or asks for the longest time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Rank {
     pub default: String,
     pub urgency: String,
+    #[serde(default)]
+    pub waiting: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -182,6 +196,8 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
     let line = session.status_line.as_ref();
     let cache = status_line::cache(line, cache(session));
     let seat = seat(session, rules);
+    let said = session.last_said.clone().or_else(|| known?.last_answer.clone());
+    let waiting = waiting::waiting(session, said.as_deref());
     Card {
         id: session.id.clone(),
         continues: session.continues.clone(),
@@ -209,7 +225,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         },
         status: StatusCard { kind, detail, reason },
         fleet_status: lens::fleet_status(state, session.seen),
-        rank: rank(session, state, cache.status),
+        rank: rank(session, state, cache.status, waiting.as_ref()),
         quiet_since: session.quiet_since,
         stale: session.stale,
         seen: session.seen,
@@ -228,12 +244,15 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         background: background(session),
         queued_prompts: queued_prompts(session),
         last_failure: session.last_failure.clone(),
+        failure_is_past: session.last_failure.as_ref().is_some_and(|f| f.at < session.shown.since),
+        waiting,
+        parked: session.parked,
         files_touched: known.map(|k| k.files.iter().cloned().collect()).unwrap_or_default(),
         files_touched_total: known.map_or(0, |k| k.files_total() as u32),
         lines_added: known.map_or(0, |k| k.lines_added),
         lines_removed: known.map_or(0, |k| k.lines_removed),
         compactions: known.map_or(0, |k| k.compactions),
-        last_assistant_text: known.and_then(|k| k.last_answer.clone()),
+        last_assistant_text: said,
         asks: session.all_asks().map(|ask| AskCard::new(&session.id, ask)).collect(),
         assignment: None,
         effort: None,
@@ -428,8 +447,9 @@ fn failed_label(child: &Child) -> String {
     format!("{} failed: {}", child.agent_type, child.failed.as_deref().unwrap_or("unknown"))
 }
 
-/// Needs You: cache tier, urgency, recency (or urgency first). Running: newest turn first. Done: newest end first.
-fn rank(session: &Session, state: StateName, cache: CacheStatus) -> Rank {
+/// Needs You: cache tier, urgency, recency (or urgency first, or what blocks or asks for the longest time). Running: newest
+/// turn first. Done: newest end first.
+fn rank(session: &Session, state: StateName, cache: CacheStatus, waiting: Option<&WaitingCard>) -> Rank {
     let newest_first =
         |at: Timestamp| format!("{:013}", 9_999_999_999_999_i64 - at.as_millis().min(9_999_999_999_999));
     let id = session.id.get(..8).unwrap_or(&session.id);
@@ -437,9 +457,11 @@ fn rank(session: &Session, state: StateName, cache: CacheStatus) -> Rank {
         Group::NeedsYou => {
             let (tier, urgency) = (cache as u8, state.urgency());
             let recency = newest_first(session.last_activity_at);
+            let later = u8::from(!waiting.is_some_and(|w| w.counts));
             Rank {
                 default: format!("{tier}{urgency}-{recency}-{id}"),
                 urgency: format!("{urgency}{tier}-{recency}-{id}"),
+                waiting: format!("{later}-{:013}-{id}", session.shown.since.as_millis().max(0)),
             }
         }
         group => {
@@ -448,7 +470,7 @@ fn rank(session: &Session, state: StateName, cache: CacheStatus) -> Rank {
                 _ => session.turn.started_at.unwrap_or(session.last_activity_at),
             };
             let rank = format!("{}-{id}", newest_first(at));
-            Rank { default: rank.clone(), urgency: rank }
+            Rank { default: rank.clone(), urgency: rank.clone(), waiting: rank }
         }
     }
 }

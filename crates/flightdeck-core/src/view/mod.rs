@@ -6,6 +6,7 @@ pub mod explain;
 pub mod fleet_history;
 pub mod lens;
 pub mod timeline;
+pub mod waiting;
 
 pub use self::board::{board, on_board};
 pub use self::card::card;

@@ -7,7 +7,7 @@ use crate::approval::resolution::HoldEnd;
 use crate::ids::AgentId;
 use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
 use crate::log::approvals::{ANSWERED, ASK_GONE};
-use crate::log::event::{Prompter, prompter};
+use crate::log::event::{PARKED, Prompter, UNPARKED, prompter};
 use crate::log::from_registry::PROCESS_GONE;
 use crate::log::from_transcript::INTERRUPT_MARKED;
 use crate::log::record::{Record, Source};
@@ -95,6 +95,11 @@ fn ours(record: &Record) -> String {
             let chars = whole(p, "chars").unwrap_or_default();
             format!("{chars} characters typed into the terminal from here")
         }
+        (Source::User, PARKED) => match text(p, "until") {
+            Some(until) => format!("Put aside until {until}"),
+            None => "Put aside until its next change".to_owned(),
+        },
+        (Source::User, UNPARKED) => "Taken back".to_owned(),
         (Source::User, INTERRUPTED) => "Esc sent to the terminal from here".to_owned(),
         (Source::User, STOPPED) => "Stopped from here".to_owned(),
         (Source::User, FOCUSED) => "Its pane was brought to the front".to_owned(),

@@ -3,20 +3,23 @@
 use std::collections::BTreeSet;
 
 use flightdeck_core::ids::SessionId;
-use flightdeck_core::log::event::SEEN;
+use flightdeck_core::log::event::{PARKED, SEEN, UNPARKED};
 use flightdeck_core::log::record::Record;
 use flightdeck_core::usage::numbers::{Numbers, of_messages, of_status_lines, thinned};
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::explain::Explanation;
 use flightdeck_core::view::timeline::{EventPage, TimelineEvent};
+use flightdeck_core::view::waiting::WaitKind;
 use flightdeck_protocol::sessions::{
-    ExplainSession, GetNumbers, GetSession, ListEvents, ListSessions, Logged, MarkSeen, SessionList,
+    ExplainSession, GetNumbers, GetSession, ListEvents, ListSessions, Logged, MarkSeen, ParkSession,
+    SessionList,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{App, AppError, Encoded, Handle, Reply};
 use crate::store::{EventsOf, PageFrom, SessionCursor, StoredSession};
+use crate::terminal::Refused;
 
 /// Most rows of one page, however many were asked for.
 const PAGE_ROWS_MAX: usize = 1000;
@@ -113,6 +116,21 @@ impl Handle<MarkSeen> for App {
             return Err(AppError::NoSession(id));
         }
         let seq = self.append_user_action(&id, SEEN, Map::new()).await?;
+        Ok(Logged { seq }.into())
+    }
+}
+
+impl Handle<ParkSession> for App {
+    async fn handle(&self, request: ParkSession) -> Result<Reply<Logged>, AppError> {
+        let ParkSession { session_id: id, until, parked } = request;
+        let card = self.engine.card(&id).await?.ok_or_else(|| AppError::NoSession(id.clone()))?;
+        let waits = card.waiting.is_some_and(|waiting| waiting.kind != WaitKind::Blocks);
+        if parked && !waits {
+            return Err(Refused::NotParkable { label: card.agent_state.label }.into());
+        }
+        let payload = until.map(|until| ("until".to_owned(), Value::from(until.to_string())));
+        let name = if parked { PARKED } else { UNPARKED };
+        let seq = self.append_user_action(&id, name, Map::from_iter(payload)).await?;
         Ok(Logged { seq }.into())
     }
 }

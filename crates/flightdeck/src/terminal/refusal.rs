@@ -14,6 +14,8 @@ pub enum Refused {
     NoPane { resume: String },
     #[error("the session is not idle ({label}): a prompt is only typed while it waits for one")]
     NotIdle { label: String },
+    #[error("only a session that waits for its next prompt can be put aside ({label})")]
+    NotParkable { label: String },
     #[error("the session is not working ({label}): there is nothing to interrupt")]
     NotWorking { label: String },
     #[error("this interrupts the session's present work ({label}): confirm it")]
@@ -84,7 +86,7 @@ impl Refused {
         match self {
             Self::Ended { .. } => Code::Ended,
             Self::NoPane { .. } => Code::NoPane,
-            Self::NotIdle { .. } => Code::NotIdle,
+            Self::NotIdle { .. } | Self::NotParkable { .. } => Code::NotIdle,
             Self::NotWorking { .. } => Code::NotWorking,
             Self::ConfirmInterrupt { .. } | Self::ConfirmStop => Code::Confirm,
             Self::Command { .. } => Code::Command,

@@ -14,8 +14,8 @@ use tokio::time::timeout;
 
 use crate::app::{App, Subscription};
 
-/// A dead connection (a proxy, a laptop that slept) is noticed within this time.
-pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
+/// A viewer that hears nothing for four times this time says that the daemon does not answer.
+pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(1);
 const HEARTBEAT: Bytes = Bytes::from_static(b": \n\n");
 
 pub(super) async fn stream(State(app): State<App>, headers: HeaderMap) -> Response {

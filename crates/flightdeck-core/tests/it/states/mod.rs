@@ -9,3 +9,4 @@ mod queue;
 mod subagents;
 mod tools;
 mod turns;
+mod waiting;

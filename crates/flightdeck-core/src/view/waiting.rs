@@ -1,0 +1,71 @@
+//! Why a session waits for the person, in the words of its card.
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::Session;
+use crate::session::agent::{AgentState, IdleReason};
+use crate::session::state_name::StateName;
+
+/// Kinds of waiting, most urgent first. A session that blocks or asks is counted as a need; the others are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum WaitKind {
+    /// The agent stands still in the middle of a turn.
+    Blocks,
+    /// The turn ended with a question.
+    Asks,
+    Failed,
+    Interrupted,
+    Idle,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Waiting"))]
+pub struct WaitingCard {
+    pub kind: WaitKind,
+    /// The headline of a card that shows no ask, such as `Asks you` or `Finished`.
+    pub label: String,
+    pub icon: String,
+    /// Whether the header counts it: it blocks or asks.
+    pub counts: bool,
+}
+
+/// `None` while the session works or has ended. `said` is the last message of the agent.
+pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
+    let (kind, label, icon) = match &session.shown.state {
+        AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway) if said.is_some_and(ends_in_a_question) => {
+            (WaitKind::Asks, "Asks you", "asks")
+        }
+        AgentState::Idle(IdleReason::TurnEnded) => (WaitKind::Idle, "Finished", "finished"),
+        AgentState::Idle(IdleReason::EndedAway) => (WaitKind::Idle, "Ended while Flightdeck was away", "finished"),
+        AgentState::Idle(IdleReason::Fresh) => (WaitKind::Idle, "Ready", "fresh"),
+        AgentState::Idle(IdleReason::Interrupted { .. }) => (WaitKind::Interrupted, "Interrupted", "pause"),
+        AgentState::Idle(IdleReason::Failed { .. }) => (WaitKind::Failed, "Failed", "triangle"),
+        AgentState::Blocked(_) => (WaitKind::Blocks, "Blocked", StateName::of(&session.shown.state).icon()),
+        AgentState::Working(_) | AgentState::Ended(_) => return None,
+    };
+    let counts = matches!(kind, WaitKind::Blocks | WaitKind::Asks);
+    Some(WaitingCard { kind, label: label.to_owned(), icon: icon.to_owned(), counts })
+}
+
+/// Whether the last sentence is a question. Marks of Markdown and closing signs after it do not count.
+pub fn ends_in_a_question(text: &str) -> bool {
+    let end = text.trim_end_matches(|c: char| c.is_whitespace() || "*_`~)]}\"'”’»".contains(c));
+    end.ends_with(['?', '？', '؟'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_recognised_behind_markdown_and_closing_signs() {
+        for text in ["Shall I?", "Done. **Drop it now?**\n", "Is `a` right (or `b`?)", "続けますか？"] {
+            assert!(ends_in_a_question(text), "{text}");
+        }
+        for text in ["", "Why? Because.", "Is it? I fixed it.", "`a ? b : c`"] {
+            assert!(!ends_in_a_question(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/** "Make this a rule" from an ask. The daemon's replies are given here: what it writes is tested with the policy. */
+import { allow, expect, test } from "./fleet";
+
+test("a rule is made of an ask, with a preview of what it would have answered", async ({ fleet, page }) => {
+  const written: unknown[] = [];
+  await page.route("**/api/openapi.json", async (route) => {
+    const spec = (await (await route.fetch()).json()) as { paths: Record<string, unknown> };
+    await route.fulfill({ json: { ...spec, paths: { ...spec.paths, "/api/policy/rules": {} } } });
+  });
+  const draft = (match: string) => ({ tool: "Bash", match, project: null, decision: "allow", message: null });
+  await page.route("**/api/asks/*/rules", (route) =>
+    route.fulfill({
+      json: {
+        enabled: false,
+        rules: [
+          { rule: draft("cargo test --all"), name: "Bash cargo test --all", would_answer: true },
+          { rule: draft("cargo test*"), name: "Bash cargo test*", would_answer: true },
+        ],
+      },
+    }),
+  );
+  await page.route("**/api/policy/preview", (route) => {
+    const { rule } = route.request().postDataJSON() as { rule: { match: string } };
+    const answered = rule.match.endsWith("*") ? 14 : 3;
+    const by_rule = [{ name: "", decision: "allow", count: answered, examples: ["cargo test -p core"] }];
+    return route.fulfill({
+      json: { enabled: false, asks: 132, answered, allowed: answered, denied: 0, by_rule, left: [] },
+    });
+  });
+  await page.route("**/api/policy/rules", (route) => {
+    written.push(route.request().postDataJSON());
+    return route.fulfill({
+      json: { rule: "Bash cargo test*", added: true, enabled: true, rules: 1, path: "config.toml" },
+    });
+  });
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "cargo test --all" });
+  await expect(allow(fleet.cardIn("Needs You", id))).toBeVisible();
+  await fleet.waitForKeys();
+  await fleet.select(id);
+  await page.keyboard.press("w");
+  const panel = page.getByRole("region", { name: "Make this a rule" });
+  await expect(panel.getByRole("status")).toHaveText(
+    /Of 132 past requests it would have answered 3, such as/,
+  );
+  await panel.getByLabel("Bash cargo test*").check();
+  await expect(panel.getByRole("status")).toContainText("it would have answered 14");
+  await expect(panel).toContainText("The policy is off");
+  await panel.getByRole("button", { name: "Write the rule, turn the policy on" }).click();
+  await expect(panel).toHaveCount(0);
+  expect(written).toEqual([{ rule: draft("cargo test*"), enable: true }]);
+  // The ask itself still waits for the person.
+  await expect(allow(page.locator("[data-drawer]"))).toBeVisible();
+});

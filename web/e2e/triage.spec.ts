@@ -1,0 +1,72 @@
+/**
+ * Triage by keys alone: 54 sessions, 34 of them moving all the time, and 20 asks. Every press acts or is refused
+ * visibly, and the time is printed.
+ */
+import { BusyFleet } from "./busyFleet";
+import { allow, expect, test } from "./fleet";
+
+const ASKS = 20;
+const BUSY = 34;
+/** What a person needs at least to read an ask. The page refuses keys for 400 ms after it went to the next one. */
+const READ_MS = 600;
+
+test("20 asks are answered by keys alone while 34 other sessions move", async ({ fleet, page }) => {
+  test.setTimeout(180_000);
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  // The oldest needs first: new ones of the busy sessions come after the asks and do not push them down.
+  await page.addInitScript(() => {
+    localStorage.setItem("flightdeck.sort", '"waiting"');
+    localStorage.setItem("flightdeck.density", '"rows"');
+  });
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await fleet.open();
+  const verdicts: Promise<unknown>[] = [];
+  const ids: string[] = [];
+  for (let i = 0; i < ASKS; i++) {
+    const id = await fleet.start(`Ask ${i}`);
+    ids.push(id);
+    verdicts.push(fleet.ask(id, "Bash", { command: `make step-${i}` }));
+  }
+  const busy = new BusyFleet(fleet.server.url, BUSY);
+  await busy.begin();
+  await expect(page.locator("[data-card]")).toHaveCount(ASKS + BUSY);
+  for (const id of ids) await expect(allow(fleet.card(id))).toBeAttached();
+  const stop = new AbortController();
+  const moves = busy.play(15, stop.signal);
+
+  const began = Date.now();
+  const presses = { acted: 0, refused: 0 };
+  const log: string[] = [];
+  const state = () =>
+    page.evaluate(() => ({
+      selected: document.querySelector("[data-card][aria-current=true]")?.getAttribute("data-card") ?? null,
+      refusals: document.querySelector(".key-refused")?.textContent ?? "",
+      given: document.querySelectorAll(".pending").length,
+    }));
+  let given = 0;
+  await page.keyboard.press("n");
+  for (let pressed = 0; pressed < 4 * ASKS; pressed++) {
+    const before = await state();
+    const onAsk = before.selected !== null && ids.includes(before.selected);
+    const key = onAsk ? (pressed % 3 === 2 ? "d" : "y") : "n";
+    await page.keyboard.press(key);
+    const after = await state();
+    const acted = after.selected !== before.selected || after.given > before.given;
+    log.push(`${key}: ${acted ? "acted" : after.refusals || "NOTHING"}`);
+    if (acted) presses.acted++;
+    else if (after.refusals !== "") presses.refused++;
+    given += after.given > before.given || (acted && key !== "n") ? 1 : 0;
+    if (given >= ASKS) break;
+    await page.waitForTimeout(READ_MS);
+  }
+  await Promise.all(verdicts);
+  const seconds = (Date.now() - began) / 1000;
+  stop.abort();
+  await moves;
+  console.log(
+    `${ASKS} asks in ${seconds.toFixed(1)} s: ${presses.acted} presses acted, ${presses.refused} refused`,
+  );
+  // The time is recorded and not asserted: it depends on what else the machine does.
+  expect(log.filter((line) => line.endsWith("NOTHING"))).toEqual([]);
+  expect(presses.acted).toBeGreaterThanOrEqual(ASKS);
+});

@@ -1,0 +1,98 @@
+/** No control is pushed off screen at any width, and 54 sessions fit on one screen in the densest view. */
+import type { Page } from "@playwright/test";
+import { expect, test } from "./fleet";
+
+test.use({ fleetKind: "resting" });
+
+const WIDTHS = [390, 1024, 1280, 1440, 1920, 2560];
+/** Filters of every kind, with long values. */
+const FILTERED =
+  "?q=the&project=a-project-with-quite-a-long-name&project=api&state=idle&state=needs_permission&model=claude-haiku-5&model=claude-opus-5-5";
+
+/** Controls that are drawn but cut off or outside the window. Lanes scroll up and down, so only x counts there. */
+const offScreen = (page: Page) =>
+  page.evaluate(() => {
+    const controls = document.querySelectorAll<HTMLElement>("button, a[href], input, select, textarea");
+    return Array.from(controls)
+      .filter((control) => control.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+      .filter((control) => control.tabIndex >= 0 || control.closest(".answer"))
+      .flatMap((control) => {
+        const { left, right, width } = control.getBoundingClientRect();
+        let [from, to] = [0, innerWidth];
+        for (let box = control.parentElement; box; box = box.parentElement) {
+          const { overflowX } = getComputedStyle(box);
+          if (overflowX === "visible") continue;
+          const edges = box.getBoundingClientRect();
+          [from, to] = [Math.max(from, edges.left), Math.min(to, edges.right)];
+        }
+        const name = control.getAttribute("aria-label") ?? control.innerText ?? control.className;
+        return width > 0 && (left < from - 1 || right > to + 1)
+          ? [`${name} ${left}..${right} not in ${from}..${to}`]
+          : [];
+      });
+  });
+
+for (const width of WIDTHS) {
+  for (const density of ["comfortable", "compact", "rows"]) {
+    test(`no control is off screen at ${width} px, ${density}`, async ({ fleet, page }) => {
+      await page.addInitScript(
+        (value) => localStorage.setItem("flightdeck.density", JSON.stringify(value)),
+        density,
+      );
+      await page.setViewportSize({ width, height: 1080 });
+      await fleet.open();
+      expect(await offScreen(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      await fleet.open(FILTERED);
+      await expect(page.locator(".found:visible")).toContainText("of 54");
+      expect(await offScreen(page)).toEqual([]);
+      const id = (await fleet.sessions())[0]?.id;
+      await page.goto(`${fleet.server.url}#/session/${id}`);
+      await expect(page.locator("[data-drawer] .ev").first()).toBeVisible();
+      await fleet.waitForAnimations();
+      expect(await offScreen(page)).toEqual([]);
+    });
+  }
+}
+
+test("54 sessions fit on 1920 x 1080 in rows", async ({ fleet, page }) => {
+  await page.addInitScript(() => localStorage.setItem("flightdeck.density", '"rows"'));
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  await fleet.open();
+  await expect(page.locator("[data-card]")).toHaveCount(54);
+  const hidden = await page
+    .locator("[data-card]")
+    .evaluateAll(
+      (cards) =>
+        cards.filter(
+          (card) =>
+            card.getBoundingClientRect().bottom >
+            (card.closest(".lane")?.getBoundingClientRect().bottom ?? 0),
+        ).length,
+    );
+  expect(hidden).toBe(0);
+});
+
+test("filters live in the address: a link shows the same cards, and clearing removes them", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open("?project=infra&state=thinking");
+  const wanted = (await fleet.sessions()).filter(
+    (s) => s.project.name === "infra" && s.agent_state.state === "thinking",
+  ).length;
+  await expect(page.locator("[data-card]")).toHaveCount(wanted);
+  await page.locator("#search").fill("nothing like this");
+  await expect(page).toHaveURL(/q=nothing\+like\+this/);
+  await page.getByRole("button", { name: "Clear", exact: true }).click();
+  await expect(page).toHaveURL(/\/(#.*)?$/);
+  await expect(page.locator("[data-card]")).toHaveCount(54);
+});
+
+test("the palette shows what needs you first, with its terminal, and can answer", async ({ fleet, page }) => {
+  await fleet.open();
+  await page.keyboard.press("Control+k");
+  const first = page.getByRole("option").first();
+  await expect(first).toContainText(/Permission|Question|Plan|Asks/);
+  await page.keyboard.press("Escape");
+});

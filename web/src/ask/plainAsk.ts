@@ -1,0 +1,42 @@
+/**
+ * Asks that one press may answer together with others: permissions whose whole input fits a card and that can be
+ * undone. Everything else is read and answered by itself.
+ */
+import { openAsks } from "../card/headline";
+import type { Ask } from "../generated/Ask";
+import type { Session } from "../generated/Session";
+import { isTruncated } from "./fullAsk";
+import { submissionOf } from "./submission";
+import { fitsCard, toolInput } from "./toolInput";
+
+/** The only open ask of the session, if it is plain. */
+export function plainAskOf(session: Session): Ask | null {
+  const [ask, ...more] = openAsks(session);
+  return ask && more.length === 0 && isPlain(ask) ? ask : null;
+}
+
+const isPlain = (ask: Ask): boolean =>
+  ask.kind === "permission" &&
+  ask.caution === null &&
+  !isTruncated(ask) &&
+  fitsCard(toolInput(ask)) &&
+  submissionOf(ask.id).peek().kind !== "failed";
+
+/**
+ * Two asks that share one of these texts are alike: the same tool and input, or the same rule was suggested. A
+ * command's description is left out, because it only explains the command.
+ */
+export function likenesses({ tool_name, tool_input, suggestions }: Ask): string[] {
+  const { description, ...input } = tool_input ?? {};
+  const same = "command" in input ? input : (tool_input ?? {});
+  void description;
+  return [`input ${tool_name} ${JSON.stringify(same)}`, ...ruleOf(suggestions[0])];
+}
+
+/** Only a rule with a content counts: "every Edit" would make all edits alike. */
+function ruleOf(suggestion: Record<string, unknown> | undefined): string[] {
+  const { type, behavior, rules } = suggestion ?? {};
+  if (type !== "addRules" || behavior === "deny" || !Array.isArray(rules)) return [];
+  const narrow = rules.length > 0 && rules.every((rule) => Boolean(rule?.ruleContent));
+  return narrow ? [`rule ${JSON.stringify(rules)}`] : [];
+}

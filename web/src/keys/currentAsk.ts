@@ -1,0 +1,33 @@
+/** Which ask the answer keys belong to: one ask of the open session, else of the selected card. */
+import { signal } from "@preact/signals";
+import { isUnanswered } from "../ask/submission";
+import { openAsks } from "../card/headline";
+import type { Ask } from "../generated/Ask";
+import type { Session } from "../generated/Session";
+import { openId } from "../lib/route";
+import { sessionSignal } from "../live/store";
+import { cursor } from "./cursor";
+
+/** The ask that had the focus last. */
+export const askFocus = signal<string | null>(null);
+
+/** The asks of a session that the person has not answered yet. */
+export const unansweredAsks = (session: Session): Ask[] =>
+  openAsks(session).filter((ask) => isUnanswered(ask.id));
+
+/** Of several asks the one that had the focus, else the first. An answered ask gives way to the next. */
+export function currentAskOf(session: Session): Ask | null {
+  const open = openAsks(session);
+  const waiting = unansweredAsks(session);
+  return waiting.find((ask) => ask.id === askFocus.value) ?? waiting[0] ?? open[0] ?? null;
+}
+
+/** The session that keys act on. */
+export const targetId = (): string | null => openId.value ?? cursor.value;
+
+/** True for the ask that has the key caps. An ask on a card has none while the drawer is open. */
+export function isCurrentAsk(ask: Ask, inDrawer: boolean): boolean {
+  if (inDrawer !== (openId.value !== null) || targetId() !== ask.session_id) return false;
+  const session = sessionSignal(ask.session_id)?.value;
+  return session !== undefined && currentAskOf(session)?.id === ask.id;
+}
