@@ -1,6 +1,7 @@
 //! The command line: one file per command, and the shared files for finding sessions, drawing and output.
 
 mod answer;
+mod ask_text;
 mod demo;
 mod doctor;
 mod draw;
@@ -15,6 +16,7 @@ mod policy;
 mod replay;
 mod show;
 mod status;
+mod suggestion_text;
 mod terminal;
 mod up;
 mod usage;

@@ -19,7 +19,7 @@ const LAST_SEQ: u64 = i64::MAX as u64;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
-    /// The session's id, or the start of it
+    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
     id: String,
     /// Print JSON
     #[arg(long)]
@@ -81,6 +81,7 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("changed", changed(card));
     line("mode", card.permission_mode.clone());
     line("turn", (card.turn_count > 0).then(|| card.turn_count.to_string()));
+    line("seat", card.seat.name.clone());
     line("pane", card.seat.pane.clone());
     line("pid", card.seat.pid.map(|p| p.to_string()));
     for process in Some(&card.processes).filter(|processes| processes.len() > 1).into_iter().flatten() {
