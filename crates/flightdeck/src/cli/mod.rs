@@ -148,7 +148,8 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Up(args) => up::run(&args, paths, out),
         Command::Hooks(args) => {
             let cwd = std::env::current_dir()?;
-            let code = hooks::run(&args, &paths, &env, &cwd, &std::env::current_exe()?, out)?;
+            let (binary, ask) = (std::env::current_exe()?, &mut hooks::ask_on_terminal);
+            let code = hooks::run(&args, &paths, &env, &cwd, &binary, ask, out)?;
             Ok(u8::try_from(code).unwrap_or(1))
         }
         Command::Ls(args) => ls::run(&args, &paths, out),

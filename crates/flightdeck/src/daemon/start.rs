@@ -241,7 +241,12 @@ async fn serve(
 
 async fn register(registrar: &Arc<Registrar>, notes: &mut Vec<String>) -> Option<String> {
     let registrar = Arc::clone(registrar);
-    let done = tokio::task::spawn_blocking(move || registrar.register()).await;
+    let done = tokio::task::spawn_blocking(move || (registrar.register(), registrar.doubled())).await;
+    let done = done.map(|(registered, doubled)| {
+        doubled.iter().for_each(|note| tracing::warn!("{note}"));
+        notes.extend(doubled);
+        registered
+    });
     let problem = match done {
         Ok(Ok(Registered::Well(sentence))) => return Some(sentence),
         Ok(Ok(Registered::Drifted(note))) => {
