@@ -27,6 +27,7 @@ impl Session {
                     self.model_at = at;
                 }
                 if !late && *source != StartSource::Compact {
+                    self.agent_type.clone_from(&event.agent_type);
                     self.began_at = at;
                     self.ended_at = None;
                     self.replaced_by = None;

@@ -2,7 +2,7 @@
 
 use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::{Record, Verbatim};
-use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_core::wire::hook::{HookDraft, rename_camel_case};
 use flightdeck_core::wire::status_line;
 use flightdeck_protocol::hooks::StatusLineReply;
 use serde_json::{Map, Value};
@@ -32,13 +32,17 @@ pub struct ReceivedHook {
 
 impl App {
     /// Holds the hook if its event asks something, appends the event, and lets the policy answer.
-    pub async fn receive_hook(&self, hook: IncomingHook) -> Result<ReceivedHook, AppError> {
+    pub async fn receive_hook(&self, mut hook: IncomingHook) -> Result<ReceivedHook, AppError> {
+        if rename_camel_case(&mut hook.draft.payload) {
+            // The bytes as they were sent have other keys.
+            hook.verbatim = Verbatim::default();
+        }
         let record = hook.draft.into_record(clock::fresh_id());
         let record = record.map_err(|error| AppError::Invalid(error.to_string()))?;
         let mut record = Record { verbatim: hook.verbatim, ..record };
         let hold = hook.hold.and_then(|rules| self.holds.open(&mut record, &rules, &self.engine));
         // Decided now, because appending takes the record.
-        let by_policy = hold.as_ref().and_then(|_| self.policy.answer(&record));
+        let by_policy = hold.as_ref().and_then(|_| self.config.current().policy.answer(&record));
         let appended = match self.engine.append(vec![record]).await {
             Ok(appended) => appended,
             Err(error) => {

@@ -17,7 +17,6 @@ mod usage;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flightdeck_core::approval::policy::Policy;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::{Record, Source};
@@ -31,6 +30,7 @@ use self::holds::HeldHooks;
 pub use self::hooks::{IncomingHook, ReceivedHook};
 use self::registration::Registrar;
 use crate::clock;
+use crate::config::live::LiveConfig;
 pub use crate::engine::changes::Subscription;
 use crate::engine::{EngineHandle, Stopped};
 use crate::health::Health;
@@ -53,8 +53,8 @@ pub struct App {
     pub prices: Arc<PriceTable>,
     pub holds: Arc<HeldHooks>,
     pub hold_rules: HoldRules,
-    /// As it was read at the start.
-    pub policy: Arc<Policy>,
+    /// The person's settings, read again when the file changes.
+    pub config: Arc<LiveConfig>,
     pub terminals: Arc<Terminals>,
 }
 
@@ -64,6 +64,18 @@ pub trait Handle<R: Request> {
 }
 
 impl App {
+    /// Which hooks are held, as the settings say now. `hold_print` also decides what the fold shows, so it stays.
+    pub fn hold_rules_now(&self) -> HoldRules {
+        match self.config.changed() {
+            Some(config) => HoldRules {
+                agents: config.hold_agents,
+                elicitation: config.hold_elicitation,
+                ..self.hold_rules
+            },
+            None => self.hold_rules,
+        }
+    }
+
     /// Every change of the board from now on, after a snapshot or what the viewer missed since `last_event_id`.
     pub async fn subscribe(&self, last_event_id: Option<String>) -> Result<Subscription, Stopped> {
         self.engine.subscribe(last_event_id).await

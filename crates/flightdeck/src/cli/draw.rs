@@ -4,8 +4,9 @@ use flightdeck_core::log::event::Background;
 use flightdeck_core::session::state_name::{Group, StateName};
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_core::view::card::{Card, ProcessCard, SubAgentState};
+use flightdeck_core::view::card::{Card, ProcessCard};
 use flightdeck_core::view::lens::Role;
+use flightdeck_core::view::sub_agents::SubAgentState;
 
 use super::line::{Line, column, columns, cut};
 use super::out::Out;

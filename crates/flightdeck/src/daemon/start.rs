@@ -21,6 +21,7 @@ use crate::app::hook_watch;
 use crate::app::registration::{Registered, Registrar};
 use crate::clock::{self, Clock};
 use crate::config::Config;
+use crate::config::live::LiveConfig;
 use crate::engine::housekeeping::Keeper;
 use crate::engine::restore;
 use crate::engine::{Engine, EngineHandle};
@@ -71,7 +72,7 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
         prices: Arc::new(config.prices()?),
         holds: Arc::clone(&holds),
         hold_rules: config.hold_rules(hold_seconds.unwrap_or(config.hold_seconds())),
-        policy: Arc::new(config.policy.clone()),
+        config: Arc::new(LiveConfig::new(&paths.config, config.clone())),
         terminals: Arc::new(Terminals::new(config.focus_command.clone())),
     };
 

@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::app::holds::HeldHooks;
 use crate::app::registration::Registrar;
 use crate::config::Config;
+use crate::config::live::LiveConfig;
 use crate::engine::EngineHandle;
 use crate::health::Health;
 use crate::ingest::Sink;
@@ -101,7 +102,8 @@ impl Daemon {
             terminals: Arc::default(),
             holds: Arc::clone(&holds),
             hold_rules,
-            policy: Arc::default(),
+            // The simulated person has no file.
+            config: Arc::new(LiveConfig::new(&world.spool().join("config.toml"), config.clone())),
         };
         let sink = Sink { engine: engine.clone(), health: Arc::clone(&health) };
         drain::drain_at(&sink, &world.spool(), world.now()).await;

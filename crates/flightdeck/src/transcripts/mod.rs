@@ -3,6 +3,7 @@
 //! `notify` reports changed files. The core folds their lines. Results and read positions are stored together. A transcript
 //! changes a session's state in one case only: it grows although neither a hook nor the registry reported the session.
 
+mod agent_notes;
 pub mod fast_scan;
 mod folder_watches;
 pub mod follow;

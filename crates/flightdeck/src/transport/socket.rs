@@ -213,7 +213,7 @@ async fn hook(
 fn incoming(frame: Frame, bytes: usize, app: &App) -> IncomingHook {
     let timeout = frame.env.get("hold_s").and_then(Value::as_u64).and_then(|s| u32::try_from(s).ok());
     let draft = HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes };
-    let hold = Some(app.hold_rules.until_timeout(timeout));
+    let hold = Some(app.hold_rules_now().until_timeout(timeout));
     IncomingHook { draft, verbatim: Verbatim::default(), hold }
 }
 

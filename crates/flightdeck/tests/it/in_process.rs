@@ -9,6 +9,7 @@ use std::time::Duration;
 use flightdeck::app::App;
 use flightdeck::app::holds::HeldHooks;
 use flightdeck::app::registration::Registrar;
+use flightdeck::config::live::LiveConfig;
 use flightdeck::engine::{Engine, EngineHandle, NotStored};
 use flightdeck::engine::{housekeeping::Keeper, restore};
 use flightdeck::health::Health;
@@ -128,6 +129,7 @@ impl Builder {
                 Registration::new("/opt/flightdeck".as_ref(), folder.path(), ClientVersion::assumed());
             let spool = folder.path().join("spool");
             let registrar = Arc::new(Registrar::new(file, registration, true, spool));
+            let config = flightdeck::config::Config { policy, ..Default::default() };
             let app = App {
                 engine: handle,
                 store,
@@ -140,7 +142,7 @@ impl Builder {
                 prices: Arc::new(flightdeck::config::Config::default().prices().unwrap()),
                 holds: Arc::clone(&holds),
                 hold_rules,
-                policy: Arc::new(policy),
+                config: Arc::new(LiveConfig::new(&folder.path().join("config.toml"), config)),
             };
             let gate = Arc::new(Gate::new(addr, &[], None, Arc::clone(&health)));
             let hooks = UnixListener::bind(&socket).unwrap();

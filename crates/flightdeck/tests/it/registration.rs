@@ -278,3 +278,44 @@ fn with_the_hooks_of_claude_view_events_count_twice_until_they_are_replaced() {
     home.run(&["hooks", "uninstall"]).success();
     assert!(!settings(&home).contains("claude-view"), "they do not come back");
 }
+
+/// Settings with the hooks of all four earlier tools, as each of them writes its own.
+fn four_tools(port: &str) -> String {
+    let mut root: serde_json::Value = serde_json::from_str(&claude_view(port)).unwrap();
+    let commands = [
+        "/home/dev/.local/bin/atm-hook".to_owned(),
+        format!("curl -s -X POST http://localhost:{port}/hook/stop --data-binary @- # notify-headspace.sh"),
+        "/home/dev/.claude/hooks/notify-headspace.sh stop".to_owned(),
+        "~/.claude/hooks/stop-notify.sh".to_owned(),
+        "rpc-cli hooks.stop".to_owned(),
+        "touch ~/mine".to_owned(),
+    ];
+    for event in ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"] {
+        let groups = commands.iter().map(|command| serde_json::json!({"hooks": [{"type": "command", "command": command}]}));
+        let mut all = root["hooks"][event].as_array().cloned().unwrap_or_default();
+        all.extend(groups);
+        root["hooks"][event] = all.into();
+    }
+    root.to_string()
+}
+
+#[test]
+fn moved_from_all_four_tools_each_event_is_counted_once() {
+    let home = test_home();
+    let daemon = home.daemon();
+    let port = daemon.url.trim_end_matches('/').rsplit(':').next().unwrap().to_owned();
+    fs::write(home.settings(), four_tools(&port)).unwrap();
+    let doctor = home.run(&["doctor"]).out;
+    for tool in ["claude-view", "agent-tmux-monitor", "headspace", "engine"] {
+        assert!(doctor.contains(&format!("of {tool} beside ours")), "{tool}: {doctor}");
+    }
+    home.run(&["hooks", "install", "--replace"]).success();
+    let events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"];
+    for event in events {
+        fire(&home, event);
+        let counted = daemon.get("/hook/status").json()["by_event"][event].clone();
+        assert_eq!(counted, 1, "{event}");
+    }
+    assert_eq!(settings(&home).matches("touch ~/mine").count(), events.len(), "other handlers stay");
+    assert!(!home.run(&["doctor"]).out.contains("beside ours"));
+}

@@ -257,3 +257,25 @@ fn a_rule_that_cannot_be_meant_is_refused_with_a_sentence() {
     assert!(refused(json!({"tool": "Bash", "decision": "ask"})).contains("unknown variant `ask`"));
     assert!(refused(json!({"tool": "Bash", "decison": "allow"})).contains("unknown field `decison`"));
 }
+
+#[test]
+fn a_request_suggests_rules_from_narrow_to_wide() {
+    let lines = |tool: &str, input: Value| {
+        let record = asked(tool, input);
+        let rules = suggested_rules(&Request::from_record(&record).unwrap());
+        let line = |s: &SuggestedRule| format!("  {}{}\n", s.name, if s.would_answer { "" } else { "  (never answers)" });
+        rules.iter().map(line).collect::<String>()
+    };
+    let mut text = String::new();
+    for command in ["cargo test -p api", "ls -la", "npm run build:web", "rm -rf build", "cargo test && make", "echo *"] {
+        text += &format!("{command}\n{}", lines("Bash", json!({ "command": command })));
+    }
+    for (tool, input) in [
+        ("Edit", json!({"file_path": "/work/api/src/main.rs"})),
+        ("WebFetch", json!({"url": "https://docs.rs/serde/latest"})),
+        ("mcp__tracker__list", json!({"page": 1})),
+    ] {
+        text += &format!("{tool}\n{}", lines(tool, input));
+    }
+    expect![[r""]].assert_eq(&text);
+}

@@ -213,3 +213,29 @@ fn a_call_whose_end_came_first_is_never_shown_as_running() {
         expect![[r#"running thinking "Thinking""#]],
     );
 }
+
+#[test]
+fn a_permission_notice_counts_where_no_hook_reports_tools() {
+    // A registration without PreToolUse and PermissionRequest.
+    let asked =
+        "0 UserPromptSubmit prompt=a prompt_id=1\n 8 Notification notification_type=permission_prompt";
+    check(asked, expect![[r#"needs_you needs_permission "Permission needed""#]]);
+    check(&format!("{asked}\n 9 Stop"), expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
+    check(
+        &format!("{asked}\n 9 UserPromptSubmit prompt=b prompt_id=2"),
+        expect![[r#"running thinking "Thinking""#]],
+    );
+    // With these hooks, only an open call can wait for a permission.
+    check(
+        "0 UserPromptSubmit prompt=a prompt_id=1
+         1 PreToolUse tool_name=Bash tool_use_id=a
+         2 PostToolUse tool_name=Bash tool_use_id=a
+         8 Notification notification_type=permission_prompt",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+    // An idle session asks for nothing.
+    check(
+        "0 UserPromptSubmit prompt=a prompt_id=1\n 2 Stop\n 8 Notification notification_type=permission_prompt",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
+    );
+}

@@ -84,5 +84,5 @@ fn incoming(
     }
     let draft = HookDraft { name_in_path, payload, env: Map::new(), bytes: body.len() };
     let waits = headers.get(HOLD).is_some_and(|value| value == "1");
-    Ok(IncomingHook { draft, verbatim, hold: waits.then_some(app.hold_rules) })
+    Ok(IncomingHook { draft, verbatim, hold: waits.then(|| app.hold_rules_now()) })
 }
