@@ -121,7 +121,8 @@ fn unreported_card(
     let started_at = lines.first_at.filter(|at| *at >= session.began_at)?;
     let stopped_at = session.stopped_agents.iter().find(|(agent, _)| *agent == id).map(|(_, at)| *at);
     // Nothing reports the end of a subagent that was interrupted: none runs while the main agent is at rest.
-    let runs = !note.is_some_and(|note| note.finished) && stopped_at.is_none() && session.main.state.is_working();
+    let runs =
+        !note.is_some_and(|note| note.finished) && stopped_at.is_none() && session.main.state.is_working();
     let (state, label) = match runs {
         true => (SubAgentState::Working, "Working"),
         false => (SubAgentState::Done, "Done"),

@@ -95,6 +95,19 @@ fn subagents_that_only_the_transcripts_know_are_on_the_card() {
 }
 
 #[test]
+fn a_subagent_without_a_note_is_shown_and_a_helper_of_the_client_is_not() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=go");
+    let mut told = with_agents(&[("a1b2", "5", false), ("acompact-3f", "6", false), ("a3", "7", false)]);
+    told.around.agents = std::collections::BTreeMap::from([("a3".to_owned(), AgentNote::default())]);
+    fleet.enrich(&"s".into(), told);
+    let agents = card(&fleet, "s").sub_agents;
+    let shown: Vec<_> =
+        agents.iter().map(|a| (a.id.as_str(), a.agent_type.as_str(), a.prompt.as_deref())).collect();
+    assert_eq!(shown, [("a1b2", "subagent", Some("please count"))]);
+}
+
+#[test]
 fn running_is_ordered_by_the_turn_start_that_the_card_shows() {
     let mut fleet = Fleet::new(Rules::default());
     // A session that was found without hooks, busy since long, and one that got its prompt before the other's.

@@ -10,7 +10,8 @@ use flightdeck_core::log::record::Record;
 use flightdeck_core::view::policy_test::{PolicyReport, PolicyTest};
 use flightdeck_core::wire::hook_name::HookName;
 use flightdeck_protocol::policy::{
-    AddRule, GetPolicyHistory, PolicyEvent, PolicyHistory, PreviewRule, RuleAdded, RuleSuggestions, SuggestRules,
+    AddRule, GetPolicyHistory, PolicyEvent, PolicyHistory, PreviewRule, RuleAdded, RuleSuggestions,
+    SuggestRules,
 };
 
 use super::{App, AppError, AskError, Handle, Reply, Unavailable};

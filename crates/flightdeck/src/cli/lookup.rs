@@ -62,7 +62,9 @@ pub(super) fn named<'a>(cards: &'a [Card], wanted: &str) -> Vec<&'a Card> {
     let by_seat: Vec<_> = cards.iter().filter(live).filter(|card| is_seat(card, wanted)).collect();
     let pid = wanted.parse::<u32>().ok();
     // Several terminals may hold one session: each of their processes names it.
-    let pids = |card: &Card| card.processes.iter().map(|process| process.pid).chain(card.seat.pid).collect::<Vec<_>>();
+    let pids = |card: &Card| {
+        card.processes.iter().map(|process| process.pid).chain(card.seat.pid).collect::<Vec<_>>()
+    };
     let of_pid = |card: &&Card| pid.is_some_and(|pid| pids(card).contains(&pid));
     let by_pid = || cards.iter().filter(live).filter(of_pid).collect::<Vec<_>>();
     let by_id = || cards.iter().filter(|card| card.id.starts_with(wanted)).collect();

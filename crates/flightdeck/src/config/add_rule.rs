@@ -48,7 +48,12 @@ pub fn add_rule(path: &Path, draft: &RuleDraft, enable: bool) -> Result<bool, Ad
     Ok(added)
 }
 
-fn with_rule(text: &str, rule: Option<&RuleDraft>, enable: bool, path: &Path) -> Result<String, AddRuleError> {
+fn with_rule(
+    text: &str,
+    rule: Option<&RuleDraft>,
+    enable: bool,
+    path: &Path,
+) -> Result<String, AddRuleError> {
     let inline = || AddRuleError::Inline { path: path.display().to_string() };
     let broken = |error: toml_edit::TomlError| AddRuleError::Broken {
         path: path.display().to_string(),

@@ -340,8 +340,12 @@ fn an_ask_becomes_a_rule_that_answers_the_next_one() {
     let _waiting = held("cargo test -p api");
     let ask = daemon.get("/api/sessions/s/asks").json()["asks"][0]["id"].as_str().unwrap().to_owned();
     let suggested = daemon.get(&format!("/api/asks/{ask}/rules")).json();
-    let names: Vec<_> = suggested["rules"].as_array().unwrap().iter().map(|rule| rule["name"].clone()).collect();
-    assert_eq!(names, ["Bash cargo test -p api in /work/api", "Bash cargo test* in /work/api", "Bash cargo test*"]);
+    let names: Vec<_> =
+        suggested["rules"].as_array().unwrap().iter().map(|rule| rule["name"].clone()).collect();
+    assert_eq!(
+        names,
+        ["Bash cargo test -p api in /work/api", "Bash cargo test* in /work/api", "Bash cargo test*"]
+    );
     assert_eq!(suggested["enabled"], false);
 
     let rule = &suggested["rules"][1]["rule"];

@@ -291,7 +291,9 @@ fn four_tools(port: &str) -> String {
         "touch ~/mine".to_owned(),
     ];
     for event in ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"] {
-        let groups = commands.iter().map(|command| serde_json::json!({"hooks": [{"type": "command", "command": command}]}));
+        let groups = commands
+            .iter()
+            .map(|command| serde_json::json!({"hooks": [{"type": "command", "command": command}]}));
         let mut all = root["hooks"][event].as_array().cloned().unwrap_or_default();
         all.extend(groups);
         root["hooks"][event] = all.into();

@@ -88,7 +88,9 @@ impl TryFrom<RuleDraft> for Rule {
             ));
         }
         let verdict = match (decision, message) {
-            (RuleDecision::Allow, Some(_)) => return Err("`message` goes with decision = \"deny\" only".to_owned()),
+            (RuleDecision::Allow, Some(_)) => {
+                return Err("`message` goes with decision = \"deny\" only".to_owned());
+            }
             (RuleDecision::Allow, None) => Verdict::Allow,
             (RuleDecision::Deny, message) => Verdict::Deny { message },
         };

@@ -22,15 +22,22 @@ pub struct SuggestedRule {
 
 /// Rules that allow the request, narrowest first. The same rules may also deny it: the decision is the person's.
 pub fn suggested_rules(request: &Request<'_>) -> Vec<SuggestedRule> {
-    let wide = request.text.and_then(|text| wider(request, text));
-    let exact = request.text.map(|text| text.trim().to_owned());
+    let matches = match request.text {
+        Some(text) => exact(text).into_iter().chain(wider(request, text)).map(Some).collect(),
+        // Nothing of its input says what it does: only the tool can be named.
+        None => vec![None],
+    };
     // A path or an address names its place already.
     let project = request.project.clone().filter(|_| request.is_command || request.text.is_none());
-    let mut drafts = vec![(exact.clone(), project.clone())];
-    drafts.extend(wide.clone().map(|wide| (Some(wide), project.clone())));
-    drafts.extend(project.map(|_| (wide.or(exact), None)));
-    drafts.dedup();
+    let everywhere = matches.last().cloned().filter(|_| project.is_some()).map(|widest| (widest, None));
+    let here = matches.into_iter().map(|matches| (matches, project.clone()));
+    let drafts: Vec<_> = here.chain(everywhere).collect();
     drafts.into_iter().filter_map(|(matches, project)| suggested(request, matches, project)).collect()
+}
+
+/// The text itself. `None` if a rule would read a part of it as a wildcard and match more.
+fn exact(text: &str) -> Option<String> {
+    (!text.contains(['*', '?'])).then(|| text.trim().to_owned())
 }
 
 /// `None` if the text cannot be a rule: it is empty or too long.
@@ -48,7 +55,7 @@ fn suggested(
     Some(SuggestedRule { rule: draft, name, would_answer })
 }
 
-/// The same command with other arguments, other files of the folder, or other pages of the site.
+/// The wider pattern: the same command with other arguments, other files of the folder, or other pages of the site.
 fn wider(request: &Request<'_>, text: &str) -> Option<String> {
     if request.is_command {
         return wider_command(text);

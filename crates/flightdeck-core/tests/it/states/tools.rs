@@ -121,7 +121,11 @@ fn a_failed_tool_is_a_note_and_no_call_for_help_unless_configured() {
 #[test]
 fn a_permission_notification_blocks_only_while_something_is_open_and_not_twice() {
     let note = "2 Notification notification_type=permission_prompt";
-    check(&format!("0 UserPromptSubmit prompt=a\n {note}"), expect![[r#"running thinking "Thinking""#]]);
+    let over = "1 PreToolUse tool_name=Bash tool_use_id=a\n 1 PostToolUse tool_name=Bash tool_use_id=a";
+    check(
+        &format!("0 UserPromptSubmit prompt=a\n {over}\n {note}"),
+        expect![[r#"running thinking "Thinking""#]],
+    );
     check(
         &format!("0 PreToolUse tool_name=Bash tool_use_id=a\n {note}"),
         expect![[r#"needs_you needs_permission "Permission needed""#]],
