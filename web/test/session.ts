@@ -59,6 +59,7 @@ export function session({
     cost: null,
     context: null,
     cache: { status: "unknown", expires_at: null },
+    agent_type: null,
     sub_agents: [],
     progress_items: [],
     background: { agents: 0, shells: 0, shells_min: 0 },

@@ -60,6 +60,17 @@ pub struct DaemonStatus {
     pub store_bytes: u64,
     pub history: Indexing,
     pub hooks: HookStatus,
+    #[serde(default)]
+    pub config: ConfigReport,
+}
+
+/// What became of changes to config.toml since the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigReport {
+    /// Why the file as it is now is not used; the settings before it stay.
+    pub problem: Option<String>,
+    /// Changed settings that apply only after a restart.
+    pub needs_restart: Vec<String>,
 }
 
 /// The counters of the daemon, as Prometheus text.

@@ -1,6 +1,7 @@
 //! What the policy is judged on: the requests and answers of the log.
 
-use flightdeck_core::ids::{AgentId, SessionId};
+use flightdeck_core::approval::policy::{RuleDraft, SuggestedRule};
+use flightdeck_core::ids::{AgentId, AskId, SessionId};
 use flightdeck_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -35,4 +36,54 @@ pub struct PolicyEvent {
     pub project_dir: Option<String>,
     pub entrypoint: Option<String>,
     pub payload: Map<String, Value>,
+}
+
+/// The rules that a person may make of an ask.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuggestRules {
+    #[serde(alias = "askId", alias = "id")]
+    pub ask_id: AskId,
+}
+
+/// Narrowest first; empty for a question, a plan and a form, which only a person answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RuleSuggestions {
+    /// The policy is on.
+    pub enabled: bool,
+    pub rules: Vec<SuggestedRule>,
+}
+
+/// What one more rule would have answered so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreviewRule {
+    pub rule: RuleDraft,
+    /// Only requests from this time on.
+    #[serde(default)]
+    pub since: Option<Timestamp>,
+}
+
+/// Write a rule into config.toml.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddRule {
+    pub rule: RuleDraft,
+    /// Also turn the policy on.
+    #[serde(default, deserialize_with = "arguments::flag")]
+    pub enable: bool,
+}
+
+/// The rule is in config.toml and applies from the next request on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RuleAdded {
+    /// The rule's name, as cards and the log show it.
+    pub rule: String,
+    /// False if the file has this rule already; it is then not written again.
+    pub added: bool,
+    /// False if the policy is off: then no rule answers.
+    pub enabled: bool,
+    /// How many rules there are now.
+    pub rules: usize,
+    /// The file.
+    pub path: String,
 }

@@ -144,6 +144,24 @@ macro_rules! endpoints {
             GetPolicyHistory -> PolicyHistory, "Permission requests and answers of the log, paged by after" {
                 socket "policy.history", example {"after": 0};
             }
+            SuggestRules -> RuleSuggestions, "Rules that a person may make of an ask, narrowest first" {
+                socket "policy.suggest", example {"ask_id": "0f3c"};
+                http get "/api/asks/{id}/rules" [200 "Rules, none for a question, a plan or a form", 404 "No such ask"];
+            }
+            PreviewRule -> PolicyReport, "What one more rule would have answered: only requests that the present rules treat \
+                otherwise are counted; since leaves older requests out. Nothing is written" {
+                socket "policy.preview", example {"rule": {"tool": "Bash", "match": "cargo test*", "decision": "allow"}};
+                http post "/api/policy/preview" [200 "Report", 400 "The rule is not possible"];
+            }
+            AddRule -> RuleAdded, "Write a rule into config.toml, after the present ones, keeping comments and order; \
+                enable also turns the policy on. It applies from the next request on" {
+                socket "policy.add", example {"rule": {"tool": "Bash", "match": "make*", "decision": "deny"}};
+                http post "/api/policy/rules" [
+                    200 "Written",
+                    400 "The rule is not possible",
+                    503 "config.toml has a mistake or cannot be written",
+                ];
+            }
             Ping -> Pong, "Whether a daemon answers: its version and process" {
                 socket "ping", example {};
             }

@@ -6,6 +6,7 @@ pub use flightdeck_core::usage::totals::{Indexing, Report};
 pub use flightdeck_core::view::card::Card;
 pub use flightdeck_core::view::explain::Explanation;
 pub use flightdeck_core::view::fleet_history::FleetHistory;
+pub use flightdeck_core::view::policy_test::PolicyReport;
 pub use flightdeck_core::view::timeline::EventPage;
 
 pub use crate::asks::*;

@@ -2,6 +2,7 @@
 
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question, QuestionOption, ResolutionCard};
+use flightdeck_core::approval::policy::{RuleDecision, RuleDraft, SuggestedRule};
 use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome};
 use flightdeck_core::log::event::Background;
 use flightdeck_core::log::record::Source;
@@ -11,18 +12,19 @@ use flightdeck_core::session::{Failure, Parking};
 use flightdeck_core::usage::amounts::{Cache, CacheStatus, Context, Cost, ModelCost, Tokens};
 use flightdeck_core::usage::numbers::{Numbers, Point};
 use flightdeck_core::usage::totals;
-use flightdeck_core::view::card::{
-    Card, ProcessCard, ProjectCard, Rank, SeatCard, StateCard, StatusCard, SubAgentCard, SubAgentState,
-};
+use flightdeck_core::view::card::{Card, ProcessCard, ProjectCard, Rank, SeatCard, StateCard, StatusCard};
 use flightdeck_core::view::explain::{Explanation, Reason, Step};
 use flightdeck_core::view::fleet_history::{FleetHistory, Row, Span};
 use flightdeck_core::view::lens::{FleetStatus, Role, StatusKind, TerminalInput};
+use flightdeck_core::view::policy_test::{PolicyReport, PolicyRow};
+use flightdeck_core::view::sub_agents::{SubAgentCard, SubAgentState};
 use flightdeck_core::view::timeline::{EventPage, TimelineEvent};
 use flightdeck_core::view::waiting::{WaitKind, WaitingCard};
 use flightdeck_core::wire::status_line::{Limit, RateLimits};
 use ts_rs::{Config, TS};
 
 use crate::hooks::{HookStatus, SpoolStatus};
+use crate::policy::{RuleAdded, RuleSuggestions};
 use crate::sessions::Snapshot;
 use crate::terminal::{Draft, Focused, Pressed, PromptBody, PromptKind};
 
@@ -60,6 +62,13 @@ pub fn files() -> Vec<TypeFile> {
         ResolutionCard,
         WaitKind,
         WaitingCard,
+        PolicyReport,
+        PolicyRow,
+        RuleAdded,
+        RuleDecision,
+        RuleDraft,
+        RuleSuggestions,
+        SuggestedRule,
         Cache,
         CacheStatus,
         Card,

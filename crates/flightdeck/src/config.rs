@@ -1,5 +1,8 @@
 //! `config.toml`. All settings are optional; unknown ones are errors. The hook never reads it.
 
+pub mod add_rule;
+pub mod live;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::IpAddr;

@@ -9,7 +9,7 @@ use super::replace::begins;
 use super::state::{Fleet, own};
 use super::timers::Timer;
 use crate::ids::SessionId;
-use crate::limits::{ASK_STAYS, BUSY_AFTER_STOP, COMPLETED_AFTER, QUIET_AFTER, SETTLE, STALE_AFTER};
+use crate::limits::{ASK_STAYS, BUSY_AFTER_STOP, QUIET_AFTER, SETTLE, STALE_AFTER};
 use crate::log::event::{Event, EventKind};
 use crate::log::record::Source;
 use crate::session::Session;
@@ -116,9 +116,8 @@ impl Fleet {
         if was_stale && !session.stale {
             self.timers.set(event.received_at + STALE_AFTER, id, Timer::Stale);
         }
-        if session.ended_at.is_some() && session.ended_at != was_ended {
-            self.timers.set(event.received_at + COMPLETED_AFTER, id, Timer::Complete);
-            self.timers.set(event.received_at + self.rules.done_keeps, id, Timer::Forget);
+        if let Some(ended) = session.ended_at.filter(|ended| Some(*ended) != was_ended) {
+            self.timers.set_end(id, ended, event.received_at, self.rules.done_keeps);
         }
         if was_ended.is_some() && session.ended_at.is_none() {
             effects.extend(occupants(session).map(Effect::Seated));

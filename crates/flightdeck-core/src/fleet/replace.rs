@@ -6,7 +6,7 @@ use super::processes::ProcessKey;
 use super::state::{Fleet, own};
 use super::timers::Timer;
 use crate::ids::SessionId;
-use crate::limits::{ASK_STAYS, COMPLETED_AFTER};
+use crate::limits::ASK_STAYS;
 use crate::log::event::{EndReason, Event, EventKind, StartSource};
 use crate::rules::Rule;
 
@@ -49,12 +49,11 @@ impl Fleet {
             if tell_asks(old, &asked, effects) {
                 self.timers.set(event.received_at + ASK_STAYS, &old_id, Timer::AskLeaves);
             }
-            if old.ended_at.is_none() {
+            let Some(ended) = old.ended_at else {
                 // Other processes still hold it, so its card stays.
                 return effects.push(Effect::Changed(old_id.into()));
-            }
-            self.timers.set(event.received_at + COMPLETED_AFTER, &old_id, Timer::Complete);
-            self.timers.set(event.received_at + self.rules.done_keeps, &old_id, Timer::Forget);
+            };
+            self.timers.set_end(&old_id, ended, event.received_at, self.rules.done_keeps);
         }
         old.replaced_by = Some(id.clone());
         if let Some(new) = own(&mut self.sessions, id) {

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ids::SessionId;
+use crate::limits::COMPLETED_AFTER;
 use crate::log::subject::Subject;
-use crate::time::Timestamp;
+use crate::time::{Millis, Timestamp};
 
 /// The kinds of timers of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,6 +42,13 @@ pub(super) struct Timers {
 impl Timers {
     pub(super) fn set(&mut self, at: Timestamp, subject: impl Into<Subject>, timer: Timer) {
         self.due.insert((at, subject.into(), timer));
+    }
+
+    /// An ended session leaves the live set a moment after its end was stored, and the board `keeps` after it ended. An end
+    /// from the spool may have been stored much later; its card then leaves Done with the live set.
+    pub(super) fn set_end(&mut self, id: &SessionId, ended: Timestamp, stored: Timestamp, keeps: Millis) {
+        self.set(stored + COMPLETED_AFTER, id, Timer::Complete);
+        self.set((ended + keeps).max(stored + COMPLETED_AFTER.min(keeps)), id, Timer::Forget);
     }
 
     pub(super) fn next_due(&self) -> Option<Timestamp> {

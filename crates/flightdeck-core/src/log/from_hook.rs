@@ -42,16 +42,17 @@ impl HookDraft {
             host: HostId::this(),
             subject: Subject::Session(session_id.into()),
             agent_id: line(&self.payload, "agent_id", ID_CHARS_MAX).map(AgentId::from),
-            envelope: Envelope { has_fired_at: fired_at.is_some(), ..envelope(&self.env) },
+            envelope: Envelope { has_fired_at: fired_at.is_some(), ..envelope(&self.env, &self.payload) },
             payload: self.payload,
             verbatim: Verbatim::default(),
         })
     }
 }
 
-/// `TMUX` is `socket,pid,session`. Only the socket is used; the pane has its own variable.
-fn envelope(env: &Map<String, Value>) -> Envelope {
-    let pid = whole(env, "pid").or_else(|| whole(env, "CLAUDE_PID"));
+/// `TMUX` is `socket,pid,session`. Only the socket is used; the pane has its own variable. A script that sends the hook with
+/// `curl` has no such variables beside the payload and may put `pid` and `tmux_pane` into it.
+fn envelope(env: &Map<String, Value>, payload: &Map<String, Value>) -> Envelope {
+    let pid = whole(env, "pid").or_else(|| whole(env, "CLAUDE_PID")).or_else(|| whole(payload, "pid"));
     let text = |env: &Map<String, Value>, name: &str| line(env, name, PATH_CHARS_MAX);
     Envelope {
         pid: pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0),
@@ -60,7 +61,7 @@ fn envelope(env: &Map<String, Value>) -> Envelope {
         tmux_socket: text(env, "TMUX")
             .and_then(|t| t.split(',').next().map(str::to_owned))
             .filter(|t| !t.is_empty()),
-        pane: text(env, "TMUX_PANE"),
+        pane: text(env, "TMUX_PANE").or_else(|| text(payload, "tmux_pane")),
         tty: text(env, "tty"),
         seat: text(env, "FLIGHTDECK_SEAT").or_else(|| text(env, "AGENT_ID")),
         project_dir: text(env, "CLAUDE_PROJECT_DIR"),
@@ -101,6 +102,17 @@ mod tests {
             .into_record(EventId(1))
             .unwrap();
         assert_eq!((record.subject, record.envelope.pid, record.id), ("7".into(), Some(42), EventId(1)));
+    }
+
+    #[test]
+    fn a_script_may_put_pid_and_pane_into_the_body() {
+        let body = json!({"session_id": "s", "hook_event_name": "Stop", "pid": 42, "tmux_pane": "%3"});
+        let seat = |env: Value| {
+            let envelope = draft(body.clone(), env).into_record(EventId(1)).unwrap().envelope;
+            (envelope.pid, envelope.pane)
+        };
+        assert_eq!(seat(json!({})), (Some(42), Some("%3".to_owned())));
+        assert_eq!(seat(json!({"pid": 7, "TMUX_PANE": "%1"})), (Some(7), Some("%1".to_owned())));
     }
 
     #[test]

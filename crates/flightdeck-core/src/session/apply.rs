@@ -125,6 +125,10 @@ impl Session {
         }
         keep(&mut self.transcript_path, facts.transcript_path.as_ref());
         keep(&mut self.entrypoint, event.envelope.entrypoint.as_ref());
+        // Without `agent_id` it is the type that `claude --agent` was started with.
+        if event.agent_id.is_none() {
+            keep(&mut self.agent_type, event.agent_type.as_ref().filter(|name| !name.is_empty()));
+        }
         if event.fired_at >= self.main.changed_at {
             keep(&mut self.cwd, facts.cwd.as_ref());
             keep(&mut self.permission_mode, facts.permission_mode.as_ref());
@@ -176,16 +180,21 @@ impl Session {
         let of_an_ended_turn = late && (!event.envelope.has_fired_at || self.trails_its_turn(event));
         // A slow hook may have a later timestamp than the end of its own turn. That end clears its call too.
         let ended_at = at.max(self.hook_changed_at);
+        let notices_count = !self.turn.tools_reported && self.main.state.is_working();
         let ledger = &mut self.main.ledger;
         match &event.kind {
             EventKind::SessionStarted { source: StartSource::Compact, .. } => {}
             EventKind::SessionStarted { .. } if !late => {
+                self.turn.tools_reported = false;
                 ledger.clear(at);
                 self.children.clear();
                 self.main.before_compaction = None;
             }
             // A message typed ahead leaves running calls alone; any other prompt of a person closes everything open.
-            EventKind::Prompted { by: Prompter::Person, .. } if !late && !typed_ahead => ledger.clear(at),
+            EventKind::Prompted { by: Prompter::Person, .. } if !late && !typed_ahead => {
+                self.turn.tools_reported = false;
+                ledger.clear(at);
+            }
             EventKind::Stopped { .. } | EventKind::StopFailed { .. } if !late => ledger.clear(ended_at),
             EventKind::ToolEnded { outcome: ToolOutcome::Interrupted, .. } if !late => ledger.clear(at),
             EventKind::SessionEnded { .. } if !late => {
@@ -193,12 +202,15 @@ impl Session {
                 self.end_children(at);
             }
             EventKind::Notified(Notice::PermissionNeeded) if !late => {
-                if !ledger.is_blocked() && (ledger.has_open_call() || child_runs) && !child_blocked {
+                let may_wait = ledger.has_open_call() || child_runs || notices_count;
+                if !ledger.is_blocked() && may_wait && !child_blocked {
                     ledger.open_need(Need::loose(NeedKind::Permission, String::new(), at, None));
                 }
             }
             EventKind::PermissionAsked(_) if print_mode && !rules.hold_print => {}
             _ => agent_facts(ledger, event, of_an_ended_turn, None),
         }
+        let reports_tools = matches!(event.kind, EventKind::ToolStarted(_) | EventKind::PermissionAsked(_));
+        self.turn.tools_reported |= reports_tools && !late;
     }
 }

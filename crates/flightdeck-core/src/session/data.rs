@@ -27,6 +27,7 @@ impl Session {
                     self.model_at = at;
                 }
                 if !late && *source != StartSource::Compact {
+                    self.agent_type.clone_from(&event.agent_type);
                     self.start_data(at);
                 }
             }

@@ -30,6 +30,8 @@ pub struct Process {
     pub entrypoint: Option<String>,
     pub cwd: Option<String>,
     pub permission_mode: Option<String>,
+    #[serde(default)]
+    pub agent_type: Option<String>,
     pub main: MainAgent,
     pub children: BTreeMap<AgentId, Child>,
     pub stopped_agents: VecDeque<(AgentId, Timestamp)>,
@@ -100,6 +102,7 @@ impl Process {
             entrypoint: None,
             cwd: None,
             permission_mode: None,
+            agent_type: None,
             main: MainAgent::fresh(),
             children: BTreeMap::new(),
             stopped_agents: VecDeque::new(),

@@ -281,6 +281,7 @@ impl Session {
         swap(&mut self.entrypoint, &mut other.entrypoint);
         swap(&mut self.cwd, &mut other.cwd);
         swap(&mut self.permission_mode, &mut other.permission_mode);
+        swap(&mut self.agent_type, &mut other.agent_type);
         swap(&mut self.main, &mut other.main);
         swap(&mut self.children, &mut other.children);
         swap(&mut self.stopped_agents, &mut other.stopped_agents);

@@ -43,6 +43,9 @@ pub struct Session {
     #[serde(default)]
     pub model_at: Timestamp,
     pub permission_mode: Option<String>,
+    /// The type that `claude --agent` was started with.
+    #[serde(default)]
+    pub agent_type: Option<String>,
     pub main: MainAgent,
     pub children: BTreeMap<AgentId, Child>,
     /// Subagents whose stop was their first event.
@@ -126,6 +129,7 @@ impl Session {
             model: None,
             model_at: Timestamp::default(),
             permission_mode: None,
+            agent_type: None,
             main: MainAgent::fresh(),
             children: BTreeMap::new(),
             stopped_agents: VecDeque::new(),

@@ -22,6 +22,10 @@ pub struct Turn {
     pub first_prompt_id: Option<String>,
     /// How the turn ended, if its own hook reported it.
     pub stopped: Option<IdleReason>,
+    /// A hook reported the start of a tool or a request in this turn. Without one, the registration may have no such hooks, and a
+    /// notification is the only sign of a permission prompt.
+    #[serde(default)]
+    pub tools_reported: bool,
     /// Ids of ended turns: an event without a timestamp is late if it names one of them.
     pub ended_prompts: VecDeque<String>,
     /// When the client wrote the newest interrupt marker into the transcript.

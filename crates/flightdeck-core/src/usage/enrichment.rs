@@ -47,6 +47,8 @@ pub struct Enrichment {
     /// Main and subagents, each message once.
     pub usage: BTreeMap<String, Usage>,
     pub agents: BTreeMap<String, BTreeMap<String, Usage>>,
+    /// The prompt of each subagent, and the times of its first and last line.
+    pub agent_lines: BTreeMap<String, AgentLines>,
     pub model: Option<String>,
     pub model_at: Option<Timestamp>,
     pub context_tokens: Option<u64>,
@@ -94,6 +96,14 @@ pub struct ShellCommand {
     pub at: Option<Timestamp>,
     /// Its output has not been written yet.
     pub runs: bool,
+}
+
+/// What the lines of a subagent's own transcript say about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentLines {
+    pub prompt: Option<String>,
+    pub first_at: Option<Timestamp>,
+    pub last_at: Option<Timestamp>,
 }
 
 /// A prompt in the client's queue.
@@ -190,8 +200,9 @@ impl Fold {
             self.known.first_at = Some(self.known.first_at.map_or(at, |t| t.min(at)));
             self.known.last_at = Some(self.known.last_at.map_or(at, |t| t.max(at)));
         }
-        if from == TranscriptFile::Main {
-            self.known.take_main(line);
+        match from {
+            TranscriptFile::Main => self.known.take_main(line),
+            TranscriptFile::Agent(id) => self.known.take_agent(id, line),
         }
         if let LineKind::Tool(ToolResult { edited: Some(edited), .. }) = &line.kind {
             self.known.take_edit(edited);
@@ -363,6 +374,22 @@ impl Enrichment {
                 }
             }
             LineKind::Tool(_) | LineKind::Other => {}
+        }
+    }
+
+    /// The first prompt in a subagent's file is its task. Later ones are messages to it.
+    fn take_agent(&mut self, id: &str, line: &Line<'_>) {
+        if !self.agent_lines.contains_key(id) && self.agent_lines.len() >= AGENTS_PRICED_MAX {
+            return;
+        }
+        let lines = self.agent_lines.entry(id.to_owned()).or_default();
+        if let Some(at) = line.at {
+            lines.first_at = Some(lines.first_at.map_or(at, |t| t.min(at)));
+            lines.last_at = Some(lines.last_at.map_or(at, |t| t.max(at)));
+        }
+        if let (None, LineKind::Prompt(prompt)) = (&lines.prompt, &line.kind) {
+            lines.prompt =
+                Some(text::lines(prompt, CARD_PROMPT_CHARS_MAX)).filter(|prompt| !prompt.is_empty());
         }
     }
 

@@ -1,6 +1,8 @@
-//! Files around a session: the repository it works in, and the client's list of its tasks.
+//! Files around a session: the repository it works in, the client's list of its tasks, and its notes about subagents.
 //!
 //! Data for the card, stored beside the log: it changes no state.
+
+use std::collections::BTreeMap;
 
 use crate::log::todo::Todo;
 use crate::project::Project;
@@ -10,6 +12,19 @@ pub struct Surroundings {
     pub repository: Option<Repository>,
     /// The client's own list; empty if it has none.
     pub tasks: Vec<Todo>,
+    /// What the client wrote about each subagent, by its id.
+    pub agents: BTreeMap<String, AgentNote>,
+}
+
+/// The note beside a subagent's transcript (`agent-<id>.meta.json`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentNote {
+    /// Empty for a helper of the client, which is no subagent of the person.
+    pub agent_type: String,
+    pub description: Option<String>,
+    /// The call of the main agent that started it.
+    pub tool_use_id: Option<String>,
+    pub finished: bool,
 }
 
 /// The repository of the working directory, read from its files.

@@ -3,20 +3,21 @@
 use serde::{Deserialize, Serialize};
 
 use crate::approval::card::AskCard;
-use crate::ids::{AgentId, SessionId};
+use crate::ids::SessionId;
 use crate::log::event::Background;
 use crate::log::record::Source;
 use crate::log::todo::Todo;
 use crate::rules::Rules;
 use crate::session::agent::AgentState;
 use crate::session::state_name::{Group, StateName};
-use crate::session::{Child, Failure, Parking, Seat, Session, Shown};
+use crate::session::{Failure, Parking, Seat, Session, Shown};
 use crate::time::Timestamp;
 use crate::usage::amounts::{Cache, CacheStatus, Context, Cost, Tokens};
 use crate::usage::enrichment::Summary;
 use crate::usage::status_line;
 use crate::usage::surroundings::Repository;
 use crate::view::lens::{self, FleetStatus, Role, StatusKind, TerminalInput};
+use crate::view::sub_agents::{self, SubAgentCard};
 use crate::view::waiting::{self, WaitingCard};
 
 /// One session as viewers see it. Fields may be added; these names stay.
@@ -40,6 +41,9 @@ pub struct Card {
     pub last_user_message: Option<String>,
     pub model: Option<String>,
     pub permission_mode: Option<String>,
+    /// The type that `claude --agent` was started with.
+    #[serde(default)]
+    pub agent_type: Option<String>,
     pub agent_state: StateCard,
     pub status: StatusCard,
     /// What can be typed into its terminal now; `None` if no terminal is known.
@@ -161,33 +165,6 @@ pub struct Rank {
     pub waiting: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "SubAgent"))]
-pub struct SubAgentCard {
-    pub id: AgentId,
-    #[serde(rename = "type")]
-    pub agent_type: String,
-    pub state: SubAgentState,
-    pub label: String,
-    pub started_at: Timestamp,
-    pub ended_at: Option<Timestamp>,
-    /// From its own transcript.
-    #[serde(default)]
-    pub tokens: Option<Tokens>,
-    #[serde(default)]
-    pub cost: Option<Cost>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub enum SubAgentState {
-    Working,
-    Blocked,
-    Done,
-    Failed,
-}
-
 pub fn card(session: &Session, rules: &Rules) -> Card {
     let state = StateName::of(&session.shown.state);
     let (kind, detail, reason) = lens::status(&session.shown.state);
@@ -198,6 +175,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
     let seat = seat(session, rules);
     let said = session.last_said.clone().or_else(|| known?.last_answer.clone());
     let waiting = waiting::waiting(session, said.as_deref());
+    let turn_started_at = session.turn.started_at.or_else(|| known?.last_prompt_at);
     Card {
         id: session.id.clone(),
         continues: session.continues.clone(),
@@ -214,6 +192,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         last_user_message: last_user_message(session),
         model: model(session),
         permission_mode: session.permission_mode.clone(),
+        agent_type: session.agent_type.clone(),
         agent_state: StateCard {
             group: state.group(),
             state,
@@ -225,7 +204,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         },
         status: StatusCard { kind, detail, reason },
         fleet_status: lens::fleet_status(state, session.seen),
-        rank: rank(session, state, cache.status, waiting.as_ref()),
+        rank: rank(session, state, cache.status, turn_started_at, waiting.as_ref()),
         quiet_since: session.quiet_since,
         stale: session.stale,
         seen: session.seen,
@@ -233,13 +212,13 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         started_at: session.started_at,
         last_activity_at: session.last_activity_at,
         turn_count: session.turn.count,
-        current_turn_started_at: session.turn.started_at.or_else(|| known?.last_prompt_at),
+        current_turn_started_at: turn_started_at,
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
         tokens: known.map(|k| Tokens::of(k.usage.values())),
         cost: status_line::cost(line, told.map(|t| Cost::of(&t.bill))),
         context: status_line::context(line, told.and_then(context), told.and_then(|t| t.known.model_at)),
         cache,
-        sub_agents: sub_agents(session),
+        sub_agents: sub_agents::cards(session),
         progress_items: progress(session),
         background: background(session),
         queued_prompts: queued_prompts(session),
@@ -414,42 +393,9 @@ fn current_activity(session: &Session) -> Option<String> {
     command.filter(|_| session.main.state.is_working()).or_else(label)
 }
 
-/// Oldest first, so that the order is stable when one ends.
-fn sub_agents(session: &Session) -> Vec<SubAgentCard> {
-    let mut cards: Vec<_> =
-        session.children.iter().map(|(id, child)| sub_agent(session, id, child)).collect();
-    cards.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
-    cards
-}
-
-fn sub_agent(session: &Session, id: &AgentId, child: &Child) -> SubAgentCard {
-    let foremost = child.ledger.foremost();
-    let told = session.enrichment.as_deref();
-    let (state, label) = match (child.ended_at, foremost) {
-        (Some(_), _) if child.failed.is_some() => (SubAgentState::Failed, failed_label(child)),
-        (Some(_), _) => (SubAgentState::Done, "Done".to_owned()),
-        (None, Some(need)) => (SubAgentState::Blocked, lens::label(&AgentState::Blocked(need.clone()))),
-        (None, None) => (SubAgentState::Working, lens::label(&child.state)),
-    };
-    SubAgentCard {
-        id: id.clone(),
-        agent_type: child.agent_type.clone(),
-        state,
-        label,
-        started_at: child.started_at,
-        ended_at: child.ended_at,
-        tokens: told.and_then(|t| Some(Tokens::of(t.known.agents.get(id.as_str())?.values()))),
-        cost: told.and_then(|t| t.agents.get(id.as_str())).map(Cost::of),
-    }
-}
-
-fn failed_label(child: &Child) -> String {
-    format!("{} failed: {}", child.agent_type, child.failed.as_deref().unwrap_or("unknown"))
-}
-
 /// Needs You: cache tier, urgency, recency (or urgency first, or what blocks or asks for the longest time). Running: newest
 /// turn first. Done: newest end first.
-fn rank(session: &Session, state: StateName, cache: CacheStatus, waiting: Option<&WaitingCard>) -> Rank {
+fn rank(session: &Session, state: StateName, cache: CacheStatus, turn_started_at: Option<Timestamp>, waiting: Option<&WaitingCard>) -> Rank {
     let newest_first =
         |at: Timestamp| format!("{:013}", 9_999_999_999_999_i64 - at.as_millis().min(9_999_999_999_999));
     let id = session.id.get(..8).unwrap_or(&session.id);
@@ -467,7 +413,7 @@ fn rank(session: &Session, state: StateName, cache: CacheStatus, waiting: Option
         group => {
             let at = match group {
                 Group::Done => session.ended_at.unwrap_or(session.last_activity_at),
-                _ => session.turn.started_at.unwrap_or(session.last_activity_at),
+                _ => turn_started_at.unwrap_or(session.last_activity_at),
             };
             let rank = format!("{}-{id}", newest_first(at));
             Rank { default: rank.clone(), urgency: rank.clone(), waiting: rank }

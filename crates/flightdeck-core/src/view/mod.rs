@@ -5,6 +5,8 @@ pub mod card;
 pub mod explain;
 pub mod fleet_history;
 pub mod lens;
+pub mod policy_test;
+pub mod sub_agents;
 pub mod timeline;
 pub mod waiting;
 

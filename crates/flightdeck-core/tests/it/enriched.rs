@@ -2,9 +2,11 @@
 
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::rules::Rules;
+use flightdeck_core::time::Millis;
 use flightdeck_core::usage::amounts::CacheStatus;
 use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
 use flightdeck_core::usage::price::PriceTable;
+use flightdeck_core::usage::surroundings::{AgentNote, Surroundings};
 use serde_json::{Value, json};
 
 use crate::registry::tell_all;
@@ -39,6 +41,82 @@ fn a_card_shows_its_numbers_and_its_state_stays_what_the_hooks_said() {
     assert_eq!(after.last_assistant_text.as_deref(), Some("Done."));
     assert_eq!(fleet.enrich(&"s".into(), summary(&[answer("1.5", "claude-sonnet-4-5-20250929")])), []);
     assert_eq!(fleet.enrich(&"unknown".into(), summary(&[])), []);
+}
+
+fn note(agent_type: &str, finished: bool) -> AgentNote {
+    AgentNote {
+        agent_type: agent_type.into(),
+        description: Some("Count files".into()),
+        tool_use_id: Some("toolu_1".into()),
+        finished,
+    }
+}
+
+/// Transcripts of two subagents that began at these seconds, with the client's notes.
+fn with_agents(agents: &[(&str, &str, bool)]) -> Summary {
+    let mut fold = Fold::default();
+    for (id, second, _) in agents {
+        let line = |kind: &str, at: String| json!({"type": kind, "timestamp": at, "message": {"content": "please count"}});
+        let first = line("user", at(second).to_string());
+        let last = line("system", (at(second) + Millis::seconds(3)).to_string());
+        for line in [first, last] {
+            fold.take(TranscriptFile::Agent(id), line.to_string().as_bytes());
+        }
+    }
+    let notes = agents.iter().map(|(id, _, finished)| ((*id).to_owned(), note("Explore", *finished)));
+    let around = Surroundings { agents: notes.collect(), ..Surroundings::default() };
+    Summary { around, ..Summary::of(fold.known().clone(), PriceTable::shipped()) }
+}
+
+#[test]
+fn subagents_that_only_the_transcripts_know_are_on_the_card() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=go\n9 SubagentStart agent_id=told agent_type=Plan");
+    fleet
+        .enrich(&"s".into(), with_agents(&[("told", "9", false), ("seen", "5", false), ("over", "4", true)]));
+    let shown = |fleet: &Fleet| -> Vec<String> {
+        let agents = card(fleet, "s").sub_agents;
+        agents.iter().map(|a| format!("{} {} {:?} {:?}", a.id, a.agent_type, a.state, a.ended_at)).collect()
+    };
+    let over = format!("over Explore Done {:?}", Some(at("7")));
+    assert_eq!(shown(&fleet), [over.as_str(), "seen Explore Working None", "told Plan Working None"]);
+    let agents = card(&fleet, "s").sub_agents;
+    let told = agents.last().unwrap();
+    assert_eq!(
+        (told.description.as_deref(), told.tool_use_id.as_deref()),
+        (Some("Count files"), Some("toolu_1"))
+    );
+    assert_eq!(told.prompt.as_deref(), Some("please count"));
+    // At rest none of them runs, and the next process of the session has none of them.
+    tell(&mut fleet, "20 SubagentStop agent_id=told agent_type=Plan\n21 Stop");
+    assert!(card(&fleet, "s").sub_agents.iter().all(|agent| agent.ended_at.is_some()));
+    tell(&mut fleet, "30 SessionStart source=resume");
+    assert_eq!(card(&fleet, "s").sub_agents, []);
+}
+
+#[test]
+fn a_subagent_without_a_note_is_shown_and_a_helper_of_the_client_is_not() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "1 UserPromptSubmit prompt=go");
+    let mut told = with_agents(&[("a1b2", "5", false), ("acompact-3f", "6", false), ("a3", "7", false)]);
+    told.around.agents = std::collections::BTreeMap::from([("a3".to_owned(), AgentNote::default())]);
+    fleet.enrich(&"s".into(), told);
+    let agents = card(&fleet, "s").sub_agents;
+    let shown: Vec<_> =
+        agents.iter().map(|a| (a.id.as_str(), a.agent_type.as_str(), a.prompt.as_deref())).collect();
+    assert_eq!(shown, [("a1b2", "subagent", Some("please count"))]);
+}
+
+#[test]
+fn running_is_ordered_by_the_turn_start_that_the_card_shows() {
+    let mut fleet = Fleet::new(Rules::default());
+    // A session that was found without hooks, busy since long, and one that got its prompt before the other's.
+    tell(&mut fleet, "50 PreToolUse tool_name=Bash tool_use_id=a\n40 UserPromptSubmit prompt=x session_id=b");
+    let prompt = json!({"type": "user", "timestamp": at("10").to_string(), "message": {"content": "go"}});
+    fleet.enrich(&"s".into(), summary(&[prompt]));
+    let (a, b) = (card(&fleet, "s"), card(&fleet, "b"));
+    assert_eq!(a.current_turn_started_at, Some(at("10")));
+    assert!(b.rank.default < a.rank.default, "the newest turn is on top");
 }
 
 #[test]

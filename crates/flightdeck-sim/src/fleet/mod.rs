@@ -37,6 +37,9 @@ pub struct FleetConfig {
     pub history_ms: u64,
     /// 1.0 is a realistic day; 10.0 is ten times as busy.
     pub speed: f64,
+    /// Shortest time, in milliseconds of the wall clock, that a request waits before its terminal answers it. Longer waits make
+    /// asking rarer, so that the fleet still moves.
+    pub answer_ms_min: u64,
     /// An async hook arrives up to this long after it fired. 0: in order.
     pub jitter_ms: u64,
     /// Home folder of the simulated person.
@@ -54,6 +57,7 @@ impl Default for FleetConfig {
             start_ms: 1_794_700_800_000,
             history_ms: 0,
             speed: 1.0,
+            answer_ms_min: 0,
             // Captures with async hooks and a busy machine: events 20 ms apart arrived in either order.
             jitter_ms: 60,
             home: "/home/dev".into(),

@@ -34,6 +34,8 @@ const ARRIVE_MS: u64 = 45_000;
 const EMPTY_SEAT_MS: RangeInclusive<u64> = 20_000..=180_000;
 /// Turns before the person closes the session.
 const TURNS: RangeInclusive<u64> = 8..=40;
+/// How much rarer a request is where it waits for a person: the usual simulated terminal answers after a dozen seconds.
+const ASKS_RARER: u64 = 3;
 /// Pieces of work in one turn.
 const PIECES: RangeInclusive<u64> = 2..=9;
 
@@ -125,7 +127,7 @@ impl Seat {
         templates: &[Template],
         config: &FleetConfig,
     ) -> Vec<SimEvent> {
-        let at_once = FleetConfig { speed: f64::INFINITY, jitter_ms: 0, ..config.clone() };
+        let at_once = FleetConfig { speed: f64::INFINITY, answer_ms_min: 0, jitter_ms: 0, ..config.clone() };
         self.sit_down();
         if let Some(session) = &mut self.session {
             session.id = session_id;
@@ -170,16 +172,21 @@ impl Seat {
     fn play(&mut self, roles: &[Role], templates: &[Template], config: &FleetConfig) -> Vec<SimEvent> {
         let mut events = Vec::new();
         for role in roles {
-            let template = self.choose(*role, templates);
+            let template = self.choose(*role, templates, config);
             self.perform(template, config, &mut events);
         }
         events
     }
 
-    fn choose<'a>(&mut self, role: Role, templates: &'a [Template]) -> &'a Template {
+    fn choose<'a>(&mut self, role: Role, templates: &'a [Template], config: &FleetConfig) -> &'a Template {
         let mode = self.session.as_ref().map_or("default", |s| s.mode);
+        let rarer = if config.answer_ms_min > 0 { ASKS_RARER } else { 1 };
+        let weight = |t: &Template| {
+            let weight = weight(&t.name, mode);
+            if t.asks() { weight } else { weight * rarer }
+        };
         let fitting: Vec<(&Template, u64)> =
-            templates.iter().filter(|t| t.role == role).map(|t| (t, weight(&t.name, mode))).collect();
+            templates.iter().filter(|t| t.role == role).map(|t| (t, weight(t))).collect();
         let mut ticket = self.rng.between(1, fitting.iter().map(|(_, w)| w).sum());
         for (template, weight) in &fitting {
             if ticket <= *weight {
@@ -294,7 +301,8 @@ impl Seat {
 /// One step at its time; the clock advances by the step's gap.
 fn fire(step: &Step, facts: &mut Facts<'_>, clock_ms: &mut f64, env: &Map, config: &FleetConfig) -> SimEvent {
     let gap = range_of(step.wait).map_or(step.gap_ms, |range| facts.rng.skewed(*range.start(), *range.end()));
-    *clock_ms += gap as f64 / config.speed;
+    let at_least = if step.wait == Wait::Answer { config.answer_ms_min } else { 0 };
+    *clock_ms += at_least as f64 + gap as f64 / config.speed;
     let payload = facts.fill(&step.payload);
     let sync = SYNC.iter().any(|name| payload.get("hook_event_name").is_some_and(|n| n == name));
     let slowest = if sync { *SPAWN_MS.end() } else { config.jitter_ms.max(*SPAWN_MS.end()) };

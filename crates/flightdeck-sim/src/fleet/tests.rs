@@ -117,6 +117,34 @@ fn at_any_minute_some_ask_and_most_run() {
 }
 
 #[test]
+fn a_fleet_that_waits_for_a_person_still_moves() {
+    let wait = 120_000;
+    for speed in [1.0, 8.0] {
+        let config =
+            FleetConfig { history_ms: 600_000, answer_ms_min: wait as u64, speed, ..FleetConfig::default() };
+        let start = config.start_ms;
+        let mut fleet = Fleet::new(config);
+        let mut asked = 0;
+        let mut events = Vec::new();
+        while fleet.next_at().is_some_and(|at| at < start + 1_800_000) {
+            let event = fleet.next().unwrap();
+            if event.asks() {
+                assert!(fleet.waits_until(&event, event.at_ms + wait - 100), "{:?}", event.payload);
+                asked += 1;
+            }
+            events.push(event);
+        }
+        assert!(asked > 50, "{asked}");
+        for minute in (0..30).step_by(5) {
+            let seen = glance(&events, start + minute * 60_000);
+            println!("speed {speed}, minute {minute}: {seen:?}");
+            let of = |what| seen.get(what).copied().unwrap_or(0);
+            assert!(of("asks") + of("permission") >= 3 && of("runs") >= 6, "{seen:?}");
+        }
+    }
+}
+
+#[test]
 fn async_hooks_overtake_each_other_and_without_jitter_they_do_not() {
     let overtaken = |jitter_ms| {
         let events = some(FleetConfig { jitter_ms, ..FleetConfig::default() }, 6_000);

@@ -41,7 +41,7 @@ impl Handle<AnswerAsk> for App {
 }
 
 impl App {
-    async fn find_ask(&self, ask_id: &AskId) -> Result<KnownAsk, AskError> {
+    pub(super) async fn find_ask(&self, ask_id: &AskId) -> Result<KnownAsk, AskError> {
         self.engine.find_ask(ask_id).await?.ok_or_else(|| AskError::Unknown(ask_id.clone()))
     }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flightdeck_core::usage::totals::Indexing;
 use flightdeck_protocol::daemon::{
-    DaemonStatus, GetHealth, GetOpenApi, GetStatus, HealthReport, OpenApi, Ping, Pong,
+    ConfigReport, DaemonStatus, GetHealth, GetOpenApi, GetStatus, HealthReport, OpenApi, Ping, Pong,
 };
 use flightdeck_protocol::hooks::{GetHookStatus, HookStatus, SpoolStatus};
 use flightdeck_protocol::openapi;
@@ -59,6 +59,7 @@ impl Handle<GetStatus> for App {
             store_bytes: self.store.size_bytes().await.unwrap_or(0),
             history: self.history.progress(),
             hooks: self.hook_status().await,
+            config: self.config_report(),
         };
         Ok(status.into())
     }
@@ -112,6 +113,11 @@ impl App {
 
     pub fn health_report(&self) -> HealthReport {
         HealthReport::new(self.health.reasons())
+    }
+
+    fn config_report(&self) -> ConfigReport {
+        let (problem, needs_restart) = self.config.report();
+        ConfigReport { problem, needs_restart }
     }
 
     async fn hook_status(&self) -> HookStatus {

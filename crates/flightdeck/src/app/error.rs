@@ -54,6 +54,9 @@ pub enum Unavailable {
     NotStored(#[from] NotStored),
     #[error("cannot write the answer: {0}")]
     Json(#[from] serde_json::Error),
+    /// `config.toml` has a mistake or cannot be written.
+    #[error("{0}")]
+    Config(std::io::Error),
 }
 
 /// `?` on each cause of [`Unavailable`], in use cases of both error types.

@@ -2,7 +2,7 @@
 
 use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::{Record, Verbatim};
-use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_core::wire::hook::{HookDraft, rename_camel_case};
 use flightdeck_core::wire::status_line;
 use flightdeck_protocol::hooks::StatusLineReply;
 use serde_json::{Map, Value};
@@ -43,7 +43,8 @@ impl App {
     /// Holds the hook if its event asks something, appends the event, and lets the policy answer.
     pub async fn receive_hook(&self, hook: IncomingHook) -> Result<ReceivedHook, AppError> {
         let IncomingHook { mut draft, mut verbatim, waits } = hook;
-        if draft.add_unknown_name() {
+        // The bytes as they were sent have other keys then.
+        if rename_camel_case(&mut draft.payload) | draft.add_unknown_name() {
             verbatim = Verbatim::default();
         }
         let rules = self.hold_rules_for(waits, &draft);
@@ -52,7 +53,7 @@ impl App {
         let mut record = Record { verbatim, ..record };
         let hold = rules.and_then(|rules| self.holds.open(&mut record, &rules, &self.engine));
         // Evaluated before the append, which consumes the record.
-        let by_policy = hold.as_ref().and_then(|_| self.policy.answer(&record));
+        let by_policy = hold.as_ref().and_then(|_| self.config.current().policy.answer(&record));
         let appended = match self.engine.append(vec![record]).await {
             Ok(appended) => appended,
             Err(error) => {
@@ -78,8 +79,8 @@ impl App {
     fn hold_rules_for(&self, waits: HookWaits, draft: &HookDraft) -> Option<HoldRules> {
         match waits {
             HookWaits::No => None,
-            HookWaits::AsConfigured => Some(self.hold_rules),
-            HookWaits::UntilTimeout => Some(self.hold_rules.until_timeout(draft.hold_timeout_s())),
+            HookWaits::AsConfigured => Some(self.hold_rules_now()),
+            HookWaits::UntilTimeout => Some(self.hold_rules_now().until_timeout(draft.hold_timeout_s())),
         }
     }
 

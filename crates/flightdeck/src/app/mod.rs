@@ -18,7 +18,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use flightdeck_core::approval::policy::Policy;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::{Record, Source};
@@ -33,6 +32,7 @@ use self::holds::HeldHooks;
 pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
 use self::registration::Registrar;
 use crate::clock;
+use crate::config::live::LiveConfig;
 use crate::engine::changes::SubscribeFrom;
 pub use crate::engine::changes::Subscription;
 use crate::engine::{EngineHandle, Stopped};
@@ -56,8 +56,8 @@ pub struct App {
     pub(crate) prices: Arc<PriceTable>,
     pub(crate) holds: Arc<HeldHooks>,
     pub(crate) hold_rules: HoldRules,
-    /// The policy of config.toml at the start of the daemon.
-    pub(crate) policy: Arc<Policy>,
+    /// The person's settings, read again when the file changes.
+    pub(crate) config: Arc<LiveConfig>,
     pub(crate) terminals: Arc<Terminals>,
 }
 
@@ -67,6 +67,18 @@ pub trait Handle<R: Request> {
 }
 
 impl App {
+    /// Which hooks are held, as the settings say now. `hold_print` also decides what the fold shows, so it stays.
+    pub fn hold_rules_now(&self) -> HoldRules {
+        match self.config.changed() {
+            Some(config) => HoldRules {
+                agents: config.hold_agents,
+                elicitation: config.hold_elicitation,
+                ..self.hold_rules
+            },
+            None => self.hold_rules,
+        }
+    }
+
     /// Every change of the board from now on, after a snapshot or what the viewer missed since `last_event_id`.
     pub async fn subscribe(&self, last_event_id: Option<String>) -> Result<Subscription, Stopped> {
         self.engine.subscribe(SubscribeFrom::last_event_id(last_event_id)).await

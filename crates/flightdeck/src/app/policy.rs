@@ -1,14 +1,22 @@
 //! The policy: its answers take the same way as a person's, and the first answer wins.
 
+use std::sync::Arc;
+
 use flightdeck_core::approval::answer::Answer;
+use flightdeck_core::approval::policy::{Request, Rule, suggested_rules};
 use flightdeck_core::ids::AskId;
 use flightdeck_core::log::approvals::ANSWERED;
 use flightdeck_core::log::record::Record;
+use flightdeck_core::view::policy_test::{PolicyReport, PolicyTest};
 use flightdeck_core::wire::hook_name::HookName;
-use flightdeck_protocol::policy::{GetPolicyHistory, PolicyEvent, PolicyHistory};
+use flightdeck_protocol::policy::{
+    AddRule, GetPolicyHistory, PolicyEvent, PolicyHistory, PreviewRule, RuleAdded, RuleSuggestions,
+    SuggestRules,
+};
 
-use super::{App, AppError, AskError, Handle, Reply};
-use crate::store::EventsNamed;
+use super::{App, AppError, AskError, Handle, Reply, Unavailable};
+use crate::config::add_rule::AddRuleError;
+use crate::store::{EventPage, EventsNamed};
 
 impl App {
     /// In a task of its own: the hook is first told that it is held.
@@ -28,11 +36,70 @@ impl App {
     }
 }
 
+impl App {
+    async fn policy_events(&self, after_seq: u64) -> Result<EventPage, AppError> {
+        let names = [HookName::PermissionRequest.as_str(), ANSWERED];
+        Ok(self.store.events_named(EventsNamed { names, after_seq }).await?)
+    }
+}
+
+impl Handle<SuggestRules> for App {
+    async fn handle(&self, request: SuggestRules) -> Result<Reply<RuleSuggestions>, AppError> {
+        let ask = self.find_ask(&request.ask_id).await?;
+        let record = self.store.event(ask.seq).await?;
+        let rules = record.as_ref().and_then(Request::from_record).map(|asked| suggested_rules(&asked));
+        let enabled = self.config.current().policy.enabled;
+        Ok(RuleSuggestions { enabled, rules: rules.unwrap_or_default() }.into())
+    }
+}
+
+impl Handle<PreviewRule> for App {
+    async fn handle(&self, request: PreviewRule) -> Result<Reply<PolicyReport>, AppError> {
+        let rule = Rule::try_from(request.rule).map_err(AppError::Invalid)?;
+        let present = self.config.current().policy.clone();
+        let mut test = PolicyTest::of_new_rule(present, rule, self.hold_rules_now());
+        let mut after = Some(0);
+        while let Some(seq) = after {
+            let page = self.policy_events(seq).await?;
+            after = page.next;
+            let recent =
+                page.records.iter().filter(|r| request.since.is_none_or(|since| r.received_at >= since));
+            recent.for_each(|record| test.add(record));
+        }
+        Ok(test.report().into())
+    }
+}
+
+impl Handle<AddRule> for App {
+    async fn handle(&self, request: AddRule) -> Result<Reply<RuleAdded>, AppError> {
+        let rule = Rule::try_from(request.rule.clone()).map_err(AppError::Invalid)?;
+        let live = Arc::clone(&self.config);
+        let written = tokio::task::spawn_blocking(move || live.add_rule(&request.rule, request.enable)).await;
+        let added =
+            written.map_err(std::io::Error::other).map_err(Unavailable::Config)?.map_err(not_written)?;
+        let policy = &self.config.current().policy;
+        tracing::info!(%rule, added, enabled = policy.enabled, "a rule was added to the policy");
+        Ok(RuleAdded {
+            rule: rule.to_string(),
+            added,
+            enabled: policy.enabled,
+            rules: policy.rules.len(),
+            path: self.config.path().display().to_string(),
+        }
+        .into())
+    }
+}
+
+fn not_written(error: AddRuleError) -> AppError {
+    match error {
+        AddRuleError::Refused { why } => AppError::Invalid(why),
+        error => Unavailable::Config(std::io::Error::other(error.to_string())).into(),
+    }
+}
+
 impl Handle<GetPolicyHistory> for App {
     async fn handle(&self, request: GetPolicyHistory) -> Result<Reply<PolicyHistory>, AppError> {
-        let names = [HookName::PermissionRequest.as_str(), ANSWERED];
-        let wanted = EventsNamed { names, after_seq: request.after.unwrap_or(0) };
-        let page = self.store.events_named(wanted).await?;
+        let page = self.policy_events(request.after.unwrap_or(0)).await?;
         let events = page.records.into_iter().map(policy_event).collect();
         Ok(PolicyHistory { events, next_after: page.next }.into())
     }

@@ -92,6 +92,12 @@ impl Registrar {
         })
     }
 
+    /// Notes about earlier tools whose hooks also send to this daemon.
+    pub fn doubled(&self) -> Vec<String> {
+        let found = self.file.predecessors(self.registration.port).unwrap_or_default();
+        found.into_iter().filter(|found| found.doubles).map(|found| found.to_string()).collect()
+    }
+
     /// Compares with what we would write for the way of the registered hooks, so that http hooks are no drift.
     fn compare(&self) -> Result<Status, SettingsError> {
         self.file.status(&self.registration.clone().as_installed(self.file.installed()?))

@@ -7,25 +7,27 @@ use anyhow::{Context, bail};
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question};
 use flightdeck_core::approval::form::{FieldType, field_type};
-use flightdeck_core::approval::resolution::{AnsweredBy, NeedKind};
-use flightdeck_core::time::Timestamp;
+use flightdeck_core::approval::resolution::AnsweredBy;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::wire::clip::has_clipped_field;
 use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
 use serde_json::{Map, Value};
 
-use super::lookup::board_cards;
+use super::ask_text::{PART_ONLY, in_full, is_cut, plain, possible_answers, summary};
+use super::line::column;
+use super::lookup::{board_cards, keep_waiting, named};
 use super::{draw, out::Out};
 use crate::client::Client;
 use crate::clock;
 use crate::paths::Paths;
 
-/// Longest summary of a request in the list.
-const SUMMARY_CHARS_MAX: usize = 100;
+/// The width of a project's name in the list.
+const PROJECT_COLUMNS: usize = 16;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct AnswerArgs {
-    /// The session's id (or its start), or the id of a request; without it, all open requests are listed
+    /// The session (the start of its id, its seat or its pid), `next` for the most urgent request, or the id of a request;
+    /// without it, all open requests are listed
     target: Option<String>,
     /// The decision; without it, the request is printed
     #[arg(value_enum)]
@@ -134,27 +136,25 @@ fn confirm(ask: &AskCard, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-const PART_ONLY: &str = "Only a part of it is in the log; its terminal shows all of it";
-
-/// Whether even the log has only a part of the request.
-fn is_cut(ask: &AskCard) -> bool {
-    let whole = ask.tool_input.as_ref().is_some_and(|input| !has_clipped_field(input));
-    ask.kind != NeedKind::Elicitation && !whole
+fn open_asks<'a>(cards: impl IntoIterator<Item = &'a Card>) -> impl Iterator<Item = (&'a Card, &'a AskCard)> {
+    let open =
+        |card: &'a Card| card.asks.iter().filter(|ask| ask.resolution.is_none()).map(move |ask| (card, ask));
+    cards.into_iter().flat_map(open)
 }
 
-fn open_asks(cards: &[Card]) -> impl Iterator<Item = (&Card, &AskCard)> {
-    cards
-        .iter()
-        .flat_map(|card| card.asks.iter().filter(|a| a.resolution.is_none()).map(move |ask| (card, ask)))
-}
-
-/// A request by its id, or the only open request of a session.
+/// A request by its id, the only open request of a session, or the first one of the session that needs the person most.
 fn find_ask<'a>(cards: &'a [Card], target: &str) -> anyhow::Result<&'a AskCard> {
     // An ended request is found too: the daemon then says how it ended.
     if let Some(ask) = cards.iter().flat_map(|card| &card.asks).find(|ask| ask.id == target) {
         return Ok(ask);
     }
-    let of_session: Vec<_> = open_asks(cards).filter(|(card, _)| card.id.starts_with(target)).collect();
+    if target == "next" {
+        let mut waiting: Vec<&Card> = cards.iter().collect();
+        keep_waiting(&mut waiting, false);
+        let first = open_asks(waiting).map(|(_, ask)| ask).next();
+        return first.context("no session waits for an answer");
+    }
+    let of_session: Vec<_> = open_asks(named(cards, target)).collect();
     match of_session.as_slice() {
         [(_, one)] => Ok(one),
         [] => bail!("{target} has no open request: `flightdeck answer` lists all open requests"),
@@ -174,97 +174,15 @@ fn list(cards: &[Card], json: bool, out: &mut Out) -> anyhow::Result<u8> {
     }
     for (card, ask) in open.iter().filter(|_| !json) {
         let place = if ask.answerable { "" } else { "  (answer in the terminal)" };
-        let project = &card.project.name;
-        writeln!(out, "{}  {:<16} {}{place}", short(&card.id), project, summary(ask))?;
+        let project = column(out, &card.project.name, PROJECT_COLUMNS);
+        let seat = card.seat.name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
+        writeln!(out, "{}  {project}  {seat}{}{place}", short(&card.id), summary(ask))?;
     }
     Ok(u8::from(open.is_empty()))
 }
 
 fn short(id: &str) -> &str {
     id.get(..8).unwrap_or(id)
-}
-
-fn summary(ask: &AskCard) -> String {
-    let tool = ask.tool_name.as_deref().unwrap_or("input");
-    let input = |name: &str| ask.tool_input.as_ref().and_then(|i| i.get(name)?.as_str()).map(first_line);
-    match ask.kind {
-        NeedKind::Permission => {
-            match input("command").or_else(|| input("file_path")).or_else(|| input("url")) {
-                Some(what) => format!("{tool}: {what}"),
-                None => tool.to_owned(),
-            }
-        }
-        NeedKind::Question => {
-            let first = ask.questions.iter().flatten().next();
-            first.map_or("a question".to_owned(), |q| first_line(&q.question))
-        }
-        NeedKind::Plan => "plan ready".to_owned(),
-        NeedKind::Elicitation => ask.message.as_deref().map_or("a form".to_owned(), first_line),
-    }
-}
-
-fn first_line(text: &str) -> String {
-    flightdeck_core::text::one_line(text.lines().next().unwrap_or_default(), SUMMARY_CHARS_MAX)
-}
-
-/// Removes control characters, so that no text can move this terminal's cursor.
-fn plain(text: &str) -> String {
-    flightdeck_core::text::plain(text)
-}
-
-/// The whole request, and the possible answers.
-fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
-    let mut text = format!("{}\n", draw::paint(out, "1", &summary(ask)));
-    match ask.kind {
-        NeedKind::Permission => {
-            let input = serde_json::to_string_pretty(&ask.tool_input).unwrap_or_default();
-            text += &format!("{}\n", plain(&input));
-            for (n, suggestion) in ask.suggestions.iter().enumerate() {
-                text += &format!("  --always {}  {}\n", n + 1, plain(&suggestion.to_string()));
-            }
-            if let Some(why) = &ask.caution {
-                text +=
-                    &format!("{}\n", draw::paint(out, "31;1", &format!("  {why}: this cannot be undone")));
-            }
-        }
-        NeedKind::Question => {
-            for question in ask.questions.iter().flatten() {
-                text += &format!("{}\n", plain(&question.question));
-                for (n, option) in question.options.iter().enumerate() {
-                    let why = option.description.as_deref().map(first_line).unwrap_or_default();
-                    text +=
-                        &format!("  {}  {}  {}\n", n + 1, plain(&option.label), draw::paint(out, "2", &why));
-                }
-            }
-        }
-        NeedKind::Plan => {
-            text += &format!("{}\n", plain(ask.plan().unwrap_or_default()));
-        }
-        NeedKind::Elicitation => {
-            let schema = serde_json::to_string_pretty(&ask.requested_schema).unwrap_or_default();
-            text += &format!("{}\n", plain(&schema));
-        }
-    }
-    text += &format!("  {}\n", possible_answers(ask.kind));
-    if is_cut(ask) {
-        text += &format!("{}\n", draw::paint(out, "31;1", &format!("  {PART_ONLY}")));
-    }
-    match ask.expires_at {
-        Some(until) if ask.answerable => text + &format!("  {} left\n", draw::duration(until - now)),
-        _ => text + "  only the terminal can answer this\n",
-    }
-}
-
-/// The arguments that answer this kind of request.
-fn possible_answers(kind: NeedKind) -> &'static str {
-    match kind {
-        NeedKind::Permission => "allow | deny [--message WHY] [--interrupt]",
-        NeedKind::Question => {
-            "--pick N or your own words, once per question; `--pick 1,3` where several may be chosen"
-        }
-        NeedKind::Plan => "allow [--mode acceptEdits] | deny --message WHY",
-        NeedKind::Elicitation => "allow --field NAME=VALUE | deny | cancel",
-    }
 }
 
 fn answer(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Answer> {
@@ -350,8 +268,6 @@ fn fields(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Map<String, Value>
 mod tests {
     use super::*;
     use flightdeck_core::approval::card::QuestionOption;
-    use flightdeck_core::wire::clip;
-    use serde_json::json;
 
     fn question(labels: &[&str]) -> Question {
         let option = |label: &&str| QuestionOption { label: (*label).to_owned(), description: None };
@@ -370,19 +286,5 @@ mod tests {
         for none in ["5", "0", "1,5"] {
             assert!(picked(none).unwrap_err().starts_with("there is no option"), "{none}");
         }
-    }
-
-    #[test]
-    fn a_shortened_request_is_known_by_its_mark() {
-        let cut = |mut input: Value, bytes: usize| {
-            let map = input.as_object_mut().unwrap();
-            clip::shorten(map, bytes);
-            has_clipped_field(map)
-        };
-        let many: Vec<u32> = (0..3000).collect();
-        assert!(!cut(json!({ "content": "short", "deep": { "list": [1, 2] } }), 1000));
-        assert!(cut(json!({ "content": "x".repeat(5000) }), 1000));
-        assert!(cut(json!({ "deep": { "list": many } }), 8000));
-        assert!(cut(json!({ "x".repeat(5000): 1 }), 1000));
     }
 }

@@ -21,6 +21,13 @@ use crate::settings::ClientVersion;
 /// The simulated past of the fleet when the demo opens. A faster fleet needs less of it.
 const HISTORY: Duration = Duration::from_secs(20 * 60);
 
+/// Slowest fleet: an event of a session in some minutes.
+const SPEED_MIN: f64 = 0.01;
+/// Fastest fleet: more events than a daemon can store would only wait in a queue.
+const SPEED_MAX: f64 = 1000.0;
+/// Longest time that a simulated request waits: an hour.
+const ANSWER_AFTER_SECONDS_MAX: u64 = 3600;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct DemoArgs {
     /// Number of simulated sessions
@@ -29,15 +36,26 @@ pub(super) struct DemoArgs {
     /// Seed of the fleet; the same seed gives the same fleet
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Speed of the fleet; 1 is a normal working day
-    #[arg(long, default_value_t = 1.0)]
+    /// Speed of the fleet; 1 is a normal working day, 1000 the fastest
+    #[arg(long, default_value_t = 1.0, value_parser = speed)]
     speed: f64,
+    /// Seconds that a request waits for you before its simulated terminal answers it
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(..=ANSWER_AFTER_SECONDS_MAX))]
+    answer_after: u64,
     /// Use exactly this port [default: 47892 or the next free one]
     #[arg(long)]
     port: Option<u16>,
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS")]
     stop_after: Option<u64>,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse::<f64>().map_err(|_| "not a number".to_owned())?;
+    match (SPEED_MIN..=SPEED_MAX).contains(&speed) {
+        true => Ok(speed),
+        false => Err(format!("a fleet runs at a speed between {SPEED_MIN} and {SPEED_MAX}")),
+    }
 }
 
 pub(super) fn run(args: &DemoArgs, out: &mut Out) -> anyhow::Result<u8> {
@@ -70,6 +88,7 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         speed: args.speed,
         start_ms: clock::now().as_millis(),
         history_ms: HISTORY.div_f64(args.speed.max(1.0)).as_millis() as u64,
+        answer_ms_min: args.answer_after * 1000,
         ..FleetConfig::default()
     });
     let mut player = Player::new(events, &config_dir, paths).await?;
@@ -81,7 +100,8 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
     writeln!(out, "  {program} --home {} ls --watch", program::word(&home.display().to_string()))?;
     writeln!(
         out,
-        "Its requests can be answered on the board; after a while the simulated terminal answers them."
+        "Its requests can be answered on the board; after {} s the simulated terminal answers them.",
+        args.answer_after
     )?;
     writeln!(out, "Ctrl-C ends it and leaves nothing behind.")?;
     out.flush()?;
@@ -96,4 +116,17 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
     running.stop().await;
     fleet.abort();
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_speed_is_a_number_above_zero() {
+        assert_eq!(speed("2.5"), Ok(2.5));
+        for wrong in ["0", "-1", "nan", "inf", "1e9", "fast", ""] {
+            assert!(speed(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -58,7 +58,7 @@ pub(super) fn run(args: &DoctorArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     let mut findings = vec![version(), home(paths), config(paths)];
     findings.extend([daemon(&asked, paths), socket(paths), store(status)]);
     let simulated = status.is_some_and(|status| status.hooks.simulated);
-    findings.extend(if simulated { vec![no_hooks()] } else { hooks(paths) });
+    findings.extend(if simulated { vec![no_hooks()] } else { hooks(paths, status) });
     findings.extend([spooled(paths), log(paths)]);
     let bad = findings.iter().any(|finding| !finding.ok);
     if args.json {
@@ -170,8 +170,8 @@ fn no_hooks() -> Finding {
     Finding::neutral("hooks", "none, on purpose: the sessions are simulated")
 }
 
-fn hooks(paths: &Paths) -> Vec<Finding> {
-    match look_at_hooks(paths) {
+fn hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> Vec<Finding> {
+    match look_at_hooks(paths, daemon) {
         Ok(findings) => findings,
         Err(error) => {
             vec![Finding::bad("hooks", read_error(&error), "correct the file named above")]
@@ -185,7 +185,7 @@ pub(super) fn read_error(error: &anyhow::Error) -> String {
     text.strip_suffix(". Nothing was changed").map_or(text.clone(), str::to_owned)
 }
 
-fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
+fn look_at_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result<Vec<Finding>> {
     let env = |name: &str| std::env::var_os(name);
     let path = settings::settings_path(Scope::User, &env, &std::env::current_dir()?)?;
     let file = SettingsFile::new(&path, &paths.backups());
@@ -212,6 +212,13 @@ fn look_at_hooks(paths: &Paths) -> anyhow::Result<Vec<Finding>> {
         let says = format!("{} missing, {} out of date in {path}", status.missing.len(), status.stale.len());
         Finding::bad("hooks", says, "flightdeck hooks repair")
     });
+    // A running daemon may listen at another port than the configured one.
+    let port = daemon.and_then(|daemon| daemon.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
+    let earlier = file.predecessors(port.unwrap_or(registration.port))?;
+    findings.extend(earlier.iter().map(|found| match found.doubles {
+        true => Finding::bad("earlier", found.sentence(), found.fix()),
+        false => Finding::neutral("earlier", found.to_string()),
+    }));
     findings.push(match status.status_line {
         StatusLineState::Ours => {
             Finding::good("line", "the status line tells us context, cost and rate limits")

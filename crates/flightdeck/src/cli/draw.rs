@@ -4,10 +4,11 @@ use flightdeck_core::log::event::Background;
 use flightdeck_core::session::state_name::{Group, StateName};
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::{Millis, Timestamp};
-use flightdeck_core::view::card::{Card, ProcessCard, SubAgentState};
+use flightdeck_core::view::card::{Card, ProcessCard};
 use flightdeck_core::view::lens::Role;
+use flightdeck_core::view::sub_agents::SubAgentState;
 
-use super::line::{Line, columns, cut, fit};
+use super::line::{Line, column, columns, cut};
 use super::out::Out;
 pub(super) use super::out::paint;
 
@@ -101,18 +102,29 @@ pub(super) struct Row {
     pub(super) is_session: bool,
 }
 
-pub(super) fn board(out: &Out, cards: &[&Card], now: Timestamp, urgency_first: bool) -> String {
-    rows(out, cards, now, urgency_first).into_iter().map(|row| row.text + "\n").collect()
+/// How the board is listed.
+#[derive(Clone, Copy)]
+pub(super) struct Listing {
+    /// Urgency comes before a warm prompt cache.
+    pub(super) urgency_first: bool,
+    /// Ended sessions are listed too.
+    pub(super) with_done: bool,
+}
+
+pub(super) fn board(out: &Out, cards: &[&Card], now: Timestamp, listing: Listing) -> String {
+    rows(out, cards, now, listing).into_iter().map(|row| row.text + "\n").collect()
 }
 
 /// The board from top to bottom: sessions that need the person, running ones, done ones.
-pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, urgency_first: bool) -> Vec<Row> {
+pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, listing: Listing) -> Vec<Row> {
+    let is_hidden = |card: &Card| !listing.with_done && card.agent_state.group == Group::Done;
+    let listed: Vec<&Card> = cards.iter().copied().filter(|card| !is_hidden(card)).collect();
+    let widths = Widths::fitting(out, &listed);
     let mut rows = Vec::new();
-    let widths = Widths::fitting(cards, out.width);
     for (group, title) in [(Group::NeedsYou, "Needs you"), (Group::Running, "Running"), (Group::Done, "Done")]
     {
-        let mut members: Vec<_> = cards.iter().filter(|c| c.agent_state.group == group).copied().collect();
-        members.sort_by(|a, b| rank(a, urgency_first).cmp(rank(b, urgency_first)));
+        let mut members: Vec<_> = listed.iter().filter(|c| c.agent_state.group == group).copied().collect();
+        members.sort_by(|a, b| rank(a, listing.urgency_first).cmp(rank(b, listing.urgency_first)));
         if members.is_empty() {
             continue;
         }
@@ -121,11 +133,19 @@ pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, urgency_first: bo
         let session = |card| Row { text: row(out, card, now, &widths), is_session: true };
         rows.extend(members.into_iter().map(session));
     }
-    if rows.is_empty() {
-        let hint = "No session yet. Start `claude` anywhere, or try `flightdeck demo`.";
-        rows.push(Row { text: hint.to_owned(), is_session: false });
-    }
+    rows.extend(hint(out, rows.is_empty(), cards.len() - listed.len()));
     rows
+}
+
+/// What an empty board means, and that ended sessions are not listed.
+fn hint(out: &Out, empty: bool, hidden: usize) -> Option<Row> {
+    let text = match (empty, hidden) {
+        (true, 0) => "No session yet. Start `claude` anywhere, or try `flightdeck demo`.".to_owned(),
+        (true, _) => format!("No session is open. {hidden} ended: `flightdeck ls --done`."),
+        (false, 1..) if out.padded => paint(out, "2", &format!("Done {hidden} (--done)")),
+        (false, _) => return None,
+    };
+    Some(Row { text, is_session: false })
 }
 
 fn rank(card: &Card, urgency_first: bool) -> &str {
@@ -134,32 +154,53 @@ fn rank(card: &Card, urgency_first: bool) -> &str {
 
 /// Shortest useful title. Marks are left out to make room for it.
 const TITLE_COLUMNS_MIN: usize = 8;
+/// Widest seat name; a longer one is cut.
+const SEAT_COLUMNS_MAX: usize = 16;
 
 struct Widths {
     label: usize,
     place: usize,
+    /// 0 if no session has a named seat.
+    seat: usize,
 }
 
 impl Widths {
     /// The label gets up to three tenths of the width, the place up to a fifth; marks and title share the rest.
-    fn fitting(cards: &[&Card], width: usize) -> Self {
+    fn fitting(out: &Out, cards: &[&Card]) -> Self {
+        let width = out.width;
         let widest = |f: &dyn Fn(&Card) -> usize| cards.iter().map(|card| f(card)).max().unwrap_or(0);
-        let label = widest(&|c| columns(&c.agent_state.label)).clamp(10, (width * 3 / 10).max(20));
+        let label = widest(&|c| columns(&headline(c))).clamp(10, (width * 3 / 10).max(20));
         let place = widest(&|c| columns(&place(c))).clamp(4, (width / 5).max(12));
-        Self { label, place }
+        let seat = widest(&|c| c.seat.name.as_deref().map_or(0, columns)).min(SEAT_COLUMNS_MAX);
+        Self { label, place, seat }
     }
 }
 
-/// One line: sign, label, duration, project, id, title, marks. It never wraps.
+/// What the session does or waits for. The command comes before "Permission for", because the end of a long text is cut.
+fn headline(card: &Card) -> String {
+    let label = &card.agent_state.label;
+    let reason = card.status.reason.as_deref().unwrap_or_default();
+    match label.strip_prefix(reason).and_then(|rest| rest.strip_prefix(": ")) {
+        Some(command) => format!("{command} · {reason}"),
+        None => label.clone(),
+    }
+}
+
+/// One line: sign, headline, duration, project, seat, id, title, marks. It never wraps.
 fn row(out: &Out, card: &Card, now: Timestamp, widths: &Widths) -> String {
     let state = &card.agent_state;
     let mut line = Line::new(out);
     line.push("  ");
-    let label = fit(&state.label, widths.label);
+    let label = column(out, &headline(card), widths.label);
     line.paint(colour(state.role), &format!("{} {label}", sign(state.state)));
     let waited = duration(now - state.since);
+    let waited = if out.padded { format!(" {waited:>8}") } else { format!("  {waited}") };
     let id: String = card.id.chars().take(8).collect();
-    line.push(&format!(" {waited:>8}  {}  {id:<8}  ", fit(&place(card), widths.place)));
+    line.push(&format!("{waited}  {}  ", column(out, &place(card), widths.place)));
+    if widths.seat > 0 {
+        line.push(&format!("{}  ", column(out, card.seat.name.as_deref().unwrap_or("–"), widths.seat)));
+    }
+    line.push(&format!("{}  ", column(out, &id, 8)));
     let mut for_marks = line.room().saturating_sub(TITLE_COLUMNS_MIN);
     let mut marks: Vec<_> = marks(card).into_iter().map(|mark| format!("[{mark}]")).collect();
     marks.retain(|mark| {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io::Write;
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -11,7 +11,8 @@ use super::doctor::read_error;
 use crate::config::{Config, ConfigError, HOLD_SECONDS_MAX};
 use crate::paths::Paths;
 use crate::settings::{
-    self, BaseUrl, ClientVersion, Installed, Lifetime, Registration, Scope, SettingsFile, Via,
+    self, BaseUrl, ClientVersion, FoundTool, Installed, Lifetime, Predecessor, Registration, Scope,
+    SettingsChange, SettingsFile, TakenOut, Via,
 };
 
 #[derive(Clone, Debug, clap::Args)]
@@ -23,7 +24,7 @@ pub struct HooksArgs {
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum Action {
     /// Install our hooks permanently
-    Install(Options),
+    Install(InstallOptions),
     /// Remove all our hooks
     Uninstall(Options),
     /// Show which hooks are registered, missing or out of date; exits 1 if any is not in order
@@ -64,6 +65,31 @@ pub struct Options {
     pub json: bool,
 }
 
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct InstallOptions {
+    #[command(flatten)]
+    pub options: Options,
+    /// Take out the hooks of earlier tools, all or those named after `=`; hooks of other tools stay
+    #[arg(long, value_enum, value_name = "TOOL", num_args = 0.., require_equals = true, value_delimiter = ',')]
+    pub replace: Option<Vec<Predecessor>>,
+}
+
+/// Asks the person whether the handlers of an earlier tool are taken out.
+pub type AskPerson<'a> = dyn FnMut(&FoundTool) -> anyhow::Result<bool> + 'a;
+
+/// Asks on standard error; "no" without a terminal.
+pub fn ask_on_terminal(found: &FoundTool) -> anyhow::Result<bool> {
+    let (input, mut stderr) = (std::io::stdin(), std::io::stderr());
+    if !input.is_terminal() || !stderr.is_terminal() {
+        return Ok(false);
+    }
+    write!(stderr, "{}.\nTake them out? A backup of the file is kept. [y/N] ", found.sentence())?;
+    stderr.flush()?;
+    let mut line = String::new();
+    input.lock().read_line(&mut line)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
 /// Returns the exit code. A refusal is an error that says what to do.
 pub fn run(
     args: &HooksArgs,
@@ -71,6 +97,7 @@ pub fn run(
     env: &dyn Fn(&str) -> Option<OsString>,
     cwd: &Path,
     binary: &Path,
+    ask: &mut AskPerson<'_>,
     out: &mut dyn Write,
 ) -> anyhow::Result<i32> {
     let options = args.action.options();
@@ -79,7 +106,9 @@ pub fn run(
     let registration = |installed| register(options, installed, paths, env, cwd, binary);
     let writable = |installed| registration(installed).and_then(refuse_undeliverable);
     match &args.action {
-        Action::Install(_) => show(&file.install(&writable(None)?, Lifetime::Permanent)?, options.json, out)?,
+        Action::Install(install) => {
+            show(&replace_and_install(&file, install, &writable(None)?, ask)?, options.json, out)?;
+        }
         Action::Uninstall(_) => show(&file.uninstall()?, options.json, out)?,
         Action::Repair(_) => show(&file.repair(&writable(file.installed()?)?)?, options.json, out)?,
         Action::Print(_) => show(&settings::print(&writable(None)?)?, options.json, out)?,
@@ -96,13 +125,32 @@ pub fn run(
 impl Action {
     fn options(&self) -> &Options {
         match self {
-            Action::Install(options)
-            | Action::Uninstall(options)
+            Action::Install(install) => &install.options,
+            Action::Uninstall(options)
             | Action::Status(options)
             | Action::Print(options)
             | Action::Repair(options) => options,
         }
     }
+}
+
+fn replace_and_install(
+    file: &SettingsFile,
+    install: &InstallOptions,
+    registration: &Registration,
+    ask: &mut AskPerson<'_>,
+) -> anyhow::Result<SettingsChange> {
+    let mut taken_out = Vec::new();
+    for found in file.predecessors(registration.port)? {
+        let goes = match &install.replace {
+            Some(named) => named.is_empty() || named.contains(&found.tool),
+            None => !install.options.json && ask(&found)?,
+        };
+        taken_out.extend(goes.then_some(found.tool));
+    }
+    let TakenOut { tools, backup } = file.take_out(&taken_out)?;
+    let change = file.install(registration, Lifetime::Permanent)?;
+    Ok(SettingsChange { replaced: tools, backup: backup.or(change.backup), ..change })
 }
 
 /// Refuses a registration whose events could not reach the daemon.
@@ -210,15 +258,23 @@ mod tests {
         }
 
         fn run(&self, line: &str) -> String {
+            self.run_with(line, &mut |_| Ok(false))
+        }
+
+        fn run_with(&self, line: &str, ask: &mut AskPerson<'_>) -> String {
             let dir = self.0.path().to_owned();
             let vars = |name: &str| match name {
                 "HOME" | "PATH" => Some(dir.clone().into_os_string()),
                 _ => None,
             };
-            let args = Cli::try_parse_from(std::iter::once("hooks").chain(line.split(' '))).unwrap().hooks;
+            let args = match Cli::try_parse_from(std::iter::once("hooks").chain(line.split(' '))) {
+                Ok(args) => args.hooks,
+                Err(error) => return format!("{error}\n"),
+            };
             let paths = Paths::below(&dir.join("fd"));
             let mut out = Vec::new();
-            let code = run(&args, &paths, &vars, &dir.join("work"), Path::new("/opt/flightdeck"), &mut out);
+            let binary = Path::new("/opt/flightdeck");
+            let code = run(&args, &paths, &vars, &dir.join("work"), binary, ask, &mut out);
             let said = match code {
                 Ok(code) => format!("{}exit {code}\n", String::from_utf8(out).unwrap()),
                 Err(refusal) => format!("error: {refusal:#}\n"),
@@ -235,6 +291,77 @@ mod tests {
 
     fn settings_of(home: &Home) -> String {
         fs::read_to_string(home.0.path().join(".claude/settings.json")).unwrap()
+    }
+
+    const EARLIER: &str = r#"{"hooks": {"Stop": [
+        {"hooks": [{"type": "command", "command": "curl http://localhost:47892/api/live/hook # claude-view-hook"}]},
+        {"hooks": [{"type": "command", "command": "~/.claude/engine/hooks/stop.sh"}]}]}}"#;
+
+    #[test]
+    fn hooks_of_earlier_tools_are_named_and_taken_out_on_request() {
+        let home = Home::with_claude("2.0.40");
+        fs::create_dir(home.0.path().join(".claude")).unwrap();
+        fs::write(home.0.path().join(".claude/settings.json"), EARLIER).unwrap();
+        home.tell(
+            &[
+                "install",
+                "install --replace=claude-view",
+                "status",
+                "install --replace",
+                "install --replace=frob",
+            ],
+            expect![[r#"
+                $ hooks install
+                Registered 9 hooks in ~/.claude/settings.json
+                  via shim, for Claude Code 2.0.40 (claude --version)
+                  the file as it was: ~/fd/backups/…
+                  note: 1 handler of claude-view beside ours: every such event is sent to this daemon too and stored twice; `flightdeck hooks install --replace=claude-view` takes them out
+                  note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
+                exit 0
+                $ hooks install --replace=claude-view
+                All 9 hooks were already registered in ~/.claude/settings.json
+                  via shim, for Claude Code 2.0.40 (claude --version)
+                  took out 1 handler of claude-view
+                  the file as it was: ~/fd/backups/…
+                  note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
+                exit 0
+                $ hooks status
+                9 of 9 hooks registered in ~/.claude/settings.json, via shim
+                  1 handler of other tools; Claude Code 2.0.40 (claude --version)
+                  note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
+                exit 0
+                $ hooks install --replace
+                Registered 9 hooks in ~/.claude/settings.json
+                  via shim, for Claude Code 2.0.40 (claude --version)
+                  took out 1 handler of engine
+                  the file as it was: ~/fd/backups/…
+                exit 0
+                $ hooks install --replace=frob
+                error: invalid value 'frob' for '--replace[=<TOOL>...]'
+                  [possible values: claude-view, agent-tmux-monitor, headspace, engine]
+
+                For more information, try '--help'.
+
+            "#]],
+        );
+        assert!(!settings_of(&home).contains("claude-view") && !settings_of(&home).contains("engine"));
+    }
+
+    #[test]
+    fn the_person_is_asked_about_each_earlier_tool() {
+        let home = Home::with_claude("2.0.40");
+        fs::create_dir(home.0.path().join(".claude")).unwrap();
+        fs::write(home.0.path().join(".claude/settings.json"), EARLIER).unwrap();
+        let mut asked = Vec::new();
+        let mut ask = |found: &FoundTool| {
+            asked.push(found.tool);
+            Ok(found.tool == Predecessor::ClaudeView)
+        };
+        home.run_with("install --json", &mut ask);
+        assert!(settings_of(&home).contains("claude-view"), "a script is not asked");
+        home.run_with("install", &mut ask);
+        assert_eq!(asked, [Predecessor::ClaudeView, Predecessor::Engine]);
+        assert!(!settings_of(&home).contains("claude-view") && settings_of(&home).contains("engine"));
     }
 
     #[test]
@@ -470,7 +597,7 @@ mod tests {
             $ hooks status
             error: ~/.claude/settings.json, line 2, column 3: this looks like a comment. Claude Code reads strict JSON only and ignores the whole file; remove it, then run this again
             $ hooks install --via http
-            error: Claude Code 2.0.40 has no http hooks and would ignore the whole file: use --via shim, or update to 2.1.63
+            error: ~/.claude/settings.json, line 2, column 3: this looks like a comment. Claude Code reads strict JSON only and ignores the whole file; remove it, then run this again. Nothing was changed
         "#]]);
     }
 }

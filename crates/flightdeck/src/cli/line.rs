@@ -30,6 +30,11 @@ pub(super) fn fit(text: &str, width: usize) -> String {
     cut + &" ".repeat(rest)
 }
 
+/// The text in exactly `width` columns in a terminal, unchanged in a pipe.
+pub(super) fn column(out: &Out, text: &str, width: usize) -> String {
+    if out.padded { fit(text, width) } else { text.to_owned() }
+}
+
 /// A line that is filled from the left up to the width of the terminal.
 pub(super) struct Line<'a> {
     out: &'a Out,

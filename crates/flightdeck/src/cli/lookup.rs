@@ -33,41 +33,54 @@ pub(super) fn all_cards(client: &mut Client) -> Result<Vec<Card>, ClientError> {
     }
 }
 
-/// The id of the one session that starts with `wanted`, on the board or not. An id that no card has is returned unchanged, for
-/// the daemon to refuse.
+/// The id of the session that the person named: by the start of its id, its seat, its pid, or `next` for the session that
+/// needs the person most. A whole id that no card has is returned unchanged, for the daemon to find or to refuse.
 pub(super) fn find_session(client: &mut Client, wanted: &str) -> anyhow::Result<SessionId> {
-    let matching = |cards: Vec<Card>| -> Vec<SessionId> {
-        cards.into_iter().map(|card| card.id).filter(|id| id.starts_with(wanted)).collect()
-    };
-    let mut found = matching(board_cards(client)?);
-    // The daemon finds a whole id by itself, so only a prefix needs all sessions.
-    if found.is_empty() && wanted.len() < WHOLE_ID_CHARS {
-        found = matching(all_cards(client)?);
+    let mut cards = board_cards(client)?;
+    if wanted == "next" {
+        let mut waiting: Vec<&Card> = cards.iter().collect();
+        keep_waiting(&mut waiting, false);
+        return waiting.first().map(|card| card.id.clone()).context("no session waits for you");
     }
-    match found.as_slice() {
-        [one] => Ok(one.clone()),
+    // The daemon finds a whole id by itself, so only a prefix needs all sessions.
+    if named(&cards, wanted).is_empty() && wanted.len() < WHOLE_ID_CHARS {
+        cards = all_cards(client)?;
+    }
+    match named(&cards, wanted).as_slice() {
+        [one] => Ok(one.id.clone()),
         [] => Ok(wanted.into()),
+        many if many.iter().all(|card| is_seat(card, wanted)) => {
+            bail!("{} sessions have the seat {wanted}: give the start of an id", many.len())
+        }
         many => bail!("{} sessions start with {wanted}: give more of the id", many.len()),
     }
 }
 
-/// The id of a session named by its seat, by the start of its id, or by `next` for the session that needs the person most.
-pub(super) fn find_session_or_seat(client: &mut Client, wanted: &str) -> anyhow::Result<SessionId> {
-    let mut cards = board_cards(client)?;
-    if wanted == "next" {
-        keep_waiting(&mut cards, false);
-        return cards.first().map(|card| card.id.clone()).context("no session waits for you");
-    }
-    let at_seat = |card: &&Card| card.ended_at.is_none() && card.seat.name.as_deref() == Some(wanted);
-    match cards.iter().filter(at_seat).collect::<Vec<_>>().as_slice() {
-        [one] => Ok(one.id.clone()),
-        [] => find_session(client, wanted),
-        many => bail!("{} sessions have the seat {wanted}: give the start of an id", many.len()),
-    }
+/// The cards that a name stands for: a seat, else a process, else the start of an id.
+pub(super) fn named<'a>(cards: &'a [Card], wanted: &str) -> Vec<&'a Card> {
+    let live = |card: &&Card| card.ended_at.is_none();
+    let by_seat: Vec<_> = cards.iter().filter(live).filter(|card| is_seat(card, wanted)).collect();
+    let pid = wanted.parse::<u32>().ok();
+    // Several terminals may hold one session: each of their processes names it.
+    let pids = |card: &Card| {
+        card.processes.iter().map(|process| process.pid).chain(card.seat.pid).collect::<Vec<_>>()
+    };
+    let of_pid = |card: &&Card| pid.is_some_and(|pid| pids(card).contains(&pid));
+    let by_pid = || cards.iter().filter(live).filter(of_pid).collect::<Vec<_>>();
+    let by_id = || cards.iter().filter(|card| card.id.starts_with(wanted)).collect();
+    let or_else = |found: Vec<&'a Card>, next: &dyn Fn() -> Vec<&'a Card>| match found.is_empty() {
+        true => next(),
+        false => found,
+    };
+    or_else(or_else(by_seat, &by_pid), &by_id)
+}
+
+fn is_seat(card: &Card, wanted: &str) -> bool {
+    card.seat.name.as_deref() == Some(wanted)
 }
 
 /// Keeps only the sessions that wait for the person, the most urgent first.
-pub(super) fn keep_waiting(cards: &mut Vec<Card>, urgency: bool) {
+pub(super) fn keep_waiting(cards: &mut Vec<&Card>, urgency: bool) {
     cards.retain(|c| c.agent_state.group == Group::NeedsYou);
     cards.sort_by(|a, b| match urgency {
         true => a.rank.urgency.cmp(&b.rank.urgency),

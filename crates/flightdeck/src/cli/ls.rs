@@ -6,6 +6,7 @@ use std::io::Write;
 use flightdeck_core::session::state_name::Group;
 use flightdeck_core::view::card::Card;
 
+use super::draw::Listing;
 use super::lookup::{all_cards, board_cards};
 use super::{draw, out::Out, watch};
 use crate::client::{BoardMirror, Changes, Client};
@@ -26,6 +27,9 @@ pub(super) struct LsArgs {
     /// Sort by urgency only, without regard to the prompt cache
     #[arg(long)]
     urgency: bool,
+    /// Also list sessions that have ended
+    #[arg(long)]
+    done: bool,
     /// List only the sessions of this group
     #[arg(long, value_parser = ["needs-you", "running", "done"])]
     group: Option<String>,
@@ -39,12 +43,23 @@ pub(super) fn run(args: &LsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result
     let cards = if args.all { all_cards(&mut client)? } else { board_cards(&mut client)? };
     let cards = of_group(args, &cards);
     if args.json {
-        out.json(&cards)?;
+        let listed = |card: &&&Card| args.lists_done() || card.agent_state.group != Group::Done;
+        out.json(&cards.iter().filter(listed).collect::<Vec<_>>())?;
     } else {
-        let text = draw::board(out, &cards, clock::now(), args.urgency);
+        let text = draw::board(out, &cards, clock::now(), args.listing());
         write!(out, "{text}")?;
     }
     Ok(0)
+}
+
+impl LsArgs {
+    fn lists_done(&self) -> bool {
+        self.done || self.all || self.group.as_deref() == Some("done")
+    }
+
+    fn listing(&self) -> Listing {
+        Listing { urgency_first: self.urgency, with_done: self.lists_done() }
+    }
 }
 
 fn of_group<'a>(args: &LsArgs, cards: impl IntoIterator<Item = &'a Card>) -> Vec<&'a Card> {
@@ -63,14 +78,15 @@ fn follow(args: &LsArgs, mut changes: Changes, out: &mut Out) -> anyhow::Result<
     }
     if out.is_terminal() {
         let board = RefCell::new(BoardMirror::default());
-        let rows =
-            |out: &Out| draw::rows(out, &of_group(args, board.borrow().cards()), clock::now(), args.urgency);
+        let rows = |out: &Out| {
+            draw::rows(out, &of_group(args, board.borrow().cards()), clock::now(), args.listing())
+        };
         return watch::run(changes, out, |change| board.borrow_mut().apply(change), rows);
     }
     let mut board = BoardMirror::default();
     for frame in &mut changes {
         board.apply(frame?.change);
-        let text = draw::board(out, &of_group(args, board.cards()), clock::now(), args.urgency);
+        let text = draw::board(out, &of_group(args, board.cards()), clock::now(), args.listing());
         writeln!(out, "{text}")?;
         out.flush()?;
     }

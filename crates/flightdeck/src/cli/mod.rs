@@ -1,6 +1,7 @@
 //! The command line: one file per command, and the shared files for finding sessions, drawing and output.
 
 mod answer;
+mod ask_text;
 mod demo;
 mod doctor;
 mod draw;
@@ -15,6 +16,7 @@ mod policy;
 mod replay;
 mod show;
 mod status;
+mod suggestion_text;
 mod terminal;
 mod up;
 mod usage;
@@ -146,7 +148,8 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Up(args) => up::run(&args, paths, out),
         Command::Hooks(args) => {
             let cwd = std::env::current_dir()?;
-            let code = hooks::run(&args, &paths, &env, &cwd, &std::env::current_exe()?, out)?;
+            let (binary, ask) = (std::env::current_exe()?, &mut hooks::ask_on_terminal);
+            let code = hooks::run(&args, &paths, &env, &cwd, &binary, ask, out)?;
             Ok(u8::try_from(code).unwrap_or(1))
         }
         Command::Ls(args) => ls::run(&args, &paths, out),

@@ -20,9 +20,10 @@ pub(super) struct NextArgs {
 
 /// Exits 1 if no session waits, so that a script can tell.
 pub(super) fn run(args: &NextArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let mut cards = board_cards(&mut Client::connect(paths)?)?;
+    let board = board_cards(&mut Client::connect(paths)?)?;
+    let mut cards: Vec<_> = board.iter().collect();
     keep_waiting(&mut cards, args.urgency);
-    let first = cards.first();
+    let first = cards.first().copied();
     if args.json {
         out.json(&first)?;
     } else if let Some(card) = first {

@@ -8,6 +8,8 @@ pub(super) struct Out {
     stdout: io::Stdout,
     pub(super) colour: bool,
     pub(super) width: usize,
+    /// Columns are filled with blanks, so that they stand below each other. A program that reads a pipe has no use for them.
+    pub(super) padded: bool,
 }
 
 /// The line width in a pipe: nothing is shortened. In a terminal, lines are shortened so that they do not wrap.
@@ -21,7 +23,7 @@ impl Out {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        let mut out = Self { stdout, colour: terminal && !no_colour, width: PIPE_WIDTH };
+        let mut out = Self { stdout, colour: terminal && !no_colour, width: PIPE_WIDTH, padded: terminal };
         if terminal {
             out.measure();
         }
@@ -38,7 +40,7 @@ impl Out {
 
     #[cfg(test)]
     pub(super) fn plain(width: usize) -> Self {
-        Self { stdout: io::stdout(), colour: false, width }
+        Self { stdout: io::stdout(), colour: false, width, padded: true }
     }
 
     pub(super) fn is_terminal(&self) -> bool {

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use flightdeck_core::approval::answer::{Answer, Decision};
-use flightdeck_core::approval::policy::{Policy, PolicyOutcome, Request, Rule};
+use flightdeck_core::approval::policy::{Policy, Request, Rule};
 use flightdeck_core::approval::resolution::AnsweredBy;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::approvals::ANSWERED;
-use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::view::policy_test::{PolicyReport, PolicyRow, PolicyTest};
 use flightdeck_protocol::policy::{GetPolicyHistory, PolicyEvent};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -26,8 +26,6 @@ use crate::clock;
 use crate::config::Config;
 use crate::paths::Paths;
 
-/// Example requests that are shown for each rule.
-const EXAMPLES_MAX: usize = 3;
 /// Longest request in a table row.
 const EXAMPLE_CHARS_MAX: usize = 100;
 
@@ -66,9 +64,11 @@ pub(super) fn run(args: &PolicyArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     match &args.command {
         None => rules(&config.policy, paths, args.json, out)?,
         Some(Command::Test(wanted)) => {
-            let mut tally = Tally::new(&config);
-            each_event(paths, wanted.since()?, |event| tally.add(event))?;
-            if args.json { out.json(&tally.report())? } else { tally.draw(out)? }
+            let holds = config.hold_rules(config.hold_seconds());
+            let mut test = PolicyTest::new(config.policy, holds);
+            each_event(paths, wanted.since()?, |event| test.add(event))?;
+            let report = test.report();
+            if args.json { out.json(&report)? } else { draw_report(&report, out)? }
         }
         Some(Command::Log(wanted)) => {
             let mut log = Log::default();
@@ -107,7 +107,10 @@ fn rules(policy: &Policy, paths: &Paths, json: bool, out: &mut Out) -> anyhow::R
     }
     let file = paths.config.display();
     let state = if policy.enabled { "on" } else { "off" };
-    writeln!(out, "The policy is {state}: `policy.enabled` in {file}, read when the daemon starts.")?;
+    writeln!(
+        out,
+        "The policy is {state}: `policy.enabled` in {file}, which the daemon reads again when it changes."
+    )?;
     for (n, rule) in policy.rules.iter().enumerate() {
         let message = rule.message().map(|m| format!("  ({})", one_line(m, EXAMPLE_CHARS_MAX)));
         writeln!(out, "{:>3}  {:<5}  {rule}{}", n + 1, word(rule), message.unwrap_or_default())?;
@@ -144,119 +147,27 @@ fn each_event(paths: &Paths, since: Option<Timestamp>, mut take: impl FnMut(&Rec
     Ok(())
 }
 
-/// What the rules would have answered.
-#[derive(Debug)]
-struct Tally<'a> {
-    policy: &'a Policy,
-    holds: HoldRules,
-    asks: u64,
-    allowed: u64,
-    denied: u64,
-    by_rule: Vec<Row>,
-    left: Vec<Row>,
+fn draw_report(report: &PolicyReport, out: &mut Out) -> anyhow::Result<()> {
+    let asks = count(report.asks, "ask");
+    let line = format!(
+        "Would have answered {} of {asks}: {} allowed, {} denied.",
+        report.answered, report.allowed, report.denied
+    );
+    writeln!(out, "{}", paint(out, "1", &line))?;
+    rows("By rule", &report.by_rule, out)?;
+    rows("Left to you", &report.left, out)?;
+    if !report.enabled {
+        writeln!(out, "The policy is off, so nothing is answered: see `flightdeck policy`.")?;
+    }
+    Ok(())
 }
 
-#[derive(Debug, Serialize)]
-struct Row {
-    /// The rule, or why no rule answered.
-    name: String,
-    decision: Option<Decision>,
-    count: u64,
-    examples: Vec<String>,
-}
-
-/// `flightdeck policy test --json`.
-#[derive(Debug, Serialize)]
-struct TallyReport<'a> {
-    enabled: bool,
-    asks: u64,
-    answered: u64,
-    allowed: u64,
-    denied: u64,
-    by_rule: &'a [Row],
-    left: &'a [Row],
-}
-
-impl<'a> Tally<'a> {
-    fn new(config: &'a Config) -> Self {
-        let holds = config.hold_rules(config.hold_seconds());
-        Self { policy: &config.policy, holds, asks: 0, allowed: 0, denied: 0, by_rule: vec![], left: vec![] }
-    }
-
-    fn add(&mut self, record: &Record) {
-        let Some(request) = Request::from_record(record) else { return };
-        self.asks += 1;
-        let example = one_line(&request.summary(), EXAMPLE_CHARS_MAX);
-        let outcome = self.policy.decide(&request);
-        if !self.holds.wants(record) && outcome.rules().is_some() {
-            return add(
-                &mut self.left,
-                "asked by `claude -p` or a subagent, which are not held".into(),
-                None,
-                example,
-            );
-        }
-        match &outcome {
-            PolicyOutcome::Allow(_) => {
-                self.allowed += 1;
-                add(&mut self.by_rule, outcome.rules().unwrap_or_default(), Some(Decision::Allow), example);
-            }
-            PolicyOutcome::Deny(rule) => {
-                self.denied += 1;
-                add(&mut self.by_rule, rule.to_string(), Some(Decision::Deny), example);
-            }
-            PolicyOutcome::LeftAlone(why) => add(&mut self.left, why.sentence(), None, example),
-            PolicyOutcome::NoRule => add(&mut self.left, "no rule".to_owned(), None, example),
-        }
-    }
-
-    fn report(&self) -> TallyReport<'_> {
-        TallyReport {
-            enabled: self.policy.enabled,
-            asks: self.asks,
-            answered: self.allowed + self.denied,
-            allowed: self.allowed,
-            denied: self.denied,
-            by_rule: &self.by_rule,
-            left: &self.left,
-        }
-    }
-
-    fn draw(&self, out: &mut Out) -> anyhow::Result<()> {
-        let (answered, asks) = (self.allowed + self.denied, count(self.asks, "ask"));
-        let line = format!(
-            "Would have answered {answered} of {asks}: {} allowed, {} denied.",
-            self.allowed, self.denied
-        );
-        writeln!(out, "{}", paint(out, "1", &line))?;
-        rows("By rule", &self.by_rule, out)?;
-        rows("Left to you", &self.left, out)?;
-        if !self.policy.enabled {
-            writeln!(out, "The policy is off, so nothing is answered: see `flightdeck policy`.")?;
-        }
-        Ok(())
-    }
-}
-
-fn add(rows: &mut Vec<Row>, name: String, decision: Option<Decision>, example: String) {
-    let at = rows.iter().position(|row| row.name == name && row.decision == decision);
-    let at = at.unwrap_or_else(|| {
-        rows.push(Row { name, decision, count: 0, examples: vec![] });
-        rows.len() - 1
-    });
-    let row = &mut rows[at];
-    row.count += 1;
-    if row.examples.len() < EXAMPLES_MAX && !row.examples.contains(&example) {
-        row.examples.push(example);
-    }
-}
-
-fn rows(title: &str, rows: &[Row], out: &mut Out) -> anyhow::Result<()> {
+fn rows(title: &str, rows: &[PolicyRow], out: &mut Out) -> anyhow::Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n{}", paint(out, "1", title))?;
-    let mut sorted: Vec<&Row> = rows.iter().collect();
+    let mut sorted: Vec<&PolicyRow> = rows.iter().collect();
     sorted.sort_by_key(|row| std::cmp::Reverse(row.count));
     for row in sorted {
         let word = row.decision.map_or("", |d| if d == Decision::Allow { "allow  " } else { "deny   " });

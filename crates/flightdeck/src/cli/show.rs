@@ -19,7 +19,7 @@ const LAST_SEQ: u64 = i64::MAX as u64;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
-    /// The session's id, or the start of it
+    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
     id: String,
     /// Print JSON
     #[arg(long)]
@@ -79,8 +79,11 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("context", context(card));
     line("cost", card.cost.as_ref().map(cost));
     line("changed", changed(card));
+    line("agent", card.agent_type.as_ref().map(|name| format!("runs as {name}")));
     line("mode", card.permission_mode.clone());
+    line("duration", Some(draw::duration(card.ended_at.unwrap_or(now) - card.started_at)));
     line("turn", (card.turn_count > 0).then(|| card.turn_count.to_string()));
+    line("seat", card.seat.name.clone());
     line("pane", card.seat.pane.clone());
     line("pid", card.seat.pid.map(|p| p.to_string()));
     for process in Some(&card.processes).filter(|processes| processes.len() > 1).into_iter().flatten() {
@@ -89,7 +92,8 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("todos", todos(card));
     for agent in &card.sub_agents {
         let label = agent.label.strip_prefix(agent.agent_type.as_str()).unwrap_or(&agent.label).trim_start();
-        line("agent", Some(format!("{} {label}", agent.agent_type)));
+        let about = agent.description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+        line("agent", Some(format!("{} {label}{about}", agent.agent_type)));
     }
     line("failed", card.last_failure.as_ref().map(|f| format!("{}: {}", f.tool, f.error)));
     line("id", Some(card.id.to_string()));

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use flightdeck_core::usage::totals::Indexing;
-use flightdeck_protocol::daemon::{DaemonStatus, GetStatus, HealthStatus};
+use flightdeck_protocol::daemon::{ConfigReport, DaemonStatus, GetStatus, HealthStatus};
 use flightdeck_protocol::hooks::HookStatus;
 
 use super::{draw, out::Out};
@@ -52,6 +52,7 @@ fn print(status: &DaemonStatus, out: &mut Out) -> anyhow::Result<()> {
     let last = hooks.last_event_at.map_or("none since start".to_owned(), |at| format!("last {at}"));
     writeln!(out, "events    {} in {megabytes:.1} MB, {last}", hooks.events_total)?;
     print_hooks(hooks, out)?;
+    print_config(&status.config, out)?;
     print_history(&status.history, out)?;
     if hooks.spool.files > 0 {
         writeln!(out, "spool     {} waiting", draw::count(hooks.spool.files as u64, "event"))?;
@@ -78,6 +79,21 @@ fn print_hooks(status: &HookStatus, out: &mut Out) -> anyhow::Result<()> {
     }
     if let Some(fix) = &hooks.fix {
         writeln!(out, "          to mend: {fix}")?;
+    }
+    Ok(())
+}
+
+fn print_config(config: &ConfigReport, out: &mut Out) -> anyhow::Result<()> {
+    if let Some(problem) = &config.problem {
+        let below = " ".repeat(10);
+        writeln!(
+            out,
+            "config    not used, the settings before it stay: {}",
+            problem.replace('\n', &format!("\n{below}"))
+        )?;
+    }
+    if !config.needs_restart.is_empty() {
+        writeln!(out, "config    after a restart: {}", config.needs_restart.join(", "))?;
     }
     Ok(())
 }

@@ -8,14 +8,14 @@ use flightdeck_protocol::terminal::{Draft, Focus, Interrupt, PROMPT_BYTES_MAX, P
 use flightdeck_protocol::terminal::{TerminalRefusal, TerminalRefusalCode};
 use flightdeck_protocol::{Command, ErrorReply};
 
-use super::lookup::find_session_or_seat;
+use super::lookup::find_session;
 use super::out::Out;
 use crate::client::{Client, ClientError, RawReply};
 use crate::paths::Paths;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SendArgs {
-    /// The start of its id, the name of its seat, or `next` for the session that needs you most
+    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
     session: String,
     /// The prompt; `-` reads it from standard input
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -67,7 +67,7 @@ impl From<DraftArg> for Draft {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct FocusArgs {
-    /// The start of its id, the name of its seat, or `next` for the session that needs you most
+    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
     session: String,
     /// Print JSON
     #[arg(long)]
@@ -76,7 +76,7 @@ pub(super) struct FocusArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct InterruptArgs {
-    /// The start of its id, the name of its seat, or `next` for the session that needs you most
+    /// The start of its id, its seat, its pid, or `next` for the session that needs you most
     session: String,
     /// Do not ask for confirmation
     #[arg(long, short)]
@@ -94,7 +94,7 @@ pub(super) fn send(args: &SendArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
     let text = if from_stdin { read_stdin()? } else { args.text.join(" ") };
     let mut client = Client::connect(paths)?;
     let mut request = SendPrompt {
-        session_id: find_session_or_seat(&mut client, &args.session)?,
+        session_id: find_session(&mut client, &args.session)?,
         text,
         kind: args.kind.map(PromptKind::from),
         draft: args.draft.map(Draft::from),
@@ -175,7 +175,7 @@ fn hint(refusal: &ErrorReply) -> Option<&'static str> {
 
 pub(super) fn focus(args: &FocusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let mut client = Client::connect(paths)?;
-    let session_id = find_session_or_seat(&mut client, &args.session)?;
+    let session_id = find_session(&mut client, &args.session)?;
     match try_call(&mut client, &Focus { session_id })? {
         Ok(reply) => {
             let message = reply.decode()?.message;
@@ -187,7 +187,7 @@ pub(super) fn focus(args: &FocusArgs, paths: &Paths, out: &mut Out) -> anyhow::R
 
 pub(super) fn interrupt(args: &InterruptArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let mut client = Client::connect(paths)?;
-    let session_id = find_session_or_seat(&mut client, &args.session)?;
+    let session_id = find_session(&mut client, &args.session)?;
     let mut request = Interrupt { session_id, confirm: args.yes, stop: args.stop };
     loop {
         let refusal = match try_call(&mut client, &request)? {

@@ -1,10 +1,10 @@
 //! The parts of a daemon that do not depend on the machine, assembled in one way for the daemon and for the tests of it.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flightdeck_core::approval::ask::Ask;
-use flightdeck_core::approval::policy::Policy;
 use flightdeck_core::approval::resolution::HoldEnd;
 use flightdeck_core::fleet::Occupant;
 use flightdeck_core::log::approvals::hold_ended_record;
@@ -21,6 +21,7 @@ use crate::app::holds::HeldHooks;
 use crate::app::registration::Registrar;
 use crate::clock::{self, Clock};
 use crate::config::Config;
+use crate::config::live::LiveConfig;
 use crate::engine::housekeeping::Keeper;
 use crate::engine::restore::{self, Restored};
 use crate::engine::{Engine, EngineHandle, EngineParts};
@@ -49,7 +50,8 @@ pub struct DaemonParts {
     pub url: String,
     pub heartbeat_every: Duration,
     pub hold_rules: HoldRules,
-    pub policy: Policy,
+    /// The person's settings, read again when the file changes.
+    pub config: Arc<LiveConfig>,
     pub terminals: Terminals,
 }
 
@@ -78,7 +80,8 @@ impl DaemonParts {
             url: String::new(),
             heartbeat_every: HEARTBEAT_EVERY,
             hold_rules: HoldRules::new(Config::default().hold_seconds()),
-            policy: Policy::default(),
+            // The caller has no file.
+            config: Arc::new(LiveConfig::new(Path::new(""), Config::default())),
             terminals: Terminals::default(),
         }
     }
@@ -112,7 +115,7 @@ impl DaemonParts {
             prices: self.prices,
             holds,
             hold_rules: self.hold_rules,
-            policy: Arc::new(self.policy),
+            config: self.config,
             terminals: Arc::new(self.terminals),
         };
         Ok(StartedParts { app, engine: handle, history, engine_task })

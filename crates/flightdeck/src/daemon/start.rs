@@ -13,6 +13,7 @@ use super::{DaemonParts, Options, Running, StartedParts, home, listen};
 use crate::app::App;
 use crate::app::hook_watch;
 use crate::app::registration::{Registered, Registrar};
+use crate::config::live::LiveConfig;
 use crate::ingest::{Sink, drain, liveness, registry};
 use crate::paths::Paths;
 use crate::settings::{Registration, SettingsFile, Via};
@@ -51,7 +52,7 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
         seats,
         url: url.clone(),
         hold_rules: config.hold_rules(hold_seconds.unwrap_or(config.hold_seconds())),
-        policy: config.policy.clone(),
+        config: Arc::new(LiveConfig::new(&paths.config, config.clone())),
         terminals: Terminals::new(config.focus_command.clone()),
         ..DaemonParts::new(store.clone(), registrar.simulated(options.simulated))
     };
@@ -173,7 +174,12 @@ async fn serve(
 
 async fn register(registrar: &Arc<Registrar>, notes: &mut Vec<String>) -> Option<String> {
     let registrar = Arc::clone(registrar);
-    let done = tokio::task::spawn_blocking(move || registrar.register()).await;
+    let done = tokio::task::spawn_blocking(move || (registrar.register(), registrar.doubled())).await;
+    let done = done.map(|(registered, doubled)| {
+        doubled.iter().for_each(|note| tracing::warn!("{note}"));
+        notes.extend(doubled);
+        registered
+    });
     let problem = match done {
         Ok(Ok(Registered::Well(sentence))) => return Some(sentence),
         Ok(Ok(Registered::Drifted(note))) => {

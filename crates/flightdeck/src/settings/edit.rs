@@ -39,6 +39,11 @@ pub(super) fn strip(document: &Document<'_>, goes: &dyn Fn(&Handler) -> bool) ->
     strip_those(document, &|handler| handler.ours && goes(handler), WhenEmpty::Drop)
 }
 
+/// The text without those handlers of other tools for which `goes` is true.
+pub(super) fn strip_others(document: &Document<'_>, goes: &dyn Fn(&Handler) -> bool) -> String {
+    strip_those(document, &|handler| !handler.ours && goes(handler), WhenEmpty::Drop)
+}
+
 /// Our handlers that are as wanted, at most one for each event: the event's name and the handler's start.
 pub(super) fn current(
     document: &Document<'_>,

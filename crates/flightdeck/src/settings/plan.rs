@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use flightdeck_core::wire::hook_name::HookName;
 use serde_json::Value;
 
-use super::document::{Document, Event};
+use super::document::{Document, Event, Handler};
 use super::edit;
 use super::error::SettingsError;
 use super::handler::{Registration, Via};
+use super::predecessor::{Predecessor, belongs_to};
 use super::receipt::{ExactTexts, Lifetime, Receipt};
 use super::recognise::{Installed, home_of, sends_token, url_of, via_of, works_like};
 use super::status_line_edit;
@@ -18,6 +19,8 @@ use super::status_line_edit;
 pub(super) struct Plan {
     pub(super) after: Option<String>,
     pub(super) receipt: Option<Receipt>,
+    /// Handlers of other tools that the plan removes because the person asked for it.
+    pub(super) taken_out: usize,
 }
 
 /// `path` is the file as the person named it, `real` the file after following links.
@@ -35,7 +38,7 @@ pub(super) fn plan_registration(
             return Err(SettingsError::OtherHome { path: path.to_owned(), home });
         }
         if is_permanent(old.as_ref(), had_ours) {
-            return Ok(Plan { after: found.map(str::to_owned), receipt: old });
+            return Ok(Plan { after: found.map(str::to_owned), receipt: old, taken_out: 0 });
         }
     }
     let had_line = document.status_line.is_ours();
@@ -57,7 +60,7 @@ pub(super) fn plan_registration(
         status_line: with_line,
         exact: before.map(|before| ExactTexts { before, after: after.clone() }),
     };
-    Ok(Plan { after: Some(after), receipt: Some(receipt) })
+    Ok(Plan { after: Some(after), receipt: Some(receipt), taken_out: 0 })
 }
 
 /// The file without our handlers, if it is known byte for byte; the inner `None` means "no file".
@@ -96,7 +99,7 @@ pub(super) fn plan_removal(
     path: &Path,
     only: Option<&Path>,
 ) -> Result<Plan, SettingsError> {
-    let Some(text) = found else { return Ok(Plan { after: None, receipt: None }) };
+    let Some(text) = found else { return Ok(Plan { after: None, receipt: None, taken_out: 0 }) };
     let document = Document::read(text, path)?;
     let after = match unregistered(found, old, document.has_ours()) {
         Some(before) => before,
@@ -112,7 +115,31 @@ pub(super) fn plan_removal(
             (!(empty && old.is_some_and(|old| old.made_file))).then_some(rest)
         }
     };
-    Ok(Plan { after, receipt: None })
+    Ok(Plan { after, receipt: None, taken_out: 0 })
+}
+
+/// Removes the handlers of these earlier tools. Uninstall does not bring them back; the backup has them.
+pub(super) fn plan_take_out(
+    found: Option<&str>,
+    old: Option<Receipt>,
+    path: &Path,
+    tools: &[Predecessor],
+) -> Result<Plan, SettingsError> {
+    let Some(text) = found else { return Ok(Plan { after: None, receipt: old, taken_out: 0 }) };
+    let goes = |handler: &Handler| belongs_to(handler, tools);
+    let without =
+        |text: &str| Ok::<_, SettingsError>(edit::strip_others(&Document::read(text, path)?, &goes));
+    let after = without(text)?;
+    let taken_out = Document::read(text, path)?.handlers().filter(|handler| goes(handler)).count();
+    let receipt = old.map(|mut receipt| {
+        let exact = receipt.exact.take().filter(|exact| exact.after == text);
+        receipt.exact = exact.and_then(|exact| {
+            let before = exact.before.as_deref().map(without).transpose().ok()?;
+            Some(ExactTexts { before, after: after.clone() })
+        });
+        receipt
+    });
+    Ok(Plan { after: Some(after), receipt, taken_out })
 }
 
 /// The wanted events: those with a handler that works like the right one, those without one, and those with an outdated one.

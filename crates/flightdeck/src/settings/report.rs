@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::handler::Via;
+use super::predecessor::FoundTool;
 use super::status_line::StatusLineState;
 use super::version::ClientVersion;
 
@@ -34,7 +35,18 @@ pub struct SettingsChange {
     pub version: Option<ClientVersion>,
     /// A copy of the file before the change.
     pub backup: Option<PathBuf>,
+    /// Earlier tools whose handlers were taken out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<FoundTool>,
     pub notes: Vec<String>,
+}
+
+/// The earlier tools whose handlers were removed.
+#[derive(Clone, Debug)]
+pub struct TakenOut {
+    pub tools: Vec<FoundTool>,
+    /// A copy of the file before the change.
+    pub backup: Option<PathBuf>,
 }
 
 impl fmt::Display for SettingsChange {
@@ -57,6 +69,9 @@ impl fmt::Display for SettingsChange {
         }
         if let Some(sentence) = self.status_line.sentence() {
             writeln!(f, "  {sentence}")?;
+        }
+        for found in &self.replaced {
+            writeln!(f, "  took out {} of {}", handlers(found.handlers), found.tool.name())?;
         }
         if let Some(backup) = &self.backup {
             writeln!(f, "  backup of the earlier file: {}", backup.display())?;
@@ -83,6 +98,9 @@ pub struct Status {
     pub disabled: bool,
     /// Handlers of other tools.
     pub foreign: usize,
+    /// The earlier tools among them that Flightdeck replaces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub predecessors: Vec<FoundTool>,
     pub version: ClientVersion,
     pub notes: Vec<String>,
 }
@@ -121,10 +139,13 @@ impl fmt::Display for Status {
         if self.drift {
             writeln!(f, "  they differ from what Flightdeck wrote: run `flightdeck hooks repair`")?;
         }
-        let s = if self.foreign == 1 { "" } else { "s" };
-        writeln!(f, "  {} handler{s} of other tools; Claude Code {}", self.foreign, self.version)?;
+        writeln!(f, "  {} of other tools; Claude Code {}", handlers(self.foreign), self.version)?;
         self.notes.iter().try_for_each(|note| writeln!(f, "  note: {note}"))
     }
+}
+
+fn handlers(count: usize) -> String {
+    format!("{count} handler{}", if count == 1 { "" } else { "s" })
 }
 
 /// The first few names; `--json` has all of them.

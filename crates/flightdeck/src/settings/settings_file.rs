@@ -9,11 +9,12 @@ use serde_json::{Map, Value, json};
 use super::document::Document;
 use super::error::SettingsError;
 use super::file_io::{self, FileContents, SwapOutcome};
-use super::handler::{Registration, Via};
+use super::handler::{DEFAULT_PORT, Registration, Via};
 use super::plan::{self, Plan};
+use super::predecessor::{self, FoundTool, Predecessor};
 use super::receipt::{Lifetime, Receipt, ReceiptFolder};
 use super::recognise::Installed;
-use super::report::{PrintedSettings, SettingsChange, SettingsOutcome, Status};
+use super::report::{PrintedSettings, SettingsChange, SettingsOutcome, Status, TakenOut};
 use super::status_line::{self, StatusLine, StatusLineState};
 
 /// Another program may write while we edit. After this many writes in a row we give up.
@@ -49,6 +50,25 @@ impl SettingsFile {
         lifetime: Lifetime,
     ) -> Result<SettingsChange, SettingsError> {
         self.register(registration, Some(lifetime), SettingsOutcome::Installed)
+    }
+
+    /// Removes the handlers of these earlier tools; everything else stays.
+    pub fn take_out(&self, tools: &[Predecessor]) -> Result<TakenOut, SettingsError> {
+        let real = file_io::real_path(&self.path)?;
+        let text = self.text(&real)?;
+        let mut tools_found = predecessor::found(&Document::read(&text, &self.path)?, DEFAULT_PORT);
+        tools_found.retain(|found| tools.contains(&found.tool));
+        if tools_found.is_empty() {
+            return Ok(TakenOut { tools: tools_found, backup: None });
+        }
+        let edited = self.edit(&real, &|found, old| plan::plan_take_out(found, old, &self.path, tools))?;
+        Ok(TakenOut { tools: tools_found, backup: edited.backup })
+    }
+
+    /// The earlier tools whose handlers are in the file. `port` is where our daemon listens.
+    pub fn predecessors(&self, port: u16) -> Result<Vec<FoundTool>, SettingsError> {
+        let text = self.text(&file_io::real_path(&self.path)?)?;
+        Ok(predecessor::found(&Document::read(&text, &self.path)?, port))
     }
 
     /// Like `install`, but keeps the lifetime of the present registration.
@@ -110,6 +130,7 @@ impl SettingsFile {
             via,
             disabled: document.disables_all_hooks(),
             foreign: document.foreign_handlers(),
+            predecessors: predecessor::found(&document, registration.port),
             version: registration.version.clone(),
             notes: notes(&document, registration),
         })
@@ -201,7 +222,7 @@ impl SettingsFile {
                     backup: None,
                 });
             }
-            self.check(text, plan.after.as_deref())?;
+            self.check(text, &plan)?;
             file_io::check_writable(real, found.as_ref())?;
             let backup = text.map(|text| self.receipts.back_up(real, text)).transpose()?;
             if self.swap(real, found.as_ref(), &plan, old.as_ref())? == SwapOutcome::Done {
@@ -231,13 +252,15 @@ impl SettingsFile {
         swapped
     }
 
-    /// Checks, before anything is written, that the handlers of other tools and the person's own status line are kept.
-    fn check(&self, before: Option<&str>, after: Option<&str>) -> Result<(), SettingsError> {
+    /// Checks, before anything is written, that the person's own status line and the handlers of other tools are kept, except
+    /// those that the plan takes out.
+    fn check(&self, before: Option<&str>, plan: &Plan) -> Result<(), SettingsError> {
         let foreign = |text: Option<&str>| -> Result<_, SettingsError> {
             let document = Document::read(text.unwrap_or_default(), &self.path)?;
             Ok((document.foreign_handlers(), document.status_line.theirs().map(str::to_owned)))
         };
-        let (had, has) = (foreign(before)?, foreign(after)?);
+        let (mut had, has) = (foreign(before)?, foreign(plan.after.as_deref())?);
+        had.0 = had.0.saturating_sub(plan.taken_out);
         if had == has {
             return Ok(());
         }
@@ -262,6 +285,7 @@ impl SettingsFile {
             status_line: StatusLineState::None,
             version: None,
             backup: None,
+            replaced: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -294,7 +318,8 @@ fn notes(document: &Document<'_>, registration: &Registration) -> Vec<String> {
     let over_http = registration.via != Via::Shim;
     let token = (registration.token && over_http).then(|| TOKEN_NOTE.to_owned());
     let url = registration.url.as_ref().map(|url| format!("the daemon at {url} must {URL_NOTE}"));
-    disabled.into_iter().chain(token).chain(url).chain(registration.version.note()).collect()
+    let earlier = predecessor::found(document, registration.port).into_iter().map(|found| found.to_string());
+    disabled.into_iter().chain(token).chain(url).chain(registration.version.note()).chain(earlier).collect()
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -353,7 +378,8 @@ mod tests {
     fn a_plan_that_would_lose_a_foreign_handler_is_not_carried_out() {
         let theirs = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}}"#;
         let (_dir, file, path) = settings_with(theirs);
-        let edited = file.edit(&path, &|_, _| Ok(Plan { after: Some("{}".into()), receipt: None }));
+        let edited =
+            file.edit(&path, &|_, _| Ok(Plan { after: Some("{}".into()), receipt: None, taken_out: 0 }));
         assert!(matches!(edited, Err(SettingsError::SelfCheck { .. })));
         assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
     }

@@ -313,7 +313,7 @@ impl Follower {
         let mut reader = std::mem::take(&mut self.reader);
         let (live, reader, step, around) = tokio::task::spawn_blocking(move || {
             let step = live.step(&mut reader);
-            let around = surroundings(&live, cwd, reported_at);
+            let around = surroundings(&mut live, cwd, reported_at);
             (live, reader, step, around)
         })
         .await?;
@@ -357,9 +357,9 @@ impl Follower {
     }
 }
 
-/// The session's repository and tasks, and the folder whose HEAD to watch. The working directory is the one reported last.
+/// The session's repository, tasks and notes about subagents, and the folder whose HEAD to watch. The working directory is the one reported last.
 fn surroundings(
-    live: &LiveSession,
+    live: &mut LiveSession,
     cwd: Option<PathBuf>,
     reported_at: Timestamp,
 ) -> (Surroundings, Option<PathBuf>) {
@@ -368,5 +368,5 @@ fn surroundings(
     let found = line.map(PathBuf::from).or(cwd).and_then(|cwd| repository::find(&cwd));
     let (repository, git_dir) = found.map(|f| (f.repository, f.git_dir)).unzip();
     let tasks = tasks::folder(&live.main).map(|folder| tasks::read(&folder)).unwrap_or_default();
-    (Surroundings { repository, tasks }, git_dir)
+    (Surroundings { repository, tasks, agents: live.agent_notes() }, git_dir)
 }

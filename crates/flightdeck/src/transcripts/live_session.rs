@@ -6,7 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use flightdeck_core::usage::enrichment::{Counted, Enrichment, Fold, TranscriptFile};
+use flightdeck_core::usage::surroundings::AgentNote;
 
+use super::agent_notes::AgentNotes;
 use super::fast_scan::title;
 use super::line_reader::{LineReader, ReadOutcome, ReadPosition};
 use super::locate::{Transcript, born_at, subagents_folder};
@@ -22,6 +24,8 @@ pub struct LiveSession {
     pub main: PathBuf,
     fold: Fold,
     files: BTreeMap<PathBuf, (String, ReadPosition)>,
+    /// The client's notes about its subagents.
+    notes: AgentNotes,
     /// The next batch replaces everything that is stored of this session.
     anew: bool,
 }
@@ -43,6 +47,7 @@ impl LiveSession {
             main: main.to_owned(),
             fold: Fold::default(),
             files: BTreeMap::new(),
+            notes: AgentNotes::default(),
             anew: known.is_none(),
         };
         if let (Some(known), Some(stored)) = (known, stored) {
@@ -57,6 +62,10 @@ impl LiveSession {
 
     pub fn known(&self) -> &Enrichment {
         self.fold.known()
+    }
+
+    pub fn agent_notes(&mut self) -> BTreeMap<String, AgentNote> {
+        self.notes.read(&subagents_folder(&self.main))
     }
 
     /// Reads new lines, up to a bound. `None` if there are none.

@@ -4,6 +4,7 @@
 //! says two things about state, both as events: that it grew although neither a hook nor the registry reported the session,
 //! and that the person interrupted a turn (decision 0016).
 
+mod agent_notes;
 pub mod fast_scan;
 mod folder_watches;
 pub mod follow;

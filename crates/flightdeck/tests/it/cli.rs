@@ -82,23 +82,35 @@ fn ls_lists_what_needs_you_first() {
         &home.run(&["ls"]).success(),
         expect![[r#"
             Needs you 1
-              ◆ Permission for Bash: cargo test     <time>  api   5f1c0000  Fix the login page and test it
+              ◆ cargo test · Permission for Bash  <time>  api  5f1c0000  Fix the login page and test it
             Running 1
-              ▸ Read: /w/web/a.css                  <time>  web   8a2d0000  Make it blue
+              ▸ Read: /w/web/a.css  <time>  web  8a2d0000  Make it blue
+        "#]],
+    );
+    reads(
+        &home.run(&["ls", "--done"]).success(),
+        expect![[r#"
+            Needs you 1
+              ◆ cargo test · Permission for Bash  <time>  api  5f1c0000  Fix the login page and test it
+            Running 1
+              ▸ Read: /w/web/a.css  <time>  web  8a2d0000  Make it blue
             Done 1
-              ✓ Session closed                      <time>  web   c3e40000  Say hi
+              ✓ Session closed  <time>  web  c3e40000  Say hi
         "#]],
     );
     reads(
         &home.run(&["ls", "--group", "running"]).success(),
         expect![[r#"
         Running 1
-          ▸ Read: /w/web/a.css     <time>  web   8a2d0000  Make it blue
+          ▸ Read: /w/web/a.css  <time>  web  8a2d0000  Make it blue
     "#]],
     );
-    let cards = home.run(&["ls", "--json"]).json();
-    let ids: Vec<_> = cards.as_array().unwrap().iter().map(|c| c["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["5f1c0000-asks", "8a2d0000-works", "c3e40000-over"]);
+    let ids = |args: &[&str]| {
+        let cards = home.run(args).json();
+        cards.as_array().unwrap().iter().map(|c| c["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&["ls", "--json"]), ["5f1c0000-asks", "8a2d0000-works"]);
+    assert_eq!(ids(&["ls", "--json", "--done"]), ["5f1c0000-asks", "8a2d0000-works", "c3e40000-over"]);
     let done = home.run(&["ls", "--json", "--group", "done"]).json();
     assert_eq!((done.as_array().unwrap().len(), &done[0]["end_reason"]), (1, &json!("prompt_input_exit")));
 }
@@ -140,6 +152,73 @@ fn an_empty_board_prints_what_to_do() {
     assert_eq!((next.code, next.out.as_str(), next.err.as_str()), (1, "No session waits for you.\n", ""));
     let next = home.run(&["next", "--json"]);
     assert_eq!((next.code, next.out.as_str()), (1, "null\n"));
+}
+
+#[test]
+fn a_board_of_ended_sessions_prints_how_to_list_them() {
+    let home = test_home();
+    let daemon = home.daemon();
+    tell(&daemon, "s", "/w", "SessionEnd", json!({"reason": "other"}));
+    assert_eq!(home.run(&["ls"]).success(), "No session is open. 1 ended: `flightdeck ls --done`.\n");
+}
+
+#[test]
+fn a_session_is_named_by_id_seat_pid_or_next() {
+    let home = test_home();
+    let daemon = busy(&home);
+    let pid = std::process::id();
+    let seat =
+        json!({"pid": pid, "proc_start": flightdeck::process::start_time(pid), "FLIGHTDECK_SEAT": "left"});
+    let start =
+        json!({"session_id": "e5550000-seat", "hook_event_name": "SessionStart", "source": "startup"});
+    home.socket().ask(&json!({"cmd": "hook", "args": start, "env": seat}));
+    for name in ["e555", "left", &pid.to_string()] {
+        assert_eq!(home.run(&["show", name, "--json"]).json()["id"], "e5550000-seat", "{name}");
+        assert!(home.run(&["explain", name]).success().contains("SessionStart"), "{name}");
+        let said = home.run(&["answer", name]);
+        assert!(said.err.contains(&format!("{name} has no open request")), "{}", said.err);
+    }
+    assert_eq!(home.run(&["show", "next", "--json"]).json()["id"], "5f1c0000-asks");
+    assert!(home.run(&["explain", "next"]).success().contains("PermissionRequest"));
+    assert_eq!(home.run(&["answer", "next", "--json"]).json()["session_id"], "5f1c0000-asks");
+    let listed = home.run(&["ls"]).success();
+    assert!(listed.contains("  left  e5550000  ") && listed.contains("  –  8a2d0000  "), "{listed}");
+    daemon.stop();
+}
+
+#[test]
+fn answer_prints_a_request_as_text_and_json_only_on_request() {
+    let home = test_home();
+    let _daemon = busy(&home);
+    reads(
+        &home.run(&["answer", "5f1c"]).success(),
+        expect![[r#"
+            Permission for Bash
+              $ cargo test
+              allow | deny [--message WHY] [--interrupt]
+              only the terminal can answer this
+        "#]],
+    );
+    reads(
+        &home.run(&["answer"]).success(),
+        expect![[r#"
+            5f1c0000  api  Bash: cargo test  (answer in the terminal)
+        "#]],
+    );
+    assert_eq!(
+        home.run(&["answer", "5f1c", "--json"]).json()["tool_input"],
+        json!({"command": "cargo test"})
+    );
+}
+
+#[test]
+fn a_demo_refuses_a_speed_that_is_not_above_zero() {
+    let home = test_home();
+    for speed in ["0", "-1", "nan"] {
+        let said = home.run(&["demo", &format!("--speed={speed}"), "--stop-after", "0"]);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{speed}");
+        assert!(said.err.contains("a fleet runs at a speed between 0.01 and 1000"), "{}", said.err);
+    }
 }
 
 #[test]

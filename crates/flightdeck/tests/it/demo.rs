@@ -26,7 +26,8 @@ impl Demo {
         let home = test_home();
         let tmp = home.path().join("tmp");
         fs::create_dir(&tmp).unwrap();
-        let mut demo = home.flightdeck(&["demo", "--sessions", "24", "--speed", SPEED, "--port", "0"]);
+        let args = ["demo", "--sessions", "24", "--speed", SPEED, "--answer-after", "1", "--port", "0"];
+        let mut demo = home.flightdeck(&args);
         demo.env("TMPDIR", &tmp);
         Self { daemon: home.start(demo), home }
     }

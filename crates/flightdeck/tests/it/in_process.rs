@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use flightdeck::app::registration::Registrar;
+use flightdeck::config::live::LiveConfig;
 use flightdeck::daemon::{DaemonParts, StartedParts};
 use flightdeck::engine::{EngineHandle, NotStored};
 use flightdeck::health::Health;
@@ -110,6 +111,7 @@ impl Builder {
         let (addr, engine, history) = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let addr = listener.local_addr().unwrap();
+            let config = flightdeck::config::Config { policy, ..Default::default() };
             let reading = Arc::clone(&clock);
             let now = move || Timestamp::from_millis(reading.load(Ordering::SeqCst));
             let parts = DaemonParts {
@@ -120,7 +122,7 @@ impl Builder {
                 url: format!("http://{addr}"),
                 heartbeat_every,
                 hold_rules,
-                policy,
+                config: Arc::new(LiveConfig::new(&folder.path().join("config.toml"), config)),
                 ..DaemonParts::new(store.clone(), registrar(folder.path()))
             };
             let StartedParts { app, engine, history, .. } = parts.start().await.unwrap();

@@ -43,13 +43,31 @@ fn a_path_that_is_not_in_the_table_is_404() {
 }
 
 #[test]
+fn every_error_of_the_interface_has_a_json_body() {
+    let deck = InProcessDaemon::new();
+    let said = |answer: flightdeck_e2e::testkit::http::Response| {
+        assert_eq!(answer.header("content-type"), Some("application/json"), "{}", answer.text());
+        (answer.status, answer.json()["error"].as_str().unwrap().to_owned())
+    };
+    let none = "there is nothing at /api/assignments; /api/openapi.json lists all paths";
+    assert_eq!(said(deck.get("/api/assignments")), (404, none.to_owned()));
+    let wrong = "POST is not possible at /api/sessions; possible: GET,HEAD";
+    let post = flightdeck_e2e::testkit::http::post(deck.addr, "/api/sessions", "{}");
+    assert_eq!(said(post), (405, wrong.to_owned()));
+    assert_eq!(said(deck.get("/hook/session-start")).0, 405);
+    assert_eq!(said(deck.get("/api/sessions/unknown")).0, 404);
+    // The page's own paths are for people.
+    assert_eq!(deck.get("/nothing").header("content-type"), None);
+}
+
+#[test]
 fn every_documented_route_answers_with_a_documented_status() {
     let deck = InProcessDaemon::new();
     deck.post(STOP);
     for route in openapi::routes() {
         let Route { method, path, responses, .. } = route;
-        // A stream never ends, and an ask has to be open: they have tests of their own.
-        if *path == "/api/live/stream" || path.starts_with("/api/asks/") {
+        // A stream never ends, an ask has to be open, and a rule has to be one: they have tests of their own.
+        if *path == "/api/live/stream" || path.starts_with("/api/asks/") || path.starts_with("/api/policy/") {
             continue;
         }
         let answer = request(&deck, route, "s", STOP).send(deck.addr);
@@ -96,4 +114,21 @@ fn additions_to_the_interface_are_documented_and_sent() {
     for name in ChangeName::ALL {
         assert!(stream.contains(name.as_str()), "{}", name.as_str());
     }
+}
+
+#[test]
+fn a_hook_over_the_socket_may_be_in_camel_case() {
+    let deck = InProcessDaemon::new();
+    let args = serde_json::json!({"sessionId": "s", "hookEventName": "PreToolUse", "toolName": "Bash", "toolUseId": "t",
+        "toolInput": {"command": "ls", "runInBackground": false}, "permissionMode": "plan"});
+    let said = deck.socket().ask(&serde_json::json!({"cmd": "hook", "args": args}));
+    assert_eq!(said["ok"], true, "{said}");
+    let card = deck.get("/api/sessions/s").json();
+    assert_eq!(
+        (&card["agent_state"]["label"], &card["permission_mode"]),
+        (&"Bash: ls".into(), &"plan".into())
+    );
+    let stored = deck.get("/api/sessions/s/events?payload=1").json()["events"][0]["payload"].clone();
+    assert_eq!((&stored["tool_use_id"], &stored["sessionId"]), (&"t".into(), &Value::Null), "{stored}");
+    assert_eq!(stored["tool_input"]["runInBackground"], false);
 }

@@ -1,5 +1,8 @@
 //! Policy rules answer held hooks where they may; a dry run reports what they would have answered.
 
+use std::fs;
+
+use flightdeck_e2e::testkit::TestHome;
 use flightdeck_e2e::testkit::http::Request;
 use flightdeck_sim::Map;
 use serde_json::{Value, json};
@@ -208,7 +211,7 @@ fn a_dry_run_counts_what_the_rules_would_have_answered() {
     .assert_eq(&lines.join("\n"));
     assert_eq!(home.run(&["policy", "log"]).success().lines().count(), 5);
     expect_test::expect![[r#"
-        The policy is on: `policy.enabled` in ~/fd/config.toml, read when the daemon starts.
+        The policy is on: `policy.enabled` in ~/fd/config.toml, which the daemon reads again when it changes.
           1  allow  Bash cargo test*
           2  deny   Bash make*  (use just)
           3  allow  Bash rm * in /work/api
@@ -241,4 +244,117 @@ fn on_the_command_line_an_irreversible_call_needs_a_confirmation() {
     hook.hook(&asks("t", "git push --force"), &Map::new());
     home.run(&["answer", "t", "deny"]).success();
     assert_eq!(decision(&hook.line().unwrap())["behavior"], "deny");
+}
+
+/// A file with this text, as the running daemon reads it.
+fn write_config(home: &TestHome, text: &str) {
+    fs::write(home.paths().config, text).unwrap();
+}
+
+#[test]
+fn rules_are_read_again_while_the_daemon_runs_and_a_broken_file_keeps_the_old_ones() {
+    let home = test_home();
+    let daemon = home.daemon();
+    let config = || home.run(&["status", "--json"]).json()["config"].clone();
+    assert_eq!(config(), json!({"problem": null, "needs_restart": []}));
+    let rule = json!({"tool": "Bash", "match": "make*", "decision": "deny", "message": "use just"});
+    write_config(&home, "# mine\ndone_minutes = 5\n");
+    let added = daemon.post("/api/policy/rules", &json!({"rule": rule, "enable": true}).to_string());
+    assert_eq!(added.status, 200, "{}", added.text());
+    let added = added.json();
+    assert_eq!(
+        (&added["rule"], &added["enabled"], &added["rules"]),
+        (&json!("Bash make*"), &json!(true), &json!(1))
+    );
+    let written = fs::read_to_string(home.paths().config).unwrap();
+    assert!(
+        written.starts_with("# mine\ndone_minutes = 5\n") && written.contains("match = \"make*\""),
+        "{written}"
+    );
+    assert_eq!(config(), json!({"problem": null, "needs_restart": ["done_minutes"]}));
+
+    let ask = |command: &str| {
+        let args = json!({"session_id": "s", "hook_event_name": "PermissionRequest", "tool_name": "Bash",
+            "tool_input": {"command": command}, "prompt_id": command});
+        let mut socket = home.socket();
+        let held = socket.ask(&json!({"cmd": "hook", "args": args, "env": {"hold_s": 600}}));
+        assert!(held["data"]["hold_ms"].as_u64().unwrap() > 0, "{held}");
+        socket.line().unwrap().to_string()
+    };
+    assert!(ask("make all").contains("use just"));
+
+    write_config(&home, "policy = 3\n");
+    assert!(config()["problem"].as_str().unwrap().contains("config.toml"));
+    assert!(
+        home.run(&["status"]).out.contains("config    not used, the settings before it stay: cannot parse")
+    );
+    assert!(ask("make it so").contains("use just"), "the old rules stay");
+
+    let broken = daemon.post("/api/policy/rules", &json!({"rule": rule}).to_string());
+    assert_eq!(broken.status, 503);
+    assert_eq!(fs::read_to_string(home.paths().config).unwrap(), "policy = 3\n");
+}
+
+#[test]
+fn a_preview_counts_what_one_more_rule_changes() {
+    let deck = InProcessDaemon::builder().policy(RULES).start();
+    for (n, command) in ["cargo test", "npm ci", "npm test", "npm ci && rm -rf /"].into_iter().enumerate() {
+        let payload = json!({"session_id": "s", "hook_event_name": "PermissionRequest", "tool_name": "Bash",
+            "tool_input": {"command": command}, "prompt_id": n.to_string()});
+        deck.post(&payload.to_string());
+    }
+    let preview = |rule: Value| {
+        let body = json!({ "rule": rule }).to_string();
+        flightdeck_e2e::testkit::http::post(deck.addr, "/api/policy/preview", &body)
+    };
+    let report = preview(json!({"tool": "Bash", "match": "npm *", "decision": "allow"})).json();
+    assert_eq!(
+        (&report["asks"], &report["allowed"], &report["denied"]),
+        (&json!(4), &json!(2), &json!(0)),
+        "{report}"
+    );
+    assert_eq!(report["by_rule"][0]["examples"], json!(["Bash: npm ci", "Bash: npm test"]));
+    assert_eq!(report["left"][0]["count"], 1, "{report}");
+    let same = preview(json!({"tool": "Bash", "match": "cargo test*", "decision": "allow"})).json();
+    assert_eq!(
+        (&same["answered"], &same["left"]),
+        (&json!(0), &json!([])),
+        "the present rules do that already"
+    );
+    let wrong = preview(json!({"tool": "TodoWrite", "match": "x", "decision": "allow"}));
+    assert_eq!(wrong.status, 400);
+    assert!(wrong.text().contains("`match` does not go with"), "{}", wrong.text());
+}
+
+#[test]
+fn an_ask_becomes_a_rule_that_answers_the_next_one() {
+    let home = test_home();
+    let daemon = home.daemon();
+    let held = |command: &str| {
+        let args = json!({"session_id": "s", "hook_event_name": "PermissionRequest", "tool_name": "Bash", "cwd": "/work/api",
+            "tool_input": {"command": command}, "prompt_id": command});
+        let mut socket = home.socket();
+        socket.ask(&json!({"cmd": "hook", "args": args, "env": {"hold_s": 600}}));
+        socket
+    };
+    let _waiting = held("cargo test -p api");
+    let ask = daemon.get("/api/sessions/s/asks").json()["asks"][0]["id"].as_str().unwrap().to_owned();
+    let suggested = daemon.get(&format!("/api/asks/{ask}/rules")).json();
+    let names: Vec<_> =
+        suggested["rules"].as_array().unwrap().iter().map(|rule| rule["name"].clone()).collect();
+    assert_eq!(
+        names,
+        ["Bash cargo test -p api in /work/api", "Bash cargo test* in /work/api", "Bash cargo test*"]
+    );
+    assert_eq!(suggested["enabled"], false);
+
+    let rule = &suggested["rules"][1]["rule"];
+    let preview = daemon.post("/api/policy/preview", &json!({ "rule": rule }).to_string()).json();
+    assert_eq!((&preview["asks"], &preview["allowed"]), (&json!(1), &json!(1)), "{preview}");
+    let add = || daemon.post("/api/policy/rules", &json!({"rule": rule, "enable": true}).to_string()).json();
+    assert_eq!((&add()["added"], &add()["added"]), (&json!(true), &json!(false)), "written once");
+
+    let answered = held("cargo test --workspace").line().unwrap();
+    assert_eq!(decision(&answered)["behavior"], "allow", "{answered}");
+    assert_eq!(daemon.get("/api/asks/none/rules").status, 404);
 }

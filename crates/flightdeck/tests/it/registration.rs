@@ -226,3 +226,98 @@ fn a_stop_leaves_hooks_that_another_home_took_over() {
         assert_eq!(settings(&home), taken);
     }
 }
+
+/// The hooks that claude-view writes for two events, for a daemon at this port.
+fn claude_view(port: &str) -> String {
+    let command = format!(
+        "curl -s -X POST http://localhost:{port}/api/live/hook -H 'Content-Type: application/json' --data-binary @- \
+         2>/dev/null || true # claude-view-hook"
+    );
+    let group = serde_json::json!([{"hooks": [{"type": "command", "command": command, "statusMessage": "Mission Control"}]}]);
+    serde_json::json!({"hooks": {"SessionStart": group, "Stop": group}}).to_string()
+}
+
+/// Runs every handler of an event, as the client does.
+fn fire(home: &TestHome, event: &str) {
+    let root: serde_json::Value = serde_json::from_str(&settings(home)).unwrap();
+    let groups = root["hooks"][event].as_array().unwrap();
+    for handler in groups.iter().flat_map(|group| group["hooks"].as_array().unwrap()) {
+        let mut shell = home.bare(Path::new("/bin/sh"));
+        shell.args(["-c", handler["command"].as_str().unwrap()]).env("PATH", "/usr/bin:/bin");
+        flightdeck_e2e::testkit::run_hook(
+            &mut shell,
+            &format!(r#"{{"session_id":"s","hook_event_name":"{event}"}}"#),
+        );
+    }
+}
+
+#[test]
+fn with_the_hooks_of_claude_view_events_count_twice_until_they_are_replaced() {
+    let home = test_home();
+    let daemon = home.daemon();
+    let port = daemon.url.trim_end_matches('/').rsplit(':').next().unwrap().to_owned();
+    fs::write(home.settings(), claude_view(&port)).unwrap();
+    let counted = || daemon.get("/hook/status").json()["by_event"]["Stop"].as_u64().unwrap_or(0);
+    let said = home.run(&["hooks", "install", "--port", &port]).success();
+    assert!(
+        said.contains("2 handlers of claude-view beside ours: every such event is sent to this daemon too"),
+        "{said}"
+    );
+    let doctor = home.run(&["doctor"]).out;
+    let finding = "✗ earlier   2 handlers of claude-view beside ours: every such event is sent to this daemon too and stored twice\n";
+    assert!(doctor.contains(finding), "{doctor}");
+    assert!(doctor.contains("to mend: flightdeck hooks install --replace=claude-view\n"), "{doctor}");
+    fire(&home, "Stop");
+    assert_eq!(counted(), 2);
+
+    let said = home.run(&["hooks", "install", "--replace"]).success();
+    assert!(said.contains("took out 2 handlers of claude-view"), "{said}");
+    fire(&home, "Stop");
+    assert_eq!(counted(), 3, "one event more");
+    assert!(!home.run(&["doctor"]).out.contains("earlier"));
+    home.run(&["hooks", "uninstall"]).success();
+    assert!(!settings(&home).contains("claude-view"), "they do not come back");
+}
+
+/// Settings with the hooks of all four earlier tools, as each of them writes its own.
+fn four_tools(port: &str) -> String {
+    let mut root: serde_json::Value = serde_json::from_str(&claude_view(port)).unwrap();
+    let commands = [
+        "/home/dev/.local/bin/atm-hook".to_owned(),
+        format!("curl -s -X POST http://localhost:{port}/hook/stop --data-binary @- # notify-headspace.sh"),
+        "/home/dev/.claude/hooks/notify-headspace.sh stop".to_owned(),
+        "~/.claude/hooks/stop-notify.sh".to_owned(),
+        "rpc-cli hooks.stop".to_owned(),
+        "touch ~/mine".to_owned(),
+    ];
+    for event in ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"] {
+        let groups = commands
+            .iter()
+            .map(|command| serde_json::json!({"hooks": [{"type": "command", "command": command}]}));
+        let mut all = root["hooks"][event].as_array().cloned().unwrap_or_default();
+        all.extend(groups);
+        root["hooks"][event] = all.into();
+    }
+    root.to_string()
+}
+
+#[test]
+fn moved_from_all_four_tools_each_event_is_counted_once() {
+    let home = test_home();
+    let daemon = home.daemon();
+    let port = daemon.url.trim_end_matches('/').rsplit(':').next().unwrap().to_owned();
+    fs::write(home.settings(), four_tools(&port)).unwrap();
+    let doctor = home.run(&["doctor"]).out;
+    for tool in ["claude-view", "agent-tmux-monitor", "headspace", "engine"] {
+        assert!(doctor.contains(&format!("of {tool} beside ours")), "{tool}: {doctor}");
+    }
+    home.run(&["hooks", "install", "--replace"]).success();
+    let events = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"];
+    for event in events {
+        fire(&home, event);
+        let counted = daemon.get("/hook/status").json()["by_event"][event].clone();
+        assert_eq!(counted, 1, "{event}");
+    }
+    assert_eq!(settings(&home).matches("touch ~/mine").count(), events.len(), "other handlers stay");
+    assert!(!home.run(&["doctor"]).out.contains("beside ours"));
+}

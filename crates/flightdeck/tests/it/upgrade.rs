@@ -11,7 +11,7 @@ use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_e2e::testkit::until;
 use lz4_flex::frame::FrameDecoder;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::in_process::InProcessDaemon;
 
@@ -67,40 +67,54 @@ impl Home {
     }
 }
 
+/// Fields of a card, of a subagent on it and of its background work that 0.1.0 did not have.
+const LATER_CARD_FIELDS: [&str; 2] = ["agent_type", "processes"];
+const LATER_AGENT_FIELDS: [&str; 3] = ["description", "prompt", "tool_use_id"];
+const LATER_BACKGROUND_FIELD: &str = "shells_min";
+
+/// The answer as 0.1.0 gave it: without later fields, everything else as it is.
+fn as_then(answer: &str) -> String {
+    let mut json: Value = serde_json::from_str(answer).unwrap();
+    remove_later_fields(&mut json);
+    json.to_string()
+}
+
+fn remove_later_fields(json: &mut Value) {
+    match json {
+        Value::Array(items) => items.iter_mut().for_each(remove_later_fields),
+        Value::Object(fields) => {
+            if fields.contains_key("fleet_status") {
+                LATER_CARD_FIELDS.iter().for_each(|name| drop(fields.shift_remove(*name)));
+            }
+            if let Some(background) = fields.get_mut("background").and_then(Value::as_object_mut) {
+                background.shift_remove(LATER_BACKGROUND_FIELD);
+            }
+            for agent in fields.get_mut("sub_agents").and_then(Value::as_array_mut).into_iter().flatten() {
+                let agent = agent.as_object_mut().unwrap();
+                LATER_AGENT_FIELDS.iter().for_each(|name| drop(agent.shift_remove(*name)));
+            }
+            fields.values_mut().for_each(remove_later_fields);
+        }
+        _ => {}
+    }
+}
+
 /// From the sessions on: the name of the daemon's run and its number of changes are before them.
 fn from_sessions(answer: &str) -> String {
     answer.split_once("\"sessions\":").unwrap().1.to_owned()
 }
 
 fn board(deck: &InProcessDaemon) -> String {
-    without_additions(&from_sessions(&deck.get("/api/sessions").text()))
-}
-
-/// Fields of a card that 0.1.0 did not have: numbers and lists of plain objects.
-const ADDED_SINCE: [&str; 2] = [",\"shells_min\":", ",\"processes\":"];
-
-/// Without the fields that a card of 0.1.0 does not have, and without the name of the machine: the daemon of 0.1.0 had one, the
-/// daemon of this test has none, and it writes the rows of past sessions anew because the rules have changed since.
-fn without_additions(answer: &str) -> String {
-    let answer = answer.replace("\"host\":\"vm\"", "\"host\":null");
-    ADDED_SINCE.iter().fold(answer, |text, field| without_field(&text, field))
-}
-
-fn without_field(text: &str, field: &str) -> String {
-    let mut parts = text.split(field);
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| match part.strip_prefix('[') {
-        Some(list) => text + list.split_once(']').unwrap().1,
-        None => text + part.trim_start_matches(|c: char| c.is_ascii_digit()),
-    })
+    from_sessions(&as_then(&deck.get("/api/sessions").text()))
 }
 
 /// Everything the daemon says about its sessions, one answer a line.
 fn answers(deck: &InProcessDaemon) -> String {
-    let socket = |args| from_sessions(&deck.socket().ask_text(&json!({"cmd": "sessions", "args": args})));
+    let socket =
+        |args| from_sessions(&as_then(&deck.socket().ask_text(&json!({"cmd": "sessions", "args": args}))));
     let mut lines = vec![
         board(deck),
-        from_sessions(&deck.get("/api/sessions?all=1").text()),
+        from_sessions(&as_then(&deck.get("/api/sessions?all=1").text())),
         socket(json!({})),
         socket(json!({"all": true})),
         deck.get("/api/fleet").text(),
@@ -109,16 +123,18 @@ fn answers(deck: &InProcessDaemon) -> String {
     let all = deck.get("/api/sessions?all=1").json();
     for id in all["sessions"].as_array().unwrap().iter().map(|card| card["id"].as_str().unwrap()) {
         for what in ["", "/explain", "/events", "/numbers"] {
-            lines.push(deck.get(&format!("/api/sessions/{id}{what}")).text());
+            lines.push(as_then(&deck.get(&format!("/api/sessions/{id}{what}")).text()));
         }
     }
-    without_additions(&(lines.join("\n") + "\n"))
+    lines.join("\n") + "\n"
 }
 
 /// Waits for the board, which fills while transcripts are read, and then compares every answer.
 #[track_caller]
 fn assert_answers(deck: &InProcessDaemon, recorded: &str) {
-    let expected = without_additions(&fs::read_to_string(data().join(recorded)).unwrap());
+    let expected = fs::read_to_string(data().join(recorded)).unwrap();
+    // The replay of another rules version writes the rows of past sessions again, with the host of this test: none.
+    let expected = expected.replace(r#""host":"vm""#, r#""host":null"#);
     let (first, _) = expected.split_once('\n').unwrap();
     until("the board is the recorded one", || (board(deck) == first).then_some(()));
     for (answer, expected) in answers(deck).lines().zip(expected.lines()) {

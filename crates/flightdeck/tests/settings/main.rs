@@ -7,5 +7,6 @@ mod damaged_files;
 mod fixture;
 mod formatting;
 mod lifecycle;
+mod predecessors;
 mod races;
 mod status_line;

@@ -6,14 +6,16 @@
 mod glob;
 mod request;
 mod shell;
+mod suggest;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::request::Request;
+pub use self::suggest::{SuggestedRule, suggested_rules};
 
 use self::glob::Glob;
 use super::answer::{Answer, Decision};
@@ -32,7 +34,7 @@ pub struct Policy {
 
 /// One validated rule.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "RuleDraft")]
 pub struct Rule {
     tool: Glob,
     matches: Option<Glob>,
@@ -46,30 +48,36 @@ enum Verdict {
     Deny { message: Option<String> },
 }
 
-/// A rule as it is written in the configuration.
-#[derive(Debug, Deserialize)]
+/// A rule as a person writes it into config.toml.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
-    tool: String,
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RuleDraft {
+    /// A tool's name, or a glob.
+    pub tool: String,
+    /// The command, file path or address, or a glob.
     #[serde(rename = "match")]
-    matches: Option<String>,
-    project: Option<String>,
-    decision: Word,
-    message: Option<String>,
+    pub matches: Option<String>,
+    /// This folder and all below it, or a glob.
+    pub project: Option<String>,
+    pub decision: RuleDecision,
+    /// Claude reads this; only with a denial.
+    pub message: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Word {
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum RuleDecision {
     Allow,
     Deny,
 }
 
-impl TryFrom<Written> for Rule {
+impl TryFrom<RuleDraft> for Rule {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
-        let Written { tool, matches, project, decision, message } = written;
+    fn try_from(draft: RuleDraft) -> Result<Self, String> {
+        let RuleDraft { tool, matches, project, decision, message } = draft;
         let glob = |name: &str, text: &str| Glob::new(text).map_err(|why| format!("`{name}` {why}"));
         let tool = glob("tool", &tool)?;
         let never_fits = tool.as_str().starts_with("mcp__")
@@ -80,9 +88,11 @@ impl TryFrom<Written> for Rule {
             ));
         }
         let verdict = match (decision, message) {
-            (Word::Allow, Some(_)) => return Err("`message` goes with decision = \"deny\" only".to_owned()),
-            (Word::Allow, None) => Verdict::Allow,
-            (Word::Deny, message) => Verdict::Deny { message },
+            (RuleDecision::Allow, Some(_)) => {
+                return Err("`message` goes with decision = \"deny\" only".to_owned());
+            }
+            (RuleDecision::Allow, None) => Verdict::Allow,
+            (RuleDecision::Deny, message) => Verdict::Deny { message },
         };
         Ok(Self {
             tool,

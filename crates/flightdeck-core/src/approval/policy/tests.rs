@@ -257,3 +257,68 @@ fn a_rule_that_cannot_be_meant_is_refused_with_a_sentence() {
     assert!(refused(json!({"tool": "Bash", "decision": "ask"})).contains("unknown variant `ask`"));
     assert!(refused(json!({"tool": "Bash", "decison": "allow"})).contains("unknown field `decison`"));
 }
+
+#[test]
+fn a_request_suggests_rules_from_narrow_to_wide() {
+    let lines = |tool: &str, input: Value| {
+        let record = asked(tool, input);
+        let rules = suggested_rules(&Request::from_record(&record).unwrap());
+        let line = |s: &SuggestedRule| {
+            format!("  {}{}\n", s.name, if s.would_answer { "" } else { "  (never answers)" })
+        };
+        rules.iter().map(line).collect::<String>()
+    };
+    let mut text = String::new();
+    for command in [
+        "cargo test -p api",
+        "ls -la",
+        "npm run build:web",
+        "rm -rf build",
+        "cargo test && make",
+        "echo *",
+        "cargo test a*",
+    ] {
+        text += &format!("{command}\n{}", lines("Bash", json!({ "command": command })));
+    }
+    for (tool, input) in [
+        ("Edit", json!({"file_path": "/work/api/src/main.rs"})),
+        ("WebFetch", json!({"url": "https://docs.rs/serde/latest"})),
+        ("mcp__tracker__list", json!({"page": 1})),
+    ] {
+        text += &format!("{tool}\n{}", lines(tool, input));
+    }
+    expect![[r#"
+        cargo test -p api
+          Bash cargo test -p api in /work/api/src
+          Bash cargo test* in /work/api/src
+          Bash cargo test*
+        ls -la
+          Bash ls -la in /work/api/src
+          Bash ls -la
+        npm run build:web
+          Bash npm run build:web in /work/api/src
+          Bash npm run build:web* in /work/api/src
+          Bash npm run build:web*
+        rm -rf build
+          Bash rm -rf build in /work/api/src  (never answers)
+          Bash rm -rf build  (never answers)
+        cargo test && make
+          Bash cargo test && make in /work/api/src
+          Bash cargo test* in /work/api/src  (never answers)
+          Bash cargo test*  (never answers)
+        echo *
+        cargo test a*
+          Bash cargo test* in /work/api/src
+          Bash cargo test*
+        Edit
+          Edit /work/api/src/main.rs
+          Edit /work/api/src/*
+        WebFetch
+          WebFetch https://docs.rs/serde/latest
+          WebFetch https://docs.rs/*
+        mcp__tracker__list
+          mcp__tracker__list in /work/api/src
+          mcp__tracker__list
+    "#]]
+    .assert_eq(&text);
+}

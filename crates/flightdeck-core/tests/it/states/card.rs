@@ -101,3 +101,15 @@ fn nothing_a_terminal_would_obey_gets_onto_a_card() {
     let json = serde_json::to_string(&card(&fleet, "s")).unwrap();
     assert!(!json.contains("\\u001b") && !json.contains('\u{1b}'), "{json}");
 }
+
+#[test]
+fn the_type_of_a_session_started_with_agent_is_on_its_card() {
+    let mut fleet = Fleet::new(Rules::default());
+    tell(&mut fleet, "0 SessionStart source=startup agent_type=reviewer");
+    tell(&mut fleet, "1 SubagentStart agent_id=x agent_type=Explore");
+    assert_eq!(card(&fleet, "s").agent_type.as_deref(), Some("reviewer"));
+    tell(&mut fleet, "2 SessionStart source=resume");
+    assert_eq!(card(&fleet, "s").agent_type, None);
+    tell(&mut fleet, "3 UserPromptSubmit prompt=a agent_type=planner");
+    assert_eq!(card(&fleet, "s").agent_type.as_deref(), Some("planner"));
+}

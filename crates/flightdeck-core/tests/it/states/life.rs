@@ -29,6 +29,23 @@ fn done_keeps_a_card_for_half_an_hour_and_a_late_hook_makes_no_ghost() {
 }
 
 #[test]
+fn done_counts_from_the_end_itself_also_if_it_was_stored_late() {
+    let on_board = |script: &str| {
+        let mut fleet = Fleet::new(Rules::default());
+        tell(&mut fleet, script);
+        fleet.get("s").is_some()
+    };
+    // Twenty minutes in the spool: ten are left.
+    let spooled = "0@0 SessionStart source=startup\n 1210@10 SessionEnd reason=other";
+    assert!(on_board(&format!("{spooled}\n 1809 tick")));
+    assert!(!on_board(&format!("{spooled}\n 1811 tick")));
+    // Stored after its half hour: it is still announced as completed before it leaves.
+    let old = "0@0 SessionStart source=startup\n 7200@10 SessionEnd reason=other";
+    assert!(on_board(&format!("{old}\n 7209 tick")));
+    assert!(!on_board(&format!("{old}\n 7211 tick")));
+}
+
+#[test]
 fn clear_replaces_the_card_instead_of_doubling_it() {
     for script in [
         "0 SessionStart source=startup session_id=a pid=7 proc_start=1

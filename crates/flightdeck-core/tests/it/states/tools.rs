@@ -121,7 +121,11 @@ fn a_failed_tool_is_a_note_and_no_call_for_help_unless_configured() {
 #[test]
 fn a_permission_notification_blocks_only_while_something_is_open_and_not_twice() {
     let note = "2 Notification notification_type=permission_prompt";
-    check(&format!("0 UserPromptSubmit prompt=a\n {note}"), expect![[r#"running thinking "Thinking""#]]);
+    let over = "1 PreToolUse tool_name=Bash tool_use_id=a\n 1 PostToolUse tool_name=Bash tool_use_id=a";
+    check(
+        &format!("0 UserPromptSubmit prompt=a\n {over}\n {note}"),
+        expect![[r#"running thinking "Thinking""#]],
+    );
     check(
         &format!("0 PreToolUse tool_name=Bash tool_use_id=a\n {note}"),
         expect![[r#"needs_you needs_permission "Permission needed""#]],
@@ -211,5 +215,31 @@ fn a_call_whose_end_came_first_is_never_shown_as_running() {
          2@- PostToolUse tool_name=Bash tool_use_id=a prompt_id=1
          2.1@- PreToolUse tool_name=Bash tool_use_id=a prompt_id=1",
         expect![[r#"running thinking "Thinking""#]],
+    );
+}
+
+#[test]
+fn a_permission_notice_counts_where_no_hook_reports_tools() {
+    // A registration without PreToolUse and PermissionRequest.
+    let asked =
+        "0 UserPromptSubmit prompt=a prompt_id=1\n 8 Notification notification_type=permission_prompt";
+    check(asked, expect![[r#"needs_you needs_permission "Permission needed""#]]);
+    check(&format!("{asked}\n 9 Stop"), expect![[r#"needs_you idle "Waiting for your next prompt""#]]);
+    check(
+        &format!("{asked}\n 9 UserPromptSubmit prompt=b prompt_id=2"),
+        expect![[r#"running thinking "Thinking""#]],
+    );
+    // With these hooks, only an open call can wait for a permission.
+    check(
+        "0 UserPromptSubmit prompt=a prompt_id=1
+         1 PreToolUse tool_name=Bash tool_use_id=a
+         2 PostToolUse tool_name=Bash tool_use_id=a
+         8 Notification notification_type=permission_prompt",
+        expect![[r#"running thinking "Thinking""#]],
+    );
+    // An idle session asks for nothing.
+    check(
+        "0 UserPromptSubmit prompt=a prompt_id=1\n 2 Stop\n 8 Notification notification_type=permission_prompt",
+        expect![[r#"needs_you idle "Waiting for your next prompt""#]],
     );
 }

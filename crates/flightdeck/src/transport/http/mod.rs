@@ -1,5 +1,6 @@
 //! The HTTP side. The routes are those of the table in `flightdeck-protocol`; bodies are bounded, and the gate is in front.
 
+mod errors;
 mod hooks;
 mod metrics;
 mod requests;
@@ -60,8 +61,12 @@ impl Service<Request> for Front {
         if cookie.is_none() && is_plain_hook(&request) {
             return Box::pin(async move { Ok(harden(hooks::plain_hook(&inside.app, request).await)) });
         }
+        let called = (request.method().clone(), request.uri().path().to_owned());
         Box::pin(async move {
             let mut response = harden(inside.routes.clone().call(request).await?);
+            if errors::is_interface(&called.1) {
+                response = errors::with_json_body(&called.0, &called.1, response);
+            }
             if let Some(cookie) = cookie {
                 set_cookie(&mut response, cookie);
             }

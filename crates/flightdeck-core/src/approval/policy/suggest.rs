@@ -1,0 +1,81 @@
+//! Rules that a person may make of one request, narrowest first.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Policy, Request, Rule, RuleDecision, RuleDraft};
+
+/// Words of a command that a wider rule keeps: `npm run build -- --watch` becomes `npm run build*`.
+const WORDS_MAX: usize = 3;
+/// A rule about the program alone is too wide: `git *` also allows every program that git can be told to run.
+const WORDS_MIN: usize = 2;
+
+/// A rule that a person may make of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct SuggestedRule {
+    pub rule: RuleDraft,
+    /// As cards and the log name it: `Bash cargo test* in /work/api`.
+    pub name: String,
+    /// False if a person has to answer such a request in any case, because it cannot be undone or is not plain.
+    pub would_answer: bool,
+}
+
+/// Rules that allow the request, narrowest first. The same rules may also deny it: the decision is the person's.
+pub fn suggested_rules(request: &Request<'_>) -> Vec<SuggestedRule> {
+    let matches = match request.text {
+        Some(text) => exact(text).into_iter().chain(wider(request, text)).map(Some).collect(),
+        // Nothing of its input says what it does: only the tool can be named.
+        None => vec![None],
+    };
+    // A path or an address names its place already.
+    let project = request.project.clone().filter(|_| request.is_command || request.text.is_none());
+    let everywhere = matches.last().cloned().filter(|_| project.is_some()).map(|widest| (widest, None));
+    let here = matches.into_iter().map(|matches| (matches, project.clone()));
+    let drafts: Vec<_> = here.chain(everywhere).collect();
+    drafts.into_iter().filter_map(|(matches, project)| suggested(request, matches, project)).collect()
+}
+
+/// The text itself. `None` if a rule would read a part of it as a wildcard and match more.
+fn exact(text: &str) -> Option<String> {
+    (!text.contains(['*', '?'])).then(|| text.trim().to_owned())
+}
+
+/// `None` if the text cannot be a rule: it is empty or too long.
+fn suggested(
+    request: &Request<'_>,
+    matches: Option<String>,
+    project: Option<String>,
+) -> Option<SuggestedRule> {
+    let decision = RuleDecision::Allow;
+    let draft = RuleDraft { tool: request.tool.to_owned(), matches, project, decision, message: None };
+    let rule = Rule::try_from(draft.clone()).ok()?;
+    let name = rule.to_string();
+    let policy = Policy { enabled: true, rules: vec![rule] };
+    let would_answer = policy.decide(request).rules().is_some();
+    Some(SuggestedRule { rule: draft, name, would_answer })
+}
+
+/// The wider pattern: the same command with other arguments, other files of the folder, or other pages of the site.
+fn wider(request: &Request<'_>, text: &str) -> Option<String> {
+    if request.is_command {
+        return wider_command(text);
+    }
+    if request.is_path {
+        let (folder, _) = text.rsplit_once('/')?;
+        return (!folder.is_empty()).then(|| format!("{folder}/*"));
+    }
+    let (scheme, rest) = text.split_once("://")?;
+    let host = rest.split('/').next().filter(|host| !host.is_empty())?;
+    Some(format!("{scheme}://{host}/*"))
+}
+
+fn wider_command(text: &str) -> Option<String> {
+    let words: Vec<&str> =
+        text.split_whitespace().take_while(|word| is_plain_word(word)).take(WORDS_MAX).collect();
+    (words.len() >= WORDS_MIN).then(|| format!("{}*", words.join(" ")))
+}
+
+/// The name of a program or of one of its commands; no option, path, file, variable or special character.
+fn is_plain_word(word: &str) -> bool {
+    !word.starts_with('-') && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c))
+}

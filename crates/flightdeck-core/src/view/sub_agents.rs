@@ -1,0 +1,159 @@
+//! The subagents on a card: those that hooks reported, and those that only the transcripts know.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::AgentId;
+use crate::limits::CHILDREN_MAX;
+use crate::session::agent::AgentState;
+use crate::session::{Child, Session};
+use crate::time::Timestamp;
+use crate::usage::amounts::{Cost, Tokens};
+use crate::usage::enrichment::AgentLines;
+use crate::usage::surroundings::AgentNote;
+use crate::view::lens;
+
+/// The type of a subagent about which the client wrote no note.
+const UNKNOWN_TYPE: &str = "subagent";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "SubAgent"))]
+pub struct SubAgentCard {
+    pub id: AgentId,
+    #[serde(rename = "type")]
+    pub agent_type: String,
+    pub state: SubAgentState,
+    pub label: String,
+    pub started_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    /// What it was started for, in a few words of the main agent.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Its task, from its own transcript.
+    #[serde(default)]
+    pub prompt: Option<String>,
+    /// The call of the main agent that started it.
+    #[serde(default)]
+    pub tool_use_id: Option<String>,
+    /// From its own transcript.
+    #[serde(default)]
+    pub tokens: Option<Tokens>,
+    #[serde(default)]
+    pub cost: Option<Cost>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum SubAgentState {
+    Working,
+    Blocked,
+    Done,
+    Failed,
+}
+
+/// Oldest first, so that the order is stable when one ends.
+pub(super) fn cards(session: &Session) -> Vec<SubAgentCard> {
+    let mut cards: Vec<_> = session.children.iter().map(|(id, child)| reported(session, id, child)).collect();
+    let mut others: Vec<_> = unreported(session).collect();
+    // The newest, if there are too many.
+    others.sort_by(|a, b| (b.started_at, &b.id).cmp(&(a.started_at, &a.id)));
+    cards.extend(others.into_iter().take(CHILDREN_MAX.saturating_sub(session.children.len())));
+    cards.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
+    cards
+}
+
+fn reported(session: &Session, id: &AgentId, child: &Child) -> SubAgentCard {
+    let (state, label) = match (child.ended_at, child.ledger.foremost()) {
+        (Some(_), _) if child.failed.is_some() => (SubAgentState::Failed, failed_label(child)),
+        (Some(_), _) => (SubAgentState::Done, "Done".to_owned()),
+        (None, Some(need)) => (SubAgentState::Blocked, lens::label(&AgentState::Blocked(need.clone()))),
+        (None, None) => (SubAgentState::Working, lens::label(&child.state)),
+    };
+    let card = SubAgentCard {
+        id: id.clone(),
+        agent_type: child.agent_type.clone(),
+        state,
+        label,
+        started_at: child.started_at,
+        ended_at: child.ended_at,
+        description: None,
+        prompt: None,
+        tool_use_id: None,
+        tokens: None,
+        cost: None,
+    };
+    with_notes(session, card)
+}
+
+fn failed_label(child: &Child) -> String {
+    format!("{} failed: {}", child.agent_type, child.failed.as_deref().unwrap_or("unknown"))
+}
+
+/// Subagents of this run of the session without a hook of their own: it has no hooks, or they were installed later.
+fn unreported(session: &Session) -> impl Iterator<Item = SubAgentCard> {
+    let told = session.enrichment.as_deref();
+    let files = told.into_iter().flat_map(|told| &told.known.agent_lines);
+    files.filter_map(move |(id, lines)| {
+        let note = told.and_then(|told| told.around.agents.get(id));
+        let id = AgentId::from(id.as_str());
+        let is_agent = note.map_or_else(|| is_agent_id(&id), |note| !note.agent_type.is_empty());
+        (is_agent && !is_reported(session, &id)).then(|| unreported_card(session, id, lines, note)).flatten()
+    })
+}
+
+/// Another terminal may hold the session too: its subagents are not on this card.
+fn is_reported(session: &Session, id: &AgentId) -> bool {
+    let mut beside = session.beside.iter();
+    session.children.contains_key(id) || beside.any(|process| process.children.contains_key(id))
+}
+
+/// Older clients write no note. Their helpers have a word in the name: `acompact-3f2a`.
+fn is_agent_id(id: &AgentId) -> bool {
+    id.as_str().chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+fn unreported_card(
+    session: &Session,
+    id: AgentId,
+    lines: &AgentLines,
+    note: Option<&AgentNote>,
+) -> Option<SubAgentCard> {
+    let started_at = lines.first_at.filter(|at| *at >= session.began_at)?;
+    let stopped_at = session.stopped_agents.iter().find(|(agent, _)| *agent == id).map(|(_, at)| *at);
+    // Nothing reports the end of a subagent that was interrupted: none runs while the main agent is at rest.
+    let runs =
+        !note.is_some_and(|note| note.finished) && stopped_at.is_none() && session.main.state.is_working();
+    let (state, label) = match runs {
+        true => (SubAgentState::Working, "Working"),
+        false => (SubAgentState::Done, "Done"),
+    };
+    let card = SubAgentCard {
+        id,
+        agent_type: note.map_or_else(|| UNKNOWN_TYPE.to_owned(), |note| note.agent_type.clone()),
+        state,
+        label: label.to_owned(),
+        started_at,
+        ended_at: (!runs).then_some(stopped_at.or(lines.last_at).unwrap_or(started_at)),
+        description: None,
+        prompt: None,
+        tool_use_id: None,
+        tokens: None,
+        cost: None,
+    };
+    Some(with_notes(session, card))
+}
+
+/// The card with what the client wrote about the subagent: its task, its tokens, its cost.
+fn with_notes(session: &Session, card: SubAgentCard) -> SubAgentCard {
+    let Some(told) = session.enrichment.as_deref() else { return card };
+    let id = card.id.as_str();
+    let note = told.around.agents.get(id);
+    SubAgentCard {
+        description: note.and_then(|note| note.description.clone()),
+        prompt: told.known.agent_lines.get(id).and_then(|lines| lines.prompt.clone()),
+        tool_use_id: note.and_then(|note| note.tool_use_id.clone()),
+        tokens: told.known.agents.get(id).map(|usage| Tokens::of(usage.values())),
+        cost: told.agents.get(id).map(Cost::of),
+        ..card
+    }
+}

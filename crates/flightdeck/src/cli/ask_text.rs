@@ -1,0 +1,310 @@
+//! A request as text: the words for a list, and the whole request with its possible answers.
+
+use flightdeck_core::approval::card::{AskCard, Question};
+use flightdeck_core::approval::resolution::NeedKind;
+use flightdeck_core::time::Timestamp;
+use serde_json::{Map, Value};
+
+use super::out::{Out, paint};
+use super::{draw, suggestion_text};
+
+/// Longest summary of a request in the list.
+const SUMMARY_CHARS_MAX: usize = 100;
+/// The mark of a request of which even the log has only a part.
+pub(super) const PART_ONLY: &str = "Only a part of it is in the log; its terminal shows all of it";
+/// One step of indentation.
+const INDENT: &str = "  ";
+
+/// What is asked, in one line.
+pub(super) fn summary(ask: &AskCard) -> String {
+    let tool = ask.tool_name.as_deref().unwrap_or("input");
+    let input = |name: &str| ask.tool_input.as_ref().and_then(|i| i.get(name)?.as_str()).map(first_line);
+    match ask.kind {
+        NeedKind::Permission => {
+            match input("command").or_else(|| input("file_path")).or_else(|| input("url")) {
+                Some(what) => format!("{tool}: {what}"),
+                None => tool.to_owned(),
+            }
+        }
+        NeedKind::Question => {
+            let first = ask.questions.iter().flatten().next();
+            first.map_or("a question".to_owned(), |q| first_line(&q.question))
+        }
+        NeedKind::Plan => "plan ready".to_owned(),
+        NeedKind::Elicitation => ask.message.as_deref().map_or("a form".to_owned(), first_line),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    flightdeck_core::text::one_line(text.lines().next().unwrap_or_default(), SUMMARY_CHARS_MAX)
+}
+
+/// Removes control characters, so that no text can move this terminal's cursor.
+pub(super) fn plain(text: &str) -> String {
+    flightdeck_core::text::plain(text)
+}
+
+/// The whole request, and the possible answers.
+pub(super) fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
+    let mut text = format!("{}\n", paint(out, "1", &title(ask)));
+    text += &match ask.kind {
+        NeedKind::Permission => permission(out, ask),
+        NeedKind::Question => ask.questions.iter().flatten().map(|q| question(out, q)).collect(),
+        NeedKind::Plan => {
+            let plan = ask.tool_input.as_ref().and_then(|i| i.get("plan")?.as_str()).unwrap_or_default();
+            format!("{}\n", plain(plan))
+        }
+        NeedKind::Elicitation => form(ask),
+    };
+    text += &format!("{INDENT}{}\n", possible_answers(ask.kind));
+    if is_cut(ask) {
+        text += &format!("{}\n", paint(out, "31;1", &format!("{INDENT}{PART_ONLY}")));
+    }
+    match ask.expires_at {
+        Some(until) if ask.answerable => text + &format!("{INDENT}{} left\n", draw::duration(until - now)),
+        _ => text + INDENT + "only the terminal can answer this\n",
+    }
+}
+
+/// A question is printed as a whole below its title.
+fn title(ask: &AskCard) -> String {
+    match (ask.kind, ask.questions.as_ref().map_or(0, Vec::len)) {
+        (NeedKind::Permission, _) => {
+            format!("Permission for {}", ask.tool_name.as_deref().unwrap_or("a tool"))
+        }
+        (NeedKind::Question, 2..) => "Several questions".to_owned(),
+        (NeedKind::Question, _) => "A question".to_owned(),
+        _ => summary(ask),
+    }
+}
+
+fn permission(out: &Out, ask: &AskCard) -> String {
+    let mut text = ask.tool_input.as_ref().map(|input| fields(out, input, INDENT)).unwrap_or_default();
+    for (n, suggestion) in ask.suggestions.iter().enumerate() {
+        text += &format!("{INDENT}--always {}  {}\n", n + 1, plain(&suggestion_text::words(suggestion)));
+    }
+    if let Some(why) = &ask.caution {
+        text += &format!("{}\n", paint(out, "31;1", &format!("{INDENT}{why}: this cannot be undone")));
+    }
+    text
+}
+
+/// The fields of a tool's input: a command after `$`, a change as removed and added lines, others by their names.
+fn fields(out: &Out, input: &Map<String, Value>, indent: &str) -> String {
+    input.iter().map(|(name, value)| field(out, name, value, indent)).collect()
+}
+
+fn field(out: &Out, name: &str, value: &Value, indent: &str) -> String {
+    match (name, value) {
+        ("command", Value::String(text)) => marked(indent, "$ ", text),
+        ("old_string", Value::String(text)) => paint_lines(out, "31", &marked(indent, "- ", text)),
+        ("new_string", Value::String(text)) => paint_lines(out, "32", &marked(indent, "+ ", text)),
+        _ => format!("{indent}{}:{}", plain(name), below(out, value, indent)),
+    }
+}
+
+/// The value after a name: on the same line if it is short, otherwise on lines of its own.
+fn below(out: &Out, value: &Value, indent: &str) -> String {
+    let deeper = format!("{indent}{INDENT}");
+    match value {
+        Value::String(text) if text.contains('\n') => format!("\n{}", marked(&deeper, "", text)),
+        Value::String(text) => format!(" {}\n", plain(text)),
+        Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
+            let item = |item: &Value| format!("{deeper}-{}", below(out, item, &deeper));
+            format!("\n{}", items.iter().map(item).collect::<String>())
+        }
+        Value::Array(items) => {
+            let words = items.iter().map(|item| item.as_str().map_or(item.to_string(), str::to_owned));
+            format!(" {}\n", plain(&words.collect::<Vec<_>>().join(", ")))
+        }
+        Value::Object(map) => format!("\n{}", fields(out, map, &deeper)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => format!(" {value}\n"),
+    }
+}
+
+/// Each line of the text with a mark before it.
+fn marked(indent: &str, mark: &str, text: &str) -> String {
+    plain(text).lines().map(|line| format!("{indent}{mark}{line}\n")).collect()
+}
+
+fn paint_lines(out: &Out, code: &str, text: &str) -> String {
+    text.lines().map(|line| paint(out, code, line) + "\n").collect()
+}
+
+fn question(out: &Out, question: &Question) -> String {
+    let mut text = format!("{}\n", plain(&question.question));
+    for (n, option) in question.options.iter().enumerate() {
+        let why = option.description.as_deref().map(first_line).unwrap_or_default();
+        let line = format!("{INDENT}{}  {}  {}", n + 1, plain(&option.label), paint(out, "2", &why));
+        text += &format!("{}\n", line.trim_end());
+    }
+    text
+}
+
+/// The fields of a form: name, type, whether it must be filled in, what it means, and what may be chosen.
+fn form(ask: &AskCard) -> String {
+    let Some(schema) = &ask.requested_schema else { return String::new() };
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, property)| form_field(name, property, is_required(name)))
+        .collect()
+}
+
+fn form_field(name: &str, property: &Value, required: bool) -> String {
+    let text = |key: &str| property.get(key).and_then(Value::as_str);
+    let kind = text("type").unwrap_or("string");
+    let must = if required { ", required" } else { "" };
+    let about: Vec<&str> = ["title", "description"].into_iter().filter_map(text).collect();
+    let choices = property.get("enum").and_then(Value::as_array).map(|choices| {
+        let words = choices.iter().map(|c| c.as_str().map_or(c.to_string(), str::to_owned));
+        format!("one of {}", words.collect::<Vec<_>>().join(", "))
+    });
+    let mut line = format!("{INDENT}{name} ({kind}{must})");
+    for words in about.into_iter().map(first_line).chain(choices) {
+        line += &format!("  {words}");
+    }
+    plain(&line) + "\n"
+}
+
+/// The arguments that answer this kind of request.
+pub(super) fn possible_answers(kind: NeedKind) -> &'static str {
+    match kind {
+        NeedKind::Permission => "allow | deny [--message WHY] [--interrupt]",
+        NeedKind::Question => {
+            "--pick N or your own words, once per question; `--pick 1,3` where several may be chosen"
+        }
+        NeedKind::Plan => "allow [--mode acceptEdits] | deny --message WHY",
+        NeedKind::Elicitation => "allow --field NAME=VALUE | deny | cancel",
+    }
+}
+
+/// Whether even the log has only a part of the request.
+pub(super) fn is_cut(ask: &AskCard) -> bool {
+    let whole = ask.tool_input.as_ref().is_some_and(|input| !input.iter().any(|(k, v)| cut(k) || has_cut(v)));
+    ask.kind != NeedKind::Elicitation && !whole
+}
+
+fn has_cut(value: &Value) -> bool {
+    match value {
+        Value::String(text) => cut(text),
+        Value::Array(items) => items.iter().any(has_cut),
+        Value::Object(fields) => fields.iter().any(|(key, value)| cut(key) || has_cut(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Whether the daemon shortened the text. A text that contains the mark itself counts as shortened, which costs a question.
+fn cut(text: &str) -> bool {
+    text.ends_with(" clipped]") && text.contains("…[")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use flightdeck_core::wire::clip;
+    use serde_json::json;
+
+    /// A request, with the fields that matter for its kind.
+    fn ask(more: Value) -> AskCard {
+        let mut card = json!({
+            "id": "x", "session_id": "s", "agent_id": null, "kind": "permission", "tool_name": "Bash", "tool_input": {},
+            "questions": null, "suggestions": [], "caution": null, "message": null, "requested_schema": null, "url": null,
+            "mcp_server_name": null, "opened_at": "2026-11-15T18:00:00.000Z", "expires_at": "2026-11-15T18:10:00.000Z",
+            "answerable": true, "resolution": null
+        });
+        card.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value(card).unwrap()
+    }
+
+    fn check(more: Value, expected: Expect) {
+        let now = Timestamp::parse("2026-11-15T18:00:30.000Z").unwrap();
+        expected.assert_eq(&in_full(&Out::plain(80), &ask(more), now));
+    }
+
+    #[test]
+    fn a_command_is_printed_as_one_types_it_and_suggestions_in_words() {
+        check(
+            json!({
+                "tool_input": {"command": "cd api &&\n  cargo test", "description": "Run the tests", "timeout": 60000},
+                "suggestions": [
+                    {"type": "addRules", "behavior": "allow", "destination": "localSettings",
+                     "rules": [{"toolName": "Bash", "ruleContent": "cargo test:*"}]},
+                    {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+                ]
+            }),
+            expect![[r#"
+                Permission for Bash
+                  $ cd api &&
+                  $   cargo test
+                  description: Run the tests
+                  timeout: 60000
+                  --always 1  always allow cargo test:* in this checkout
+                  --always 2  accept edits without asking in this session
+                  allow | deny [--message WHY] [--interrupt]
+                  9:30 left
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_change_is_printed_as_removed_and_added_lines() {
+        check(
+            json!({
+                "tool_name": "MultiEdit",
+                "tool_input": {"file_path": "/w/a.rs", "edits": [{"old_string": "a\nb", "new_string": "c"}], "tags": ["x", 2]},
+                "answerable": false
+            }),
+            expect![[r#"
+                Permission for MultiEdit
+                  file_path: /w/a.rs
+                  edits:
+                    -
+                      - a
+                      - b
+                      + c
+                  tags: x, 2
+                  allow | deny [--message WHY] [--interrupt]
+                  only the terminal can answer this
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_form_lists_its_fields() {
+        check(
+            json!({
+                "kind": "elicitation", "tool_name": null, "tool_input": null, "message": "Where to?",
+                "requested_schema": {"required": ["env"], "properties": {
+                    "env": {"type": "string", "title": "Environment", "enum": ["test", "live"]},
+                    "count": {"type": "integer"}
+                }}
+            }),
+            expect![[r#"
+                Where to?
+                  env (string, required)  Environment  one of test, live
+                  count (integer)
+                  allow --field NAME=VALUE | deny | cancel
+                  9:30 left
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_shortened_request_is_known_by_its_mark() {
+        let cut = |mut input: Value, bytes: usize| {
+            let map = input.as_object_mut().unwrap();
+            clip::shorten(map, bytes);
+            map.iter().any(|(key, value)| super::cut(key) || has_cut(value))
+        };
+        let many: Vec<u32> = (0..3000).collect();
+        assert!(!cut(json!({ "content": "short", "deep": { "list": [1, 2] } }), 1000));
+        assert!(cut(json!({ "content": "x".repeat(5000) }), 1000));
+        assert!(cut(json!({ "deep": { "list": many } }), 8000));
+        assert!(cut(json!({ "x".repeat(5000): 1 }), 1000));
+    }
+}

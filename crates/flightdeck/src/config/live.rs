@@ -1,0 +1,187 @@
+//! `config.toml` while the daemon runs: read again when the file has changed. A file with a mistake changes nothing.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use flightdeck_core::approval::policy::RuleDraft;
+
+use super::Config;
+use super::add_rule::{AddRuleError, add_rule};
+
+/// How often the file is looked at while hooks arrive; a look costs one system call.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// The settings that apply now.
+#[derive(Debug)]
+pub struct LiveConfig {
+    path: PathBuf,
+    state: Mutex<State>,
+    /// Held while the file is changed: two rules that are added at once are both written.
+    changes: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    started_with: Arc<Config>,
+    current: Arc<Config>,
+    file: Option<FileVersion>,
+    looked_at: Instant,
+    problem: Option<String>,
+}
+
+/// Tells one version of the file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileVersion {
+    inode: u64,
+    bytes: u64,
+    changed_at: (i64, i64),
+}
+
+impl FileVersion {
+    fn of(path: &Path) -> Option<Self> {
+        let about = fs::metadata(path).ok()?;
+        let changed_at = (about.mtime(), about.mtime_nsec());
+        Some(Self { inode: about.ino(), bytes: about.len(), changed_at })
+    }
+}
+
+impl LiveConfig {
+    /// `config` is what the file says now.
+    pub fn new(path: &Path, config: Config) -> Self {
+        let current = Arc::new(config);
+        let state = State {
+            started_with: Arc::clone(&current),
+            current,
+            file: FileVersion::of(path),
+            looked_at: Instant::now(),
+            problem: None,
+        };
+        Self { path: path.to_owned(), state: Mutex::new(state), changes: Mutex::new(()) }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The settings, read again if the file has changed.
+    pub fn current(&self) -> Arc<Config> {
+        let mut state = self.lock();
+        if state.looked_at.elapsed() >= LOOK_EVERY {
+            state.look(&self.path);
+        }
+        Arc::clone(&state.current)
+    }
+
+    /// The settings, if the file has changed since the start.
+    pub fn changed(&self) -> Option<Arc<Config>> {
+        let current = self.current();
+        (!Arc::ptr_eq(&current, &self.lock().started_with)).then_some(current)
+    }
+
+    /// Writes a rule into the file and uses it from now on. False if the file has it already.
+    pub fn add_rule(&self, rule: &RuleDraft, enable: bool) -> Result<bool, AddRuleError> {
+        let _alone = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let added = add_rule(&self.path, rule, enable)?;
+        self.lock().look(&self.path);
+        Ok(added)
+    }
+
+    /// Why the file is not used, and which changed settings apply only after a restart.
+    pub fn report(&self) -> (Option<String>, Vec<String>) {
+        let mut state = self.lock();
+        state.look(&self.path);
+        (state.problem.clone(), needs_restart(&state.started_with, &state.current))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing in here panics between two changes of the state.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn look(&mut self, path: &Path) {
+        self.looked_at = Instant::now();
+        let file = FileVersion::of(path);
+        if file == self.file {
+            return;
+        }
+        self.file = file;
+        match Config::read(path) {
+            Ok(config) => {
+                tracing::info!(path = %path.display(), "the settings are read again");
+                self.problem = None;
+                if config != *self.current {
+                    self.current = Arc::new(config);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the changed settings are not used; the old ones stay");
+                self.problem = Some(error.to_string());
+            }
+        }
+    }
+}
+
+/// The fold and the listener use the settings of the start.
+fn needs_restart(old: &Config, new: &Config) -> Vec<String> {
+    let changed = [
+        ("port", old.port != new.port),
+        ("bind", old.bind != new.bind),
+        ("token", old.token != new.token),
+        ("hosts", old.hosts != new.hosts),
+        ("hold_seconds", old.hold_seconds != new.hold_seconds),
+        ("hold_print", old.hold_print != new.hold_print),
+        ("tool_failure", old.tool_failure != new.tool_failure),
+        ("done_minutes", old.done_minutes != new.done_minutes),
+        ("focus_command", old.focus_command != new.focus_command),
+        ("keep", old.keep != new.keep),
+        ("prices", old.prices != new.prices),
+    ];
+    changed.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: &str = "[policy]\nenabled = true\n[[policy.rules]]\ntool = \"Read\"\ndecision = \"allow\"\n";
+
+    fn live(text: &str) -> (tempfile::TempDir, LiveConfig) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, text).unwrap();
+        let config = Config::read(&path).unwrap();
+        (dir, LiveConfig::new(&path, config))
+    }
+
+    #[test]
+    fn a_changed_file_is_used_and_a_broken_one_keeps_the_old_rules() {
+        let (_dir, live) = live("port = 1\n");
+        assert!(live.changed().is_none());
+        fs::write(live.path(), RULE).unwrap();
+        let (problem, restart) = live.report();
+        assert_eq!((problem, restart), (None, vec!["port".to_owned()]));
+        assert!(live.current().policy.enabled && live.changed().is_some());
+
+        fs::write(live.path(), "[policy]\nenabled = maybe\n").unwrap();
+        let (problem, _) = live.report();
+        assert!(problem.unwrap().contains("line 2"));
+        assert_eq!(live.current().policy.rules.len(), 1);
+
+        fs::write(live.path(), RULE.replace("true", "false")).unwrap();
+        assert_eq!(live.report(), (None, vec!["port".to_owned()]));
+        assert!(!live.current().policy.enabled);
+    }
+
+    #[test]
+    fn a_file_that_is_moved_away_gives_the_defaults() {
+        let (_dir, live) = live(RULE);
+        fs::remove_file(live.path()).unwrap();
+        live.report();
+        assert_eq!(*live.current(), Config::default());
+    }
+}
