@@ -16,8 +16,8 @@ use crate::approval::resolution::HoldEnd;
 use crate::fnv::Fnv;
 use crate::ids::{AgentId, AskId, HostId, SessionId};
 use crate::limits::{
-    BACKGROUND_SHELLS_MAX, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX,
-    NAME_CHARS_MAX, PATH_CHARS_MAX,
+    BACKGROUND_SHELLS_MAX, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX,
+    FAILURE_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX,
 };
 use crate::text::{last_lines, lines, one_line};
 use crate::time::Timestamp;

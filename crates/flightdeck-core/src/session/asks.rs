@@ -9,7 +9,9 @@ use crate::approval::answer::Answer;
 use crate::approval::ask::{Ask, PastAsk};
 use crate::approval::resolution::{AnsweredBy, AskOutcome, HoldEnd, Resolution};
 use crate::ids::AskId;
-use crate::limits::{ASK_STAYS, ASKS_MAX, DISORDER_MAX, PAST_ASKS_MAX, REFUSAL_CHARS_MAX, RULE_NAME_CHARS_MAX};
+use crate::limits::{
+    ASK_STAYS, ASKS_MAX, DISORDER_MAX, PAST_ASKS_MAX, REFUSAL_CHARS_MAX, RULE_NAME_CHARS_MAX,
+};
 use crate::log::event::{Event, EventKind, ToolOutcome};
 use crate::log::tool::ToolUse;
 use crate::rules::Rule;

@@ -395,7 +395,13 @@ fn current_activity(session: &Session) -> Option<String> {
 
 /// Needs You: cache tier, urgency, recency (or urgency first, or what blocks or asks for the longest time). Running: newest
 /// turn first. Done: newest end first.
-fn rank(session: &Session, state: StateName, cache: CacheStatus, turn_started_at: Option<Timestamp>, waiting: Option<&WaitingCard>) -> Rank {
+fn rank(
+    session: &Session,
+    state: StateName,
+    cache: CacheStatus,
+    turn_started_at: Option<Timestamp>,
+    waiting: Option<&WaitingCard>,
+) -> Rank {
     let newest_first =
         |at: Timestamp| format!("{:013}", 9_999_999_999_999_i64 - at.as_millis().min(9_999_999_999_999));
     let id = session.id.get(..8).unwrap_or(&session.id);

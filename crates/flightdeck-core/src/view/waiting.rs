@@ -34,11 +34,15 @@ pub struct WaitingCard {
 /// `None` while the session works or has ended. `said` is the last message of the agent.
 pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
     let (kind, label, icon) = match &session.shown.state {
-        AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway) if said.is_some_and(ends_in_a_question) => {
+        AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway)
+            if said.is_some_and(ends_in_a_question) =>
+        {
             (WaitKind::Asks, "Asks you", "asks")
         }
         AgentState::Idle(IdleReason::TurnEnded) => (WaitKind::Idle, "Finished", "finished"),
-        AgentState::Idle(IdleReason::EndedAway) => (WaitKind::Idle, "Ended while Flightdeck was away", "finished"),
+        AgentState::Idle(IdleReason::EndedAway) => {
+            (WaitKind::Idle, "Ended while Flightdeck was away", "finished")
+        }
         AgentState::Idle(IdleReason::Fresh) => (WaitKind::Idle, "Ready", "fresh"),
         AgentState::Idle(IdleReason::Interrupted { .. }) => (WaitKind::Interrupted, "Interrupted", "pause"),
         AgentState::Idle(IdleReason::Failed { .. }) => (WaitKind::Failed, "Failed", "triangle"),

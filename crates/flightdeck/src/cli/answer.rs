@@ -9,7 +9,6 @@ use flightdeck_core::approval::card::{AskCard, Question};
 use flightdeck_core::approval::form::{FieldType, field_type};
 use flightdeck_core::approval::resolution::AnsweredBy;
 use flightdeck_core::view::card::Card;
-use flightdeck_core::wire::clip::has_clipped_field;
 use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
 use serde_json::{Map, Value};
 
@@ -154,7 +153,11 @@ fn find_ask<'a>(cards: &'a [Card], target: &str) -> anyhow::Result<&'a AskCard> 
         let first = open_asks(waiting).map(|(_, ask)| ask).next();
         return first.context("no session waits for an answer");
     }
-    let of_session: Vec<_> = open_asks(named(cards, target)).collect();
+    let sessions = named(cards, target);
+    if sessions.is_empty() {
+        bail!("no session and no request is called {target}: `flightdeck answer` lists all open requests");
+    }
+    let of_session: Vec<_> = open_asks(sessions).collect();
     match of_session.as_slice() {
         [(_, one)] => Ok(one),
         [] => bail!("{target} has no open request: `flightdeck answer` lists all open requests"),

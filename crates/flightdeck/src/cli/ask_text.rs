@@ -3,6 +3,7 @@
 use flightdeck_core::approval::card::{AskCard, Question};
 use flightdeck_core::approval::resolution::NeedKind;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::wire::clip::has_clipped_field;
 use serde_json::{Map, Value};
 
 use super::out::{Out, paint};
@@ -50,10 +51,7 @@ pub(super) fn in_full(out: &Out, ask: &AskCard, now: Timestamp) -> String {
     text += &match ask.kind {
         NeedKind::Permission => permission(out, ask),
         NeedKind::Question => ask.questions.iter().flatten().map(|q| question(out, q)).collect(),
-        NeedKind::Plan => {
-            let plan = ask.tool_input.as_ref().and_then(|i| i.get("plan")?.as_str()).unwrap_or_default();
-            format!("{}\n", plain(plan))
-        }
+        NeedKind::Plan => format!("{}\n", plain(ask.plan().unwrap_or_default())),
         NeedKind::Elicitation => form(ask),
     };
     text += &format!("{INDENT}{}\n", possible_answers(ask.kind));
@@ -184,22 +182,8 @@ pub(super) fn possible_answers(kind: NeedKind) -> &'static str {
 
 /// Whether even the log has only a part of the request.
 pub(super) fn is_cut(ask: &AskCard) -> bool {
-    let whole = ask.tool_input.as_ref().is_some_and(|input| !input.iter().any(|(k, v)| cut(k) || has_cut(v)));
+    let whole = ask.tool_input.as_ref().is_some_and(|input| !has_clipped_field(input));
     ask.kind != NeedKind::Elicitation && !whole
-}
-
-fn has_cut(value: &Value) -> bool {
-    match value {
-        Value::String(text) => cut(text),
-        Value::Array(items) => items.iter().any(has_cut),
-        Value::Object(fields) => fields.iter().any(|(key, value)| cut(key) || has_cut(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-/// Whether the daemon shortened the text. A text that contains the mark itself counts as shortened, which costs a question.
-fn cut(text: &str) -> bool {
-    text.ends_with(" clipped]") && text.contains("…[")
 }
 
 #[cfg(test)]
@@ -299,7 +283,7 @@ mod tests {
         let cut = |mut input: Value, bytes: usize| {
             let map = input.as_object_mut().unwrap();
             clip::shorten(map, bytes);
-            map.iter().any(|(key, value)| super::cut(key) || has_cut(value))
+            has_clipped_field(map)
         };
         let many: Vec<u32> = (0..3000).collect();
         assert!(!cut(json!({ "content": "short", "deep": { "list": [1, 2] } }), 1000));

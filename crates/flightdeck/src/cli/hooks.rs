@@ -314,7 +314,7 @@ mod tests {
                 $ hooks install
                 Registered 9 hooks in ~/.claude/settings.json
                   via shim, for Claude Code 2.0.40 (claude --version)
-                  the file as it was: ~/fd/backups/…
+                  backup of the earlier file: ~/fd/backups/…
                   note: 1 handler of claude-view beside ours: every such event is sent to this daemon too and stored twice; `flightdeck hooks install --replace=claude-view` takes them out
                   note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
                 exit 0
@@ -322,7 +322,7 @@ mod tests {
                 All 9 hooks were already registered in ~/.claude/settings.json
                   via shim, for Claude Code 2.0.40 (claude --version)
                   took out 1 handler of claude-view
-                  the file as it was: ~/fd/backups/…
+                  backup of the earlier file: ~/fd/backups/…
                   note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
                 exit 0
                 $ hooks status
@@ -334,7 +334,7 @@ mod tests {
                 Registered 9 hooks in ~/.claude/settings.json
                   via shim, for Claude Code 2.0.40 (claude --version)
                   took out 1 handler of engine
-                  the file as it was: ~/fd/backups/…
+                  backup of the earlier file: ~/fd/backups/…
                 exit 0
                 $ hooks install --replace=frob
                 error: invalid value 'frob' for '--replace[=<TOOL>...]'

@@ -15,7 +15,6 @@ use crate::app::App;
 use crate::app::holds::HeldHooks;
 use crate::app::registration::Registrar;
 use crate::config::Config;
-use crate::config::live::LiveConfig;
 use crate::daemon::{DaemonParts, StartedParts, host_name};
 use crate::engine::EngineHandle;
 use crate::ingest::Sink;

@@ -232,6 +232,7 @@ fn next_is_the_session_that_waits() {
           title      Fix the login page and test it
           project    /w/api
           model      claude-opus-5-5
+          duration   <time>
           turn       1
           id         5f1c0000-asks
     "#]],
@@ -253,6 +254,7 @@ fn show_prints_everything_about_one_session() {
           title      Fix the login page and test it
           project    /w/api
           model      claude-opus-5-5
+          duration   <time>
           turn       1
           id         5f1c0000-asks
 
