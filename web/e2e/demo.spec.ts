@@ -29,8 +29,10 @@ test("Allow on a card of the demo lets its session continue", async ({ fleet, pa
     expect(found).toBeDefined();
     const { id: ask, session_id: id } = found!;
     tried.add(ask);
+    // One card may stand for several sessions that ask for the same.
     await fleet
-      .cardIn("Needs You", id)
+      .column("Needs You")
+      .locator(`[data-card="${id}"], .bunch:has(a[href*="${id}"])`)
       .getByRole("button", { name: "Allow", exact: false })
       .first()
       .click({ timeout: 2_000 });

@@ -64,7 +64,7 @@ test("without a pane the drawer shows the daemon's resume command including the 
   const id = await fleet.start("fix it", { cwd: "/home/dev/my api" });
   const wanted = `cd '/home/dev/my api' && claude --resume ${id}`;
   await fleet.open(`#/session/${id}`);
-  const foot = page.locator("[data-drawer] footer");
+  const foot = page.locator("[data-drawer] .drawer-foot");
   await expect(foot).toContainText("Flightdeck knows no tmux pane for it");
   await foot.getByRole("button", { name: "Closed it? Copy resume command" }).click();
   await expect(foot.locator("code")).toHaveText(wanted);

@@ -41,7 +41,9 @@ test("20 asks are answered by keys alone while 34 other sessions move", async ({
     page.evaluate(() => ({
       selected: document.querySelector("[data-card][aria-current=true]")?.getAttribute("data-card") ?? null,
       refusals: document.querySelector(".key-refused")?.textContent ?? "",
-      given: document.querySelectorAll(".pending").length,
+      given: Array.from(document.querySelectorAll("[data-ask][data-pending]"), (ask) =>
+        ask.getAttribute("data-ask"),
+      ),
     }));
   let given = 0;
   await page.keyboard.press("n");
@@ -51,11 +53,12 @@ test("20 asks are answered by keys alone while 34 other sessions move", async ({
     const key = onAsk ? (pressed % 3 === 2 ? "d" : "y") : "n";
     await page.keyboard.press(key);
     const after = await state();
-    const acted = after.selected !== before.selected || after.given > before.given;
+    const answered = after.given.some((ask) => !before.given.includes(ask));
+    const acted = after.selected !== before.selected || answered;
     log.push(`${key}: ${acted ? "acted" : after.refusals || "NOTHING"}`);
     if (acted) presses.acted++;
     else if (after.refusals !== "") presses.refused++;
-    given += after.given > before.given || (acted && key !== "n") ? 1 : 0;
+    given += answered || (acted && key !== "n") ? 1 : 0;
     if (given >= ASKS) break;
     await page.waitForTimeout(READ_MS);
   }
@@ -63,9 +66,9 @@ test("20 asks are answered by keys alone while 34 other sessions move", async ({
   const seconds = (Date.now() - began) / 1000;
   stop.abort();
   await moves;
-  console.log(
-    `${ASKS} asks in ${seconds.toFixed(1)} s: ${presses.acted} presses acted, ${presses.refused} refused`,
-  );
+  const result = `${ASKS} asks in ${seconds.toFixed(1)} s: ${presses.acted} presses acted, ${presses.refused} refused`;
+  test.info().annotations.push({ type: "time", description: result });
+  console.log(result);
   // The time is recorded and not asserted: it depends on what else the machine does.
   expect(log.filter((line) => line.endsWith("NOTHING"))).toEqual([]);
   expect(presses.acted).toBeGreaterThanOrEqual(ASKS);

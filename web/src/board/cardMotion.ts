@@ -59,9 +59,9 @@ export function afterMove(): void {
     const moved = from ? Math.abs(dx) >= 1 || Math.abs(dy) >= 1 : old.size > 0;
     if (!moved) continue;
     markMoved(card);
-    if (!from) appear(card);
-    // A card that only made room does not flicker if the person wants little motion.
-    else if (!reduced.matches) glide(card, dx, dy);
+    if (from && !reduced.matches) glide(card, dx, dy);
+    // With reduced motion a card that only made room for another one does not flicker.
+    else if (!from || Math.abs(dx) >= 1) appear(card);
   }
 }
 

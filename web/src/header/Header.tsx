@@ -202,9 +202,7 @@ function Link() {
           {waiting && (
             <>
               <i class="dot bad" />
-              <span class="bad">
-                <b>Not connected</b>, trying now
-              </span>
+              <b class="bad">Not connected</b>
             </>
           )}
           {!waiting && state.kind === "connecting" && (

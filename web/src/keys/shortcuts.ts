@@ -85,6 +85,15 @@ function showKeyCapsForKeys(): void {
   addEventListener("pointermove", ({ movementX, movementY, pointerType }) => {
     if (pointerType !== "touch" && (movementX !== 0 || movementY !== 0)) delete root.dataset.keys;
   });
+  // A press selects its card, which must not get caps by that. A card that has caps keeps them.
+  addEventListener(
+    "pointerdown",
+    ({ target }) => {
+      const hasCaps = target instanceof Element && target.closest("[data-current]") !== null;
+      if (!hasCaps) delete root.dataset.keys;
+    },
+    { capture: true },
+  );
 }
 
 /** The text field that was typed in last, and when. */
