@@ -37,6 +37,7 @@ export type Session = {
   last_user_message: string | null;
   model: string | null;
   permission_mode: string | null;
+  agent_type: string | null;
   agent_state: AgentState;
   status: Status;
   takes: TerminalInput | null;

@@ -10,6 +10,9 @@ export type SubAgent = {
   label: string;
   started_at: string;
   ended_at: string | null;
+  description: string | null;
+  prompt: string | null;
+  tool_use_id: string | null;
   tokens: Tokens | null;
   cost: Cost | null;
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::graph::{Imports, Place};
+use super::graph::{Imports, ModuleId};
 
 /// A crate or module, and everything it may import. Lower rows may import higher ones, never the other way.
 type Arrow = (&'static str, &'static [&'static str]);
@@ -87,7 +87,7 @@ fn between_modules(from: &str, to: &str, reason: &str) -> Option<String> {
     (!allowed).then(|| format!("{from} may not import {to}: {reason}"))
 }
 
-fn top(place: &Place) -> &str {
+fn top(place: &ModuleId) -> &str {
     place.path.first().map_or("", String::as_str)
 }
 

@@ -9,7 +9,7 @@ pub(super) type Crates = BTreeMap<String, Modules>;
 
 /// A module of a crate.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct ModuleId {
     pub(super) krate: String,
     pub(super) path: ModulePath,
 }
@@ -17,7 +17,7 @@ pub(super) struct Place {
 /// Why one module depends on another: `crates/flightdeck/src/engine.rs:12 crate::store::Store`.
 pub(super) type Reason = String;
 
-pub(super) type Imports = BTreeMap<(Place, Place), Reason>;
+pub(super) type Imports = BTreeMap<(ModuleId, ModuleId), Reason>;
 
 /// Which module a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) fn imports(crates: &Crates, target: Target) -> Imports {
     let mut all = Imports::new();
     for (krate, modules) in crates {
         for (path, module) in modules {
-            let from = Place { krate: krate.clone(), path: path.clone() };
+            let from = ModuleId { krate: krate.clone(), path: path.clone() };
             for mention in &module.mentions {
                 let Some(to) = paths.resolve(&from, &mention.path, 0) else { continue };
                 if to != from {
@@ -57,23 +57,23 @@ struct Paths<'a> {
 }
 
 impl Paths<'_> {
-    fn module(&self, at: &Place) -> Option<&Module> {
+    fn module(&self, at: &ModuleId) -> Option<&Module> {
         self.crates.get(&at.krate)?.get(&at.path)
     }
 
     /// `None` if the path leads to no module of the workspace.
-    fn resolve(&self, from: &Place, path: &[String], depth: usize) -> Option<Place> {
+    fn resolve(&self, from: &ModuleId, path: &[String], depth: usize) -> Option<ModuleId> {
         if depth > RE_EXPORTS_MAX {
             return None;
         }
         let (first, rest) = path.split_first()?;
         let module = self.module(from)?;
-        let root_of = |krate: &str| Place { krate: krate.to_owned(), path: Vec::new() };
+        let root_of = |krate: &str| ModuleId { krate: krate.to_owned(), path: Vec::new() };
         match first.as_str() {
             "crate" => self.walk(root_of(&from.krate), rest, depth),
             "self" => self.walk(from.clone(), rest, depth),
             "super" => {
-                let parent = Place { krate: from.krate.clone(), path: from.path.split_last()?.1.to_vec() };
+                let parent = ModuleId { krate: from.krate.clone(), path: from.path.split_last()?.1.to_vec() };
                 // `super::super` goes on from there.
                 match rest.first().is_some_and(|next| next == "super") {
                     true => self.resolve(&parent, rest, depth),
@@ -87,12 +87,12 @@ impl Paths<'_> {
     }
 
     /// Goes on with the path that an imported name stands for.
-    fn follow(&self, at: &Place, import: &[String], rest: &[String], depth: usize) -> Option<Place> {
+    fn follow(&self, at: &ModuleId, import: &[String], rest: &[String], depth: usize) -> Option<ModuleId> {
         let path: Vec<String> = import.iter().chain(rest).cloned().collect();
         self.resolve(at, &path, depth + 1)
     }
 
-    fn walk(&self, mut at: Place, path: &[String], depth: usize) -> Option<Place> {
+    fn walk(&self, mut at: ModuleId, path: &[String], depth: usize) -> Option<ModuleId> {
         let mut rest = path;
         while let Some((name, after)) = rest.split_first() {
             let module = self.module(&at)?;
@@ -110,9 +110,9 @@ impl Paths<'_> {
         Some(at)
     }
 
-    fn behind_glob(&self, at: &Place, module: &Module, rest: &[String], depth: usize) -> Option<Place> {
+    fn behind_glob(&self, at: &ModuleId, module: &Module, rest: &[String], depth: usize) -> Option<ModuleId> {
         let name = rest.first()?;
-        let has = |place: &Place| {
+        let has = |place: &ModuleId| {
             self.module(place).is_some_and(|module| {
                 module.items.contains(name)
                     || module.children.contains(name)
@@ -127,7 +127,7 @@ impl Paths<'_> {
 /// Children of one module that import each other, directly or in a circle, and why.
 #[derive(Debug)]
 pub(super) struct Cycle {
-    pub(super) parent: Place,
+    pub(super) parent: ModuleId,
     pub(super) members: BTreeSet<String>,
     pub(super) reasons: BTreeMap<(String, String), Reason>,
 }
@@ -135,15 +135,15 @@ pub(super) struct Cycle {
 /// A module and its own children are one unit: only siblings can form a cycle.
 pub(super) fn cycles(crates: &Crates, imports: &Imports) -> Vec<Cycle> {
     let parents = crates.iter().flat_map(|(krate, modules)| {
-        let of = |path: &ModulePath| Place { krate: krate.clone(), path: path.clone() };
+        let of = |path: &ModulePath| ModuleId { krate: krate.clone(), path: path.clone() };
         modules.iter().filter(|(_, module)| module.children.len() > 1).map(move |(path, _)| of(path))
     });
     parents.flat_map(|parent| cycles_below(&parent, &between_children(&parent, imports))).collect()
 }
 
 /// The imports between the children of a module, each with everything below it.
-pub(super) fn between_children(parent: &Place, imports: &Imports) -> BTreeMap<(String, String), Reason> {
-    let child = |place: &Place| {
+pub(super) fn between_children(parent: &ModuleId, imports: &Imports) -> BTreeMap<(String, String), Reason> {
+    let child = |place: &ModuleId| {
         let is_below = place.krate == parent.krate && place.path.starts_with(&parent.path);
         is_below.then(|| place.path.get(parent.path.len()).cloned()).flatten()
     };
@@ -158,7 +158,7 @@ pub(super) fn between_children(parent: &Place, imports: &Imports) -> BTreeMap<(S
     all
 }
 
-fn cycles_below(parent: &Place, edges: &BTreeMap<(String, String), Reason>) -> Vec<Cycle> {
+fn cycles_below(parent: &ModuleId, edges: &BTreeMap<(String, String), Reason>) -> Vec<Cycle> {
     let reach = |start: &str| {
         let (mut seen, mut left) = (BTreeSet::new(), vec![start.to_owned()]);
         while let Some(at) = left.pop() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::graph::{Crates, Imports, Place, between_children};
+use super::graph::{Crates, Imports, ModuleId, between_children};
 
 /// Names that each name imports.
 type Edges = BTreeMap<String, BTreeSet<String>>;
@@ -14,12 +14,12 @@ pub(super) fn full(crates: &Crates, imports: &Imports) -> String {
     // Writing to a String cannot fail.
     for (krate, modules) in crates {
         let _ = writeln!(text, "\n{krate}: {} modules", modules.len());
-        let root = Place { krate: krate.clone(), path: Vec::new() };
+        let root = ModuleId { krate: krate.clone(), path: Vec::new() };
         for ((from, to), reason) in between_children(&root, imports) {
             let _ = writeln!(text, "  {from} → {to}    {reason}");
         }
         for path in modules.keys() {
-            let from = Place { krate: krate.clone(), path: path.clone() };
+            let from = ModuleId { krate: krate.clone(), path: path.clone() };
             let of_it =
                 imports.keys().filter(|(importer, _)| *importer == from).map(|(_, to)| name(&from, to));
             let all: Vec<String> = of_it.collect();
@@ -31,7 +31,7 @@ pub(super) fn full(crates: &Crates, imports: &Imports) -> String {
     text
 }
 
-fn name(from: &Place, to: &Place) -> String {
+fn name(from: &ModuleId, to: &ModuleId) -> String {
     let path = if to.path.is_empty() { "lib".to_owned() } else { to.path.join("/") };
     if from.krate == to.krate { path } else { format!("{}:{path}", to.krate) }
 }
@@ -39,14 +39,14 @@ fn name(from: &Place, to: &Place) -> String {
 /// The crates, then the top-level modules of each library with more than one: inner layers first.
 pub(super) fn compact(crates: &Crates, imports: &Imports) -> String {
     let between =
-        |(from, to): &(Place, Place)| (from.krate != to.krate).then(|| (main_of(from), main_of(to)));
+        |(from, to): &(ModuleId, ModuleId)| (from.krate != to.krate).then(|| (main_of(from), main_of(to)));
     let mut text = "```text\n".to_owned();
     let names = crates.keys().filter(|name| !name.contains(' ')).cloned();
     layers(&mut text, "crates", names.collect(), imports.keys().filter_map(between));
     for (krate, modules) in crates {
         let Some(root) = modules.get(&Vec::new()) else { continue };
         if root.children.len() > 1 && !krate.contains(' ') {
-            let place = Place { krate: krate.clone(), path: Vec::new() };
+            let place = ModuleId { krate: krate.clone(), path: Vec::new() };
             let edges = between_children(&place, imports).into_keys();
             text.push('\n');
             layers(&mut text, krate, root.children.clone(), edges);
@@ -55,7 +55,7 @@ pub(super) fn compact(crates: &Crates, imports: &Imports) -> String {
     text + "```\n"
 }
 
-fn main_of(place: &Place) -> String {
+fn main_of(place: &ModuleId) -> String {
     place.krate.trim_end_matches(" (main)").to_owned()
 }
 

@@ -9,7 +9,7 @@ use crate::ids::{AgentId, AskId, SessionId};
 use crate::limits::{ASK_TEXT_CHARS_MAX, QUESTIONS_MAX};
 use crate::text::{lines, one_line};
 use crate::time::Timestamp;
-use crate::wire::lenient::{flag, list, str, text};
+use crate::wire::lenient::{borrowed_text, flag, list, text};
 
 /// An ask as viewers get it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl From<Resolution> for ResolutionCard {
 impl AskCard {
     /// The text of the plan that the person is to approve.
     pub fn plan(&self) -> Option<&str> {
-        str(self.tool_input.as_ref()?, "plan")
+        borrowed_text(self.tool_input.as_ref()?, "plan")
     }
 
     pub fn new(session_id: &SessionId, ask: &Ask) -> Self {

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
 use serde_json::{Map, Value};
 
-use crate::wire::lenient::str;
+use crate::wire::lenient::borrowed_text;
 
 /// Matches within one command: up to the next `;`, `&`, `|` or line end.
 macro_rules! git {
@@ -86,7 +86,7 @@ pub fn caution(command: &str) -> Option<&'static str> {
 
 /// The same for the input of a tool, if it has a command.
 pub fn of_input(input: &Map<String, Value>) -> Option<&'static str> {
-    caution(str(input, "command")?)
+    caution(borrowed_text(input, "command")?)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::wire::lenient::{list, object, str};
+use crate::wire::lenient::{borrowed_text, list, object};
 
 /// Returns why the content does not match the schema, as a sentence that names the field.
 pub fn check(schema: Option<&Map<String, Value>>, content: &Map<String, Value>) -> Result<(), String> {
@@ -65,11 +65,11 @@ impl<'a> FieldType<'a> {
 
 /// `None` if the form has no such field, or gives it no type.
 pub fn field_type<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<FieldType<'a>> {
-    str(object(object(schema, "properties")?, name)?, "type").map(FieldType::new)
+    borrowed_text(object(object(schema, "properties")?, name)?, "type").map(FieldType::new)
 }
 
 fn fits(name: &str, field: &Map<String, Value>, value: &Value) -> Result<(), String> {
-    if let Some(kind) = str(field, "type").map(FieldType::new)
+    if let Some(kind) = borrowed_text(field, "type").map(FieldType::new)
         && !is_of_type(value, kind)
     {
         return Err(format!("the field `{name}` wants {}", article(kind)));

@@ -9,7 +9,7 @@ use super::form;
 use super::resolution::{AnsweredBy, NeedKind};
 use crate::limits::{ANSWER_BYTES_MAX, ANSWER_TEXT_BYTES_MAX, PAYLOAD_DEPTH_MAX};
 use crate::wire::clip;
-use crate::wire::lenient::{flag, list, object, str};
+use crate::wire::lenient::{borrowed_text, flag, list, object};
 
 /// Why an answer is not valid for its ask, as a sentence for the person.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -135,7 +135,7 @@ fn allow(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) -> Resul
         }
         NeedKind::Question => decision["updatedInput"] = answered(input, answer)?,
         NeedKind::Plan => {
-            let Some(plan) = str(input, "plan") else {
+            let Some(plan) = borrowed_text(input, "plan") else {
                 return refuse(
                     "the client sent no plan that could be approved here: approve it in the terminal",
                 );

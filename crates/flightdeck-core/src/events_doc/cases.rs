@@ -160,7 +160,7 @@ pub(super) fn all() -> impl Iterator<Item = Case> {
     SECTIONS.iter().flat_map(|section| (section.cases)())
 }
 
-pub(super) fn of(event: &str) -> impl Iterator<Item = Case> {
+pub(super) fn cases_of_event(event: &str) -> impl Iterator<Item = Case> {
     all().filter(move |case| case.event == event)
 }
 

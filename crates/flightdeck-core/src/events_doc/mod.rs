@@ -59,7 +59,7 @@ fn events() -> String {
 }
 
 fn usual_effect(info: &HookInfo) -> String {
-    let first = cases::of(info.name.as_str()).next().map(|case| play::play(&case));
+    let first = cases::cases_of_event(info.name.as_str()).next().map(|case| play::play(&case));
     match first {
         Some(told) if told.moved => told.state_names(),
         Some(told) if !told.also.is_empty() => "data on the card".to_owned(),
@@ -168,7 +168,7 @@ fn lenses() -> String {
     text += &table_head(&["agent state", "group", "state", "icon · role", "status", "fleet"]);
     let mut by_name: BTreeMap<StateName, Vec<(&str, AgentState)>> = BTreeMap::new();
     for (words, state) in every_state() {
-        by_name.entry(StateName::of(&state)).or_default().push((words, state));
+        by_name.entry(StateName::from_state(&state)).or_default().push((words, state));
     }
     for name in StateName::ALL {
         let Some((words, states)) =
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn every_known_event_and_an_unknown_one_have_a_row() {
         for info in HookName::ALL {
-            assert!(cases::of(info.name.as_str()).next().is_some(), "{}", info.name);
+            assert!(cases::cases_of_event(info.name.as_str()).next().is_some(), "{}", info.name);
         }
         assert!(cases::all().any(|case| HookName::parse(case.event).is_none()));
     }

@@ -16,7 +16,7 @@ impl Fleet {
         effects.extend(session.open_asks().map(|ask| Effect::AskClosed(Box::new(AskCard::new(id, ask)))));
         // Includes the processes it had before it was resumed in another.
         self.by_process.retain(|_, who| who != id);
-        if let Some(past) = PastSession::of(&session) {
+        if let Some(past) = PastSession::from_session(&session) {
             if self.past.len() == PAST_SESSIONS_MAX {
                 self.past.pop_front();
             }

@@ -21,7 +21,7 @@ pub struct PastSession {
 
 impl PastSession {
     /// `None` for a session that has not ended and was only dropped to make room.
-    pub(crate) fn of(session: &Session) -> Option<Self> {
+    pub(crate) fn from_session(session: &Session) -> Option<Self> {
         Some(Self {
             id: session.id.clone(),
             title: session.title.clone(),

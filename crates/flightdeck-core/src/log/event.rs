@@ -23,7 +23,7 @@ use crate::text::{last_lines, lines, one_line};
 use crate::time::Timestamp;
 use crate::wire::client_notices::is_client_notice;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{flag, line, list, object, str, text, text_or_empty, whole};
+use crate::wire::lenient::{borrowed_text, flag, line, list, object, text, text_or_empty, whole_number};
 use crate::wire::registry::{self, RegistryReport};
 use crate::wire::status_line::{self, STATUS_LINE, StatusLineData};
 
@@ -310,7 +310,10 @@ fn answered(p: &Map<String, Value>) -> Option<EventKind> {
 }
 
 fn ask_gone(p: &Map<String, Value>) -> Option<EventKind> {
-    Some(EventKind::HoldEnded { ask_id: text(p, "ask_id")?.into(), why: HoldEnd::parse(str(p, "why")?)? })
+    Some(EventKind::HoldEnded {
+        ask_id: text(p, "ask_id")?.into(),
+        why: HoldEnd::parse(borrowed_text(p, "why")?)?,
+    })
 }
 
 fn time(p: &Map<String, Value>, name: &str) -> Option<Timestamp> {
@@ -318,7 +321,7 @@ fn time(p: &Map<String, Value>, name: &str) -> Option<Timestamp> {
 }
 
 fn process_gone(p: &Map<String, Value>) -> EventKind {
-    let pid = whole(p, "pid").and_then(|pid| u32::try_from(pid).ok());
+    let pid = whole_number(p, "pid").and_then(|pid| u32::try_from(pid).ok());
     pid.map_or(EventKind::Noted, |pid| EventKind::ProcessGone { pid, proc_start: text(p, "procStart") })
 }
 
@@ -369,7 +372,7 @@ fn kind_of(name: HookName, p: &Map<String, Value>) -> EventKind {
 }
 
 fn start_source(p: &Map<String, Value>) -> StartSource {
-    match str(p, "source") {
+    match borrowed_text(p, "source") {
         Some("compact") => StartSource::Compact,
         Some("clear") => StartSource::Clear,
         Some("resume") => StartSource::Resume,
@@ -407,13 +410,14 @@ fn refused_calls(record: &Record) -> Vec<String> {
     }
     let calls = list(&record.payload, "tool_calls").iter().filter_map(Value::as_object);
     let refused = |call: &&Map<String, Value>| {
-        str(call, "tool_response").is_some_and(|text| REFUSED.iter().any(|begins| text.starts_with(begins)))
+        borrowed_text(call, "tool_response")
+            .is_some_and(|text| REFUSED.iter().any(|begins| text.starts_with(begins)))
     };
     calls.filter(refused).filter_map(|call| line(call, "tool_use_id", ID_CHARS_MAX)).collect()
 }
 
 fn notice(p: &Map<String, Value>) -> Notice {
-    match str(p, "notification_type") {
+    match borrowed_text(p, "notification_type") {
         Some("permission_prompt" | "agent_needs_input" | "worker_permission_prompt") => {
             Notice::PermissionNeeded
         }
@@ -433,11 +437,11 @@ fn elicitation_message(p: &Map<String, Value>) -> String {
 fn stopped(p: &Map<String, Value>) -> EventKind {
     let running = |kind: &'static str| {
         let entries = list(p, "background_tasks").iter().filter_map(Value::as_object);
-        let of_kind = entries.filter(move |t| str(t, "type") == Some(kind));
-        of_kind.filter(|t| !matches!(str(t, "status"), Some("completed" | "failed" | "killed")))
+        let of_kind = entries.filter(move |t| borrowed_text(t, "type") == Some(kind));
+        of_kind.filter(|t| !matches!(borrowed_text(t, "status"), Some("completed" | "failed" | "killed")))
     };
     let shells: Vec<u64> = running("shell")
-        .map(|t| Fnv::of(str(t, "id").unwrap_or_default().as_bytes()))
+        .map(|t| Fnv::of(borrowed_text(t, "id").unwrap_or_default().as_bytes()))
         .take(BACKGROUND_SHELLS_MAX)
         .collect();
     let count = running("shell").count() as u32;
@@ -459,7 +463,7 @@ fn todo(p: &Map<String, Value>) -> Option<(String, String)> {
 }
 
 fn end_reason(p: &Map<String, Value>) -> EndReason {
-    match str(p, "reason") {
+    match borrowed_text(p, "reason") {
         Some("clear") => EndReason::Clear,
         Some("resume") => EndReason::Resume,
         Some(word) => EndReason::Said(one_line(word, NAME_CHARS_MAX)),

@@ -11,7 +11,7 @@ use crate::time::{Millis, Timestamp};
 use crate::wire::clip;
 use crate::wire::hook::{BadHook, HookDraft};
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{line, text, whole};
+use crate::wire::lenient::{line, text, whole_number};
 
 impl HookDraft {
     /// Checks and clips the draft and turns it into a record. The engine sets `seq` and `received_at`. An event without an id
@@ -52,7 +52,9 @@ impl HookDraft {
 /// `TMUX` is `socket,pid,session`. Only the socket is used; the pane has its own variable. A script that sends the hook with
 /// `curl` has no such variables beside the payload and may put `pid` and `tmux_pane` into it.
 fn envelope(env: &Map<String, Value>, payload: &Map<String, Value>) -> Envelope {
-    let pid = whole(env, "pid").or_else(|| whole(env, "CLAUDE_PID")).or_else(|| whole(payload, "pid"));
+    let pid = whole_number(env, "pid")
+        .or_else(|| whole_number(env, "CLAUDE_PID"))
+        .or_else(|| whole_number(payload, "pid"));
     let text = |env: &Map<String, Value>, name: &str| line(env, name, PATH_CHARS_MAX);
     Envelope {
         pid: pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0),

@@ -10,7 +10,7 @@ use crate::ids::{HostId, SessionId};
 use crate::limits::{NAME_CHARS_MAX, PATH_CHARS_MAX, SESSION_ID_BYTES_MAX};
 use crate::text::one_line;
 use crate::time::Timestamp;
-use crate::wire::lenient::{text, whole};
+use crate::wire::lenient::{text, whole_number};
 use crate::wire::registry::millis;
 
 /// Name of a registry entry in the log.
@@ -49,7 +49,7 @@ pub fn record(entry: &Map<String, Value>, id: EventId) -> Option<Record> {
     text(entry, "status")?;
     let payload: Map<String, Value> =
         KEPT.iter().filter_map(|key| Some(((*key).to_owned(), small(entry.get(*key)?)?))).collect();
-    let pid = whole(entry, "pid").and_then(|pid| u32::try_from(pid).ok());
+    let pid = whole_number(entry, "pid").and_then(|pid| u32::try_from(pid).ok());
     let status_at = millis(entry, "statusUpdatedAt").or_else(|| millis(entry, "startedAt"));
     Some(Record {
         seq: 0,

@@ -97,7 +97,7 @@ pub struct Verbatim(Option<Box<[u8]>>);
 
 impl Verbatim {
     /// Keeps the bytes only of a payload that is never clipped: see [`CLIP_PAYLOAD_FROM_BYTES`].
-    pub fn of(json: &[u8]) -> Self {
+    pub fn from_json(json: &[u8]) -> Self {
         Self((json.len() < CLIP_PAYLOAD_FROM_BYTES).then(|| json.into()))
     }
     pub fn json(&self) -> Option<&[u8]> {

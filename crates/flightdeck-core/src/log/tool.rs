@@ -7,7 +7,7 @@ use crate::fnv::Fnv;
 use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, TOOL_SUMMARY_CHARS_MAX};
 use crate::text::one_line;
 use crate::wire::clip::input_digest;
-use crate::wire::lenient::{line, list, object, str, text};
+use crate::wire::lenient::{borrowed_text, line, list, object, text};
 use crate::wire::tool_names::{asks_approval, asks_question, main_field};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ fn summary(tool: &str, input: &Map<String, Value>) -> Option<String> {
 
 fn question(input: &Map<String, Value>) -> Option<String> {
     let first = list(input, "questions").first()?.as_object()?;
-    str(first, "question").map(|q| one_line(q, TOOL_SUMMARY_CHARS_MAX))
+    borrowed_text(first, "question").map(|q| one_line(q, TOOL_SUMMARY_CHARS_MAX))
 }
 
 /// For unknown tools (MCP): the first text among the arguments.

@@ -5,7 +5,7 @@ use super::asks::{closed_by_event, closed_by_registry};
 use super::child::{agent_facts, newest_running};
 use super::event_order::Before;
 use super::ledger::{Ledger, Need};
-use super::seat::keep;
+use super::seat::replace_if_some;
 use super::state::Session;
 use crate::approval::resolution::NeedKind;
 use crate::log::event::{Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
@@ -40,7 +40,7 @@ impl Session {
         self.hooks_are_back(event);
         self.forget_the_transcripts_word(event);
         self.take_common_facts(event);
-        if self.is_told_twice(event) {
+        if self.is_repeated_prompt(event) {
             return;
         }
         let before = Before { late: self.is_late(event), typed_ahead: self.is_typed_ahead(event) };
@@ -50,7 +50,7 @@ impl Session {
         let was = self.what_agents_do();
         let refused = self.asks_of_calls(&event.facts.refused_calls);
         let says = match (&event.kind, &event.agent_id) {
-            (EventKind::RegistryReported(word), _) => self.hear(word, event),
+            (EventKind::RegistryReported(word), _) => self.take_registry_report(word, event),
             (EventKind::Answered { ask_id, answer }, _) => self.answered(ask_id, answer, event),
             (EventKind::HoldEnded { ask_id, why }, _) => self.ask_gone(ask_id, *why, event),
             (EventKind::ProcessGone { pid, proc_start }, _) => {
@@ -76,8 +76,8 @@ impl Session {
             kind => closed_by_event(kind),
         };
         self.close_asks(how, by, event.into());
-        self.were_refused(&refused);
-        self.see_whose_answer_it_was(event);
+        self.refuse_asks(&refused);
+        self.correct_resolution(event);
         self.show(event.into(), says);
     }
 
@@ -102,7 +102,7 @@ impl Session {
 
     /// Records a sign of life. A repeated registry entry is none: after a restart the daemon reads all entries again, with
     /// their old times. An entry older than a day has its true time only in `status_at`.
-    pub(super) fn show_life(&mut self, event: &Event) {
+    pub(super) fn record_activity(&mut self, event: &Event) {
         let at = match &event.kind {
             EventKind::RegistryReported(word) if event.envelope.has_fired_at => {
                 word.status_at.min(event.fired_at)
@@ -121,18 +121,18 @@ impl Session {
         self.started_at = self.started_at.min(event.fired_at);
         // Opening a card, answering an ask or ending a hold is no activity of the session.
         if event.source != Source::User && !matches!(event.kind, EventKind::HoldEnded { .. }) {
-            self.show_life(event);
+            self.record_activity(event);
         }
-        keep(&mut self.transcript_path, facts.transcript_path.as_ref());
-        keep(&mut self.entrypoint, event.envelope.entrypoint.as_ref());
+        replace_if_some(&mut self.transcript_path, facts.transcript_path.as_ref());
+        replace_if_some(&mut self.entrypoint, event.envelope.entrypoint.as_ref());
         // Without `agent_id` it is the type that `claude --agent` was started with.
         if event.agent_id.is_none() {
-            keep(&mut self.agent_type, event.agent_type.as_ref().filter(|name| !name.is_empty()));
+            replace_if_some(&mut self.agent_type, event.agent_type.as_ref().filter(|name| !name.is_empty()));
         }
         if event.fired_at >= self.main.changed_at {
-            keep(&mut self.cwd, facts.cwd.as_ref());
-            keep(&mut self.permission_mode, facts.permission_mode.as_ref());
-            keep(&mut self.title, facts.session_title.as_ref());
+            replace_if_some(&mut self.cwd, facts.cwd.as_ref());
+            replace_if_some(&mut self.permission_mode, facts.permission_mode.as_ref());
+            replace_if_some(&mut self.title, facts.session_title.as_ref());
         }
         self.seat.take(event);
         self.project.take(event.envelope.project_dir.as_deref(), facts.cwd.as_deref());

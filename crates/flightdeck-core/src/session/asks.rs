@@ -79,7 +79,7 @@ impl Session {
     }
 
     /// The person refused these in the terminal, and the subagent goes on.
-    pub(super) fn were_refused(&mut self, ids: &[AskId]) {
+    pub(super) fn refuse_asks(&mut self, ids: &[AskId]) {
         for ask in self.asks.iter_mut().filter(|ask| ids.contains(&ask.id)) {
             if let Some(resolution) =
                 ask.resolution.as_mut().filter(|r| r.how == AskOutcome::AnsweredInTerminal)
@@ -148,16 +148,16 @@ impl Session {
                 if by == AnsweredBy::Policy { Rule::AllowedByPolicy } else { Rule::AllowedHere },
             ),
             // A form has no call of its own: it belongs to the running call.
-            _ if goes_on => (self.what_goes_on(), Rule::AllowedHere),
-            _ if by == AnsweredBy::Policy => (self.what_goes_on(), Rule::DeniedByPolicy),
-            _ => (self.what_goes_on(), Rule::DeniedHere),
+            _ if goes_on => (self.state_after_refusal(), Rule::AllowedHere),
+            _ if by == AnsweredBy::Policy => (self.state_after_refusal(), Rule::DeniedByPolicy),
+            _ => (self.state_after_refusal(), Rule::DeniedHere),
         };
         self.main.move_to(to, rule, event.into());
         true
     }
 
     /// The client does not report which answer it used. A call that ran although Flightdeck refused it was allowed in the terminal.
-    pub(super) fn see_whose_answer_it_was(&mut self, event: &Event) {
+    pub(super) fn correct_resolution(&mut self, event: &Event) {
         let EventKind::ToolEnded { tool: ToolUse { id: Some(id), .. }, outcome } = &event.kind else {
             return;
         };
@@ -258,7 +258,7 @@ impl Session {
     }
 
     /// If another call is open, that call; otherwise Claude reads the refusal.
-    fn what_goes_on(&self) -> AgentState {
+    fn state_after_refusal(&self) -> AgentState {
         AgentState::Working(match self.main.ledger.newest_call() {
             Some(tool) => Activity::Tool { name: tool.name.clone(), label: tool.label() },
             None => Activity::Thinking { after_tool: true },

@@ -3,7 +3,7 @@
 use super::agent::{AgentState, IdleReason};
 use super::event_order::Before;
 use super::failure::Failure;
-use super::seat::keep;
+use super::seat::replace_if_some;
 use super::state::{Parking, Session};
 use crate::limits::TODOS_MAX;
 use crate::log::event::{Background, Event, EventKind, Notice, Prompter, StartSource, ToolOutcome};
@@ -124,7 +124,7 @@ impl Session {
             self.model = Some(model.clone());
             self.model_at = event.fired_at;
         }
-        keep(&mut self.transcript_path, event.facts.transcript_path.as_ref());
+        replace_if_some(&mut self.transcript_path, event.facts.transcript_path.as_ref());
         self.status_line = Some(StatusLine::new(event.fired_at, says.clone(), event.received_at));
     }
 

@@ -27,7 +27,7 @@ impl Session {
             event.fired_at < self.began_at
         } else if event.envelope.has_fired_at {
             let before = event.fired_at < self.main.changed_at;
-            (before && !self.main.knows_better(event) && !self.is_an_end(event))
+            (before && !self.main.has_detail_for(event) && !self.is_an_end(event))
                 || self.trails_its_turn(event)
         } else {
             self.is_of_an_ended_turn(event)
@@ -49,7 +49,7 @@ impl Session {
 
     /// Hooks registered both for the user and for a project report each prompt twice, with two event ids. A prompt typed ahead
     /// has the id of the running turn, so an equal id alone is no repetition; the same text within a moment is.
-    pub(super) fn is_told_twice(&self, event: &Event) -> bool {
+    pub(super) fn is_repeated_prompt(&self, event: &Event) -> bool {
         let EventKind::Prompted { text, by } = &event.kind else { return false };
         let id = event.facts.prompt_id.as_deref();
         if *by == Prompter::Client {

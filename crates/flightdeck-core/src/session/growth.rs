@@ -12,7 +12,7 @@ use crate::rules::Rule;
 impl Session {
     pub(super) fn transcript_grew(&mut self, event: &Event) {
         self.started_at = self.started_at.min(event.fired_at);
-        self.show_life(event);
+        self.record_activity(event);
         if self.transcript_path.is_none() {
             self.transcript_path.clone_from(&event.facts.transcript_path);
         }

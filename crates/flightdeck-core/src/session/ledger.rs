@@ -165,7 +165,7 @@ impl Ledger {
         if at < self.cleared_at || self.closed.iter().any(|c| c.call == digest && at < c.fired_at) {
             return;
         }
-        if self.is_told_twice(tool, at) {
+        if self.is_repeated_prompt(tool, at) {
             return;
         }
         let asked = |ledger: &Self, id: &Option<String>| {
@@ -183,7 +183,7 @@ impl Ledger {
     }
 
     /// Whether a second hook reports the same request: every such call has its ask, the last one from a moment ago.
-    fn is_told_twice(&self, tool: &ToolUse, at: Timestamp) -> bool {
+    fn is_repeated_prompt(&self, tool: &ToolUse, at: Timestamp) -> bool {
         let calls = self.calls.iter().filter(|c| c.tool.same_call(tool)).count();
         let asks = || {
             self.needs

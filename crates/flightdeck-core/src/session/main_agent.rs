@@ -52,7 +52,7 @@ impl MainAgent {
     }
 
     /// Whether a tool event fired before the registry entry and after everything else.
-    pub(super) fn knows_better(&self, event: &Event) -> bool {
+    pub(super) fn has_detail_for(&self, event: &Event) -> bool {
         use EventKind as K;
         let about_work = matches!(
             event.kind,

@@ -68,7 +68,7 @@ pub(crate) struct ProcessName<'a> {
 
 impl<'a> ProcessName<'a> {
     /// `None` if the event does not name a process, as hooks over HTTP.
-    pub(super) fn of(event: &'a Event) -> Option<Self> {
+    pub(super) fn in_event(event: &'a Event) -> Option<Self> {
         let (pid, proc_start) = match &event.kind {
             EventKind::ProcessGone { pid, proc_start } => (*pid, proc_start.as_deref()),
             _ => (event.envelope.pid?, event.envelope.proc_start.as_deref()),
@@ -77,15 +77,15 @@ impl<'a> ProcessName<'a> {
     }
 
     pub(crate) fn is_of(self, seat: &Seat) -> bool {
-        self.is(&seat.host, seat.pid, seat.proc_start.as_deref())
+        self.names(&seat.host, seat.pid, seat.proc_start.as_deref())
     }
 
     pub(super) fn is_past(self, past: &PastProcess) -> bool {
-        self.is(&past.host, Some(past.pid), past.proc_start.as_deref())
+        self.names(&past.host, Some(past.pid), past.proc_start.as_deref())
     }
 
     /// If one start time is unknown, the pid alone identifies the process.
-    fn is(self, host: &HostId, pid: Option<u32>, proc_start: Option<&str>) -> bool {
+    fn names(self, host: &HostId, pid: Option<u32>, proc_start: Option<&str>) -> bool {
         let same_start = match (self.proc_start, proc_start) {
             (Some(a), Some(b)) => a == b,
             _ => true,

@@ -98,7 +98,7 @@ impl Session {
         if matches!(event.source, Source::User | Source::Transcript) {
             return Owner::Shown;
         }
-        let Some(name) = ProcessName::of(event) else { return self.owner_of_unnamed(event) };
+        let Some(name) = ProcessName::in_event(event) else { return self.owner_of_unnamed(event) };
         if self.seat.pid.is_none() || name.is_of(&self.seat) {
             return Owner::Shown;
         }
@@ -211,7 +211,7 @@ impl Session {
 
     /// The process of the event holds the session again.
     fn forget_past(&mut self, event: &Event) {
-        if let Some(name) = ProcessName::of(event) {
+        if let Some(name) = ProcessName::in_event(event) {
             self.past_processes.retain(|past| !name.is_past(past));
         }
     }
@@ -219,7 +219,7 @@ impl Session {
     /// Adds a process that was just heard of and returns its index.
     fn add_process(&mut self, event: &Event) -> usize {
         self.forget_past(event);
-        if let Some(name) = ProcessName::of(event) {
+        if let Some(name) = ProcessName::in_event(event) {
             self.end_former_owner_of_pid(name, event);
         }
         self.make_room_for_process();
@@ -255,7 +255,7 @@ impl Session {
 
     /// Such a process may say something about the conversation: a to-do, a model. If it ended, its late start is ignored.
     fn take_from_outsider(&mut self, event: &Event, rules: &Rules) {
-        if let (EventKind::SessionEnded { .. }, Some(name)) = (&event.kind, ProcessName::of(event))
+        if let (EventKind::SessionEnded { .. }, Some(name)) = (&event.kind, ProcessName::in_event(event))
             && !self.past_processes.iter().any(|past| name.is_past(past))
         {
             let proc_start = name.proc_start.map(str::to_owned);
@@ -401,7 +401,7 @@ impl Session {
             because if because.seq == cause.seq => because,
             _ => Because { seq: cause.seq, rule: Rule::AnotherProcess },
         };
-        let to = StateName::of(&self.shown.state);
-        self.record_step((StateName::of(&shown.state), shown.since), (to, cause.at), because);
+        let to = StateName::from_state(&self.shown.state);
+        self.record_step((StateName::from_state(&shown.state), shown.since), (to, cause.at), because);
     }
 }

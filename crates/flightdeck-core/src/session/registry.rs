@@ -21,11 +21,11 @@ use crate::wire::registry::{ClientStatus, RegistryReport, WaitingFor};
 impl Session {
     /// Stores an entry. If nothing is known of the session yet it counts at once, because there is nothing it could make
     /// flicker.
-    pub(super) fn hear(&mut self, word: &RegistryReport, event: &Event) -> bool {
+    pub(super) fn take_registry_report(&mut self, word: &RegistryReport, event: &Event) -> bool {
         if self.main.state.is_ended() && !self.comes_back(word) {
             return false;
         }
-        let began_anew = self.begins_anew(word);
+        let began_anew = self.starts_queued_turn(word);
         let view = RegistryView {
             began_anew,
             status: word.status.clone(),
@@ -51,14 +51,14 @@ impl Session {
         }
         let first = self.registry.replace(view.clone()).is_none();
         if revived || (first && self.main.rule == Rule::Created) {
-            self.take_word(&view);
+            self.apply_status(&view);
         }
         self.says_the_same(&view)
     }
 
     /// Whether the client left a turn since the last entry and went on with its queue: it was idle for a moment, or too
     /// briefly to be read. A repeated entry has the same time.
-    fn begins_anew(&self, word: &RegistryReport) -> bool {
+    fn starts_queued_turn(&self, word: &RegistryReport) -> bool {
         let Some(last) = &self.registry else { return false };
         if word.status != ClientStatus::Busy || word.status_at <= last.status_at {
             return false;
@@ -95,7 +95,7 @@ impl Session {
             return;
         }
         let how = self.outcome_unless_away(closed_by_registry(&view.status));
-        self.take_word(&view);
+        self.apply_status(&view);
         self.close_asks(how, None, cause(&view));
         self.show(cause(&view), self.says_the_same(&view));
     }
@@ -126,7 +126,7 @@ impl Session {
         }
     }
 
-    fn take_word(&mut self, view: &RegistryView) {
+    fn apply_status(&mut self, view: &RegistryView) {
         match view.status {
             ClientStatus::Idle | ClientStatus::Shell => self.client_is_idle(view),
             ClientStatus::Busy => self.client_is_busy(view),

@@ -43,20 +43,20 @@ impl Seat {
             }
             self.pid = e.pid;
             self.host.clone_from(&event.host);
-            keep(&mut self.proc_start, e.proc_start.as_ref());
+            replace_if_some(&mut self.proc_start, e.proc_start.as_ref());
             self.told_at = event.fired_at;
             self.told_by_registry = event.source == Source::Registry;
         }
-        keep(&mut self.pid_ns, e.pid_ns.as_ref());
-        keep(&mut self.tmux_socket, e.tmux_socket.as_ref());
-        keep(&mut self.pane, e.pane.as_ref());
-        keep(&mut self.tty, e.tty.as_ref());
-        keep(&mut self.name, e.seat.as_ref());
+        replace_if_some(&mut self.pid_ns, e.pid_ns.as_ref());
+        replace_if_some(&mut self.tmux_socket, e.tmux_socket.as_ref());
+        replace_if_some(&mut self.pane, e.pane.as_ref());
+        replace_if_some(&mut self.tty, e.tty.as_ref());
+        replace_if_some(&mut self.name, e.seat.as_ref());
     }
 }
 
 /// Replaces the value if there is a newer one.
-pub(super) fn keep(slot: &mut Option<String>, value: Option<&String>) {
+pub(super) fn replace_if_some(slot: &mut Option<String>, value: Option<&String>) {
     if let Some(value) = value
         && slot.as_ref() != Some(value)
     {

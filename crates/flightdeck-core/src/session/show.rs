@@ -43,7 +43,7 @@ impl Session {
             return;
         }
         let because = Because { seq: cause.seq, rule: self.rule_for(&state, cause.seq) };
-        let (from, to) = (StateName::of(&self.shown.state), StateName::of(&state));
+        let (from, to) = (StateName::from_state(&self.shown.state), StateName::from_state(&state));
         self.record_step((from, self.shown.since), (to, cause.at), because);
         // The first event about a session gives its first state: no state was before it.
         let first = self.shown.because == Because { seq: cause.seq, rule: Rule::Created };

@@ -48,7 +48,7 @@ impl StateName {
         Self::SessionEnded,
     ];
 
-    pub fn of(state: &AgentState) -> Self {
+    pub fn from_state(state: &AgentState) -> Self {
         match state {
             AgentState::Blocked(need) => match need.kind {
                 NeedKind::Permission => Self::NeedsPermission,

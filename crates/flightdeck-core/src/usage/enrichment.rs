@@ -17,7 +17,7 @@ use crate::log::todo::Todo;
 use crate::text;
 use crate::time::Timestamp;
 use crate::usage::price::{Bill, PriceTable, Usage};
-use crate::usage::surroundings::Surroundings;
+use crate::usage::session_files::SessionFiles;
 use crate::wire::client_notices::is_client_notice;
 use crate::wire::transcript::{
     BilledUsage, CacheClass, Edited, Line, LineKind, MessageKey, Todos, ToolResult, Unreadable,
@@ -471,11 +471,11 @@ fn mark(text: &str) -> u64 {
     MessageKey::new(text.as_bytes(), b"").0 as u64
 }
 
-/// An enrichment with prices and the files around the session, as a card shows it.
+/// An enrichment with prices and the files beside the transcript, as a card shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub known: Enrichment,
-    pub around: Surroundings,
+    pub files: SessionFiles,
     pub bill: Bill,
     pub agents: BTreeMap<String, Bill>,
     pub window: Option<u64>,
@@ -491,7 +491,7 @@ impl Summary {
             agents: known.agents.iter().map(|(id, usage)| (id.clone(), bill(usage))).collect(),
             // The context cannot exceed its window: then the window is larger than the table says.
             window: window.map(|w| w.max(known.context_tokens.unwrap_or(0))),
-            around: Surroundings::default(),
+            files: SessionFiles::default(),
             known,
         }
     }

@@ -4,6 +4,6 @@ pub mod amounts;
 pub mod enrichment;
 pub mod numbers;
 pub mod price;
+pub mod session_files;
 pub mod status_line;
-pub mod surroundings;
 pub mod totals;

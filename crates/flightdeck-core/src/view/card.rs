@@ -14,8 +14,8 @@ use crate::session::{Failure, Parking, Seat, Session, Shown};
 use crate::time::Timestamp;
 use crate::usage::amounts::{Cache, CacheStatus, Context, Cost, Tokens};
 use crate::usage::enrichment::Summary;
+use crate::usage::session_files::Repository;
 use crate::usage::status_line;
-use crate::usage::surroundings::Repository;
 use crate::view::lens::{self, FleetStatus, Role, StatusKind, TerminalInput};
 use crate::view::sub_agents::{self, SubAgentCard};
 use crate::view::waiting::{self, WaitingCard};
@@ -166,7 +166,7 @@ pub struct Rank {
 }
 
 pub fn card(session: &Session, rules: &Rules) -> Card {
-    let state = StateName::of(&session.shown.state);
+    let state = StateName::from_state(&session.shown.state);
     let (kind, detail, reason) = lens::status(&session.shown.state);
     let told = session.enrichment.as_deref().filter(|t| t.known.is_anything());
     let known = told.map(|t| &t.known);
@@ -270,7 +270,7 @@ fn context(told: &Summary) -> Option<Context> {
 
 /// The client's own list. Otherwise the transcript's, with to-dos that only a hook has reported so far.
 fn progress(session: &Session) -> Vec<Todo> {
-    let tasks = session.enrichment.as_ref().map(|e| &e.around.tasks);
+    let tasks = session.enrichment.as_ref().map(|e| &e.files.tasks);
     if let Some(tasks) = tasks.filter(|tasks| !tasks.is_empty()) {
         return tasks.clone();
     }
@@ -344,7 +344,7 @@ pub(super) fn processes(session: &Session) -> Vec<ProcessCard> {
 
 /// `None` if it has ended or is unknown.
 fn process(seat: &Seat, entrypoint: Option<&String>, shown: &Shown, is_shown: bool) -> Option<ProcessCard> {
-    let state = StateName::of(&shown.state);
+    let state = StateName::from_state(&shown.state);
     let pid = seat.pid.filter(|_| !shown.state.is_ended())?;
     Some(ProcessCard {
         pid,
@@ -359,7 +359,7 @@ fn process(seat: &Seat, entrypoint: Option<&String>, shown: &Shown, is_shown: bo
 }
 
 fn repository(session: &Session) -> Option<&Repository> {
-    session.enrichment.as_ref()?.around.repository.as_ref()
+    session.enrichment.as_ref()?.files.repository.as_ref()
 }
 
 /// The branch from the repository. If it cannot be read, the newest that the client reported.

@@ -50,7 +50,7 @@ pub struct Step {
 }
 
 pub fn explain(session: &Session) -> Explanation {
-    let state = StateName::of(&session.shown.state);
+    let state = StateName::from_state(&session.shown.state);
     Explanation {
         id: session.id.clone(),
         state,

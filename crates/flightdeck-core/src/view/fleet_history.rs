@@ -56,7 +56,7 @@ fn row(session: &Session) -> Row {
     let mut spans = spans(&session.state_history, session.started_at);
     // The last stretch has the card's own label.
     let began = spans.pop().map_or(session.started_at, |last| last.from);
-    let now = StateName::of(&session.shown.state);
+    let now = StateName::from_state(&session.shown.state);
     spans.push(span(began, session.ended_at, now, lens::label(&session.shown.state)));
     Row {
         id: session.id.clone(),

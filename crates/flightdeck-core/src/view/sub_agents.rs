@@ -9,7 +9,7 @@ use crate::session::{Child, Session};
 use crate::time::Timestamp;
 use crate::usage::amounts::{Cost, Tokens};
 use crate::usage::enrichment::AgentLines;
-use crate::usage::surroundings::AgentNote;
+use crate::usage::session_files::AgentNote;
 use crate::view::lens;
 
 /// The type of a subagent about which the client wrote no note.
@@ -94,7 +94,7 @@ fn unreported(session: &Session) -> impl Iterator<Item = SubAgentCard> {
     let told = session.enrichment.as_deref();
     let files = told.into_iter().flat_map(|told| &told.known.agent_lines);
     files.filter_map(move |(id, lines)| {
-        let note = told.and_then(|told| told.around.agents.get(id));
+        let note = told.and_then(|told| told.files.agents.get(id));
         let id = AgentId::from(id.as_str());
         let is_agent = note.map_or_else(|| is_agent_id(&id), |note| !note.agent_type.is_empty());
         (is_agent && !is_reported(session, &id)).then(|| unreported_card(session, id, lines, note)).flatten()
@@ -147,7 +147,7 @@ fn unreported_card(
 fn with_notes(session: &Session, card: SubAgentCard) -> SubAgentCard {
     let Some(told) = session.enrichment.as_deref() else { return card };
     let id = card.id.as_str();
-    let note = told.around.agents.get(id);
+    let note = told.files.agents.get(id);
     SubAgentCard {
         description: note.and_then(|note| note.description.clone()),
         prompt: told.known.agent_lines.get(id).and_then(|lines| lines.prompt.clone()),

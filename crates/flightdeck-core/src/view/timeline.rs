@@ -15,7 +15,7 @@ use crate::log::tool::ToolUse;
 use crate::text::one_line;
 use crate::time::Timestamp;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{list, object, str, text, whole};
+use crate::wire::lenient::{borrowed_text, list, object, text, whole_number};
 use crate::wire::status_line::{self, STATUS_LINE};
 
 /// Names in the log of what the person did to a session's terminal through Flightdeck.
@@ -92,7 +92,7 @@ fn ours(record: &Record) -> String {
     match (record.source, record.name.as_str()) {
         (Source::User, ANSWERED) => answered(p),
         (Source::User, PROMPTED) => {
-            let chars = whole(p, "chars").unwrap_or_default();
+            let chars = whole_number(p, "chars").unwrap_or_default();
             format!("{chars} characters typed into the terminal from here")
         }
         (Source::User, PARKED) => match text(p, "until") {
@@ -107,14 +107,18 @@ fn ours(record: &Record) -> String {
             "The transcript says that the person interrupted".to_owned()
         }
         (Source::Process, PROCESS_GONE) => "Its process is gone".to_owned(),
-        (Source::Process, ASK_GONE) => match str(p, "why").and_then(HoldEnd::parse) {
+        (Source::Process, ASK_GONE) => match borrowed_text(p, "why").and_then(HoldEnd::parse) {
             Some(HoldEnd::Closed) => "The terminal's prompt was closed".to_owned(),
             Some(HoldEnd::TimedOut) => "Not answered here in time; the terminal still asks".to_owned(),
             Some(HoldEnd::Released) | None => "Cannot be answered here; the terminal asks".to_owned(),
         },
         (Source::Registry, _) => {
-            let waits_for = str(p, "waitingFor").map(|what| format!(": {what}")).unwrap_or_default();
-            short(&format!("The client says {}{waits_for}", str(p, "status").unwrap_or("nothing new")))
+            let waits_for =
+                borrowed_text(p, "waitingFor").map(|what| format!(": {what}")).unwrap_or_default();
+            short(&format!(
+                "The client says {}{waits_for}",
+                borrowed_text(p, "status").unwrap_or("nothing new")
+            ))
         }
         _ => String::new(),
     }
@@ -137,7 +141,8 @@ fn hook(name: HookName, record: &Record) -> String {
             format!("{} failed: {error}", ToolUse::from_payload(p).label())
         }
         H::PostToolBatch => {
-            let names = list(p, "tool_calls").iter().filter_map(|c| str(c.as_object()?, "tool_name"));
+            let names =
+                list(p, "tool_calls").iter().filter_map(|c| borrowed_text(c.as_object()?, "tool_name"));
             short(&names.collect::<Vec<_>>().join(", "))
         }
         H::UserPromptSubmit if !by_person(record) => "Woken by the client: a task has news".to_owned(),
@@ -146,7 +151,7 @@ fn hook(name: HookName, record: &Record) -> String {
         H::StopFailure => labelled("Failed: ", "error"),
         H::Notification | H::Elicitation => field("message"),
         H::ElicitationResult => labelled("The form was answered: ", "action"),
-        H::SessionStart => match str(p, "source") {
+        H::SessionStart => match borrowed_text(p, "source") {
             Some("startup") => "The session started".to_owned(),
             Some("resume") => "The session was resumed".to_owned(),
             Some("clear") => "Started anew after /clear".to_owned(),
@@ -183,9 +188,9 @@ fn short(text: &str) -> String {
 fn answered(p: &Map<String, Value>) -> String {
     let empty = Map::new();
     let answer = object(p, "answer").unwrap_or(&empty);
-    let by = str(answer, "via").unwrap_or("api");
-    let by = str(answer, "rule").map_or(by.to_owned(), |rule| format!("{by}: {rule}"));
-    short(&format!("{} ({by})", str(answer, "decision").unwrap_or_default()))
+    let by = borrowed_text(answer, "via").unwrap_or("api");
+    let by = borrowed_text(answer, "rule").map_or(by.to_owned(), |rule| format!("{by}: {rule}"));
+    short(&format!("{} ({by})", borrowed_text(answer, "decision").unwrap_or_default()))
 }
 
 fn status_line(record: &Record) -> String {

@@ -46,7 +46,9 @@ pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
         AgentState::Idle(IdleReason::Fresh) => (WaitKind::Idle, "Ready", "fresh"),
         AgentState::Idle(IdleReason::Interrupted { .. }) => (WaitKind::Interrupted, "Interrupted", "pause"),
         AgentState::Idle(IdleReason::Failed { .. }) => (WaitKind::Failed, "Failed", "triangle"),
-        AgentState::Blocked(_) => (WaitKind::Blocks, "Blocked", StateName::of(&session.shown.state).icon()),
+        AgentState::Blocked(_) => {
+            (WaitKind::Blocks, "Blocked", StateName::from_state(&session.shown.state).icon())
+        }
         AgentState::Working(_) | AgentState::Ended(_) => return None,
     };
     let counts = matches!(kind, WaitKind::Blocks | WaitKind::Asks);

@@ -133,7 +133,7 @@ fn is_clipped_text(text: &str) -> bool {
 /// Whether a person decides on it, or has decided.
 fn asks(name: Option<HookName>, payload: &Map<String, Value>) -> bool {
     matches!(name, Some(HookName::PermissionRequest | HookName::Elicitation))
-        || matches!(lenient::str(payload, "tool_name"), Some("AskUserQuestion" | "ExitPlanMode"))
+        || matches!(lenient::borrowed_text(payload, "tool_name"), Some("AskUserQuestion" | "ExitPlanMode"))
 }
 
 /// One attempt: a copy within a level, abandoned when it is over the budget.
@@ -344,7 +344,7 @@ pub fn digest(input: Option<&Value>) -> u64 {
 
 /// The digest of the payload's whole `tool_input`, from before it was clipped.
 pub fn input_digest(payload: &Map<String, Value>) -> u64 {
-    let marked = lenient::object(payload, MARK).and_then(|mark| lenient::str(mark, "input_digest"));
+    let marked = lenient::object(payload, MARK).and_then(|mark| lenient::borrowed_text(mark, "input_digest"));
     match marked.and_then(|hex| u64::from_str_radix(hex, 16).ok()) {
         Some(whole) => whole,
         None => digest(payload.get("tool_input")),

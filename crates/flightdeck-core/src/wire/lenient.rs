@@ -31,7 +31,7 @@ pub fn text_or_empty(map: &Map<String, Value>, name: &str) -> Option<String> {
 }
 
 /// Borrowed text, for large fields.
-pub fn str<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+pub fn borrowed_text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     map.get(name)?.as_str()
 }
 
@@ -44,7 +44,7 @@ pub fn flag(map: &Map<String, Value>, name: &str) -> bool {
     }
 }
 
-pub fn whole(map: &Map<String, Value>, name: &str) -> Option<u64> {
+pub fn whole_number(map: &Map<String, Value>, name: &str) -> Option<u64> {
     match map.get(name)? {
         Value::Number(n) => n.as_u64(),
         Value::String(s) => s.parse().ok(),

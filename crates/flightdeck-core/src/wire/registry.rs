@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::time::Timestamp;
-use crate::wire::lenient::{text, whole};
+use crate::wire::lenient::{text, whole_number};
 
 /// The client's entry about one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn parse_report(payload: &Map<String, Value>) -> Option<RegistryReport> {
 }
 
 pub(crate) fn millis(map: &Map<String, Value>, name: &str) -> Option<Timestamp> {
-    whole(map, name).and_then(|ms| i64::try_from(ms).ok()).map(Timestamp::from_millis)
+    whole_number(map, name).and_then(|ms| i64::try_from(ms).ok()).map(Timestamp::from_millis)
 }
 
 #[cfg(test)]

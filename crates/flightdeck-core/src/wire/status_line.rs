@@ -9,7 +9,7 @@ use crate::limits::{NAME_CHARS_MAX, STATUS_LINE_TEXT_BYTES_MAX};
 use crate::text::one_line;
 use crate::time::{Millis, Timestamp};
 use crate::wire::hook::HookDraft;
-use crate::wire::lenient::{flag, object, text, whole};
+use crate::wire::lenient::{flag, object, text, whole_number};
 
 /// Name of a status line in the log.
 pub const STATUS_LINE: &str = "StatusLine";
@@ -134,7 +134,7 @@ pub fn parse(p: &Map<String, Value>) -> StatusLineData {
     };
     StatusLineData {
         context_tokens: window.and_then(context_tokens),
-        context_window: window.and_then(|w| whole(w, "context_window_size")).filter(|size| *size > 0),
+        context_window: window.and_then(|w| whole_number(w, "context_window_size")).filter(|size| *size > 0),
         client_usd_micros: object(p, "cost").and_then(|cost| micros(number(cost, "total_cost_usd")?)),
         cache: object(p, "prompt_cache").and_then(prompt_cache),
         model: name(object(p, "model"), "id"),
@@ -148,7 +148,7 @@ pub fn parse(p: &Map<String, Value>) -> StatusLineData {
 /// answer.
 fn context_tokens(window: &Map<String, Value>) -> Option<u64> {
     if let Some(usage) = object(window, "current_usage") {
-        let part = |name: &str| whole(usage, name);
+        let part = |name: &str| whole_number(usage, name);
         let parts =
             [part("input_tokens"), part("cache_creation_input_tokens"), part("cache_read_input_tokens")];
         if parts.iter().any(Option::is_some) {
@@ -156,7 +156,7 @@ fn context_tokens(window: &Map<String, Value>) -> Option<u64> {
         }
     }
     let percent = number(window, "used_percentage").filter(|p| (0.0..=100.0).contains(p))?;
-    Some((percent / 100.0 * whole(window, "context_window_size")? as f64) as u64)
+    Some((percent / 100.0 * whole_number(window, "context_window_size")? as f64) as u64)
 }
 
 fn prompt_cache(cache: &Map<String, Value>) -> Option<PromptCache> {

@@ -20,11 +20,11 @@ impl MessageKey {
     pub fn new(message_id: &[u8], request_id: &[u8]) -> Self {
         let mut sums = [0xcbf2_9ce4_8422_2325_u64, 0x9ae1_6a3b_2f90_404f];
         for bytes in [message_id, request_id] {
-            take(&mut sums, bytes.len() as u64);
+            add_field(&mut sums, bytes.len() as u64);
             for chunk in bytes.chunks(8) {
                 let mut word = [0; 8];
                 word[..chunk.len()].copy_from_slice(chunk);
-                take(&mut sums, u64::from_le_bytes(word));
+                add_field(&mut sums, u64::from_le_bytes(word));
             }
         }
         Self((u128::from(sums[0]) << 64) | u128::from(sums[1]))
@@ -32,7 +32,7 @@ impl MessageKey {
 }
 
 /// Each step is a bijection of each sum.
-fn take(sums: &mut [u64; 2], word: u64) {
+fn add_field(sums: &mut [u64; 2], word: u64) {
     sums[0] = (sums[0] ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     sums[1] = (sums[1] ^ word).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(31);
 }

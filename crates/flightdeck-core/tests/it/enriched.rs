@@ -6,7 +6,7 @@ use flightdeck_core::time::Millis;
 use flightdeck_core::usage::amounts::CacheStatus;
 use flightdeck_core::usage::enrichment::{Fold, Summary, TranscriptFile};
 use flightdeck_core::usage::price::PriceTable;
-use flightdeck_core::usage::surroundings::{AgentNote, Surroundings};
+use flightdeck_core::usage::session_files::{AgentNote, SessionFiles};
 use serde_json::{Value, json};
 
 use crate::registry::tell_all;
@@ -64,8 +64,8 @@ fn with_agents(agents: &[(&str, &str, bool)]) -> Summary {
         }
     }
     let notes = agents.iter().map(|(id, _, finished)| ((*id).to_owned(), note("Explore", *finished)));
-    let around = Surroundings { agents: notes.collect(), ..Surroundings::default() };
-    Summary { around, ..Summary::of(fold.known().clone(), PriceTable::shipped()) }
+    let files = SessionFiles { agents: notes.collect(), ..SessionFiles::default() };
+    Summary { files, ..Summary::of(fold.known().clone(), PriceTable::shipped()) }
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_subagent_without_a_note_is_shown_and_a_helper_of_the_client_is_not() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=go");
     let mut told = with_agents(&[("a1b2", "5", false), ("acompact-3f", "6", false), ("a3", "7", false)]);
-    told.around.agents = std::collections::BTreeMap::from([("a3".to_owned(), AgentNote::default())]);
+    told.files.agents = std::collections::BTreeMap::from([("a3".to_owned(), AgentNote::default())]);
     fleet.enrich(&"s".into(), told);
     let agents = card(&fleet, "s").sub_agents;
     let shown: Vec<_> =

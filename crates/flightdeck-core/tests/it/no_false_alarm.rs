@@ -37,7 +37,7 @@ fn entries(scenario: &Scenario) -> Vec<Entry> {
     let mut now: BTreeMap<String, usize> = BTreeMap::new();
     replay(scenario, |fleet, t_ms, _| {
         for session in fleet.sessions() {
-            let state = StateName::of(&session.shown.state);
+            let state = StateName::from_state(&session.shown.state);
             let since_ms = session.shown.since.as_millis();
             let last = now.get(session.id.as_str()).copied();
             if last.is_some_and(|last| all[last].state == state) {

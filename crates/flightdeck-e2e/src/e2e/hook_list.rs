@@ -14,7 +14,7 @@ const ALWAYS: [&str; 2] = ["PreToolUse", "PostToolUse"];
 const READ_BYTES: usize = 1 << 20;
 
 /// The listed events; `None` if the program has no list.
-pub(super) fn of(client: &Path) -> Result<Option<BTreeSet<String>>> {
+pub(super) fn listed_in(client: &Path) -> Result<Option<BTreeSet<String>>> {
     let program = File::open(client).with_context(|| format!("cannot read {}", client.display()))?;
     longest_list(BufReader::with_capacity(READ_BYTES, program))
 }

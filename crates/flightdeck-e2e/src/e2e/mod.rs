@@ -114,7 +114,7 @@ pub fn run(args: &Args) -> Result<Played> {
     };
     let watcher = match (args.board, &args.flightdeck) {
         (BoardKind::Recorder, _) => {
-            Watcher::Recorder(hook_list::to_register(hook_list::of(&client)?.as_ref()))
+            Watcher::Recorder(hook_list::to_register(hook_list::listed_in(&client)?.as_ref()))
         }
         (BoardKind::Daemon, Some(built)) => Watcher::Daemon(built.clone()),
         (BoardKind::Daemon, None) => Watcher::Daemon(install::flightdeck()?),
@@ -195,7 +195,7 @@ pub(crate) fn record(
     chosen.retain(|scenario| is_recorded(scenario) || !names.is_empty() && !scenario.acts);
     let client = install::tools(client)?;
     let program = client.clone();
-    let listed = hook_list::of(&client)?;
+    let listed = hook_list::listed_in(&client)?;
     let watcher = Watcher::Recorder(hook_list::to_register(listed.as_ref()));
     let scenarios = chosen.into_iter().map(move |scenario| {
         println!("{} — {}", scenario.name, scenario.about);

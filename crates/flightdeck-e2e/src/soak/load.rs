@@ -186,7 +186,7 @@ fn sample(load: &Load, daemon: &MeasuredDaemon, seen: &Seen) -> Result<Vec<Sampl
         seen.sent.fetch_add(1, Ordering::Relaxed);
         if begun.elapsed() >= next {
             next += SAMPLE_EVERY;
-            let one = look(begun, before, daemon, seen)?;
+            let one = measure_now(begun, before, daemon, seen)?;
             println!(
                 "{:>5.0} s {:>9} events  ack p50 {:>6.2} p99 {:>7.2} ms  seen p99 {:>6.0} ms  {:>6.1} MB resident  {:>7.1} MB database",
                 one.at,
@@ -212,16 +212,16 @@ fn wait_until_warm(seen: &Seen) {
     let (sent, took) = (seen.sent.load(Ordering::Relaxed), begun.elapsed().as_secs_f32());
     println!("{sent} events in {took:.0} s to warm up");
     // The acknowledgement times of the warm-up are not judged.
-    take(&seen.acks_ms);
+    drain_times(&seen.acks_ms);
 }
 
-fn take(all: &Mutex<Vec<f64>>) -> Vec<f64> {
+fn drain_times(all: &Mutex<Vec<f64>>) -> Vec<f64> {
     all.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default()
 }
 
 /// `before` events were sent during the warm-up.
-fn look(begun: Instant, before: u64, daemon: &MeasuredDaemon, seen: &Seen) -> Result<Sample> {
-    let (mut acks, mut sights) = (take(&seen.acks_ms), take(&seen.sights_ms));
+fn measure_now(begun: Instant, before: u64, daemon: &MeasuredDaemon, seen: &Seen) -> Result<Sample> {
+    let (mut acks, mut sights) = (drain_times(&seen.acks_ms), drain_times(&seen.sights_ms));
     let (database_mb, other_mb) = daemon.disk_mb();
     Ok(Sample {
         at: begun.elapsed().as_secs_f64(),

@@ -89,7 +89,7 @@ impl SimEvent {
 
 /// The project of a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SeatProject {
     pub cwd: String,
     pub project: String,
     /// Folder name of the worktree, if it is not the main checkout.
@@ -159,8 +159,8 @@ impl Fleet {
     }
 
     /// The folders of this fleet, so that a demo can make them look like checkouts.
-    pub fn places(&self) -> Vec<Place> {
-        let mut places: Vec<Place> = Vec::new();
+    pub fn places(&self) -> Vec<SeatProject> {
+        let mut places: Vec<SeatProject> = Vec::new();
         for seat in &self.seats {
             if !places.contains(seat.place()) {
                 places.push(seat.place().clone());
@@ -257,7 +257,7 @@ fn note(open: &mut BTreeMap<String, usize>, queued: &Queued) {
     }
 }
 
-fn place(seat: usize, home: &str) -> (usize, Place) {
+fn place(seat: usize, home: &str) -> (usize, SeatProject) {
     let folder = seat / SEATS_PER_WORKTREE;
     let (repo_number, tree) = (folder / 3, folder % 3);
     let repo = REPOS[repo_number % REPOS.len()];
@@ -267,7 +267,7 @@ fn place(seat: usize, home: &str) -> (usize, Place) {
     let (worktree, branch) = repo.worktrees[tree];
     let project = format!("{}{number}", repo.name);
     let folder = if worktree.is_empty() { project.clone() } else { format!("{worktree}{number}") };
-    let place = Place {
+    let place = SeatProject {
         cwd: format!("{home}/work/{folder}"),
         project,
         worktree: (!worktree.is_empty()).then_some(folder),

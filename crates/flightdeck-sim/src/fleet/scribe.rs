@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{Place, SimEvent};
+use super::{SeatProject, SimEvent};
 use crate::Map;
 use crate::rng::Rng;
 use crate::transcripts::iso;
@@ -31,7 +31,7 @@ const COMPACTED_TOKENS: u64 = 24_000;
 #[derive(Debug)]
 pub struct Scribe {
     projects: PathBuf,
-    places: Vec<Place>,
+    places: Vec<SeatProject>,
     /// By session, then by subagent; `""` is the main agent.
     files: BTreeMap<(String, String), Writing>,
     lines: Lines,
@@ -59,7 +59,7 @@ struct Writing {
 
 impl Scribe {
     /// Writes below `config_dir`, which stands for the client's folder.
-    pub fn new(config_dir: impl Into<PathBuf>, places: Vec<Place>) -> Self {
+    pub fn new(config_dir: impl Into<PathBuf>, places: Vec<SeatProject>) -> Self {
         let projects = config_dir.into().join("projects");
         Self { projects, places, files: BTreeMap::new(), lines: Lines::embedded() }
     }

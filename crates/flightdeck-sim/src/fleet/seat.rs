@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::answer::Request;
 use super::library::{JOBS, Job};
 use super::template::{Facts, Role, Step, Template, Wait};
-use super::{FleetConfig, Place, SimEvent, place};
+use super::{FleetConfig, SeatProject, SimEvent, place};
 use crate::Map;
 use crate::rng::Rng;
 
@@ -52,7 +52,7 @@ fn range_of(wait: Wait) -> Option<RangeInclusive<u64>> {
 #[derive(Debug)]
 pub(super) struct Seat {
     rng: Rng,
-    place: Place,
+    place: SeatProject,
     repo: usize,
     name: String,
     pid: Option<u32>,
@@ -91,7 +91,7 @@ impl Seat {
         }
     }
 
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &SeatProject {
         &self.place
     }
 

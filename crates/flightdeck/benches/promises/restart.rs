@@ -1,7 +1,7 @@
 //! The time from spawn to a board: with a long log and a snapshot, against an empty home.
 
 use anyhow::Result;
-use flightdeck::engine::housekeeping::Keeper;
+use flightdeck::engine::housekeeping::Housekeeping;
 use flightdeck::store::{RetentionPolicy, Store};
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::log::event::Event;
@@ -36,10 +36,10 @@ fn fill(world: &World, events: u64) -> Result<()> {
     let mut fleet = Fleet::new(Rules::default());
     let begin = flightdeck::clock::now() - Millis(events as i64);
     runtime()?.block_on(async {
-        let mut keeper = Keeper::new(RetentionPolicy::default());
+        let mut housekeeping = Housekeeping::new(RetentionPolicy::default());
         for from in (0..events).step_by(500) {
             if from == events - AFTER_SNAPSHOT {
-                keeper.save_now(&fleet, &store).await;
+                housekeeping.save_now(&fleet, &store).await;
             }
             let one = |n: u64| record(n, &session(n / 2 % SESSIONS), begin + Millis(n as i64));
             let records: Vec<Record> = (from..from + 500).map(one).collect::<Result<_>>()?;

@@ -15,7 +15,7 @@ use crate::process;
 use crate::terminal::focus::{self, PlaceholderValues};
 use crate::terminal::prompt_text::{self, PreparedPrompt};
 use crate::terminal::typing::{self, SessionNow, SessionWatch};
-use crate::terminal::{Place, Refused};
+use crate::terminal::{PaneAddress, Refused};
 
 impl Handle<SendPrompt> for App {
     async fn handle(&self, request: SendPrompt) -> Result<Reply<Pressed>, AppError> {
@@ -131,11 +131,11 @@ impl App {
         }
     }
 
-    async fn place(&self, card: &Card) -> Result<Place, AppError> {
+    async fn place(&self, card: &Card) -> Result<PaneAddress, AppError> {
         let (pid, proc_start) = self.occupied(card).await?;
         match (&card.seat.tmux_socket, &card.seat.pane) {
             (Some(server), Some(pane)) => {
-                Ok(Place { server: server.into(), pane: pane.clone(), pid, proc_start })
+                Ok(PaneAddress { server: server.into(), pane: pane.clone(), pid, proc_start })
             }
             _ => Err(Refused::NoPane { resume: resume(card) }.into()),
         }

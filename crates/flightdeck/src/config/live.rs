@@ -11,8 +11,8 @@ use flightdeck_core::approval::policy::RuleDraft;
 use super::Config;
 use super::add_rule::{AddRuleError, add_rule};
 
-/// How often the file is looked at while hooks arrive; a look costs one system call.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How often the file is checked while hooks arrive; a check costs one system call.
+const CHECK_EVERY: Duration = Duration::from_millis(200);
 
 /// The settings that apply now.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ struct State {
     started_with: Arc<Config>,
     current: Arc<Config>,
     file: Option<FileVersion>,
-    looked_at: Instant,
+    checked_at: Instant,
     problem: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl LiveConfig {
             started_with: Arc::clone(&current),
             current,
             file: FileVersion::of(path),
-            looked_at: Instant::now(),
+            checked_at: Instant::now(),
             problem: None,
         };
         Self { path: path.to_owned(), state: Mutex::new(state), changes: Mutex::new(()) }
@@ -69,8 +69,8 @@ impl LiveConfig {
     /// The settings, read again if the file has changed.
     pub fn current(&self) -> Arc<Config> {
         let mut state = self.lock();
-        if state.looked_at.elapsed() >= LOOK_EVERY {
-            state.look(&self.path);
+        if state.checked_at.elapsed() >= CHECK_EVERY {
+            state.reread_if_changed(&self.path);
         }
         Arc::clone(&state.current)
     }
@@ -85,14 +85,14 @@ impl LiveConfig {
     pub fn add_rule(&self, rule: &RuleDraft, enable: bool) -> Result<bool, AddRuleError> {
         let _alone = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         let added = add_rule(&self.path, rule, enable)?;
-        self.lock().look(&self.path);
+        self.lock().reread_if_changed(&self.path);
         Ok(added)
     }
 
     /// Why the file is not used, and which changed settings apply only after a restart.
     pub fn report(&self) -> (Option<String>, Vec<String>) {
         let mut state = self.lock();
-        state.look(&self.path);
+        state.reread_if_changed(&self.path);
         (state.problem.clone(), needs_restart(&state.started_with, &state.current))
     }
 
@@ -103,8 +103,8 @@ impl LiveConfig {
 }
 
 impl State {
-    fn look(&mut self, path: &Path) {
-        self.looked_at = Instant::now();
+    fn reread_if_changed(&mut self, path: &Path) {
+        self.checked_at = Instant::now();
         let file = FileVersion::of(path);
         if file == self.file {
             return;

@@ -22,7 +22,7 @@ use crate::app::registration::Registrar;
 use crate::clock::{self, Clock};
 use crate::config::Config;
 use crate::config::live::LiveConfig;
-use crate::engine::housekeeping::Keeper;
+use crate::engine::housekeeping::Housekeeping;
 use crate::engine::restore::{self, Restored};
 use crate::engine::{Engine, EngineHandle, EngineParts};
 use crate::health::Health;
@@ -93,7 +93,7 @@ impl DaemonParts {
         let holds = Arc::<HeldHooks>::default();
         let (engine, handle) = Engine::new(EngineParts {
             health: Arc::clone(&self.health),
-            keeper: Keeper::new(self.retention),
+            housekeeping: Housekeeping::new(self.retention),
             transcripts: Box::new(self.watch_list),
             clock: self.clock,
             seats: self.seats,

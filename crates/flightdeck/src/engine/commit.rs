@@ -13,7 +13,7 @@ use flightdeck_core::log::record::Record;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 
-use super::effects::{self, Caused};
+use super::effects::{self, CausedEffect};
 use super::{BATCH_INPUTS_MAX, Engine, Input, NotStored, Reply};
 use crate::store::{Appended, Pending, StoreError};
 
@@ -162,11 +162,11 @@ impl Engine {
         }
         let effects = self.apply(records, &appended);
         self.carry_out(effects).await;
-        self.look_after();
+        self.report_and_tidy();
     }
 
     /// A resend was acknowledged and is not applied again.
-    fn apply(&mut self, records: &[Record], appended: &[Appended]) -> Vec<Caused> {
+    fn apply(&mut self, records: &[Record], appended: &[Appended]) -> Vec<CausedEffect> {
         let mut effects = Vec::new();
         let mut touched = BTreeSet::new();
         for (record, place) in records.iter().zip(appended).filter(|(_, place)| !place.duplicate) {
@@ -181,7 +181,7 @@ impl Engine {
         }
         let sessions = touched.iter().filter_map(|id| self.fleet.get(id));
         sessions.for_each(|session| self.transcripts.touched(session));
-        self.keeper.applied(appended.len());
+        self.housekeeping.applied(appended.len());
         effects
     }
 }

@@ -17,12 +17,12 @@ use super::{Engine, outbox};
 
 /// An effect, and the `seq` of the last event that was applied when it arose. A replay gives both the same values.
 #[derive(Debug)]
-pub(super) struct Caused {
+pub(super) struct CausedEffect {
     pub(super) seq: u64,
     pub(super) effect: Effect,
 }
 
-impl Caused {
+impl CausedEffect {
     pub(super) fn by(seq: u64, effects: Vec<Effect>) -> impl Iterator<Item = Self> {
         effects.into_iter().map(move |effect| Self { seq, effect })
     }
@@ -30,14 +30,14 @@ impl Caused {
 
 /// Applies an event. The timers that are due before it run first: their effects are caused by the event before it, whether a
 /// timer woke the engine or this event came first.
-pub(super) fn apply(fleet: &mut Fleet, event: &Event) -> impl Iterator<Item = Caused> + use<> {
+pub(super) fn apply(fleet: &mut Fleet, event: &Event) -> impl Iterator<Item = CausedEffect> + use<> {
     let due = tick(fleet, event.received_at);
-    due.chain(Caused::by(event.seq, fleet.apply(event)))
+    due.chain(CausedEffect::by(event.seq, fleet.apply(event)))
 }
 
-pub(super) fn tick(fleet: &mut Fleet, now: Timestamp) -> impl Iterator<Item = Caused> + use<> {
+pub(super) fn tick(fleet: &mut Fleet, now: Timestamp) -> impl Iterator<Item = CausedEffect> + use<> {
     let seq = fleet.last_seq();
-    Caused::by(seq, fleet.tick(now))
+    CausedEffect::by(seq, fleet.tick(now))
 }
 
 /// The effects of one batch, by what they concern. A session that changed several times is in here once.
@@ -50,7 +50,7 @@ struct Sorted {
 }
 
 impl Engine {
-    pub(super) async fn carry_out(&mut self, effects: impl IntoIterator<Item = Caused>) {
+    pub(super) async fn carry_out(&mut self, effects: impl IntoIterator<Item = CausedEffect>) {
         let mut sorted = self.sort(effects);
         self.notify_viewers(&mut sorted);
         let rules = self.fleet.rules();
@@ -59,9 +59,9 @@ impl Engine {
     }
 
     /// Sorts the effects. Effects on a process or a held hook are carried out at once.
-    fn sort(&mut self, effects: impl IntoIterator<Item = Caused>) -> Sorted {
+    fn sort(&mut self, effects: impl IntoIterator<Item = CausedEffect>) -> Sorted {
         let mut sorted = Sorted::default();
-        for Caused { seq, effect } in effects {
+        for CausedEffect { seq, effect } in effects {
             match effect {
                 Effect::Discovered(id) | Effect::Changed(Subject::Session(id)) => {
                     sorted.changed.insert(id);

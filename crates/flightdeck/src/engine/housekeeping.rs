@@ -23,7 +23,7 @@ pub const RETAIN_OVER_FRACTION: u64 = 8;
 pub const RETAIN_FIRST_AFTER: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
-pub struct Keeper {
+pub struct Housekeeping {
     policy: RetentionPolicy,
     /// Events applied since the last snapshot.
     events_since: usize,
@@ -34,7 +34,7 @@ pub struct Keeper {
     retain_at: Instant,
 }
 
-impl Keeper {
+impl Housekeeping {
     pub fn new(policy: RetentionPolicy) -> Self {
         Self {
             policy,
@@ -55,7 +55,7 @@ impl Keeper {
     }
 
     /// Called after each batch.
-    pub fn look_after(&mut self, fleet: &Fleet, store: &Store) {
+    pub fn start_if_due(&mut self, fleet: &Fleet, store: &Store) {
         let saving = self.is_saving();
         let retain = self.until_due().is_zero();
         if retain {
@@ -154,14 +154,14 @@ mod tests {
     async fn old_events_are_looked_for_soon_after_the_start_even_if_no_event_comes() {
         let store = Store::in_memory().unwrap();
         let fleet = Fleet::new(Rules::default());
-        let mut keeper =
-            Keeper::new(RetentionPolicy { max_age: Millis::hours(1), ..RetentionPolicy::default() });
-        keeper.look_after(&fleet, &store);
-        assert!(keeper.saving.is_none() && keeper.until_due() <= RETAIN_FIRST_AFTER);
-        keeper.retain_at = Instant::now();
-        keeper.look_after(&fleet, &store);
-        let bytes = keeper.saving.take().unwrap().await.unwrap();
-        assert!(bytes > 0 && keeper.until_due() > RETAIN_FIRST_AFTER);
+        let mut housekeeping =
+            Housekeeping::new(RetentionPolicy { max_age: Millis::hours(1), ..RetentionPolicy::default() });
+        housekeeping.start_if_due(&fleet, &store);
+        assert!(housekeeping.saving.is_none() && housekeeping.until_due() <= RETAIN_FIRST_AFTER);
+        housekeeping.retain_at = Instant::now();
+        housekeeping.start_if_due(&fleet, &store);
+        let bytes = housekeeping.saving.take().unwrap().await.unwrap();
+        assert!(bytes > 0 && housekeeping.until_due() > RETAIN_FIRST_AFTER);
         assert!(store.latest_snapshot(&Rules::default().fold_version()).await.unwrap().is_some());
     }
 
@@ -177,10 +177,10 @@ mod tests {
             }
             store.append(records).await.unwrap();
             let policy = RetentionPolicy { max_age: Millis(0), max_bytes, ..RetentionPolicy::default() };
-            let mut keeper = Keeper::new(policy);
-            keeper.applied(SNAPSHOT_EVERY_EVENTS);
-            keeper.look_after(&fleet, &store);
-            keeper.saving.take().unwrap().await.unwrap();
+            let mut housekeeping = Housekeeping::new(policy);
+            housekeeping.applied(SNAPSHOT_EVERY_EVENTS);
+            housekeeping.start_if_due(&fleet, &store);
+            housekeeping.saving.take().unwrap().await.unwrap();
             let is_cut = async || store.oldest().await.unwrap().unwrap().seq != 1;
             for _ in 0..100 {
                 assert!(oldest > 1 || !is_cut().await, "at most {max_bytes} bytes");
@@ -200,11 +200,11 @@ mod tests {
 
     #[tokio::test]
     async fn the_size_of_the_last_snapshot_delays_the_next() {
-        let mut keeper = Keeper::new(RetentionPolicy::default());
-        keeper.saving = Some(tokio::spawn(async { 7 }));
-        while keeper.is_saving() {
+        let mut housekeeping = Housekeeping::new(RetentionPolicy::default());
+        housekeeping.saving = Some(tokio::spawn(async { 7 }));
+        while housekeeping.is_saving() {
             tokio::task::yield_now().await;
         }
-        assert_eq!(keeper.last_bytes, 7);
+        assert_eq!(housekeeping.last_bytes, 7);
     }
 }

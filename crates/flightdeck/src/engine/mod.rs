@@ -38,10 +38,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use self::changes::{Changes, SubscribeFrom, Subscription};
 use self::commit::{Batch, Events};
-use self::effects::{Caused, card_json};
+use self::effects::{CausedEffect, card_json};
 use self::explain::Explanation;
 pub use self::handle::{EngineHandle, FleetCards, NotStored, Stopped};
-use self::housekeeping::Keeper;
+use self::housekeeping::Housekeeping;
 pub use self::known_ask::KnownAsk;
 pub use self::outbox::Outbox;
 pub use self::overview::Overview;
@@ -130,7 +130,7 @@ pub struct Engine {
     clock: Steady,
     /// The newest `received_at` given out: that event may not have been applied yet.
     stamped: Timestamp,
-    keeper: Keeper,
+    housekeeping: Housekeeping,
     outbox: Outbox,
     /// Receives each session whose process became known, to watch that process.
     seats: mpsc::Sender<Occupant>,
@@ -144,7 +144,7 @@ pub struct EngineParts {
     pub fleet: Fleet,
     pub store: Store,
     pub health: Arc<Health>,
-    pub keeper: Keeper,
+    pub housekeeping: Housekeeping,
     pub transcripts: Box<dyn TranscriptWatch>,
     pub clock: Clock,
     /// Receives each session whose process became known, to watch that process.
@@ -161,7 +161,7 @@ impl EngineParts {
             fleet,
             store,
             health: Arc::default(),
-            keeper: Keeper::new(RetentionPolicy::default()),
+            housekeeping: Housekeeping::new(RetentionPolicy::default()),
             transcripts: Box::new(NoTranscripts),
             clock: clock::now.into(),
             seats: mpsc::channel(1).0,
@@ -173,7 +173,8 @@ impl EngineParts {
 
 impl Engine {
     pub fn new(parts: EngineParts) -> (Self, EngineHandle) {
-        let EngineParts { fleet, store, health, keeper, transcripts, clock, seats, outbox, holds } = parts;
+        let EngineParts { fleet, store, health, housekeeping, transcripts, clock, seats, outbox, holds } =
+            parts;
         let (sender, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
         let mut changes = Changes::new(health.boot.clone());
         for session in fleet.sessions().filter(|s| view::on_board(s)) {
@@ -191,7 +192,7 @@ impl Engine {
             inputs,
             clock: Steady::new(clock),
             stamped: Timestamp::default(),
-            keeper,
+            housekeeping,
             outbox,
             seats,
             transcripts,
@@ -204,7 +205,8 @@ impl Engine {
     pub async fn run(mut self) {
         let mut batch = Vec::with_capacity(BATCH_INPUTS_MAX);
         loop {
-            let wake = self.until_next_timer().min(self.keeper.until_due()).min(self.outbox.until_retry());
+            let wake =
+                self.until_next_timer().min(self.housekeeping.until_due()).min(self.outbox.until_retry());
             tokio::select! {
                 // In this order: an event runs the timers due before it, so timers do not starve.
                 biased;
@@ -222,7 +224,7 @@ impl Engine {
                 }
                 () = tokio::time::sleep(wake) => self.run_timers().await,
             }
-            self.look_after();
+            self.report_and_tidy();
         }
     }
 
@@ -232,11 +234,11 @@ impl Engine {
         self.carry_out(effects).await;
     }
 
-    fn look_after(&mut self) {
+    fn report_and_tidy(&mut self) {
         self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
         // A snapshot must not hold an event whose effects could still be lost.
         if self.outbox.is_saved() {
-            self.keeper.look_after(&self.fleet, &self.store);
+            self.housekeeping.start_if_due(&self.fleet, &self.store);
         }
     }
 
@@ -244,7 +246,7 @@ impl Engine {
     async fn save_now(&mut self) {
         self.outbox.flush(&self.store).await;
         if self.outbox.is_saved() {
-            self.keeper.save_now(&self.fleet, &self.store).await;
+            self.housekeeping.save_now(&self.fleet, &self.store).await;
         } else {
             tracing::warn!(
                 "no snapshot was written, because an effect is not stored yet; the next start replays it"
@@ -306,7 +308,7 @@ impl Engine {
         let now = self.clock.now(self.fleet.now());
         let mut effects: Vec<_> = effects::tick(&mut self.fleet, now).collect();
         for (id, summary) in enriched {
-            effects.extend(Caused::by(self.fleet.last_seq(), self.fleet.enrich(&id, *summary)));
+            effects.extend(CausedEffect::by(self.fleet.last_seq(), self.fleet.enrich(&id, *summary)));
         }
         self.carry_out(effects).await;
     }

@@ -10,7 +10,7 @@ pub(crate) fn overview(fleet: &Fleet, now: Timestamp) -> Overview {
     let mut overview = Overview { rate_limits: fleet.rate_limits(now), ..Overview::default() };
     for session in fleet.sessions().filter(|s| on_board(s)) {
         overview.sessions += 1;
-        match StateName::of(&session.shown.state).group() {
+        match StateName::from_state(&session.shown.state).group() {
             Group::NeedsYou => overview.needs_you += 1,
             Group::Running => overview.running += 1,
             Group::Done => overview.done += 1,

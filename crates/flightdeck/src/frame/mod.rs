@@ -90,7 +90,7 @@ pub fn parse_verbatim(body: &[u8]) -> Result<(Map<String, Value>, Verbatim), ser
     match serde_json::from_slice(body) {
         Ok(payload) => Ok(match without_depth(body) {
             Some(cut) => (cut, Verbatim::default()),
-            None => (payload, Verbatim::of(body)),
+            None => (payload, Verbatim::from_json(body)),
         }),
         Err(error) => {
             let body = repaired(body).ok_or(error)?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use flightdeck_core::log::from_registry;
 use flightdeck_core::log::record::Record;
-use flightdeck_core::wire::lenient::{text, whole};
+use flightdeck_core::wire::lenient::{text, whole_number};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -198,7 +198,7 @@ fn is_alive(
     start_time: impl Fn(u32) -> Option<String>,
     exists: impl Fn(u32) -> bool,
 ) -> bool {
-    let Some(pid) = whole(entry, "pid").and_then(|pid| u32::try_from(pid).ok()) else { return false };
+    let Some(pid) = whole_number(entry, "pid").and_then(|pid| u32::try_from(pid).ok()) else { return false };
     match (start_time(pid), text(entry, "procStart")) {
         (Some(now), Some(then)) => now == then,
         (Some(_), None) => true,

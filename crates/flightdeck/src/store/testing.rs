@@ -122,7 +122,9 @@ pub(super) fn any_record() -> impl Strategy<Value = Record> {
             agent_id: agent_id.map(Into::into),
             // As another program would write it.
             verbatim: match id % 2 {
-                0 => serde_json::to_vec_pretty(&payload).map(|json| Verbatim::of(&json)).unwrap_or_default(),
+                0 => serde_json::to_vec_pretty(&payload)
+                    .map(|json| Verbatim::from_json(&json))
+                    .unwrap_or_default(),
                 _ => Verbatim::default(),
             },
             payload,

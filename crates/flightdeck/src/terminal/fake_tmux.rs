@@ -5,7 +5,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::pane::Place;
+use super::pane::PaneAddress;
 use super::tmux::{Tmux, TmuxError};
 use crate::process;
 
@@ -57,7 +57,7 @@ impl Tmux for FakeTmux {
 }
 
 /// This test process in pane %5.
-pub(crate) fn place(tmux: &FakeTmux) -> Place {
+pub(crate) fn place(tmux: &FakeTmux) -> PaneAddress {
     let pid = std::process::id();
-    Place { server: tmux.socket(), pane: "%5".into(), pid, proc_start: process::start_time(pid) }
+    PaneAddress { server: tmux.socket(), pane: "%5".into(), pid, proc_start: process::start_time(pid) }
 }

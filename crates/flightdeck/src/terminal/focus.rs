@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::process::Command;
 
-use super::pane::{self, Place};
+use super::pane::{self, PaneAddress};
 use super::refusal::Refused;
 use super::tmux::Tmux;
 
@@ -25,7 +25,7 @@ struct Client {
 }
 
 /// Shows the pane in the tmux client that the person used last and returns that client's terminal. Other clients do not change.
-pub async fn focus(tmux: &impl Tmux, place: &Place) -> Result<String, Refused> {
+pub async fn focus(tmux: &impl Tmux, place: &PaneAddress) -> Result<String, Refused> {
     let pane = pane::find(tmux, place).await?;
     let client = client(tmux, place).await?.ok_or_else(|| Refused::NotAttached {
         attach: format!("tmux -S {} attach -t '{}'", place.server.display(), pane.session),
@@ -41,7 +41,7 @@ pub async fn focus(tmux: &impl Tmux, place: &Place) -> Result<String, Refused> {
 }
 
 /// The tmux client with the last key press. Clients in control mode are skipped, because they show no screen.
-async fn client(tmux: &impl Tmux, place: &Place) -> Result<Option<Client>, Refused> {
+async fn client(tmux: &impl Tmux, place: &PaneAddress) -> Result<Option<Client>, Refused> {
     let format = "#{client_activity},#{client_control_mode},#{session_id},#{client_tty},#{client_name}";
     let listed = tmux.call(&place.server, &["list-clients", "-F", format], None).await?;
     let clients = listed.lines().filter_map(|line| {

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use focus::FocusCommand;
-pub use pane::Place;
+pub use pane::PaneAddress;
 pub use refusal::Refused;
 use tmux::TmuxProgram;
 
@@ -39,7 +39,7 @@ impl Terminals {
     }
 
     /// Locks a pane until the lock is dropped.
-    pub fn lock_pane(&self, place: &Place) -> Result<PaneLock<'_>, Refused> {
+    pub fn lock_pane(&self, place: &PaneAddress) -> Result<PaneLock<'_>, Refused> {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         let pane = (place.server.clone(), place.pane.clone());
         match busy.insert(pane.clone()) {
@@ -68,9 +68,10 @@ mod tests {
     #[test]
     fn a_locked_pane_cannot_be_locked_again() {
         let terminals = Terminals::default();
-        let place = |pane: &str| Place { server: "/s".into(), pane: pane.into(), pid: 1, proc_start: None };
+        let place =
+            |pane: &str| PaneAddress { server: "/s".into(), pane: pane.into(), pid: 1, proc_start: None };
         let first = terminals.lock_pane(&place("%1")).unwrap();
-        let other = Place { pid: 2, ..place("%1") };
+        let other = PaneAddress { pid: 2, ..place("%1") };
         assert_eq!(terminals.lock_pane(&other).unwrap_err().code().as_str(), "busy");
         assert!(terminals.lock_pane(&place("%2")).is_ok());
         drop(first);

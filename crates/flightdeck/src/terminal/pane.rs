@@ -9,7 +9,7 @@ use crate::process;
 
 /// The pane and process of a session, as the hooks reported them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct PaneAddress {
     /// The tmux server's socket.
     pub server: PathBuf,
     /// `%5`
@@ -34,12 +34,12 @@ const ANCESTORS_MAX: usize = 64;
 const FORMAT: &str = "#{pane_id},#{session_id},#{window_id},#{pane_pid},#{pane_dead},#{pane_in_mode},#{pane_input_off},#{pane_synchronized}";
 
 /// Finds the pane and checks that it is the session's.
-pub async fn find(tmux: &impl Tmux, place: &Place) -> Result<Pane, Refused> {
+pub async fn find(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, Refused> {
     Ok(inspect(tmux, place).await?.0)
 }
 
 /// Like [`find`], and checks that typed keys reach this session only.
-pub async fn find_free(tmux: &impl Tmux, place: &Place) -> Result<Pane, Refused> {
+pub async fn find_free(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, Refused> {
     let (pane, flags) = inspect(tmux, place).await?;
     let name = || place.pane.clone();
     // Suspended (Ctrl-Z) or behind an editor: another program reads the keys.
@@ -60,7 +60,7 @@ struct PaneFlags {
     synchronized: bool,
 }
 
-async fn inspect(tmux: &impl Tmux, place: &Place) -> Result<(Pane, PaneFlags), Refused> {
+async fn inspect(tmux: &impl Tmux, place: &PaneAddress) -> Result<(Pane, PaneFlags), Refused> {
     is_our_socket(&place.server)?;
     let name = || place.pane.clone();
     // tmux would search for anything but an id among names.
@@ -103,7 +103,7 @@ fn is_our_socket(path: &Path) -> Result<(), Refused> {
 }
 
 /// Checks that the pane's first process is the session's process or an ancestor of it.
-fn holds(pane_pid: Option<u32>, place: &Place) -> Result<(), Refused> {
+fn holds(pane_pid: Option<u32>, place: &PaneAddress) -> Result<(), Refused> {
     let elsewhere = || Refused::NotInPane { pane: place.pane.clone(), pid: place.pid };
     let pane_pid = pane_pid.ok_or_else(elsewhere)?;
     alive(place)?;
@@ -120,7 +120,7 @@ fn holds(pane_pid: Option<u32>, place: &Place) -> Result<(), Refused> {
     Err(elsewhere())
 }
 
-fn alive(place: &Place) -> Result<(), Refused> {
+fn alive(place: &PaneAddress) -> Result<(), Refused> {
     let gone = || Refused::ProcessGone { pid: place.pid };
     match (&place.proc_start, process::start_time(place.pid)) {
         (Some(then), Some(now)) if *then == now => Ok(()),
@@ -176,7 +176,7 @@ mod tests {
     async fn a_reused_pid_is_not_the_session() {
         let tmux = FakeTmux::new();
         tmux.answer("display-message", &format!("%5,$1,@3,{},0,0,0,0\n", std::process::id()));
-        let place = Place { proc_start: Some("1".into()), ..place(&tmux) };
+        let place = PaneAddress { proc_start: Some("1".into()), ..place(&tmux) };
         assert_eq!(find(&tmux, &place).await.unwrap_err().code().as_str(), "not_in_pane");
     }
 
@@ -184,11 +184,11 @@ mod tests {
     async fn only_pane_ids_and_sockets_of_this_user_are_used() {
         let tmux = FakeTmux::new();
         for pane in ["", "%", "5", "%5;kill-server", "-t", "main:1"] {
-            let place = Place { pane: pane.into(), ..place(&tmux) };
+            let place = PaneAddress { pane: pane.into(), ..place(&tmux) };
             assert_eq!(find(&tmux, &place).await.unwrap_err().code().as_str(), "pane_gone", "{pane}");
         }
         for server in ["/nowhere", "/dev/null", "/tmp"] {
-            let place = Place { server: server.into(), ..place(&tmux) };
+            let place = PaneAddress { server: server.into(), ..place(&tmux) };
             assert_eq!(find(&tmux, &place).await.unwrap_err().code().as_str(), "tmux", "{server}");
         }
         assert_eq!(tmux.calls(), Vec::<String>::new());

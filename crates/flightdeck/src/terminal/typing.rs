@@ -7,7 +7,7 @@ use flightdeck_core::view::lens::TerminalInput;
 use flightdeck_protocol::terminal::Draft;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::pane::{self, Place};
+use super::pane::{self, PaneAddress};
 use super::prompt_text::PreparedPrompt;
 use super::refusal::Refused;
 use super::screen::{self, PromptBox};
@@ -47,7 +47,7 @@ pub type Confirmed = bool;
 
 pub async fn prompt(
     tmux: &impl Tmux,
-    place: &Place,
+    place: &PaneAddress,
     typed: &PreparedPrompt,
     draft: Option<Draft>,
     session: &mut impl SessionWatch,
@@ -73,7 +73,7 @@ pub async fn prompt(
 /// Presses Esc if the session is working.
 pub async fn interrupt(
     tmux: &impl Tmux,
-    place: &Place,
+    place: &PaneAddress,
     session: &mut impl SessionWatch,
 ) -> Result<Confirmed, Refused> {
     working(session).await?;
@@ -121,13 +121,13 @@ async fn until(session: &mut impl SessionWatch, is_so: impl Fn(&SessionNow) -> b
     timeout(CONFIRMED_MAX, wait).await.is_ok()
 }
 
-async fn look(tmux: &impl Tmux, place: &Place) -> Result<Result<PromptBox, String>, Refused> {
+async fn look(tmux: &impl Tmux, place: &PaneAddress) -> Result<Result<PromptBox, String>, Refused> {
     let capture = tmux.call(&place.server, &["capture-pane", "-p", "-e", "-t", &place.pane], None).await?;
     Ok(screen::read(&capture))
 }
 
 /// The prompt box, if it can take a prompt now.
-async fn free_box(tmux: &impl Tmux, place: &Place) -> Result<PromptBox, Refused> {
+async fn free_box(tmux: &impl Tmux, place: &PaneAddress) -> Result<PromptBox, Refused> {
     match look(tmux, place).await? {
         Err(shows) => Err(Refused::NoBox { shows }),
         Ok(PromptBox { shell: true, .. }) => Err(Refused::ShellMode),
@@ -140,7 +140,7 @@ async fn free_box(tmux: &impl Tmux, place: &Place) -> Result<PromptBox, Refused>
 
 async fn make_room(
     tmux: &impl Tmux,
-    place: &Place,
+    place: &PaneAddress,
     found: PromptBox,
     wish: Option<Draft>,
 ) -> Result<(), Refused> {
@@ -165,7 +165,7 @@ async fn make_room(
 }
 
 /// Pastes the text, even a single line: as key presses it would be commands in vim's normal mode.
-async fn paste(tmux: &impl Tmux, place: &Place, keys: &str) -> Result<(), Refused> {
+async fn paste(tmux: &impl Tmux, place: &PaneAddress, keys: &str) -> Result<(), Refused> {
     let buffer = format!("flightdeck-{}-{}", std::process::id(), place.pane.trim_start_matches('%'));
     tmux.call(&place.server, &["load-buffer", "-b", &buffer, "-"], Some(keys.as_bytes())).await?;
     let pasted =
@@ -178,7 +178,7 @@ async fn paste(tmux: &impl Tmux, place: &Place, keys: &str) -> Result<(), Refuse
     Ok(())
 }
 
-async fn press(tmux: &impl Tmux, place: &Place, keys: &[&str]) -> Result<(), Refused> {
+async fn press(tmux: &impl Tmux, place: &PaneAddress, keys: &[&str]) -> Result<(), Refused> {
     let args = [&["send-keys", "-t", &place.pane], keys].concat();
     tmux.call(&place.server, &args, None).await?;
     Ok(())
@@ -187,7 +187,7 @@ async fn press(tmux: &impl Tmux, place: &Place, keys: &[&str]) -> Result<(), Ref
 /// False if the box did not reach the state in time.
 async fn wait_for_box(
     tmux: &impl Tmux,
-    place: &Place,
+    place: &PaneAddress,
     looks: impl Fn(&PromptBox) -> bool,
 ) -> Result<bool, Refused> {
     let end = Instant::now() + BOX_SHOWN_MAX;
@@ -215,7 +215,7 @@ fn is_shown(keys: &str, shows: &PromptBox) -> bool {
 }
 
 /// Waits until the box does not show the command any more, because commands fire no hook.
-async fn command_taken(tmux: &impl Tmux, place: &Place, keys: &str) -> Result<Confirmed, Refused> {
+async fn command_taken(tmux: &impl Tmux, place: &PaneAddress, keys: &str) -> Result<Confirmed, Refused> {
     let end = Instant::now() + CONFIRMED_MAX;
     while Instant::now() < end {
         match look(tmux, place).await {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use flightdeck_core::limits::{CARD_PROMPT_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX};
 use flightdeck_core::text::one_line;
-use flightdeck_core::usage::surroundings::AgentNote;
+use flightdeck_core::usage::session_files::AgentNote;
 use serde::Deserialize;
 
 use super::repository::small_file;

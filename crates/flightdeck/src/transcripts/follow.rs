@@ -10,7 +10,7 @@ use flightdeck_core::log::from_transcript;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::usage::price::PriceTable;
-use flightdeck_core::usage::surroundings::Surroundings;
+use flightdeck_core::usage::session_files::SessionFiles;
 use tokio::sync::mpsc;
 
 use super::folder_watches::FolderWatches;
@@ -93,7 +93,7 @@ struct Followed {
     cwd: Option<PathBuf>,
     reported_at: Timestamp,
     /// As last sent to the engine.
-    around: Surroundings,
+    files: SessionFiles,
     ended: bool,
     /// The newest interrupt marker that was reported.
     marked_at: Option<Timestamp>,
@@ -107,7 +107,7 @@ impl Followed {
             guessed: touched.guessed,
             cwd: touched.cwd.clone(),
             reported_at: touched.reported_at,
-            around: Surroundings::default(),
+            files: SessionFiles::default(),
             ended: touched.ended,
             marked_at: None,
         }
@@ -311,14 +311,14 @@ impl Follower {
             None => (LiveSession::new(id, &followed.main, self.store.transcript(id).await?), true),
         };
         let mut reader = std::mem::take(&mut self.reader);
-        let (live, reader, step, around) = tokio::task::spawn_blocking(move || {
+        let (live, reader, step, files) = tokio::task::spawn_blocking(move || {
             let step = live.step(&mut reader);
-            let around = surroundings(&mut live, cwd, reported_at);
-            (live, reader, step, around)
+            let files = session_files(&mut live, cwd, reported_at);
+            (live, reader, step, files)
         })
         .await?;
         self.reader = reader;
-        let (around, git_dir) = around;
+        let (files, git_dir) = files;
         let step = step?;
         let more = step.as_ref().is_some_and(|step| step.more);
         let read = step.is_some();
@@ -331,10 +331,10 @@ impl Follower {
             // Folders of subagents appear while the session runs.
             self.watches.watch_session(&followed.main, git_dir.as_deref());
         }
-        let changed = followed.around != around;
-        followed.around.clone_from(&around);
+        let changed = followed.files != files;
+        followed.files.clone_from(&files);
         if new || read || changed {
-            self.send_summary(&live, around).await;
+            self.send_summary(&live, files).await;
         }
         if let Some(at) = live.known().last_at.filter(|at| read && *at - reported_at >= GROWTH_COUNTS_AFTER) {
             self.report_growth(id, &live.main, at).await;
@@ -348,9 +348,9 @@ impl Follower {
         Ok(more)
     }
 
-    async fn send_summary(&self, live: &LiveSession, around: Surroundings) {
-        let summary = Summary { around, ..Summary::of(live.known().clone(), &self.prices) };
-        if summary.known.is_anything() || summary.around != Surroundings::default() {
+    async fn send_summary(&self, live: &LiveSession, files: SessionFiles) {
+        let summary = Summary { files, ..Summary::of(live.known().clone(), &self.prices) };
+        if summary.known.is_anything() || summary.files != SessionFiles::default() {
             // This fails only while the daemon stops, and then no viewer needs the summary.
             let _ = self.engine.enrich(live.session_id.as_str().into(), summary).await;
         }
@@ -358,15 +358,15 @@ impl Follower {
 }
 
 /// The session's repository, tasks and notes about subagents, and the folder whose HEAD to watch. The working directory is the one reported last.
-fn surroundings(
+fn session_files(
     live: &mut LiveSession,
     cwd: Option<PathBuf>,
     reported_at: Timestamp,
-) -> (Surroundings, Option<PathBuf>) {
+) -> (SessionFiles, Option<PathBuf>) {
     let known = live.known();
     let line = known.cwd_now.as_ref().filter(|_| cwd.is_none() || known.cwd_at > Some(reported_at));
     let found = line.map(PathBuf::from).or(cwd).and_then(|cwd| repository::find(&cwd));
     let (repository, git_dir) = found.map(|f| (f.repository, f.git_dir)).unzip();
     let tasks = tasks::folder(&live.main).map(|folder| tasks::read(&folder)).unwrap_or_default();
-    (Surroundings { repository, tasks, agents: live.agent_notes() }, git_dir)
+    (SessionFiles { repository, tasks, agents: live.agent_notes() }, git_dir)
 }

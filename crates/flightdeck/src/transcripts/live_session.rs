@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use flightdeck_core::usage::enrichment::{Counted, Enrichment, Fold, TranscriptFile};
-use flightdeck_core::usage::surroundings::AgentNote;
+use flightdeck_core::usage::session_files::AgentNote;
 
 use super::agent_notes::AgentNotes;
 use super::fast_scan::title;

@@ -17,9 +17,9 @@ pub mod line_reader;
 pub mod live_session;
 pub mod locate;
 pub mod repository;
-pub mod standalone_scan;
 #[cfg(test)]
-mod surroundings_tests;
+mod session_files_tests;
+pub mod standalone_scan;
 pub mod tasks;
 mod unhooked_sessions;
 mod watch_list;

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use flightdeck_core::limits::NAME_CHARS_MAX;
 use flightdeck_core::text::one_line;
-use flightdeck_core::usage::surroundings::{LinkedWorktree, Repository};
+use flightdeck_core::usage::session_files::{LinkedWorktree, Repository};
 
 /// HEAD, `.git` and `commondir` hold one line, at most a path.
 const FILE_BYTES_MAX: u64 = 8 * 1024;

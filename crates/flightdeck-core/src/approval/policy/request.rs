@@ -6,7 +6,7 @@ use crate::approval::caution;
 use crate::project::Project;
 use crate::wire::clip;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{flag, object, str};
+use crate::wire::lenient::{borrowed_text, flag, object};
 use crate::wire::tool_names::{asks_approval, asks_question, main_field};
 
 /// Fields that determine what a call does. Descriptions do not count.
@@ -42,13 +42,13 @@ impl<'a> Request<'a> {
         if HookName::parse(hook) != Some(HookName::PermissionRequest) {
             return None;
         }
-        let tool = str(payload, "tool_name")?;
+        let tool = borrowed_text(payload, "tool_name")?;
         if asks_question(tool) || asks_approval(tool) {
             return None;
         }
         let input = object(payload, "tool_input");
         let field = field(tool);
-        let text = field.and_then(|field| str(input?, field));
+        let text = field.and_then(|field| borrowed_text(input?, field));
         let unsandboxed = |input: &Map<String, Value>| flag(input, "dangerouslyDisableSandbox");
         Some(Self {
             tool,
@@ -75,6 +75,6 @@ impl<'a> Request<'a> {
 
 fn project(project_dir: Option<&str>, payload: &Map<String, Value>) -> Option<String> {
     let mut project = Project::default();
-    project.take(project_dir, str(payload, "cwd"));
+    project.take(project_dir, borrowed_text(payload, "cwd"));
     project.root().map(ToOwned::to_owned)
 }

@@ -165,7 +165,7 @@ pub(super) fn named(conn: &Connection, wanted: EventsNamed, last_seq: u64) -> Re
     Ok(EventPage { next: page.page.next.or(rest), ..page.page })
 }
 
-pub(super) fn one(conn: &Connection, seq: u64) -> Result<Option<Record>> {
+pub(super) fn find_one(conn: &Connection, seq: u64) -> Result<Option<Record>> {
     let mut select = conn.prepare_cached(select!("payload", "WHERE seq = ?1"))?;
     let mut rows = select.query([to_db(seq)])?;
     match rows.next()? {

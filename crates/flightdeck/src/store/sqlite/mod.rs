@@ -115,7 +115,7 @@ impl EventLog for Sqlite {
         self.run(|db| events::named(&db.conn, wanted, db.last_seq))
     }
     fn event(&mut self, seq: u64) -> Result<Option<Record>> {
-        self.run(|db| events::one(&db.conn, seq))
+        self.run(|db| events::find_one(&db.conn, seq))
     }
     fn last_seq(&mut self) -> Result<u64> {
         Ok(self.last_seq)
@@ -150,19 +150,19 @@ impl Snapshots for Sqlite {
 
 impl PastSessions for Sqlite {
     fn put_sessions(&mut self, sessions: &[StoredSession]) -> Result<()> {
-        self.run(|db| sessions::put(&mut db.conn, sessions))
+        self.run(|db| sessions::upsert(&mut db.conn, sessions))
     }
     fn stored_sessions(&mut self, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
         self.run(|db| sessions::page(&db.conn, before, limit))
     }
     fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
-        self.run(|db| sessions::one(&db.conn, id))
+        self.run(|db| sessions::find_one(&db.conn, id))
     }
 }
 
 impl Outbox for Sqlite {
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
-        self.run(|db| outbox::put(&mut db.conn, effects))
+        self.run(|db| outbox::upsert(&mut db.conn, effects))
     }
     fn outbox(&mut self) -> Result<Vec<OutboxEffect>> {
         self.run(|db| outbox::waiting(&db.conn))
@@ -174,13 +174,13 @@ impl Outbox for Sqlite {
 
 impl Transcripts for Sqlite {
     fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()> {
-        self.run(|db| transcripts::put(&mut db.conn, batches))
+        self.run(|db| transcripts::upsert(&mut db.conn, batches))
     }
     fn transcript_files(&mut self) -> Result<Vec<FileRead>> {
         self.run(|db| transcripts::files(&db.conn))
     }
     fn transcript(&mut self, session_id: &str) -> Result<Option<TranscriptBatch>> {
-        self.run(|db| transcripts::one(&db.conn, session_id))
+        self.run(|db| transcripts::find_one(&db.conn, session_id))
     }
     fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>> {
         self.run(|db| transcripts::sessions(&db.conn, since))

@@ -16,7 +16,7 @@ const PAGE: &str = "SELECT id, project, title, started_at, last_activity_at, end
 const ONE: &str =
     "SELECT id, project, title, started_at, last_activity_at, ended_at, card FROM sessions WHERE id = ?1";
 
-pub(super) fn put(conn: &mut Connection, sessions: &[StoredSession]) -> Result<()> {
+pub(super) fn upsert(conn: &mut Connection, sessions: &[StoredSession]) -> Result<()> {
     let tx = conn.transaction()?;
     put_in(&tx, sessions)?;
     Ok(tx.commit()?)
@@ -47,7 +47,7 @@ pub(super) fn page(conn: &Connection, before: Option<&SessionCursor>, limit: usi
     Ok(SessionPage::cut(sessions, limit))
 }
 
-pub(super) fn one(conn: &Connection, id: &str) -> Result<Option<StoredSession>> {
+pub(super) fn find_one(conn: &Connection, id: &str) -> Result<Option<StoredSession>> {
     Ok(conn.prepare_cached(ONE)?.query_row([id], session).optional()?)
 }
 

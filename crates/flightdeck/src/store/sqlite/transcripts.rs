@@ -35,7 +35,7 @@ const USAGE_OF: &str = "SELECT key, at, model, agent, input, output, cache_read,
 
 const FILE: &str = "SELECT path, session_id, agent, dev, inode, read_to, mark FROM transcript_files";
 
-pub(super) fn put(conn: &mut Connection, batches: &[TranscriptBatch]) -> Result<()> {
+pub(super) fn upsert(conn: &mut Connection, batches: &[TranscriptBatch]) -> Result<()> {
     let tx = conn.transaction()?;
     for batch in batches {
         put_one(&tx, batch)?;
@@ -103,7 +103,7 @@ pub(super) fn files(conn: &Connection) -> Result<Vec<FileRead>> {
     Ok(select.query_map([], file)?.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn one(conn: &Connection, session_id: &str) -> Result<Option<TranscriptBatch>> {
+pub(super) fn find_one(conn: &Connection, session_id: &str) -> Result<Option<TranscriptBatch>> {
     let query = "SELECT id, session_id, cwd, title, title_by, first_at, born_at, last_at, known \
                  FROM transcript_sessions \
                  WHERE session_id = ?1";

@@ -29,21 +29,25 @@ const HOOK_PATH: &str = "/api/live/hook";
 
 /// The service of every HTTP connection: the gate, then the routes.
 #[derive(Clone, Debug)]
-pub struct Front(Arc<Inside>);
+pub struct HttpService(Arc<HttpServiceParts>);
 
 #[derive(Debug)]
-struct Inside {
+struct HttpServiceParts {
     gate: Arc<Gate>,
     app: App,
     routes: Router,
 }
 
-pub fn front(app: App, gate: Arc<Gate>) -> IntoMakeService<Front> {
+pub fn front(app: App, gate: Arc<Gate>) -> IntoMakeService<HttpService> {
     let routes = routes(app.clone());
-    axum::ServiceExt::<Request>::into_make_service(Front(Arc::new(Inside { gate, app, routes })))
+    axum::ServiceExt::<Request>::into_make_service(HttpService(Arc::new(HttpServiceParts {
+        gate,
+        app,
+        routes,
+    })))
 }
 
-impl Service<Request> for Front {
+impl Service<Request> for HttpService {
     type Response = Response;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;

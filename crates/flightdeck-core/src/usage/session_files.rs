@@ -1,4 +1,4 @@
-//! Files around a session: the repository it works in, the client's list of its tasks, and its notes about subagents.
+//! Files beside the transcript of a session: the repository it works in, the client's list of its tasks, and its notes about subagents.
 //!
 //! Data for the card, stored beside the log: it changes no state.
 
@@ -8,7 +8,7 @@ use crate::log::todo::Todo;
 use crate::project::Project;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct SessionFiles {
     pub repository: Option<Repository>,
     /// The client's own list; empty if it has none.
     pub tasks: Vec<Todo>,
