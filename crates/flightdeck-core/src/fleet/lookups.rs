@@ -3,6 +3,7 @@
 use super::processes::{Occupant, occupants};
 use super::state::Fleet;
 use crate::approval::ask::{Ask, PastAsk};
+use crate::ids::AskId;
 use crate::ids::SessionId;
 use crate::limits::{ENDED_IDS_MAX, GROWTH_COUNTS_AFTER};
 use crate::log::event::{Event, EventKind};
@@ -29,10 +30,10 @@ impl Fleet {
         self.sessions().flat_map(occupants)
     }
     /// An ask by its id, and the session it belongs to.
-    pub fn find_ask(&self, id: &str) -> Option<(&Session, FoundAsk<'_>)> {
+    pub fn find_ask(&self, id: &AskId) -> Option<(&Session, FoundAsk<'_>)> {
         self.sessions().find_map(|session| {
-            let live = session.all_asks().find(|ask| ask.id == id).map(FoundAsk::OnCard);
-            let past = || session.past_asks.iter().find(|ask| ask.id == id).map(FoundAsk::Past);
+            let live = session.all_asks().find(|ask| ask.id == *id).map(FoundAsk::OnCard);
+            let past = || session.past_asks.iter().find(|ask| ask.id == *id).map(FoundAsk::Past);
             Some((session, live.or_else(past)?))
         })
     }

@@ -241,11 +241,11 @@ impl Session {
         std::iter::once(&self.main.ledger).chain(self.children.values().map(|c| &c.ledger))
     }
 
-    fn need_of(&self, ask_id: &str) -> Option<&Need> {
+    fn need_of(&self, ask_id: &AskId) -> Option<&Need> {
         self.ledgers().flat_map(Ledger::needs).find(|n| n.ask_id.as_deref() == Some(ask_id))
     }
 
-    fn take_need(&mut self, ask_id: &str) -> Option<Need> {
+    fn take_need(&mut self, ask_id: &AskId) -> Option<Need> {
         let main = std::iter::once(&mut self.main.ledger);
         main.chain(self.children.values_mut().map(|c| &mut c.ledger)).find_map(|l| l.take_need(ask_id))
     }

@@ -238,7 +238,7 @@ impl Ledger {
     }
 
     /// Removes and returns the need behind an ask.
-    pub fn take_need(&mut self, ask_id: &str) -> Option<Need> {
+    pub fn take_need(&mut self, ask_id: &AskId) -> Option<Need> {
         let at = self.needs.iter().position(|n| n.ask_id.as_deref() == Some(ask_id))?;
         Some(self.needs.remove(at))
     }

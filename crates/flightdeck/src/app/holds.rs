@@ -69,7 +69,7 @@ impl HeldHooks {
     }
 
     /// True if a hook was waiting for the verdict.
-    pub fn deliver(&self, ask_id: &str, verdict: Bytes) -> bool {
+    pub fn deliver(&self, ask_id: &AskId, verdict: Bytes) -> bool {
         self.waiting().remove(ask_id).is_some_and(|hook| hook.send(verdict).is_ok())
     }
 
@@ -101,7 +101,7 @@ impl HookHolds for HeldHooks {
         }
     }
 
-    fn release(&self, ask_id: &str) {
+    fn release(&self, ask_id: &AskId) {
         drop(self.waiting().remove(ask_id));
     }
 }

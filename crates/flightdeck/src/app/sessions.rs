@@ -72,7 +72,7 @@ impl Handle<ListEvents> for App {
         let limit = limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX);
         let from = before.map_or(PageFrom::After(after.unwrap_or(0)), PageFrom::Before);
         // The summary is made from the payload, so the payload is read in any case.
-        let session_id = session_id.to_string();
+        let session_id = session_id.clone();
         let page = self.store.events_of(EventsOf { session_id, from, limit, with_payload: true }).await?;
         let (next_after, next_before) = match from {
             PageFrom::After(_) => (Some(page.next), None),
@@ -98,7 +98,7 @@ impl Handle<ExplainSession> for App {
 impl Handle<GetNumbers> for App {
     async fn handle(&self, request: GetNumbers) -> Result<Reply<Numbers>, AppError> {
         let id = request.session_id;
-        let usage = self.store.usage_of(vec![id.to_string()]).await?;
+        let usage = self.store.usage_of(vec![id.clone()]).await?;
         let counted = usage.into_iter().flat_map(|of| of.counted).collect();
         let mut points = of_messages(counted, &self.prices);
         if points.is_empty() {
@@ -179,7 +179,7 @@ impl App {
 
     async fn newest_events(&self, session_id: &SessionId) -> Result<Vec<Record>, AppError> {
         let from = PageFrom::Before(u64::MAX);
-        let session_id = session_id.to_string();
+        let session_id = session_id.clone();
         let wanted = EventsOf { session_id, from, limit: PAGE_ROWS_MAX, with_payload: true };
         Ok(self.store.events_of(wanted).await?.records)
     }

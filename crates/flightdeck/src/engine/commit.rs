@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::Record;
@@ -174,8 +174,9 @@ impl Engine {
             event.seq = place.seq;
             effects.extend(effects::apply(&mut self.fleet, &event));
             // The event came too late or in print mode, so it opened no ask and there will be no answer.
-            if event.envelope.hold_ms.is_some() && self.fleet.find_ask(&event.id.to_string()).is_none() {
-                self.holds.release(&event.id.to_string());
+            let ask_id = AskId::from(event.id.to_string());
+            if event.envelope.hold_ms.is_some() && self.fleet.find_ask(&ask_id).is_none() {
+                self.holds.release(&ask_id);
             }
             touched.extend(record.session_id());
         }

@@ -120,12 +120,12 @@ impl Engine {
 }
 
 /// `None` if there is no such session.
-pub(super) fn card_json(fleet: &Fleet, id: &str) -> Option<Bytes> {
+pub(super) fn card_json(fleet: &Fleet, id: &SessionId) -> Option<Bytes> {
     let card = view::card(fleet.get(id)?, fleet.rules());
     match serde_json::to_vec(&card) {
         Ok(json) => Some(json.into()),
         Err(error) => {
-            tracing::error!(%error, session = id, "a card could not be encoded as JSON; viewers do not get it");
+            tracing::error!(%error, session = %id, "a card could not be encoded as JSON; viewers do not get it");
             None
         }
     }

@@ -248,6 +248,6 @@ mod tests {
         assert!(!outbox.is_saved(), "tried again too early");
         outbox.flush(&store).await;
         assert!(outbox.is_saved() && outbox.until_retry() == Duration::MAX);
-        assert!(store.stored_session("s").await.unwrap().is_some());
+        assert!(store.stored_session(&"s".into()).await.unwrap().is_some());
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use flightdeck_core::approval::card::AskCard;
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::session::Session;
 
 /// Reads the transcripts of sessions. The engine says which sessions to read. Neither call may block.
@@ -20,7 +20,7 @@ pub trait HookHolds: Debug + Send + Sync {
     /// without one.
     fn ended_elsewhere(&self, ask: &AskCard);
     /// There is no such ask: its hook returns without a verdict.
-    fn release(&self, ask_id: &str);
+    fn release(&self, ask_id: &AskId);
 }
 
 /// No transcript is read.
@@ -38,5 +38,5 @@ pub(super) struct NoHolds;
 
 impl HookHolds for NoHolds {
     fn ended_elsewhere(&self, _: &AskCard) {}
-    fn release(&self, _: &str) {}
+    fn release(&self, _: &AskId) {}
 }

@@ -1,6 +1,7 @@
 //! Brings the fleet back after a start: the newest snapshot, and the log after it.
 
 use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::limits::ENDED_IDS_MAX;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::rules::Rules;
@@ -115,7 +116,11 @@ async fn replay(
 }
 
 /// What was read of the session's transcripts before the restart. They are not read again once a session has left.
-async fn remembered(store: &Store, id: &str, prices: &PriceTable) -> Result<Option<Summary>, StoreError> {
+async fn remembered(
+    store: &Store,
+    id: &SessionId,
+    prices: &PriceTable,
+) -> Result<Option<Summary>, StoreError> {
     let Some(read) = store.transcript(id).await? else { return Ok(None) };
     let whole = read.known.as_deref().and_then(|json| serde_json::from_str(json).ok());
     Ok(Some(Summary::of(whole.unwrap_or_else(|| Enrichment::of_costs(&read.counted)), prices)))
@@ -201,7 +206,7 @@ mod tests {
         let usage = Usage { output: 1000, ..Usage::default() };
         let (key, at) = (MessageKey(7), Timestamp::from_millis(1));
         let counted = Counted { key, model: "claude-opus-5-5".to_owned(), agent: String::new(), at, usage };
-        let session = SessionRead { session_id: "s".to_owned(), ..SessionRead::default() };
+        let session = SessionRead { session_id: "s".into(), ..SessionRead::default() };
         let batch =
             TranscriptBatch { anew: true, session, files: Vec::new(), known: None, counted: vec![counted] };
         store.put_transcripts(vec![batch]).await.unwrap();

@@ -1,5 +1,6 @@
 //! What must hold under any fault. It is derived from what was written to the disk, not from what the daemon reports.
 
+use flightdeck_core::ids::SessionId;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flightdeck_core::fleet::{Effect, Fleet};
@@ -32,7 +33,7 @@ pub(super) struct Truth {
     fleet: Fleet,
     places: BTreeMap<EventId, u64>,
     /// Sessions that have left the board: each must have a row.
-    past: BTreeSet<String>,
+    past: BTreeSet<SessionId>,
     finished: BTreeSet<OutboxKey>,
     last_snapshot: Option<Timestamp>,
 }
@@ -79,7 +80,7 @@ impl Truth {
     fn apply(&mut self, record: &Record) {
         for effect in self.fleet.apply(&Event::from_record(record)) {
             if let Effect::Forgotten(session) = effect {
-                self.past.insert(session.id.to_string());
+                self.past.insert(session.id.clone());
             }
         }
     }

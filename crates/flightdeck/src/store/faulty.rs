@@ -1,5 +1,6 @@
 //! A backend that fails on purpose: a full disk, a slow disk, or a crash at the worst moment.
 
+use flightdeck_core::ids::SessionId;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -302,7 +303,7 @@ impl PastSessions for Faulty {
     fn stored_sessions(&mut self, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
         self.alive()?.stored_sessions(before, limit)
     }
-    fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
+    fn stored_session(&mut self, id: &SessionId) -> Result<Option<StoredSession>> {
         self.alive()?.stored_session(id)
     }
 }
@@ -330,13 +331,13 @@ impl Transcripts for Faulty {
     fn transcript_files(&mut self) -> Result<Vec<FileRead>> {
         self.alive()?.transcript_files()
     }
-    fn transcript(&mut self, session_id: &str) -> Result<Option<TranscriptBatch>> {
+    fn transcript(&mut self, session_id: &SessionId) -> Result<Option<TranscriptBatch>> {
         self.alive()?.transcript(session_id)
     }
     fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>> {
         self.alive()?.transcript_sessions(since)
     }
-    fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>> {
+    fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {
         self.alive()?.usage_of(sessions)
     }
 }

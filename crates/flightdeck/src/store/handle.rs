@@ -1,5 +1,6 @@
 //! The methods of [`Store`]: each sends one command to the store's thread and awaits the reply.
 
+use flightdeck_core::ids::SessionId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -109,7 +110,7 @@ impl Store {
         self.ask(|reply| Command::StoredSessions { before, limit, reply }).await
     }
 
-    pub async fn stored_session(&self, id: &str) -> Result<Option<StoredSession>> {
+    pub async fn stored_session(&self, id: &SessionId) -> Result<Option<StoredSession>> {
         let id = id.to_owned();
         self.ask(|reply| Command::StoredSession { id, reply }).await
     }
@@ -139,7 +140,7 @@ impl Store {
     }
 
     /// How far one session was read, with all its messages.
-    pub async fn transcript(&self, session_id: &str) -> Result<Option<TranscriptBatch>> {
+    pub async fn transcript(&self, session_id: &SessionId) -> Result<Option<TranscriptBatch>> {
         let session_id = session_id.to_owned();
         self.ask(|reply| Command::Transcript { session_id, reply }).await
     }
@@ -150,7 +151,7 @@ impl Store {
     }
 
     /// Every message of these sessions. Ask for a few at a time: events wait meanwhile.
-    pub async fn usage_of(&self, sessions: Vec<String>) -> Result<Vec<SessionUsage>> {
+    pub async fn usage_of(&self, sessions: Vec<SessionId>) -> Result<Vec<SessionUsage>> {
         self.ask(|reply| Command::UsageOf { sessions, reply }).await
     }
 }

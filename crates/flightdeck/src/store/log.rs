@@ -1,5 +1,6 @@
 //! The event log: append, read and remove events.
 
+use flightdeck_core::ids::SessionId;
 use std::collections::BTreeMap;
 
 use flightdeck_core::log::record::Record;
@@ -45,7 +46,7 @@ pub struct EventPage {
 /// Which events of a session to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventsOf {
-    pub session_id: String,
+    pub session_id: SessionId,
     pub from: PageFrom,
     pub limit: usize,
     /// If false, every payload is empty, and large payloads are not read from disk.

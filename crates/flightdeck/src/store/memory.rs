@@ -34,7 +34,7 @@ struct Data {
     sessions: BTreeMap<SessionId, StoredSession>,
     outbox: BTreeMap<OutboxKey, OutboxBody>,
     outbox_horizon: u64,
-    transcripts: BTreeMap<String, TranscriptBatch>,
+    transcripts: BTreeMap<SessionId, TranscriptBatch>,
 }
 
 #[derive(Clone, Debug)]
@@ -237,7 +237,7 @@ impl PastSessions for Memory {
         Ok(SessionPage::cut(earlier.map(|(_, s)| s.clone()).take(limit.saturating_add(1)).collect(), limit))
     }
 
-    fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
+    fn stored_session(&mut self, id: &SessionId) -> Result<Option<StoredSession>> {
         Ok(self.data().sessions.get(id).cloned())
     }
 }
@@ -290,7 +290,7 @@ impl Transcripts for Memory {
         Ok(self.data().transcripts.values().flat_map(|t| t.files.clone()).collect())
     }
 
-    fn transcript(&mut self, session_id: &str) -> Result<Option<TranscriptBatch>> {
+    fn transcript(&mut self, session_id: &SessionId) -> Result<Option<TranscriptBatch>> {
         Ok(self.data().transcripts.get(session_id).cloned())
     }
 
@@ -304,9 +304,9 @@ impl Transcripts for Memory {
         Ok(sessions)
     }
 
-    fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>> {
+    fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {
         let data = self.data();
-        let usage = |id: &String| SessionUsage {
+        let usage = |id: &SessionId| SessionUsage {
             session_id: id.clone(),
             counted: data.transcripts.get(id).map(|t| t.counted.clone()).unwrap_or_default(),
         };

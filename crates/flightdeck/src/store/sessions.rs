@@ -13,7 +13,7 @@ pub trait PastSessions {
     fn put_sessions(&mut self, sessions: &[StoredSession]) -> Result<()>;
     /// The last active first.
     fn stored_sessions(&mut self, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage>;
-    fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>>;
+    fn stored_session(&mut self, id: &SessionId) -> Result<Option<StoredSession>>;
 }
 
 /// A session that left the board. Its row is never removed.

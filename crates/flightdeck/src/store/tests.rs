@@ -89,7 +89,7 @@ fn a_session_is_read_page_by_page_through_a_long_log() {
             store.append(records(1..=5000)).await.unwrap();
             let (mut after_seq, mut seqs) = (0, Vec::new());
             loop {
-                let session_id = "session-1".to_owned();
+                let session_id = "session-1".into();
                 let wanted = EventsOf {
                     session_id,
                     from: PageFrom::After(after_seq),
@@ -240,7 +240,7 @@ fn the_outbox_knows_an_effect_until_every_kept_snapshot_holds_its_event() {
             store.put_outbox(vec![effect(5, true), effect(2, true)]).await.unwrap();
             assert_eq!(store.outbox().await.unwrap(), [effect(2, true), effect(5, true)]);
             store.finish_outbox(vec![effect(2, true).key], vec![session(1)]).await.unwrap();
-            assert_eq!(store.stored_session("s-1").await.unwrap(), Some(session(1)));
+            assert_eq!(store.stored_session(&"s-1".into()).await.unwrap(), Some(session(1)));
 
             // A replay brings it again: it was carried out.
             store.put_outbox(vec![effect(2, true)]).await.unwrap();
@@ -334,8 +334,8 @@ async fn sessions_are_kept(store: &Store) {
     let cursor = first.next_before.map(|c| c.to_string()).and_then(|text| SessionCursor::parse(&text));
     let second = store.stored_sessions(cursor, 3).await.unwrap();
     assert_eq!((ids(&second), second.next_before), (vec!["s-2".into(), "s-1".into()], None));
-    assert_eq!(store.stored_session("s-1").await.unwrap(), Some(session(1)));
-    assert_eq!(store.stored_session("unknown").await.unwrap(), None);
+    assert_eq!(store.stored_session(&"s-1".into()).await.unwrap(), Some(session(1)));
+    assert_eq!(store.stored_session(&"unknown".into()).await.unwrap(), None);
 }
 
 async fn everything_is_there_after_a_reopen(store: &Store) {
@@ -344,7 +344,7 @@ async fn everything_is_there_after_a_reopen(store: &Store) {
     assert_eq!(all(store, 5).await.unwrap(), expected[5..]);
     assert_eq!(store.counts_by_name().await.unwrap()["PostToolUse"], 4);
     assert_eq!(store.latest_snapshot("2").await.unwrap().map(|s| s.seq), Some(6));
-    assert_eq!(store.stored_session("s-2").await.unwrap(), Some(session(2)));
+    assert_eq!(store.stored_session(&"s-2".into()).await.unwrap(), Some(session(2)));
     assert!(store.append(vec![record(3)]).await.unwrap()[0].duplicate);
 }
 

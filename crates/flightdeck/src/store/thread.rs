@@ -1,5 +1,6 @@
 //! The one thread that owns the database: it executes commands in order and replies to each.
 
+use flightdeck_core::ids::SessionId;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -41,15 +42,15 @@ pub(super) enum Command {
     LatestSnapshot { rules_version: String, reply: Reply<Option<Snapshot>> },
     PutSessions { sessions: Vec<StoredSession>, reply: Reply<()> },
     StoredSessions { before: Option<SessionCursor>, limit: usize, reply: Reply<SessionPage> },
-    StoredSession { id: String, reply: Reply<Option<StoredSession>> },
+    StoredSession { id: SessionId, reply: Reply<Option<StoredSession>> },
     PutOutbox { effects: Vec<OutboxEffect>, reply: Reply<()> },
     Outbox(Reply<Vec<OutboxEffect>>),
     FinishOutbox { done: Vec<OutboxKey>, rows: Vec<StoredSession>, reply: Reply<()> },
     PutTranscripts { batches: Vec<TranscriptBatch>, reply: Reply<()> },
     TranscriptFiles(Reply<Vec<FileRead>>),
-    Transcript { session_id: String, reply: Reply<Option<TranscriptBatch>> },
+    Transcript { session_id: SessionId, reply: Reply<Option<TranscriptBatch>> },
     TranscriptSessions { since: Timestamp, reply: Reply<Vec<SessionRead>> },
-    UsageOf { sessions: Vec<String>, reply: Reply<Vec<SessionUsage>> },
+    UsageOf { sessions: Vec<SessionId>, reply: Reply<Vec<SessionUsage>> },
     Retain { now: Timestamp, policy: RetentionPolicy, reply: Reply<RetainReport> },
     Close(Reply<()>),
 }

@@ -1,5 +1,6 @@
 //! How far each transcript was read, and what was in it.
 
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Counted;
 
@@ -11,18 +12,18 @@ pub trait Transcripts {
     /// How far every transcript was read.
     fn transcript_files(&mut self) -> Result<Vec<FileRead>>;
     /// How far one session was read, with all its messages.
-    fn transcript(&mut self, session_id: &str) -> Result<Option<TranscriptBatch>>;
+    fn transcript(&mut self, session_id: &SessionId) -> Result<Option<TranscriptBatch>>;
     /// Sessions with a message since then, in the order they started.
     fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>>;
     /// Every message of these sessions.
-    fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>>;
+    fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>>;
 }
 
 /// How far one transcript was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileRead {
     pub path: String,
-    pub session_id: String,
+    pub session_id: SessionId,
     /// Empty for the main file.
     pub agent: String,
     pub dev: u64,
@@ -35,7 +36,7 @@ pub struct FileRead {
 /// What is known of a session from its transcripts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionRead {
-    pub session_id: String,
+    pub session_id: SessionId,
     pub cwd: Option<String>,
     pub title: Option<Title>,
     pub first_at: Timestamp,
@@ -84,6 +85,6 @@ pub struct TranscriptBatch {
 /// Every message of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionUsage {
-    pub session_id: String,
+    pub session_id: SessionId,
     pub counted: Vec<Counted>,
 }

@@ -1,5 +1,6 @@
 //! Follows the transcripts of live sessions. A hook or a changed file is a hint; the new lines are read a moment later.
 
+use flightdeck_core::ids::SessionId;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -77,9 +78,9 @@ struct Follower {
     /// A hint was lost: read every session.
     lost: Arc<std::sync::atomic::AtomicBool>,
     watches: FolderWatches,
-    sessions: BTreeMap<String, Followed>,
+    sessions: BTreeMap<SessionId, Followed>,
     /// When to read which session, and whether to read it once more after that.
-    due: BTreeMap<String, (Instant, Option<Instant>)>,
+    due: BTreeMap<SessionId, (Instant, Option<Instant>)>,
     unhooked: UnhookedSessions,
     reader: LineReader,
 }
@@ -221,21 +222,21 @@ impl Follower {
         }
     }
 
-    async fn report_growth(&self, id: &str, path: &Path, at: Timestamp) {
+    async fn report_growth(&self, id: &SessionId, path: &Path, at: Timestamp) {
         let Some(path) = path.to_str() else { return };
-        let record = from_transcript::record(&id.into(), path, at, clock::fresh_id());
+        let record = from_transcript::record(id, path, at, clock::fresh_id());
         if let Err(error) = self.engine.append_if_news(record).await {
-            tracing::warn!(%error, session = id, "could not store that the transcript grew; the next growth is reported again");
+            tracing::warn!(%error, session = %id, "could not store that the transcript grew; the next growth is reported again");
         }
     }
 
     /// Reports the newest interrupt marker once. The engine stores it only if it says something new.
-    async fn report_interrupt(&mut self, id: &str, at: Timestamp) {
+    async fn report_interrupt(&mut self, id: &SessionId, at: Timestamp) {
         let Some(followed) = self.sessions.get_mut(id).filter(|f| f.marked_at < Some(at)) else { return };
         followed.marked_at = Some(at);
-        let record = from_transcript::interrupt_marked(&id.into(), at, clock::fresh_id());
+        let record = from_transcript::interrupt_marked(id, at, clock::fresh_id());
         if let Err(error) = self.engine.append_if_news(record).await {
-            tracing::warn!(%error, session = id, "could not store an interrupt marker; the session may read as ended");
+            tracing::warn!(%error, session = %id, "could not store an interrupt marker; the session may read as ended");
         }
     }
 
@@ -245,7 +246,7 @@ impl Follower {
     }
 
     /// Of two first reads the earlier one stays, of two second reads the later one.
-    fn schedule(&mut self, id: String, at: Instant, again: Option<Instant>) {
+    fn schedule(&mut self, id: SessionId, at: Instant, again: Option<Instant>) {
         let due = self.due.entry(id).or_insert((at, again));
         due.0 = due.0.min(at);
         due.1 = due.1.max(again);
@@ -258,7 +259,7 @@ impl Follower {
         for id in ready {
             let again = self.due.remove(&id).and_then(|(_, again)| again).filter(|at| *at > now);
             let more = self.read(&id).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, session = id, "could not read the transcripts of a session; they are read again at its next event");
+                tracing::warn!(%error, session = %id, "could not read the transcripts of a session; they are read again at its next event");
                 // If the store refused, the lines are read again even without another hook.
                 if error.is::<StoreError>() {
                     self.schedule(id.clone(), Instant::now() + RETRY_AFTER, None);
@@ -277,7 +278,7 @@ impl Follower {
     }
 
     /// An ended session needs no watch and no fold. A later hook creates both again.
-    fn stop_following(&mut self, id: &str) {
+    fn stop_following(&mut self, id: &SessionId) {
         if let Some(followed) = self.sessions.get_mut(id) {
             followed.live = None;
             let main = followed.main.clone();
@@ -286,7 +287,7 @@ impl Follower {
     }
 
     /// Searches all projects for a transcript whose guessed path does not exist.
-    async fn locate_main(&mut self, id: &str) {
+    async fn locate_main(&mut self, id: &SessionId) {
         let Some(followed) = self.sessions.get_mut(id).filter(|f| f.guessed && !f.main.exists()) else {
             return;
         };
@@ -302,7 +303,7 @@ impl Follower {
     }
 
     /// Reads one step of a session's transcripts. True if there is more to read.
-    async fn read(&mut self, id: &str) -> anyhow::Result<bool> {
+    async fn read(&mut self, id: &SessionId) -> anyhow::Result<bool> {
         self.locate_main(id).await;
         let Some(followed) = self.sessions.get_mut(id) else { return Ok(false) };
         let (cwd, reported_at) = (followed.cwd.clone(), followed.reported_at);

@@ -53,7 +53,7 @@ fn growth_of_a_transcript_that_is_not_followed_is_noticed() {
         daemon.history.refresh(PATIENCE).await;
         Stage::write(&stage.main("old"), &answer("b", 2, 5));
         let began = Instant::now();
-        while daemon.store.usage_of(vec!["old".to_owned()]).await.unwrap()[0].counted.len() < 2 {
+        while daemon.store.usage_of(vec!["old".into()]).await.unwrap()[0].counted.len() < 2 {
             assert!(began.elapsed() < PATIENCE, "the growth was never noticed");
             daemon.history.refresh_if_unread(PATIENCE).await;
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -72,7 +72,7 @@ fn every_backend_stores_transcripts_alike() {
         [Store::in_memory().unwrap(), Store::open(&folder.path().join("flightdeck.db")).unwrap().store]
     {
         block_on(async {
-            let mut live = super::live_session::LiveSession::new("s", &stage.main("s"), None);
+            let mut live = super::live_session::LiveSession::new(&"s".into(), &stage.main("s"), None);
             let mut reader = super::line_reader::LineReader::default();
             let batch = live.step(&mut reader).unwrap().unwrap().batch;
             assert!(batch.anew);
@@ -97,16 +97,18 @@ fn every_backend_stores_transcripts_alike() {
                 ("model at last", TitledBy::Model),
             ] {
                 let title = Some(Title { text: text.to_owned(), by });
-                let session = SessionRead { session_id: "named".to_owned(), title, ..SessionRead::default() };
+                let session = SessionRead { session_id: "named".into(), title, ..SessionRead::default() };
                 store.put_transcripts(vec![TranscriptBatch { session, ..Default::default() }]).await.unwrap();
-                names.push(store.transcript("named").await.unwrap().unwrap().session.title.unwrap().text);
+                names.push(
+                    store.transcript(&"named".into()).await.unwrap().unwrap().session.title.unwrap().text,
+                );
             }
             let expected = ["first", "first", "model", "model", "model again", "mine", "mine"];
             assert_eq!(names, expected);
-            let mut back = store.transcript("s").await.unwrap().unwrap();
+            let mut back = store.transcript(&"s".into()).await.unwrap().unwrap();
             back.counted.sort_by_key(|c| c.key);
             assert_eq!(back, TranscriptBatch { anew: false, ..batch });
-            assert_eq!(store.transcript("unknown").await.unwrap(), None);
+            assert_eq!(store.transcript(&"unknown".into()).await.unwrap(), None);
             stored.push((
                 back,
                 store.transcript_files().await.unwrap(),

@@ -1,5 +1,6 @@
 //! The transcripts of one live session: the read positions, and how to read one step further. Uses no clock and no channels.
 
+use flightdeck_core::ids::SessionId;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -20,7 +21,7 @@ const STEP_BYTES: u64 = 32 * 1024 * 1024;
 
 #[derive(Debug)]
 pub struct LiveSession {
-    pub session_id: String,
+    pub session_id: SessionId,
     pub main: PathBuf,
     fold: Fold,
     files: BTreeMap<PathBuf, (String, ReadPosition)>,
@@ -40,7 +41,7 @@ pub struct Step {
 
 impl LiveSession {
     /// Resumes from the stored state. If only the costs were indexed, everything is read again for the card.
-    pub fn new(session_id: &str, main: &Path, stored: Option<TranscriptBatch>) -> Self {
+    pub fn new(session_id: &SessionId, main: &Path, stored: Option<TranscriptBatch>) -> Self {
         let known = stored.as_ref().and_then(|s| serde_json::from_str(s.known.as_deref()?).ok());
         let mut live = Self {
             session_id: session_id.to_owned(),
@@ -114,7 +115,7 @@ impl LiveSession {
     /// A file was replaced: its old lines must not count beside its new ones.
     fn start_again(&mut self, reader: &mut LineReader) -> io::Result<Option<Step>> {
         tracing::info!(
-            session = self.session_id,
+            session = %self.session_id,
             "a transcript was replaced; all transcripts of the session are read again"
         );
         self.fold = Fold::default();
@@ -193,7 +194,7 @@ impl LiveSession {
 }
 
 /// The session that a path belongs to, if it is that of a transcript.
-pub fn session_id_of(path: &Path) -> Option<String> {
+pub fn session_id_of(path: &Path) -> Option<SessionId> {
     Transcript::from_path(path).map(|t| t.session_id)
 }
 
@@ -214,7 +215,7 @@ mod tests {
         assert!(unreadable.is_file() && fs::read(unreadable).is_err());
         std::os::unix::fs::symlink(unreadable, subagents.join("agent-a.jsonl")).unwrap();
         fs::write(subagents.join("agent-b.jsonl"), "{}\n").unwrap();
-        let mut live = LiveSession::new("s", &main, None);
+        let mut live = LiveSession::new(&"s".into(), &main, None);
         let step = live.step(&mut LineReader::default()).unwrap().unwrap();
         let read: Vec<_> = step.batch.files.iter().map(|f| f.agent.as_str()).collect();
         assert_eq!((read, live.known().ai_title.as_deref()), (vec!["", "b"], Some("Mine")));

@@ -1,6 +1,7 @@
 //! Finds transcripts. The path names the session: `<slug>/<session>.jsonl`, and for a subagent
 //! `<slug>/<session>/subagents/agent-<agent>.jsonl`.
 
+use flightdeck_core::ids::SessionId;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -15,7 +16,7 @@ const DEPTH_MAX: usize = 6;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
     pub path: PathBuf,
-    pub session_id: String,
+    pub session_id: SessionId,
     /// Empty for the main file.
     pub agent: String,
 }
@@ -43,14 +44,14 @@ impl Transcript {
         };
         (!session.is_empty() && session.len() <= SESSION_ID_BYTES_MAX).then(|| Self {
             path: path.to_owned(),
-            session_id: session.to_owned(),
+            session_id: session.into(),
             agent: agent.to_owned(),
         })
     }
 }
 
 /// Where the client writes a session that was started in a folder. In the slug every character but letters and digits is `-`.
-pub fn main_path(projects: &Path, started_in: &str, session_id: &str) -> Option<PathBuf> {
+pub fn main_path(projects: &Path, started_in: &str, session_id: &SessionId) -> Option<PathBuf> {
     let plain = session_id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     let slug: String = started_in.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     (plain && !session_id.is_empty()).then(|| projects.join(slug).join(format!("{session_id}.jsonl")))
@@ -121,17 +122,17 @@ mod tests {
     #[test]
     fn a_path_names_the_session_and_the_agent() {
         let of = |p: &str| Transcript::from_path(Path::new(p)).map(|t| (t.session_id, t.agent));
-        let named = |s: &str, a: &str| Some((s.to_owned(), a.to_owned()));
+        let named = |s: &str, a: &str| Some((s.into(), a.to_owned()));
         assert_eq!(of("/p/-home/s-1.jsonl"), named("s-1", ""));
         assert_eq!(of("/p/-home/s-1/subagents/agent-a7.jsonl"), named("s-1", "a7"));
         assert_eq!(of("/p/-home/s-1/subagents/deep/agent-a7.jsonl"), named("s-1", "a7"));
         assert_eq!(of("/p/-home/agent-old.jsonl"), named("agent-old", ""));
         assert_eq!(of("/p/-home/s-1/subagents/agent-a7.meta.json"), None);
         assert_eq!(
-            main_path(Path::new("/p"), "/home/dev/my.work", "s-1").as_deref(),
+            main_path(Path::new("/p"), "/home/dev/my.work", &"s-1".into()).as_deref(),
             Some(Path::new("/p/-home-dev-my-work/s-1.jsonl"))
         );
-        assert_eq!(main_path(Path::new("/p"), "/home", "../s"), None);
+        assert_eq!(main_path(Path::new("/p"), "/home", &"../s".into()), None);
         assert_eq!(subagents_folder(Path::new("/p/x/s.jsonl")), Path::new("/p/x/s/subagents"));
     }
 }

@@ -1,5 +1,6 @@
 //! Scans every transcript at once, for `flightdeck usage` without a running daemon.
 
+use flightdeck_core::ids::SessionId;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,9 +32,9 @@ pub fn report(
     files.sort_by_key(|f| std::cmp::Reverse(f.bytes));
     let gathered = scan_all(&files);
     let failed = files.len() - gathered.len();
-    let mut sessions = BTreeMap::<&str, (SessionRead, Vec<FastScan>)>::new();
+    let mut sessions = BTreeMap::<&SessionId, (SessionRead, Vec<FastScan>)>::new();
     for (file, found) in gathered {
-        let id = file.transcript.session_id.as_str();
+        let id = &file.transcript.session_id;
         let main = file.transcript.agent.is_empty();
         let (session, files) = sessions.entry(id).or_insert_with(|| (empty_session(id), Vec::new()));
         session.merge(&found, file.born_at, main);
@@ -84,7 +85,7 @@ fn scan_all(files: &[Listed]) -> Vec<(&Listed, FastScan)> {
 }
 
 /// A session of which no file has been read.
-pub(super) fn empty_session(session_id: &str) -> SessionRead {
+pub(super) fn empty_session(session_id: &SessionId) -> SessionRead {
     SessionRead {
         session_id: session_id.to_owned(),
         first_at: Timestamp::from_millis(i64::MAX),

@@ -29,10 +29,10 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     /// Sessions with new events, and where their transcripts are.
-    touched: BTreeMap<String, TouchedSession>,
-    forgotten: BTreeSet<String>,
+    touched: BTreeMap<SessionId, TouchedSession>,
+    forgotten: BTreeSet<SessionId>,
     /// All followed sessions with their main transcript. The history reader skips these files.
-    followed: BTreeMap<String, PathBuf>,
+    followed: BTreeMap<SessionId, PathBuf>,
     /// The follower has scheduled reads.
     #[cfg(test)]
     busy: bool,
@@ -55,7 +55,7 @@ impl WatchList {
         Self { shared: Arc::new(Shared { projects, ..Shared::default() }) }
     }
 
-    pub fn follows(&self, session_id: &str) -> bool {
+    pub fn follows(&self, session_id: &SessionId) -> bool {
         self.state().followed.contains_key(session_id)
     }
 
@@ -87,7 +87,7 @@ impl WatchList {
     }
 
     /// Replaces a guessed path.
-    pub(super) fn set_main_path(&self, session_id: &str, main: &Path) {
+    pub(super) fn set_main_path(&self, session_id: &SessionId, main: &Path) {
         self.state().followed.insert(session_id.to_owned(), main.to_owned());
     }
 
@@ -96,7 +96,7 @@ impl WatchList {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn take_pending(&self) -> (BTreeMap<String, TouchedSession>, BTreeSet<String>) {
+    pub(super) fn take_pending(&self) -> (BTreeMap<SessionId, TouchedSession>, BTreeSet<SessionId>) {
         let mut state = self.state();
         let forgotten = std::mem::take(&mut state.forgotten);
         forgotten.iter().for_each(|id| _ = state.followed.remove(id));
@@ -126,10 +126,10 @@ impl TranscriptWatch for WatchList {
         let mut state = self.state();
         let known = state.followed.get(session.id.as_str());
         if known.is_none_or(|main| !guessed && *main != touched.path) {
-            state.followed.insert(session.id.to_string(), touched.path.clone());
+            state.followed.insert(session.id.clone(), touched.path.clone());
         }
         let first = state.touched.is_empty();
-        state.touched.insert(session.id.to_string(), touched);
+        state.touched.insert(session.id.clone(), touched);
         drop(state);
         // If another entry is pending, the follower is awake already.
         if first {
@@ -140,7 +140,7 @@ impl TranscriptWatch for WatchList {
     fn forget(&self, session_id: &SessionId) {
         let mut state = self.state();
         state.touched.remove(session_id.as_str());
-        state.forgotten.insert(session_id.to_string());
+        state.forgotten.insert(session_id.clone());
         drop(state);
         self.shared.wake.notify_one();
     }

@@ -177,7 +177,7 @@ impl<'a> Tally<'a> {
             self.by_project.entry(root).or_insert_with(|| (project.name().to_owned(), Sum::default()));
         entry.1.add(&whole);
         let group = Group {
-            key: session.session_id.clone(),
+            key: session.session_id.to_string(),
             name: session.title.as_ref().map_or("–", |title| &title.text).to_owned(),
             project: Some(project.name().to_owned()),
             last_at: Some(session.last_at),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     fn session(id: &str) -> SessionRead {
-        SessionRead { session_id: id.to_owned(), cwd: Some("/w/api".to_owned()), ..SessionRead::default() }
+        SessionRead { session_id: id.into(), cwd: Some("/w/api".to_owned()), ..SessionRead::default() }
     }
 
     #[test]

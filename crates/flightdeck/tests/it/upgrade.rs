@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 
 use flightdeck::engine::snapshots;
 use flightdeck::store::Store;
-use flightdeck_core::fleet::Effect;
 use flightdeck_core::rules::{RULES_VERSION, Rules};
-use flightdeck_core::session::Session;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_e2e::testkit::until;
 use lz4_flex::frame::FrameDecoder;
@@ -257,12 +255,11 @@ async fn the_snapshot_of_version_0_1_0_can_be_read() {
     let snapshot = home.store().latest_snapshot(&version).await.unwrap().unwrap();
     let mut fleet = snapshots::unpack(&snapshot.body.whole()).unwrap().with_rules(rules());
     assert_eq!(fleet.last_seq(), snapshot.seq);
-    assert_eq!((fleet.len(), fleet.occupants().count()), (0, 0));
+    assert_eq!((fleet.len(), fleet.occupants().count(), fleet.past().count()), (10, 10, 6));
     assert!(fleet.occupants().all(|occupant| occupant.host.is_this() && occupant.proc_start.is_some()));
-    // Its timers run: each ended session leaves the board.
-    let is_ended = |session: &&Session| session.ended_at.is_some();
-    let ended = fleet.sessions().filter(is_ended).count();
-    let left = fleet.tick(Timestamp::from_millis(NOW_MS));
-    let left = left.iter().filter(|effect| matches!(effect, Effect::Forgotten(_))).count();
-    assert_eq!((ended, left, fleet.sessions().filter(is_ended).count()), (0, 0, 0));
+    // Its timers run: after a night without events every session is stale.
+    assert!(fleet.sessions().all(|session| !session.stale));
+    let changed = fleet.tick(fleet.now() + Millis::hours(9));
+    assert!(changed.len() >= 10, "{changed:?}");
+    assert!(fleet.sessions().all(|session| session.stale));
 }

@@ -139,7 +139,7 @@ pub(super) fn of_session(conn: &Connection, wanted: &EventsOf, last_seq: u64) ->
         stretches.reverse();
     }
     for stretch in stretches {
-        page.read(select.query(params![to_db(stretch), wanted.session_id, to_db(edge)])?)?;
+        page.read(select.query(params![to_db(stretch), wanted.session_id.as_str(), to_db(edge)])?)?;
         if page.is_cut() {
             break;
         }

@@ -15,6 +15,7 @@ mod tally;
 mod tests;
 mod transcripts;
 
+use flightdeck_core::ids::SessionId;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -155,7 +156,7 @@ impl PastSessions for Sqlite {
     fn stored_sessions(&mut self, before: Option<&SessionCursor>, limit: usize) -> Result<SessionPage> {
         self.run(|db| sessions::page(&db.conn, before, limit))
     }
-    fn stored_session(&mut self, id: &str) -> Result<Option<StoredSession>> {
+    fn stored_session(&mut self, id: &SessionId) -> Result<Option<StoredSession>> {
         self.run(|db| sessions::find_one(&db.conn, id))
     }
 }
@@ -179,13 +180,13 @@ impl Transcripts for Sqlite {
     fn transcript_files(&mut self) -> Result<Vec<FileRead>> {
         self.run(|db| transcripts::files(&db.conn))
     }
-    fn transcript(&mut self, session_id: &str) -> Result<Option<TranscriptBatch>> {
+    fn transcript(&mut self, session_id: &SessionId) -> Result<Option<TranscriptBatch>> {
         self.run(|db| transcripts::find_one(&db.conn, session_id))
     }
     fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>> {
         self.run(|db| transcripts::sessions(&db.conn, since))
     }
-    fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>> {
+    fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {
         self.run(|db| transcripts::usage(&db.conn, sessions))
     }
 }

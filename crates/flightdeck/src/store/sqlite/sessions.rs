@@ -1,5 +1,6 @@
 //! The rows of past sessions.
 
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
@@ -47,8 +48,8 @@ pub(super) fn page(conn: &Connection, before: Option<&SessionCursor>, limit: usi
     Ok(SessionPage::cut(sessions, limit))
 }
 
-pub(super) fn find_one(conn: &Connection, id: &str) -> Result<Option<StoredSession>> {
-    Ok(conn.prepare_cached(ONE)?.query_row([id], session).optional()?)
+pub(super) fn find_one(conn: &Connection, id: &SessionId) -> Result<Option<StoredSession>> {
+    Ok(conn.prepare_cached(ONE)?.query_row([id.as_str()], session).optional()?)
 }
 
 fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {

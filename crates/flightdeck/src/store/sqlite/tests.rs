@@ -173,9 +173,9 @@ fn a_title_of_unknown_origin_is_not_replaced_by_a_later_prompt() {
     drop(old);
     let mut db = home.open();
     let title = Some(Title { text: "now commit".to_owned(), by: TitledBy::FirstPrompt });
-    let session = SessionRead { session_id: "s".to_owned(), title, ..SessionRead::default() };
+    let session = SessionRead { session_id: "s".into(), title, ..SessionRead::default() };
     db.put_transcripts(&[TranscriptBatch { session, ..TranscriptBatch::default() }]).unwrap();
-    assert_eq!(db.transcript("s").unwrap().unwrap().session.title.unwrap().text, "Old");
+    assert_eq!(db.transcript(&"s".into()).unwrap().unwrap().session.title.unwrap().text, "Old");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_database_of_the_first_version_is_migrated_with_its_events() {
     drop(first);
     let mut db = home.open();
     assert_eq!(db.event(7).unwrap().unwrap().name, "Stop");
-    assert_eq!(db.stored_session("s").unwrap(), None);
+    assert_eq!(db.stored_session(&"s".into()).unwrap(), None);
     assert_eq!(db.append(&[record(1)]).unwrap()[0].seq, 8);
     // This file cannot shrink; retention must end all the same.
     db.append(&(2..900).map(|n| large(n, 3000)).collect::<Vec<_>>()).unwrap();

@@ -1,5 +1,6 @@
 //! How far transcripts were read, and their messages, as tables.
 
+use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Counted;
 use flightdeck_core::usage::price::Usage;
@@ -50,7 +51,7 @@ fn put_one(tx: &Transaction<'_>, batch: &TranscriptBatch) -> Result<()> {
     let s = &batch.session;
     let id: i64 = tx.prepare_cached(PUT_SESSION)?.query_row(
         params![
-            s.session_id,
+            s.session_id.as_str(),
             s.cwd,
             s.title.as_ref().map(|title| &title.text),
             s.title.as_ref().map_or(0, |title| title.by as i64),
@@ -66,7 +67,7 @@ fn put_one(tx: &Transaction<'_>, batch: &TranscriptBatch) -> Result<()> {
         // Device and inode are bit patterns: they only have to be read back unchanged.
         let numbers = [f.dev as i64, f.inode as i64, to_db(f.read_to), f.mark as i64];
         let [dev, inode, read_to, mark] = numbers;
-        put.execute(params![f.path, s.session_id, f.agent, dev, inode, read_to, mark])?;
+        put.execute(params![f.path, s.session_id.as_str(), f.agent, dev, inode, read_to, mark])?;
     }
     let mut put = tx.prepare_cached(PUT_USAGE)?;
     for c in &batch.counted {
@@ -88,13 +89,13 @@ fn put_one(tx: &Transaction<'_>, batch: &TranscriptBatch) -> Result<()> {
     Ok(())
 }
 
-fn forget(tx: &Transaction<'_>, session_id: &str) -> Result<()> {
+fn forget(tx: &Transaction<'_>, session_id: &SessionId) -> Result<()> {
     tx.execute(
         "DELETE FROM usage WHERE session = (SELECT id FROM transcript_sessions WHERE session_id = ?1)",
-        [session_id],
+        [session_id.as_str()],
     )?;
-    tx.execute("DELETE FROM transcript_files WHERE session_id = ?1", [session_id])?;
-    tx.execute("DELETE FROM transcript_sessions WHERE session_id = ?1", [session_id])?;
+    tx.execute("DELETE FROM transcript_files WHERE session_id = ?1", [session_id.as_str()])?;
+    tx.execute("DELETE FROM transcript_sessions WHERE session_id = ?1", [session_id.as_str()])?;
     Ok(())
 }
 
@@ -103,16 +104,16 @@ pub(super) fn files(conn: &Connection) -> Result<Vec<FileRead>> {
     Ok(select.query_map([], file)?.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn find_one(conn: &Connection, session_id: &str) -> Result<Option<TranscriptBatch>> {
+pub(super) fn find_one(conn: &Connection, session_id: &SessionId) -> Result<Option<TranscriptBatch>> {
     let query = "SELECT id, session_id, cwd, title, title_by, first_at, born_at, last_at, known \
                  FROM transcript_sessions \
                  WHERE session_id = ?1";
-    let found = conn.prepare_cached(query)?.query_row([session_id], |row| {
+    let found = conn.prepare_cached(query)?.query_row([session_id.as_str()], |row| {
         Ok((row.get::<_, i64>(0)?, session(row)?, row.get::<_, Option<String>>(8)?))
     });
     let Some((id, session, known)) = found.optional()? else { return Ok(None) };
     let mut select = conn.prepare_cached(&format!("{FILE} WHERE session_id = ?1"))?;
-    let files = select.query_map([session_id], file)?.collect::<Result<_, _>>()?;
+    let files = select.query_map([session_id.as_str()], file)?.collect::<Result<_, _>>()?;
     let counted = usage_of(conn, id)?;
     Ok(Some(TranscriptBatch { anew: false, session, files, known, counted }))
 }
@@ -124,11 +125,11 @@ pub(super) fn sessions(conn: &Connection, since: Timestamp) -> Result<Vec<Sessio
     Ok(select.query_map([since.as_millis()], session)?.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn usage(conn: &Connection, sessions: &[String]) -> Result<Vec<SessionUsage>> {
+pub(super) fn usage(conn: &Connection, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {
     let mut find = conn.prepare_cached("SELECT id FROM transcript_sessions WHERE session_id = ?1")?;
     let mut all = Vec::with_capacity(sessions.len());
     for session_id in sessions {
-        let id: Option<i64> = find.query_row([session_id], |row| row.get(0)).optional()?;
+        let id: Option<i64> = find.query_row([session_id.as_str()], |row| row.get(0)).optional()?;
         let counted = id.map_or(Ok(Vec::new()), |id| usage_of(conn, id))?;
         all.push(SessionUsage { session_id: session_id.clone(), counted });
     }
@@ -166,7 +167,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<SessionRead> {
         _ => TitledBy::FirstPrompt,
     };
     Ok(SessionRead {
-        session_id: row.get(1)?,
+        session_id: row.get::<_, String>(1)?.into(),
         cwd: row.get(2)?,
         title: row.get::<_, Option<String>>(3)?.map(|text| Title { text, by }),
         first_at: at(5)?,
@@ -178,7 +179,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<SessionRead> {
 fn file(row: &Row<'_>) -> rusqlite::Result<FileRead> {
     Ok(FileRead {
         path: row.get(0)?,
-        session_id: row.get(1)?,
+        session_id: row.get::<_, String>(1)?.into(),
         agent: row.get(2)?,
         dev: row.get::<_, i64>(3)? as u64,
         inode: row.get::<_, i64>(4)? as u64,
