@@ -15,7 +15,7 @@ export const askFocus = signal<string | null>(null);
 export const unansweredAsks = (session: Session): Ask[] =>
   openAsks(session).filter((ask) => isUnanswered(ask.id));
 
-/** Of several asks the one that had the focus, else the first. An answered ask gives way to the next. */
+/** Of several asks: the ask that had the focus, else the first. An answered ask gives way to the next. */
 export function currentAskOf(session: Session): Ask | null {
   const open = openAsks(session);
   const waiting = unansweredAsks(session);

@@ -226,7 +226,7 @@ function pressPick(id: string): void {
   if (why !== null) refuse("x", why, cardElement(id));
 }
 
-/** With shift, moving picks the card that is left and the one that is reached. */
+/** With shift, moving picks the card that the selection leaves and the card that it reaches. */
 function pickAndStep(by: 1 | -1): void {
   const from = cursor.value;
   stepInLane(by);

@@ -35,8 +35,8 @@ const MODULES: &[Arrow] = &[
     ("usage", &["store"]),
     ("ingest", &["engine"]),
     ("transcripts", &["engine", "store", "usage"]),
-    // `ingest`: the number of spooled files is part of the status.
-    ("app", &["engine", "store", "terminal", "settings", "usage", "transcripts", "ingest"]),
+    // `config`: settings are read again while the daemon runs. `ingest`: the number of spooled files is part of the status.
+    ("app", &["config", "engine", "store", "terminal", "settings", "usage", "transcripts", "ingest"]),
     ("transport", &["app"]),
     (
         "daemon",

@@ -18,7 +18,15 @@ const NOTES_MAX: usize = 256;
 /// The notes of one session. A file is read again only if it changed.
 #[derive(Debug, Default)]
 pub(super) struct AgentNotes {
-    read: BTreeMap<PathBuf, (Option<SystemTime>, Option<(String, AgentNote)>)>,
+    read: BTreeMap<PathBuf, ReadNote>,
+}
+
+/// A file as it was read last.
+#[derive(Debug)]
+struct ReadNote {
+    changed_at: Option<SystemTime>,
+    /// The id of the subagent and its note. `None` if the file could not be read.
+    found: Option<(String, AgentNote)>,
 }
 
 #[derive(Deserialize)]
@@ -41,12 +49,12 @@ impl AgentNotes {
         self.read.retain(|path, _| paths.contains(path));
         for path in paths {
             let changed_at = fs::metadata(&path).and_then(|about| about.modified()).ok();
-            if self.read.get(&path).is_none_or(|(at, _)| *at != changed_at) {
+            if self.read.get(&path).is_none_or(|note| note.changed_at != changed_at) {
                 let found = agent_of(&path).zip(note(&path));
-                self.read.insert(path, (changed_at, found));
+                self.read.insert(path, ReadNote { changed_at, found });
             }
         }
-        self.read.values().filter_map(|(_, found)| found.clone()).collect()
+        self.read.values().filter_map(|note| note.found.clone()).collect()
     }
 }
 

@@ -183,6 +183,8 @@ fn a_session_is_named_by_id_seat_pid_or_next() {
     assert_eq!(home.run(&["answer", "next", "--json"]).json()["session_id"], "5f1c0000-asks");
     let listed = home.run(&["ls"]).success();
     assert!(listed.contains("  left  e5550000  ") && listed.contains("  –  8a2d0000  "), "{listed}");
+    let unknown = home.run(&["answer", "nowhere"]);
+    assert!(unknown.err.contains("no session and no request is called nowhere"), "{}", unknown.err);
     daemon.stop();
 }
 

@@ -125,7 +125,8 @@ fn take_additions(card: &mut Map<String, Value>) {
     take(&mut card["background"], "shells_min", |background| background["shells"].clone());
     if card["agent_state"]["group"] == "needs_you" {
         let rank = card["rank"].as_object_mut().unwrap().shift_remove("waiting").unwrap();
-        assert!(rank.as_str().unwrap().ends_with(card["id"].as_str().unwrap()), "{rank}");
+        let short_id = &card["id"].as_str().unwrap()[..8];
+        assert!(rank.as_str().unwrap().ends_with(short_id), "{rank}");
     } else {
         take(&mut card["rank"], "waiting", |rank| rank["default"].clone());
     }
