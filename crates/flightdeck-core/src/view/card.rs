@@ -173,7 +173,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
     let line = session.status_line.as_ref();
     let cache = status_line::cache(line, cache(session));
     let seat = seat(session, rules);
-    let said = session.last_said.clone().or_else(|| known?.last_answer.clone());
+    let said = last_message(session, known.and_then(|k| k.last_answer.clone()));
     let waiting = waiting::waiting(session, said.as_deref());
     let turn_started_at = session.turn.started_at.or_else(|| known?.last_prompt_at);
     Card {
@@ -236,6 +236,12 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         assignment: None,
         effort: None,
     }
+}
+
+/// What the agent said last. A Stop reports it before the transcript is read; while the session works on, the transcript is newer.
+fn last_message(session: &Session, in_transcript: Option<String>) -> Option<String> {
+    let at_stop = session.last_said.clone();
+    if session.main.state.is_working() { in_transcript.or(at_stop) } else { at_stop.or(in_transcript) }
 }
 
 /// A person's own title, then Claude's, then the first prompt.

@@ -50,6 +50,8 @@ pub struct DaemonParts {
     pub url: String,
     pub heartbeat_every: Duration,
     pub hold_rules: HoldRules,
+    /// Whether the holds of the last daemon end at the start. Only a test that compares the fold alone leaves them open.
+    pub ends_old_holds: bool,
     /// The person's settings, read again when the file changes.
     pub config: Arc<LiveConfig>,
     pub terminals: Terminals,
@@ -80,6 +82,7 @@ impl DaemonParts {
             url: String::new(),
             heartbeat_every: HEARTBEAT_EVERY,
             hold_rules: HoldRules::new(Config::default().hold_seconds()),
+            ends_old_holds: true,
             // The caller has no file.
             config: Arc::new(LiveConfig::new(Path::new(""), Config::default())),
             terminals: Terminals::default(),
@@ -89,7 +92,8 @@ impl DaemonParts {
     /// Restores the fleet, starts the engine with the effects that are left to carry out, and ends the holds of the last daemon.
     pub async fn start(self) -> Result<StartedParts, StoreError> {
         let restored = self.restore().await?;
-        let released: Vec<Record> = restored.fleet.held_asks().map(released).collect();
+        let released: Vec<Record> =
+            restored.fleet.held_asks().filter(|_| self.ends_old_holds).map(released).collect();
         let holds = Arc::<HeldHooks>::default();
         let (engine, handle) = Engine::new(EngineParts {
             health: Arc::clone(&self.health),

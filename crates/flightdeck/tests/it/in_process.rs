@@ -57,6 +57,7 @@ pub(crate) struct Builder {
     hold_rules: HoldRules,
     policy: Policy,
     rules: Rules,
+    ends_old_holds: bool,
 }
 
 impl Builder {
@@ -64,6 +65,7 @@ impl Builder {
         Self {
             store: Store::in_memory().unwrap(),
             now: noon(),
+            ends_old_holds: true,
             heartbeat_every: Duration::from_secs(3600),
             hold_rules: HoldRules::new(605),
             policy: Policy::default(),
@@ -99,8 +101,13 @@ impl Builder {
         Self { rules, ..self }
     }
 
+    /// Leaves asks open that the last daemon held, so that the board is the fold of the log alone.
+    pub(crate) fn keeping_old_holds(self) -> Self {
+        Self { ends_old_holds: false, ..self }
+    }
+
     pub(crate) fn start(self) -> InProcessDaemon {
-        let Self { store, now, heartbeat_every, hold_rules, policy, rules } = self;
+        let Self { store, now, heartbeat_every, hold_rules, policy, rules, ends_old_holds } = self;
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -122,6 +129,7 @@ impl Builder {
                 url: format!("http://{addr}"),
                 heartbeat_every,
                 hold_rules,
+                ends_old_holds,
                 config: Arc::new(LiveConfig::new(&folder.path().join("config.toml"), config)),
                 ..DaemonParts::new(store.clone(), registrar(folder.path()))
             };

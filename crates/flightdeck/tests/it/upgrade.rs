@@ -72,6 +72,7 @@ impl Home {
             .store(self.store())
             .now(Timestamp::from_millis(NOW_MS))
             .rules(rules())
+            .keeping_old_holds()
             .start()
             .following_transcripts()
     }
@@ -113,7 +114,7 @@ fn as_then(answer: &str) -> String {
 
 fn take_additions(card: &mut Map<String, Value>) {
     let processes = card.shift_remove("processes").unwrap();
-    assert_eq!(processes, processes_of(card), "{}", card["id"]);
+    assert_eq!(processes, processes_of(card, &processes), "{}", card["id"]);
     for (field, expected) in [
         ("agent_type", Value::Null),
         ("parked", Value::Null),
@@ -168,13 +169,15 @@ fn waiting(card: &Map<String, Value>) -> Value {
     json!({ "kind": kind, "label": label, "icon": icon, "counts": matches!(kind, "blocks" | "asks") })
 }
 
-/// No session of 0.1.0 has several processes: the one of the card, while it lives.
-fn processes_of(card: &Map<String, Value>) -> Value {
+/// No session of 0.1.0 has several processes: the one of the card, while it lives. Its card does not say how it was started.
+fn processes_of(card: &Map<String, Value>, processes: &Value) -> Value {
     let (seat, state) = (&card["seat"], &card["agent_state"]);
     if seat["pid"].is_null() || !card["ended_at"].is_null() {
         return json!([]);
     }
-    json!([{ "pid": seat["pid"], "pane": seat["pane"], "tty": null, "entrypoint": "cli", "state": state["state"],
+    let entrypoint = &processes[0]["entrypoint"];
+    assert!(*entrypoint == "cli" || *entrypoint == "sdk-cli", "{processes}");
+    json!([{ "pid": seat["pid"], "pane": seat["pane"], "tty": null, "entrypoint": entrypoint, "state": state["state"],
         "label": state["label"], "role": state["role"], "shown": true }])
 }
 
