@@ -188,6 +188,20 @@ export class Fleet {
     return this.column(name).locator(`[data-card="${id}"]`);
   }
 
+  /** The session ids of each card that stands for several requests, in the order of the card. */
+  bunches(): Promise<string[][]> {
+    return this.page
+      .locator(".bunch")
+      .evaluateAll((bunches) =>
+        bunches.map((bunch) =>
+          Array.from(
+            bunch.querySelectorAll<HTMLAnchorElement>("a.chip"),
+            (chip) => chip.href.split("/").at(-1) ?? "",
+          ),
+        ),
+      );
+  }
+
   /** The cards of each column from top to bottom as "id label", read at one moment. */
   shown(): Promise<string[][]> {
     return this.page

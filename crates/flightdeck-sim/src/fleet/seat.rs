@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::answer::Request;
 use super::library::{JOBS, Job};
-use super::template::{Facts, Role, Step, Template, Wait};
+use super::template::{Facts, Role, Script, Step, Template, Wait};
 use super::{FleetConfig, SeatProject, SimEvent, place};
 use crate::Map;
 use crate::rng::Rng;
@@ -213,6 +213,10 @@ impl Seat {
                 Box::new(Request { call_id, script, known, job, seat: 0, number: 0 })
             });
             events.push(event);
+        }
+        // The person interrupts such a request instead of answering it, and not before the shortest wait is over.
+        if events.iter().any(|event| event.request.as_ref().is_some_and(|r| r.script == Script::Cut)) {
+            self.clock_ms += config.answer_ms_min as f64;
         }
         session.prompt_id = facts.known.get("prompt_id.2").cloned().or(session.prompt_id);
         if template.role == Role::Clear {
