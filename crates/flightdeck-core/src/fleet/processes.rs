@@ -183,9 +183,9 @@ mod tests {
             fleet.apply(event).into_iter().filter_map(of_host).collect::<Vec<_>>()
         };
         let (here, there) = (HostId::this(), HostId::new("build-1"));
-        assert_eq!(seated(&tool_call_on(here.clone(), 1)), [here.clone()]);
+        assert_eq!(seated(&tool_call_on(here.clone(), 1)), std::slice::from_ref(&here));
         assert!(seated(&tool_call_on(here.clone(), 2)).is_empty());
-        assert_eq!(seated(&tool_call_on(there.clone(), 3)), [there.clone()]);
+        assert_eq!(seated(&tool_call_on(there.clone(), 3)), std::slice::from_ref(&there));
         assert!(seated(&tool_call_on(there, 4)).is_empty());
         assert!(seated(&tool_call_on(here, 5)).is_empty());
     }
