@@ -257,6 +257,20 @@ test("a double click and a held key count as one press and send nothing", async 
   expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
+test("a confirmation does not stay armed on a card that the selection has left", async ({ fleet, page }) => {
+  await fleet.open();
+  const ids = [await fleet.start("one"), await fleet.start("two")];
+  for (const id of ids) void fleet.ask(id, "Bash", { command: `git push --force origin ${id}` });
+  const confirm = page.getByRole("button", { name: /Confirm: force push/ });
+  for (const id of ids) await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+  await fleet.select(ids[0] ?? "");
+  await fleet.waitForKeys();
+  await page.keyboard.press("y");
+  await expect(confirm).toBeVisible();
+  await fleet.select(ids[1] ?? "");
+  await expect(confirm).toHaveCount(0);
+});
+
 test("holding Enter on a card opens the session and presses nothing", async ({ fleet, page }) => {
   await fleet.open();
   const id = await fleet.start();

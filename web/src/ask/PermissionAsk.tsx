@@ -2,8 +2,11 @@
  * Allow, allow and remember, or deny. A risky call needs a second press; an input too large for the card is
  * reviewed in the drawer first.
  */
+import { useSignalEffect } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
 import { type AskKeys, key, refused, useAskKeys } from "../keys/askKeys";
+import { isCurrentAsk } from "../keys/currentAsk";
 import { draftOf, keyedState } from "../lib/drafts";
 import { openSession } from "../lib/route";
 import { can } from "../live/capabilities";
@@ -31,6 +34,13 @@ export function PermissionAsk(props: AskProps) {
   const warning = ask.caution;
   const allow = (event: UIEvent) => giveAnswer(ask, { decision: "allow" }, "Allowed", event);
   const confirm = useConfirm(allow);
+  // A person who has left this request no longer sees what a second press would run.
+  const wasCurrent = useRef(false);
+  useSignalEffect(() => {
+    const current = isCurrentAsk(ask, full);
+    if (wasCurrent.current && !current) confirm.disarm();
+    wasCurrent.current = current;
+  });
   const writing = writingOf(ask.id);
   const deny = (event: UIEvent) => giveAnswer(ask, { decision: "deny" }, "Denied", event);
   const always = (suggestion: Suggestion, event: UIEvent) =>
