@@ -35,7 +35,7 @@ impl Rules {
 }
 
 /// Raise it when the same log would fold to another fleet: older snapshots are then ignored and the log is replayed.
-pub const RULES_VERSION: &str = "15";
+pub const RULES_VERSION: &str = "16";
 
 macro_rules! rules {
     ($($name:ident $sentence:literal;)*) => {

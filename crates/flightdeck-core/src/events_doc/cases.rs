@@ -278,6 +278,13 @@ fn turn_end() -> Vec<Case> {
     vec![
         case("Stop", "", Thinking, json!({})),
         case("Stop", "", Permission, json!({})),
+        case(
+            "Stop",
+            "with a question",
+            Thinking,
+            json!({"last_assistant_message": "Which branch should I use?"}),
+        ),
+        case("Stop", "with a report", Thinking, json!({"last_assistant_message": "Done. All tests pass."})),
         case("Stop", "with background agents", TwoAgents, running(&["subagent", "subagent"])),
         case("Stop", "with a background shell", Thinking, running(&["shell"])),
         case("Stop", "with a prompt in the queue", Queued, json!({"prompt_id": "1"})),

@@ -198,6 +198,7 @@ fn in_short(value: &Value) -> String {
             let told = [
                 "type",
                 "kind",
+                "intent",
                 "resolution",
                 "how",
                 "by",

@@ -13,6 +13,7 @@ use super::tool::ToolUse;
 use crate::approval::answer::Answer;
 use crate::approval::ask::Asked;
 use crate::approval::resolution::HoldEnd;
+use crate::assignment::intent::{DetectedIntent, detect};
 use crate::fnv::Fnv;
 use crate::ids::{AgentId, AskId, HostId, SessionId};
 use crate::limits::{
@@ -22,6 +23,7 @@ use crate::limits::{
 use crate::text::{lines, one_line};
 use crate::time::Timestamp;
 use crate::wire::client_notices::is_client_notice;
+use crate::wire::clip;
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{flag, line, list, object, str, text, text_or_empty, whole};
 use crate::wire::registry::{self, RegistryReport};
@@ -45,6 +47,8 @@ pub struct Event {
     pub kind: EventKind,
     /// The request in it that a person may answer.
     pub asks: Option<Box<Asked>>,
+    /// What the last message of the main agent wants, at its Stop.
+    pub intent: Option<Box<DetectedIntent>>,
 }
 
 /// Fields that almost every payload has.
@@ -240,6 +244,7 @@ impl Event {
             },
             envelope: record.envelope.clone(),
             asks: Asked::from_record(record).map(Box::new),
+            intent: intent(record).map(Box::new),
             kind: match record.source {
                 Source::Hook if record.name == STATUS_LINE => EventKind::StatusLine(status_line::parse(p)),
                 Source::Hook => {
@@ -288,6 +293,16 @@ impl EventKind {
                 | K::SessionStarted { source: StartSource::Compact, .. }
         )
     }
+}
+
+/// The intent of the message that ends a turn of the main agent. A clipped message has lost its end, which says most.
+fn intent(record: &Record) -> Option<DetectedIntent> {
+    let p = &record.payload;
+    let ends_a_turn = record.source == Source::Hook && record.agent_id.is_none();
+    if !ends_a_turn || HookName::parse(&record.name) != Some(HookName::Stop) || p.contains_key(clip::MARK) {
+        return None;
+    }
+    str(p, "last_assistant_message").filter(|message| !message.trim().is_empty()).map(detect)
 }
 
 fn answered(p: &Map<String, Value>) -> Option<EventKind> {

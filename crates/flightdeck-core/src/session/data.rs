@@ -49,6 +49,7 @@ impl Session {
                 self.background = *background;
                 self.background_shells.clone_from(shells);
                 self.main.away_since = None;
+                self.intent = event.intent.as_deref().cloned();
                 self.turn.stopped = Some(IdleReason::TurnEnded);
                 let goes_on = self.turn.goes_on_with_queue();
                 self.end_turn(at);

@@ -18,6 +18,7 @@ use super::shown::{Because, Shown};
 use super::turn::Turn;
 use crate::approval::ask::Ask;
 use crate::approval::resolution::NeedKind;
+use crate::assignment::intent::DetectedIntent;
 use crate::ids::{AgentId, HostId};
 use crate::log::event::{Background, Event, EventKind};
 use crate::rules::Rule;
@@ -42,6 +43,8 @@ pub struct Process {
     pub background: Background,
     pub last_failure: Option<Failure>,
     pub asks: Vec<Ask>,
+    #[serde(default)]
+    pub intent: Option<DetectedIntent>,
 }
 
 /// A process that no longer holds the session. Its late hooks must not bring it back.
@@ -114,6 +117,7 @@ impl Process {
             turn: Turn::default(),
             background: Background::default(),
             last_failure: None,
+            intent: None,
             asks: Vec::new(),
         }
     }

@@ -296,6 +296,7 @@ impl Session {
         swap(&mut self.background, &mut other.background);
         swap(&mut self.last_failure, &mut other.last_failure);
         swap(&mut self.asks, &mut other.asks);
+        swap(&mut self.intent, &mut other.intent);
     }
 
     pub(super) fn urgency(&self) -> Urgency {

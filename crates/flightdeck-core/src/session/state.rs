@@ -15,6 +15,7 @@ use super::shown::{Because, Shown, Transition};
 use super::state_history::StateHistory;
 use super::turn::Turn;
 use crate::approval::ask::{Ask, PastAsk};
+use crate::assignment::intent::{DetectedIntent, Intent};
 use crate::ids::{AgentId, SessionId};
 use crate::log::event::{Background, Event};
 use crate::log::todo::Todo;
@@ -90,6 +91,9 @@ pub struct Session {
     /// Processes that held this session before.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub past_processes: VecDeque<PastProcess>,
+    /// What the message of the last Stop wants; gone when work begins.
+    #[serde(default)]
+    pub intent: Option<DetectedIntent>,
 }
 
 impl Session {
@@ -144,11 +148,23 @@ impl Session {
             status_line: None,
             beside: Vec::new(),
             past_processes: VecDeque::new(),
+            intent: None,
         }
     }
 
     pub fn cache_expires_at(&self) -> Option<Timestamp> {
         self.enrichment.as_ref()?.known.cache_expires_at()
+    }
+
+    /// The intent of the last message, while the session waits for the next prompt after it.
+    pub fn idle_intent(&self) -> Option<&DetectedIntent> {
+        let waits = self.shown.state == AgentState::Idle(IdleReason::TurnEnded);
+        self.intent.as_ref().filter(|_| waits)
+    }
+
+    /// The turn ended with a question in the text of the last message.
+    pub fn asks_in_text(&self) -> bool {
+        self.idle_intent().is_some_and(|found| found.intent == Intent::Question)
     }
 
     pub fn print_mode(&self) -> bool {

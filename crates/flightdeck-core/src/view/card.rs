@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::approval::card::AskCard;
+use crate::assignment::intent::DetectedIntent;
 use crate::ids::{AgentId, SessionId};
 use crate::log::event::Background;
 use crate::log::record::Source;
@@ -79,6 +80,9 @@ pub struct Card {
     #[serde(default)]
     pub last_assistant_text: Option<String>,
     pub asks: Vec<AskCard>,
+    /// What the last message wants, while the session waits for the next prompt.
+    #[serde(default)]
+    pub intent: Option<DetectedIntent>,
     /// Reserved, like `effort`: `None` until Flightdeck follows a request over its turns (decision 0012).
     #[cfg_attr(feature = "ts", ts(type = "{ id: number; state: string; title: string | null } | null"))]
     pub assignment: Option<serde_json::Value>,
@@ -201,7 +205,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         agent_state: StateCard {
             group: state.group(),
             state,
-            label: lens::label(&session.shown.state),
+            label: lens::session_label(session),
             icon: state.icon().to_owned(),
             role: state.role(),
             since: session.shown.since,
@@ -235,6 +239,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         compactions: known.map_or(0, |k| k.compactions),
         last_assistant_text: known.and_then(|k| k.last_answer.clone()),
         asks: session.all_asks().map(|ask| AskCard::new(&session.id, ask)).collect(),
+        intent: session.idle_intent().cloned(),
         assignment: None,
         effort: None,
     }
@@ -428,14 +433,16 @@ fn failed_label(child: &Child) -> String {
     format!("{} failed: {}", child.agent_type, child.failed.as_deref().unwrap_or("unknown"))
 }
 
-/// Needs You: cache tier, urgency, recency (or urgency first). Running: newest turn first. Done: newest end first.
+/// Needs You: cache tier, urgency, recency (or urgency first); idle sessions that ask come before other idle ones.
+/// Running: newest turn first. Done: newest end first.
 fn rank(session: &Session, state: StateName, cache: CacheStatus) -> Rank {
     let newest_first =
         |at: Timestamp| format!("{:013}", 9_999_999_999_999_i64 - at.as_millis().min(9_999_999_999_999));
     let id = session.id.get(..8).unwrap_or(&session.id);
     match state.group() {
         Group::NeedsYou => {
-            let (tier, urgency) = (cache as u8, state.urgency());
+            let urgency = if session.asks_in_text() { lens::ASKS_URGENCY } else { state.urgency() };
+            let tier = cache as u8;
             let recency = newest_first(session.last_activity_at);
             Rank {
                 default: format!("{tier}{urgency}-{recency}-{id}"),

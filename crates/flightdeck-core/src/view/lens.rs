@@ -3,10 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use crate::approval::resolution::NeedKind;
+use crate::assignment::intent::Intent;
+use crate::limits::ASKS_LABEL_CHARS_MAX;
 use crate::log::event::EndReason;
+use crate::session::Session;
 use crate::session::agent::{Activity, AgentState, IdleReason};
 use crate::session::ledger::Need;
 use crate::session::state_name::{Group, StateName};
+use crate::text::one_line;
+
+/// Rank of idle sessions, the last among those that need the person.
+const IDLE_URGENCY: u8 = 6;
+/// Rank of an idle session whose last message asks.
+pub const ASKS_URGENCY: u8 = 5;
 
 /// What the colour of a card means; the page picks the colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,12 +126,22 @@ impl StateName {
             Self::Interrupted => 2,
             Self::Error => 3,
             Self::AwaitingApproval => 4,
-            _ => 5,
+            // An idle session that asks in its text stands between: see `rank` in card.rs.
+            _ => IDLE_URGENCY,
         }
     }
 }
 
-/// The label of a card.
+/// The label of a session: of its state, and at the end of a turn what the last message wants.
+pub fn session_label(session: &Session) -> String {
+    match session.idle_intent().map(|found| (found.intent, &found.evidence.line)) {
+        Some((Intent::Question, line)) => format!("Asks: {}", one_line(line, ASKS_LABEL_CHARS_MAX)),
+        Some((Intent::Completion | Intent::EndOfTask, _)) => "Finished".to_owned(),
+        _ => label(&session.shown.state),
+    }
+}
+
+/// The label of a state.
 pub fn label(state: &AgentState) -> String {
     match state {
         AgentState::Idle(IdleReason::Fresh) => "Ready".to_owned(),

@@ -1,5 +1,6 @@
 //! Brings the fleet back after a start: the newest snapshot, and the log after it.
 
+use flightdeck_core::assignment::intent;
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::limits::ENDED_IDS_MAX;
 use flightdeck_core::log::event::Event;
@@ -32,6 +33,7 @@ pub async fn restore_priced(
     rules: Rules,
     prices: &PriceTable,
 ) -> Result<Restored, StoreError> {
+    intent::prepare();
     let snapshot = store.latest_snapshot(&rules.fold_version()).await?;
     let known = snapshot.as_ref().and_then(|s| match snapshots::unpack(&s.body.whole()) {
         Ok(fleet) => Some(fleet.with_rules(rules.clone())),

@@ -11,7 +11,7 @@ use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_e2e::testkit::until;
 use lz4_flex::frame::FrameDecoder;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::in_process::InProcessDaemon;
 
@@ -73,7 +73,7 @@ fn from_sessions(answer: &str) -> String {
 }
 
 fn board(deck: &InProcessDaemon) -> String {
-    without_additions(&from_sessions(&deck.get("/api/sessions").text()))
+    without_additions(&from_sessions(&as_0_1_0(&deck.get("/api/sessions").text())))
 }
 
 /// Fields of a card that 0.1.0 did not have: numbers and lists of plain objects.
@@ -95,21 +95,47 @@ fn without_field(text: &str, field: &str) -> String {
     })
 }
 
+/// The answer without what this version adds: the intent of the last message, and its digit in the rank of idle cards.
+fn as_0_1_0(answer: &str) -> String {
+    let mut value = serde_json::from_str(answer).unwrap();
+    forget_intents(&mut value);
+    value.to_string()
+}
+
+fn forget_intents(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(forget_intents),
+        Value::Object(fields) => {
+            fields.shift_remove("intent");
+            if fields.get("agent_state").is_some_and(|state| state["state"] == "idle") {
+                let ranks = fields["rank"].as_object_mut().unwrap();
+                ranks
+                    .values_mut()
+                    .for_each(|rank| *rank = rank.as_str().unwrap().replacen('6', "5", 1).into());
+            }
+            fields.values_mut().for_each(forget_intents);
+        }
+        _ => {}
+    }
+}
+
 /// Everything the daemon says about its sessions, one answer a line.
 fn answers(deck: &InProcessDaemon) -> String {
-    let socket = |args| from_sessions(&deck.socket().ask_text(&json!({"cmd": "sessions", "args": args})));
+    let get = |path: &str| as_0_1_0(&deck.get(path).text());
+    let socket =
+        |args| from_sessions(&as_0_1_0(&deck.socket().ask_text(&json!({"cmd": "sessions", "args": args}))));
     let mut lines = vec![
         board(deck),
-        from_sessions(&deck.get("/api/sessions?all=1").text()),
+        from_sessions(&get("/api/sessions?all=1")),
         socket(json!({})),
         socket(json!({"all": true})),
-        deck.get("/api/fleet").text(),
-        deck.get("/api/fleet/history?since=2026-11-17T00:00:00Z").text(),
+        get("/api/fleet"),
+        get("/api/fleet/history?since=2026-11-17T00:00:00Z"),
     ];
     let all = deck.get("/api/sessions?all=1").json();
     for id in all["sessions"].as_array().unwrap().iter().map(|card| card["id"].as_str().unwrap()) {
         for what in ["", "/explain", "/events", "/numbers"] {
-            lines.push(deck.get(&format!("/api/sessions/{id}{what}")).text());
+            lines.push(get(&format!("/api/sessions/{id}{what}")));
         }
     }
     without_additions(&(lines.join("\n") + "\n"))

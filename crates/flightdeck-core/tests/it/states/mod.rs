@@ -2,6 +2,7 @@
 
 mod away;
 mod card;
+mod intent;
 mod life;
 mod order;
 mod processes;
