@@ -3,6 +3,7 @@
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question, QuestionOption, ResolutionCard};
 use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome};
+use flightdeck_core::assignment::intent::{DetectedIntent, Evidence, Intent, IntentRule};
 use flightdeck_core::log::event::Background;
 use flightdeck_core::log::record::Source;
 use flightdeck_core::log::todo::Todo;
@@ -52,6 +53,10 @@ pub fn files() -> Vec<TypeFile> {
         AnsweredBy,
         Decision,
         AskOutcome,
+        DetectedIntent,
+        Evidence,
+        Intent,
+        IntentRule,
         OneOrMany,
         Question,
         QuestionOption,
