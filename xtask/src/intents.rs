@@ -1,4 +1,4 @@
-//! `cargo xtask intents`: how often the intent detector is right, for both halves of the labelled set.
+//! `cargo xtask intents`: how often the intent detector is right, for each labelled set.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<bool> {
-    for half in ["tune", "held_out"] {
+    for half in ["tune", "held_out", "first_met", "met_later"] {
         let path = root().join("crates/flightdeck-core/tests/data/intents").join(half).with_extension("txt");
         let text = fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))?;
         let set = parse(&text);

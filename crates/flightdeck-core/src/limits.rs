@@ -129,3 +129,13 @@ pub const INTENT_OPENING_LINES_MAX: usize = 2;
 pub const ASKS_LABEL_CHARS_MAX: usize = 100;
 /// Longest line shown as the evidence of an intent.
 pub const INTENT_LINE_CHARS_MAX: usize = 200;
+/// Longest title of an assignment: the log shows it on one line.
+pub const ASSIGNMENT_TITLE_CHARS_MAX: usize = 200;
+/// Most messages kept of one assignment: the command and the newest. A session holds one assignment, a large fleet many sessions.
+pub const ASSIGNMENT_MESSAGES_MAX: usize = 32;
+/// Longest text of a message of an assignment; the full text stays in the event and in the transcript.
+pub const ASSIGNMENT_MESSAGE_CHARS_MAX: usize = 500;
+/// Most seats remembered: as many as sessions on a large board. Above it the seat that was free longest is forgotten.
+pub const SEATS_MAX: usize = 5_000;
+/// Refused steps kept between two events, until the engine has logged them.
+pub const REFUSED_STEPS_MAX: usize = 8;

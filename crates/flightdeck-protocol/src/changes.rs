@@ -2,6 +2,7 @@
 
 use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::ids::SessionId;
+use flightdeck_core::view::assignment::AssignmentCard;
 use flightdeck_core::view::card::Card;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -28,11 +29,12 @@ pub enum ChangeName {
     SessionRemoved,
     AskOpened,
     AskClosed,
+    AssignmentUpdated,
     Gap,
 }
 
 impl ChangeName {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Snapshot,
         Self::SessionDiscovered,
         Self::SessionUpdated,
@@ -40,6 +42,7 @@ impl ChangeName {
         Self::SessionRemoved,
         Self::AskOpened,
         Self::AskClosed,
+        Self::AssignmentUpdated,
         Self::Gap,
     ];
 
@@ -52,6 +55,7 @@ impl ChangeName {
             Self::SessionRemoved => "session_removed",
             Self::AskOpened => "ask_opened",
             Self::AskClosed => "ask_closed",
+            Self::AssignmentUpdated => "assignment_updated",
             Self::Gap => "gap",
         }
     }
@@ -86,6 +90,10 @@ pub enum Change {
     AskClosed {
         ask: Box<AskCard>,
     },
+    /// An assignment was opened, moved on, got a message or was completed.
+    AssignmentUpdated {
+        assignment: Box<AssignmentCard>,
+    },
     /// Changes were lost; a snapshot follows.
     Gap {},
     /// A change of a newer daemon.
@@ -102,6 +110,11 @@ struct OfSession {
 #[derive(Deserialize)]
 struct OfAsk {
     ask: Box<AskCard>,
+}
+
+#[derive(Deserialize)]
+struct OfAssignment {
+    assignment: Box<AssignmentCard>,
 }
 
 #[derive(Deserialize)]
@@ -124,6 +137,10 @@ impl Change {
             }
             Some(ChangeName::AskOpened) => Self::AskOpened { ask: ask()? },
             Some(ChangeName::AskClosed) => Self::AskClosed { ask: ask()? },
+            Some(ChangeName::AssignmentUpdated) => {
+                let change: OfAssignment = serde_json::from_str(data)?;
+                Self::AssignmentUpdated { assignment: change.assignment }
+            }
             Some(ChangeName::Gap) => Self::Gap {},
             None => Self::Unknown { event: event.to_owned() },
         })
@@ -139,6 +156,7 @@ impl Change {
             Self::SessionRemoved { .. } => ChangeName::SessionRemoved,
             Self::AskOpened { .. } => ChangeName::AskOpened,
             Self::AskClosed { .. } => ChangeName::AskClosed,
+            Self::AssignmentUpdated { .. } => ChangeName::AssignmentUpdated,
             Self::Gap {} => ChangeName::Gap,
             Self::Unknown { .. } => return None,
         })

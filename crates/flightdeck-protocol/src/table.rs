@@ -45,7 +45,7 @@ macro_rules! endpoints {
             }
             Subscribe -> ChangeFrame, "The board as an event stream: a snapshot, then every change \
                 (session_discovered, session_updated, session_completed, session_removed: it left Done, ask_opened, \
-                ask_closed, gap); Last-Event-ID replays" {
+                ask_closed, assignment_updated, gap); Last-Event-ID replays" {
                 socket "subscribe" by subscribe, example {"last_event_id": "6f2a-812"};
                 http get "/api/live/stream" by stream [200 "text/event-stream"];
             }
@@ -114,6 +114,28 @@ macro_rules! endpoints {
             Focus -> Focused, "Bring its terminal to the front" {
                 socket "focus", example {"session_id": "a1b2"};
                 http post "/api/sessions/{id}/focus" [202 "In front", 404 "No such session", 409 "Not now"];
+            }
+            ListAssignments -> AssignmentList, "What was asked, the newest first: the open ones, then the completed ones; \
+                project, state (or open), since, until; before and limit page" {
+                socket "assignment.list", example {"state": "awaiting_input", "limit": 50};
+                http get "/api/assignments" [200 "Assignments", 400 "A filter is not understood"];
+            }
+            GetAssignment -> AssignmentCard, "One assignment" {
+                socket "assignment.show", example {"id": "a-0f3c"};
+                http get "/api/assignments/{id}" [200 "Assignment", 404 "No such assignment"];
+            }
+            ListMessages -> MessageList, "Its messages, oldest first: who said it, with what intent and why" {
+                socket "assignment.messages", example {"id": "a-0f3c"};
+                http get "/api/assignments/{id}/messages" [200 "Messages", 404 "No such assignment"];
+            }
+            GetDigest -> Digest, "What happened since a time (lunch, 9:00, yesterday, 2h, 7d, a date, else today): counts, \
+                time working and time waiting for the person per project and day, what completed, what waits" {
+                socket "digest", example {"since": "lunch"};
+                http get "/api/digest" [200 "Digest", 400 "since is not understood"];
+            }
+            ListSeats -> SeatList, "The lasting places of sessions, occupied or free, and why each session was given its own" {
+                socket "seat.list", example {};
+                http get "/api/seats" [200 "Seats"];
             }
             GetFleet -> FleetOverview, "How many sessions are where, and the rate limits of the subscription where known" {
                 socket "fleet", example {};

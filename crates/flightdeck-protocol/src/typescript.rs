@@ -4,6 +4,9 @@ use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question, QuestionOption, ResolutionCard};
 use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome};
 use flightdeck_core::assignment::intent::{DetectedIntent, Evidence, Intent, IntentRule};
+use flightdeck_core::assignment::transition::{Actor, Outcome, State};
+use flightdeck_core::assignment::{AwaitReason, Message};
+use flightdeck_core::fleet::ChosenBy;
 use flightdeck_core::log::event::Background;
 use flightdeck_core::log::record::Source;
 use flightdeck_core::log::todo::Todo;
@@ -12,17 +15,21 @@ use flightdeck_core::session::state_name::{Group, StateName};
 use flightdeck_core::usage::amounts::{Cache, CacheStatus, Context, Cost, ModelCost, Tokens};
 use flightdeck_core::usage::numbers::{Numbers, Point};
 use flightdeck_core::usage::totals;
+use flightdeck_core::view::assignment::{AssignmentBrief, AssignmentCard, AssignmentCost};
 use flightdeck_core::view::card::{
     Card, ProcessCard, ProjectCard, Rank, SeatCard, StateCard, StatusCard, SubAgentCard, SubAgentState,
 };
 use flightdeck_core::view::explain::{Explanation, Reason, Step};
 use flightdeck_core::view::fleet_history::{FleetHistory, Row, Span};
 use flightdeck_core::view::lens::{FleetStatus, Role, StatusKind, TerminalInput};
+use flightdeck_core::view::seats::KnownSeatCard;
 use flightdeck_core::view::timeline::{EventPage, TimelineEvent};
 use flightdeck_core::wire::status_line::{Limit, RateLimits};
 use ts_rs::{Config, TS};
 
+use crate::assignments::{AssignmentList, DayDigest, Digest, DigestSums, MessageList, ProjectDigest};
 use crate::hooks::{HookStatus, SpoolStatus};
+use crate::seats::SeatList;
 use crate::sessions::Snapshot;
 use crate::terminal::{Draft, Focused, Pressed, PromptBody, PromptKind};
 
@@ -56,6 +63,23 @@ pub fn files() -> Vec<TypeFile> {
         DetectedIntent,
         Evidence,
         Intent,
+        Actor,
+        Outcome,
+        State,
+        AwaitReason,
+        Message,
+        AssignmentBrief,
+        AssignmentCard,
+        AssignmentCost,
+        AssignmentList,
+        MessageList,
+        Digest,
+        DigestSums,
+        ProjectDigest,
+        DayDigest,
+        ChosenBy,
+        KnownSeatCard,
+        SeatList,
         IntentRule,
         OneOrMany,
         Question,

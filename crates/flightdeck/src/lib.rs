@@ -12,6 +12,7 @@ pub mod frame;
 pub mod health;
 pub mod ingest;
 mod log;
+mod moment;
 pub mod process;
 mod program;
 pub mod settings;

@@ -96,6 +96,12 @@ impl AskOutcome {
         )
     }
 
+    /// `answered in terminal`
+    pub fn words(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.as_ref().and_then(|name| name.as_str()).unwrap_or_default().replace('_', " ")
+    }
+
     /// Whether the ask was refused through Flightdeck.
     pub(crate) fn is_our_refusal(self) -> bool {
         use AskOutcome::{Cancelled, Declined, Denied, DeniedAndInterrupted, Rejected};

@@ -60,6 +60,16 @@ pub enum Outcome {
     Died,
 }
 
+impl Outcome {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Ended => "ended",
+            Self::Died => "died",
+        }
+    }
+}
+
 /// Why a step is not possible. The assignment stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Refused {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::asks::{open_asks, tell_asks};
+use super::assignments::report_assignment;
 use super::effects::Effect;
 use super::processes::{Places, ProcessKey, occupants};
 use super::replace::begins;
@@ -93,7 +94,9 @@ impl Fleet {
         let was_ended = session.ended_at;
         let sat = Places::of(session);
         let asked = open_asks(session);
+        let revision = session.tracker.revision();
         session.apply(event, &self.rules);
+        report_assignment(session, revision, effects);
         if tell_asks(session, &asked, effects) {
             self.timers.set(event.received_at + ASK_STAYS, id, Timer::AskLeaves);
         }
@@ -123,6 +126,9 @@ impl Fleet {
             effects.extend(occupants(session).map(Effect::Seated));
         } else {
             effects.extend(sat.added_since(session).map(Effect::Seated));
+        }
+        if event.envelope.pid.is_some() || event.envelope.pane.is_some() || session.ended_at != was_ended {
+            self.seats.sit(session, event.id, event.fired_at);
         }
         if session.shown.state.is_ended() {
             return;

@@ -4,7 +4,7 @@ use super::processes::Occupant;
 use crate::approval::card::AskCard;
 use crate::ids::SessionId;
 use crate::log::subject::Subject;
-use crate::session::Session;
+use crate::session::{RefusedStep, Session, SessionAssignment};
 
 /// One thing to do after an event or a timer was applied.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,12 @@ pub enum Effect {
     /// The ask has ended: its hook need not wait any longer. If a person or the policy answered through Flightdeck, the
     /// sender of the answer still delivers the verdict.
     AskClosed(Box<AskCard>),
+    /// The assignment of a session changed. A completed one must reach the store.
+    AssignmentChanged(Box<SessionAssignment>),
+    /// A session was dropped to make room, with an open assignment: it must reach the store as it is.
+    AssignmentLeft(Box<SessionAssignment>),
+    /// A step of an assignment was refused: for the daemon's log.
+    StepRefused(SessionId, RefusedStep),
     /// The session left the board. This is its final state; it must reach the store.
     Forgotten(Box<Session>),
 }

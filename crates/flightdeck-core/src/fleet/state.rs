@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::past::PastSession;
 use super::processes::ProcessKey;
+use super::seats::{KnownSeat, Seats};
 use super::timers::Timers;
 use crate::ids::SessionId;
 use crate::rules::Rules;
@@ -27,6 +28,9 @@ pub struct Fleet {
     pub(super) past: VecDeque<PastSession>,
     /// The session that sits in each process.
     pub(super) by_process: BTreeMap<ProcessKey, SessionId>,
+    /// The lasting places of sessions.
+    #[serde(default)]
+    pub(super) seats: Seats,
     pub(super) timers: Timers,
     /// When the prompt caches known from transcripts expire. Not in snapshots, because transcripts are read again.
     #[serde(skip)]
@@ -54,6 +58,7 @@ impl Fleet {
             ended: BTreeMap::new(),
             past: VecDeque::new(),
             by_process: BTreeMap::new(),
+            seats: Seats::default(),
             timers: Timers::default(),
             cooling: Timers::default(),
             rate_limits: None,
@@ -99,6 +104,10 @@ impl Fleet {
     }
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.sessions.values().map(Arc::as_ref)
+    }
+    /// Every known seat, occupied or free.
+    pub fn seats(&self) -> impl Iterator<Item = &KnownSeat> {
+        self.seats.iter()
     }
     pub fn len(&self) -> usize {
         self.sessions.len()

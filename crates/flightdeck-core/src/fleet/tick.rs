@@ -1,6 +1,7 @@
 //! [`Fleet::tick`]: runs every timer that is due, at the time it was due.
 
 use super::asks::{open_asks, tell_asks};
+use super::assignments::report_assignment;
 use super::effects::Effect;
 use super::state::{Fleet, own};
 use super::timers::Timer;
@@ -34,11 +35,13 @@ impl Fleet {
             Timer::Settle | Timer::AfterStop => {
                 let before = session.shown.clone();
                 let asked = open_asks(session);
+                let revision = session.tracker.revision();
                 if timer == Timer::Settle {
                     session.settle_all(due)
                 } else {
                     session.settle_all_after_stop(due)
                 }
+                report_assignment(session, revision, effects);
                 if tell_asks(session, &asked, effects) {
                     self.timers.set(due + ASK_STAYS, id, Timer::AskLeaves);
                 }
@@ -46,7 +49,10 @@ impl Fleet {
                     self.timers.set(due + QUIET_AFTER, id, Timer::Quiet);
                 }
                 // A settled registry entry may also have ended subagents or reported a background shell.
-                if timer == Timer::Settle || session.shown != before {
+                if timer == Timer::Settle
+                    || session.shown != before
+                    || session.tracker.revision() != revision
+                {
                     effects.push(Effect::Changed(id.into()));
                 }
             }

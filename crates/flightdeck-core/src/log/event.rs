@@ -17,7 +17,7 @@ use crate::assignment::intent::{DetectedIntent, detect};
 use crate::fnv::Fnv;
 use crate::ids::{AgentId, AskId, HostId, SessionId};
 use crate::limits::{
-    BACKGROUND_SHELLS_MAX, CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX,
+    ASSIGNMENT_MESSAGE_CHARS_MAX, BACKGROUND_SHELLS_MAX, CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX,
     NAME_CHARS_MAX, PATH_CHARS_MAX,
 };
 use crate::text::{lines, one_line};
@@ -49,6 +49,8 @@ pub struct Event {
     pub asks: Option<Box<Asked>>,
     /// What the last message of the main agent wants, at its Stop.
     pub intent: Option<Box<DetectedIntent>>,
+    /// That message, shortened.
+    pub last_message: Option<Box<str>>,
 }
 
 /// Fields that almost every payload has.
@@ -244,7 +246,9 @@ impl Event {
             },
             envelope: record.envelope.clone(),
             asks: Asked::from_record(record).map(Box::new),
-            intent: intent(record).map(Box::new),
+            intent: last_message(record).map(|message| Box::new(detect(message))),
+            last_message: last_message(record)
+                .map(|message| lines(message, ASSIGNMENT_MESSAGE_CHARS_MAX).into_boxed_str()),
             kind: match record.source {
                 Source::Hook if record.name == STATUS_LINE => EventKind::StatusLine(status_line::parse(p)),
                 Source::Hook => {
@@ -295,14 +299,14 @@ impl EventKind {
     }
 }
 
-/// The intent of the message that ends a turn of the main agent. A clipped message has lost its end, which says most.
-fn intent(record: &Record) -> Option<DetectedIntent> {
+/// The message that ends a turn of the main agent. A clipped message has lost its end, which says most.
+fn last_message(record: &Record) -> Option<&str> {
     let p = &record.payload;
     let ends_a_turn = record.source == Source::Hook && record.agent_id.is_none();
     if !ends_a_turn || HookName::parse(&record.name) != Some(HookName::Stop) || p.contains_key(clip::MARK) {
         return None;
     }
-    str(p, "last_assistant_message").filter(|message| !message.trim().is_empty()).map(detect)
+    str(p, "last_assistant_message").filter(|message| !message.trim().is_empty())
 }
 
 fn answered(p: &Map<String, Value>) -> Option<EventKind> {

@@ -5,6 +5,7 @@
 pub mod agent;
 mod apply;
 mod asks;
+mod assignment_tracker;
 mod away;
 mod child;
 mod children;
@@ -27,6 +28,7 @@ pub mod state_history;
 pub mod state_name;
 mod turn;
 
+pub use self::assignment_tracker::{AssignmentTracker, RefusedStep, SessionAssignment};
 pub use self::child::Child;
 pub use self::failure::Failure;
 pub use self::main_agent::MainAgent;

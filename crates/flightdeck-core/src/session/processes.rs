@@ -48,8 +48,14 @@ struct CardBefore {
 }
 
 impl Session {
-    /// Applies one event to the process it belongs to.
+    /// Applies one event to the process it belongs to, and follows the assignment.
     pub fn apply(&mut self, event: &Event, rules: &Rules) {
+        let before = self.before_assignment(event);
+        self.apply_to_its_process(event, rules);
+        self.follow_event(event, before);
+    }
+
+    fn apply_to_its_process(&mut self, event: &Event, rules: &Rules) {
         if self.beside.is_empty() && self.is_of_shown(event) {
             return self.apply_to_process(event, rules);
         }
@@ -323,10 +329,16 @@ impl Session {
     /// The process goes on with another session. The session ends if that was its last process.
     pub(crate) fn leave(&mut self, seat: &Seat, reason: EndReason, rule: Rule, cause: Cause) {
         self.change_at(seat, cause, |s| s.end(reason, rule, cause));
+        self.follow_timer();
     }
 
     /// The settle timer fired: it is for each process whose entry is as old as the timer.
     pub(crate) fn settle_all(&mut self, due: Timestamp) {
+        self.settle_each(due);
+        self.follow_timer();
+    }
+
+    fn settle_each(&mut self, due: Timestamp) {
         if self.beside.is_empty() {
             return self.settle(due);
         }
@@ -340,9 +352,11 @@ impl Session {
 
     pub(crate) fn settle_all_after_stop(&mut self, due: Timestamp) {
         if self.beside.is_empty() {
-            return self.settle_after_stop(due);
+            self.settle_after_stop(due);
+        } else {
+            self.change_each(|s| s.settle_after_stop(due));
         }
-        self.change_each(|s| s.settle_after_stop(due));
+        self.follow_timer();
     }
 
     /// Removes asks that ended a while ago from the card. Returns whether any was removed.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::agent::{AgentState, IdleReason};
+use super::assignment_tracker::AssignmentTracker;
 use super::child::Child;
 use super::failure::Failure;
 use super::main_agent::MainAgent;
@@ -94,6 +95,9 @@ pub struct Session {
     /// What the message of the last Stop wants; gone when work begins.
     #[serde(default)]
     pub intent: Option<DetectedIntent>,
+    /// What the person asked last, and how far it is.
+    #[serde(default)]
+    pub tracker: AssignmentTracker,
 }
 
 impl Session {
@@ -149,6 +153,7 @@ impl Session {
             beside: Vec::new(),
             past_processes: VecDeque::new(),
             intent: None,
+            tracker: AssignmentTracker::default(),
         }
     }
 

@@ -17,6 +17,7 @@ use crate::usage::amounts::{Cache, CacheStatus, Context, Cost, Tokens};
 use crate::usage::enrichment::Summary;
 use crate::usage::status_line;
 use crate::usage::surroundings::Repository;
+use crate::view::assignment::AssignmentBrief;
 use crate::view::lens::{self, FleetStatus, Role, StatusKind, TerminalInput};
 
 /// One session as viewers see it. Fields may be added; these names stay.
@@ -83,9 +84,9 @@ pub struct Card {
     /// What the last message wants, while the session waits for the next prompt.
     #[serde(default)]
     pub intent: Option<DetectedIntent>,
-    /// Reserved, like `effort`: `None` until Flightdeck follows a request over its turns (decision 0012).
-    #[cfg_attr(feature = "ts", ts(type = "{ id: number; state: string; title: string | null } | null"))]
-    pub assignment: Option<serde_json::Value>,
+    /// What the person asked last, and how far it is.
+    pub assignment: Option<AssignmentBrief>,
+    /// Reserved: `None` until Flightdeck follows efforts (decision 0012).
     #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]
     pub effort: Option<serde_json::Value>,
 }
@@ -240,7 +241,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         last_assistant_text: known.and_then(|k| k.last_answer.clone()),
         asks: session.all_asks().map(|ask| AskCard::new(&session.id, ask)).collect(),
         intent: session.idle_intent().cloned(),
-        assignment: None,
+        assignment: session.assignment().map(AssignmentBrief::new),
         effort: None,
     }
 }

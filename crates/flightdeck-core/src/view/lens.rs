@@ -151,7 +151,7 @@ pub fn label(state: &AgentState) -> String {
         AgentState::Idle(IdleReason::Interrupted { tool: None }) => "You interrupted".to_owned(),
         AgentState::Idle(IdleReason::Failed { cause }) => format!("Failed: {cause}"),
         AgentState::Working(activity) => activity_label(activity),
-        AgentState::Blocked(need) => need_label(need),
+        AgentState::Blocked(need) => need.label(),
         AgentState::Ended(EndReason::ProcessDied) => "Process died".to_owned(),
         AgentState::Ended(_) => "Session closed".to_owned(),
     }
@@ -166,27 +166,6 @@ fn activity_label(activity: &Activity) -> String {
         Activity::Compacting => "Compacting".to_owned(),
         Activity::Background { agents: 1 } => "Waiting on 1 background agent".to_owned(),
         Activity::Background { agents } => format!("Waiting on {agents} background agents"),
-    }
-}
-
-fn need_label(need: &Need) -> String {
-    let tool = need.tool.as_ref();
-    match (need.kind, &need.agent_type, tool) {
-        (NeedKind::Permission, Some(agent), Some(tool)) => {
-            format!("{agent} needs permission for {}", tool.name)
-        }
-        (NeedKind::Permission, Some(agent), None) => format!("{agent} needs permission"),
-        (NeedKind::Permission, None, Some(tool)) => format!("Permission for {}", tool.label()),
-        (NeedKind::Permission, None, None) => "Permission needed".to_owned(),
-        (NeedKind::Plan, Some(agent), _) => format!("{agent} has a plan ready"),
-        (NeedKind::Plan, None, _) => "Plan ready".to_owned(),
-        (NeedKind::Question | NeedKind::Elicitation, _, _) if need.text.is_empty() => {
-            "Awaiting input".to_owned()
-        }
-        (NeedKind::Question | NeedKind::Elicitation, Some(agent), _) => {
-            format!("{agent} asks: {}", need.text)
-        }
-        (NeedKind::Question | NeedKind::Elicitation, None, _) => need.text.clone(),
     }
 }
 

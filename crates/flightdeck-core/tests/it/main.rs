@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at its first error")]
 
 mod asks;
+mod assignments;
 mod corpus;
 mod enriched;
 mod intents;

@@ -91,6 +91,9 @@ fn play(order: [usize; 3], step: f64, event: &str, status: &str, written: &str, 
     let mut card = serde_json::to_value(card(&fleet, "s")).unwrap();
     // Named after its event, which this script numbers as they come; the shim names an event once and for all.
     card["asks"].as_array_mut().unwrap().iter_mut().for_each(|ask| ask["id"] = json!("ask"));
+    if let Some(assignment) = card["assignment"].as_object_mut() {
+        assignment.insert("id".into(), json!("assignment"));
+    }
     card
 }
 

@@ -2,7 +2,7 @@
 
 use flightdeck_core::approval::card::ResolutionCard;
 use flightdeck_core::approval::verdict::DoesNotFit;
-use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::ids::{AskId, AssignmentId, SessionId};
 use flightdeck_protocol::{ErrorCode, ErrorReply};
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ use crate::terminal::Refused;
 pub enum AppError {
     #[error("there is no session {0}")]
     NoSession(SessionId),
+    #[error("there is no assignment {0}")]
+    NoAssignment(AssignmentId),
     /// The arguments do not fit the request.
     #[error("{0}")]
     Invalid(String),
@@ -78,7 +80,7 @@ from_causes!(Stopped, StoreError, NotStored, serde_json::Error);
 impl AppError {
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NoSession(_) => ErrorCode::NotFound,
+            Self::NoSession(_) | Self::NoAssignment(_) => ErrorCode::NotFound,
             Self::Invalid(_) => ErrorCode::ValidationError,
             Self::Refused(_) => ErrorCode::Refused,
             Self::Ask(error) => error.code(),

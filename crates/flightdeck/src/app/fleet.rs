@@ -3,6 +3,7 @@
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::fleet_history::FleetHistory;
 use flightdeck_protocol::fleet::{FleetOverview, GetFleet, GetFleetHistory};
+use flightdeck_protocol::seats::{ListSeats, SeatList};
 
 use super::{App, AppError, Encoded, Handle, Reply};
 use crate::clock;
@@ -13,6 +14,12 @@ const HISTORY_BACK: Millis = Millis::hours(8);
 impl Handle<GetFleet> for App {
     async fn handle(&self, _: GetFleet) -> Result<Reply<FleetOverview>, AppError> {
         Ok(self.engine.overview().await?.into())
+    }
+}
+
+impl Handle<ListSeats> for App {
+    async fn handle(&self, _: ListSeats) -> Result<Reply<SeatList>, AppError> {
+        Ok(SeatList { seats: self.engine.seats().await? }.into())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The use cases of the daemon, one per request: typed in, typed out, one error. Transports call them.
 
 mod asks;
+mod assignments;
 mod daemon;
 mod encoded;
 mod error;

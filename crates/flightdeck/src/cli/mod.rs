@@ -1,6 +1,7 @@
 //! The command line: one file per command, and the shared files for finding sessions, drawing and output.
 
 mod answer;
+mod assignments;
 mod demo;
 mod doctor;
 mod draw;
@@ -77,6 +78,10 @@ enum Command {
     Status(status::StatusArgs),
     /// Show tokens and cost by day, project, model and session
     Usage(usage::UsageArgs),
+    /// List what was asked: outcome, turns, time working, time waiting for you, cost
+    Log(assignments::LogArgs),
+    /// Sum up what happened since a time, and what waits for you
+    Digest(assignments::DigestArgs),
     /// Replay recorded hook events and print the state after each
     Replay(replay::ReplayArgs),
     /// Check the installation and say how to fix problems
@@ -160,6 +165,8 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),
+        Command::Log(args) => assignments::log(&args, &paths, out),
+        Command::Digest(args) => assignments::digest(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),
         Command::Demo(args) => demo::run(&args, out),

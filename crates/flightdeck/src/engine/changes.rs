@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flightdeck_core::approval::card::AskCard;
+use flightdeck_core::view::assignment::AssignmentCard;
 use flightdeck_protocol::changes::ChangeName;
 use tokio::sync::broadcast;
 
@@ -142,6 +143,16 @@ impl Changes {
             Ok(ask) => drop(self.push(event, &[b"{\"ask\":", &ask, b"}"])),
             Err(error) => {
                 tracing::error!(%error, "an ask could not be encoded as JSON; viewers do not get it")
+            }
+        }
+    }
+
+    /// For viewers that follow assignments. The session's card carries a part of it as well.
+    pub fn assignment(&mut self, assignment: &AssignmentCard) {
+        match serde_json::to_vec(assignment) {
+            Ok(json) => drop(self.push(ChangeName::AssignmentUpdated, &[b"{\"assignment\":", &json, b"}"])),
+            Err(error) => {
+                tracing::error!(%error, "an assignment could not be encoded as JSON; viewers do not get it")
             }
         }
     }

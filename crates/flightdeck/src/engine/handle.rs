@@ -4,9 +4,11 @@ use bytes::Bytes;
 use flightdeck_core::fleet::Occupant;
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::record::Record;
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::view::seats::KnownSeatCard;
 use tokio::sync::{mpsc, oneshot};
 
 use super::changes::Subscription;
@@ -40,6 +42,14 @@ pub struct FleetCards {
     pub cards: Vec<Card>,
 }
 
+/// The open assignments of the fleet.
+#[derive(Clone, Debug)]
+pub struct OpenAssignments {
+    pub assignments: Vec<SessionAssignment>,
+    /// The name of this machine.
+    pub host: Option<String>,
+}
+
 impl EngineHandle {
     /// For a test that takes the inputs itself, or passes them on to an engine.
     #[cfg(test)]
@@ -71,6 +81,13 @@ impl EngineHandle {
     }
     pub async fn card(&self, id: &SessionId) -> Result<Option<Card>, Stopped> {
         self.ask(|reply| Input::Card { id: id.clone(), reply }).await
+    }
+    pub async fn seats(&self) -> Result<Vec<KnownSeatCard>, Stopped> {
+        self.ask(Input::Seats).await
+    }
+    /// With their messages.
+    pub async fn open_assignments(&self) -> Result<OpenAssignments, Stopped> {
+        self.ask(Input::OpenAssignments).await
     }
     pub async fn explain(&self, id: &SessionId) -> Result<Option<Explanation>, Stopped> {
         self.ask(|reply| Input::Explain { id: id.clone(), reply }).await

@@ -30,17 +30,19 @@ use flightdeck_core::fleet::{Fleet, Occupant};
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
+use flightdeck_core::session::Session;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::view::seats::KnownSeatCard;
 use tokio::sync::{mpsc, oneshot};
 
 use self::changes::{Changes, Subscription};
 use self::commit::{Batch, Events};
 use self::effects::{Caused, card_json};
 use self::explain::Explanation;
-pub use self::handle::{EngineHandle, FleetCards, NotStored, Stopped};
+pub use self::handle::{EngineHandle, FleetCards, NotStored, OpenAssignments, Stopped};
 use self::housekeeping::Keeper;
 pub use self::known_ask::KnownAsk;
 pub use self::outbox::Outbox;
@@ -83,6 +85,10 @@ pub enum Input {
         id: SessionId,
         reply: oneshot::Sender<Option<Card>>,
     },
+    /// Every known seat.
+    Seats(oneshot::Sender<Vec<KnownSeatCard>>),
+    /// The open assignments of the fleet.
+    OpenAssignments(oneshot::Sender<OpenAssignments>),
     Explain {
         id: SessionId,
         reply: oneshot::Sender<Option<Explanation>>,
@@ -302,6 +308,8 @@ impl Engine {
             Input::Board(reply) => drop(reply.send(self.changes.snapshot())),
             Input::AllCards(reply) => drop(reply.send(self.all_cards())),
             Input::Card { id, reply } => drop(reply.send(self.card(&id))),
+            Input::Seats(reply) => drop(reply.send(view::seats::seats(&self.fleet))),
+            Input::OpenAssignments(reply) => drop(reply.send(self.open_assignments())),
             Input::Explain { id, reply } => drop(reply.send(self.fleet.get(&id).map(explain::explain))),
             Input::History { since, reply } => drop(reply.send(explain::history(&self.fleet, since))),
             Input::Subscribe { last_event_id, reply } => {
@@ -320,6 +328,12 @@ impl Engine {
 
     fn card(&self, id: &SessionId) -> Option<Card> {
         Some(view::card(self.fleet.get(id)?, self.fleet.rules()))
+    }
+
+    fn open_assignments(&self) -> OpenAssignments {
+        let open = self.fleet.sessions().filter(|session| session.tracker.open().is_some());
+        let assignments = open.filter_map(Session::session_assignment).collect();
+        OpenAssignments { assignments, host: self.fleet.rules().host.clone() }
     }
 
     /// The board's cards first. `n` must be the number of the last change in them, so changed cards are sent before.

@@ -3,12 +3,14 @@
 
 use std::time::Duration;
 
+use flightdeck_core::fleet::Effect;
 use flightdeck_core::rules::Rules;
-use flightdeck_core::session::Session;
+use flightdeck_core::session::{Session, SessionAssignment};
 use flightdeck_core::view;
+use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
-use crate::store::{OutboxEffect, OutboxKey, Store, StoreError, StoredSession};
+use crate::store::{OutboxEffect, OutboxKey, OutboxRows, Store, StoreError, StoredSession};
 
 /// After a failure the outbox is tried again after this time: a full disk stays full for a while.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -18,20 +20,24 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 enum Kind {
     /// Write the row of a session that left the board. The row replaces an earlier one, so it may be written again.
     PastSession,
+    /// Write the row of an assignment that was completed. Its id is derived from the event that opened it, so the row replaces
+    /// itself.
+    Assignment,
 }
 
 impl Kind {
-    const ALL: [Self; 1] = [Self::PastSession];
+    const ALL: [Self; 2] = [Self::PastSession, Self::Assignment];
 
     fn name(self) -> &'static str {
         match self {
             Self::PastSession => "past_session",
+            Self::Assignment => "assignment",
         }
     }
 
     fn is_repeatable(self) -> bool {
         match self {
-            Self::PastSession => true,
+            Self::PastSession | Self::Assignment => true,
         }
     }
 
@@ -55,6 +61,22 @@ pub(super) fn past_session(seq: u64, session: &Session, rules: &Rules) -> Option
     let kind = Kind::PastSession;
     let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.id.to_string() };
     Some(OutboxEffect { key, body: serde_json::to_string(&row).ok()?, repeatable: kind.is_repeatable() })
+}
+
+/// The row of an assignment that the fleet no longer changes after the event `seq`.
+pub(super) fn assignment(seq: u64, row: &SessionAssignment) -> Option<OutboxEffect> {
+    let kind = Kind::Assignment;
+    let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.assignment.id.to_string() };
+    Some(OutboxEffect { key, body: serde_json::to_string(row).ok()?, repeatable: kind.is_repeatable() })
+}
+
+/// The row that an effect asks for: an open assignment has none yet.
+pub(super) fn final_assignment(effect: &Effect) -> Option<&SessionAssignment> {
+    match effect {
+        Effect::AssignmentChanged(changed) if !changed.assignment.is_open() => Some(changed),
+        Effect::AssignmentLeft(left) => Some(left),
+        _ => None,
+    }
 }
 
 /// The effects on their way through the outbox.
@@ -103,7 +125,7 @@ impl Outbox {
         self.retry_at = None;
         if let Err(error) = self.advance(store).await {
             let effects = self.unsaved.len() + self.waiting.len();
-            tracing::error!(%error, effects, "sessions that left the board could not be stored; the engine tries again");
+            tracing::error!(%error, effects, "rows of past sessions or assignments could not be stored; the engine tries again");
             self.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
     }
@@ -116,7 +138,7 @@ impl Outbox {
             self.waiting = store.outbox().await?;
         }
         if !self.waiting.is_empty() {
-            let rows = self.waiting.iter().filter_map(row).collect();
+            let rows = rows(&self.waiting);
             store.finish_outbox(self.waiting.iter().map(|e| e.key.clone()).collect(), rows).await?;
             self.waiting.clear();
         }
@@ -124,19 +146,25 @@ impl Outbox {
     }
 }
 
-/// The row that an effect writes. An effect that cannot be read is dropped, because it would stay in the outbox for ever.
-fn row(effect: &OutboxEffect) -> Option<StoredSession> {
-    let read = match Kind::parse(&effect.key.kind) {
-        Some(Kind::PastSession) => serde_json::from_str(&effect.body).map_err(|e| e.to_string()),
-        None => Err("unknown kind".to_owned()),
-    };
-    match read {
-        Ok(row) => Some(row),
-        Err(error) => {
+/// The rows that effects write. An effect that cannot be read is dropped, because it would stay in the outbox for ever.
+fn rows(effects: &[OutboxEffect]) -> OutboxRows {
+    let mut rows = OutboxRows::default();
+    for effect in effects {
+        let added = match Kind::parse(&effect.key.kind) {
+            Some(Kind::PastSession) => add_to(&mut rows.sessions, &effect.body),
+            Some(Kind::Assignment) => add_to(&mut rows.assignments, &effect.body),
+            None => Err("unknown kind".to_owned()),
+        };
+        if let Err(error) = added {
             tracing::error!(error, key = ?effect.key, "an effect in the outbox cannot be read and is dropped");
-            None
         }
     }
+    rows
+}
+
+fn add_to<T: DeserializeOwned>(rows: &mut Vec<T>, body: &str) -> Result<(), String> {
+    rows.push(serde_json::from_str(body).map_err(|error| error.to_string())?);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -92,6 +92,8 @@ async fn replay(
         for record in &page.records {
             for caused in effects::apply(&mut fleet, &Event::from_record(record)) {
                 // Only effects of the outbox may have been lost with the last daemon.
+                let row = outbox::final_assignment(&caused.effect);
+                outbox.add(row.and_then(|row| outbox::assignment(caused.seq, row)));
                 if let Effect::Forgotten(session) = caused.effect {
                     forgotten.push((caused.seq, session));
                 }

@@ -5,13 +5,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
 
+use flightdeck_core::assignment::Messages;
 use flightdeck_core::log::record::{EventId, Record};
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Counted;
 
 use super::{
-    Appended, Backend, EventLog, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect,
-    OutboxKey, PastSessions, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage,
-    SessionRead, SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, TranscriptBatch, Transcripts,
+    Appended, AssignmentPage, Assignments, AssignmentsWanted, Backend, CompletedSum, EventLog, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect,
+    OutboxKey, OutboxRows, PastSessions, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage,
+    SessionRead, SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
 };
 
 /// What goes wrong at one write.
@@ -307,6 +310,24 @@ impl PastSessions for Faulty {
     }
 }
 
+impl Assignments for Faulty {
+    fn put_assignments(&mut self, rows: &[SessionAssignment]) -> Result<()> {
+        self.write(|this| this.inner.put_assignments(rows))
+    }
+    fn assignments(&mut self, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
+        self.alive()?.assignments(wanted)
+    }
+    fn assignment(&mut self, id: &str) -> Result<Option<SessionAssignment>> {
+        self.alive()?.assignment(id)
+    }
+    fn messages_of(&mut self, id: &str) -> Result<Option<Messages>> {
+        self.alive()?.messages_of(id)
+    }
+    fn completed_sums(&mut self, since: Timestamp) -> Result<Vec<CompletedSum>> {
+        self.alive()?.completed_sums(since)
+    }
+}
+
 impl Outbox for Faulty {
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
         self.write(|this| this.inner.put_outbox(effects))
@@ -314,7 +335,7 @@ impl Outbox for Faulty {
     fn outbox(&mut self) -> Result<Vec<OutboxEffect>> {
         self.alive()?.outbox()
     }
-    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()> {
+    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
         self.write(|this| {
             this.inner.finish_outbox(done, rows)?;
             this.switch.wrote(|| Written::Finished(done.to_vec()));
@@ -335,6 +356,9 @@ impl Transcripts for Faulty {
     }
     fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>> {
         self.alive()?.transcript_sessions(since)
+    }
+    fn usage_between(&mut self, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>> {
+        self.alive()?.usage_between(stretches)
     }
     fn usage_of(&mut self, sessions: &[String]) -> Result<Vec<SessionUsage>> {
         self.alive()?.usage_of(sessions)

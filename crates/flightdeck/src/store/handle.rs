@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use flightdeck_core::assignment::Messages;
 use flightdeck_core::log::record::Record;
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Counted;
 use tokio::sync::oneshot;
 use tokio::time::{Duration, Instant};
 
+use super::assignments::*;
 use super::log::*;
 use super::outbox::*;
 use super::sessions::*;
@@ -93,7 +97,7 @@ impl Store {
         self.ask(Command::Outbox).await
     }
 
-    pub async fn finish_outbox(&self, done: Vec<OutboxKey>, rows: Vec<StoredSession>) -> Result<()> {
+    pub async fn finish_outbox(&self, done: Vec<OutboxKey>, rows: OutboxRows) -> Result<()> {
         self.ask(|reply| Command::FinishOutbox { done, rows, reply }).await
     }
 }
@@ -112,6 +116,34 @@ impl Store {
     pub async fn stored_session(&self, id: &str) -> Result<Option<StoredSession>> {
         let id = id.to_owned();
         self.ask(|reply| Command::StoredSession { id, reply }).await
+    }
+}
+
+impl Store {
+    pub async fn put_assignments(&self, rows: Vec<SessionAssignment>) -> Result<()> {
+        self.ask(|reply| Command::PutAssignments { rows, reply }).await
+    }
+
+    /// The newest first, without their messages, at most [`PAGE_ITEMS_MAX`] at a time.
+    pub async fn assignments(&self, wanted: AssignmentsWanted) -> Result<AssignmentPage> {
+        let wanted = AssignmentsWanted { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
+        self.ask(|reply| Command::Assignments { wanted, reply }).await
+    }
+
+    /// Without its messages.
+    pub async fn assignment(&self, id: &str) -> Result<Option<SessionAssignment>> {
+        let id = id.to_owned();
+        self.ask(|reply| Command::Assignment { id, reply }).await
+    }
+
+    /// `None` if there is no such assignment.
+    pub async fn messages_of(&self, id: &str) -> Result<Option<Messages>> {
+        let id = id.to_owned();
+        self.ask(|reply| Command::MessagesOf { id, reply }).await
+    }
+
+    pub async fn completed_sums(&self, since: Timestamp) -> Result<Vec<CompletedSum>> {
+        self.ask(|reply| Command::CompletedSums { since, reply }).await
     }
 }
 
@@ -147,6 +179,11 @@ impl Store {
     /// Sessions with a message since then, in the order they started.
     pub async fn transcript_sessions(&self, since: Timestamp) -> Result<Vec<SessionRead>> {
         self.ask(|reply| Command::TranscriptSessions { since, reply }).await
+    }
+
+    /// The messages of each stretch; `None` if no transcript of its session was read.
+    pub async fn usage_between(&self, stretches: Vec<Stretch>) -> Result<Vec<Option<Vec<Counted>>>> {
+        self.ask(|reply| Command::UsageBetween { stretches, reply }).await
     }
 
     /// Every message of these sessions. Ask for a few at a time: events wait meanwhile.

@@ -5,17 +5,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flightdeck_core::assignment::Messages;
 use flightdeck_core::log::record::Record;
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Counted;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::oneshot;
 
 use super::{
-    Appended, Backend, EventPage, EventsNamed, EventsOf, FileRead, Oldest, OutboxEffect, OutboxKey, Result,
+    Appended, AssignmentPage, AssignmentsWanted, Backend, CompletedSum, EventPage, EventsNamed, EventsOf, FileRead, Oldest, OutboxEffect, OutboxKey, OutboxRows, Result,
     RetainReport, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead,
-    SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
+    SessionUsage, Snapshot, StoreError, StoredSession, Stretch, TranscriptBatch,
 };
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
@@ -44,11 +47,17 @@ pub(super) enum Command {
     StoredSession { id: String, reply: Reply<Option<StoredSession>> },
     PutOutbox { effects: Vec<OutboxEffect>, reply: Reply<()> },
     Outbox(Reply<Vec<OutboxEffect>>),
-    FinishOutbox { done: Vec<OutboxKey>, rows: Vec<StoredSession>, reply: Reply<()> },
+    FinishOutbox { done: Vec<OutboxKey>, rows: OutboxRows, reply: Reply<()> },
+    PutAssignments { rows: Vec<SessionAssignment>, reply: Reply<()> },
+    Assignments { wanted: AssignmentsWanted, reply: Reply<AssignmentPage> },
+    Assignment { id: String, reply: Reply<Option<SessionAssignment>> },
+    MessagesOf { id: String, reply: Reply<Option<Messages>> },
+    CompletedSums { since: Timestamp, reply: Reply<Vec<CompletedSum>> },
     PutTranscripts { batches: Vec<TranscriptBatch>, reply: Reply<()> },
     TranscriptFiles(Reply<Vec<FileRead>>),
     Transcript { session_id: String, reply: Reply<Option<TranscriptBatch>> },
     TranscriptSessions { since: Timestamp, reply: Reply<Vec<SessionRead>> },
+    UsageBetween { stretches: Vec<Stretch>, reply: Reply<Vec<Option<Vec<Counted>>>> },
     UsageOf { sessions: Vec<String>, reply: Reply<Vec<SessionUsage>> },
     Retain { now: Timestamp, policy: RetentionPolicy, reply: Reply<RetainReport> },
     Close(Reply<()>),
@@ -190,10 +199,16 @@ impl Worker {
             Command::PutOutbox { effects, reply } => answer(reply, db.put_outbox(&effects)),
             Command::Outbox(reply) => answer(reply, db.outbox()),
             Command::FinishOutbox { done, rows, reply } => answer(reply, db.finish_outbox(&done, &rows)),
+            Command::PutAssignments { rows, reply } => answer(reply, db.put_assignments(&rows)),
+            Command::Assignments { wanted, reply } => answer(reply, db.assignments(&wanted)),
+            Command::Assignment { id, reply } => answer(reply, db.assignment(&id)),
+            Command::MessagesOf { id, reply } => answer(reply, db.messages_of(&id)),
+            Command::CompletedSums { since, reply } => answer(reply, db.completed_sums(since)),
             Command::PutTranscripts { batches, reply } => answer(reply, db.put_transcripts(&batches)),
             Command::TranscriptFiles(reply) => answer(reply, db.transcript_files()),
             Command::Transcript { session_id, reply } => answer(reply, db.transcript(&session_id)),
             Command::TranscriptSessions { since, reply } => answer(reply, db.transcript_sessions(since)),
+            Command::UsageBetween { stretches, reply } => answer(reply, db.usage_between(&stretches)),
             Command::UsageOf { sessions, reply } => answer(reply, db.usage_of(&sessions)),
             Command::Retain { now, policy, reply } => self.begin_retention(now, policy, reply),
             // Handled by `run`, which must drop the database first.

@@ -196,6 +196,9 @@ impl InProcessDaemon {
     pub(crate) fn board(&self) -> Value {
         serde_json::from_slice(&self.block_on(self.engine.board()).unwrap()).unwrap()
     }
+    pub(crate) fn store(&self) -> Store {
+        self.app.store.clone()
+    }
     pub(crate) fn stop(&self) {
         self.block_on(self.engine.stop());
     }

@@ -10,6 +10,7 @@
 )]
 
 mod asks;
+mod assignments;
 mod board;
 mod cli;
 mod corpus;

@@ -95,7 +95,8 @@ fn without_field(text: &str, field: &str) -> String {
     })
 }
 
-/// The answer without what this version adds: the intent of the last message, and its digit in the rank of idle cards.
+/// The answer without what this version adds: the assignment, the intent of the last message, and its digit in the rank of idle
+/// cards.
 fn as_0_1_0(answer: &str) -> String {
     let mut value = serde_json::from_str(answer).unwrap();
     forget_intents(&mut value);
@@ -107,6 +108,9 @@ fn forget_intents(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(forget_intents),
         Value::Object(fields) => {
             fields.shift_remove("intent");
+            if let Some(assignment) = fields.get_mut("assignment") {
+                *assignment = Value::Null;
+            }
             if fields.get("agent_state").is_some_and(|state| state["state"] == "idle") {
                 let ranks = fields["rank"].as_object_mut().unwrap();
                 ranks

@@ -19,6 +19,9 @@ impl Sentence {
         self.signs.has(Sign::Done)
             || (self.signs.has(Sign::Past) && !self.signs.has(Sign::NoResult))
             || (self.signs.has(Sign::State) && !self.signs.has(Sign::Explains))
+            || (self.signs.has(Sign::Participle)
+                && !self.signs.has(Sign::WholeSentence)
+                && !self.signs.has(Sign::Explains))
     }
 
     /// Whether a person is asked, beyond a question that the text may answer itself.

@@ -24,6 +24,10 @@ pub(super) enum Sign {
     NoResult,
     /// A state of the work, which often reports what was done: "the page is updated".
     State,
+    /// A past participle without its verb, as in a list of results: "docs updated, tests added".
+    Participle,
+    /// Begins like a whole sentence, so a participle in it may be its verb: "the user changed".
+    WholeSentence,
     /// Describes how something works, or what was at another time, so a state in it is no result.
     Explains,
     /// Asks for feedback: an end after finished work, a question after a plan.
@@ -127,7 +131,7 @@ const SIGNS: &[(Sign, &str)] = &[
     ),
     (
         SoftClose,
-        r"\blet me know if\b|\bjust (?:let me know|ask|tell me|say)\b|\bfeel free\b|\b(?:happy|glad) to\b|\b(?:don't|do not) hesitate\b|\bsay the word\b|^i can (?:also|go)\b|\bi can also\b|\byou're welcome\b|\breach out\b|\b(?:ping me|shout|holler|drop me a line)\b|^if you(?:'d| would) (?:like|prefer|rather)\b|^if you (?:want|prefer|need|have any)\b|\bhere if you need\b",
+        r"\blet me know if\b|\bjust (?:let me know|ask|tell me|say)\b|\bfeel free\b|\b(?:tell|ping) me if (?:anything|something)\b|\b(?:happy|glad) to\b|\b(?:don't|do not) hesitate\b|\bsay the word\b|^i can (?:also|go)\b|\bi can also\b|\byou're welcome\b|\breach out\b|\b(?:ping me|shout|holler|drop me a line)\b|^if you(?:'d| would) (?:like|prefer|rather)\b|^if you (?:want|prefer|need|have any)\b|\bhere if you need\b",
     ),
     (
         SoftClose,
@@ -245,12 +249,52 @@ const SIGNS: &[(Sign, &str)] = &[
         r"^(?:\w+ ){1,3}(?:fixed|done|resolved|reverted|completed|pushed|merged|deployed|updated|added|removed|renamed)[.!]?$",
     ),
     (
+        Participle,
+        concat!(
+            "^(?:[^ ,.:;?!]+ ){1,5}",
+            did!(),
+            r"\b(?:[.,;:!)]|$| (?:and|as|at|by|for|from|in|into|on|onto|to|with|without)\b)|^(?:[^ ,.:;?!]+ ){1,3}(?:refreshed|regenerated|rebased|bumped|dropped|swapped|shipped|tagged|adapted|covered|touched|silenced|archived)(?:[.,;:!)]|$| )"
+        ),
+    ),
+    (
+        WholeSentence,
+        r"^(?:the|a|an|it|he|she|they|we|you|i|this|that|these|those|there|your|my|our|its|their|each|every|any|no|some|what|which|who|users?|people|in|at|on|for|with|from|by|as|then|so|but|and|or|not|only|nothing)\b|\b(?:has|have|had|will|would|can|could|may|must) \w+",
+    ),
+    (
+        State,
+        r"\b(?:it's|is|are|was|were|has been|have been) (?:now |all |both |fully )?(?:replaced|rebased|regenerated|refreshed|rewritten|adapted|swapped|covered|archived|plugged|sealed|solved|sorted|settled|shipped|reverted|rolled (?:back|out)|tagged|wired up|cleaned up)\b|\beverything\b[^.?!,;]* is in\b",
+    ),
+    (
+        State,
+        r"\b(?:cut|cuts|shrank|shrunk|shrinks|sped up|slimmed|brought|brings|halved|trimmed)\b[^?]*\b(?:from|to|by)\b[^?]*\d|^[^?]*\bnow[.!]?$|\d[^?,;]* (?:instead of|down from|up from) [^?]*\d|\bdown to \d",
+    ),
+    (
+        State,
+        r"^\d[\d,.]* (?:tests?|specs?|checks?|cases|assertions)\b[^?]*\b(?:0|no|zero) (?:failures?|failed|errors?|regressions?)\b|\b(?:reports?|shows?|found|finds?) no (?:problems|issues|regressions|warnings)\b|\bwithout (?:conflicts|problems|issues|a hitch)\b|\b(?:came|comes|come) back (?:clean|green)\b|\b(?:is|are|stays?|stayed) (?:flat|happy)\b",
+    ),
+    (
+        Done,
+        r"\b(?:went|ran) through\b|\b(?:takes|took) care of (?:it|that|this)\b|\b(?:does|did) the trick\b|\bthat (?:did|fixes|fixed|solves|solved) it\b|^(?:sorted|solved|shipped|nailed it)\b|^got (?:it|that|this|them|everything|both|all)\b[^?]*\b(?:working|running|passing|compiling|building)\b",
+    ),
+    (
+        Done,
+        r"^here(?:'s| is| are) (?:the|your) (?:final|finished|updated|complete|fixed|revised|corrected|working)\b",
+    ),
+    (
+        NextStep,
+        r"^(?:carrying on|digging (?:in|into|deeper)|going on with|[a-z]+ing (?:that|this|it|them|those) now|picking up (?:with|where)|turning to|heading (?:to|into)|onto)\b",
+    ),
+    (
+        PartlyDone,
+        r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|more|some|a few|several) (?:more |others? )?(?:to go|left to|remain)\b",
+    ),
+    (
         Explains,
         r"^(?:when|whenever|once|if|after|before|while|because|since|as soon as|as long as|an? |each time|every time|until|why|how)\b|\b(?:yesterday|today|last (?:week|month|year)|by default|by mistake|at (?:login|logout|runtime|start|startup|build time)|before (?:the|it)|means? that|(?:since|in) (?:version|january|february|march|april|may|june|july|august|september|october|november|december|v?[0-9]+\.[0-9]|20[0-9][0-9])|isn't needed|as an? static|usually|always|never|picks it)\b|\b(?:added|removed|changed|introduced|released|updated) (?:in|by|at|since)\b|\bdeclared\b|\bcreated (?:at|by|when|and)\b",
     ),
     (
         NoResult,
-        r"\b(?:analy[sz]ed|asked|based|believed|compared|considered|described|discovered|checked|examined|expected|explained|explored|figured|followed|guessed|happened|hoped|identified|inspected|intended|interrupted|introduced in|investigated|launched|learned|limited|listed|located|looked|missed|needed|noticed|observed|opened|planned|prepared|preferred|queued|reached|reali[sz]ed|recommended|related|reproduced|researched|reviewed|scanned|scheduled|searched|skipped|spawned|started|stopped|suggested|suspected|traced|tried|triggered|waited|wanted|wondered)\b|\bto be \w+ed\b|\bstill\b",
+        r"\b(?:analy[sz]ed|asked|based|believed|compared|considered|described|discovered|checked|examined|expected|explained|explored|figured|followed|guessed|happened|hoped|identified|inspected|intended|interrupted|introduced in|investigated|launched|learned|limited|listed|located|looked|missed|need|needed|noticed|observed|opened|planned|prepared|preferred|queued|reached|reali[sz]ed|recommended|related|reproduced|researched|reviewed|scanned|scheduled|searched|skipped|spawned|started|stopped|suggested|suspected|traced|tried|triggered|waited|wanted|wondered)\b|\bto be \w+ed\b|\bstill\b",
     ),
     (
         PartlyDone,

@@ -1,5 +1,6 @@
 //! What each hook does to a session, a row a test. `docs/events.md` tells the same as a table.
 
+mod assignments;
 mod away;
 mod card;
 mod intent;
@@ -7,6 +8,7 @@ mod life;
 mod order;
 mod processes;
 mod queue;
+mod seats;
 mod subagents;
 mod tools;
 mod turns;

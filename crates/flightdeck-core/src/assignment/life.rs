@@ -1,0 +1,216 @@
+//! One assignment from its opening to its completion: its state, its messages, and how long it worked and waited.
+
+use serde::{Deserialize, Serialize};
+
+use super::intent::{DetectedIntent, Intent};
+use super::message::{Message, Messages};
+use super::reason::AwaitReason;
+use super::transition::{Actor, Outcome, Refused, State, force, transition};
+use crate::ids::AssignmentId;
+use crate::limits::ASSIGNMENT_TITLE_CHARS_MAX;
+use crate::text::one_line;
+use crate::time::{Millis, Timestamp};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Assignment {
+    pub id: AssignmentId,
+    pub state: State,
+    /// Why it waits for the person; `None` in every other state.
+    pub reason: Option<AwaitReason>,
+    /// How it was completed.
+    pub outcome: Option<Outcome>,
+    /// Work was seen without its prompt.
+    pub inferred: bool,
+    /// The prompt on one line. Empty if it was inferred and no prompt followed in that turn.
+    pub title: String,
+    pub opened_at: Timestamp,
+    pub completed_at: Option<Timestamp>,
+    /// When it last began to work, to wait, or was completed.
+    pub since: Timestamp,
+    /// Prompts of the person, the command included.
+    pub turns: u32,
+    /// Without the time since `since`.
+    pub worked: Millis,
+    /// The time it waited for the person, without the time since `since`.
+    pub waited: Millis,
+    /// What the last message of a turn wanted.
+    pub last_intent: Option<DetectedIntent>,
+    pub messages: Messages,
+}
+
+/// How an assignment begins.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Derived from the opening event, so that a replay gives the same id.
+    pub id: AssignmentId,
+    pub seq: u64,
+    pub at: Timestamp,
+    /// `None` if only work was seen.
+    pub prompt: Option<String>,
+}
+
+impl Assignment {
+    pub fn open(opening: Opening) -> Self {
+        let Opening { id, seq, at, prompt } = opening;
+        let mut assignment = Self {
+            id,
+            state: State::Idle,
+            reason: None,
+            outcome: None,
+            inferred: prompt.is_none(),
+            title: String::new(),
+            opened_at: at,
+            completed_at: None,
+            since: at,
+            turns: 1,
+            worked: Millis(0),
+            waited: Millis(0),
+            last_intent: None,
+            messages: Messages::default(),
+        };
+        // An idle assignment accepts every command.
+        let _ = assignment.step(Actor::User, Intent::Command, at);
+        if let Some(prompt) = prompt {
+            assignment.set_title(&prompt);
+            assignment.messages.push(Message::certain(seq, at, Actor::User, Intent::Command, prompt));
+        }
+        assignment
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.state != State::Complete
+    }
+
+    pub fn set_title(&mut self, prompt: &str) {
+        self.title = one_line(prompt, ASSIGNMENT_TITLE_CHARS_MAX);
+    }
+
+    /// One step of the table. A refused step changes nothing.
+    pub fn step(&mut self, actor: Actor, intent: Intent, at: Timestamp) -> Result<(), Refused> {
+        let to = transition(self.state, actor, intent)?;
+        self.enter(to, at);
+        if to == State::Complete {
+            self.outcome = Some(Outcome::Completed);
+        }
+        Ok(())
+    }
+
+    /// The agent asks. If it waits already, only the reason changes.
+    pub fn await_input(&mut self, reason: AwaitReason, at: Timestamp) -> Result<(), Refused> {
+        if self.state != State::AwaitingInput {
+            self.step(Actor::Agent, Intent::Question, at)?;
+        }
+        self.reason = Some(reason);
+        Ok(())
+    }
+
+    /// The session ended. Returns whether that completed the assignment.
+    pub fn end(&mut self, outcome: Outcome, at: Timestamp) -> bool {
+        let Some((to, outcome)) = force(self.state, outcome) else { return false };
+        self.enter(to, at);
+        self.outcome = Some(outcome);
+        true
+    }
+
+    /// The command itself arrived after the work that it caused.
+    pub fn begin_earlier(&mut self, at: Timestamp) {
+        self.inferred = false;
+        if at < self.opened_at && self.since == self.opened_at {
+            (self.opened_at, self.since) = (at, at);
+        }
+    }
+
+    fn enter(&mut self, to: State, at: Timestamp) {
+        // Hooks overtake each other by a moment; time never runs backwards.
+        let at = at.max(self.since);
+        let kind = |state: State| (state == State::AwaitingInput, state == State::Complete);
+        if kind(self.state) != kind(to) {
+            *self.running() = self.running_at(at);
+            self.since = at;
+        }
+        if to != State::AwaitingInput {
+            self.reason = None;
+        }
+        if to == State::Complete {
+            self.completed_at = Some(at);
+        }
+        self.state = to;
+    }
+
+    /// The sum that grows in this state.
+    fn running(&mut self) -> &mut Millis {
+        if self.state == State::AwaitingInput { &mut self.waited } else { &mut self.worked }
+    }
+
+    fn running_at(&self, now: Timestamp) -> Millis {
+        let sum = if self.state == State::AwaitingInput { self.waited } else { self.worked };
+        Millis(sum.0 + (now - self.since).0.max(0))
+    }
+
+    /// How long the agent worked, up to now.
+    pub fn worked_until(&self, now: Timestamp) -> Millis {
+        match self.state {
+            State::AwaitingInput | State::Complete => self.worked,
+            _ => self.running_at(now),
+        }
+    }
+
+    /// How long the agent waited for the person, up to now.
+    pub fn waited_until(&self, now: Timestamp) -> Millis {
+        if self.state == State::AwaitingInput { self.running_at(now) } else { self.waited }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_millis(second * 1000)
+    }
+
+    fn opened() -> Assignment {
+        Assignment::open(Opening { id: "a-1".into(), seq: 1, at: at(10), prompt: Some("fix\n it".into()) })
+    }
+
+    #[test]
+    fn work_and_waits_are_counted_apart() {
+        let mut a = opened();
+        assert_eq!((a.state, a.title.as_str(), a.turns), (State::Commanded, "fix it", 1));
+        a.step(Actor::Agent, Intent::Progress, at(12)).unwrap();
+        a.await_input(AwaitReason::Permission, at(15)).unwrap();
+        assert_eq!((a.waited_until(at(20)), a.worked_until(at(20))), (Millis(5000), Millis(5000)));
+        a.await_input(AwaitReason::Interrupted, at(21)).unwrap();
+        assert_eq!((a.reason, a.since), (Some(AwaitReason::Interrupted), at(15)));
+        a.step(Actor::User, Intent::Answer, at(25)).unwrap();
+        a.step(Actor::Agent, Intent::Completion, at(26)).unwrap();
+        assert_eq!((a.worked, a.waited, a.reason), (Millis(6000), Millis(10_000), None));
+        assert_eq!((a.completed_at, a.outcome), (Some(at(26)), Some(Outcome::Completed)));
+        assert_eq!(a.worked_until(at(99)), Millis(6000));
+    }
+
+    #[test]
+    fn a_refused_step_changes_nothing() {
+        let mut a = opened();
+        a.await_input(AwaitReason::Asked, at(11)).unwrap();
+        let before = a.clone();
+        assert_eq!(a.step(Actor::Agent, Intent::Progress, at(12)), Err(Refused::AwaitsAnswer));
+        assert_eq!(a.step(Actor::User, Intent::Command, at(12)), Err(Refused::AlreadyOpen));
+        assert_eq!(a, before);
+    }
+
+    #[test]
+    fn an_end_completes_it_once() {
+        let mut a = opened();
+        assert!(a.end(Outcome::Died, at(12)));
+        assert!(!a.end(Outcome::Ended, at(13)));
+        assert_eq!((a.outcome, a.completed_at, a.worked), (Some(Outcome::Died), Some(at(12)), Millis(2000)));
+    }
+
+    #[test]
+    fn an_earlier_clock_takes_nothing_back() {
+        let mut a = opened();
+        a.await_input(AwaitReason::Plan, at(5)).unwrap();
+        assert_eq!((a.since, a.worked), (at(10), Millis(0)));
+    }
+}
