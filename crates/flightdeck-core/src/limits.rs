@@ -129,3 +129,9 @@ pub const INTENT_OPENING_LINES_MAX: usize = 2;
 pub const ASKS_LABEL_CHARS_MAX: usize = 100;
 /// Longest line shown as the evidence of an intent.
 pub const INTENT_LINE_CHARS_MAX: usize = 200;
+/// A note that could not be sent for this long is no news any more: the person finds the session on the board.
+pub const NOTE_LIVES: Millis = Millis::minutes(10);
+/// A state must hold this long before a note about it arises, unless configured: a wake-up can follow a Stop within 100 ms.
+pub const NOTE_SETTLE: Millis = Millis::seconds(1);
+/// The shortest time between two notes about one session, unless configured.
+pub const NOTE_AGAIN_AFTER: Millis = Millis::seconds(30);

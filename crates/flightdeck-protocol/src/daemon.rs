@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::hooks::HookStatus;
+use crate::notify::NotifyTargetStatus;
 
 /// Whether a daemon answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +61,9 @@ pub struct DaemonStatus {
     pub store_bytes: u64,
     pub history: Indexing,
     pub hooks: HookStatus,
+    /// The targets of notifications; empty if there are none.
+    #[serde(default)]
+    pub notify: Vec<NotifyTargetStatus>,
 }
 
 /// The counters of the daemon, as Prometheus text.

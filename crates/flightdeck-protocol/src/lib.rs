@@ -12,6 +12,7 @@ mod error;
 pub mod fleet;
 pub mod frame;
 pub mod hooks;
+pub mod notify;
 pub mod openapi;
 pub mod policy;
 pub mod sessions;

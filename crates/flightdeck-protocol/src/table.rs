@@ -115,6 +115,21 @@ macro_rules! endpoints {
                 socket "focus", example {"session_id": "a1b2"};
                 http post "/api/sessions/{id}/focus" [202 "In front", 404 "No such session", 409 "Not now"];
             }
+            TestNotify -> NotifyTests, "Send a test to every target of notifications, or to target" {
+                socket "notify.test", example {"target": "desktop"};
+            }
+            AnswerByKey -> ResolutionCard, "Answer an ask with the key of a notification's button: the key is enough, no \
+                token is needed, and it works once" {
+                http post "/api/notify/answer/{key}" [
+                    200 "Resolution",
+                    404 "No such key: it was used, or its ask is over",
+                    409 "Already decided, or only the terminal can answer",
+                ];
+            }
+            ReportVisibility -> VisibilityNoted, "A page says whether the person sees it, and which sessions it shows (all, \
+                unless sessions are given): no notification is sent about those" {
+                http post "/api/notify/visible" [200 "Noted; wanted: whether to report again", 400 "Not understood"];
+            }
             GetFleet -> FleetOverview, "How many sessions are where, and the rate limits of the subscription where known" {
                 socket "fleet", example {};
                 http get "/api/fleet" [200 "Overview"];

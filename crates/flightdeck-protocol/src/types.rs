@@ -13,6 +13,7 @@ pub use crate::changes::*;
 pub use crate::daemon::*;
 pub use crate::fleet::*;
 pub use crate::hooks::*;
+pub use crate::notify::*;
 pub use crate::policy::*;
 pub use crate::sessions::*;
 pub use crate::terminal::*;

@@ -11,6 +11,7 @@ use flightdeck_core::time::Millis;
 use flightdeck_core::usage::price::{DollarsPerMillion, PriceError, PriceTable};
 use serde::Deserialize;
 
+use crate::notify::settings::NotifySettings;
 use crate::settings::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT};
 use crate::store::RetentionPolicy;
 use crate::terminal::focus::FocusCommand;
@@ -44,6 +45,8 @@ pub struct Config {
     pub prices: BTreeMap<String, DollarsPerMillion>,
     /// Rules that answer permission requests automatically.
     pub policy: Policy,
+    /// Where notifications go, and about what.
+    pub notify: NotifySettings,
 }
 
 /// The hook waits no longer than this. After that its end would look like a refusal in the terminal.
@@ -113,6 +116,16 @@ impl Config {
         Ok(variable.or_else(|| some(&file?)).or_else(|| some(self.token.as_deref()?)))
     }
 
+    /// The names that the gate accepts: `hosts`, and the host of `public_url`.
+    pub fn host_names(&self) -> Vec<String> {
+        let public = self.notify.public_url.as_ref().map(|url| url.host_header().to_ascii_lowercase());
+        // A trailing colon means a name without a port.
+        let has_port =
+            |host: &str| host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let public = public.map(|host| if has_port(&host) { host } else { format!("{host}:") });
+        self.hosts.iter().cloned().chain(public).collect()
+    }
+
     pub fn default_port(&self) -> u16 {
         self.port.unwrap_or(DEFAULT_PORT)
     }
@@ -137,6 +150,7 @@ impl Config {
             tool_failure_needs_you: self.tool_failure == ToolFailure::NeedsYou,
             done_keeps: self.done_minutes.map_or(defaults.done_keeps, |m| Millis::minutes(i64::from(m))),
             host,
+            notify: self.notify.rules(),
         }
     }
 

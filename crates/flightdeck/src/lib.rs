@@ -12,6 +12,7 @@ pub mod frame;
 pub mod health;
 pub mod ingest;
 mod log;
+pub mod notify;
 pub mod process;
 mod program;
 pub mod settings;

@@ -47,7 +47,9 @@ impl Fleet {
             effects.push(Effect::Discovered(id.clone()));
         }
         self.replace_predecessor(id, event, &mut effects);
+        let wanted = self.wanted_note(id);
         self.apply_to_session(id, event, &mut effects);
+        self.watch_note(id, wanted, event.received_at);
         self.note_hook_while_away(id, event);
         effects.push(Effect::Changed(id.into()));
         effects

@@ -4,6 +4,7 @@ use super::processes::Occupant;
 use crate::approval::card::AskCard;
 use crate::ids::SessionId;
 use crate::log::subject::Subject;
+use crate::notify::Note;
 use crate::session::Session;
 
 /// One thing to do after an event or a timer was applied.
@@ -24,4 +25,6 @@ pub enum Effect {
     AskClosed(Box<AskCard>),
     /// The session left the board. This is its final state; it must reach the store.
     Forgotten(Box<Session>),
+    /// The person wants to know about this. It must not be lost, and must not be sent twice.
+    Notify(Note),
 }

@@ -6,6 +6,7 @@ mod effects;
 mod forget;
 mod hook_presence;
 mod lookups;
+mod notes;
 mod past;
 mod processes;
 mod replace;

@@ -29,6 +29,15 @@ impl Fleet {
     }
 
     fn run(&mut self, due: Timestamp, id: &SessionId, timer: Timer, effects: &mut Vec<Effect>) {
+        if timer == Timer::Note {
+            return self.note_settled(id, due, effects);
+        }
+        let wanted = self.wanted_note(id);
+        self.run_on_session(due, id, timer, effects);
+        self.watch_note(id, wanted, due);
+    }
+
+    fn run_on_session(&mut self, due: Timestamp, id: &SessionId, timer: Timer, effects: &mut Vec<Effect>) {
         let Some(session) = own(&mut self.sessions, id) else { return };
         match timer {
             Timer::Settle | Timer::AfterStop => {
@@ -71,7 +80,7 @@ impl Fleet {
                 effects.push(Effect::Completed(id.clone()));
             }
             Timer::Forget if has_been_over(session, due, self.rules.done_keeps) => self.forget(id, effects),
-            Timer::Complete | Timer::Forget => {}
+            Timer::Complete | Timer::Forget | Timer::Note => {}
             Timer::AskLeaves => {
                 if session.all_asks_leave(due) {
                     effects.push(Effect::Changed(id.into()));

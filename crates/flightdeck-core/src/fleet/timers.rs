@@ -27,6 +27,8 @@ pub(super) enum Timer {
     AskLeaves,
     /// The provider may have dropped a session's cached prompt.
     CacheCold,
+    /// The state that a session entered has settled: a note may arise. After the timers that may still change the state.
+    Note,
 }
 
 /// Timers ordered by due time. Setting the same timer twice for the same time gives one timer.

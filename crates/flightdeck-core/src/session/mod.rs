@@ -15,6 +15,7 @@ mod failure;
 mod growth;
 pub mod ledger;
 mod main_agent;
+mod note_kind;
 mod process;
 mod processes;
 mod registry;

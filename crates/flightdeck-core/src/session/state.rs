@@ -18,6 +18,7 @@ use crate::approval::ask::{Ask, PastAsk};
 use crate::ids::{AgentId, SessionId};
 use crate::log::event::{Background, Event};
 use crate::log::todo::Todo;
+use crate::notify::NoteMark;
 use crate::project::Project;
 use crate::rules::Rule;
 use crate::time::Timestamp;
@@ -84,6 +85,9 @@ pub struct Session {
     /// The newest status line of the client.
     #[serde(default)]
     pub status_line: Option<StatusLine>,
+    /// What the fold remembers about notes to the person.
+    #[serde(default, skip_serializing_if = "NoteMark::is_empty")]
+    pub note: NoteMark,
     /// The other live processes that hold this session. The fields above are of the process that the card shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<Process>,
@@ -142,6 +146,7 @@ impl Session {
             enrichment: None,
             cache_is_cold: false,
             status_line: None,
+            note: NoteMark::default(),
             beside: Vec::new(),
             past_processes: VecDeque::new(),
         }

@@ -6,6 +6,7 @@ mod corpus;
 mod enriched;
 mod intents;
 mod no_false_alarm;
+mod notes;
 mod process_properties;
 mod properties;
 mod registry;

@@ -1,6 +1,6 @@
 //! Applies a script of events to a fleet and writes down what a person would read on the card.
 
-use flightdeck_core::fleet::Fleet;
+use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
 use flightdeck_core::log::record::{EventId, Record};
@@ -15,13 +15,19 @@ pub(crate) const NOON: i64 = 1_794_744_000_000;
 /// A line is `<seconds>[@<fired seconds>] <Event> key=value …`; `~` stands for a space in a value, `{…}` and `[…]` are
 /// JSON. Without `@` the event fired when it arrived; `@-` brings no clock of its own. The session is `s` unless `session_id=` says otherwise.
 pub(crate) fn tell(fleet: &mut Fleet, script: &str) {
+    tell_for_effects(fleet, script);
+}
+
+/// The same, and returns the effects.
+pub(crate) fn tell_for_effects(fleet: &mut Fleet, script: &str) -> Vec<Effect> {
+    let mut effects = Vec::new();
     for (n, line) in script.lines().map(str::trim).filter(|l| !l.is_empty()).enumerate() {
         let mut words = line.split_whitespace();
         let clock = words.next().unwrap();
         let (received, fired) = clock.split_once('@').unwrap_or((clock, clock));
         let name = words.next().unwrap();
         if name == "tick" {
-            fleet.tick(at(received));
+            effects.extend(fleet.tick(at(received)));
             continue;
         }
         let mut payload =
@@ -47,8 +53,15 @@ pub(crate) fn tell(fleet: &mut Fleet, script: &str) {
             target.insert(key.into(), value);
         }
         let seq = fleet.last_seq().max(n as u64) + 1;
-        fleet.apply(&Event::from_record(&record(payload, env, seq, at(received), fleet.now())));
+        effects.extend(fleet.apply(&Event::from_record(&record(
+            payload,
+            env,
+            seq,
+            at(received),
+            fleet.now(),
+        ))));
     }
+    effects
 }
 
 pub(crate) fn at(seconds: &str) -> Timestamp {

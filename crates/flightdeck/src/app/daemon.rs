@@ -59,6 +59,7 @@ impl Handle<GetStatus> for App {
             store_bytes: self.store.size_bytes().await.unwrap_or(0),
             history: self.history.progress(),
             hooks: self.hook_status().await,
+            notify: self.notifier.status(),
         };
         Ok(status.into())
     }

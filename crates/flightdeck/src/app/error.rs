@@ -14,6 +14,9 @@ use crate::terminal::Refused;
 pub enum AppError {
     #[error("there is no session {0}")]
     NoSession(SessionId),
+    /// The key of a button was used, or was never issued.
+    #[error("this button was used already, or its request is over")]
+    NoSuchKey,
     /// The arguments do not fit the request.
     #[error("{0}")]
     Invalid(String),
@@ -78,7 +81,7 @@ from_causes!(Stopped, StoreError, NotStored, serde_json::Error);
 impl AppError {
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NoSession(_) => ErrorCode::NotFound,
+            Self::NoSession(_) | Self::NoSuchKey => ErrorCode::NotFound,
             Self::Invalid(_) => ErrorCode::ValidationError,
             Self::Refused(_) => ErrorCode::Refused,
             Self::Ask(error) => error.code(),

@@ -8,6 +8,7 @@ mod fleet;
 pub mod holds;
 pub mod hook_watch;
 mod hooks;
+mod notify;
 mod policy;
 pub mod registration;
 mod sessions;
@@ -34,6 +35,7 @@ use crate::clock;
 pub use crate::engine::changes::Subscription;
 use crate::engine::{EngineHandle, Stopped};
 use crate::health::Health;
+use crate::notify::Notifier;
 use crate::store::Store;
 use crate::terminal::Terminals;
 use crate::transcripts::history::History;
@@ -56,6 +58,7 @@ pub struct App {
     /// As it was read at the start.
     pub policy: Arc<Policy>,
     pub terminals: Arc<Terminals>,
+    pub notifier: Arc<Notifier>,
 }
 
 /// A use case: what a request does and what it is answered with.

@@ -10,6 +10,7 @@ mod line;
 mod lookup;
 mod ls;
 mod next;
+mod notify;
 mod out;
 mod policy;
 mod replay;
@@ -73,6 +74,8 @@ enum Command {
     Focus(terminal::FocusArgs),
     /// Press Esc in a session's tmux pane, or end its Claude Code
     Interrupt(terminal::InterruptArgs),
+    /// Test the targets of notifications
+    Notify(notify::NotifyArgs),
     /// Show the daemon's health and counts
     Status(status::StatusArgs),
     /// Show tokens and cost by day, project, model and session
@@ -158,6 +161,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Send(args) => terminal::send(&args, &paths, out),
         Command::Focus(args) => terminal::focus(&args, &paths, out),
         Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),
+        Command::Notify(args) => notify::run(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),

@@ -5,6 +5,7 @@ use std::io::Write;
 use flightdeck_core::usage::totals::Indexing;
 use flightdeck_protocol::daemon::{DaemonStatus, GetStatus, HealthStatus};
 use flightdeck_protocol::hooks::HookStatus;
+use flightdeck_protocol::notify::NotifyTargetStatus;
 
 use super::{draw, out::Out};
 use crate::client::Client;
@@ -53,6 +54,7 @@ fn print(status: &DaemonStatus, out: &mut Out) -> anyhow::Result<()> {
     writeln!(out, "events    {} in {megabytes:.1} MB, {last}", hooks.events_total)?;
     print_hooks(hooks, out)?;
     print_history(&status.history, out)?;
+    print_notify(&status.notify, out)?;
     if hooks.spool.files > 0 {
         writeln!(out, "spool     {} waiting", draw::count(hooks.spool.files as u64, "event"))?;
     }
@@ -78,6 +80,22 @@ fn print_hooks(status: &HookStatus, out: &mut Out) -> anyhow::Result<()> {
     }
     if let Some(fix) = &hooks.fix {
         writeln!(out, "          to mend: {fix}")?;
+    }
+    Ok(())
+}
+
+/// What was sent, and what could not be delivered.
+fn print_notify(targets: &[NotifyTargetStatus], out: &mut Out) -> anyhow::Result<()> {
+    for (n, target) in targets.iter().enumerate() {
+        let head = if n == 0 { "notify" } else { "" };
+        let undelivered = match target.undelivered {
+            0 => String::new(),
+            count => format!(", {count} not delivered"),
+        };
+        writeln!(out, "{head:<9} {}: {} sent{undelivered}", target.name, target.sent)?;
+        if let Some(last) = &target.last_undelivered {
+            writeln!(out, "          last {}, {:?}: {}", last.at, last.title, last.error)?;
+        }
     }
     Ok(())
 }

@@ -17,11 +17,12 @@ use tokio::task::JoinHandle;
 
 pub(crate) use self::start::start;
 #[cfg(test)]
-pub(crate) use self::start::start_engine;
+pub(crate) use self::start::{EnginePorts, start_engine};
 use crate::app::holds::HeldHooks;
 use crate::app::registration::Registrar;
 use crate::config::Config;
 use crate::engine::EngineHandle;
+use crate::notify::Notifier;
 use crate::paths::Paths;
 use crate::settings::ClientVersion;
 use crate::store::Store;
@@ -70,6 +71,9 @@ pub(crate) struct Running {
     /// The tasks that read events and transcripts.
     readers: Vec<JoinHandle<()>>,
     shutdown: watch::Sender<bool>,
+    notifier: Arc<Notifier>,
+    /// Sends notes; `None` without targets.
+    notes_task: Option<JoinHandle<()>>,
     holds: Arc<HeldHooks>,
     _lock: fs::File,
 }
@@ -110,6 +114,10 @@ impl Running {
         if let Some(engine) = self.engine_task {
             // A panic in the task was logged; the rest must still be closed.
             let _ = engine.await;
+        }
+        // After the engine, which may still store a note, and before the store, which learns what was sent.
+        if let Some(task) = self.notes_task {
+            self.notifier.stop(task).await;
         }
         // Streams end with the engine; a download gets a moment to finish.
         let _ = self.shutdown.send(true);

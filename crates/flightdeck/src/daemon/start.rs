@@ -23,9 +23,10 @@ use crate::clock::{self, Clock};
 use crate::config::Config;
 use crate::engine::housekeeping::Keeper;
 use crate::engine::restore;
-use crate::engine::{Engine, EngineHandle};
+use crate::engine::{Engine, EngineHandle, NoteTargets, Outbox};
 use crate::health::Health;
 use crate::ingest::{Sink, drain, liveness, registry};
+use crate::notify::{Dispatcher, Notifier};
 use crate::paths::Paths;
 use crate::settings::{Registration, SettingsFile, Via};
 use crate::store::Store;
@@ -55,8 +56,14 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let watch_list = WatchList::new(options.config_dir.as_ref().map(|dir| dir.join("projects")));
     let (seats, new_seats) = mpsc::channel(liveness::SEATS_WAITING_MAX);
     let holds = Arc::<HeldHooks>::default();
+    let (notifier, queued_notes) = Notifier::new(config.notify.clone(), &url);
+    let ports = EnginePorts {
+        holds: Arc::clone(&holds),
+        notes: notifier.has_targets().then(|| Arc::clone(&notifier) as Arc<dyn NoteTargets>),
+    };
     let (engine, engine_task) =
-        start_engine(&store, config, &health, &watch_list, clock::now, seats, &holds).await?;
+        start_engine(&store, config, &health, &watch_list, clock::now, seats, ports).await?;
+    let terminals = Arc::new(Terminals::new(config.focus_command.clone()));
     let hold_seconds = file.installed().ok().flatten().and_then(|i| i.hold_seconds);
     let registrar = Registrar::new(file, registration(&options, addr.port()), options.hooks, paths.spool());
     let registrar = Arc::new(registrar.simulated(options.simulated));
@@ -72,13 +79,19 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
         holds: Arc::clone(&holds),
         hold_rules: config.hold_rules(hold_seconds.unwrap_or(config.hold_seconds())),
         policy: Arc::new(config.policy.clone()),
-        terminals: Arc::new(Terminals::new(config.focus_command.clone())),
+        terminals: Arc::clone(&terminals),
+        notifier: Arc::clone(&notifier),
     };
+    let notes_task = notifier.has_targets().then(|| {
+        let dispatcher =
+            Dispatcher::new(Arc::clone(&notifier), engine.clone(), store.clone(), terminals, clock::now);
+        tokio::spawn(dispatcher.run(queued_notes))
+    });
 
     let mut readers = start_ingest(&app, &options, new_seats).await?;
     readers.extend(start_transcripts(&app, &options, watch_list));
     let (shutdown, stopping) = watch::channel(false);
-    let gate = Arc::new(Gate::new(addr, &config.hosts, options.token.clone(), health));
+    let gate = Arc::new(Gate::new(addr, &config.host_names(), options.token.clone(), health));
     let server = tokio::spawn(serve(listener, app, gate, stopping));
     home::write_daemon_file(paths, &url, addr.port())?;
     let registered = if options.hooks { register(&registrar, &mut notes).await } else { None };
@@ -99,6 +112,8 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
         engine_task: Some(engine_task),
         readers,
         shutdown,
+        notifier,
+        notes_task,
         holds,
         _lock: lock,
     })
@@ -168,6 +183,14 @@ fn open_store(paths: &Paths, notes: &mut Vec<String>) -> anyhow::Result<Store> {
     Ok(opened.store)
 }
 
+/// What the engine calls.
+#[derive(Debug)]
+pub(crate) struct EnginePorts {
+    pub(crate) holds: Arc<HeldHooks>,
+    /// `None` if notes have no target.
+    pub(crate) notes: Option<Arc<dyn NoteTargets>>,
+}
+
 pub(crate) async fn start_engine(
     store: &Store,
     config: &Config,
@@ -175,11 +198,12 @@ pub(crate) async fn start_engine(
     watch_list: &WatchList,
     clock: impl Into<Clock>,
     seats: mpsc::Sender<Occupant>,
-    holds: &Arc<HeldHooks>,
+    ports: EnginePorts,
 ) -> anyhow::Result<(EngineHandle, JoinHandle<()>)> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let started = std::time::Instant::now();
-    let restored = restore::restore_priced(store, config.rules(Some(host)), &config.prices()?).await?;
+    let outbox = Outbox::for_targets(config.notify.target_names().into());
+    let restored = restore::restore_with(store, config.rules(Some(host)), &config.prices()?, outbox).await?;
     tracing::info!(
         sessions = restored.fleet.len(),
         replayed = restored.replayed,
@@ -203,7 +227,10 @@ pub(crate) async fn start_engine(
         clock,
         seats,
     );
-    let engine = engine.with_outbox(restored.outbox).with_holds(Arc::clone(holds));
+    let mut engine = engine.with_outbox(restored.outbox).with_holds(ports.holds);
+    if let Some(notes) = ports.notes {
+        engine = engine.with_notes(notes);
+    }
     let task = tokio::spawn(engine.run());
     if !released.is_empty()
         && let Err(error) = handle.append(released).await

@@ -8,6 +8,7 @@ use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::subject::Subject;
+use flightdeck_core::notify::Note;
 use flightdeck_core::session::Session;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view;
@@ -47,6 +48,7 @@ struct Sorted {
     completed: Vec<SessionId>,
     asks: Vec<(ChangeName, Box<AskCard>)>,
     forgotten: Vec<(u64, Box<Session>)>,
+    notes: Vec<(u64, Note)>,
 }
 
 impl Engine {
@@ -55,6 +57,7 @@ impl Engine {
         self.notify_viewers(&mut sorted);
         let rules = self.fleet.rules();
         self.outbox.add(sorted.forgotten.iter().filter_map(|(seq, s)| outbox::past_session(*seq, s, rules)));
+        sorted.notes.iter().for_each(|(seq, note)| self.outbox.add_note(*seq, note));
         self.outbox.flush_if_due(&self.store).await;
     }
 
@@ -80,6 +83,7 @@ impl Engine {
                     sorted.asks.push((ChangeName::AskClosed, ask));
                 }
                 Effect::Forgotten(session) => sorted.forgotten.push((seq, session)),
+                Effect::Notify(note) => sorted.notes.push((seq, note)),
             }
         }
         sorted

@@ -46,7 +46,7 @@ pub use self::known_ask::KnownAsk;
 pub use self::outbox::Outbox;
 pub use self::overview::Overview;
 use self::ports::NoHolds;
-pub use self::ports::{HookHolds, TranscriptWatch};
+pub use self::ports::{HookHolds, NoteTargets, QueuedNote, TranscriptWatch};
 use crate::clock::{Clock, Steady};
 use crate::health::Health;
 use crate::store::{Appended, Store};
@@ -134,6 +134,7 @@ pub struct Engine {
     seats: mpsc::Sender<Occupant>,
     transcripts: Box<dyn TranscriptWatch>,
     holds: Arc<dyn HookHolds>,
+    notes: Option<Arc<dyn NoteTargets>>,
 }
 
 impl Engine {
@@ -168,12 +169,19 @@ impl Engine {
             seats,
             transcripts: Box::new(transcripts),
             holds: Arc::new(NoHolds),
+            notes: None,
         };
         (engine, EngineHandle { inputs: sender })
     }
 
     pub fn with_holds(self, holds: Arc<impl HookHolds + 'static>) -> Self {
         Self { holds, ..self }
+    }
+
+    /// Sends notes to these targets. Without this call there are none, and notes of an earlier daemon are dropped.
+    pub fn with_notes(mut self, targets: Arc<dyn NoteTargets>) -> Self {
+        self.notes = Some(targets);
+        self
     }
 
     /// With the effects that could not be carried out while the fleet was restored.
@@ -183,6 +191,7 @@ impl Engine {
 
     /// Runs until it is stopped, or until every handle is gone.
     pub async fn run(mut self) {
+        self.outbox.route_notes(self.notes.take());
         let mut batch = Vec::with_capacity(BATCH_INPUTS_MAX);
         loop {
             let wake = self.until_next_timer().min(self.keeper.until_due()).min(self.outbox.until_retry());

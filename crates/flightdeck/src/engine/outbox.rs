@@ -1,13 +1,18 @@
 //! Effects that must not be lost. Each is stored in the outbox before it is carried out, and no snapshot is written while one
 //! is not stored: after a crash, a replay from an older snapshot then produces it again.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
+use flightdeck_core::notify::Note;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::session::Session;
 use flightdeck_core::view;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use super::ports::{NoteTargets, QueuedNote};
 use crate::store::{OutboxEffect, OutboxKey, Store, StoreError, StoredSession};
 
 /// After a failure the outbox is tried again after this time: a full disk stays full for a while.
@@ -18,20 +23,24 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 enum Kind {
     /// Write the row of a session that left the board. The row replaces an earlier one, so it may be written again.
     PastSession,
+    /// Send a note to one target. A target must not get it twice, so it may not be sent again.
+    Notification,
 }
 
 impl Kind {
-    const ALL: [Self; 1] = [Self::PastSession];
+    const ALL: [Self; 2] = [Self::PastSession, Self::Notification];
 
     fn name(self) -> &'static str {
         match self {
             Self::PastSession => "past_session",
+            Self::Notification => "notification",
         }
     }
 
     fn is_repeatable(self) -> bool {
         match self {
             Self::PastSession => true,
+            Self::Notification => false,
         }
     }
 
@@ -57,9 +66,32 @@ pub(super) fn past_session(seq: u64, session: &Session, rules: &Rules) -> Option
     Some(OutboxEffect { key, body: serde_json::to_string(&row).ok()?, repeatable: kind.is_repeatable() })
 }
 
+/// A note to one target, as its row in the outbox has it.
+#[derive(Debug, Serialize, Deserialize)]
+struct NotificationBody {
+    target: String,
+    note: Note,
+}
+
+/// Where notes go.
+#[derive(Clone, Debug, Default)]
+enum NoteRoute {
+    /// Not known yet: the fleet is being restored.
+    #[default]
+    Unknown,
+    /// No target is configured. Rows that an earlier configuration left are dropped.
+    Nowhere,
+    To(Arc<dyn NoteTargets>),
+}
+
 /// The effects on their way through the outbox.
 #[derive(Debug, Default)]
 pub struct Outbox {
+    /// The names of the targets of notes: each note has one row for each of them.
+    note_targets: Arc<[String]>,
+    note_route: NoteRoute,
+    /// Notes that were handed over and are not marked as done yet.
+    handed_over: BTreeSet<OutboxKey>,
     /// Not stored yet.
     unsaved: Vec<OutboxEffect>,
     /// Stored, and not carried out yet.
@@ -69,10 +101,32 @@ pub struct Outbox {
 }
 
 impl Outbox {
+    /// An outbox that stores each note once for each of these targets.
+    pub fn for_targets(note_targets: Arc<[String]>) -> Self {
+        Self { note_targets, ..Self::default() }
+    }
+
+    /// Hands notes over from now on, also those that an earlier daemon left. Without targets they are dropped.
+    pub(super) fn route_notes(&mut self, to: Option<Arc<dyn NoteTargets>>) {
+        self.note_route = to.map_or(NoteRoute::Nowhere, NoteRoute::To);
+        self.retry_at = (!self.waiting.is_empty()).then(Instant::now);
+    }
+
+    pub(super) fn add_note(&mut self, seq: u64, note: &Note) {
+        let kind = Kind::Notification;
+        for target in self.note_targets.iter() {
+            let subject = format!("{} {target}", note.session_id);
+            let key = OutboxKey { seq, kind: kind.name().to_owned(), subject };
+            let body = NotificationBody { target: target.clone(), note: note.clone() };
+            let Ok(body) = serde_json::to_string(&body) else { continue };
+            self.unsaved.push(OutboxEffect { key, body, repeatable: kind.is_repeatable() });
+        }
+    }
+
     /// Also carries out what an earlier daemon left in the outbox.
     pub(super) async fn recover(&mut self, store: &Store) -> Result<(), StoreError> {
         self.flush(store).await;
-        self.waiting = store.outbox().await?;
+        self.read_waiting(store).await?;
         self.flush(store).await;
         Ok(())
     }
@@ -103,7 +157,7 @@ impl Outbox {
         self.retry_at = None;
         if let Err(error) = self.advance(store).await {
             let effects = self.unsaved.len() + self.waiting.len();
-            tracing::error!(%error, effects, "sessions that left the board could not be stored; the engine tries again");
+            tracing::error!(%error, effects, "effects could not be stored; the engine tries again");
             self.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
     }
@@ -113,14 +167,72 @@ impl Outbox {
             store.put_outbox(self.unsaved.clone()).await?;
             // Some may have been carried out before a restart. Only the outbox knows which.
             self.unsaved.clear();
-            self.waiting = store.outbox().await?;
+            self.read_waiting(store).await?;
+        }
+        let is_note = |effect: &OutboxEffect| Kind::parse(&effect.key.kind) == Some(Kind::Notification);
+        if self.waiting.iter().any(|effect| !is_note(effect)) {
+            let rows = self.waiting.iter().filter(|effect| !is_note(effect));
+            let (keys, rows) =
+                (rows.clone().map(|e| e.key.clone()).collect(), rows.filter_map(row).collect());
+            store.finish_outbox(keys, rows).await?;
+            self.waiting.retain(is_note);
         }
         if !self.waiting.is_empty() {
-            let rows = self.waiting.iter().filter_map(row).collect();
-            store.finish_outbox(self.waiting.iter().map(|e| e.key.clone()).collect(), rows).await?;
-            self.waiting.clear();
+            self.hand_over_notes(store).await?;
         }
         Ok(())
+    }
+
+    async fn read_waiting(&mut self, store: &Store) -> Result<(), StoreError> {
+        let mut waiting = store.outbox().await?;
+        if !self.handed_over.is_empty() {
+            let stored: BTreeSet<_> = waiting.iter().map(|effect| effect.key.clone()).collect();
+            self.handed_over.retain(|key| stored.contains(key));
+            waiting.retain(|effect| !self.handed_over.contains(&effect.key));
+        }
+        self.waiting = waiting;
+        Ok(())
+    }
+
+    /// The receiver marks a note as done once it is sent. Notes without a target are marked here.
+    async fn hand_over_notes(&mut self, store: &Store) -> Result<(), StoreError> {
+        let targets = match &self.note_route {
+            NoteRoute::Unknown => return Ok(()),
+            NoteRoute::Nowhere => None,
+            NoteRoute::To(targets) => Some(Arc::clone(targets)),
+        };
+        let mut dropped = Vec::new();
+        let mut full = false;
+        for effect in std::mem::take(&mut self.waiting) {
+            let queued = targets.is_some().then(|| queued_note(&effect)).flatten();
+            let (Some(targets), Some(queued)) = (&targets, queued) else {
+                dropped.push(effect.key);
+                continue;
+            };
+            full = full || !targets.offer(queued);
+            if full {
+                self.waiting.push(effect);
+            } else {
+                self.handed_over.insert(effect.key);
+            }
+        }
+        if full {
+            self.retry_at = Some(Instant::now() + RETRY_AFTER);
+        }
+        if !dropped.is_empty() {
+            store.finish_outbox(dropped, Vec::new()).await?;
+        }
+        Ok(())
+    }
+}
+
+fn queued_note(effect: &OutboxEffect) -> Option<QueuedNote> {
+    match serde_json::from_str(&effect.body) {
+        Ok(NotificationBody { target, note }) => Some(QueuedNote { key: effect.key.clone(), target, note }),
+        Err(error) => {
+            tracing::error!(%error, key = ?effect.key, "a note in the outbox cannot be read and is dropped");
+            None
+        }
     }
 }
 
@@ -128,7 +240,7 @@ impl Outbox {
 fn row(effect: &OutboxEffect) -> Option<StoredSession> {
     let read = match Kind::parse(&effect.key.kind) {
         Some(Kind::PastSession) => serde_json::from_str(&effect.body).map_err(|e| e.to_string()),
-        None => Err("unknown kind".to_owned()),
+        Some(Kind::Notification) | None => Err("unknown kind".to_owned()),
     };
     match read {
         Ok(row) => Some(row),

@@ -1,7 +1,7 @@
 //! Brings the fleet back after a start: the newest snapshot, and the log after it.
 
 use flightdeck_core::fleet::{Effect, Fleet};
-use flightdeck_core::limits::ENDED_IDS_MAX;
+use flightdeck_core::limits::{ENDED_IDS_MAX, NOTE_LIVES};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::usage::enrichment::{Enrichment, Summary};
@@ -23,14 +23,16 @@ pub struct Restored {
 
 /// The newest snapshot of these rules and the log after it. Without a snapshot, the whole log that is kept.
 pub async fn restore(store: &Store, rules: Rules) -> Result<Restored, StoreError> {
-    restore_priced(store, rules, PriceTable::shipped()).await
+    restore_with(store, rules, PriceTable::shipped(), Outbox::default()).await
 }
 
-/// The same, with a person's own prices for the rows of past sessions that are written on the way.
-pub async fn restore_priced(
+/// The same, with a person's own prices for the rows of past sessions that are written on the way, and the outbox for the
+/// effects of the replay.
+pub async fn restore_with(
     store: &Store,
     rules: Rules,
     prices: &PriceTable,
+    outbox: Outbox,
 ) -> Result<Restored, StoreError> {
     let snapshot = store.latest_snapshot(&rules.fold_version()).await?;
     let known = snapshot.as_ref().and_then(|s| match snapshots::unpack(&s.body.whole()) {
@@ -46,7 +48,7 @@ pub async fn restore_priced(
         Some(fleet) => fleet,
         None => from_nothing(store, rules).await?,
     };
-    replay(store, fleet, from_snapshot, prices).await
+    replay(store, fleet, from_snapshot, prices, outbox).await
 }
 
 /// An empty fleet that knows which sessions ended before the log begins: a late hook must not bring them back. All other
@@ -81,17 +83,20 @@ async fn replay(
     mut fleet: Fleet,
     from_snapshot: bool,
     prices: &PriceTable,
+    mut outbox: Outbox,
 ) -> Result<Restored, StoreError> {
     let mut pages = store.replay(fleet.last_seq()).await?;
-    let (mut replayed, mut unreadable, mut outbox) = (0, 0, Outbox::default());
+    let (mut replayed, mut unreadable, mut notes) = (0, 0, Vec::new());
     while let Some(page) = pages.next().await? {
         unreadable += page.unreadable;
         let mut forgotten = Vec::new();
         for record in &page.records {
             for caused in effects::apply(&mut fleet, &Event::from_record(record)) {
                 // Only effects of the outbox may have been lost with the last daemon.
-                if let Effect::Forgotten(session) = caused.effect {
-                    forgotten.push((caused.seq, session));
+                match caused.effect {
+                    Effect::Forgotten(session) => forgotten.push((caused.seq, session)),
+                    Effect::Notify(note) => notes.push((caused.seq, note)),
+                    _ => {}
                 }
             }
             replayed += 1;
@@ -103,10 +108,13 @@ async fn replay(
             outbox.add(outbox::past_session(seq, &session, fleet.rules()));
         }
         outbox.flush_if_due(store).await;
+        // An old note is no news, and a replay of the whole log has very many of them.
+        notes.retain(|(_, note)| note.at + NOTE_LIVES > fleet.now());
         if replayed % 100_000 < page.records.len() as u64 {
             tracing::info!(replayed, "replaying the event log");
         }
     }
+    notes.iter().for_each(|(seq, note)| outbox.add_note(*seq, note));
     outbox.recover(store).await?;
     Ok(Restored { fleet, from_snapshot, replayed, unreadable, outbox })
 }

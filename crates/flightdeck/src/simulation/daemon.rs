@@ -15,10 +15,12 @@ use crate::app::App;
 use crate::app::holds::HeldHooks;
 use crate::app::registration::Registrar;
 use crate::config::Config;
+use crate::daemon::EnginePorts;
 use crate::engine::EngineHandle;
 use crate::health::Health;
 use crate::ingest::Sink;
 use crate::ingest::drain::{self, Drained};
+use crate::notify::Notifier;
 use crate::settings::{ClientVersion, Registration, SettingsFile};
 use crate::store::Store;
 use crate::store::faulty::Faulty;
@@ -67,7 +69,8 @@ impl Daemon {
             move || world.now()
         };
         let (tail, seats, holds) = (WatchList::default(), mpsc::channel(1).0, Arc::<HeldHooks>::default());
-        let started = crate::daemon::start_engine(&store, config, &health, &tail, clock, seats, &holds).await;
+        let ports = EnginePorts { holds: Arc::clone(&holds), notes: None };
+        let started = crate::daemon::start_engine(&store, config, &health, &tail, clock, seats, ports).await;
         let Ok((engine, task)) = started else {
             // The disk failed while the daemon released the asks that the last one held.
             let dead = world.switch.is_dead();
@@ -99,6 +102,7 @@ impl Daemon {
             history: Arc::default(),
             prices: Arc::clone(prices),
             terminals: Arc::default(),
+            notifier: Notifier::new(config.notify.clone(), "http://127.0.0.1:1").0,
             holds: Arc::clone(&holds),
             hold_rules,
             policy: Arc::default(),

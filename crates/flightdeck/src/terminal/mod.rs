@@ -11,6 +11,7 @@ pub mod refusal;
 pub mod screen;
 pub mod tmux;
 pub mod typing;
+pub mod watched;
 
 #[cfg(test)]
 mod fake_tmux;

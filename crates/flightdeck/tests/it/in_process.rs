@@ -9,11 +9,13 @@ use std::time::Duration;
 use flightdeck::app::App;
 use flightdeck::app::holds::HeldHooks;
 use flightdeck::app::registration::Registrar;
-use flightdeck::engine::{Engine, EngineHandle, NotStored};
+use flightdeck::engine::{Engine, EngineHandle, NotStored, Outbox};
 use flightdeck::engine::{housekeeping::Keeper, restore};
 use flightdeck::health::Health;
 use flightdeck::ingest::Sink;
 use flightdeck::ingest::drain::drain_at;
+use flightdeck::notify::settings::NotifySettings;
+use flightdeck::notify::{Dispatcher, Notifier};
 use flightdeck::settings::{ClientVersion, Registration, SettingsFile};
 use flightdeck::store::{Appended, RetentionPolicy, Store};
 use flightdeck::transcripts::follow::{WatchList, follow};
@@ -55,6 +57,8 @@ pub(crate) struct Builder {
     hold_rules: HoldRules,
     policy: Policy,
     rules: Rules,
+    notify: NotifySettings,
+    token: Option<String>,
 }
 
 impl Builder {
@@ -66,6 +70,8 @@ impl Builder {
             hold_rules: HoldRules::new(605),
             policy: Policy::default(),
             rules: Rules::default(),
+            notify: NotifySettings::default(),
+            token: None,
         }
     }
 
@@ -97,8 +103,18 @@ impl Builder {
         Self { rules, ..self }
     }
 
+    /// The `[notify]` part of config.toml.
+    pub(crate) fn notify(self, toml: &str) -> Self {
+        Self { notify: toml::from_str(toml).unwrap(), ..self }
+    }
+
+    pub(crate) fn token(self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self }
+    }
+
     pub(crate) fn start(self) -> InProcessDaemon {
-        let Self { store, now, heartbeat_every, hold_rules, policy, rules } = self;
+        let Self { store, now, heartbeat_every, hold_rules, policy, rules, notify, token } = self;
+        let rules = Rules { notify: notify.rules(), ..rules };
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -107,7 +123,9 @@ impl Builder {
         let health = Arc::new(Health::default());
         let watch_list = WatchList::default();
         let (addr, app) = runtime.block_on(async {
-            let restored = restore::restore(&store, rules).await.unwrap();
+            let outbox = Outbox::for_targets(notify.target_names().into());
+            let prices = flightdeck::config::Config::default().prices().unwrap();
+            let restored = restore::restore_with(&store, rules, &prices, outbox).await.unwrap();
             let reading = Arc::clone(&clock);
             let (engine, handle) = Engine::new(
                 restored.fleet,
@@ -119,9 +137,23 @@ impl Builder {
                 tokio::sync::mpsc::channel(1).0,
             );
             let holds = Arc::<HeldHooks>::default();
-            tokio::spawn(engine.with_holds(Arc::clone(&holds)).run());
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let addr = listener.local_addr().unwrap();
+            let (notifier, notes) = Notifier::new(notify, "http://deck");
+            let mut engine = engine.with_outbox(restored.outbox).with_holds(Arc::clone(&holds));
+            if notifier.has_targets() {
+                engine = engine.with_notes(Arc::clone(&notifier) as _);
+            }
+            tokio::spawn(engine.run());
+            let reading = Arc::clone(&clock);
+            let dispatcher = Dispatcher::new(
+                Arc::clone(&notifier),
+                handle.clone(),
+                store.clone(),
+                Arc::default(),
+                move || Timestamp::from_millis(reading.load(Ordering::SeqCst)),
+            );
+            tokio::spawn(dispatcher.run(notes));
             let file =
                 SettingsFile::new(&folder.path().join("settings.json"), &folder.path().join("backups"));
             let registration =
@@ -137,12 +169,13 @@ impl Builder {
                 heartbeat_every,
                 history: Arc::default(),
                 terminals: Arc::default(),
-                prices: Arc::new(flightdeck::config::Config::default().prices().unwrap()),
+                prices: Arc::new(prices),
                 holds: Arc::clone(&holds),
                 hold_rules,
                 policy: Arc::new(policy),
+                notifier,
             };
-            let gate = Arc::new(Gate::new(addr, &[], None, Arc::clone(&health)));
+            let gate = Arc::new(Gate::new(addr, &[], token, Arc::clone(&health)));
             let hooks = UnixListener::bind(&socket).unwrap();
             tokio::spawn(flightdeck::transport::socket::serve(hooks, app.clone()));
             tokio::spawn(axum::serve(listener, front(app.clone(), gate)).into_future());

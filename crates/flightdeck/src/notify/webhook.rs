@@ -1,0 +1,43 @@
+//! Notes as a JSON POST, signed if there is a secret.
+
+use axum::http::{HeaderName, HeaderValue};
+use ring::hmac;
+
+use super::http_client::{Address, post_json};
+use super::message::Message;
+use super::target::SendError;
+
+/// `sha256=` and the HMAC-SHA256 of the body in hex, as other services sign theirs.
+pub(super) const SIGNATURE_HEADER: &str = "x-flightdeck-signature";
+
+pub(super) async fn send(url: &Address, secret: Option<&str>, message: &Message) -> Result<(), SendError> {
+    let body = message.json();
+    let mut headers = Vec::new();
+    if let Some(secret) = secret {
+        let value = HeaderValue::from_str(&signature(secret, &body));
+        let value = value.map_err(|e| SendError::Final(e.to_string()))?;
+        headers.push((HeaderName::from_static(SIGNATURE_HEADER), value));
+    }
+    post_json(url, &headers, body).await
+}
+
+fn signature(secret: &str, body: &[u8]) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
+    let hex = hmac::sign(&key, body).as_ref().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!("sha256={hex}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_signature_is_hmac_sha256() {
+        // RFC 4231, test case 2.
+        let known = "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
+        assert_eq!(signature("Jefe", b"what do ya want for nothing?"), known);
+        // The example of the documentation of GitHub's webhooks.
+        let known = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+        assert_eq!(signature("It's a Secret to Everybody", b"Hello, World!"), known);
+    }
+}
