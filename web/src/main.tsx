@@ -17,6 +17,7 @@ import { pollHookStatus } from "./live/hookStatus";
 import { enqueueMessages } from "./live/messageQueue";
 import { Stream } from "./live/stream";
 import { pollUsage } from "./live/usage";
+import { reportVisibility } from "./live/visibility";
 import { trackPresence } from "./overview/presence";
 
 applyPrefs();
@@ -30,6 +31,7 @@ startAlerts();
 trackPresence();
 pollHookStatus();
 pollUsage();
+reportVisibility();
 new Stream({ url: "/api/live/stream", onMessages: enqueueMessages }).start();
 
 const root = document.getElementById("app");

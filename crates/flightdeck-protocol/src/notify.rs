@@ -51,16 +51,20 @@ pub struct AnswerByKey {
 
 /// A page says whether the person can see it, and which sessions it shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ReportVisibility {
     /// Chosen by the page, to tell it from other pages.
     pub viewer: String,
     pub visible: bool,
     /// `None`: every session of the board.
     #[serde(default)]
+    #[cfg_attr(feature = "ts", ts(type = "Array<string> | null"))]
     pub sessions: Option<Vec<SessionId>>,
 }
 
+/// The reply to a page that said what it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct VisibilityNoted {
     /// False if no notes are sent: the page need not report again.
     pub wanted: bool,

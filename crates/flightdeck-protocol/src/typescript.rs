@@ -22,6 +22,7 @@ use flightdeck_core::wire::status_line::{Limit, RateLimits};
 use ts_rs::{Config, TS};
 
 use crate::hooks::{HookStatus, SpoolStatus};
+use crate::notify::{ReportVisibility, VisibilityNoted};
 use crate::sessions::Snapshot;
 use crate::terminal::{Draft, Focused, Pressed, PromptBody, PromptKind};
 
@@ -100,6 +101,8 @@ pub fn files() -> Vec<TypeFile> {
         Focused,
         PromptBody,
         Pressed,
+        ReportVisibility,
+        VisibilityNoted,
         totals::Group,
         totals::Indexing,
         totals::Report,

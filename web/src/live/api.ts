@@ -9,9 +9,11 @@ import type { HookStatus } from "../generated/HookStatus";
 import type { Numbers } from "../generated/Numbers";
 import type { Pressed } from "../generated/Pressed";
 import type { PromptBody } from "../generated/PromptBody";
+import type { ReportVisibility } from "../generated/ReportVisibility";
 import type { Resolution } from "../generated/Resolution";
 import type { Session } from "../generated/Session";
 import type { Usage } from "../generated/Usage";
+import type { VisibilityNoted } from "../generated/VisibilityNoted";
 
 /** An error reply of the daemon. `body` is its JSON, if there was any. */
 export class Refusal extends Error {
@@ -31,8 +33,8 @@ function messageIn(body: unknown): string | null {
   return typeof text === "string" ? text : null;
 }
 
-async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const init: RequestInit = { method, headers: { accept: "application/json" }, cache: "no-store" };
+async function request<T>(method: string, path: string, body?: unknown, more?: RequestInit): Promise<T> {
+  const init: RequestInit = { ...more, method, headers: { accept: "application/json" }, cache: "no-store" };
   if (body !== undefined) {
     init.body = JSON.stringify(body);
     init.headers = { accept: "application/json", "content-type": "application/json" };
@@ -87,4 +89,6 @@ export const postPrompt = (id: string, text: string, how: How) =>
 export const postInterrupt = (id: string, what: { confirm: boolean; stop?: boolean }) =>
   request<Pressed>("POST", `${at(id)}/interrupt`, what);
 export const postFocus = (id: string) => request<Focused>("POST", `${at(id)}/focus`, {});
+export const postVisibility = (report: ReportVisibility) =>
+  request<VisibilityNoted>("POST", "/api/notify/visible", report, { keepalive: true });
 export const postSeen = (id: string) => request<unknown>("POST", `${at(id)}/seen`, {});

@@ -109,7 +109,9 @@ impl Outbox {
     /// Hands notes over from now on, also those that an earlier daemon left. Without targets they are dropped.
     pub(super) fn route_notes(&mut self, to: Option<Arc<dyn NoteTargets>>) {
         self.note_route = to.map_or(NoteRoute::Nowhere, NoteRoute::To);
-        self.retry_at = (!self.waiting.is_empty()).then(Instant::now);
+        if !self.waiting.is_empty() {
+            self.retry_at = Some(Instant::now());
+        }
     }
 
     pub(super) fn add_note(&mut self, seq: u64, note: &Note) {

@@ -36,8 +36,8 @@ mod tests {
         // RFC 4231, test case 2.
         let known = "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
         assert_eq!(signature("Jefe", b"what do ya want for nothing?"), known);
-        // The example of the documentation of GitHub's webhooks.
-        let known = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
-        assert_eq!(signature("It's a Secret to Everybody", b"Hello, World!"), known);
+        // Test case 1.
+        let known = "sha256=b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7";
+        assert_eq!(signature(&"\x0b".repeat(20), b"Hi There"), known);
     }
 }

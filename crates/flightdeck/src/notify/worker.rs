@@ -33,7 +33,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Sends what comes in, until the daemon stops.
+    /// Sends every message of its queue, until the daemon stops.
     pub(super) async fn run(self, target: TargetSettings, mut queue: mpsc::Receiver<Delivery>) {
         let mut stopping = self.notifier.stopping.subscribe();
         loop {
