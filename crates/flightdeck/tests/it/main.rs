@@ -22,6 +22,8 @@ mod intruders;
 mod kill;
 mod large;
 mod liveness;
+mod notify;
+mod notify_afternoon;
 mod openapi;
 mod policy;
 mod registration;
