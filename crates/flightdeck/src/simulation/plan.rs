@@ -90,7 +90,10 @@ impl Trouble {
                 "left the board could not be stored",
             ],
             Self::SlowDisk(_) => &["the disk is slow: events waited for it"],
-            Self::DiskFullWhileDraining => &["could not store spooled events", "stay open"],
+            // A session may leave the board at the start, before the spool is read: then its row meets the full disk.
+            Self::DiskFullWhileDraining => {
+                &["could not store spooled events", "stay open", "left the board could not be stored"]
+            }
             Self::KilledBeforeCommit
             | Self::KilledAfterCommit
             | Self::FsyncFailedThenKilled
