@@ -15,6 +15,7 @@ mod cli;
 mod corpus;
 mod deep;
 mod demo;
+mod doctor;
 mod home;
 mod hook_commands;
 mod in_process;
