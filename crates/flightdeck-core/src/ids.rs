@@ -118,6 +118,8 @@ ids! {
     AskId;
     /// A subagent inside a session: the client's `agent_id`.
     AgentId;
+    /// What a person asked of a session: `a-` and the id of the event that opened it.
+    AssignmentId;
     /// A machine. Empty for the machine that the daemon runs on, so that a renamed machine replays the same.
     HostId;
     /// The place a session sits at.

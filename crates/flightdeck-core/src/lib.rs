@@ -11,6 +11,7 @@ pub mod fnv;
 pub mod ids;
 pub mod limits;
 pub mod log;
+pub mod notify;
 pub mod project;
 pub mod rules;
 pub mod session;

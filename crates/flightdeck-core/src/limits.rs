@@ -127,7 +127,29 @@ pub const INTENT_BYTES_MAX: usize = 8 * 1024;
 pub const INTENT_LINES_MAX: usize = 32;
 /// Lines at the start of a message that are read too: a long report often begins with "Done".
 pub const INTENT_OPENING_LINES_MAX: usize = 2;
+/// Longest message of a conversation: pages of prose, while a pasted log stays small enough to draw.
+pub const MESSAGE_CHARS_MAX: usize = 20_000;
+/// Most messages of one transcript line; the client writes one block a line.
+pub const MESSAGES_PER_LINE_MAX: usize = 64;
 /// Longest question in the label of an idle card: a card is one line wide.
 pub const ASKS_LABEL_CHARS_MAX: usize = 100;
 /// Longest line shown as the evidence of an intent.
 pub const INTENT_LINE_CHARS_MAX: usize = 200;
+/// Longest title of an assignment: the log shows it on one line.
+pub const ASSIGNMENT_TITLE_CHARS_MAX: usize = 200;
+/// Most messages kept of one assignment: the command and the newest. A session holds one assignment, a large fleet many sessions.
+pub const ASSIGNMENT_MESSAGES_MAX: usize = 32;
+/// Most stretches of work and waiting kept of one assignment. Above it the oldest are added to the next, and only their times blur.
+pub const ASSIGNMENT_SPANS_MAX: usize = 64;
+/// Longest text of a message of an assignment; the full text stays in the event and in the transcript.
+pub const ASSIGNMENT_MESSAGE_CHARS_MAX: usize = 500;
+/// Most seats remembered: as many as sessions on a large board. Above it the seat that was free longest is forgotten.
+pub const SEATS_MAX: usize = 5_000;
+/// Refused steps kept between two events, until the engine has logged them.
+pub const REFUSED_STEPS_MAX: usize = 8;
+/// A note that could not be sent for this long is no news any more: the person finds the session on the board.
+pub const NOTE_LIVES: Millis = Millis::minutes(10);
+/// A state must hold this long before a note about it arises, unless configured: a wake-up can follow a Stop within 100 ms.
+pub const NOTE_SETTLE: Millis = Millis::seconds(1);
+/// The shortest time between two notes about one session, unless configured.
+pub const NOTE_AGAIN_AFTER: Millis = Millis::seconds(30);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limits::DONE_KEEPS;
+use crate::notify::NotifyRules;
 use crate::time::Millis;
 
 /// The settings that the fold depends on. A replay with other settings may give another board.
@@ -15,18 +16,26 @@ pub struct Rules {
     pub done_keeps: Millis,
     /// Shown on cards as the host of the seat.
     pub host: Option<String>,
+    /// Which notes arise; `None` if there is no target to send them to.
+    pub notify: Option<NotifyRules>,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { hold_print: false, tool_failure_needs_you: false, done_keeps: DONE_KEEPS, host: None }
+        Self {
+            hold_print: false,
+            tool_failure_needs_you: false,
+            done_keeps: DONE_KEEPS,
+            host: None,
+            notify: None,
+        }
     }
 }
 
 impl Rules {
     /// Identifies the fold: the version of the code and every setting it depends on. Snapshots of another fold are not used.
     pub fn fold_version(&self) -> String {
-        let Self { hold_print, tool_failure_needs_you, done_keeps, host: _ } = self;
+        let Self { hold_print, tool_failure_needs_you, done_keeps, host: _, notify: _ } = self;
         format!(
             "{RULES_VERSION} hold_print={hold_print} tool_failure={tool_failure_needs_you} done_ms={}",
             done_keeps.0
@@ -35,7 +44,7 @@ impl Rules {
 }
 
 /// Raise it when the same log would fold to another fleet: older snapshots are then ignored and the log is replayed.
-pub const RULES_VERSION: &str = "16";
+pub const RULES_VERSION: &str = "18";
 
 macro_rules! rules {
     ($($name:ident $sentence:literal;)*) => {

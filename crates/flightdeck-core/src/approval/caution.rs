@@ -1,7 +1,7 @@
 //! Commands that cannot be undone: they need a second confirmation, and no policy allows them.
 //!
-//! This protects against a slip of the finger, not against an attack. It rather warns too often (`echo "rm -rf"`), and it
-//! does not detect a command that hides what it does. The client's own rules still apply.
+//! This protects against a slip of the finger, not against an attack. Some harmless commands match too
+//! (`echo "rm -rf"`), and a command that hides what it does is not detected. The client's own rules still apply.
 
 use std::sync::LazyLock;
 
@@ -10,13 +10,14 @@ use serde_json::{Map, Value};
 
 use crate::wire::lenient::borrowed_text;
 
-/// Matches within one command: up to the next `;`, `&`, `|` or line end.
+/// The pattern of a git subcommand. Like most patterns it stays within one command, which ends at `;`, `&`, `|` or a line end.
 macro_rules! git {
     ($rest:literal) => {
         concat!(r"(?:^|[^\w.-])git\b[^;&|\n]*\s", $rest)
     };
 }
 
+/// Each pattern with the reason that the person reads. The first pattern that matches counts.
 const CAUTIONS: [(&str, &str); 30] = [
     (git!(r"push\b[^;&|\n]*\s(?:--force|-[a-zA-Z]*f|\+\S)"), "Force push"),
     (git!(r"push\b[^;&|\n]*\s(?:--delete|-d\b|--mirror|--prune|:\S)"), "Deletes remote branches"),
@@ -84,7 +85,7 @@ pub fn caution(command: &str) -> Option<&'static str> {
     CAUTIONS.get(first).map(|(_, why)| *why)
 }
 
-/// The same for the input of a tool, if it has a command.
+/// Why the command in the input of a tool is dangerous. `None` also if the input has no command.
 pub fn of_input(input: &Map<String, Value>) -> Option<&'static str> {
     caution(borrowed_text(input, "command")?)
 }

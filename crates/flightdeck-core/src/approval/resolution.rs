@@ -14,7 +14,7 @@ pub enum NeedKind {
     Plan,
 }
 
-/// How an ask ended.
+/// The end of an ask: how, by whom and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
     pub how: AskOutcome,
@@ -30,7 +30,7 @@ pub struct Resolution {
     pub message: Option<String>,
 }
 
-/// In which way an ask ended.
+/// How an ask ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename_all = "snake_case"))]
@@ -83,7 +83,7 @@ pub enum HoldEnd {
 }
 
 impl AskOutcome {
-    /// The name on the wire, with spaces: for a sentence.
+    /// The name on the wire with spaces instead of underscores, for use in a sentence.
     pub fn words(self) -> &'static str {
         match self {
             Self::Allowed => "allowed",
@@ -157,6 +157,7 @@ impl HoldEnd {
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Closed, Self::TimedOut, Self::Released].into_iter().find(|gone| gone.as_str() == word)
     }
+    /// How the ask ends whose hook stopped waiting for this reason.
     pub(crate) fn how(self) -> AskOutcome {
         match self {
             Self::Closed => AskOutcome::RefusedInTerminal,

@@ -55,8 +55,8 @@ pub fn check_sender(answer: &Answer) -> Result<(), DoesNotFit> {
     }
 }
 
-/// What a held hook prints after the person left its request in the terminal. Only a form needs it: the client would open it
-/// if its hook printed nothing.
+/// What a held hook prints after the person left its request with Esc in the terminal. Only the hook of a form prints
+/// something: without it, the client would open the form although the person left it (decision 0011).
 pub fn left_in_terminal(kind: NeedKind) -> Option<Value> {
     let cancel = json!({ "hookSpecificOutput": { "hookEventName": "Elicitation", "action": "cancel" } });
     (kind == NeedKind::Elicitation).then_some(cancel)
@@ -118,7 +118,7 @@ fn deny(kind: NeedKind, answer: &Answer) -> Value {
 /// Sends `updatedInput` only if the client requires it, because it makes the client check its rules again.
 fn allow(kind: NeedKind, payload: &Map<String, Value>, answer: &Answer) -> Result<Value, DoesNotFit> {
     let mut decision = json!({ "behavior": "allow" });
-    // The client would use the clipped text as the person's own.
+    // `updatedInput` replaces the input of the call, so a clipped input would lose the rest of the question or plan.
     let is_cut = payload.contains_key(clip::MARK) || flag(payload, "truncated");
     if is_cut && matches!(kind, NeedKind::Question | NeedKind::Plan) {
         return refuse(
@@ -187,7 +187,8 @@ fn answered(input: &Map<String, Value>, answer: &Answer) -> Result<Value, DoesNo
     Ok(json!({ "questions": questions, "answers": answers }))
 }
 
-/// The terminal's own encoding: labels joined by commas, a label with a comma in double quotes, free text unchanged.
+/// Encodes the answer to one question as the terminal does: several picks are joined by commas, a label that contains a comma
+/// is put in double quotes, and free text stays unchanged.
 fn encode(question: &Question, given: &OneOrMany) -> Result<String, DoesNotFit> {
     let picks = match given {
         OneOrMany::One(one) => std::slice::from_ref(one),

@@ -7,8 +7,8 @@ use super::intent::Intent;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "AssignmentState"))]
-pub enum State {
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum AssignmentState {
     /// Nothing was asked yet.
     Idle,
     /// The person asked, and no work was seen yet.
@@ -19,8 +19,8 @@ pub enum State {
     Complete,
 }
 
-impl State {
-    pub const ALL: [State; 5] =
+impl AssignmentState {
+    pub const ALL: [AssignmentState; 5] =
         [Self::Idle, Self::Commanded, Self::Processing, Self::AwaitingInput, Self::Complete];
 
     pub fn as_str(self) -> &'static str {
@@ -51,7 +51,7 @@ impl Actor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub enum Outcome {
+pub enum Completion {
     /// The agent said so, or its turn ended.
     Completed,
     /// The session ended first.
@@ -60,9 +60,19 @@ pub enum Outcome {
     Died,
 }
 
+impl Completion {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Ended => "ended",
+            Self::Died => "died",
+        }
+    }
+}
+
 /// Why a step is not possible. The assignment stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Refused {
+pub enum StepRefused {
     #[error("the assignment is complete, and it stays complete")]
     Complete,
     #[error("nothing was asked yet, and only a person's command opens an assignment")]
@@ -82,37 +92,43 @@ pub enum Refused {
 }
 
 use Actor::{Agent, User};
-use Intent::{Answer, Command, Completion, EndOfTask, Progress, Question};
-use State::{AwaitingInput, Commanded, Complete, Idle, Processing};
+use AssignmentState::{AwaitingInput, Commanded, Complete, Idle, Processing};
+use Intent::{Answer, Command, EndOfTask, Progress, Question};
 
 /// The state after `actor` acted with `intent`.
-pub fn transition(state: State, actor: Actor, intent: Intent) -> Result<State, Refused> {
+pub fn transition(
+    state: AssignmentState,
+    actor: Actor,
+    intent: Intent,
+) -> Result<AssignmentState, StepRefused> {
     match (state, actor, intent) {
         (Idle, User, Command) => Ok(Commanded),
         (Commanded, Agent, Progress) => Ok(Processing),
         (Commanded, Agent, Question) => Ok(AwaitingInput),
-        (Commanded, Agent, Completion | EndOfTask) => Ok(Complete),
+        (Commanded, Agent, Intent::Completion | EndOfTask) => Ok(Complete),
         (Processing, Agent, Progress) => Ok(Processing),
         (Processing, Agent, Question) => Ok(AwaitingInput),
-        (Processing, Agent, Completion | EndOfTask) => Ok(Complete),
+        (Processing, Agent, Intent::Completion | EndOfTask) => Ok(Complete),
         // Typed ahead: the client absorbs the prompt into the running turn.
         (Processing, User, Answer) => Ok(Processing),
         (AwaitingInput, User, Answer) => Ok(Processing),
-        (AwaitingInput, Agent, Completion | EndOfTask) => Ok(Complete),
+        (AwaitingInput, Agent, Intent::Completion | EndOfTask) => Ok(Complete),
 
-        (_, Agent, Command | Answer) => Err(Refused::NotAnAgentsIntent),
-        (_, User, Question | Completion | EndOfTask | Progress) => Err(Refused::NotAPersonsIntent),
-        (Complete, _, _) => Err(Refused::Complete),
-        (Idle, _, _) => Err(Refused::NothingAsked),
-        (_, User, Command) => Err(Refused::AlreadyOpen),
-        (Commanded, User, Answer) => Err(Refused::NothingToAnswer),
-        (AwaitingInput, Agent, Question) => Err(Refused::AlreadyAsked),
-        (AwaitingInput, Agent, Progress) => Err(Refused::AwaitsAnswer),
+        (_, Agent, Command | Answer) => Err(StepRefused::NotAnAgentsIntent),
+        (_, User, Question | Intent::Completion | EndOfTask | Progress) => {
+            Err(StepRefused::NotAPersonsIntent)
+        }
+        (Complete, _, _) => Err(StepRefused::Complete),
+        (Idle, _, _) => Err(StepRefused::NothingAsked),
+        (_, User, Command) => Err(StepRefused::AlreadyOpen),
+        (Commanded, User, Answer) => Err(StepRefused::NothingToAnswer),
+        (AwaitingInput, Agent, Question) => Err(StepRefused::AlreadyAsked),
+        (AwaitingInput, Agent, Progress) => Err(StepRefused::AwaitsAnswer),
     }
 }
 
 /// The end of the session completes every open assignment, outside the table. A complete one stays as it is.
-pub fn force(state: State, outcome: Outcome) -> Option<(State, Outcome)> {
+pub fn force(state: AssignmentState, outcome: Completion) -> Option<(AssignmentState, Completion)> {
     matches!(state, Commanded | Processing | AwaitingInput).then_some((Complete, outcome))
 }
 
@@ -121,25 +137,25 @@ mod tests {
     use super::*;
 
     /// The table of the agreement, one step a line.
-    const STEPS: [(State, Actor, Intent, State); 13] = [
+    const STEPS: [(AssignmentState, Actor, Intent, AssignmentState); 13] = [
         (Idle, User, Command, Commanded),
         (Commanded, Agent, Progress, Processing),
         (Commanded, Agent, Question, AwaitingInput),
-        (Commanded, Agent, Completion, Complete),
+        (Commanded, Agent, Intent::Completion, Complete),
         (Commanded, Agent, EndOfTask, Complete),
         (Processing, Agent, Progress, Processing),
         (Processing, Agent, Question, AwaitingInput),
-        (Processing, Agent, Completion, Complete),
+        (Processing, Agent, Intent::Completion, Complete),
         (Processing, Agent, EndOfTask, Complete),
         (Processing, User, Answer, Processing),
         (AwaitingInput, User, Answer, Processing),
-        (AwaitingInput, Agent, Completion, Complete),
+        (AwaitingInput, Agent, Intent::Completion, Complete),
         (AwaitingInput, Agent, EndOfTask, Complete),
     ];
 
-    fn triples() -> impl Iterator<Item = (State, Actor, Intent)> {
+    fn triples() -> impl Iterator<Item = (AssignmentState, Actor, Intent)> {
         let actions = || Actor::ALL.into_iter().flat_map(|actor| Intent::ALL.map(|intent| (actor, intent)));
-        State::ALL
+        AssignmentState::ALL
             .into_iter()
             .flat_map(move |state| actions().map(move |(actor, intent)| (state, actor, intent)))
     }
@@ -163,7 +179,7 @@ mod tests {
             let Err(refused) = transition(state, actor, intent) else { continue };
             let expected = match (state, actor, intent) {
                 (_, Agent, Command | Answer) => "only a person commands",
-                (_, User, Question | Completion | EndOfTask | Progress) => "only an agent asks",
+                (_, User, Question | Intent::Completion | EndOfTask | Progress) => "only an agent asks",
                 (Complete, ..) => "stays complete",
                 (Idle, ..) => "nothing was asked",
                 (_, _, Command) => "an assignment is open",
@@ -177,8 +193,8 @@ mod tests {
 
     #[test]
     fn an_end_of_the_session_completes_what_is_open_and_nothing_else() {
-        let forced = State::ALL.map(|state| force(state, Outcome::Died));
-        let done = Some((Complete, Outcome::Died));
+        let forced = AssignmentState::ALL.map(|state| force(state, Completion::Died));
+        let done = Some((Complete, Completion::Died));
         assert_eq!(forced, [None, done, done, done, None]);
     }
 }

@@ -1,4 +1,4 @@
-//! The examples: one for each row of the rules, with the state it starts from.
+//! The examples, one for each row of the tables in `docs/events.md`, with the state that each starts from.
 
 use serde_json::{Map, Value, json};
 
@@ -278,6 +278,13 @@ fn turn_end() -> Vec<Case> {
     vec![
         case("Stop", "", Thinking, json!({})),
         case("Stop", "", Permission, json!({})),
+        case(
+            "Stop",
+            "with a question",
+            Thinking,
+            json!({"last_assistant_message": "Which branch should I use?"}),
+        ),
+        case("Stop", "with a report", Thinking, json!({"last_assistant_message": "Done. All tests pass."})),
         case("Stop", "with background agents", TwoAgents, running(&["subagent", "subagent"])),
         case("Stop", "with a background shell", Thinking, running(&["shell"])),
         case("Stop", "with a prompt in the queue", Queued, json!({"prompt_id": "1"})),
@@ -331,7 +338,7 @@ fn data() -> Vec<Case> {
     ]
 }
 
-/// Registry entries that have settled; `seconds_ago` is when the client wrote them.
+/// Registry entries that have settled, and other sources beside hooks. `seconds_ago` says when the client wrote an entry.
 fn registry_and_processes() -> Vec<Case> {
     let says = |status: &str| json!({"status": status});
     let waits = |what: &str| json!({"status": "waiting", "waitingFor": what});
@@ -368,11 +375,12 @@ fn registry_and_processes() -> Vec<Case> {
 
 /// Flightdeck's own records about the open ask: an answer, or the end of a hold.
 fn answers() -> Vec<Case> {
-    let with = |decision: Value| json!({ "answer": decision });
+    let answer = |decision: Value| json!({ "answer": decision });
     let gone = |why: &str| json!({ "why": why });
-    let allow = || with(json!({"decision": "allow"}));
-    let ruled = |decision: &str| with(json!({"decision": decision, "via": "policy", "rule": "Bash cargo*"}));
-    let deny = || with(json!({"decision": "deny"}));
+    let allow = || answer(json!({"decision": "allow"}));
+    let ruled =
+        |decision: &str| answer(json!({"decision": decision, "via": "policy", "rule": "Bash cargo*"}));
+    let deny = || answer(json!({"decision": "deny"}));
     vec![
         case(ANSWERED, "allow", Permission, allow()),
         case(ANSWERED, "deny", Permission, deny()),
@@ -382,7 +390,7 @@ fn answers() -> Vec<Case> {
             ANSWERED,
             "deny and interrupt",
             Permission,
-            with(json!({"decision": "deny", "interrupt": true})),
+            answer(json!({"decision": "deny", "interrupt": true})),
         ),
         case(ANSWERED, "allow", ChildPermission, allow()),
         case(ANSWERED, "deny", ChildPermission, deny()),
@@ -401,7 +409,7 @@ fn queued_prompt() -> Value {
     json!({"prompt": "and the docs", "prompt_id": "1"})
 }
 
-/// From the process of a second terminal on the same session.
+/// The payload as the process of a second terminal on the same session sends it.
 fn second(payload: Value) -> Value {
     with(payload, json!({"second_terminal": true}))
 }

@@ -1,4 +1,5 @@
-//! Plays an example: sends its event to a fleet and reads the card before and after.
+//! Plays an example: brings a fleet to the starting state, sends the event of the example, and compares the card before and
+//! after it.
 
 use serde_json::{Map, Value, json};
 
@@ -35,18 +36,19 @@ const NOT_DATA: [&str; 9] = [
     "current_turn_started_at",
 ];
 
-/// What a card shows after the event.
+/// What the event of an example did to the card.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct PlayedCase {
     card: Option<Card>,
     /// The state or the label differs from before.
     pub(super) moved: bool,
     /// The rule, if this event is the reason of the state.
     pub(super) because: Option<Rule>,
+    /// Other data of the card that changed, such as "`turn_count` 1".
     pub(super) also: Vec<String>,
 }
 
-pub(super) fn play(case: &Case) -> Told {
+pub(super) fn play(case: &Case) -> PlayedCase {
     let mut fleet = Fleet::new(case.rules.clone());
     for (name, payload) in case.from.events() {
         send(&mut fleet, name, payload, case.from);
@@ -60,14 +62,15 @@ pub(super) fn play(case: &Case) -> Told {
         _ => false,
     };
     let is_reason = |because: &Because| because.seq == fleet.last_seq();
-    Told {
+    PlayedCase {
         moved,
         because: after.as_ref().map(|(_, because)| *because).filter(is_reason).map(|b| b.rule),
-        also: also(before.map(|(card, _)| card).as_ref(), after.as_ref().map(|(card, _)| card)),
+        also: changed_data(before.map(|(card, _)| card).as_ref(), after.as_ref().map(|(card, _)| card)),
         card: after.map(|(card, _)| card),
     }
 }
 
+/// The card of a session, and the reason of its state.
 fn read(fleet: &Fleet, id: &str) -> Option<(Card, Because)> {
     let session = fleet.get(id)?;
     let (shown, step) = (session.shown.because, session.history.back().map(|step| step.because));
@@ -81,7 +84,7 @@ fn says(card: &Card) -> (&str, &str, &Option<String>) {
 }
 
 /// Sends a registry entry and lets it settle.
-fn hear(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp) {
+fn send_registry_entry(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp) {
     let ago = payload.get("seconds_ago").and_then(Value::as_i64).unwrap_or(0);
     // An older entry is read within the second after the Stop, in which `busy` does not count yet.
     let at = if ago > 0 { at - Millis(500) } else { at };
@@ -100,8 +103,8 @@ fn hear(fleet: &mut Fleet, payload: &Map<String, Value>, seq: u64, at: Timestamp
     }
 }
 
-/// Sends one of Flightdeck's own records about the open ask.
-fn answer(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, seq: u64, at: Timestamp) {
+/// Sends one of Flightdeck's own records about the open ask: an answer, or the end of its hold.
+fn send_ask_record(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, seq: u64, at: Timestamp) {
     let open = fleet.get(SESSION).and_then(|session| session.open_asks().last()).map(|ask| ask.id.clone());
     payload.insert("ask_id".into(), json!(open));
     let source = if name == ANSWERED { Source::User } else { Source::Process };
@@ -114,14 +117,14 @@ fn apply(fleet: &mut Fleet, mut record: Record, seq: u64, at: Timestamp) {
     fleet.apply(&Event::from_record(&record));
 }
 
-/// Sends a hook one second after the last event.
+/// Sends an event one second after the last one: a hook, unless the name is that of another kind of record.
 fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: Start) {
     let seq = fleet.last_seq() + 1;
     let pid = if payload.remove("second_terminal").is_some() { 43 } else { 42 };
     let at = Timestamp::from_millis(NOON_MS) + Millis::seconds(seq as i64);
     match name {
-        from_registry::REGISTRY => return hear(fleet, &payload, seq, at),
-        ANSWERED | ASK_GONE => return answer(fleet, name, payload, seq, at),
+        from_registry::REGISTRY => return send_registry_entry(fleet, &payload, seq, at),
+        ANSWERED | ASK_GONE => return send_ask_record(fleet, name, payload, seq, at),
         from_registry::PROCESS_GONE => {
             let record =
                 from_registry::process_gone(&SESSION.into(), pid, Some("1"), at, EventId(u128::from(seq)));
@@ -133,7 +136,7 @@ fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: St
             return apply(fleet, hook_presence::record(seen, EventId(u128::from(seq))), seq, at);
         }
         from_transcript::INTERRUPT_MARKED => {
-            // The client wrote it when the turn ended.
+            // The client wrote the marker when the turn ended, which was before this event is read.
             let written = at - Millis(1500);
             let record =
                 from_transcript::interrupt_marked(&SESSION.into(), written, EventId(u128::from(seq)));
@@ -168,18 +171,18 @@ fn send(fleet: &mut Fleet, name: &str, mut payload: Map<String, Value>, from: St
     }
 }
 
-/// Data on the card that is new or has changed: `turn_count` 1.
-fn also(before: Option<&Card>, after: Option<&Card>) -> Vec<String> {
+/// Data on the card that is new or has changed, such as "`turn_count` 1".
+fn changed_data(before: Option<&Card>, after: Option<&Card>) -> Vec<String> {
     let fields = |card: Option<&Card>| match card.map(serde_json::to_value) {
         Some(Ok(Value::Object(fields))) => fields,
         _ => Map::new(),
     };
     let (before, after) = (fields(before), fields(after));
     let differs = |key: &str, value: &Value| match before.get(key) {
-        // The state of a single process is the state of the card.
+        // The list counts only if the card has several processes: the state of a single one is the state of the card.
         Some(old) if key == "processes" => count(old) != count(value) && count(old).max(count(value)) > 1,
         Some(old) => old != value,
-        // For a new card only `continues`, which another session gave it.
+        // All fields of a new card are new. Only `continues` is worth a mention: it names the session before this one.
         None => key == "continues" && !value.is_null(),
     };
     let data = after.iter().filter(|(key, value)| !NOT_DATA.contains(&key.as_str()) && differs(key, value));
@@ -195,9 +198,10 @@ fn in_short(value: &Value) -> String {
         Value::Null => " none".to_owned(),
         Value::Array(items) => items.last().map(in_short).unwrap_or_else(|| " empty".to_owned()),
         Value::Object(fields) => {
-            let told = [
+            let shown_fields = [
                 "type",
                 "kind",
+                "intent",
                 "resolution",
                 "how",
                 "by",
@@ -209,7 +213,7 @@ fn in_short(value: &Value) -> String {
                 "shells",
                 "agents",
             ];
-            let words = told.iter().filter_map(|key| Some((*key, fields.get(*key)?)));
+            let words = shown_fields.iter().filter_map(|key| Some((*key, fields.get(*key)?)));
             words.map(|(key, value)| format!(" {key}{}", in_short(value))).collect::<Vec<_>>().join(",")
         }
         Value::String(text) if text.ends_with('Z') && text.contains('T') => String::new(),
@@ -217,7 +221,7 @@ fn in_short(value: &Value) -> String {
     }
 }
 
-impl Told {
+impl PlayedCase {
     pub(super) fn state_names(&self) -> String {
         let state = self.card.as_ref().map(|card| &card.agent_state);
         state.map_or(String::new(), |s| format!("{} · {}", s.group.as_str(), s.state.as_str()))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::asks::{open_asks, tell_asks};
+use super::assignments::report_assignment;
 use super::effects::Effect;
 use super::processes::{ProcessKey, ProcessesBefore, occupants};
 use super::replace::begins;
@@ -47,7 +48,9 @@ impl Fleet {
             effects.push(Effect::Discovered(id.clone()));
         }
         self.replace_predecessor(id, event, &mut effects);
+        let wanted = self.wanted_note(id);
         self.apply_to_session(id, event, &mut effects);
+        self.watch_note(id, wanted, event.received_at);
         self.note_hook_while_away(id, event);
         effects.push(Effect::Changed(id.into()));
         effects
@@ -93,7 +96,9 @@ impl Fleet {
         let was_ended = session.ended_at;
         let sat = ProcessesBefore::new(session);
         let asked = open_asks(session);
+        let revision = session.tracker.revision();
         session.apply(event, &self.rules);
+        report_assignment(session, revision, effects);
         if tell_asks(session, &asked, effects) {
             self.timers.set(event.received_at + ASK_STAYS, id, Timer::AskLeaves);
         }
@@ -123,6 +128,9 @@ impl Fleet {
             effects.extend(occupants(session).map(Effect::Seated));
         } else {
             effects.extend(sat.added_since(session).map(Effect::Seated));
+        }
+        if event.envelope.pid.is_some() || event.envelope.pane.is_some() || session.ended_at != was_ended {
+            self.seats.sit(session, event.id, event.fired_at);
         }
         if session.shown.state.is_ended() {
             return;

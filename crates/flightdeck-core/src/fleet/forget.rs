@@ -14,6 +14,10 @@ impl Fleet {
         let Some(session) = self.sessions.remove(id) else { return };
         // A session that is dropped to make room may still have a waiting hook.
         effects.extend(session.open_asks().map(|ask| Effect::AskClosed(Box::new(AskCard::new(id, ask)))));
+        // A session that is dropped to make room may still have an open assignment: the store keeps it as it is.
+        if session.tracker.open().is_some() {
+            effects.extend(session.session_assignment().map(|left| Effect::AssignmentLeft(Box::new(left))));
+        }
         // Includes the processes it had before it was resumed in another.
         self.by_process.retain(|_, who| who != id);
         if let Some(past) = PastSession::from_session(&session) {

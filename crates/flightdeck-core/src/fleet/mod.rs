@@ -2,13 +2,16 @@
 
 mod apply;
 mod asks;
+mod assignments;
 mod effects;
 mod forget;
 mod hook_presence;
 mod lookups;
+mod notes;
 mod past;
 mod processes;
 mod replace;
+mod seats;
 mod state;
 mod tick;
 mod timers;
@@ -17,4 +20,5 @@ pub use self::effects::Effect;
 pub use self::lookups::FoundAsk;
 pub use self::past::PastSession;
 pub use self::processes::Occupant;
+pub use self::seats::{ChosenBy, KnownSeat};
 pub use self::state::Fleet;

@@ -1,6 +1,7 @@
 //! One session takes over the process of another.
 
 use super::asks::{open_asks, tell_asks};
+use super::assignments::report_assignment;
 use super::effects::Effect;
 use super::processes::ProcessKey;
 use super::state::{Fleet, own};
@@ -45,7 +46,9 @@ impl Fleet {
                 _ => EndReason::Resume,
             };
             let asked = open_asks(old);
+            let revision = old.tracker.revision();
             old.leave(&seat, reason, Rule::Replaced, event.into());
+            report_assignment(old, revision, effects);
             if tell_asks(old, &asked, effects) {
                 self.timers.set(event.received_at + ASK_STAYS, &old_id, Timer::AskLeaves);
             }
@@ -53,6 +56,7 @@ impl Fleet {
                 // Other processes still hold it, so its card stays.
                 return effects.push(Effect::Changed(old_id.into()));
             };
+            self.seats.leave(&old_id, event.fired_at);
             self.timers.set_end(&old_id, ended, event.received_at, self.rules.done_keeps);
         }
         old.replaced_by = Some(id.clone());

@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::past::PastSession;
 use super::processes::ProcessKey;
+use super::seats::{KnownSeat, Seats};
 use super::timers::Timers;
 use crate::ids::SessionId;
+use crate::notify::NotifyRules;
 use crate::rules::Rules;
 use crate::session::Session;
 use crate::time::Timestamp;
@@ -27,6 +29,9 @@ pub struct Fleet {
     pub(super) past: VecDeque<PastSession>,
     /// The session that sits in each process.
     pub(super) by_process: BTreeMap<ProcessKey, SessionId>,
+    /// The lasting places of sessions.
+    #[serde(default)]
+    pub(super) seats: Seats,
     pub(super) timers: Timers,
     /// When the prompt caches known from transcripts expire. Not in snapshots, because transcripts are read again.
     #[serde(skip)]
@@ -54,6 +59,7 @@ impl Fleet {
             ended: BTreeMap::new(),
             past: VecDeque::new(),
             by_process: BTreeMap::new(),
+            seats: Seats::default(),
             timers: Timers::default(),
             cooling: Timers::default(),
             rate_limits: None,
@@ -81,6 +87,11 @@ impl Fleet {
         self
     }
 
+    /// Which notes arise from now on.
+    pub fn set_notify_rules(&mut self, rules: Option<NotifyRules>) {
+        self.rules.notify = rules;
+    }
+
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
@@ -99,6 +110,10 @@ impl Fleet {
     }
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.sessions.values().map(Arc::as_ref)
+    }
+    /// Every known seat, occupied or free.
+    pub fn seats(&self) -> impl Iterator<Item = &KnownSeat> {
+        self.seats.iter()
     }
     pub fn len(&self) -> usize {
         self.sessions.len()

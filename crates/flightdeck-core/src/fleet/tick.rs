@@ -1,6 +1,7 @@
 //! [`Fleet::tick`]: runs every timer that is due, at the time it was due.
 
 use super::asks::{open_asks, tell_asks};
+use super::assignments::report_assignment;
 use super::effects::Effect;
 use super::state::{Fleet, own};
 use super::timers::Timer;
@@ -29,16 +30,27 @@ impl Fleet {
     }
 
     fn run(&mut self, due: Timestamp, id: &SessionId, timer: Timer, effects: &mut Vec<Effect>) {
+        if timer == Timer::Note {
+            return self.note_settled(id, due, effects);
+        }
+        let wanted = self.wanted_note(id);
+        self.run_on_session(due, id, timer, effects);
+        self.watch_note(id, wanted, due);
+    }
+
+    fn run_on_session(&mut self, due: Timestamp, id: &SessionId, timer: Timer, effects: &mut Vec<Effect>) {
         let Some(session) = own(&mut self.sessions, id) else { return };
         match timer {
             Timer::Settle | Timer::AfterStop => {
                 let before = session.shown.clone();
                 let asked = open_asks(session);
+                let revision = session.tracker.revision();
                 if timer == Timer::Settle {
                     session.settle_all(due)
                 } else {
                     session.settle_all_after_stop(due)
                 }
+                report_assignment(session, revision, effects);
                 if tell_asks(session, &asked, effects) {
                     self.timers.set(due + ASK_STAYS, id, Timer::AskLeaves);
                 }
@@ -46,7 +58,8 @@ impl Fleet {
                     self.timers.set(due + QUIET_AFTER, id, Timer::Quiet);
                 }
                 // A settled registry entry may also have ended subagents or reported a background shell.
-                if timer == Timer::Settle || session.shown != before {
+                if timer == Timer::Settle || session.shown != before || session.tracker.revision() != revision
+                {
                     effects.push(Effect::Changed(id.into()));
                 }
             }
@@ -71,7 +84,7 @@ impl Fleet {
                 effects.push(Effect::Completed(id.clone()));
             }
             Timer::Forget if has_been_over(session, due, self.rules.done_keeps) => self.forget(id, effects),
-            Timer::Complete | Timer::Forget => {}
+            Timer::Complete | Timer::Forget | Timer::Note => {}
             Timer::AskLeaves => {
                 if session.all_asks_leave(due) {
                     effects.push(Effect::Changed(id.into()));

@@ -31,6 +31,8 @@ pub(super) enum Timer {
     CacheCold,
     /// A session that was put aside until a time comes back.
     Unpark,
+    /// The state that a session entered has settled: a note may arise. After the timers that may still change the state.
+    Note,
 }
 
 /// Timers ordered by due time. Setting the same timer twice for the same time gives one timer.

@@ -13,15 +13,17 @@ use super::tool::ToolUse;
 use crate::approval::answer::Answer;
 use crate::approval::ask::Asked;
 use crate::approval::resolution::HoldEnd;
+use crate::assignment::intent::TurnIntent;
 use crate::fnv::Fnv;
 use crate::ids::{AgentId, AskId, HostId, SessionId};
 use crate::limits::{
-    BACKGROUND_SHELLS_MAX, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, ELICITATION_CHARS_MAX,
-    FAILURE_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX,
+    ASSIGNMENT_MESSAGE_CHARS_MAX, BACKGROUND_SHELLS_MAX, CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX,
+    ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX,
 };
 use crate::text::{last_lines, lines, one_line};
 use crate::time::Timestamp;
 use crate::wire::client_notices::is_client_notice;
+use crate::wire::clip;
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{borrowed_text, flag, line, list, object, text, text_or_empty, whole_number};
 use crate::wire::registry::{self, RegistryReport};
@@ -45,6 +47,10 @@ pub struct Event {
     pub kind: EventKind,
     /// The request in it that a person may answer.
     pub asks: Option<Box<Asked>>,
+    /// What the last message of the main agent wants, at its Stop.
+    pub intent: Option<Box<TurnIntent>>,
+    /// That message, shortened.
+    pub last_message: Option<Box<str>>,
 }
 
 /// Fields that almost every payload has.
@@ -250,6 +256,9 @@ impl Event {
             },
             envelope: record.envelope.clone(),
             asks: Asked::from_record(record).map(Box::new),
+            intent: last_message(record).map(|message| Box::new(TurnIntent::detect(message))),
+            last_message: last_message(record)
+                .map(|message| lines(message, ASSIGNMENT_MESSAGE_CHARS_MAX).into_boxed_str()),
             kind: match record.source {
                 Source::Hook if record.name == STATUS_LINE => EventKind::StatusLine(status_line::parse(p)),
                 Source::Hook => {
@@ -302,6 +311,16 @@ impl EventKind {
                 | K::SessionStarted { source: StartSource::Compact, .. }
         )
     }
+}
+
+/// The message that ends a turn of the main agent. A clipped message has lost its end, which says most.
+fn last_message(record: &Record) -> Option<&str> {
+    let p = &record.payload;
+    let ends_a_turn = record.source == Source::Hook && record.agent_id.is_none();
+    if !ends_a_turn || HookName::parse(&record.name) != Some(HookName::Stop) || p.contains_key(clip::MARK) {
+        return None;
+    }
+    borrowed_text(p, "last_assistant_message").filter(|message| !message.trim().is_empty())
 }
 
 fn answered(p: &Map<String, Value>) -> Option<EventKind> {
@@ -404,15 +423,17 @@ fn batch(p: &Map<String, Value>) -> Vec<ToolUse> {
 const REFUSED: [&str; 2] =
     ["Permission for this tool use was denied", "The user doesn't want to proceed with this tool use"];
 
+/// Whether the result of a call says that the person refused it.
+pub(crate) fn says_refused(result: &str) -> bool {
+    REFUSED.iter().any(|begins| result.starts_with(begins))
+}
+
 fn refused_calls(record: &Record) -> Vec<String> {
     if record.agent_id.is_none() || record.name != HookName::PostToolBatch.as_str() {
         return Vec::new();
     }
     let calls = list(&record.payload, "tool_calls").iter().filter_map(Value::as_object);
-    let refused = |call: &&Map<String, Value>| {
-        borrowed_text(call, "tool_response")
-            .is_some_and(|text| REFUSED.iter().any(|begins| text.starts_with(begins)))
-    };
+    let refused = |call: &&Map<String, Value>| borrowed_text(call, "tool_response").is_some_and(says_refused);
     calls.filter(refused).filter_map(|call| line(call, "tool_use_id", ID_CHARS_MAX)).collect()
 }
 

@@ -20,7 +20,7 @@ pub const REGISTRY: &str = "registry";
 pub const PROCESS_GONE: &str = "process_gone";
 
 /// The fields of an entry that are stored.
-const KEPT: [&str; 11] = [
+const STORED_FIELDS: [&str; 11] = [
     "pid",
     "procStart",
     "sessionId",
@@ -34,8 +34,8 @@ const KEPT: [&str; 11] = [
     "statusUpdatedAt",
 ];
 
-/// Stored values are numbers or short texts: the client's file may hold anything.
-fn small(value: &Value) -> Option<Value> {
+/// The value as it is stored: a text is shortened, a list or an object is left out. The client's file may contain anything.
+fn bounded(value: &Value) -> Option<Value> {
     match value {
         Value::String(s) => Some(one_line(s, PATH_CHARS_MAX).into()),
         Value::Array(_) | Value::Object(_) => None,
@@ -43,12 +43,12 @@ fn small(value: &Value) -> Option<Value> {
     }
 }
 
-/// The record of an entry. `None` if the entry has no session or no status yet.
+/// The record of an entry. `None` if the entry has no valid session id, or no status yet.
 pub fn record(entry: &Map<String, Value>, id: EventId) -> Option<Record> {
     let session_id = text(entry, "sessionId").filter(|id| id.len() <= SESSION_ID_BYTES_MAX)?;
     text(entry, "status")?;
-    let payload: Map<String, Value> =
-        KEPT.iter().filter_map(|key| Some(((*key).to_owned(), small(entry.get(*key)?)?))).collect();
+    let stored = |key: &&str| Some(((*key).to_owned(), bounded(entry.get(*key)?)?));
+    let payload: Map<String, Value> = STORED_FIELDS.iter().filter_map(stored).collect();
     let pid = whole_number(entry, "pid").and_then(|pid| u32::try_from(pid).ok());
     let status_at = millis(entry, "statusUpdatedAt").or_else(|| millis(entry, "startedAt"));
     Some(Record {

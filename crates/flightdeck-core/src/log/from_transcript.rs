@@ -6,13 +6,13 @@ use super::record::{Envelope, EventId, Record, Source};
 use crate::ids::SessionId;
 use crate::time::Timestamp;
 
-/// Name of such a record in the log.
+/// Name in the log of a record about a transcript that grew.
 pub const TRANSCRIPT_GREW: &str = "transcript_grew";
 
-/// Name in the log of an interrupt marker.
+/// Name in the log of a record about an interrupt marker.
 pub const INTERRUPT_MARKED: &str = "interrupt_marked";
 
-/// The transcript has the client's line about an interrupt, written at this time.
+/// The record of an interrupt marker: the client wrote a line about an interrupt into the transcript, at this time.
 pub fn interrupt_marked(session_id: &SessionId, at: Timestamp, id: EventId) -> Record {
     let envelope = Envelope { has_fired_at: true, ..Envelope::default() };
     Record {
@@ -22,7 +22,7 @@ pub fn interrupt_marked(session_id: &SessionId, at: Timestamp, id: EventId) -> R
     }
 }
 
-/// `at` is the time in its newest line.
+/// The record of a transcript that grew. `at` is the time in its newest line.
 pub fn record(session_id: &SessionId, transcript_path: &str, at: Timestamp, id: EventId) -> Record {
     let payload = Map::from_iter([("transcript_path".to_owned(), json!(transcript_path))]);
     let envelope = Envelope { has_fired_at: true, ..Envelope::default() };

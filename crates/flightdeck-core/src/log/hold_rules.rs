@@ -7,18 +7,20 @@ use crate::wire::hook_name::HookName;
 
 /// Hooks held at once: half of the socket's connections, so that other hooks can always connect.
 pub const HOLDS_MAX: usize = 512;
-/// A hold ends this long before the client would kill its hook, because an earlier end means that the person refused.
+/// The daemon ends a hold this long before the client's timeout kills the hook. So a hook that disconnects during its hold was
+/// not killed by the timeout: the person refused the request in the terminal.
 pub const HOLD_ENDS_BEFORE: Duration = Duration::from_secs(5);
 
+/// For how long hooks are held, and which hooks beside the permission requests of the main agent (decision 0008).
 #[derive(Clone, Copy, Debug)]
 pub struct HoldRules {
-    /// The timeout of the handler, less [`HOLD_ENDS_BEFORE`].
+    /// The timeout of the handler, less [`HOLD_ENDS_BEFORE`]. Zero holds no hook.
     pub hold: Duration,
-    /// Hooks of `claude -p` too, which shows no prompt of its own.
+    /// Also hold the requests of `claude -p`, which shows no prompt of its own.
     pub print: bool,
-    /// Elicitations too: the client does not show its own dialog meanwhile.
+    /// Also hold elicitations. The client shows its own dialog only after the hook has ended.
     pub elicitation: bool,
-    /// Requests of subagents too: the client shows its dialog for those only once the hook has ended.
+    /// Also hold the requests of subagents. The client shows its own dialog only after the hook has ended.
     pub agents: bool,
 }
 
@@ -29,8 +31,9 @@ impl HoldRules {
         Self { hold, print: false, elicitation: false, agents: false }
     }
 
-    /// For a hook that reports the client's timeout. A hook without one may be of an older version: its elicitations are not
-    /// held, because until the client has read its settings again it does not wait for that handler.
+    /// The rules for a hook whose handler may report the client's timeout; the hold then ends with that timeout. If it reports
+    /// none, the client has not read its new settings yet and may not wait for the hook, so elicitations are not held
+    /// (decision 0011).
     #[must_use]
     pub fn until_timeout(self, seconds: Option<u32>) -> Self {
         match seconds {
@@ -39,6 +42,7 @@ impl HoldRules {
         }
     }
 
+    /// Whether the hook of this record is held.
     pub fn wants(&self, record: &Record) -> bool {
         let kind = match HookName::parse(&record.name) {
             Some(HookName::PermissionRequest) => true,

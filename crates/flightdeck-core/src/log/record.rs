@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::subject::Subject;
-use crate::ids::{AgentId, AskId, HostId, SessionId};
+use crate::ids::{AgentId, AskId, AssignmentId, HostId, SessionId};
 use crate::limits::CLIP_PAYLOAD_FROM_BYTES;
 use crate::time::Timestamp;
 
@@ -29,6 +29,13 @@ impl EventId {
 impl From<EventId> for AskId {
     fn from(id: EventId) -> Self {
         Self::new(id.to_string())
+    }
+}
+
+/// An assignment is named by the event that opened it.
+impl From<EventId> for AssignmentId {
+    fn from(id: EventId) -> Self {
+        Self::new(format!("a-{id}"))
     }
 }
 

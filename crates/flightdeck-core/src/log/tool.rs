@@ -8,7 +8,10 @@ use crate::limits::{ID_CHARS_MAX, NAME_CHARS_MAX, TOOL_SUMMARY_CHARS_MAX};
 use crate::text::one_line;
 use crate::wire::clip::input_digest;
 use crate::wire::lenient::{borrowed_text, line, list, object, text};
-use crate::wire::tool_names::{asks_approval, asks_question, main_field};
+use crate::wire::tool_names::{asks_approval, asks_question, changes_files, main_field};
+
+/// Where the client keeps its plans, below the person's home.
+const PLANS_FOLDER: &str = "/.claude/plans/";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolUse {
@@ -48,6 +51,11 @@ impl ToolUse {
 
     pub fn asks_question(&self) -> bool {
         asks_question(&self.name)
+    }
+
+    /// The file of a plan is not the work that it plans.
+    pub fn changes_files(&self) -> bool {
+        changes_files(&self.name) && !self.summary.contains(PLANS_FOLDER)
     }
 
     pub fn asks_approval(&self) -> bool {

@@ -205,6 +205,10 @@ impl AgentState {
     pub fn is_working(&self) -> bool {
         matches!(self, Working(_))
     }
+    /// Working on a turn. A compaction and background agents leave the last message as it is.
+    pub fn is_at_work(&self) -> bool {
+        matches!(self, Working(activity) if !matches!(activity, Compacting | Activity::Background { .. }))
+    }
     pub fn is_ended(&self) -> bool {
         matches!(self, Ended(_))
     }

@@ -14,8 +14,15 @@ use crate::rules::Rules;
 use crate::time::Timestamp;
 
 impl Session {
-    /// Applies one event to the process that it belongs to, usually the only one.
+    /// Applies one event to the process that it belongs to, and follows the assignment.
     pub fn apply(&mut self, event: &Event, rules: &Rules) {
+        let before = self.before_assignment(event);
+        self.apply_to_its_process(event, rules);
+        self.follow_event(event, before);
+    }
+
+    /// Usually the session has only one process.
+    fn apply_to_its_process(&mut self, event: &Event, rules: &Rules) {
         if self.beside.is_empty() && self.is_of_shown(event) {
             self.apply_to_process(event, rules);
         } else {

@@ -34,12 +34,16 @@ impl Session {
             EventKind::Prompted { text, by } if event.agent_id.is_none() => {
                 self.take_prompt(event, text, *by, before)
             }
+            EventKind::ToolEnded { tool, outcome: ToolOutcome::Ok } if tool.changes_files() => {
+                self.turn.changed_files_at = self.turn.changed_files_at.max(Some(at));
+            }
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
                 self.note_failure(Failure { tool: tool.name.clone(), error: error.clone(), at });
             }
             EventKind::Stopped { background, shells, said } if !late && event.agent_id.is_none() => {
                 self.background = *background;
                 self.background_shells.clone_from(shells);
+                self.intent = event.intent.as_deref().cloned();
                 self.last_said.clone_from(said);
                 self.stop_data(at);
             }

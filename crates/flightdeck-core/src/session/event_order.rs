@@ -112,7 +112,7 @@ impl Session {
 }
 
 /// Whether it shows that the main agent works on a turn, or has ended one.
-fn is_sign_of_work(kind: &EventKind) -> bool {
+pub(super) fn is_sign_of_work(kind: &EventKind) -> bool {
     use EventKind as K;
     matches!(
         kind,

@@ -325,6 +325,27 @@ fn need(
 }
 
 impl Need {
+    /// What the agent waits for, on one line.
+    pub fn label(&self) -> String {
+        match (self.kind, &self.agent_type, &self.tool) {
+            (NeedKind::Permission, Some(agent), Some(tool)) => {
+                format!("{agent} needs permission for {}", tool.name)
+            }
+            (NeedKind::Permission, Some(agent), None) => format!("{agent} needs permission"),
+            (NeedKind::Permission, None, Some(tool)) => format!("Permission for {}", tool.label()),
+            (NeedKind::Permission, None, None) => "Permission needed".to_owned(),
+            (NeedKind::Plan, Some(agent), _) => format!("{agent} has a plan ready"),
+            (NeedKind::Plan, None, _) => "Plan ready".to_owned(),
+            (NeedKind::Question | NeedKind::Elicitation, _, _) if self.text.is_empty() => {
+                "Awaiting input".to_owned()
+            }
+            (NeedKind::Question | NeedKind::Elicitation, Some(agent), _) => {
+                format!("{agent} asks: {}", self.text)
+            }
+            (NeedKind::Question | NeedKind::Elicitation, None, _) => self.text.clone(),
+        }
+    }
+
     /// A need reported by a notification or a dialog, without a call.
     pub fn loose(kind: NeedKind, text: String, at: Timestamp, agent_type: Option<&str>) -> Self {
         Self {

@@ -5,6 +5,8 @@
 pub mod agent;
 mod apply;
 mod asks;
+mod assignment_drivers;
+mod assignment_tracker;
 mod away;
 mod child;
 mod children;
@@ -15,6 +17,7 @@ mod failure;
 mod growth;
 pub mod ledger;
 mod main_agent;
+mod note_kind;
 mod process;
 mod processes;
 mod registry;
@@ -27,6 +30,7 @@ pub mod state_history;
 pub mod state_name;
 mod turn;
 
+pub use self::assignment_tracker::{AssignmentTracker, RefusedStep, SessionAssignment};
 pub use self::child::Child;
 pub use self::failure::Failure;
 pub use self::main_agent::MainAgent;

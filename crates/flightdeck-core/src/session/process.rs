@@ -18,6 +18,7 @@ use super::shown::{Because, Shown};
 use super::turn::Turn;
 use crate::approval::ask::Ask;
 use crate::approval::resolution::NeedKind;
+use crate::assignment::intent::TurnIntent;
 use crate::ids::{AgentId, HostId};
 use crate::log::event::{Background, Event, EventKind};
 use crate::rules::Rule;
@@ -46,6 +47,8 @@ pub struct Process {
     #[serde(default)]
     pub last_said: Option<String>,
     pub asks: Vec<Ask>,
+    #[serde(default)]
+    pub intent: Option<TurnIntent>,
 }
 
 /// A process that no longer holds the session. Its late hooks must not bring it back.
@@ -120,6 +123,7 @@ impl Process {
             background: Background::default(),
             last_failure: None,
             last_said: None,
+            intent: None,
             asks: Vec::new(),
         }
     }

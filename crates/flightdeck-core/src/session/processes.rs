@@ -295,6 +295,7 @@ impl Session {
         swap(&mut self.last_failure, &mut other.last_failure);
         swap(&mut self.last_said, &mut other.last_said);
         swap(&mut self.asks, &mut other.asks);
+        swap(&mut self.intent, &mut other.intent);
     }
 
     pub(super) fn urgency(&self) -> Urgency {
@@ -321,10 +322,16 @@ impl Session {
     /// The process goes on with another session. The session ends if that was its last process.
     pub(crate) fn leave(&mut self, seat: &Seat, reason: EndReason, rule: Rule, cause: Cause) {
         self.change_at(seat, cause, |s| s.end(reason, rule, cause));
+        self.follow_timer();
     }
 
     /// The settle timer fired: it is for each process whose entry is as old as the timer.
     pub(crate) fn settle_all(&mut self, due: Timestamp) {
+        self.settle_each(due);
+        self.follow_timer();
+    }
+
+    fn settle_each(&mut self, due: Timestamp) {
         if self.beside.is_empty() {
             return self.settle(due);
         }
@@ -338,9 +345,11 @@ impl Session {
 
     pub(crate) fn settle_all_after_stop(&mut self, due: Timestamp) {
         if self.beside.is_empty() {
-            return self.settle_after_stop(due);
+            self.settle_after_stop(due);
+        } else {
+            self.change_each(|s| s.settle_after_stop(due));
         }
-        self.change_each(|s| s.settle_after_stop(due));
+        self.follow_timer();
     }
 
     /// Removes asks that ended a while ago from the card. Returns whether any was removed.

@@ -33,6 +33,9 @@ impl Session {
     /// Updates the card. `says`: the cause itself asserts the state that shows, so `since` may move back to it.
     pub(super) fn show(&mut self, cause: Cause, says: bool) {
         let state = self.shown_state();
+        if self.main.state.is_at_work() {
+            self.intent = None;
+        }
         if same_to_a_person(&state, &self.shown.state) {
             // The state of main says nothing about the needs of main or a subagent.
             let about_this = says && !state.is_blocked();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::agent::{AgentState, IdleReason};
+use super::assignment_tracker::AssignmentTracker;
 use super::child::Child;
 use super::failure::Failure;
 use super::main_agent::MainAgent;
@@ -15,9 +16,11 @@ use super::shown::{Because, Shown, Transition};
 use super::state_history::StateHistory;
 use super::turn::Turn;
 use crate::approval::ask::{Ask, PastAsk};
+use crate::assignment::intent::{DetectedIntent, TurnIntent};
 use crate::ids::{AgentId, SessionId};
 use crate::log::event::{Background, Event};
 use crate::log::todo::Todo;
+use crate::notify::NoteMark;
 use crate::project::Project;
 use crate::rules::Rule;
 use crate::time::Timestamp;
@@ -93,12 +96,21 @@ pub struct Session {
     /// The newest status line of the client.
     #[serde(default)]
     pub status_line: Option<StatusLine>,
+    /// What the fold remembers about notes to the person.
+    #[serde(default, skip_serializing_if = "NoteMark::is_empty")]
+    pub note: NoteMark,
     /// The other live processes that hold this session. The fields above are of the process that the card shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<Process>,
     /// Processes that held this session before.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub past_processes: VecDeque<PastProcess>,
+    /// What the message of the last Stop wants; gone when work begins.
+    #[serde(default)]
+    pub intent: Option<TurnIntent>,
+    /// What the person asked last, and how far it is.
+    #[serde(default)]
+    pub tracker: AssignmentTracker,
 }
 
 /// A session that the person put aside.
@@ -163,13 +175,27 @@ impl Session {
             enrichment: None,
             cache_is_cold: false,
             status_line: None,
+            note: NoteMark::default(),
             beside: Vec::new(),
             past_processes: VecDeque::new(),
+            intent: None,
+            tracker: AssignmentTracker::default(),
         }
     }
 
     pub fn cache_expires_at(&self) -> Option<Timestamp> {
         self.enrichment.as_ref()?.known.cache_expires_at()
+    }
+
+    /// The intent of the message of the last Stop.
+    pub(super) fn last_intent(&self) -> Option<&DetectedIntent> {
+        Some(self.intent.as_ref()?.of(self.turn.changed_files()))
+    }
+
+    /// The same, while the session waits for the next prompt after it.
+    pub fn idle_intent(&self) -> Option<&DetectedIntent> {
+        let waits = self.shown.state == AgentState::Idle(IdleReason::TurnEnded);
+        self.last_intent().filter(|_| waits)
     }
 
     pub fn print_mode(&self) -> bool {

@@ -26,6 +26,9 @@ pub struct Turn {
     /// notification is the only sign of a permission prompt.
     #[serde(default)]
     pub tools_reported: bool,
+    /// When a tool last changed a file, in this turn or before.
+    #[serde(default)]
+    pub changed_files_at: Option<Timestamp>,
     /// Ids of ended turns: an event without a timestamp is late if it names one of them.
     pub ended_prompts: VecDeque<String>,
     /// When the client wrote the newest interrupt marker into the transcript.
@@ -43,6 +46,11 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// Whether a tool changed a file in this turn.
+    pub(super) fn changed_files(&self) -> bool {
+        self.changed_files_at.is_some() && self.changed_files_at >= self.started_at
+    }
+
     pub(super) fn end_prompt(&mut self, prompt: Option<String>) {
         let Some(prompt) = prompt else { return };
         if self.ended_prompts.contains(&prompt) {

@@ -327,7 +327,7 @@ impl Enrichment {
             }
             self.cwd_at = line.at.or(self.cwd_at);
         }
-        if matches!(line.kind, LineKind::Enqueued(_) | LineKind::Dequeued | LineKind::Unqueued(_)) {
+        if matches!(line.kind, LineKind::Enqueued(_) | LineKind::Dequeued | LineKind::Unqueued { .. }) {
             self.queue_at = line.at.or(self.queue_at);
         }
         match &line.kind {
@@ -366,7 +366,7 @@ impl Enrichment {
                 }
             }
             LineKind::Dequeued => drop(self.queue.pop_front()),
-            LineKind::Unqueued(text) => {
+            LineKind::Unqueued { text, .. } => {
                 // A named prompt that is not in the queue was removed before.
                 let named = |text: &str| self.queue.iter().position(|q| q.mark == mark(text));
                 if let Some(place) = text.as_ref().map_or(Some(0), |t| named(t)) {

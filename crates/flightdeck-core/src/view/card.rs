@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::approval::card::AskCard;
+use crate::assignment::intent::DetectedIntent;
 use crate::ids::SessionId;
 use crate::log::event::Background;
 use crate::log::record::Source;
@@ -16,9 +17,11 @@ use crate::usage::amounts::{Cache, CacheStatus, Context, Cost, Tokens};
 use crate::usage::enrichment::Summary;
 use crate::usage::session_files::Repository;
 use crate::usage::status_line;
+use crate::view::assignment::AssignmentBrief;
 use crate::view::lens::{self, FleetStatus, Role, StatusKind, TerminalInput};
+use crate::view::project::ProjectCard;
 use crate::view::sub_agents::{self, SubAgentCard};
-use crate::view::waiting::{self, WaitingCard};
+use crate::view::waiting::{self, WaitKind, WaitingCard};
 
 /// One session as viewers see it. Fields may be added; these names stay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,9 +97,12 @@ pub struct Card {
     #[serde(default)]
     pub last_assistant_text: Option<String>,
     pub asks: Vec<AskCard>,
-    /// Reserved, like `effort`: `None` until Flightdeck follows a request over its turns (decision 0012).
-    #[cfg_attr(feature = "ts", ts(type = "{ id: number; state: string; title: string | null } | null"))]
-    pub assignment: Option<serde_json::Value>,
+    /// What the last message wants, while the session waits for the next prompt.
+    #[serde(default)]
+    pub intent: Option<DetectedIntent>,
+    /// What the person asked last, and how far it is.
+    pub assignment: Option<AssignmentBrief>,
+    /// Reserved: `None` until Flightdeck follows efforts (decision 0012).
     #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]
     pub effort: Option<serde_json::Value>,
 }
@@ -124,14 +130,6 @@ pub struct ProcessCard {
     pub role: Role,
     /// The card's state, label and seat are of this one.
     pub shown: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Project"))]
-pub struct ProjectCard {
-    pub name: String,
-    pub path: Option<String>,
-    pub worktree: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -196,7 +194,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         agent_state: StateCard {
             group: state.group(),
             state,
-            label: lens::label(&session.shown.state),
+            label: lens::session_label(session),
             icon: state.icon().to_owned(),
             role: state.role(),
             since: session.shown.since,
@@ -233,7 +231,8 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         compactions: known.map_or(0, |k| k.compactions),
         last_assistant_text: said,
         asks: session.all_asks().map(|ask| AskCard::new(&session.id, ask)).collect(),
-        assignment: None,
+        intent: session.idle_intent().cloned(),
+        assignment: session.assignment().map(AssignmentBrief::new),
         effort: None,
     }
 }
@@ -334,7 +333,7 @@ fn seat(session: &Session, rules: &Rules) -> SeatCard {
         pane: seat.pane.clone(),
         tmux_socket: seat.tmux_socket.clone(),
         name: seat.name.clone(),
-        host: rules.host.clone(),
+        host: if seat.host.is_this() { rules.host.clone() } else { Some(seat.host.to_string()) },
     }
 }
 
@@ -382,14 +381,9 @@ fn project(session: &Session) -> ProjectCard {
     let linked = repository(session).and_then(|r| r.worktree.as_ref());
     let project = linked.and_then(|w| w.fold(&project)).unwrap_or(project);
     let told = || session.status_line.as_ref()?.data.worktree.as_ref().map(|w| w.name.clone());
-    ProjectCard {
-        name: project.name().to_owned(),
-        path: project.root().map(str::to_owned),
-        worktree: linked
-            .map(|w| w.name.clone())
-            .or_else(|| project.worktree().map(str::to_owned))
-            .or_else(told),
-    }
+    let card = ProjectCard::new(&project);
+    let worktree = linked.map(|w| w.name.clone()).or(card.worktree).or_else(told);
+    ProjectCard { worktree, ..card }
 }
 
 fn current_activity(session: &Session) -> Option<String> {
@@ -399,8 +393,8 @@ fn current_activity(session: &Session) -> Option<String> {
     command.filter(|_| session.main.state.is_working()).or_else(label)
 }
 
-/// Needs You: cache tier, urgency, recency (or urgency first, or what blocks or asks for the longest time). Running: newest
-/// turn first. Done: newest end first.
+/// Needs You: cache tier, urgency, recency (or urgency first, or what blocks or asks for the longest time); idle sessions that ask
+/// come before other idle ones. Running: newest turn first. Done: newest end first.
 fn rank(
     session: &Session,
     state: StateName,
@@ -413,7 +407,9 @@ fn rank(
     let id = session.id.get(..8).unwrap_or(&session.id);
     match state.group() {
         Group::NeedsYou => {
-            let (tier, urgency) = (cache as u8, state.urgency());
+            let asks = waiting.is_some_and(|w| w.kind == WaitKind::Asks);
+            let urgency = if asks { lens::ASKS_URGENCY } else { state.urgency() };
+            let tier = cache as u8;
             let recency = newest_first(session.last_activity_at);
             let later = u8::from(!waiting.is_some_and(|w| w.counts));
             Rank {

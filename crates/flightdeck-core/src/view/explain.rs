@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::card::{ProcessCard, processes};
 use super::lens::{self, Role};
+use crate::assignment::intent::DetectedIntent;
 use crate::ids::SessionId;
 use crate::session::state_name::{Group, StateName};
 use crate::session::{Because, Session};
@@ -21,6 +22,9 @@ pub struct Explanation {
     pub label: String,
     pub since: Timestamp,
     pub because: Reason,
+    /// Why the label says "Asks" or "Finished".
+    #[serde(default)]
+    pub intent: Option<DetectedIntent>,
     pub history: Vec<Step>,
     /// Every process that holds the session, if there are several: the reason above is about the shown one.
     #[serde(default)]
@@ -55,9 +59,10 @@ pub fn explain(session: &Session) -> Explanation {
         id: session.id.clone(),
         state,
         group: state.group(),
-        label: lens::label(&session.shown.state),
+        label: lens::session_label(session),
         since: session.shown.since,
         because: reason(session.shown.because),
+        intent: session.idle_intent().cloned(),
         history: session
             .history
             .iter()

@@ -57,7 +57,7 @@ fn row(session: &Session) -> Row {
     // The last stretch has the card's own label.
     let began = spans.pop().map_or(session.started_at, |last| last.from);
     let now = StateName::from_state(&session.shown.state);
-    spans.push(span(began, session.ended_at, now, lens::label(&session.shown.state)));
+    spans.push(span(began, session.ended_at, now, lens::session_label(session)));
     Row {
         id: session.id.clone(),
         title: session.title.clone(),

@@ -3,10 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use crate::approval::resolution::NeedKind;
+use crate::assignment::intent::Intent;
+use crate::limits::ASKS_LABEL_CHARS_MAX;
 use crate::log::event::EndReason;
+use crate::session::Session;
 use crate::session::agent::{Activity, AgentState, IdleReason};
 use crate::session::ledger::Need;
 use crate::session::state_name::{Group, StateName};
+use crate::text::one_line;
+
+/// Rank of idle sessions, the last among those that need the person.
+const IDLE_URGENCY: u8 = 6;
+/// Rank of an idle session whose last message asks.
+pub const ASKS_URGENCY: u8 = 5;
 
 /// What the colour of a card means; the page picks the colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,12 +126,22 @@ impl StateName {
             Self::Interrupted => 2,
             Self::Error => 3,
             Self::AwaitingApproval => 4,
-            _ => 5,
+            // An idle session that asks in its text stands between: see `rank` in card.rs.
+            _ => IDLE_URGENCY,
         }
     }
 }
 
-/// The label of a card.
+/// The label of a session: of its state, and at the end of a turn what the last message wants.
+pub fn session_label(session: &Session) -> String {
+    match session.idle_intent().map(|found| (found.intent, &found.evidence.line)) {
+        Some((Intent::Question, line)) => format!("Asks: {}", one_line(line, ASKS_LABEL_CHARS_MAX)),
+        Some((Intent::Completion | Intent::EndOfTask, _)) => "Finished".to_owned(),
+        _ => label(&session.shown.state),
+    }
+}
+
+/// The label of a state.
 pub fn label(state: &AgentState) -> String {
     match state {
         AgentState::Idle(IdleReason::Fresh) => "Ready".to_owned(),
@@ -132,7 +151,7 @@ pub fn label(state: &AgentState) -> String {
         AgentState::Idle(IdleReason::Interrupted { tool: None }) => "You interrupted".to_owned(),
         AgentState::Idle(IdleReason::Failed { cause }) => format!("Failed: {cause}"),
         AgentState::Working(activity) => activity_label(activity),
-        AgentState::Blocked(need) => need_label(need),
+        AgentState::Blocked(need) => need.label(),
         AgentState::Ended(EndReason::ProcessDied) => "Process died".to_owned(),
         AgentState::Ended(_) => "Session closed".to_owned(),
     }
@@ -147,27 +166,6 @@ fn activity_label(activity: &Activity) -> String {
         Activity::Compacting => "Compacting".to_owned(),
         Activity::Background { agents: 1 } => "Waiting on 1 background agent".to_owned(),
         Activity::Background { agents } => format!("Waiting on {agents} background agents"),
-    }
-}
-
-fn need_label(need: &Need) -> String {
-    let tool = need.tool.as_ref();
-    match (need.kind, &need.agent_type, tool) {
-        (NeedKind::Permission, Some(agent), Some(tool)) => {
-            format!("{agent} needs permission for {}", tool.name)
-        }
-        (NeedKind::Permission, Some(agent), None) => format!("{agent} needs permission"),
-        (NeedKind::Permission, None, Some(tool)) => format!("Permission for {}", tool.label()),
-        (NeedKind::Permission, None, None) => "Permission needed".to_owned(),
-        (NeedKind::Plan, Some(agent), _) => format!("{agent} has a plan ready"),
-        (NeedKind::Plan, None, _) => "Plan ready".to_owned(),
-        (NeedKind::Question | NeedKind::Elicitation, _, _) if need.text.is_empty() => {
-            "Awaiting input".to_owned()
-        }
-        (NeedKind::Question | NeedKind::Elicitation, Some(agent), _) => {
-            format!("{agent} asks: {}", need.text)
-        }
-        (NeedKind::Question | NeedKind::Elicitation, None, _) => need.text.clone(),
     }
 }
 

@@ -1,11 +1,15 @@
 //! What viewers read: cards, labels, explanations and timelines. Pure functions of the fleet and the log.
 
+pub mod assignment;
 pub mod board;
 pub mod card;
+pub mod conversation;
 pub mod explain;
 pub mod fleet_history;
 pub mod lens;
 pub mod policy_test;
+pub mod project;
+pub mod seats;
 pub mod sub_agents;
 pub mod timeline;
 pub mod waiting;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::assignment::intent::Intent;
 use crate::session::Session;
 use crate::session::agent::{AgentState, IdleReason};
 use crate::session::state_name::StateName;
@@ -34,9 +35,7 @@ pub struct WaitingCard {
 /// `None` while the session works or has ended. `said` is the last message of the agent.
 pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
     let (kind, label, icon) = match &session.shown.state {
-        AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway)
-            if said.is_some_and(ends_in_a_question) =>
-        {
+        AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway) if asks(session, said) => {
             (WaitKind::Asks, "Asks you", "asks")
         }
         AgentState::Idle(IdleReason::TurnEnded) => (WaitKind::Idle, "Finished", "finished"),
@@ -53,6 +52,14 @@ pub fn waiting(session: &Session, said: Option<&str>) -> Option<WaitingCard> {
     };
     let counts = matches!(kind, WaitKind::Blocks | WaitKind::Asks);
     Some(WaitingCard { kind, label: label.to_owned(), icon: icon.to_owned(), counts })
+}
+
+/// The intent of the message of the last Stop decides. Without one, the form of the last message does.
+fn asks(session: &Session, said: Option<&str>) -> bool {
+    match session.idle_intent() {
+        Some(found) => found.intent == Intent::Question,
+        None => said.is_some_and(ends_in_a_question),
+    }
 }
 
 /// Whether the last sentence is a question. Marks of Markdown and closing signs after it do not count.

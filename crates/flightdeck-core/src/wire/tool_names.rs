@@ -8,6 +8,11 @@ pub(crate) fn asks_approval(tool: &str) -> bool {
     tool == "ExitPlanMode"
 }
 
+/// Whether the tool writes to files of the project. A command may do so too, but its text does not tell.
+pub(crate) fn changes_files(tool: &str) -> bool {
+    matches!(tool, "Write" | "Edit" | "MultiEdit" | "NotebookEdit")
+}
+
 /// The field of the input that a person would read first.
 pub(crate) fn main_field(tool: &str) -> Option<&'static str> {
     Some(match tool {

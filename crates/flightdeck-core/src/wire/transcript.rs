@@ -190,6 +190,8 @@ pub struct Line<'a> {
     pub at: Option<Timestamp>,
     pub cwd: Option<Cow<'a, str>>,
     pub git_branch: Option<Cow<'a, str>>,
+    /// Of a subagent. Older clients wrote such lines into the main file.
+    pub sidechain: bool,
     pub kind: LineKind<'a>,
 }
 
@@ -217,8 +219,11 @@ pub enum LineKind<'a> {
     /// A prompt typed ahead, or a notice of the client itself.
     Enqueued(Cow<'a, str>),
     Dequeued,
-    /// Removed from the queue: the first entry with this text, if the text is given.
-    Unqueued(Option<Cow<'a, str>>),
+    /// Removed from the queue: the first entry with this text, if the text is given. `absorbed`: the running turn took it.
+    Unqueued {
+        text: Option<Cow<'a, str>>,
+        absorbed: bool,
+    },
     #[default]
     Other,
 }
@@ -272,9 +277,11 @@ struct Wire<'a> {
     turn_origin: Option<&'a [u8]>,
     title: Option<&'a [u8]>,
     operation: Option<&'a [u8]>,
+    reason: Option<&'a [u8]>,
     content: Option<&'a [u8]>,
     cached_for: Option<&'a [u8]>,
     not_typed: bool,
+    sidechain: bool,
 }
 
 /// How the client's line about an interrupt begins: "…by user]" or "…by user for tool use]".
@@ -333,6 +340,8 @@ impl<'a> Wire<'a> {
             b"turnOrigin" => self.turn_origin = s.text()?,
             b"aiTitle" | b"customTitle" => self.title = Some(s.value()?),
             b"operation" => self.operation = s.text()?,
+            b"reason" => self.reason = s.text()?,
+            b"isSidechain" => self.sidechain = s.value()? == b"true",
             b"content" => self.content = Some(s.value()?),
             b"promptCacheRequested" => self.cached_for = s.text()?,
             b"isMeta" | b"isCompactSummary" => self.not_typed |= s.value()? == b"true",
@@ -346,6 +355,7 @@ impl<'a> Wire<'a> {
             at: self.timestamp.and_then(timestamp),
             cwd: self.cwd.and_then(string),
             git_branch: self.branch.and_then(string).filter(|b| !b.is_empty()),
+            sidechain: self.sidechain,
             kind: self.kind(line).unwrap_or_default(),
         }
     }
@@ -370,7 +380,10 @@ impl<'a> Wire<'a> {
             b"queue-operation" => match self.operation? {
                 b"enqueue" => LineKind::Enqueued(content().unwrap_or_default()),
                 b"dequeue" => LineKind::Dequeued,
-                b"remove" | b"popAll" => LineKind::Unqueued(content()),
+                b"remove" | b"popAll" => LineKind::Unqueued {
+                    text: content(),
+                    absorbed: self.reason == Some(b"absorbed_mid_turn"),
+                },
                 _ => return None,
             },
             _ => return None,

@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at its first error")]
 
 mod asks;
+mod assignments;
 mod corpus;
 mod enriched;
 mod intents;
 mod no_false_alarm;
+mod notes;
 mod process_properties;
 mod properties;
 mod registry;

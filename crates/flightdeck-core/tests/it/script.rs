@@ -1,9 +1,9 @@
 //! Applies a script of events to a fleet and writes down what a person would read on the card.
 
-use flightdeck_core::fleet::Fleet;
+use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook;
-use flightdeck_core::log::record::{EventId, Record};
+use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::{self, card::Card};
@@ -14,25 +14,37 @@ pub(crate) const NOON: i64 = 1_794_744_000_000;
 
 /// A line is `<seconds>[@<fired seconds>] <Event> key=value …`; `~` stands for a space in a value, `{…}` and `[…]` are
 /// JSON. Without `@` the event fired when it arrived; `@-` brings no clock of its own. The session is `s` unless `session_id=` says otherwise.
+/// An event is named by its place in the log, unless `event_id=<number>` gives it a name of its own, as the hook does.
 pub(crate) fn tell(fleet: &mut Fleet, script: &str) {
+    tell_for_effects(fleet, script);
+}
+
+/// The same, and returns the effects.
+pub(crate) fn tell_for_effects(fleet: &mut Fleet, script: &str) -> Vec<Effect> {
+    let mut effects = Vec::new();
     for (n, line) in script.lines().map(str::trim).filter(|l| !l.is_empty()).enumerate() {
         let mut words = line.split_whitespace();
         let clock = words.next().unwrap();
         let (received, fired) = clock.split_once('@').unwrap_or((clock, clock));
         let name = words.next().unwrap();
         if name == "tick" {
-            fleet.tick(at(received));
+            effects.extend(fleet.tick(at(received)));
             continue;
         }
         let mut payload =
             Map::from_iter([("session_id".into(), json!("s")), ("cwd".into(), json!("/w/api"))]);
         let mut env = Map::new();
+        let mut id = None;
         if fired != "-" {
             env.insert("fired_at".into(), json!(at(fired).to_string()));
         }
         payload.insert("hook_event_name".into(), json!(name));
         for word in words {
             let (key, value) = word.split_once('=').unwrap();
+            if key == "event_id" {
+                id = Some(EventId(value.parse().unwrap()));
+                continue;
+            }
             let value = if value.starts_with(['{', '[']) || value == "true" {
                 serde_json::from_str(&value.replace('~', " ")).unwrap()
             } else {
@@ -47,8 +59,21 @@ pub(crate) fn tell(fleet: &mut Fleet, script: &str) {
             target.insert(key.into(), value);
         }
         let seq = fleet.last_seq().max(n as u64) + 1;
-        fleet.apply(&Event::from_record(&record(payload, env, seq, at(received), fleet.now())));
+        let mut record = record(payload, env, seq, at(received), fleet.now());
+        record.id = id.unwrap_or(record.id);
+        effects.extend(fleet.apply(&Event::from_record(&record)));
     }
+    effects
+}
+
+/// An event of the person, `seconds` after noon.
+pub(crate) fn person(fleet: &mut Fleet, seconds: &str, name: &str, fields: &[(&str, Value)]) {
+    let mut payload =
+        Map::from_iter([("session_id".into(), json!("s")), ("hook_event_name".into(), json!(name))]);
+    payload.extend(fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+    let mut action = record(payload, Map::new(), fleet.last_seq() + 1, at(seconds), fleet.now());
+    action.source = Source::User;
+    fleet.apply(&Event::from_record(&action));
 }
 
 pub(crate) fn at(seconds: &str) -> Timestamp {

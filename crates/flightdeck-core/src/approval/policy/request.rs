@@ -12,28 +12,29 @@ use crate::wire::tool_names::{asks_approval, asks_question, main_field};
 /// Fields that determine what a call does. Descriptions do not count.
 const JUDGED: [&str; 6] = ["command", "file_path", "notebook_path", "url", "query", "skill"];
 
-/// The field of a tool's input that rules match. `None`: a rule can only name the tool.
+/// The field of a tool's input that a rule's `match` is compared with. `None` if a rule can only name the tool.
 pub(super) fn field(tool: &str) -> Option<&'static str> {
     main_field(tool).filter(|field| JUDGED.contains(field))
 }
 
+/// One permission request, with the facts that decide which rule fits.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     pub tool: &'a str,
     /// The text that `match` is compared with.
     pub text: Option<&'a str>,
-    /// The folder the session was started in; a worktree made by the client counts as its project.
+    /// The folder the session was started in. For a worktree made by the client, the folder it was made from.
     pub project: Option<String>,
-    /// Why it cannot be undone, for any tool that runs a command.
+    /// Why the request cannot be undone. `None` if it can, or if its tool runs no command.
     pub(super) caution: Option<&'static str>,
     pub(super) is_command: bool,
     pub(super) is_path: bool,
-    /// A part is missing, or the request asks for more than its text says.
+    /// No rule may allow the request: it was clipped, its input or its text is missing, or it asks to leave the sandbox.
     pub(super) is_unclear: bool,
 }
 
 impl<'a> Request<'a> {
-    /// `None` for everything but a plain permission request: a person answers questions, plans and forms.
+    /// `None` for a question, a plan or a form, which only a person answers, and for a hook that asks nothing.
     pub(crate) fn of_hook(
         hook: &str,
         payload: &'a Map<String, Value>,

@@ -10,24 +10,30 @@ const TAIL_SENTENCES_MAX: usize = 3;
 /// How many sentences from the end the next step or a soft close may stand.
 const LAST_SENTENCES_MAX: usize = 2;
 
-/// The rule that decides, and the sentence it decided on. The order of the checks is the order of their weight.
-pub(super) fn decide(sentences: &[Sentence]) -> (IntentRule, Option<&str>) {
-    let checks = [question, request, obstacle, next_step, soft_close, done];
-    let found = checks.iter().find_map(|check| check(sentences));
-    found.map_or(
-        (IntentRule::NothingSaid, sentences.last().map(|s| s.written.as_str())),
-        |(rule, sentence)| (rule, Some(sentence.written.as_str())),
-    )
+/// The rule that decides, and the sentence it decided on. The order of the checks is the order of their weight. `changed_files`:
+/// tools changed files in this turn, so a message that only describes the result reports finished work.
+pub(super) fn decide(sentences: &[Sentence], changed_files: bool) -> (IntentRule, Option<&str>) {
+    let checks = [request, obstacle, next_step, soft_close, done];
+    let found =
+        question(sentences, changed_files).or_else(|| checks.iter().find_map(|check| check(sentences)));
+    let last = sentences.last();
+    match (found, last) {
+        (Some((rule, sentence)), _) => (rule, Some(sentence.written.as_str())),
+        (None, Some(last)) if changed_files => (IntentRule::ChangedFiles, Some(last.written.as_str())),
+        (None, _) => (IntentRule::NothingSaid, last.map(|s| s.written.as_str())),
+    }
 }
 
 type Found<'a> = Option<(IntentRule, &'a Sentence)>;
 
-fn question(sentences: &[Sentence]) -> Found<'_> {
+fn question(sentences: &[Sentence], changed_files: bool) -> Found<'_> {
     let (index, question) = open_question(sentences)?;
     let before = sentences.get(..index).unwrap_or_default();
     let offers = question.signs.has(Sign::Offer) && !question.signs.has(Sign::Decision);
     let rule = match () {
-        _ if offers && is_done(before) => IntentRule::OfferAfterCompletion,
+        _ if offers && (is_done(before) || changed_files && question.signs.has(Sign::OffersMore)) => {
+            IntentRule::OfferAfterCompletion
+        }
         _ if question.signs.has(Sign::Addressed) => IntentRule::AsksThePerson,
         _ => IntentRule::QuestionForm,
     };

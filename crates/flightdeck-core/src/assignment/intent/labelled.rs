@@ -1,21 +1,24 @@
 //! Measures the detector on messages with a known intent.
 
-use super::{Intent, detect};
+use super::{DetectedIntent, Intent, TurnIntent};
 
 /// One message and the intent a person gave it.
 #[derive(Clone, Copy, Debug)]
 pub struct Labelled<'a> {
     pub intent: Intent,
+    /// Tools changed files in its turn.
+    pub changed_files: bool,
     pub message: &'a str,
 }
 
-/// Reads a set: each message follows a line `@@ intent`.
+/// Reads a set: each message follows a line `@@ intent`, or `@@ intent changed` if tools changed files in its turn.
 pub fn parse(set: &str) -> Vec<Labelled<'_>> {
     let blocks = set.split("@@ ").filter_map(|block| block.split_once('\n'));
     blocks
         .filter_map(|(name, message)| {
-            let intent = Intent::ALL.into_iter().find(|intent| intent.as_str() == name.trim())?;
-            Some(Labelled { intent, message: message.trim() })
+            let (name, more) = name.trim().split_once(' ').unwrap_or((name.trim(), ""));
+            let intent = Intent::ALL.into_iter().find(|intent| intent.as_str() == name)?;
+            Some(Labelled { intent, changed_files: more == "changed", message: message.trim() })
         })
         .collect()
 }
@@ -40,10 +43,16 @@ impl Score {
     }
 }
 
+impl Labelled<'_> {
+    pub fn detect(&self) -> DetectedIntent {
+        TurnIntent::detect(self.message).of(self.changed_files).clone()
+    }
+}
+
 pub fn score(set: &[Labelled<'_>], intent: Intent) -> Score {
     let mut score = Score::default();
     for example in set {
-        let detected = detect(example.message).intent == intent;
+        let detected = example.detect().intent == intent;
         let labelled = example.intent == intent;
         score.right += usize::from(detected && labelled);
         score.detected += usize::from(detected);

@@ -1,10 +1,13 @@
 //! What the last message of a turn wants: an answer, nothing more because the work is done, or neither.
 //!
-//! Local rules on the text outside code and quotes. [`prose`] cuts the message into sentences, [`signs`] names what each
-//! sentence says, [`decide`] weighs them from the end of the message. `cargo xtask intents` measures the result on a labelled set.
+//! Local rules on the text outside code and quotes. [`prose`] cuts the message into sentences, [`matching`] finds what each
+//! sentence says ([`signs`]) by [`patterns`], [`decide`] weighs them from the end of the message. `cargo xtask intents` measures the
+//! result on labelled sets.
 
 mod decide;
 pub mod labelled;
+mod matching;
+mod patterns;
 mod prose;
 mod questions;
 mod signs;
@@ -97,6 +100,7 @@ intent_rules! {
     Blocked Question 80 "Claude says that it cannot go on without the person.";
     OfferAfterCompletion Completion 85 "The work is reported as done; the question at the end offers more.";
     SaysDone Completion 90 "The message says that the work is done.";
+    ChangedFiles Completion 70 "Tools changed files in this turn, and the message neither asks nor names a next step.";
     OpensWithDone Completion 75 "The message began by saying that the work is done.";
     SoftClose EndOfTask 85 "The message ends with an offer to help further.";
     AnnouncesNextStep Progress 85 "The message ends with what Claude does next.";
@@ -105,18 +109,39 @@ intent_rules! {
 
 /// Prepares the detector, so that no event waits until its patterns are built.
 pub fn prepare() {
-    signs::build();
+    matching::build();
 }
 
-/// The intent of an agent's message.
-pub fn detect(message: &str) -> DetectedIntent {
-    let prose = prose::Prose::of(message);
-    let (rule, line) = decide::decide(&prose.sentences);
-    DetectedIntent {
-        intent: rule.intent(),
-        confidence: f64::from(rule.percent()) / 100.0,
-        evidence: Evidence { rule, line: line.map(shown).unwrap_or_default() },
+/// What the last message of a turn wants, as far as the work of the turn matters: a tool call may be reported after the message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TurnIntent {
+    /// If no tool changed a file.
+    read_only: DetectedIntent,
+    changed_files: DetectedIntent,
+}
+
+impl TurnIntent {
+    pub fn detect(message: &str) -> Self {
+        let prose = prose::Prose::of(message);
+        let decided = |changed_files| {
+            let (rule, line) = decide::decide(&prose.sentences, changed_files);
+            DetectedIntent {
+                intent: rule.intent(),
+                confidence: f64::from(rule.percent()) / 100.0,
+                evidence: Evidence { rule, line: line.map(shown).unwrap_or_default() },
+            }
+        };
+        Self { read_only: decided(false), changed_files: decided(true) }
     }
+
+    pub fn of(&self, changed_files: bool) -> &DetectedIntent {
+        if changed_files { &self.changed_files } else { &self.read_only }
+    }
+}
+
+/// The intent of an agent's message by its text alone.
+pub fn detect(message: &str) -> DetectedIntent {
+    TurnIntent::detect(message).read_only
 }
 
 /// A sentence as a card shows it: one line without emphasis and code marks.

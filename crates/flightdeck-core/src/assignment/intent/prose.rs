@@ -1,6 +1,7 @@
 //! The sentences of a markdown message that a reader would take as said: without code, quotes, tables and markup.
 
-use super::signs::{Signs, signs};
+use super::matching::signs;
+use super::signs::Signs;
 use crate::limits::{INTENT_BYTES_MAX, INTENT_LINES_MAX, INTENT_OPENING_LINES_MAX};
 
 /// The sentences near the end of a message, and those that open it.

@@ -3,7 +3,7 @@
 use super::prose::Sentence;
 use super::signs::Sign;
 
-/// Sentences that may follow an open question: options, reasons, a recommendation.
+/// How many sentences may follow an open question: options, reasons, a recommendation.
 const SENTENCES_AFTER_QUESTION_MAX: usize = 3;
 
 impl Sentence {
@@ -19,9 +19,12 @@ impl Sentence {
         self.signs.has(Sign::Done)
             || (self.signs.has(Sign::Past) && !self.signs.has(Sign::NoResult))
             || (self.signs.has(Sign::State) && !self.signs.has(Sign::Explains))
+            || (self.signs.has(Sign::Participle)
+                && !self.signs.has(Sign::WholeSentence)
+                && !self.signs.has(Sign::Explains))
     }
 
-    /// Whether a person is asked, beyond a question that the text may answer itself.
+    /// Whether the question is for the person to answer, and not one that a text asks in order to answer it itself.
     fn is_to_the_person(&self) -> bool {
         self.signs.has(Sign::Addressed) && !self.signs.has(Sign::Rhetorical)
     }
@@ -34,6 +37,7 @@ pub(super) fn open_question(sentences: &[Sentence]) -> Option<(usize, &Sentence)
     after_leaves_open(question, after).then_some((index, question))
 }
 
+/// Whether the question is still open after these sentences. List items and offers of help are not counted.
 fn after_leaves_open(question: &Sentence, after: &[Sentence]) -> bool {
     let told: Vec<_> = after.iter().filter(|s| !s.item && !s.signs.has(Sign::SoftClose)).collect();
     let Some(first) = told.first() else { return true };

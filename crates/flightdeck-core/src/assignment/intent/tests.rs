@@ -79,3 +79,18 @@ fn a_message_without_words_says_nothing() {
         );
     }
 }
+
+#[test]
+fn changed_files_decide_only_where_the_text_is_silent() {
+    let rules = |message: &str| {
+        let found = TurnIntent::detect(message);
+        (found.of(false).evidence.rule, found.of(true).evidence.rule)
+    };
+    assert_eq!(
+        rules("The two services talk over gRPC."),
+        (IntentRule::NothingSaid, IntentRule::ChangedFiles)
+    );
+    assert_eq!(rules("Which one?"), (IntentRule::QuestionForm, IntentRule::QuestionForm));
+    assert_eq!(rules("Next: the seed data."), (IntentRule::AnnouncesNextStep, IntentRule::AnnouncesNextStep));
+    assert_eq!(rules(""), (IntentRule::NothingSaid, IntentRule::NothingSaid));
+}

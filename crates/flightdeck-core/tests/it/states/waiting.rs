@@ -1,28 +1,17 @@
 //! Why a session waits, what its agent said last, and sessions that the person put aside.
 
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::log::event::{Event, PARKED, UNPARKED};
-use flightdeck_core::log::record::Source;
+use flightdeck_core::log::event::{PARKED, UNPARKED};
 use flightdeck_core::rules::Rules;
 use flightdeck_core::view::waiting::WaitKind;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use crate::script::{at, card, record, tell};
+use crate::script::{at, card, person, tell};
 
 fn fleet(script: &str) -> Fleet {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, script);
     fleet
-}
-
-/// An event of the person, `seconds` after noon.
-fn person(fleet: &mut Fleet, seconds: &str, name: &str, fields: &[(&str, Value)]) {
-    let mut payload =
-        Map::from_iter([("session_id".into(), json!("s")), ("hook_event_name".into(), json!(name))]);
-    payload.extend(fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
-    let mut action = record(payload, Map::new(), fleet.last_seq() + 1, at(seconds), fleet.now());
-    action.source = Source::User;
-    fleet.apply(&Event::from_record(&action));
 }
 
 fn waits(fleet: &Fleet) -> Option<(WaitKind, bool)> {

@@ -1,0 +1,229 @@
+//! One assignment from its opening to its completion: its state, its messages, and how long it worked and waited.
+
+use serde::{Deserialize, Serialize};
+
+use super::intent::{DetectedIntent, Intent};
+use super::message::{Message, Messages};
+use super::reason::AwaitReason;
+use super::spans::{Spans, TimeSpan};
+use super::transition::{Actor, AssignmentState, Completion, StepRefused, force, transition};
+use crate::ids::AssignmentId;
+use crate::limits::ASSIGNMENT_TITLE_CHARS_MAX;
+use crate::text::one_line;
+use crate::time::{Millis, Timestamp};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Assignment {
+    pub id: AssignmentId,
+    pub state: AssignmentState,
+    /// Why it waits for the person; `None` in every other state.
+    pub reason: Option<AwaitReason>,
+    /// How it was completed.
+    pub outcome: Option<Completion>,
+    /// Work was seen without its prompt.
+    pub inferred: bool,
+    /// The prompt on one line. Empty if it was inferred and no prompt followed in that turn.
+    pub title: String,
+    pub opened_at: Timestamp,
+    pub completed_at: Option<Timestamp>,
+    /// When it last began to work, to wait, or was completed.
+    pub since: Timestamp,
+    /// Prompts of the person, the command included.
+    pub turns: u32,
+    /// When it worked and when it waited, without the time since `since`.
+    pub spans: Spans,
+    /// What the last message of a turn wanted.
+    pub last_intent: Option<DetectedIntent>,
+    /// What the agent said or asked last, on one line.
+    pub last_message: Option<String>,
+    pub messages: Messages,
+}
+
+/// How an assignment begins.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Derived from the opening event, so that a replay gives the same id.
+    pub id: AssignmentId,
+    pub seq: u64,
+    pub at: Timestamp,
+    /// `None` if only work was seen.
+    pub prompt: Option<String>,
+}
+
+impl Assignment {
+    pub fn open(opening: Opening) -> Self {
+        let Opening { id, seq, at, prompt } = opening;
+        let mut assignment = Self {
+            id,
+            state: AssignmentState::Idle,
+            reason: None,
+            outcome: None,
+            inferred: prompt.is_none(),
+            title: String::new(),
+            opened_at: at,
+            completed_at: None,
+            since: at,
+            turns: 1,
+            spans: Spans::default(),
+            last_intent: None,
+            last_message: None,
+            messages: Messages::default(),
+        };
+        // An idle assignment accepts every command.
+        let _ = assignment.step(Actor::User, Intent::Command, at);
+        if let Some(prompt) = prompt {
+            assignment.set_title(&prompt);
+            assignment.add_message(Message::certain(seq, at, Actor::User, Intent::Command, prompt));
+        }
+        assignment
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.state != AssignmentState::Complete
+    }
+
+    pub fn set_title(&mut self, prompt: &str) {
+        self.title = one_line(prompt, ASSIGNMENT_TITLE_CHARS_MAX);
+    }
+
+    /// One step of the table. A refused step changes nothing.
+    pub fn step(&mut self, actor: Actor, intent: Intent, at: Timestamp) -> Result<(), StepRefused> {
+        let to = transition(self.state, actor, intent)?;
+        self.enter(to, at);
+        if to == AssignmentState::Complete {
+            self.outcome = Some(Completion::Completed);
+        }
+        Ok(())
+    }
+
+    /// The agent asks. If it waits already, only the reason changes.
+    pub fn await_input(&mut self, reason: AwaitReason, at: Timestamp) -> Result<(), StepRefused> {
+        if self.state != AssignmentState::AwaitingInput {
+            self.step(Actor::Agent, Intent::Question, at)?;
+        }
+        self.reason = Some(reason);
+        Ok(())
+    }
+
+    /// The session ended. Returns whether that completed the assignment.
+    pub fn end(&mut self, outcome: Completion, at: Timestamp) -> bool {
+        let Some((to, outcome)) = force(self.state, outcome) else { return false };
+        self.enter(to, at);
+        self.outcome = Some(outcome);
+        true
+    }
+
+    /// The command itself arrived after the work that it caused.
+    pub fn begin_earlier(&mut self, at: Timestamp) {
+        self.inferred = false;
+        if at < self.opened_at && self.since == self.opened_at {
+            (self.opened_at, self.since) = (at, at);
+        }
+    }
+
+    fn enter(&mut self, to: AssignmentState, at: Timestamp) {
+        // Hooks overtake each other by a moment; time never runs backwards.
+        let at = at.max(self.since);
+        let kind = |state| (state == AssignmentState::AwaitingInput, state == AssignmentState::Complete);
+        if kind(self.state) != kind(to) {
+            if let Some(span) = self.running_span(at) {
+                self.spans.push(span);
+            }
+            self.since = at;
+        }
+        if to != AssignmentState::AwaitingInput {
+            self.reason = None;
+        }
+        if to == AssignmentState::Complete {
+            self.completed_at = Some(at);
+        }
+        self.state = to;
+    }
+
+    /// The span that has no end yet, as if it ended now. A complete assignment has none.
+    pub fn running_span(&self, now: Timestamp) -> Option<TimeSpan> {
+        let waits = self.state == AssignmentState::AwaitingInput;
+        self.is_open().then(|| TimeSpan { waits, from: self.since, to: now.max(self.since) })
+    }
+
+    /// A message of the person or of the agent.
+    pub fn add_message(&mut self, message: Message) {
+        if message.actor == Actor::Agent {
+            self.last_message = Some(one_line(&message.text, ASSIGNMENT_TITLE_CHARS_MAX));
+        }
+        self.messages.push(message);
+    }
+
+    /// How long the agent worked, up to now.
+    pub fn worked_until(&self, now: Timestamp) -> Millis {
+        self.sum_until(false, now)
+    }
+
+    /// How long the agent waited for the person, up to now.
+    pub fn waited_until(&self, now: Timestamp) -> Millis {
+        self.sum_until(true, now)
+    }
+
+    fn sum_until(&self, waits: bool, now: Timestamp) -> Millis {
+        let running = self.running_span(now).filter(|span| span.waits == waits);
+        Millis(self.spans.sum(waits).0 + running.map_or(0, |span| span.length().0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_millis(second * 1000)
+    }
+
+    fn opened() -> Assignment {
+        Assignment::open(Opening { id: "a-1".into(), seq: 1, at: at(10), prompt: Some("fix\n it".into()) })
+    }
+
+    #[test]
+    fn work_and_waits_are_counted_apart() {
+        let mut a = opened();
+        assert_eq!((a.state, a.title.as_str(), a.turns), (AssignmentState::Commanded, "fix it", 1));
+        a.step(Actor::Agent, Intent::Progress, at(12)).unwrap();
+        a.await_input(AwaitReason::Permission, at(15)).unwrap();
+        assert_eq!((a.waited_until(at(20)), a.worked_until(at(20))), (Millis(5000), Millis(5000)));
+        a.await_input(AwaitReason::Interrupted, at(21)).unwrap();
+        assert_eq!((a.reason, a.since), (Some(AwaitReason::Interrupted), at(15)));
+        a.step(Actor::User, Intent::Answer, at(25)).unwrap();
+        a.step(Actor::Agent, Intent::Completion, at(26)).unwrap();
+        assert_eq!(
+            (a.worked_until(at(99)), a.waited_until(at(99)), a.reason),
+            (Millis(6000), Millis(10_000), None)
+        );
+        assert_eq!((a.completed_at, a.outcome), (Some(at(26)), Some(Completion::Completed)));
+        let spans: Vec<_> = a.spans.iter().map(|span| (span.waits, span.from, span.to)).collect();
+        assert_eq!(spans, [(false, at(10), at(15)), (true, at(15), at(25)), (false, at(25), at(26))]);
+    }
+
+    #[test]
+    fn a_refused_step_changes_nothing() {
+        let mut a = opened();
+        a.await_input(AwaitReason::Asked, at(11)).unwrap();
+        let before = a.clone();
+        assert_eq!(a.step(Actor::Agent, Intent::Progress, at(12)), Err(StepRefused::AwaitsAnswer));
+        assert_eq!(a.step(Actor::User, Intent::Command, at(12)), Err(StepRefused::AlreadyOpen));
+        assert_eq!(a, before);
+    }
+
+    #[test]
+    fn an_end_completes_it_once() {
+        let mut a = opened();
+        assert!(a.end(Completion::Died, at(12)));
+        assert!(!a.end(Completion::Ended, at(13)));
+        assert_eq!((a.outcome, a.completed_at), (Some(Completion::Died), Some(at(12))));
+    }
+
+    #[test]
+    fn an_earlier_clock_takes_nothing_back() {
+        let mut a = opened();
+        a.await_input(AwaitReason::Plan, at(5)).unwrap();
+        assert_eq!((a.since, a.worked_until(at(11))), (at(10), Millis(0)));
+    }
+}

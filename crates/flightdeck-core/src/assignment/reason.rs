@@ -1,0 +1,40 @@
+//! Why an assignment waits for the person.
+
+use serde::{Deserialize, Serialize};
+
+/// What the person has to do before the work goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum AwaitReason {
+    Permission,
+    /// The client shows a question with choices.
+    Question,
+    Elicitation,
+    Plan,
+    /// The last message of the turn asks in its text.
+    Asked,
+    /// The turn failed.
+    Failed,
+    /// The person interrupted the turn.
+    Interrupted,
+}
+
+impl AwaitReason {
+    /// Whether an open need of the session is the reason. Such an assignment goes on when the last need closes.
+    pub fn is_need(self) -> bool {
+        matches!(self, Self::Permission | Self::Question | Self::Elicitation | Self::Plan)
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Permission => "permission",
+            Self::Question => "question",
+            Self::Elicitation => "elicitation",
+            Self::Plan => "plan",
+            Self::Asked => "asked",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Seats as they go over the wire.
+
+use serde::{Deserialize, Serialize};
+
+use super::lens::{self, FleetStatus};
+use crate::fleet::{ChosenBy, Fleet};
+use crate::ids::{SeatId, SessionId};
+use crate::session::state_name::StateName;
+
+/// A lasting place, and the session that sits or last sat there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "KnownSeat"))]
+pub struct KnownSeatCard {
+    pub id: SeatId,
+    pub name: Option<String>,
+    pub host: Option<String>,
+    pub pane: Option<String>,
+    pub tmux_socket: Option<String>,
+    pub pid: Option<u32>,
+    pub session_id: SessionId,
+    /// Of its session; done if the seat is free.
+    pub status: FleetStatus,
+    /// Reserved: the seat that started it.
+    pub parent: Option<SeatId>,
+    /// Why the session was given this seat.
+    pub chosen_by: ChosenBy,
+    /// Whether a session sits there now.
+    pub occupied: bool,
+}
+
+/// Occupied seats first, then those that were left last.
+pub fn seats(fleet: &Fleet) -> Vec<KnownSeatCard> {
+    let mut seats: Vec<_> = fleet.seats().collect();
+    seats
+        .sort_by_key(|seat| (seat.free_since.is_some(), std::cmp::Reverse(seat.free_since), seat.id.clone()));
+    let card = |seat: &crate::fleet::KnownSeat| {
+        let session = fleet.get(&seat.session_id).filter(|_| seat.free_since.is_none());
+        let status = session.map(|s| lens::fleet_status(StateName::from_state(&s.shown.state), s.seen));
+        let host = if seat.host.is_this() { fleet.rules().host.clone() } else { Some(seat.host.to_string()) };
+        KnownSeatCard {
+            id: seat.id.clone(),
+            name: seat.name.clone(),
+            host,
+            pane: seat.pane.clone(),
+            tmux_socket: seat.tmux_socket.clone(),
+            pid: seat.pid,
+            session_id: seat.session_id.clone(),
+            status: status.unwrap_or(FleetStatus::Done),
+            parent: None,
+            chosen_by: seat.chosen_by,
+            occupied: session.is_some(),
+        }
+    };
+    seats.into_iter().map(card).collect()
+}
