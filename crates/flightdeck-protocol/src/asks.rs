@@ -21,16 +21,19 @@ pub struct ListAsks {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct AskList {
     pub asks: Vec<AskCard>,
 }
 
 /// Answers an ask. The first answer wins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct AnswerAsk {
     #[serde(alias = "askId", alias = "id")]
     pub ask_id: AskId,
     #[serde(default)]
+    #[cfg_attr(feature = "ts", ts(as = "Answer"))]
     pub answer: SentAnswer,
 }
 

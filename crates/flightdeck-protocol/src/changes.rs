@@ -2,6 +2,7 @@
 
 use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::ids::SessionId;
+use flightdeck_core::view::assignment::AssignmentCard;
 use flightdeck_core::view::card::Card;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -20,6 +21,7 @@ pub struct Subscribe {
 /// The name of a change, as it stands in the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum ChangeName {
     Snapshot,
     SessionDiscovered,
@@ -28,11 +30,12 @@ pub enum ChangeName {
     SessionRemoved,
     AskOpened,
     AskClosed,
+    AssignmentUpdated,
     Gap,
 }
 
 impl ChangeName {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Snapshot,
         Self::SessionDiscovered,
         Self::SessionUpdated,
@@ -40,6 +43,7 @@ impl ChangeName {
         Self::SessionRemoved,
         Self::AskOpened,
         Self::AskClosed,
+        Self::AssignmentUpdated,
         Self::Gap,
     ];
 
@@ -52,6 +56,7 @@ impl ChangeName {
             Self::SessionRemoved => "session_removed",
             Self::AskOpened => "ask_opened",
             Self::AskClosed => "ask_closed",
+            Self::AssignmentUpdated => "assignment_updated",
             Self::Gap => "gap",
         }
     }
@@ -64,6 +69,7 @@ impl ChangeName {
 /// One change of the board.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum Change {
     /// The whole board.
     Snapshot(Snapshot),
@@ -86,6 +92,10 @@ pub enum Change {
     AskClosed {
         ask: Box<AskCard>,
     },
+    /// An assignment was opened, moved on, got a message or was completed.
+    AssignmentUpdated {
+        assignment: Box<AssignmentCard>,
+    },
     /// Changes were lost; a snapshot follows.
     Gap {},
     /// A change of a newer daemon.
@@ -102,6 +112,11 @@ struct OfSession {
 #[derive(Deserialize)]
 struct OfAsk {
     ask: Box<AskCard>,
+}
+
+#[derive(Deserialize)]
+struct OfAssignment {
+    assignment: Box<AssignmentCard>,
 }
 
 #[derive(Deserialize)]
@@ -124,6 +139,10 @@ impl Change {
             }
             Some(ChangeName::AskOpened) => Self::AskOpened { ask: ask()? },
             Some(ChangeName::AskClosed) => Self::AskClosed { ask: ask()? },
+            Some(ChangeName::AssignmentUpdated) => {
+                let change: OfAssignment = serde_json::from_str(data)?;
+                Self::AssignmentUpdated { assignment: change.assignment }
+            }
             Some(ChangeName::Gap) => Self::Gap {},
             None => Self::Unknown { event: event.to_owned() },
         })
@@ -139,6 +158,7 @@ impl Change {
             Self::SessionRemoved { .. } => ChangeName::SessionRemoved,
             Self::AskOpened { .. } => ChangeName::AskOpened,
             Self::AskClosed { .. } => ChangeName::AskClosed,
+            Self::AssignmentUpdated { .. } => ChangeName::AssignmentUpdated,
             Self::Gap {} => ChangeName::Gap,
             Self::Unknown { .. } => return None,
         })
@@ -147,10 +167,22 @@ impl Change {
 
 /// One line of a subscription: `{"event", "id", "data"}`.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(as = "FrameOnTheWire"))]
 pub struct ChangeFrame {
     /// `<boot>-<n>`: what a viewer that reconnects sends as `last_event_id`.
     pub id: String,
     pub change: Change,
+}
+
+/// The same line, as TypeScript declares it.
+#[cfg(feature = "ts")]
+#[derive(ts_rs::TS)]
+#[ts(rename = "ChangeFrame")]
+#[expect(dead_code, reason = "only its declaration is used")]
+struct FrameOnTheWire {
+    event: ChangeName,
+    id: String,
+    data: Change,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::hooks::HookStatus;
+use crate::notify::NotifyTargetStatus;
 
 /// Whether a daemon answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,7 @@ pub struct Pong {
 pub struct GetHealth {}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct HealthReport {
     pub status: HealthStatus,
     /// What is wrong, a sentence each.
@@ -30,6 +32,7 @@ pub struct HealthReport {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum HealthStatus {
     Ok,
     Degraded,
@@ -62,6 +65,9 @@ pub struct DaemonStatus {
     pub hooks: HookStatus,
     #[serde(default)]
     pub config: ConfigReport,
+    /// The targets of notifications; empty if there are none.
+    #[serde(default)]
+    pub notify: Vec<NotifyTargetStatus>,
 }
 
 /// What became of changes to config.toml since the start.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct GetFleet {}
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FleetOverview {
     /// `None` until a status line reported them, and once they have been reset.
     pub rate_limits: Option<RateLimits>,

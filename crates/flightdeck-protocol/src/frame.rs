@@ -68,7 +68,7 @@ fn line(frame: &impl Serialize) -> serde_json::Result<Vec<u8>> {
 }
 
 #[derive(Deserialize)]
-struct Reply<'a> {
+struct ReplyFrame<'a> {
     ok: bool,
     #[serde(borrow, default)]
     data: Option<&'a RawValue>,
@@ -82,7 +82,7 @@ struct Reply<'a> {
 
 /// Reads the line that answers a call. The inner error is the daemon's refusal.
 pub fn read_reply<T: DeserializeOwned>(line: &[u8]) -> serde_json::Result<Result<T, ErrorReply>> {
-    let reply: Reply<'_> = serde_json::from_slice(line)?;
+    let reply: ReplyFrame<'_> = serde_json::from_slice(line)?;
     if reply.ok {
         return serde_json::from_str(reply.data.map_or("null", RawValue::get)).map(Ok);
     }

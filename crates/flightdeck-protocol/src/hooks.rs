@@ -9,10 +9,12 @@ use serde_json::{Map, Value};
 /// A hook payload, as the client wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Hook(pub Map<String, Value>);
 
 /// The hook's event is stored. If it is held, a second frame with the verdict follows within `hold_ms`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct HookReply {
     /// Where in the log the event is.
     pub seq: u64,

@@ -5,6 +5,7 @@
 
 pub mod arguments;
 pub mod asks;
+pub mod assignments;
 pub mod changes;
 pub mod daemon;
 mod endpoint;
@@ -12,8 +13,10 @@ mod error;
 pub mod fleet;
 pub mod frame;
 pub mod hooks;
+pub mod notify;
 pub mod openapi;
 pub mod policy;
+pub mod seats;
 pub mod sessions;
 mod table;
 pub mod terminal;

@@ -56,6 +56,7 @@ pub struct RuleSuggestions {
 
 /// What one more rule would have answered so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 pub struct PreviewRule {
     pub rule: RuleDraft,
     /// Only requests from this time on.
@@ -65,6 +66,7 @@ pub struct PreviewRule {
 
 /// Write a rule into config.toml.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct AddRule {
     pub rule: RuleDraft,
     /// Also turn the policy on.

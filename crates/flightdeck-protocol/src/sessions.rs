@@ -21,6 +21,7 @@ pub struct ListSessions {
 
 /// The board, and where a page of all sessions goes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SessionList {
     /// Names this run of the daemon.
     pub boot: String,
@@ -73,6 +74,18 @@ pub struct ListEvents {
     pub payload: bool,
 }
 
+/// A page of what was said in a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetConversation {
+    #[serde(alias = "sessionId", alias = "id")]
+    pub session_id: SessionId,
+    /// `next_before` of the page after the wanted one. Without it: the newest messages.
+    #[serde(default, deserialize_with = "arguments::number")]
+    pub before: Option<u64>,
+    #[serde(default, deserialize_with = "arguments::number")]
+    pub limit: Option<usize>,
+}
+
 /// Why a session is in its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExplainSession {
@@ -89,6 +102,7 @@ pub struct GetNumbers {
 
 /// The person opened the card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct MarkSeen {
     #[serde(alias = "sessionId", alias = "id")]
     pub session_id: SessionId,
@@ -96,6 +110,7 @@ pub struct MarkSeen {
 
 /// The person puts an idle session aside, or takes it back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 pub struct ParkSession {
     #[serde(alias = "sessionId", alias = "id")]
     pub session_id: SessionId,
@@ -113,6 +128,7 @@ const fn parked() -> bool {
 
 /// Where in the log the event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Logged {
     pub seq: u64,
 }

@@ -45,7 +45,7 @@ macro_rules! endpoints {
             }
             Subscribe -> ChangeFrame, "The board as an event stream: a snapshot, then every change \
                 (session_discovered, session_updated, session_completed, session_removed: it left Done, ask_opened, \
-                ask_closed, gap); Last-Event-ID replays" {
+                ask_closed, assignment_updated, gap); Last-Event-ID replays" {
                 socket "subscribe" by subscribe, example {"last_event_id": "6f2a-812"};
                 http get "/api/live/stream" by stream [200 "text/event-stream"];
             }
@@ -63,6 +63,17 @@ macro_rules! endpoints {
                 by_person: a prompt that a person wrote" {
                 socket "events", example {"session_id": "a1b2", "after": 0, "limit": 50};
                 http get "/api/sessions/{id}/events" [200 "Events"];
+            }
+            GetConversation -> ConversationPage, "What the person and the agent said, from its transcript, oldest first: the \
+                newest messages, or those before a cursor (before=next_before); limit at most 200; kind is text, tool, \
+                failure or notice; missing says why there is none" {
+                socket "conversation", example {"session_id": "a1b2", "limit": 50};
+                http get "/api/sessions/{id}/conversation" [
+                    200 "Messages",
+                    400 "before is not a cursor",
+                    404 "No such session",
+                    503 "The transcript cannot be read",
+                ];
             }
             ExplainSession -> Explanation, "Why it is where it is" {
                 socket "explain", example {"session_id": "a1b2"};
@@ -123,6 +134,43 @@ macro_rules! endpoints {
             Focus -> Focused, "Bring its terminal to the front" {
                 socket "focus", example {"session_id": "a1b2"};
                 http post "/api/sessions/{id}/focus" [202 "In front", 404 "No such session", 409 "Not now"];
+            }
+            ListAssignments -> AssignmentList, "What was asked, the newest first: the open ones, then the completed ones; \
+                project, state (or open), since, until; before and limit page" {
+                socket "assignment.list", example {"state": "awaiting_input", "limit": 50};
+                http get "/api/assignments" [200 "Assignments", 400 "A filter is not understood"];
+            }
+            GetAssignment -> AssignmentCard, "One assignment" {
+                socket "assignment.show", example {"id": "a-0f3c"};
+                http get "/api/assignments/{id}" [200 "Assignment", 404 "No such assignment"];
+            }
+            ListMessages -> MessageList, "Its messages, oldest first: who said it, with what intent and why" {
+                socket "assignment.messages", example {"id": "a-0f3c"};
+                http get "/api/assignments/{id}/messages" [200 "Messages", 404 "No such assignment"];
+            }
+            GetDigest -> Digest, "What happened since a time (lunch, 9:00, yesterday, 2h, 7d, a date, else today): counts, \
+                time working and time waiting for the person per project and day, what completed, what waits" {
+                socket "digest", example {"since": "lunch"};
+                http get "/api/digest" [200 "Digest", 400 "since is not understood"];
+            }
+            ListSeats -> SeatList, "The lasting places of sessions, occupied or free, and why each session was given its own" {
+                socket "seat.list", example {};
+                http get "/api/seats" [200 "Seats"];
+            }
+            TestNotify -> NotifyTests, "Send a test to every target of notifications, or to target" {
+                socket "notify.test", example {"target": "desktop"};
+            }
+            AnswerByKey -> ResolutionCard, "Answer an ask with the key of a notification's button: the key is enough, no \
+                token is needed, and it works once" {
+                http post "/api/notify/answer/{key}" [
+                    200 "Resolution",
+                    404 "No such key: it was used, or its ask is over",
+                    409 "Already decided, or only the terminal can answer",
+                ];
+            }
+            ReportVisibility -> VisibilityNoted, "A page says whether the person sees it, and which sessions it shows (all, \
+                unless sessions are given): no notification is sent about those" {
+                http post "/api/notify/visible" [200 "Noted; wanted: whether notifications are sent", 400 "Not understood"];
             }
             GetFleet -> FleetOverview, "How many sessions are where, and the rate limits of the subscription where known" {
                 socket "fleet", example {};

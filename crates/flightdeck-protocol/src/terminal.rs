@@ -11,6 +11,7 @@ pub const PROMPT_BYTES_MAX: usize = 256 << 10;
 
 /// Types the next prompt into the session's tmux pane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 pub struct SendPrompt {
     #[serde(alias = "sessionId", alias = "id")]
     pub session_id: SessionId,
@@ -20,16 +21,6 @@ pub struct SendPrompt {
     #[serde(rename = "as", default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<PromptKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub draft: Option<Draft>,
-}
-
-/// The body of `POST /api/sessions/{id}/prompt`, as the page sends it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
-pub struct PromptBody {
-    pub text: String,
-    #[serde(rename = "as")]
-    pub kind: Option<PromptKind>,
     pub draft: Option<Draft>,
 }
 
@@ -55,6 +46,7 @@ pub enum Draft {
 
 /// Presses Esc in the session's pane, or ends the client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Interrupt {
     #[serde(alias = "sessionId", alias = "id")]
     pub session_id: SessionId,
@@ -67,6 +59,7 @@ pub struct Interrupt {
 
 /// Brings the session's terminal to the front.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Focus {
     #[serde(alias = "sessionId", alias = "id")]
     pub session_id: SessionId,

@@ -1,32 +1,8 @@
 //! The wire shapes as TypeScript, one file a type, for `cargo xtask gen`.
 
-use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
-use flightdeck_core::approval::card::{AskCard, Question, QuestionOption, ResolutionCard};
-use flightdeck_core::approval::policy::{RuleDecision, RuleDraft, SuggestedRule};
-use flightdeck_core::approval::resolution::{AnsweredBy, AskOutcome};
-use flightdeck_core::log::event::Background;
-use flightdeck_core::log::record::Source;
-use flightdeck_core::log::todo::Todo;
-use flightdeck_core::session::state_name::{Group, StateName};
-use flightdeck_core::session::{Failure, Parking};
-use flightdeck_core::usage::amounts::{Cache, CacheStatus, Context, Cost, ModelCost, Tokens};
-use flightdeck_core::usage::numbers::{Numbers, Point};
-use flightdeck_core::usage::totals;
-use flightdeck_core::view::card::{Card, ProcessCard, ProjectCard, Rank, SeatCard, StateCard, StatusCard};
-use flightdeck_core::view::explain::{Explanation, Reason, Step};
-use flightdeck_core::view::fleet_history::{FleetHistory, Row, Span};
-use flightdeck_core::view::lens::{FleetStatus, Role, StatusKind, TerminalInput};
-use flightdeck_core::view::policy_test::{PolicyReport, PolicyRow};
-use flightdeck_core::view::sub_agents::{SubAgentCard, SubAgentState};
-use flightdeck_core::view::timeline::{EventPage, TimelineEvent};
-use flightdeck_core::view::waiting::{WaitKind, WaitingCard};
-use flightdeck_core::wire::status_line::{Limit, RateLimits};
-use ts_rs::{Config, TS};
+use ts_rs::{Config, TS, TypeVisitor};
 
-use crate::hooks::{HookStatus, SpoolStatus};
-use crate::policy::{RuleAdded, RuleSuggestions};
-use crate::sessions::Snapshot;
-use crate::terminal::{Draft, Focused, Pressed, PromptBody, PromptKind};
+use crate::types::*;
 
 /// Begins every generated file; a file that begins so and is not generated any more is stale.
 pub const HEADER: &str = "// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.\n";
@@ -41,91 +17,64 @@ pub struct TypeFile {
     pub text: String,
 }
 
-/// Every type of the wire that the page reads.
+/// Every type that an HTTP route of the table takes or gives, and the types that those name.
 pub fn files() -> Vec<TypeFile> {
-    // Every number of ours is far below 2^53.
-    let config = Config::new().with_large_int("number");
-    macro_rules! files {
-        ($($shape:ty),* $(,)?) => { vec![$(file::<$shape>(&config)),*] };
+    let mut types = TypeFiles::default();
+    macro_rules! visit {
+        ($(
+            $request:ident -> $reply:ty, $summary:literal {
+                $(socket $command:literal $(by $special:ident)?, example $example:tt;)?
+                $(http $method:ident $path:literal $(by $handler:ident)? $(, $about:literal)? [$($responses:tt)*];)*
+            }
+        )*) => {
+            $($(
+                visit_body!($method $request, types);
+                types.visit::<$reply>();
+            )*)*
+        };
     }
-    let mut files = files![
-        Answer,
-        AskCard,
-        Background,
-        AnsweredBy,
-        Decision,
-        AskOutcome,
-        OneOrMany,
-        Question,
-        QuestionOption,
-        Parking,
-        ResolutionCard,
-        WaitKind,
-        WaitingCard,
-        PolicyReport,
-        PolicyRow,
-        RuleAdded,
-        RuleDecision,
-        RuleDraft,
-        RuleSuggestions,
-        SuggestedRule,
-        Cache,
-        CacheStatus,
-        Card,
-        Context,
-        Cost,
-        Failure,
-        FleetStatus,
-        Group,
-        ModelCost,
-        ProjectCard,
-        Rank,
-        Role,
-        SeatCard,
-        ProcessCard,
-        StateCard,
-        StateName,
-        StatusCard,
-        StatusKind,
-        SubAgentCard,
-        SubAgentState,
-        TerminalInput,
-        Todo,
-        Tokens,
-        Source,
-        Limit,
-        RateLimits,
-        Explanation,
-        Reason,
-        Step,
-        FleetHistory,
-        Row,
-        Span,
-        EventPage,
-        TimelineEvent,
-        Numbers,
-        Point,
-        Snapshot,
-        HookStatus,
-        SpoolStatus,
-        PromptKind,
-        Draft,
-        Focused,
-        PromptBody,
-        Pressed,
-        totals::Group,
-        totals::Indexing,
-        totals::Report,
-        totals::Spent,
-    ];
-    files.sort_by(|a, b| a.name.cmp(&b.name));
-    files
+    macro_rules! visit_body {
+        (get $request:ident, $types:ident) => {};
+        (post $request:ident, $types:ident) => {
+            $types.visit::<$request>()
+        };
+    }
+    crate::endpoints!(visit);
+    types.sorted()
 }
 
-fn file<T: TS + 'static>(config: &Config) -> TypeFile {
+/// The files so far. The library has several Rust types for one TypeScript type, such as `JsonValue`.
+#[derive(Default)]
+struct TypeFiles(Vec<TypeFile>);
+
+impl TypeFiles {
+    fn sorted(mut self) -> Vec<TypeFile> {
+        self.0.sort_by(|a, b| a.name.cmp(&b.name));
+        self.0
+    }
+}
+
+impl TypeVisitor for TypeFiles {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        let has_a_name = T::output_path().is_some();
+        if !has_a_name {
+            return;
+        }
+        // Every number of ours is far below 2^53.
+        let file = file::<T>(&Config::new().with_large_int("number"));
+        if !self.0.contains(&file) {
+            self.0.push(file);
+            T::visit_dependencies(self);
+        }
+    }
+}
+
+fn file<T: TS + 'static + ?Sized>(config: &Config) -> TypeFile {
     let mut imports: Vec<String> = T::dependencies(config).into_iter().map(|d| d.ts_name).collect();
     imports.sort();
     imports.dedup();
+    // A type may name itself.
+    imports.retain(|name| *name != T::ident(config));
     let mut text = HEADER.to_owned();
     for name in &imports {
         text += &format!("import type {{ {name} }} from \"./{name}\";\n");
@@ -141,23 +90,39 @@ fn file<T: TS + 'static>(config: &Config) -> TypeFile {
 /// ts-rs writes a type on one line, with commas. A long object gets a line a field; a long union stays.
 fn broken_into_lines(declaration: &str) -> String {
     let flat = without_comments(declaration).trim().replace(", }", " }");
-    let (line, last) = if flat.len() <= LINE_CHARS_MAX { (" ", " }") } else { ("\n  ", ";\n}") };
-    let (mut text, mut depth) = (String::new(), 0);
+    let (line, last) =
+        if flat.len() > LINE_CHARS_MAX && is_one_object(&flat) { ("\n  ", ";\n}") } else { (" ", " }") };
+    let (mut text, mut open) = (String::new(), Vec::new());
     for c in flat.chars() {
         match c {
-            '{' | '<' | '(' => depth += 1,
-            '}' | '>' | ')' => depth -= 1,
+            '{' | '<' | '(' => open.push(c),
+            '}' | '>' | ')' => _ = open.pop(),
             _ => {}
         }
-        match (c, depth) {
-            ('{', 1) => text += &format!("{{{line}"),
-            (',', 1) => text += &format!(";{line}"),
-            ('}', 0) => text = format!("{}{last}", text.trim_end()),
-            (' ', 1) if text.ends_with(line) => {}
+        match (c, open.as_slice()) {
+            ('{', ['{']) => text += &format!("{{{line}"),
+            (',', ['{']) => text += &format!(";{line}"),
+            ('}', []) => text = format!("{}{last}", text.trim_end()),
+            (' ', ['{']) if text.ends_with(line) => {}
             _ => text.push(c),
         }
     }
     text
+}
+
+/// Not a union: the first brace after the name is closed by the last one.
+fn is_one_object(declaration: &str) -> bool {
+    let Some((_, fields)) = declaration.split_once(" = {") else { return false };
+    let mut depth = 1;
+    let closed_at = fields.char_indices().find(|(_, c)| {
+        depth += match c {
+            '{' => 1,
+            '}' => -1,
+            _ => 0,
+        };
+        depth == 0
+    });
+    closed_at.is_some_and(|(at, _)| matches!(&fields[at..], "}" | "};"))
 }
 
 /// Comments on fields stay in the Rust source: their commas would break lines.
@@ -199,6 +164,17 @@ mod tests {
         "#]]
         .assert_eq(&text("Cost.ts"));
         assert!(text("Session.ts").contains("\n  last_activity_at: string;\n"));
+    }
+
+    #[test]
+    fn no_two_types_have_the_same_name() {
+        let files = files();
+        assert!(files.windows(2).all(|pair| pair[0].name != pair[1].name), "{files:?}");
+    }
+
+    #[test]
+    fn a_socket_command_without_a_route_is_not_for_the_page() {
+        assert!(!files().iter().any(|file| file.name == "Pong.ts"));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 import type { AgentState } from "./AgentState";
 import type { Ask } from "./Ask";
+import type { AssignmentBrief } from "./AssignmentBrief";
 import type { Background } from "./Background";
 import type { Cache } from "./Cache";
 import type { Context } from "./Context";
 import type { Cost } from "./Cost";
+import type { DetectedIntent } from "./DetectedIntent";
 import type { Failure } from "./Failure";
 import type { FleetStatus } from "./FleetStatus";
 import type { Parking } from "./Parking";
@@ -71,6 +73,7 @@ export type Session = {
   compactions: number;
   last_assistant_text: string | null;
   asks: Array<Ask>;
-  assignment: { id: number; state: string; title: string | null } | null;
+  intent: DetectedIntent | null;
+  assignment: AssignmentBrief | null;
   effort: Record<string, unknown> | null;
 };

@@ -3,6 +3,6 @@ import type { PromptAs } from "./PromptAs";
 import type { PromptDraft } from "./PromptDraft";
 
 /**
- * The body of `POST /api/sessions/{id}/prompt`, as the page sends it.
+ * Types the next prompt into the session's tmux pane.
  */
-export type PromptBody = { text: string; as?: PromptAs; draft?: PromptDraft };
+export type SendPrompt = { session_id: string; text: string; as?: PromptAs; draft?: PromptDraft };
