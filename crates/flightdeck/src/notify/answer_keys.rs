@@ -1,0 +1,90 @@
+//! Keys for the buttons of a note: each answers one ask in one way, and works once.
+//!
+//! A key is the whole proof that its sender may answer, so it is long and random. Keys are only in memory: a restarted daemon
+//! holds no hook any more, and so could not answer their asks.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use flightdeck_core::approval::answer::Decision;
+use flightdeck_core::ids::AskId;
+use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::secret::Secret;
+
+/// Most keys; the oldest goes first. Two for each ask, and few asks are open at a time.
+const KEYS_MAX: usize = 512;
+/// 128 bits cannot be guessed.
+const KEY_BYTES: usize = 16;
+
+#[derive(Debug, Default)]
+pub struct AnswerKeys(Mutex<VecDeque<IssuedKey>>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssuedKey {
+    key: Secret,
+    pub ask_id: AskId,
+    pub decision: Decision,
+}
+
+impl AnswerKeys {
+    /// A new key. `None` if the system gives no random bytes.
+    pub fn issue(&self, ask_id: &AskId, decision: Decision) -> Option<String> {
+        let mut bytes = [0; KEY_BYTES];
+        SystemRandom::new().fill(&mut bytes).ok()?;
+        let key: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.put(IssuedKey { key: key.clone().into(), ask_id: ask_id.clone(), decision });
+        Some(key)
+    }
+
+    /// Takes the key out, and with it every other key of the same ask: a person answers once.
+    pub fn take(&self, key: &str) -> Option<IssuedKey> {
+        let mut keys = self.keys();
+        let issued = keys.iter().find(|issued| issued.key.is(key))?.clone();
+        keys.retain(|other| other.ask_id != issued.ask_id);
+        Some(issued)
+    }
+
+    /// Puts back a key whose answer could not be stored: the person may press the button again.
+    pub fn put(&self, issued: IssuedKey) {
+        let mut keys = self.keys();
+        if keys.len() == KEYS_MAX {
+            keys.pop_front();
+        }
+        keys.push_back(issued);
+    }
+
+    /// No code leaves the list half changed, so a poisoned lock can be used.
+    fn keys(&self) -> MutexGuard<'_, VecDeque<IssuedKey>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_works_once_and_takes_the_other_keys_of_its_ask_with_it() {
+        let keys = AnswerKeys::default();
+        let (ask, other) = (AskId::from("a"), AskId::from("b"));
+        let allow = keys.issue(&ask, Decision::Allow).unwrap();
+        let deny = keys.issue(&ask, Decision::Deny).unwrap();
+        let kept = keys.issue(&other, Decision::Deny).unwrap();
+        assert!(allow != deny && allow.len() == 2 * KEY_BYTES);
+        assert_eq!(keys.take("nothing"), None);
+        assert_eq!(keys.take(&allow).unwrap().decision, Decision::Allow);
+        assert_eq!((keys.take(&allow), keys.take(&deny)), (None, None));
+        assert_eq!(keys.take(&kept).unwrap().ask_id, other);
+    }
+
+    #[test]
+    fn old_keys_make_room_for_new_ones() {
+        let keys = AnswerKeys::default();
+        let first = keys.issue(&AskId::from("first"), Decision::Allow).unwrap();
+        for n in 0..KEYS_MAX {
+            keys.issue(&AskId::from(n.to_string()), Decision::Allow).unwrap();
+        }
+        assert_eq!((keys.take(&first), keys.keys().len()), (None, KEYS_MAX));
+    }
+}

@@ -1,0 +1,227 @@
+//! What is sent: one message about one session or several.
+
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::notify::{Note, NoteKind};
+use flightdeck_core::text::one_line;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::view::card::Card;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::secret::Secret;
+
+/// Sessions named in the text of one message; further ones are only counted.
+const LINES_MAX: usize = 5;
+/// Longest title of a session in a text.
+const TITLE_CHARS_MAX: usize = 100;
+/// Longest line of what the agent said.
+const SAID_CHARS_MAX: usize = 200;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Urgency {
+    /// An agent waits for the person.
+    High,
+    Normal,
+}
+
+/// A message as a webhook and a command get it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Message {
+    pub(super) title: String,
+    pub(super) text: String,
+    /// Opens the card, or the board if there are several.
+    pub(super) url: String,
+    pub(super) urgency: Urgency,
+    pub(super) notes: Vec<NoteLine>,
+    /// Only for a phone: each works once.
+    #[serde(skip)]
+    pub(super) buttons: Vec<Button>,
+}
+
+/// One session of a message.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct NoteLine {
+    /// The same in every attempt: a receiver can tell that it has got the note already.
+    pub(super) id: String,
+    pub(super) event: NoteKind,
+    pub(super) session_id: SessionId,
+    pub(super) project: String,
+    pub(super) project_path: Option<String>,
+    pub(super) title: Option<String>,
+    /// What the session wants: the label of its card.
+    pub(super) wanted: String,
+    /// The last line of what the agent said, if the turn ended with it.
+    pub(super) said: Option<String>,
+    pub(super) since: Timestamp,
+    pub(super) url: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Button {
+    pub(super) label: &'static str,
+    pub(super) url: Secret,
+}
+
+impl NoteLine {
+    /// The note in the words of the card, which may have changed since the note arose. `board` is the address of the board.
+    pub(super) fn new(seq: u64, note: &Note, card: &Card, board: &str) -> Self {
+        let waiting = card.waiting.as_ref().filter(|_| note.kind == NoteKind::Completed);
+        let said = card.last_assistant_text.as_deref().filter(|_| note.kind == NoteKind::Completed);
+        Self {
+            id: format!("{seq}-{}-{}", note.kind.as_str(), note.session_id),
+            event: note.kind,
+            session_id: card.id.clone(),
+            project: card.project.name.clone(),
+            project_path: card.project.path.clone(),
+            title: card.title.as_deref().map(|title| one_line(title, TITLE_CHARS_MAX)),
+            wanted: waiting.map_or(&card.agent_state.label, |waiting| &waiting.label).clone(),
+            said: said.and_then(last_line),
+            since: card.agent_state.since,
+            url: session_url(board, &card.id),
+        }
+    }
+
+    fn since(&self, zone: &TimeZone) -> String {
+        let since = jiff::Timestamp::from_millisecond(self.since.as_millis()).unwrap_or_default();
+        format!("since {}", since.to_zoned(zone.clone()).strftime("%H:%M"))
+    }
+}
+
+impl Message {
+    /// `None` if there is nothing to say.
+    pub(super) fn new(notes: Vec<NoteLine>, board: &str, zone: &TimeZone) -> Option<Self> {
+        let (title, text, url) = match &notes[..] {
+            [] => return None,
+            [one] => {
+                let text = [one.title.clone(), one.said.clone(), Some(one.since(zone))];
+                let text = text.into_iter().flatten().collect::<Vec<_>>().join("\n");
+                (format!("{}: {}", one.project, one.wanted), text, one.url.clone())
+            }
+            several => (headline(several), list(several, zone), board.to_owned()),
+        };
+        let waits = |note: &NoteLine| matches!(note.event, NoteKind::NeedsPermission | NoteKind::Asks);
+        let urgency = if notes.iter().any(waits) { Urgency::High } else { Urgency::Normal };
+        Some(Self { title, text, url, urgency, notes, buttons: Vec::new() })
+    }
+
+    /// For `flightdeck notify test`.
+    pub(super) fn test(board: &str) -> Self {
+        Self {
+            title: "Flightdeck: a test".to_owned(),
+            text: "Notifications reach you here.".to_owned(),
+            url: board.to_owned(),
+            urgency: Urgency::Normal,
+            notes: Vec::new(),
+            buttons: Vec::new(),
+        }
+    }
+
+    pub(super) fn json(&self) -> Vec<u8> {
+        // A struct of texts and times can always be written.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+fn last_line(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    Some(one_line(line, SAID_CHARS_MAX))
+}
+
+fn headline(notes: &[NoteLine]) -> String {
+    let finished = notes.iter().all(|note| note.event == NoteKind::Completed);
+    format!("{} sessions {}", notes.len(), if finished { "are finished" } else { "need you" })
+}
+
+fn list(notes: &[NoteLine], zone: &TimeZone) -> String {
+    let line = |note: &NoteLine| format!("{}: {}, {}", note.project, note.wanted, note.since(zone));
+    let mut lines: Vec<_> = notes.iter().take(LINES_MAX).map(line).collect();
+    if notes.len() > LINES_MAX {
+        lines.push(format!("and {} more", notes.len() - LINES_MAX));
+    }
+    lines.join("\n")
+}
+
+/// The page opens the card of the session that its address names.
+fn session_url(board: &str, id: &SessionId) -> String {
+    let mut url = format!("{board}/#/session/");
+    for byte in id.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            url.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(n: usize, event: NoteKind) -> NoteLine {
+        NoteLine {
+            id: format!("{n}-s{n}"),
+            event,
+            session_id: format!("s{n}").into(),
+            project: format!("p{n}"),
+            project_path: None,
+            title: Some("fix the bug".into()),
+            wanted: "Permission for Bash: make".into(),
+            said: None,
+            since: Timestamp::parse("2026-11-15T18:47:31Z").unwrap(),
+            url: session_url("http://deck", &format!("s{n}").into()),
+        }
+    }
+
+    fn message(notes: Vec<NoteLine>) -> Option<Message> {
+        Message::new(notes, "http://deck", &TimeZone::UTC)
+    }
+
+    #[test]
+    fn one_note_names_project_what_is_wanted_and_since_when_and_opens_its_card() {
+        let said = message(vec![line(1, NoteKind::NeedsPermission)]).unwrap();
+        assert_eq!(said.title, "p1: Permission for Bash: make");
+        assert_eq!(said.text, "fix the bug\nsince 18:47");
+        assert_eq!((said.url.as_str(), said.urgency), ("http://deck/#/session/s1", Urgency::High));
+    }
+
+    #[test]
+    fn a_finished_session_is_quoted_with_its_last_line() {
+        let finished =
+            NoteLine { said: last_line("All good.\n\nShall I push?\n"), ..line(1, NoteKind::Completed) };
+        let said = message(vec![finished]).unwrap();
+        assert_eq!(
+            (said.text.as_str(), said.urgency),
+            ("fix the bug\nShall I push?\nsince 18:47", Urgency::Normal)
+        );
+        assert_eq!(last_line(" \n"), None);
+    }
+
+    #[test]
+    fn several_notes_become_one_that_opens_the_board() {
+        let lines = |event| (1..=7).map(|n| line(n, event)).collect::<Vec<_>>();
+        let said = message(lines(NoteKind::Asks)).unwrap();
+        assert_eq!((said.title.as_str(), said.url.as_str()), ("7 sessions need you", "http://deck"));
+        let text: Vec<_> = said.text.lines().collect();
+        assert_eq!((text[0], text.len()), ("p1: Permission for Bash: make, since 18:47", 6));
+        assert_eq!(text[5], "and 2 more");
+        let said = message(lines(NoteKind::Completed)).unwrap();
+        assert_eq!((said.title.as_str(), said.urgency), ("7 sessions are finished", Urgency::Normal));
+        assert_eq!(message(Vec::new()), None);
+    }
+
+    #[test]
+    fn an_id_from_outside_stays_one_part_of_the_address() {
+        assert_eq!(session_url("http://d", &"a/b ü?".into()), "http://d/#/session/a%2Fb%20%C3%BC%3F");
+    }
+
+    #[test]
+    fn a_message_reads_as_json() {
+        let json: serde_json::Value =
+            serde_json::from_slice(&message(vec![line(1, NoteKind::Failed)]).unwrap().json()).unwrap();
+        assert_eq!(json["notes"][0]["event"], "failed");
+        assert_eq!(json["notes"][0]["id"], "1-s1");
+        assert_eq!(json["notes"][0]["since"], "2026-11-15T18:47:31.000Z");
+    }
+}
