@@ -129,7 +129,8 @@ fn start_with_a_million(c: &mut Criterion) {
     eprintln!("retention: {}", retain_half(&rt, &path));
 }
 
-/// How many events were removed, how long that took, and how long an append every 5 ms took meanwhile.
+/// Removes half of the events, and appends one event every 5 ms meanwhile. Returns how many were removed and how long both
+/// took.
 fn retain_half(rt: &Runtime, path: &Path) -> String {
     let store = Store::open(path).unwrap().store;
     let max_age = Millis(MILLION as i64 / 2);

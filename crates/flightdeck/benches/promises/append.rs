@@ -20,9 +20,9 @@ const FILLER_BYTES: usize = 60_000;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
-    let world = World::new()?;
+    let world = World::new(plan)?;
     let mut files = [Transcript::new(&world, 1, LARGE_BYTES)?, Transcript::new(&world, 2, SMALL_BYTES)?];
-    let daemon = Daemon::start(plan, &world)?;
+    let daemon = Daemon::start(&world)?;
     let mut socket = daemon.socket()?;
     for file in &files {
         let mut args = payload(0, &file.session);
@@ -58,7 +58,7 @@ struct Transcript {
 impl Transcript {
     fn new(world: &World, n: u64, bytes: u64) -> Result<Self> {
         let session = session(n);
-        let folder = world.claude().join("projects/-home-dev-work-demo");
+        let folder = world.home().claude().join("projects/-home-dev-work-demo");
         std::fs::create_dir_all(&folder)?;
         let path = folder.join(format!("{session}.jsonl"));
         let filler =

@@ -24,7 +24,7 @@ const EVENTS: u64 = 2048;
 const BATCH: usize = 64;
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
-    let (world, runtime) = (World::new()?, runtime()?);
+    let (world, runtime) = (World::new(plan)?, runtime()?);
     let mut benches = Vec::new();
     for (name, sessions, history) in [
         ("1 session", 1, 10),
@@ -75,7 +75,7 @@ impl Bench {
     }
 
     fn durable(runtime: &Runtime, world: &World, n: usize, sessions: u64, history: u64) -> Result<Self> {
-        let store = Store::open(&world.path().join(format!("{n}.db")))?.store;
+        let store = Store::open(&world.home().path().join(format!("{n}.db")))?.store;
         let bench = Self::folding(sessions, history)?;
         let Target::Fold(fleet) = bench.target else { return Ok(bench) };
         let transcripts = Box::new(WatchList::default());

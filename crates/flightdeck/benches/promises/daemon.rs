@@ -1,17 +1,13 @@
 //! The program under test, running.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use flightdeck::paths::socket_of;
 use flightdeck::settings::{ClientVersion, Registration, Via};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::hook_name::HookName;
+use flightdeck_e2e::testkit::{SocketClient, TestDaemon};
 use flightdeck_sim::fleet::{Fleet, FleetConfig, SimEvent};
 use serde_json::{Value, json};
 
@@ -22,50 +18,35 @@ use crate::world::{SESSIONS, World};
 /// The age of a fleet when it is measured.
 const HISTORY: Duration = Duration::from_secs(20 * 60);
 
+/// Longer than any disk stalls: after this silence the daemon has failed.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
 pub(crate) struct Daemon<'a> {
     world: &'a World,
-    child: Child,
-    /// `127.0.0.1:47892`
-    pub(crate) address: String,
+    daemon: TestDaemon,
     /// From spawn to the line that says where the board is.
     pub(crate) started_in: Duration,
 }
 
 impl<'a> Daemon<'a> {
-    pub(crate) fn start(plan: &Plan, world: &'a World) -> Result<Self> {
+    pub(crate) fn start(world: &'a World) -> Result<Self> {
         let begun = Instant::now();
-        let mut child = world
-            .command(&plan.binary)
-            .args(["up", "--no-hooks", "--port", "0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .with_context(|| format!("cannot start {}", plan.binary.display()))?;
-        let mut line = String::new();
-        let stdout = child.stdout.take().context("the daemon has no stdout")?;
-        BufReader::new(stdout).read_line(&mut line)?;
-        let started_in = begun.elapsed();
-        let Some((_, address)) = line.trim().split_once("http://") else {
-            // It may have ended already.
-            let _ = child.kill();
-            let _ = child.wait();
-            bail!("the daemon did not come up; it said {line:?}");
-        };
-        Ok(Self { world, address: address.to_owned(), child, started_in })
+        let daemon = world.home().try_up(&["--no-hooks"])?.with_timeout(SILENCE_MAX);
+        Ok(Self { world, daemon, started_in: begun.elapsed() })
+    }
+
+    /// `127.0.0.1:47892`
+    pub(crate) fn address(&self) -> String {
+        self.daemon.addr.to_string()
     }
 
     /// The command that `hooks install` writes for this event, as the client hands it to its shell.
     pub(crate) fn hook_command(&self, plan: &Plan, via: Via) -> Result<String> {
-        hook_command(plan, self.world, via, self.port()?)
-    }
-
-    fn port(&self) -> Result<u16> {
-        Ok(self.address.rsplit(':').next().unwrap_or_default().parse()?)
+        hook_command(plan, self.world, via, self.daemon.addr.port())
     }
 
     pub(crate) fn socket(&self) -> Result<Socket> {
-        let stream = UnixStream::connect(socket_of(&self.world.home()))?;
-        Ok(Socket { stream: BufReader::new(stream), answer: String::new() })
+        Ok(Socket(self.world.home().try_socket(SILENCE_MAX)?))
     }
 
     /// Plays twenty minutes of a fleet, as `demo` shows; returns the events that follow.
@@ -86,17 +67,12 @@ impl<'a> Daemon<'a> {
     }
 
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.daemon.pid()
     }
 
     /// The reply of a route.
     pub(crate) fn get(&self, path: &str) -> Result<Value> {
-        let mut stream = TcpStream::connect(&self.address)?;
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (_, body) = answer.split_once("\r\n\r\n").context("no answer")?;
-        serde_json::from_str(body).with_context(|| format!("{path}: {answer}"))
+        self.daemon.api().get_json(path)
     }
 
     /// Processor time of all its threads so far. Threads that ended are not included, so compare only within a short time.
@@ -127,19 +103,11 @@ impl<'a> Daemon<'a> {
     }
 }
 
-impl Drop for Daemon<'_> {
-    fn drop(&mut self) {
-        // Both fail only if it has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 pub(crate) fn hook_command(plan: &Plan, world: &World, via: Via, port: u16) -> Result<String> {
     let registration = Registration {
         via,
         port,
-        ..Registration::new(&plan.binary, &world.home(), ClientVersion::assumed())
+        ..Registration::new(&plan.binary, world.home().flightdeck_home(), ClientVersion::assumed())
     };
     let handlers = registration.handlers()?;
     let of_event = handlers.iter().find(|(name, _)| *name == HookName::PreToolUse);
@@ -148,10 +116,7 @@ pub(crate) fn hook_command(plan: &Plan, world: &World, via: Via, port: u16) -> R
 }
 
 /// A connection to the daemon's socket, as a hook has one.
-pub(crate) struct Socket {
-    stream: BufReader<UnixStream>,
-    answer: String,
-}
+pub(crate) struct Socket(SocketClient);
 
 impl Socket {
     pub(crate) fn send(&mut self, event: SimEvent) -> Result<()> {
@@ -161,13 +126,9 @@ impl Socket {
     }
 
     pub(crate) fn frame(&mut self, frame: &Value) -> Result<()> {
-        let mut line = serde_json::to_vec(frame)?;
-        line.push(b'\n');
-        self.stream.get_mut().write_all(&line)?;
-        self.answer.clear();
-        self.stream.read_line(&mut self.answer)?;
-        if !self.answer.contains("\"ok\":true") {
-            bail!("the daemon answered {:?}", self.answer);
+        let reply = self.0.try_ask(frame)?;
+        if !reply.contains("\"ok\":true") {
+            bail!("the daemon answered {reply:?}");
         }
         Ok(())
     }

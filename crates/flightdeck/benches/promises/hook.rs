@@ -13,11 +13,11 @@ use crate::world::{World, ms, payload, session};
 use crate::{Plan, Series};
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
-    let (up, down) = (World::new()?, World::new()?);
-    let daemon = Daemon::start(plan, &up)?;
+    let (up, down) = (World::new(plan)?, World::new(plan)?);
+    let daemon = Daemon::start(&up)?;
     // The events that follow are not used.
     drop(daemon.feed_history()?);
-    std::fs::create_dir_all(down.home())?;
+    std::fs::create_dir_all(down.home().flightdeck_home())?;
     let commands = [
         ("sh -c true", &up, "true".to_owned()),
         ("shim", &up, daemon.hook_command(plan, Via::Shim)?),
@@ -31,7 +31,7 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
             series.samples.push(run(world, command, &body, *name != "sh -c true")?);
         }
     }
-    let files = std::fs::read_dir(down.home().join("spool"))?.flatten();
+    let files = std::fs::read_dir(down.home().flightdeck_home().join("spool"))?.flatten();
     let spooled = files.filter(|file| file.file_name().to_string_lossy().ends_with(".json")).count();
     if spooled != series.first().map_or(0, |s| s.samples.len()) {
         bail!(

@@ -19,9 +19,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 const CONTROL: Duration = Duration::from_secs(2);
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
-    let world = World::new()?;
+    let world = World::new(plan)?;
     fill(&world)?;
-    let daemon = Daemon::start(plan, &world)?;
+    let daemon = Daemon::start(&world)?;
     drop(daemon.feed_history()?);
     while daemon.get("/api/usage")?["indexing"]["files_left"] != 0 {
         std::thread::sleep(Duration::from_millis(200));
@@ -41,7 +41,7 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
 
 fn fill(world: &World) -> Result<()> {
     for n in 0..TRANSCRIPTS {
-        let folder = world.claude().join(format!("projects/-home-dev-work-p{}", n % PROJECTS));
+        let folder = world.home().claude().join(format!("projects/-home-dev-work-p{}", n % PROJECTS));
         std::fs::create_dir_all(&folder)?;
         let line = serde_json::json!({"type": "assistant", "timestamp": "2026-10-01T10:00:00.000Z", "requestId": n.to_string(),
             "cwd": "/home/dev/work", "message": {"id": n.to_string(), "model": "claude-opus-5-5", "usage": {"output_tokens": 1}}});

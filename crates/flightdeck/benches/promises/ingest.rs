@@ -22,13 +22,14 @@ const CONNECTIONS: usize = SESSIONS as usize / THREADS;
 const WINDOW: Duration = Duration::from_millis(1000);
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
-    let world = World::new()?;
-    let daemon = Daemon::start(plan, &world)?;
+    let world = World::new(plan)?;
+    let daemon = Daemon::start(&world)?;
     let empty = Empty::start()?;
     let mut series = [Series::new("empty axum handler", "req/s"), Series::new("durable hook", "req/s")];
+    let addresses = [empty.address.clone(), daemon.address()];
     let next = AtomicU64::new(0);
     for round in 0..=plan.rounds(6, 20) {
-        for (series, address) in series.iter_mut().zip([&empty.address, &daemon.address]) {
+        for (series, address) in series.iter_mut().zip(&addresses) {
             let rate = load(address, &next)?;
             // The first round warms up.
             if round > 0 {

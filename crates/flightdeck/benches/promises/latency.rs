@@ -25,8 +25,8 @@ const LOST: Duration = Duration::from_secs(5);
 type Sight = (u64, Instant);
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
-    let world = World::new()?;
-    let daemon = Daemon::start(plan, &world)?;
+    let world = World::new(plan)?;
+    let daemon = Daemon::start(&world)?;
     let future = daemon.feed_history()?;
     std::thread::sleep(Duration::from_secs(1));
     let mut memory = [Series::new("resident", "MB"), Series::new("private", "MB")];
@@ -36,7 +36,7 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
 
     let (seen, sights) = mpsc::channel();
     for _ in 0..VIEWERS {
-        view(&daemon.address, seen.clone())?;
+        view(&daemon.address(), seen.clone())?;
     }
     let stop = AtomicBool::new(false);
     let mut background = daemon.socket()?;

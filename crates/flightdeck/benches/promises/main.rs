@@ -14,6 +14,7 @@ mod idle;
 mod ingest;
 mod intent;
 mod latency;
+mod log;
 mod restart;
 mod status_line;
 mod store;
@@ -84,6 +85,7 @@ fn main() -> Result<()> {
         "store" => store::measure(&plan)?,
         "statusline" => status_line::measure(&plan)?,
         "intent" => intent::measure(&plan)?,
+        "log" => log::measure(&plan)?,
         "usage" => usage::measure(&plan)?,
         "append" => append::measure(&plan)?,
         "idle" => idle::measure(&plan)?,

@@ -18,21 +18,21 @@ const AFTER_SNAPSHOT: u64 = 2_500;
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     let events = plan.rounds(100_000, 1_000_000) as u64;
-    let (empty, full) = (World::new()?, World::new()?);
+    let (empty, full) = (World::new(plan)?, World::new(plan)?);
     fill(&full, events)?;
     let mut series = [Series::new("empty home", "ms"), Series::new(format!("{events} events"), "ms")];
     for _ in 0..plan.rounds(7, 15) {
         for (series, world) in series.iter_mut().zip([&empty, &full]) {
             // Ended by kill -9 each time: the next start is one after a crash.
-            series.samples.push(Daemon::start(plan, world)?.started_in.as_secs_f64() * 1e3);
+            series.samples.push(Daemon::start(world)?.started_in.as_secs_f64() * 1e3);
         }
     }
     Ok(series.into())
 }
 
 fn fill(world: &World, events: u64) -> Result<()> {
-    std::fs::create_dir_all(world.home())?;
-    let store = Store::open(&world.home().join("flightdeck.db"))?.store;
+    std::fs::create_dir_all(world.home().flightdeck_home())?;
+    let store = Store::open(&world.home().flightdeck_home().join("flightdeck.db"))?.store;
     let mut fleet = Fleet::new(Rules::default());
     let begin = flightdeck::clock::now() - Millis(events as i64);
     runtime()?.block_on(async {

@@ -11,10 +11,10 @@ use crate::world::{World, session};
 use crate::{Plan, Series};
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
-    let (up, down) = (World::new()?, World::new()?);
-    let daemon = Daemon::start(plan, &up)?;
+    let (up, down) = (World::new(plan)?, World::new(plan)?);
+    let daemon = Daemon::start(&up)?;
     drop(daemon.feed_history()?);
-    std::fs::create_dir_all(down.home())?;
+    std::fs::create_dir_all(down.home().flightdeck_home())?;
     let commands = [
         ("sh -c true", &up, "true".to_owned()),
         ("status line", &up, registered(plan, &up)?),
@@ -39,7 +39,7 @@ fn registered(plan: &Plan, world: &World) -> Result<String> {
     if !installed.status.success() {
         bail!("{}", String::from_utf8_lossy(&installed.stderr).trim());
     }
-    let settings = std::fs::read(Path::new(&world.claude()).join("settings.json"))?;
+    let settings = std::fs::read(Path::new(&world.home().claude()).join("settings.json"))?;
     let settings: Value = serde_json::from_slice(&settings)?;
     Ok(settings["statusLine"]["command"].as_str().context("no status line is registered")?.to_owned())
 }

@@ -15,9 +15,9 @@ const BATCH: u64 = 64;
 const BATCHES: u64 = 32;
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
-    let (world, runtime) = (World::new()?, runtime()?);
-    let store = Store::open(&world.path().join("log.db"))?.store;
-    let mut file = std::fs::File::create(world.path().join("log.jsonl"))?;
+    let (world, runtime) = (World::new(plan)?, runtime()?);
+    let store = Store::open(&world.home().path().join("log.db"))?.store;
+    let mut file = std::fs::File::create(world.home().path().join("log.jsonl"))?;
     let mut series = [Series::new("plain file", "events/s"), Series::new("durable append", "events/s")];
     let mut n = 0;
     for _ in 0..plan.rounds(20, 100) {

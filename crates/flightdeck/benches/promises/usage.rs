@@ -13,8 +13,8 @@ const SEED: u64 = 1;
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     let anchor = plan.anchor.as_ref().context("no ccusage was given: --anchor PATH")?;
-    let world = World::new()?;
-    let written = flightdeck_sim::transcripts::write(&world.claude().join("projects"), BYTES, SEED)?;
+    let world = World::new(plan)?;
+    let written = flightdeck_sim::transcripts::write(&world.home().claude().join("projects"), BYTES, SEED)?;
     let expected = [written.input, written.output, written.cache_read, written.cache_write];
     let names = ["ccusage", "flightdeck"];
     let mut series: Vec<Series> = Vec::new();
@@ -49,7 +49,7 @@ fn command(world: &World, program: &std::path::Path, args: &[&str]) -> std::proc
 
 /// The daemon has read everything and is started again: how much it reads then, and how long a report takes.
 fn after_restart(plan: &Plan, world: &World, expected: [u64; 4]) -> Result<Vec<Series>> {
-    let first = Daemon::start(plan, world)?;
+    let first = Daemon::start(world)?;
     while first.get("/api/usage")?["indexing"]["files_left"] != 0 {
         std::thread::sleep(std::time::Duration::from_millis(200));
     }
@@ -57,7 +57,7 @@ fn after_restart(plan: &Plan, world: &World, expected: [u64; 4]) -> Result<Vec<S
     let mut report = Series::new("flightdeck, after a restart", "ms");
     let mut read = Series::new("bytes read after a restart", "bytes");
     for _ in 0..plan.rounds(2, 5) {
-        let daemon = Daemon::start(plan, world)?;
+        let daemon = Daemon::start(world)?;
         let took = child::run(command(world, &plan.binary, &["usage", "--json"]))?;
         our_totals(&took.stdout, expected)?;
         report.samples.push(took.wall_ms);

@@ -1,7 +1,7 @@
 //! A throw-away home, and events that look like the client's.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -9,43 +9,29 @@ use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_e2e::testkit::TestHome;
 use serde_json::{Map, Value, json};
+
+use crate::Plan;
 
 /// Sessions of a large fleet: the number in the promises.
 pub(crate) const SESSIONS: u64 = 54;
 
-pub(crate) struct World {
-    dir: tempfile::TempDir,
-}
+pub(crate) struct World(TestHome);
 
 impl World {
-    pub(crate) fn new() -> Result<Self> {
-        Ok(Self { dir: tempfile::Builder::new().prefix("fd-bench-").tempdir()? })
+    pub(crate) fn new(plan: &Plan) -> Result<Self> {
+        TestHome::try_new(&plan.binary, "fd").map(Self)
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        self.dir.path()
+    pub(crate) fn home(&self) -> &TestHome {
+        &self.0
     }
 
-    pub(crate) fn home(&self) -> PathBuf {
-        self.dir.path().join("fd")
-    }
-
-    /// The client's own folder.
-    pub(crate) fn claude(&self) -> PathBuf {
-        self.dir.path().join("claude")
-    }
-
-    /// A program with an empty environment except for a throw-away home.
+    /// A program with an empty environment except for the system's programs and this home.
     pub(crate) fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.path())
-            .env("CLAUDE_CONFIG_DIR", self.claude())
-            .env("FLIGHTDECK_HOME", self.home())
-            .stdin(Stdio::null());
+        let mut command = self.0.bare(program);
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("FLIGHTDECK_HOME", self.0.flightdeck_home());
         command
     }
 }

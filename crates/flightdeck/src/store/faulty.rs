@@ -1,18 +1,22 @@
 //! A backend that fails on purpose: a full disk, a slow disk, or a crash at the worst moment.
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AssignmentId, SessionId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
 
+use flightdeck_core::assignment::Messages;
 use flightdeck_core::log::record::{EventId, Record};
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Counted;
 
 use super::{
-    Appended, Backend, EventLog, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect,
-    OutboxKey, PastSessions, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage,
-    SessionRead, SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, TranscriptBatch, Transcripts,
+    Appended, AssignmentPage, Assignments, AssignmentsWanted, Backend, CompletedCount, EventLog, EventPage,
+    EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions,
+    ProjectTime, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead,
+    SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
 };
 
 /// What goes wrong at one write.
@@ -308,6 +312,27 @@ impl PastSessions for Faulty {
     }
 }
 
+impl Assignments for Faulty {
+    fn put_assignments(&mut self, rows: &[SessionAssignment]) -> Result<()> {
+        self.write(|this| this.inner.put_assignments(rows))
+    }
+    fn assignments(&mut self, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
+        self.alive()?.assignments(wanted)
+    }
+    fn assignment(&mut self, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
+        self.alive()?.assignment(id)
+    }
+    fn messages_of(&mut self, id: &AssignmentId) -> Result<Option<Messages>> {
+        self.alive()?.messages_of(id)
+    }
+    fn completed_counts(&mut self, since: Timestamp) -> Result<Vec<CompletedCount>> {
+        self.alive()?.completed_counts(since)
+    }
+    fn assignment_times(&mut self, since: Timestamp) -> Result<Vec<ProjectTime>> {
+        self.alive()?.assignment_times(since)
+    }
+}
+
 impl Outbox for Faulty {
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
         self.write(|this| this.inner.put_outbox(effects))
@@ -315,7 +340,7 @@ impl Outbox for Faulty {
     fn outbox(&mut self) -> Result<Vec<OutboxEffect>> {
         self.alive()?.outbox()
     }
-    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()> {
+    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
         self.write(|this| {
             this.inner.finish_outbox(done, rows)?;
             this.switch.wrote(|| Written::Finished(done.to_vec()));
@@ -336,6 +361,9 @@ impl Transcripts for Faulty {
     }
     fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>> {
         self.alive()?.transcript_sessions(since)
+    }
+    fn usage_between(&mut self, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>> {
+        self.alive()?.usage_between(stretches)
     }
     fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {
         self.alive()?.usage_of(sessions)

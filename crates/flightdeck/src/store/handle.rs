@@ -1,19 +1,23 @@
 //! The methods of [`Store`]: each sends one command to the store's thread and awaits the reply.
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AssignmentId, SessionId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use flightdeck_core::assignment::Messages;
 use flightdeck_core::log::record::Record;
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Counted;
 use tokio::sync::oneshot;
 use tokio::time::{Duration, Instant};
 
+use super::assignments::*;
 use super::log::*;
 use super::outbox::*;
 use super::sessions::*;
 use super::snapshots::*;
-use super::thread::{Command, Reply};
+use super::thread::{Command, ResultSender};
 use super::transcripts::*;
 use super::{PAGE_ITEMS_MAX, REPLAY_CHUNK_EVENTS_MAX, Result, Store, StoreError};
 
@@ -94,7 +98,7 @@ impl Store {
         self.ask(Command::Outbox).await
     }
 
-    pub async fn finish_outbox(&self, done: Vec<OutboxKey>, rows: Vec<StoredSession>) -> Result<()> {
+    pub async fn finish_outbox(&self, done: Vec<OutboxKey>, rows: OutboxRows) -> Result<()> {
         self.ask(|reply| Command::FinishOutbox { done, rows, reply }).await
     }
 }
@@ -113,6 +117,40 @@ impl Store {
     pub async fn stored_session(&self, id: &SessionId) -> Result<Option<StoredSession>> {
         let id = id.to_owned();
         self.ask(|reply| Command::StoredSession { id, reply }).await
+    }
+}
+
+impl Store {
+    pub async fn put_assignments(&self, rows: Vec<SessionAssignment>) -> Result<()> {
+        self.ask(|reply| Command::PutAssignments { rows, reply }).await
+    }
+
+    /// The newest first, without their messages, at most [`PAGE_ITEMS_MAX`] at a time.
+    pub async fn assignments(&self, wanted: AssignmentsWanted) -> Result<AssignmentPage> {
+        let wanted = AssignmentsWanted { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
+        self.ask(|reply| Command::Assignments { wanted, reply }).await
+    }
+
+    /// Without its messages.
+    pub async fn assignment(&self, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
+        let id = id.clone();
+        self.ask(|reply| Command::Assignment { id, reply }).await
+    }
+
+    /// `None` if there is no such assignment.
+    pub async fn messages_of(&self, id: &AssignmentId) -> Result<Option<Messages>> {
+        let id = id.clone();
+        self.ask(|reply| Command::MessagesOf { id, reply }).await
+    }
+
+    /// How many assignments were completed since then, by project and quarter of an hour.
+    pub async fn completed_counts(&self, since: Timestamp) -> Result<Vec<CompletedCount>> {
+        self.ask(|reply| Command::CompletedCounts { since, reply }).await
+    }
+
+    /// When agents worked and waited, as far as it ended after then.
+    pub async fn assignment_times(&self, since: Timestamp) -> Result<Vec<ProjectTime>> {
+        self.ask(|reply| Command::AssignmentTimes { since, reply }).await
     }
 }
 
@@ -150,13 +188,18 @@ impl Store {
         self.ask(|reply| Command::TranscriptSessions { since, reply }).await
     }
 
+    /// The messages of each stretch; `None` if no transcript of its session was read.
+    pub async fn usage_between(&self, stretches: Vec<Stretch>) -> Result<Vec<Option<Vec<Counted>>>> {
+        self.ask(|reply| Command::UsageBetween { stretches, reply }).await
+    }
+
     /// Every message of these sessions. Ask for a few at a time: events wait meanwhile.
     pub async fn usage_of(&self, sessions: Vec<SessionId>) -> Result<Vec<SessionUsage>> {
         self.ask(|reply| Command::UsageOf { sessions, reply }).await
     }
 }
 
-fn after(after_seq: u64, reply: Reply<EventPage>) -> Command {
+fn after(after_seq: u64, reply: ResultSender<EventPage>) -> Command {
     Command::EventsAfter { after_seq, limit: REPLAY_CHUNK_EVENTS_MAX, reply }
 }
 

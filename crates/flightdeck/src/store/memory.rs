@@ -3,18 +3,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::assignment::transition::Completion;
+use flightdeck_core::assignment::{Messages, TimeSpan};
+use flightdeck_core::ids::{AssignmentId, SessionId};
 use flightdeck_core::log::record::{EventId, Record, Verbatim};
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Counted;
 use serde_json::Map;
 
 use super::counts::Counts;
 use super::{
-    Appended, EventLog, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey,
-    PAGE_ITEMS_MAX, PageFrom, PastSessions, Result, RetainStep, RetentionPolicy, SLICE_EVENTS_MAX,
-    SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, Snapshots,
-    StoredSession, Title, TranscriptBatch, Transcripts,
+    Appended, AssignmentCursor, AssignmentPage, Assignments, AssignmentsWanted, COUNT_SPAN, CompletedCount,
+    EventLog, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey,
+    OutboxRows, PAGE_ITEMS_MAX, PageFrom, PastSessions, ProjectTime, Result, RetainStep, RetentionPolicy,
+    SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage,
+    Snapshot, Snapshots, StoredSession, Stretch, Title, TranscriptBatch, Transcripts,
 };
 
 /// The size of an event without its payload. A guess, so that retention by size works here too.
@@ -32,6 +36,7 @@ struct Data {
     counts: Counts,
     snapshots: Vec<Snapshot>,
     sessions: BTreeMap<SessionId, StoredSession>,
+    assignments: BTreeMap<AssignmentId, SessionAssignment>,
     outbox: BTreeMap<OutboxKey, OutboxBody>,
     outbox_horizon: u64,
     transcripts: BTreeMap<SessionId, TranscriptBatch>,
@@ -242,6 +247,78 @@ impl PastSessions for Memory {
     }
 }
 
+impl Assignments for Memory {
+    fn put_assignments(&mut self, rows: &[SessionAssignment]) -> Result<()> {
+        let mut data = self.data();
+        for row in rows {
+            let (id, at) = (&row.assignment.id, row.assignment.opened_at);
+            let begins_inside = |other: &SessionAssignment| {
+                let (other_id, a) = (&other.assignment.id, &other.assignment);
+                other.session_id == row.session_id
+                    && other_id != id
+                    && a.opened_at < at
+                    && a.completed_at.is_some_and(|completed| completed > at)
+            };
+            if !data.assignments.values().any(begins_inside) {
+                data.assignments.insert(id.clone(), row.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn assignments(&mut self, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
+        let data = self.data();
+        let mut rows: Vec<_> = data.assignments.values().filter(|row| wanted.fits(row)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(AssignmentCursor::of(row)));
+        let before = |row: &&SessionAssignment| {
+            wanted.before.as_ref().is_none_or(|before| AssignmentCursor::of(row) < *before)
+        };
+        let rows = rows.into_iter().filter(before).take(wanted.limit.saturating_add(1));
+        Ok(AssignmentPage::cut(rows.map(without_messages).collect(), wanted.limit))
+    }
+
+    fn assignment(&mut self, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
+        Ok(self.data().assignments.get(id).map(without_messages))
+    }
+
+    fn messages_of(&mut self, id: &AssignmentId) -> Result<Option<Messages>> {
+        Ok(self.data().assignments.get(id).map(|row| row.assignment.messages.clone()))
+    }
+
+    fn completed_counts(&mut self, since: Timestamp) -> Result<Vec<CompletedCount>> {
+        let data = self.data();
+        let mut counts: BTreeMap<(String, i64), CompletedCount> = BTreeMap::new();
+        for SessionAssignment { project, assignment: a, .. } in data.assignments.values() {
+            let Some(at) = a.completed_at.filter(|at| *at >= since) else { continue };
+            let span = at.as_millis() / COUNT_SPAN.0;
+            let count = counts.entry((project.name().to_owned(), span)).or_default();
+            count.project = project.name().to_owned();
+            count.from = Timestamp::from_millis(span * COUNT_SPAN.0);
+            count.completed += u64::from(a.outcome == Some(Completion::Completed));
+            count.ended += u64::from(a.outcome == Some(Completion::Ended));
+            count.died += u64::from(a.outcome == Some(Completion::Died));
+        }
+        Ok(counts.into_values().collect())
+    }
+
+    fn assignment_times(&mut self, since: Timestamp) -> Result<Vec<ProjectTime>> {
+        let data = self.data();
+        let times = data.assignments.values().flat_map(|row| {
+            let time = |span: &TimeSpan| ProjectTime { project: row.project.name().to_owned(), span: *span };
+            row.assignment.spans.iter().filter(|span| span.to > since).map(time)
+        });
+        let mut times: Vec<_> = times.collect();
+        times.sort_by_key(|time| time.span.to);
+        Ok(times)
+    }
+}
+
+fn without_messages(row: &SessionAssignment) -> SessionAssignment {
+    let mut row = row.clone();
+    row.assignment.messages = row.assignment.messages.emptied();
+    row
+}
+
 impl Outbox for Memory {
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
         let mut data = self.data();
@@ -265,8 +342,9 @@ impl Outbox for Memory {
         Ok(waiting.map(effect).collect())
     }
 
-    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()> {
-        self.put_sessions(rows)?;
+    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
+        self.put_sessions(&rows.sessions)?;
+        self.put_assignments(&rows.assignments)?;
         let mut data = self.data();
         for key in done {
             if let Some(effect) = data.outbox.get_mut(key) {
@@ -302,6 +380,15 @@ impl Transcripts for Memory {
             (a.first_at, a.born_at, &a.session_id).cmp(&(b.first_at, b.born_at, &b.session_id))
         });
         Ok(sessions)
+    }
+
+    fn usage_between(&mut self, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>> {
+        let data = self.data();
+        let between = |Stretch { session_id, from, to }: &Stretch| {
+            let counted = &data.transcripts.get(session_id)?.counted;
+            Some(counted.iter().filter(|c| *from <= c.at && c.at < *to).cloned().collect())
+        };
+        Ok(stretches.iter().map(between).collect())
     }
 
     fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {

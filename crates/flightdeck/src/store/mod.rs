@@ -1,10 +1,13 @@
-//! The store: the event log, snapshots, past sessions, the outbox and what was read of transcripts, behind one handle.
+//! The store: the event log, snapshots, past sessions, assignments, the outbox and what was read of transcripts, behind one handle.
 //!
 //! A [`Store`] sends commands over a bounded channel to one thread that owns a [`Backend`] (SQLite, or memory), and awaits
 //! the reply. An append is durable (it survives `kill -9`) before it is answered. Each concern has a file with its trait and its
-//! types: `log.rs`, `snapshots.rs`, `sessions.rs`, `outbox.rs`, `transcripts.rs`. `handle.rs` has the methods of [`Store`], `thread.rs` is the thread,
+//! types: `log.rs`, `snapshots.rs`, `sessions.rs`, `assignments.rs`, `outbox.rs`, `transcripts.rs`. `handle.rs` has the methods of [`Store`], `thread.rs` is the thread,
 //! `sqlite/` the database, and `tests.rs` what every backend must do.
 
+mod assignments;
+#[cfg(test)]
+mod assignments_tests;
 mod backend;
 mod counts;
 mod error;
@@ -29,6 +32,9 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::{mpsc, oneshot};
 
+pub use assignments::{
+    AssignmentCursor, AssignmentPage, Assignments, AssignmentsWanted, COUNT_SPAN, CompletedCount, ProjectTime,
+};
 pub use backend::Backend;
 pub use error::StoreError;
 pub use handle::{Pending, Replay};
@@ -37,13 +43,15 @@ pub use log::{
     RetentionPolicy,
 };
 pub use memory::Memory;
-pub use outbox::{Outbox, OutboxEffect, OutboxKey};
+pub use outbox::{Outbox, OutboxEffect, OutboxKey, OutboxRows};
 pub use parts::Parts;
 pub use sessions::{PastSessions, SessionCursor, SessionPage, StoredSession};
 pub use snapshots::{SaveStep, Snapshot, Snapshots};
-pub use transcripts::{FileRead, SessionRead, SessionUsage, Title, TitledBy, TranscriptBatch, Transcripts};
+pub use transcripts::{
+    FileRead, SessionRead, SessionUsage, Stretch, Title, TitledBy, TranscriptBatch, Transcripts,
+};
 
-use thread::{Command, Reply};
+use thread::{Command, ResultSender};
 
 type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -106,13 +114,13 @@ impl Store {
         self.ask(Command::Close).await
     }
 
-    async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T> {
+    async fn ask<T>(&self, command: impl FnOnce(ResultSender<T>) -> Command) -> Result<T> {
         self.send(command).await?.await.map_err(|_| StoreError::Closed)?
     }
 
     async fn send<T>(
         &self,
-        command: impl FnOnce(Reply<T>) -> Command,
+        command: impl FnOnce(ResultSender<T>) -> Command,
     ) -> Result<oneshot::Receiver<Result<T>>> {
         let (reply, answer) = oneshot::channel();
         self.commands.send(command(reply)).await.map_err(|_| StoreError::Closed)?;

@@ -1,6 +1,8 @@
 //! The outbox: effects that must not be lost, until they have been carried out.
 //! `docs/decisions/0014-effects-and-the-outbox.md` has the reasons.
 
+use flightdeck_core::session::SessionAssignment;
+
 use super::{Result, StoredSession};
 
 pub trait Outbox {
@@ -9,7 +11,14 @@ pub trait Outbox {
     /// The effects that have not been carried out, in the order of their events.
     fn outbox(&mut self) -> Result<Vec<OutboxEffect>>;
     /// Marks effects as carried out, and in the same transaction writes the rows that they asked for.
-    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()>;
+    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()>;
+}
+
+/// The rows that effects of the outbox write.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutboxRows {
+    pub sessions: Vec<StoredSession>,
+    pub assignments: Vec<SessionAssignment>,
 }
 
 /// Identifies an effect. A replay of the log gives the same effect the same key.

@@ -239,7 +239,8 @@ fn the_outbox_knows_an_effect_until_every_kept_snapshot_holds_its_event() {
                 async || store.outbox().await.unwrap().iter().map(|e| e.key.seq).collect::<Vec<_>>();
             store.put_outbox(vec![effect(5, true), effect(2, true)]).await.unwrap();
             assert_eq!(store.outbox().await.unwrap(), [effect(2, true), effect(5, true)]);
-            store.finish_outbox(vec![effect(2, true).key], vec![session(1)]).await.unwrap();
+            let rows = OutboxRows { sessions: vec![session(1)], ..OutboxRows::default() };
+            store.finish_outbox(vec![effect(2, true).key], rows).await.unwrap();
             assert_eq!(store.stored_session(&"s-1".into()).await.unwrap(), Some(session(1)));
 
             // A replay brings it again: it was carried out.

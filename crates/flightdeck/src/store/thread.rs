@@ -1,25 +1,30 @@
 //! The one thread that owns the database: it executes commands in order and replies to each.
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AssignmentId, SessionId};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flightdeck_core::assignment::Messages;
 use flightdeck_core::log::record::Record;
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Counted;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::oneshot;
 
 use super::{
-    Appended, Backend, EventPage, EventsNamed, EventsOf, FileRead, Oldest, OutboxEffect, OutboxKey, Result,
-    RetainReport, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead,
-    SessionUsage, Snapshot, StoreError, StoredSession, TranscriptBatch,
+    Appended, AssignmentPage, AssignmentsWanted, Backend, CompletedCount, EventPage, EventsNamed, EventsOf,
+    FileRead, Oldest, OutboxEffect, OutboxKey, OutboxRows, ProjectTime, Result, RetainReport, RetainStep,
+    RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
+    StoredSession, Stretch, TranscriptBatch,
 };
 
-pub(super) type Reply<T> = oneshot::Sender<Result<T>>;
+/// Returns the result of a command to its sender.
+pub(super) type ResultSender<T> = oneshot::Sender<Result<T>>;
 
 /// Commands served between two steps of a snapshot or of retention: both progress under load, and an append waits for at
 /// most one step.
@@ -29,30 +34,37 @@ const REST: Duration = Duration::from_millis(2);
 
 #[derive(Debug)]
 pub(super) enum Command {
-    Append { records: Arc<Vec<Record>>, reply: Reply<Vec<Appended>> },
-    EventsAfter { after_seq: u64, limit: usize, reply: Reply<EventPage> },
-    EventsOf { wanted: EventsOf, reply: Reply<EventPage> },
-    EventsNamed { wanted: EventsNamed, reply: Reply<EventPage> },
-    Event { seq: u64, reply: Reply<Option<Record>> },
-    LastSeq(Reply<u64>),
-    Oldest(Reply<Option<Oldest>>),
-    CountsByName(Reply<BTreeMap<String, u64>>),
-    SizeBytes(Reply<u64>),
-    SaveSnapshot { snapshot: Snapshot, reply: Reply<()> },
-    LatestSnapshot { rules_version: String, reply: Reply<Option<Snapshot>> },
-    PutSessions { sessions: Vec<StoredSession>, reply: Reply<()> },
-    StoredSessions { before: Option<SessionCursor>, limit: usize, reply: Reply<SessionPage> },
-    StoredSession { id: SessionId, reply: Reply<Option<StoredSession>> },
-    PutOutbox { effects: Vec<OutboxEffect>, reply: Reply<()> },
-    Outbox(Reply<Vec<OutboxEffect>>),
-    FinishOutbox { done: Vec<OutboxKey>, rows: Vec<StoredSession>, reply: Reply<()> },
-    PutTranscripts { batches: Vec<TranscriptBatch>, reply: Reply<()> },
-    TranscriptFiles(Reply<Vec<FileRead>>),
-    Transcript { session_id: SessionId, reply: Reply<Option<TranscriptBatch>> },
-    TranscriptSessions { since: Timestamp, reply: Reply<Vec<SessionRead>> },
-    UsageOf { sessions: Vec<SessionId>, reply: Reply<Vec<SessionUsage>> },
-    Retain { now: Timestamp, policy: RetentionPolicy, reply: Reply<RetainReport> },
-    Close(Reply<()>),
+    Append { records: Arc<Vec<Record>>, reply: ResultSender<Vec<Appended>> },
+    EventsAfter { after_seq: u64, limit: usize, reply: ResultSender<EventPage> },
+    EventsOf { wanted: EventsOf, reply: ResultSender<EventPage> },
+    EventsNamed { wanted: EventsNamed, reply: ResultSender<EventPage> },
+    Event { seq: u64, reply: ResultSender<Option<Record>> },
+    LastSeq(ResultSender<u64>),
+    Oldest(ResultSender<Option<Oldest>>),
+    CountsByName(ResultSender<BTreeMap<String, u64>>),
+    SizeBytes(ResultSender<u64>),
+    SaveSnapshot { snapshot: Snapshot, reply: ResultSender<()> },
+    LatestSnapshot { rules_version: String, reply: ResultSender<Option<Snapshot>> },
+    PutSessions { sessions: Vec<StoredSession>, reply: ResultSender<()> },
+    StoredSessions { before: Option<SessionCursor>, limit: usize, reply: ResultSender<SessionPage> },
+    StoredSession { id: SessionId, reply: ResultSender<Option<StoredSession>> },
+    PutOutbox { effects: Vec<OutboxEffect>, reply: ResultSender<()> },
+    Outbox(ResultSender<Vec<OutboxEffect>>),
+    FinishOutbox { done: Vec<OutboxKey>, rows: OutboxRows, reply: ResultSender<()> },
+    PutAssignments { rows: Vec<SessionAssignment>, reply: ResultSender<()> },
+    Assignments { wanted: AssignmentsWanted, reply: ResultSender<AssignmentPage> },
+    Assignment { id: AssignmentId, reply: ResultSender<Option<SessionAssignment>> },
+    MessagesOf { id: AssignmentId, reply: ResultSender<Option<Messages>> },
+    CompletedCounts { since: Timestamp, reply: ResultSender<Vec<CompletedCount>> },
+    AssignmentTimes { since: Timestamp, reply: ResultSender<Vec<ProjectTime>> },
+    PutTranscripts { batches: Vec<TranscriptBatch>, reply: ResultSender<()> },
+    TranscriptFiles(ResultSender<Vec<FileRead>>),
+    Transcript { session_id: SessionId, reply: ResultSender<Option<TranscriptBatch>> },
+    TranscriptSessions { since: Timestamp, reply: ResultSender<Vec<SessionRead>> },
+    UsageBetween { stretches: Vec<Stretch>, reply: ResultSender<Vec<Option<Vec<Counted>>>> },
+    UsageOf { sessions: Vec<SessionId>, reply: ResultSender<Vec<SessionUsage>> },
+    Retain { now: Timestamp, policy: RetentionPolicy, reply: ResultSender<RetainReport> },
+    Close(ResultSender<()>),
 }
 
 pub(super) fn start(backend: Box<dyn Backend>, commands: Receiver<Command>) -> Result<()> {
@@ -80,7 +92,7 @@ pub(super) struct Worker {
 /// A snapshot that is being written.
 struct Saving {
     snapshot: Snapshot,
-    reply: Reply<()>,
+    reply: ResultSender<()>,
 }
 
 /// A removal of old events that is under way.
@@ -88,7 +100,7 @@ struct Retention {
     now: Timestamp,
     policy: RetentionPolicy,
     report: RetainReport,
-    reply: Reply<RetainReport>,
+    reply: ResultSender<RetainReport>,
 }
 
 impl Worker {
@@ -191,10 +203,17 @@ impl Worker {
             Command::PutOutbox { effects, reply } => answer(reply, db.put_outbox(&effects)),
             Command::Outbox(reply) => answer(reply, db.outbox()),
             Command::FinishOutbox { done, rows, reply } => answer(reply, db.finish_outbox(&done, &rows)),
+            Command::PutAssignments { rows, reply } => answer(reply, db.put_assignments(&rows)),
+            Command::Assignments { wanted, reply } => answer(reply, db.assignments(&wanted)),
+            Command::Assignment { id, reply } => answer(reply, db.assignment(&id)),
+            Command::MessagesOf { id, reply } => answer(reply, db.messages_of(&id)),
+            Command::CompletedCounts { since, reply } => answer(reply, db.completed_counts(since)),
+            Command::AssignmentTimes { since, reply } => answer(reply, db.assignment_times(since)),
             Command::PutTranscripts { batches, reply } => answer(reply, db.put_transcripts(&batches)),
             Command::TranscriptFiles(reply) => answer(reply, db.transcript_files()),
             Command::Transcript { session_id, reply } => answer(reply, db.transcript(&session_id)),
             Command::TranscriptSessions { since, reply } => answer(reply, db.transcript_sessions(since)),
+            Command::UsageBetween { stretches, reply } => answer(reply, db.usage_between(&stretches)),
             Command::UsageOf { sessions, reply } => answer(reply, db.usage_of(&sessions)),
             Command::Retain { now, policy, reply } => self.begin_retention(now, policy, reply),
             // Handled by `run`, which must drop the database first.
@@ -212,7 +231,7 @@ impl Worker {
     }
 
     /// Snapshots are written one after the other, so that the last request is the newest.
-    fn begin_saving(&mut self, snapshot: Snapshot, reply: Reply<()>) {
+    fn begin_saving(&mut self, snapshot: Snapshot, reply: ResultSender<()>) {
         while self.saving.is_some() {
             self.advance_snapshot();
         }
@@ -228,7 +247,12 @@ impl Worker {
         }
     }
 
-    fn begin_retention(&mut self, now: Timestamp, policy: RetentionPolicy, reply: Reply<RetainReport>) {
+    fn begin_retention(
+        &mut self,
+        now: Timestamp,
+        policy: RetentionPolicy,
+        reply: ResultSender<RetainReport>,
+    ) {
         if self.retention.is_some() {
             return answer(reply, Err(StoreError::Retaining));
         }
@@ -264,7 +288,7 @@ impl Worker {
     }
 }
 
-fn answer<T>(reply: Reply<T>, result: Result<T>) {
+fn answer<T>(reply: ResultSender<T>, result: Result<T>) {
     // The caller may have gone; the command was executed.
     let _ = reply.send(result);
 }

@@ -17,6 +17,8 @@ pub trait Transcripts {
     fn transcript_sessions(&mut self, since: Timestamp) -> Result<Vec<SessionRead>>;
     /// Every message of these sessions.
     fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>>;
+    /// The messages of each stretch, in the order of the stretches; `None` if no transcript of its session was read.
+    fn usage_between(&mut self, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>>;
 }
 
 /// How far one transcript was read.
@@ -80,6 +82,15 @@ pub struct TranscriptBatch {
     /// The enrichment as JSON, if every line was read and not only the usage.
     pub known: Option<String>,
     pub counted: Vec<Counted>,
+}
+
+/// A stretch of one session's time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    pub session_id: SessionId,
+    pub from: Timestamp,
+    /// Not included.
+    pub to: Timestamp,
 }
 
 /// Every message of one session.

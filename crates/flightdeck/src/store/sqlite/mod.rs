@@ -1,6 +1,7 @@
 //! The store in one SQLite file, in WAL mode with `synchronous = NORMAL`: a commit survives `kill -9`, and only a
 //! checkpoint waits for the disk, on its own thread. Opening and repair are in `open.rs`.
 
+mod assignments;
 mod checkpoint;
 mod events;
 mod migrate;
@@ -15,19 +16,23 @@ mod tally;
 mod tests;
 mod transcripts;
 
-use flightdeck_core::ids::SessionId;
+use flightdeck_core::ids::{AssignmentId, SessionId};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use flightdeck_core::assignment::Messages;
 use flightdeck_core::log::record::Record;
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::enrichment::Counted;
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Appended, EventLog, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey,
-    PastSessions, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead,
-    SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, TranscriptBatch, Transcripts,
+    Appended, AssignmentPage, Assignments, AssignmentsWanted, CompletedCount, EventLog, EventPage,
+    EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions,
+    ProjectTime, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead,
+    SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
 };
 use tally::Tally;
 
@@ -161,6 +166,27 @@ impl PastSessions for Sqlite {
     }
 }
 
+impl Assignments for Sqlite {
+    fn put_assignments(&mut self, rows: &[SessionAssignment]) -> Result<()> {
+        self.run(|db| assignments::put(&mut db.conn, rows))
+    }
+    fn assignments(&mut self, wanted: &AssignmentsWanted) -> Result<AssignmentPage> {
+        self.run(|db| assignments::page(&db.conn, wanted))
+    }
+    fn assignment(&mut self, id: &AssignmentId) -> Result<Option<SessionAssignment>> {
+        self.run(|db| assignments::one(&db.conn, id))
+    }
+    fn messages_of(&mut self, id: &AssignmentId) -> Result<Option<Messages>> {
+        self.run(|db| assignments::messages(&db.conn, id))
+    }
+    fn completed_counts(&mut self, since: Timestamp) -> Result<Vec<CompletedCount>> {
+        self.run(|db| assignments::counts(&db.conn, since))
+    }
+    fn assignment_times(&mut self, since: Timestamp) -> Result<Vec<ProjectTime>> {
+        self.run(|db| assignments::times(&db.conn, since))
+    }
+}
+
 impl Outbox for Sqlite {
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
         self.run(|db| outbox::upsert(&mut db.conn, effects))
@@ -168,7 +194,7 @@ impl Outbox for Sqlite {
     fn outbox(&mut self) -> Result<Vec<OutboxEffect>> {
         self.run(|db| outbox::waiting(&db.conn))
     }
-    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()> {
+    fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
         self.run(|db| outbox::finish(&mut db.conn, done, rows))
     }
 }
@@ -188,5 +214,8 @@ impl Transcripts for Sqlite {
     }
     fn usage_of(&mut self, sessions: &[SessionId]) -> Result<Vec<SessionUsage>> {
         self.run(|db| transcripts::usage(&db.conn, sessions))
+    }
+    fn usage_between(&mut self, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>> {
+        self.run(|db| transcripts::usage_between(&db.conn, stretches))
     }
 }

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, Row, Transaction, params};
 
-use super::super::{OutboxEffect, OutboxKey, Result, StoredSession};
-use super::{from_db, sessions, to_db};
+use super::super::{OutboxEffect, OutboxKey, OutboxRows, Result};
+use super::{assignments, from_db, sessions, to_db};
 
 /// An effect before the horizon was carried out long ago: only a repeatable one may come again.
 const PUT: &str = "INSERT INTO outbox (seq, kind, subject, body) SELECT ?1, ?2, ?3, ?4 \
@@ -33,9 +33,10 @@ fn effect(row: &Row<'_>) -> rusqlite::Result<OutboxEffect> {
     Ok(OutboxEffect { key, body: row.get(3)?, repeatable: true })
 }
 
-pub(super) fn finish(conn: &mut Connection, done: &[OutboxKey], rows: &[StoredSession]) -> Result<()> {
+pub(super) fn finish(conn: &mut Connection, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
     let tx = conn.transaction()?;
-    sessions::put_in(&tx, rows)?;
+    sessions::put_in(&tx, &rows.sessions)?;
+    assignments::put_in(&tx, &rows.assignments)?;
     let mut finish = tx.prepare_cached(FINISH)?;
     for OutboxKey { seq, kind, subject } in done {
         finish.execute(params![to_db(*seq), kind, subject])?;

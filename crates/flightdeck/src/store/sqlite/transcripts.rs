@@ -7,7 +7,7 @@ use flightdeck_core::usage::price::Usage;
 use flightdeck_core::wire::transcript::MessageKey;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::super::{FileRead, Result, SessionRead, SessionUsage, Title, TitledBy, TranscriptBatch};
+use super::super::{FileRead, Result, SessionRead, SessionUsage, Stretch, Title, TitledBy, TranscriptBatch};
 use super::{from_db, to_db};
 
 /// Keeps the title as [`Title::keep`] does.
@@ -33,6 +33,9 @@ const PUT_USAGE: &str = "INSERT INTO usage (session, key, at, model, agent, inpu
 
 const USAGE_OF: &str = "SELECT key, at, model, agent, input, output, cache_read, cache_write_5m, cache_write_1h, \
      web_searches FROM usage WHERE session = ?1";
+
+pub(super) const USAGE_BETWEEN: &str = "SELECT key, at, model, agent, input, output, cache_read, cache_write_5m, \
+     cache_write_1h, web_searches FROM usage WHERE session = ?1 AND at >= ?2 AND at < ?3";
 
 const FILE: &str = "SELECT path, session_id, agent, dev, inode, read_to, mark FROM transcript_files";
 
@@ -132,6 +135,23 @@ pub(super) fn usage(conn: &Connection, sessions: &[SessionId]) -> Result<Vec<Ses
         let id: Option<i64> = find.query_row([session_id.as_str()], |row| row.get(0)).optional()?;
         let counted = id.map_or(Ok(Vec::new()), |id| usage_of(conn, id))?;
         all.push(SessionUsage { session_id: session_id.clone(), counted });
+    }
+    Ok(all)
+}
+
+pub(super) fn usage_between(conn: &Connection, stretches: &[Stretch]) -> Result<Vec<Option<Vec<Counted>>>> {
+    let mut find = conn.prepare_cached("SELECT id FROM transcript_sessions WHERE session_id = ?1")?;
+    let mut select = conn.prepare_cached(USAGE_BETWEEN)?;
+    let mut all = Vec::with_capacity(stretches.len());
+    for Stretch { session_id, from, to } in stretches {
+        let id: Option<i64> = find.query_row([session_id.as_str()], |row| row.get(0)).optional()?;
+        all.push(match id {
+            None => None,
+            Some(id) => {
+                let between = params![id, from.as_millis(), to.as_millis()];
+                Some(select.query_map(between, counted)?.collect::<Result<_, _>>()?)
+            }
+        });
     }
     Ok(all)
 }

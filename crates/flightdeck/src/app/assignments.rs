@@ -1,0 +1,162 @@
+//! Assignments: open ones from the fleet, completed ones from the store.
+
+use flightdeck_core::assignment::transition::AssignmentState;
+use flightdeck_core::assignment::{Assignment, Messages};
+use flightdeck_core::ids::AssignmentId;
+use flightdeck_core::session::SessionAssignment;
+use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::usage::enrichment::Counted;
+use flightdeck_core::usage::price::Bill;
+use flightdeck_core::view::assignment::{AssignmentCard, AssignmentCost};
+use flightdeck_protocol::assignments::{
+    AssignmentList, GetAssignment, ListAssignments, ListMessages, MessageList,
+};
+use jiff::tz::TimeZone;
+
+use super::{App, AppError, AppReply, Handle};
+use crate::clock;
+use crate::engine::OpenAssignments;
+use crate::moment::{MOMENTS, parse_moment};
+use crate::store::{AssignmentCursor, AssignmentPage, AssignmentsWanted, Stretch};
+
+/// Most rows of one page, however many were asked for.
+const PAGE_ROWS_MAX: usize = 500;
+const PAGE_ROWS: usize = 100;
+/// As a filter: every state but complete.
+const OPEN_STATES: &str = "open";
+
+impl Handle<ListAssignments> for App {
+    async fn handle(&self, request: ListAssignments) -> Result<AppReply<AssignmentList>, AppError> {
+        let now = clock::now();
+        let only_open = request.state.as_deref() == Some(OPEN_STATES);
+        let wanted = wanted(&request, now)?;
+        let open = self.engine.open_assignments().await?;
+        let stored = match only_open {
+            true => AssignmentPage::default(),
+            false => self.store.assignments(wanted.clone()).await?,
+        };
+        let (rows, next_before) = newest_first(open.assignments, stored, &wanted);
+        let assignments = self.priced(rows, now, open.host.as_deref()).await?;
+        Ok(AssignmentList { assignments, next_before: next_before.map(|c| c.to_string()) }.into())
+    }
+}
+
+impl Handle<GetAssignment> for App {
+    async fn handle(&self, request: GetAssignment) -> Result<AppReply<AssignmentCard>, AppError> {
+        let (row, host) = self.assignment(&request.id).await?;
+        let card = self.priced(vec![row], clock::now(), host.as_deref()).await?.pop();
+        card.map(Into::into).ok_or(AppError::NoAssignment(request.id))
+    }
+}
+
+impl Handle<ListMessages> for App {
+    async fn handle(&self, request: ListMessages) -> Result<AppReply<MessageList>, AppError> {
+        let messages = match self.open_assignment(&request.id).await? {
+            (Some(open), _) => open.assignment.messages,
+            (None, _) => self.stored_messages(&request.id).await?,
+        };
+        let dropped = messages.dropped();
+        Ok(MessageList { messages: messages.iter().cloned().collect(), dropped }.into())
+    }
+}
+
+impl App {
+    /// The cards of these assignments, with what each spent.
+    pub(super) async fn priced(
+        &self,
+        rows: Vec<SessionAssignment>,
+        now: Timestamp,
+        host: Option<&str>,
+    ) -> Result<Vec<AssignmentCard>, AppError> {
+        let usage = self.store.usage_between(rows.iter().map(|row| stretch(row, now)).collect()).await?;
+        let card = |(row, usage): (&SessionAssignment, Option<Vec<Counted>>)| AssignmentCard {
+            cost: usage.map(|counted| self.cost(&counted)),
+            ..AssignmentCard::new(row, now, host)
+        };
+        Ok(rows.iter().zip(usage).map(card).collect())
+    }
+
+    fn cost(&self, counted: &[Counted]) -> AssignmentCost {
+        AssignmentCost::of(&Bill::of(
+            &self.prices_now(),
+            counted.iter().map(|c| (c.model.as_str(), &c.usage)),
+        ))
+    }
+
+    async fn open_assignment(
+        &self,
+        id: &AssignmentId,
+    ) -> Result<(Option<SessionAssignment>, Option<String>), AppError> {
+        let OpenAssignments { assignments, host } = self.engine.open_assignments().await?;
+        Ok((assignments.into_iter().find(|open| open.assignment.id == *id), host))
+    }
+
+    async fn assignment(&self, id: &AssignmentId) -> Result<(SessionAssignment, Option<String>), AppError> {
+        let (open, host) = self.open_assignment(id).await?;
+        let row = match open {
+            Some(open) => Some(open),
+            None => self.store.assignment(id).await?,
+        };
+        Ok((row.ok_or_else(|| AppError::NoAssignment(id.clone()))?, host))
+    }
+
+    async fn stored_messages(&self, id: &AssignmentId) -> Result<Messages, AppError> {
+        let stored = self.store.messages_of(id).await?;
+        stored.ok_or_else(|| AppError::NoAssignment(id.clone()))
+    }
+}
+
+/// The time of its session that an assignment took.
+fn stretch(row: &SessionAssignment, now: Timestamp) -> Stretch {
+    let Assignment { opened_at, completed_at, .. } = row.assignment;
+    // The last message is written in the millisecond of the Stop at the latest.
+    let to = completed_at.map_or(now, |at| at + Millis(1));
+    Stretch { session_id: row.session_id.clone(), from: opened_at, to }
+}
+
+fn wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted, AppError> {
+    let zone = TimeZone::system();
+    let at = |text: &String| moment(text, now, &zone);
+    let state = request.state.as_deref().filter(|state| *state != OPEN_STATES);
+    let before = |text: &String| {
+        AssignmentCursor::parse(text).ok_or_else(|| AppError::Invalid("`before` is not a cursor".into()))
+    };
+    Ok(AssignmentsWanted {
+        project: request.project.clone(),
+        state: state.map(parse_state).transpose()?,
+        since: request.since.as_ref().map(at).transpose()?,
+        until: request.until.as_ref().map(at).transpose()?,
+        before: request.before.as_ref().map(before).transpose()?,
+        limit: request.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX),
+    })
+}
+
+fn parse_state(word: &str) -> Result<AssignmentState, AppError> {
+    AssignmentState::ALL.into_iter().find(|state| state.as_str() == word).ok_or_else(|| {
+        AppError::Invalid("`state` is none of: open, commanded, processing, awaiting_input, complete".into())
+    })
+}
+
+pub(super) fn moment(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, AppError> {
+    parse_moment(text, now, zone)
+        .ok_or_else(|| AppError::Invalid(format!("`{text}` is not understood as a time: try {MOMENTS}")))
+}
+
+/// Open and stored assignments in one order, the newest first, cut to the page.
+fn newest_first(
+    open: Vec<SessionAssignment>,
+    stored: AssignmentPage,
+    wanted: &AssignmentsWanted,
+) -> (Vec<SessionAssignment>, Option<AssignmentCursor>) {
+    let more_stored = stored.next_before.is_some();
+    let after = |row: &SessionAssignment| {
+        wanted.before.as_ref().is_none_or(|before| AssignmentCursor::of(row) < *before)
+    };
+    let mut rows: Vec<_> = open.into_iter().filter(|row| wanted.fits(row) && after(row)).collect();
+    rows.extend(stored.assignments);
+    rows.sort_by_key(|row| std::cmp::Reverse(AssignmentCursor::of(row)));
+    let more = more_stored || rows.len() > wanted.limit;
+    rows.truncate(wanted.limit);
+    let next = rows.last().filter(|_| more).map(AssignmentCursor::of);
+    (rows, next)
+}
