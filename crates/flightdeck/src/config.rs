@@ -14,6 +14,7 @@ use flightdeck_core::time::Millis;
 use flightdeck_core::usage::price::{DollarsPerMillion, PriceError, PriceTable};
 use serde::Deserialize;
 
+use crate::notify::settings::NotifySettings;
 use crate::settings::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT};
 use crate::store::RetentionPolicy;
 use crate::terminal::focus::FocusCommand;
@@ -47,6 +48,8 @@ pub struct Config {
     pub prices: BTreeMap<String, DollarsPerMillion>,
     /// Rules that answer permission requests automatically.
     pub policy: Policy,
+    /// Where notifications go, and about what.
+    pub notify: NotifySettings,
 }
 
 /// The hook waits no longer than this. After that its end would look like a refusal in the terminal.
@@ -86,8 +89,43 @@ pub enum ConfigError {
     // The message contains the cause, so the cause is not a `source`; otherwise it would be printed twice.
     #[error("cannot read {path}: {cause}")]
     Read { path: String, cause: std::io::Error },
-    #[error("cannot parse {path}: {}\n{CORRECT_IT}", .cause.to_string().trim_end())]
+    #[error("cannot parse {path}: {}\n{CORRECT_IT}", without_secrets(.cause.to_string().trim_end()))]
     Parse { path: String, cause: Box<toml::de::Error> },
+    #[error("cannot use {path}: {cause}\n{CORRECT_IT}")]
+    Prices { path: String, cause: PriceError },
+}
+
+/// The keys whose values must not be shown.
+const SECRET_KEYS: [&str; 2] = ["token", "secret"];
+
+/// The parser quotes the line of a mistake, which may contain a secret.
+fn without_secrets(message: &str) -> String {
+    let mut rest = message;
+    let mut shown = String::with_capacity(message.len());
+    while let Some(end) = next_secret(rest) {
+        let (before, quoted) = rest.split_at(end);
+        let quote = quoted.chars().next().unwrap_or('"');
+        let value: String = quoted[1..].chars().take_while(|c| *c != quote && *c != '\n').collect();
+        shown.push_str(before);
+        shown.push(quote);
+        shown.extend(value.chars().map(|_| '*'));
+        rest = &quoted[1 + value.len()..];
+    }
+    shown + rest
+}
+
+/// Where the quoted value of the next secret begins.
+fn next_secret(text: &str) -> Option<usize> {
+    let begins = |key: &str| {
+        text.match_indices(key).find_map(|(at, _)| {
+            let value = text[at + key.len()..]
+                .trim_start_matches(['"', ' '])
+                .strip_prefix('=')?
+                .trim_start_matches(' ');
+            value.starts_with(['"', '\'']).then(|| text.len() - value.len())
+        })
+    };
+    SECRET_KEYS.into_iter().filter_map(begins).min()
 }
 
 impl Config {
@@ -95,8 +133,12 @@ impl Config {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let name = || path.display().to_string();
         match std::fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text)
-                .map_err(|cause| ConfigError::Parse { path: name(), cause: Box::new(cause) }),
+            Ok(text) => {
+                let config: Self = toml::from_str(&text)
+                    .map_err(|cause| ConfigError::Parse { path: name(), cause: Box::new(cause) })?;
+                config.prices().map_err(|cause| ConfigError::Prices { path: name(), cause })?;
+                Ok(config)
+            }
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(cause) => Err(ConfigError::Read { path: name(), cause }),
         }
@@ -140,6 +182,8 @@ impl Config {
             tool_failure_needs_you: self.tool_failure == ToolFailure::NeedsYou,
             done_keeps: self.done_minutes.map_or(defaults.done_keeps, |m| Millis::minutes(i64::from(m))),
             host,
+            // The daemon follows the settings of notes while it runs.
+            notify: None,
         }
     }
 
@@ -201,6 +245,22 @@ mod tests {
     }
 
     #[test]
+    fn a_mistake_beside_a_secret_does_not_show_the_secret() {
+        for (wrong, why) in [
+            ("token = \"hunter2\" 5\n", "token = \"*******\" 5"),
+            (
+                "[notify]\ntargets = [{ kind = \"ntfy\", url = \"https://a/b\", token = 'hunter2', colour = 1 }]\n",
+                "colour",
+            ),
+            ("[notify]\ntargets = [{ \"secret\" = \"hunter2\", kind = \"webhok\" }]\n", "webhok"),
+            ("token = \"hunter2\n", "token = \"*******\n"),
+        ] {
+            let said = read(wrong).unwrap_err().to_string();
+            assert!(!said.contains("hunter2") && said.contains(why), "{said}");
+        }
+    }
+
+    #[test]
     fn a_misspelt_setting_is_reported_with_its_line() {
         let error = read("port = 1\nhold_sconds = 3\n").unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("hold_sconds"), "{error}");
@@ -239,9 +299,8 @@ mod tests {
         let price = "input = 1.5, output = 2, cache_read = 0, cache_write_5m = 0, cache_write_1h = 0";
         let config = read(&format!("[prices]\n\"my-model\" = {{ {price} }}\n")).unwrap();
         assert_eq!(config.prices().unwrap().price("my-model").unwrap().input, 1500);
-        let config =
-            read(&format!("[prices]\n\"my-model\" = {{ {} }}\n", price.replace("1.5", "-1"))).unwrap();
-        assert!(config.prices().unwrap_err().to_string().contains("my-model"));
+        let wrong = read(&format!("[prices]\n\"my-model\" = {{ {} }}\n", price.replace("1.5", "-1")));
+        assert!(wrong.unwrap_err().to_string().contains("the price of my-model is -1"));
     }
 
     #[test]

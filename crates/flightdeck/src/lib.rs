@@ -12,8 +12,11 @@ pub mod frame;
 pub mod health;
 pub mod ingest;
 mod log;
+mod moment;
+pub mod notify;
 pub mod process;
 mod program;
+pub mod secret;
 pub mod settings;
 #[cfg(test)]
 mod simulation;

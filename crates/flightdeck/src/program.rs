@@ -3,6 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+/// Opens an address in the person's browser.
+pub(crate) const BROWSER_OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+
 /// The file that a shell would run for this name.
 pub(crate) fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path).map(|dir| dir.join(name)).find(|file| is_program(file))

@@ -11,25 +11,25 @@ use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::approvals::answered_record;
 use flightdeck_protocol::asks::{AnswerAsk, AskList, GetAsk, ListAsks, SentAnswer};
 
-use super::{App, AppError, AskError, Handle, Reply};
+use super::{App, AppError, AppReply, AskError, Handle};
 use crate::clock;
 use crate::engine::{HookHolds, KnownAsk, Stopped};
 
 impl Handle<GetAsk> for App {
-    async fn handle(&self, request: GetAsk) -> Result<Reply<AskCard>, AppError> {
+    async fn handle(&self, request: GetAsk) -> Result<AppReply<AskCard>, AppError> {
         Ok(self.ask_card(&request.ask_id).await?.into())
     }
 }
 
 impl Handle<ListAsks> for App {
-    async fn handle(&self, request: ListAsks) -> Result<Reply<AskList>, AppError> {
+    async fn handle(&self, request: ListAsks) -> Result<AppReply<AskList>, AppError> {
         let card = self.card(&request.session_id).await?;
         Ok(AskList { asks: card.asks }.into())
     }
 }
 
 impl Handle<AnswerAsk> for App {
-    async fn handle(&self, request: AnswerAsk) -> Result<Reply<ResolutionCard>, AppError> {
+    async fn handle(&self, request: AnswerAsk) -> Result<AppReply<ResolutionCard>, AppError> {
         self.find_ask(&request.ask_id).await?;
         let answer = match request.answer {
             SentAnswer::Readable(answer) => *answer,

@@ -10,28 +10,28 @@ use flightdeck_protocol::hooks::{GetHookStatus, HookStatus, SpoolStatus};
 use flightdeck_protocol::openapi;
 use flightdeck_protocol::usage::ControlIndexing;
 
-use super::{App, AppError, Handle, Reply};
+use super::{App, AppError, AppReply, Handle};
 
 impl Handle<Ping> for App {
-    async fn handle(&self, _: Ping) -> Result<Reply<Pong>, AppError> {
+    async fn handle(&self, _: Ping) -> Result<AppReply<Pong>, AppError> {
         Ok(Pong { version: env!("CARGO_PKG_VERSION").to_owned(), pid: std::process::id() }.into())
     }
 }
 
 impl Handle<GetHealth> for App {
-    async fn handle(&self, _: GetHealth) -> Result<Reply<HealthReport>, AppError> {
+    async fn handle(&self, _: GetHealth) -> Result<AppReply<HealthReport>, AppError> {
         Ok(self.health_report().into())
     }
 }
 
 impl Handle<GetHookStatus> for App {
-    async fn handle(&self, _: GetHookStatus) -> Result<Reply<HookStatus>, AppError> {
+    async fn handle(&self, _: GetHookStatus) -> Result<AppReply<HookStatus>, AppError> {
         Ok(self.hook_status().await.into())
     }
 }
 
 impl Handle<ControlIndexing> for App {
-    async fn handle(&self, request: ControlIndexing) -> Result<Reply<Indexing>, AppError> {
+    async fn handle(&self, request: ControlIndexing) -> Result<AppReply<Indexing>, AppError> {
         if let Some(pause) = request.pause {
             self.history.pause(pause);
         }
@@ -40,13 +40,13 @@ impl Handle<ControlIndexing> for App {
 }
 
 impl Handle<GetOpenApi> for App {
-    async fn handle(&self, _: GetOpenApi) -> Result<Reply<OpenApi>, AppError> {
+    async fn handle(&self, _: GetOpenApi) -> Result<AppReply<OpenApi>, AppError> {
         Ok(openapi::document().into())
     }
 }
 
 impl Handle<GetStatus> for App {
-    async fn handle(&self, _: GetStatus) -> Result<Reply<DaemonStatus>, AppError> {
+    async fn handle(&self, _: GetStatus) -> Result<AppReply<DaemonStatus>, AppError> {
         let metrics = &self.health.metrics;
         let status = DaemonStatus {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -60,6 +60,7 @@ impl Handle<GetStatus> for App {
             history: self.history.progress(),
             hooks: self.hook_status().await,
             config: self.config_report(),
+            notify: self.notifier.status(),
         };
         Ok(status.into())
     }

@@ -25,12 +25,12 @@ impl<T> Encoded<T> {
 
 /// What a use case answers with.
 #[derive(Debug)]
-pub enum Reply<T> {
+pub enum AppReply<T> {
     Typed(T),
     Encoded(Encoded<T>),
 }
 
-impl<T: Serialize> Reply<T> {
+impl<T: Serialize> AppReply<T> {
     pub fn into_json(self) -> serde_json::Result<Bytes> {
         match self {
             Self::Typed(reply) => serde_json::to_vec(&reply).map(Bytes::from),
@@ -39,13 +39,13 @@ impl<T: Serialize> Reply<T> {
     }
 }
 
-impl<T> From<T> for Reply<T> {
+impl<T> From<T> for AppReply<T> {
     fn from(reply: T) -> Self {
         Self::Typed(reply)
     }
 }
 
-impl<T> From<Encoded<T>> for Reply<T> {
+impl<T> From<Encoded<T>> for AppReply<T> {
     fn from(encoded: Encoded<T>) -> Self {
         Self::Encoded(encoded)
     }

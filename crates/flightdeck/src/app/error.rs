@@ -2,24 +2,29 @@
 
 use flightdeck_core::approval::card::ResolutionCard;
 use flightdeck_core::approval::verdict::DoesNotFit;
-use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::ids::{AskId, AssignmentId, SessionId};
 use flightdeck_protocol::terminal::TerminalRefusal;
 use flightdeck_protocol::{ErrorCode, ErrorReply};
 
 use crate::engine::{NotStored, Stopped};
 use crate::store::StoreError;
-use crate::terminal::Refused;
+use crate::terminal::RefusalReason;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     #[error("there is no session {0}")]
     NoSession(SessionId),
+    #[error("there is no assignment {0}")]
+    NoAssignment(AssignmentId),
+    /// The key of a button was used, or was never issued.
+    #[error("this button was used already, or its request is over")]
+    NoSuchKey,
     /// The arguments do not fit the request.
     #[error("{0}")]
     Invalid(String),
     /// The session's state does not allow it now.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] RefusalReason),
     #[error(transparent)]
     Ask(#[from] AskError),
     #[error(transparent)]
@@ -54,6 +59,8 @@ pub enum Unavailable {
     NotStored(#[from] NotStored),
     #[error("cannot write the answer: {0}")]
     Json(#[from] serde_json::Error),
+    #[error("cannot read the transcript: {0}")]
+    Transcript(std::io::Error),
     /// `config.toml` has a mistake or cannot be written.
     #[error("{0}")]
     Config(std::io::Error),
@@ -81,7 +88,7 @@ from_causes!(Stopped, StoreError, NotStored, serde_json::Error);
 impl AppError {
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NoSession(_) => ErrorCode::NotFound,
+            Self::NoSession(_) | Self::NoAssignment(_) | Self::NoSuchKey => ErrorCode::NotFound,
             Self::Invalid(_) => ErrorCode::ValidationError,
             Self::Refused(_) => ErrorCode::Refused,
             Self::Ask(error) => error.code(),

@@ -1,21 +1,25 @@
 //! The use cases of the daemon, one per request: typed in, typed out, one error. Transports call them.
 
 mod asks;
+mod assignments;
+mod conversation;
 mod daemon;
+mod digest;
 mod encoded;
 mod error;
 mod fleet;
 pub mod holds;
 pub mod hook_watch;
 mod hooks;
+mod notify;
 mod policy;
 pub mod registration;
 mod sessions;
 mod terminal;
 mod usage;
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flightdeck_core::ids::SessionId;
@@ -24,9 +28,10 @@ use flightdeck_core::log::record::{Record, Source};
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_protocol::Request;
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
 pub use self::daemon::{Metric, MetricKind};
-pub use self::encoded::{Encoded, Reply};
+pub use self::encoded::{AppReply, Encoded};
 pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
 pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
@@ -37,8 +42,10 @@ use crate::engine::changes::SubscribeFrom;
 pub use crate::engine::changes::Subscription;
 use crate::engine::{EngineHandle, Stopped};
 use crate::health::Health;
+use crate::notify::Notifier;
 use crate::store::Store;
 use crate::terminal::Terminals;
+use crate::transcripts::follow::WatchList;
 use crate::transcripts::history::History;
 
 /// The parts of the daemon that the use cases work with. A clone shares them. Transports only call its methods.
@@ -50,33 +57,46 @@ pub struct App {
     pub(crate) registrar: Arc<Registrar>,
     /// The address of the board.
     pub(crate) url: Arc<str>,
+    /// The name of this machine, as cards have it.
+    pub(crate) host: Option<Arc<str>>,
     /// How often a stream without changes sends a heartbeat.
     pub(crate) heartbeat_every: Duration,
     pub(crate) history: Arc<History>,
-    pub(crate) prices: Arc<PriceTable>,
+    /// Where the transcripts of the sessions are.
+    pub(crate) watch_list: WatchList,
+    /// The present prices. The follower of transcripts is told when they change.
+    pub(crate) prices: Arc<watch::Sender<Arc<PriceTable>>>,
     pub(crate) holds: Arc<HeldHooks>,
-    pub(crate) hold_rules: HoldRules,
+    /// The waiting time is that of the registered hooks.
+    pub(crate) hold_rules: Arc<Mutex<HoldRules>>,
     /// The person's settings, read again when the file changes.
     pub(crate) config: Arc<LiveConfig>,
     pub(crate) terminals: Arc<Terminals>,
+    pub(crate) notifier: Arc<Notifier>,
 }
 
 /// A use case: what a request does and what it is answered with.
 pub trait Handle<R: Request> {
-    fn handle(&self, request: R) -> impl Future<Output = Result<Reply<R::Reply>, AppError>> + Send;
+    fn handle(&self, request: R) -> impl Future<Output = Result<AppReply<R::Reply>, AppError>> + Send;
 }
 
 impl App {
-    /// Which hooks are held, as the settings say now. `hold_print` also decides what the fold shows, so it stays.
+    /// Which hooks are held, as the settings say now.
     pub fn hold_rules_now(&self) -> HoldRules {
+        let rules = *self.hold_rules.lock().unwrap_or_else(PoisonError::into_inner);
         match self.config.changed() {
             Some(config) => HoldRules {
+                print: config.hold_print,
                 agents: config.hold_agents,
                 elicitation: config.hold_elicitation,
-                ..self.hold_rules
+                ..rules
             },
-            None => self.hold_rules,
+            None => rules,
         }
+    }
+
+    pub(crate) fn set_hold_rules(&self, rules: HoldRules) {
+        *self.hold_rules.lock().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 
     /// Every change of the board from now on, after a snapshot or what the viewer missed since `last_event_id`.

@@ -14,7 +14,7 @@ use flightdeck_protocol::policy::{
     SuggestRules,
 };
 
-use super::{App, AppError, AskError, Handle, Reply, Unavailable};
+use super::{App, AppError, AppReply, AskError, Handle, Unavailable};
 use crate::config::add_rule::AddRuleError;
 use crate::store::{EventPage, EventsNamed};
 
@@ -44,7 +44,7 @@ impl App {
 }
 
 impl Handle<SuggestRules> for App {
-    async fn handle(&self, request: SuggestRules) -> Result<Reply<RuleSuggestions>, AppError> {
+    async fn handle(&self, request: SuggestRules) -> Result<AppReply<RuleSuggestions>, AppError> {
         let ask = self.find_ask(&request.ask_id).await?;
         let record = self.store.event(ask.seq).await?;
         let rules = record.as_ref().and_then(Request::from_record).map(|asked| suggested_rules(&asked));
@@ -54,7 +54,7 @@ impl Handle<SuggestRules> for App {
 }
 
 impl Handle<PreviewRule> for App {
-    async fn handle(&self, request: PreviewRule) -> Result<Reply<PolicyReport>, AppError> {
+    async fn handle(&self, request: PreviewRule) -> Result<AppReply<PolicyReport>, AppError> {
         let rule = Rule::try_from(request.rule).map_err(AppError::Invalid)?;
         let present = self.config.current().policy.clone();
         let mut test = PolicyTest::of_new_rule(present, rule, self.hold_rules_now());
@@ -71,7 +71,7 @@ impl Handle<PreviewRule> for App {
 }
 
 impl Handle<AddRule> for App {
-    async fn handle(&self, request: AddRule) -> Result<Reply<RuleAdded>, AppError> {
+    async fn handle(&self, request: AddRule) -> Result<AppReply<RuleAdded>, AppError> {
         let rule = Rule::try_from(request.rule.clone()).map_err(AppError::Invalid)?;
         let live = Arc::clone(&self.config);
         let written = tokio::task::spawn_blocking(move || live.add_rule(&request.rule, request.enable)).await;
@@ -98,7 +98,7 @@ fn not_written(error: AddRuleError) -> AppError {
 }
 
 impl Handle<GetPolicyHistory> for App {
-    async fn handle(&self, request: GetPolicyHistory) -> Result<Reply<PolicyHistory>, AppError> {
+    async fn handle(&self, request: GetPolicyHistory) -> Result<AppReply<PolicyHistory>, AppError> {
         let page = self.policy_events(request.after.unwrap_or(0)).await?;
         let events = page.records.into_iter().map(policy_event).collect();
         Ok(PolicyHistory { events, next_after: page.next }.into())

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use flightdeck_protocol::hooks::HookReport;
 
@@ -15,7 +16,8 @@ const END_OF_TURN: &str = "Stop";
 #[derive(Debug)]
 pub struct Registrar {
     file: SettingsFile,
-    registration: Registration,
+    /// Its waiting time may change while the daemon runs.
+    registration: Mutex<Registration>,
     /// False with `--no-hooks` and in the demo.
     wanted: bool,
     spool: PathBuf,
@@ -49,7 +51,7 @@ impl Registrar {
         let program = program::called(&registration.binary, std::env::var_os("PATH").as_deref());
         Self {
             file,
-            registration,
+            registration: Mutex::new(registration),
             wanted,
             spool,
             program,
@@ -74,7 +76,7 @@ impl Registrar {
 
     /// On start. Hooks that were installed permanently stay as they are, even if something is wrong with them.
     pub fn register(&self) -> anyhow::Result<Registered> {
-        let change = self.file.install(&self.registration, Lifetime::WhileDaemonRuns)?;
+        let change = self.file.install(&self.registration(), Lifetime::WhileDaemonRuns)?;
         if change.outcome != SettingsOutcome::Kept {
             let path = change.path.display();
             tracing::info!(%path, events = change.registered.len(), "hooks are registered");
@@ -92,20 +94,37 @@ impl Registrar {
         })
     }
 
+    fn registration(&self) -> Registration {
+        self.registration.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Another waiting time, and whether forms are held: writes both into the hooks that are registered while the daemon runs.
+    /// Hooks that were installed permanently stay as they are. Returns the waiting time of the registered hooks.
+    pub fn change_holds(&self, hold_seconds: u32, hold_elicitation: bool) -> anyhow::Result<u32> {
+        let mut registration = self.registration();
+        (registration.hold_seconds, registration.hold_elicitation) = (hold_seconds, hold_elicitation);
+        *self.registration.lock().unwrap_or_else(PoisonError::into_inner) = registration;
+        if self.wanted {
+            self.register()?;
+        }
+        let installed = self.file.installed()?.and_then(|installed| installed.hold_seconds);
+        Ok(installed.unwrap_or(hold_seconds))
+    }
+
     /// Notes about earlier tools whose hooks also send to this daemon.
     pub fn doubled(&self) -> Vec<String> {
-        let found = self.file.predecessors(self.registration.port).unwrap_or_default();
+        let found = self.file.predecessors(self.registration().port).unwrap_or_default();
         found.into_iter().filter(|found| found.doubles).map(|found| found.to_string()).collect()
     }
 
     /// Compares with what we would write for the way of the registered hooks, so that http hooks are no drift.
     fn compare(&self) -> Result<Status, SettingsError> {
-        self.file.status(&self.registration.clone().as_installed(self.file.installed()?))
+        self.file.status(&self.registration().as_installed(self.file.installed()?))
     }
 
     /// On a clean stop. The sentence is for the person; `None` if there was nothing to remove.
     pub fn release(&self) -> Option<String> {
-        match self.file.release(&self.registration.home) {
+        match self.file.release(&self.registration().home) {
             Ok(change) => {
                 tracing::info!("hooks are released");
                 let removed = change.outcome == SettingsOutcome::Removed;
@@ -121,7 +140,7 @@ impl Registrar {
     /// Whether the client runs our hooks for this home. A file that the client cannot read has no hooks either.
     pub fn presence(&self) -> Presence {
         let Ok(status) = self.compare() else { return self.seen(Presence::default()) };
-        let of_another_home = matches!(self.file.other_home(&self.registration.home), Ok(Some(_)));
+        let of_another_home = matches!(self.file.other_home(&self.registration().home), Ok(Some(_)));
         let hears_ends = !status.disabled && !status.missing.iter().any(|event| event == END_OF_TURN);
         let present = status.via.is_some() && hears_ends && !of_another_home;
         let spools = present && status.via == Some(Via::Shim);
@@ -147,7 +166,7 @@ impl Registrar {
                 return HookReport { problem, wanted: self.wanted, ..HookReport::default() };
             }
         };
-        if let Ok(Some(other)) = self.file.other_home(&self.registration.home) {
+        if let Ok(Some(other)) = self.file.other_home(&self.registration().home) {
             if !self.wanted {
                 // The other home looks after those hooks.
                 return HookReport::default();

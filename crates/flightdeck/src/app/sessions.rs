@@ -17,9 +17,9 @@ use flightdeck_protocol::sessions::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{App, AppError, Encoded, Handle, Reply};
+use super::{App, AppError, AppReply, Encoded, Handle};
 use crate::store::{EventsOf, PageFrom, SessionCursor, StoredSession};
-use crate::terminal::Refused;
+use crate::terminal::RefusalReason;
 
 /// Most rows of one page, however many were asked for.
 const PAGE_ROWS_MAX: usize = 1000;
@@ -45,7 +45,7 @@ struct Page {
 }
 
 impl Handle<ListSessions> for App {
-    async fn handle(&self, request: ListSessions) -> Result<Reply<SessionList>, AppError> {
+    async fn handle(&self, request: ListSessions) -> Result<AppReply<SessionList>, AppError> {
         if !request.all {
             return Ok(Encoded::new(self.engine.board().await?).into());
         }
@@ -55,10 +55,10 @@ impl Handle<ListSessions> for App {
 }
 
 impl Handle<GetSession> for App {
-    async fn handle(&self, request: GetSession) -> Result<Reply<Card>, AppError> {
+    async fn handle(&self, request: GetSession) -> Result<AppReply<Card>, AppError> {
         let id = &request.session_id;
         if let Some(card) = self.engine.card(id).await? {
-            return Ok(Reply::Typed(card));
+            return Ok(AppReply::Typed(card));
         }
         let card = self.stored_card(id).await?;
         checked(&card)?;
@@ -67,7 +67,7 @@ impl Handle<GetSession> for App {
 }
 
 impl Handle<ListEvents> for App {
-    async fn handle(&self, request: ListEvents) -> Result<Reply<EventPage>, AppError> {
+    async fn handle(&self, request: ListEvents) -> Result<AppReply<EventPage>, AppError> {
         let ListEvents { session_id, after, before, limit, payload } = request;
         let limit = limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX);
         let from = before.map_or(PageFrom::After(after.unwrap_or(0)), PageFrom::Before);
@@ -84,7 +84,7 @@ impl Handle<ListEvents> for App {
 }
 
 impl Handle<ExplainSession> for App {
-    async fn handle(&self, request: ExplainSession) -> Result<Reply<Explanation>, AppError> {
+    async fn handle(&self, request: ExplainSession) -> Result<AppReply<Explanation>, AppError> {
         let found = self.engine.explain(&request.session_id).await?;
         let mut explanation = found.ok_or(AppError::NoSession(request.session_id))?;
         if let Some(record) = self.store.event(explanation.because.seq).await? {
@@ -96,11 +96,11 @@ impl Handle<ExplainSession> for App {
 }
 
 impl Handle<GetNumbers> for App {
-    async fn handle(&self, request: GetNumbers) -> Result<Reply<Numbers>, AppError> {
+    async fn handle(&self, request: GetNumbers) -> Result<AppReply<Numbers>, AppError> {
         let id = request.session_id;
         let usage = self.store.usage_of(vec![id.clone()]).await?;
         let counted = usage.into_iter().flat_map(|of| of.counted).collect();
-        let mut points = of_messages(counted, &self.prices);
+        let mut points = of_messages(counted, &self.prices_now());
         if points.is_empty() {
             self.check_session(&id).await?;
             points = of_status_lines(&self.newest_events(&id).await?);
@@ -110,7 +110,7 @@ impl Handle<GetNumbers> for App {
 }
 
 impl Handle<MarkSeen> for App {
-    async fn handle(&self, request: MarkSeen) -> Result<Reply<Logged>, AppError> {
+    async fn handle(&self, request: MarkSeen) -> Result<AppReply<Logged>, AppError> {
         let id = request.session_id;
         if self.engine.card(&id).await?.is_none() {
             return Err(AppError::NoSession(id));
@@ -121,12 +121,12 @@ impl Handle<MarkSeen> for App {
 }
 
 impl Handle<ParkSession> for App {
-    async fn handle(&self, request: ParkSession) -> Result<Reply<Logged>, AppError> {
+    async fn handle(&self, request: ParkSession) -> Result<AppReply<Logged>, AppError> {
         let ParkSession { session_id: id, until, parked } = request;
         let card = self.engine.card(&id).await?.ok_or_else(|| AppError::NoSession(id.clone()))?;
         let waits = card.waiting.is_some_and(|waiting| waiting.kind != WaitKind::Blocks);
         if parked && !waits {
-            return Err(Refused::NotParkable { label: card.agent_state.label }.into());
+            return Err(RefusalReason::NotParkable { label: card.agent_state.label }.into());
         }
         let payload = until.map(|until| ("until".to_owned(), Value::from(until.to_string())));
         let name = if parked { PARKED } else { UNPARKED };

@@ -1,6 +1,5 @@
 //! What a person does to a session's own terminal: type a prompt, press Esc, end the client, bring it to the front.
 
-use flightdeck_core::fleet::Occupant;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::lens::TerminalInput;
@@ -9,16 +8,16 @@ use flightdeck_protocol::terminal::{Focus, Focused, Interrupt, PROMPT_BYTES_MAX,
 use serde_json::{Map, Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{App, AppError, Handle, Reply, Subscription};
+use super::{App, AppError, AppReply, Handle, Subscription};
 use crate::engine::changes::SubscribeFrom;
 use crate::process;
 use crate::terminal::focus::{self, PlaceholderValues};
 use crate::terminal::prompt_text::{self, PreparedPrompt};
 use crate::terminal::typing::{self, SessionNow, SessionWatch};
-use crate::terminal::{PaneAddress, Refused};
+use crate::terminal::{PaneAddress, RefusalReason};
 
 impl Handle<SendPrompt> for App {
-    async fn handle(&self, request: SendPrompt) -> Result<Reply<Pressed>, AppError> {
+    async fn handle(&self, request: SendPrompt) -> Result<AppReply<Pressed>, AppError> {
         let card = self.card(&request.session_id).await?;
         let typed = prepare(&request)?;
         let place = self.place(&card).await?;
@@ -52,7 +51,7 @@ fn prepare(request: &SendPrompt) -> Result<PreparedPrompt, AppError> {
 }
 
 impl Handle<Interrupt> for App {
-    async fn handle(&self, request: Interrupt) -> Result<Reply<Pressed>, AppError> {
+    async fn handle(&self, request: Interrupt) -> Result<AppReply<Pressed>, AppError> {
         let card = self.card(&request.session_id).await?;
         if request.stop {
             return Ok(self.end_client(&card, request.confirm).await?.into());
@@ -60,10 +59,10 @@ impl Handle<Interrupt> for App {
         let place = self.place(&card).await?;
         let label = card.agent_state.label.clone();
         if card.agent_state.state.terminal_input() != Some(TerminalInput::Interrupt) {
-            return Err(Refused::NotWorking { label }.into());
+            return Err(RefusalReason::NotWorking { label }.into());
         }
         if !request.confirm {
-            return Err(Refused::ConfirmInterrupt { label }.into());
+            return Err(RefusalReason::ConfirmInterrupt { label }.into());
         }
         let _lock = self.terminals.lock_pane(&place)?;
         let mut session = WatchedSession::new(self, &card).await?;
@@ -81,17 +80,21 @@ impl Handle<Interrupt> for App {
 }
 
 impl Handle<Focus> for App {
-    async fn handle(&self, request: Focus) -> Result<Reply<Focused>, AppError> {
+    async fn handle(&self, request: Focus) -> Result<AppReply<Focused>, AppError> {
         let card = self.card(&request.session_id).await?;
-        let (place, command) = (self.place(&card).await, &self.terminals.focus_command);
+        let (place, settings) = (self.place(&card).await, self.config.current());
+        let command = &settings.focus_command;
         let (tty, shown) = match (place, command) {
             (Ok(place), _) => {
                 let tty = focus::focus(&self.terminals.tmux, &place).await?;
                 let message = "its pane is in front".to_owned();
                 (Some(tty.clone()), Focused { client: Some(tty), message })
             }
-            (Err(AppError::Refused(refused @ Refused::NoPane { .. })), None) => return Err(refused.into()),
-            (Err(AppError::Refused(Refused::NoPane { .. })), Some(_)) => (
+            (Err(AppError::Refused(refused @ RefusalReason::NoPane { .. })), None) => {
+                return Err(refused.into());
+            }
+            // The process is one of this machine: `place` refuses any other with another reason.
+            (Err(AppError::Refused(RefusalReason::NoPane { .. })), Some(_)) => (
                 card.seat.pid.and_then(process::tty),
                 Focused { client: None, message: "its terminal was asked for".to_owned() },
             ),
@@ -110,10 +113,10 @@ impl App {
     async fn end_client(&self, card: &Card, confirm: bool) -> Result<Pressed, AppError> {
         let (pid, start) = self.occupied(card).await?;
         if !confirm {
-            return Err(Refused::ConfirmStop.into());
+            return Err(RefusalReason::ConfirmStop.into());
         }
         if !start.is_some_and(|start| process::ask_to_end(pid, &start)) {
-            return Err(Refused::ProcessGone { pid }.into());
+            return Err(RefusalReason::ProcessGone { pid }.into());
         }
         self.append_user_action(&card.id, STOPPED, Map::new()).await?;
         Ok(Pressed { confirmed: true, message: "told to end".to_owned() })
@@ -121,13 +124,27 @@ impl App {
 
     /// The pid and start time of the process that the card shows. Only processes of this machine have a pane or take a signal here.
     async fn occupied(&self, card: &Card) -> Result<(u32, Option<String>), AppError> {
-        let occupants = self.engine.occupants().await?;
-        let shown =
-            |o: &Occupant| o.host.is_this() && o.session_id == card.id && Some(o.pid) == card.seat.pid;
-        match occupants.into_iter().find(shown) {
+        self.refuse_another_host(card)?;
+        match self.engine.occupant_of(card).await? {
             Some(o) => Ok((o.pid, o.proc_start)),
-            None if card.ended_at.is_some() => Err(Refused::Ended { resume: resume(card) }.into()),
-            None => Err(Refused::NoPane { resume: resume(card) }.into()),
+            // The pid of an ended process may belong to another one by now.
+            None if card.ended_at.is_some() => {
+                Err(RefusalReason::Ended { resume: resume(card, project_folder(card)) }.into())
+            }
+            None => Err(RefusalReason::NoPane { resume: resume(card, project_folder(card)) }.into()),
+        }
+    }
+
+    /// A pid of another machine says nothing about the processes of this one, so none of them is asked.
+    fn refuse_another_host(&self, card: &Card) -> Result<(), RefusalReason> {
+        let another = card.seat.host.clone().filter(|host| self.host.as_deref() != Some(host.as_str()));
+        match (another, card.ended_at) {
+            (None, _) => Ok(()),
+            (Some(host), None) => Err(RefusalReason::AnotherHost { host }),
+            (Some(host), Some(_)) => {
+                let resume = resume(card, project_folder(card));
+                Err(RefusalReason::EndedOnAnotherHost { host, resume })
+            }
         }
     }
 
@@ -137,7 +154,7 @@ impl App {
             (Some(server), Some(pane)) => {
                 Ok(PaneAddress { server: server.into(), pane: pane.clone(), pid, proc_start })
             }
-            _ => Err(Refused::NoPane { resume: resume(card) }.into()),
+            _ => Err(RefusalReason::NoPane { resume: resume(card, process_folder(card)) }.into()),
         }
     }
 }
@@ -148,24 +165,29 @@ fn values(card: &Card, tty: Option<String>) -> PlaceholderValues {
         ("pid", card.seat.pid.map(|pid| pid.to_string())),
         ("tty", tty),
         ("pane", card.seat.pane.clone()),
-        ("cwd", folder(card)),
+        ("cwd", process_folder(card)),
         ("session_id", Some(card.id.to_string())),
     ])
 }
 
 /// The command that resumes the session, for a person's shell. The client finds a session only from the folder it was
 /// started in.
-fn resume(card: &Card) -> String {
+fn resume(card: &Card, folder: Option<String>) -> String {
     let words = ["claude", "--resume", &card.id];
     let quote = |words: &[&str]| shlex::try_join(words.iter().copied()).unwrap_or_default();
-    match folder(card) {
+    match folder {
         Some(folder) => format!("cd {} && {}", quote(&[&folder]), quote(&words)),
         None => quote(&words),
     }
 }
 
-fn folder(card: &Card) -> Option<String> {
-    card.seat.pid.and_then(process::cwd).or_else(|| card.project.path.clone())
+/// The folder of a session whose process runs on this machine.
+fn process_folder(card: &Card) -> Option<String> {
+    card.seat.pid.and_then(process::cwd).or_else(|| project_folder(card))
+}
+
+fn project_folder(card: &Card) -> Option<String> {
+    card.project.path.clone()
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -1,15 +1,18 @@
 //! What was spent, from what the transcript readers have stored.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::usage::totals::Report;
 use flightdeck_protocol::usage::GetUsage;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::sync::watch;
 
-use super::{App, AppError, Handle, Reply};
+use super::{App, AppError, AppReply, Handle};
 use crate::clock;
 use crate::usage::{GroupBy, Tally, parse_since};
 
@@ -19,7 +22,7 @@ const SESSIONS_AT_ONCE: usize = 16;
 const REFRESH_MAX: Duration = Duration::from_secs(2);
 
 impl Handle<GetUsage> for App {
-    async fn handle(&self, request: GetUsage) -> Result<Reply<Report>, AppError> {
+    async fn handle(&self, request: GetUsage) -> Result<AppReply<Report>, AppError> {
         let (zone, now) = (TimeZone::system(), clock::now());
         let by = request.by.as_deref().map(parse_by).transpose()?;
         let since = request.since.as_deref().map(|text| since(text, now, &zone)).transpose()?;
@@ -28,7 +31,8 @@ impl Handle<GetUsage> for App {
         } else {
             self.history.refresh_if_unread(REFRESH_MAX).await;
         }
-        let mut report = self.tally(Tally::new(&self.prices, zone, since, now).group_by(by), since).await?;
+        let prices = self.prices_now();
+        let mut report = self.tally(Tally::new(&prices, zone, since, now).group_by(by), since).await?;
         report.rate_limits = self.engine.overview().await?.rate_limits;
         report.rows = report.rows.map(|rows| {
             let limit = request.limit.unwrap_or(usize::MAX);
@@ -40,6 +44,15 @@ impl Handle<GetUsage> for App {
 }
 
 impl App {
+    /// The prices, now and whenever they change.
+    pub fn price_changes(&self) -> watch::Receiver<Arc<PriceTable>> {
+        self.prices.subscribe()
+    }
+
+    pub(crate) fn prices_now(&self) -> Arc<PriceTable> {
+        Arc::clone(&self.prices.borrow())
+    }
+
     async fn tally(&self, mut tally: Tally<'_>, since: Option<Timestamp>) -> Result<Report, AppError> {
         let sessions = self.store.transcript_sessions(since.unwrap_or_default()).await?;
         for some in sessions.chunks(SESSIONS_AT_ONCE) {

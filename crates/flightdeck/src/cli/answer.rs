@@ -7,30 +7,30 @@ use anyhow::{Context, bail};
 use flightdeck_core::approval::answer::{Answer, Decision, OneOrMany};
 use flightdeck_core::approval::card::{AskCard, Question};
 use flightdeck_core::approval::form::{FieldType, field_type};
-use flightdeck_core::approval::resolution::AnsweredBy;
-use flightdeck_core::view::card::Card;
+use flightdeck_core::approval::resolution::{AnsweredBy, NeedKind};
 use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
 use serde_json::{Map, Value};
 
 use super::ask_text::{PART_ONLY, in_full, is_cut, plain, possible_answers, summary};
-use super::line::column;
-use super::lookup::{board_cards, keep_waiting, named};
+use super::lookup::board_cards;
+use super::requests::{find_ask, list};
 use super::{draw, out::Out};
 use crate::client::Client;
 use crate::clock;
 use crate::paths::Paths;
-
-/// The width of a project's name in the list.
-const PROJECT_COLUMNS: usize = 16;
+use crate::program::quoted;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct AnswerArgs {
-    /// The session (the start of its id, its seat or its pid), `next` for the most urgent request, or the id of a request;
+    /// The session (the start of its id, its seat or its pid), `next` for the most urgent request, or the start of a request's id;
     /// without it, all open requests are listed
     target: Option<String>,
     /// The decision; without it, the request is printed
     #[arg(value_enum)]
     decision: Option<DecisionArg>,
+    /// A reason without --message; it is refused with the right command
+    #[arg(hide = true)]
+    words: Vec<String>,
     /// Tell Claude why it is denied, or what to do instead
     #[arg(long, short)]
     message: Option<String>,
@@ -69,7 +69,7 @@ enum DecisionArg {
 pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let mut client = Client::connect(paths)?;
     let cards = board_cards(&mut client)?;
-    let Some(target) = &args.target else { return list(&cards, args.json, out) };
+    let Some(target) = &args.target else { return list(&cards, clock::now(), args.json, out) };
     // A card contains only a part of a large request; the daemon reads the rest from the log.
     let ask = &client.call(&GetAsk { ask_id: find_ask(&cards, target)?.id.clone() })?;
     if !args.decides()? {
@@ -80,6 +80,7 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
         }
         return Ok(0);
     }
+    refuse_misplaced(args, ask)?;
     let answer = answer(args, ask)?;
     if answer.decision == Decision::Allow && !args.yes {
         confirm(ask, out)?;
@@ -94,6 +95,15 @@ pub(super) fn run(args: &AnswerArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
 }
 
 impl AnswerArgs {
+    /// `--pick`, `--field` and `--always` allow.
+    fn decision(&self) -> Decision {
+        match self.decision {
+            Some(DecisionArg::Allow) | None => Decision::Allow,
+            Some(DecisionArg::Deny) => Decision::Deny,
+            Some(DecisionArg::Cancel) => Decision::Cancel,
+        }
+    }
+
     /// Whether the arguments answer the request, or only show it.
     fn decides(&self) -> anyhow::Result<bool> {
         let answers = self.decision.is_some() || self.always.is_some();
@@ -135,65 +145,49 @@ fn confirm(ask: &AskCard, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn open_asks<'a>(cards: impl IntoIterator<Item = &'a Card>) -> impl Iterator<Item = (&'a Card, &'a AskCard)> {
-    let open =
-        |card: &'a Card| card.asks.iter().filter(|ask| ask.resolution.is_none()).map(move |ask| (card, ask));
-    cards.into_iter().flat_map(open)
-}
-
-/// A request by its id, the only open request of a session, or the first one of the session that needs the person most.
-fn find_ask<'a>(cards: &'a [Card], target: &str) -> anyhow::Result<&'a AskCard> {
-    // An ended request is found too: the daemon then says how it ended.
-    if let Some(ask) = cards.iter().flat_map(|card| &card.asks).find(|ask| ask.id == target) {
-        return Ok(ask);
+/// Refuses what the daemon would refuse too, with the argument that is missing or that belongs elsewhere.
+fn refuse_misplaced(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<()> {
+    let decision = args.decision();
+    if !args.words.is_empty() {
+        let why = quoted(&args.words.join(" "));
+        bail!("not answered: a reason follows --message, as in `deny --message {why}`");
     }
-    if target == "next" {
-        let mut waiting: Vec<&Card> = cards.iter().collect();
-        keep_waiting(&mut waiting, false);
-        let first = open_asks(waiting).map(|(_, ask)| ask).next();
-        return first.context("no session waits for an answer");
+    if args.message.is_some() && ask.kind == NeedKind::Elicitation {
+        bail!("not answered: a form takes no --message: {}", possible_answers(ask.kind));
     }
-    let sessions = named(cards, target);
-    if sessions.is_empty() {
-        bail!("no session and no request is called {target}: `flightdeck answer` lists all open requests");
+    if args.message.is_some() && decision != Decision::Deny {
+        bail!("not answered: --message belongs to deny; to allow it, leave --message out");
     }
-    let of_session: Vec<_> = open_asks(sessions).collect();
-    match of_session.as_slice() {
-        [(_, one)] => Ok(one),
-        [] => bail!("{target} has no open request: `flightdeck answer` lists all open requests"),
-        many => {
-            let ids: Vec<_> = many.iter().map(|(_, ask)| format!("  {}  {}", ask.id, summary(ask))).collect();
-            bail!("{target} has {} open requests; name one by its id:\n{}", many.len(), ids.join("\n"))
-        }
+    match (decision, ask.kind) {
+        (Decision::Allow, NeedKind::Question) if args.pick.is_empty() => bail!(needs_pick(ask)),
+        (Decision::Allow, NeedKind::Elicitation) => refuse_empty_fields(args, ask),
+        _ => Ok(()),
     }
 }
 
-fn list(cards: &[Card], json: bool, out: &mut Out) -> anyhow::Result<u8> {
-    let open: Vec<_> = open_asks(cards).collect();
-    if json {
-        out.json(&open.iter().map(|(_, ask)| ask).collect::<Vec<_>>())?;
-    } else if open.is_empty() {
-        writeln!(out, "No session waits for an answer.")?;
+fn needs_pick(ask: &AskCard) -> String {
+    let mut text =
+        "not answered: choose with --pick N or --pick 'your own words', once per question:".to_owned();
+    for question in ask.questions.iter().flatten() {
+        let labels = question.options.iter().enumerate().map(|(n, o)| format!("{} {}", n + 1, o.label));
+        let labels = labels.collect::<Vec<_>>().join(", ");
+        text += &plain(&format!("\n  {} ({labels})", question.question));
     }
-    for (card, ask) in open.iter().filter(|_| !json) {
-        let place = if ask.answerable { "" } else { "  (answer in the terminal)" };
-        let project = column(out, &card.project.name, PROJECT_COLUMNS);
-        let seat = card.seat.name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
-        writeln!(out, "{}  {project}  {seat}{}{place}", short(&card.id), summary(ask))?;
-    }
-    Ok(u8::from(open.is_empty()))
+    text
 }
 
-fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
+fn refuse_empty_fields(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<()> {
+    let given: Vec<&str> = args.field.iter().filter_map(|field| Some(field.split_once('=')?.0)).collect();
+    let required = ask.requested_schema.as_ref().and_then(|schema| schema.get("required")?.as_array());
+    let mut required = required.into_iter().flatten().filter_map(Value::as_str);
+    match required.find(|name| !given.contains(name)) {
+        Some(name) => bail!("not answered: the form needs {name:?}: add --field {name}=VALUE"),
+        None => Ok(()),
+    }
 }
 
 fn answer(args: &AnswerArgs, ask: &AskCard) -> anyhow::Result<Answer> {
-    let decision = match args.decision {
-        Some(DecisionArg::Allow) | None => Decision::Allow,
-        Some(DecisionArg::Deny) => Decision::Deny,
-        Some(DecisionArg::Cancel) => Decision::Cancel,
-    };
+    let decision = args.decision();
     let answers = if args.pick.is_empty() { None } else { Some(picks(args, ask)?) };
     let always = args.always.map(|n| {
         let chosen = n.checked_sub(1).and_then(|i| ask.suggestions.get(i)).cloned();

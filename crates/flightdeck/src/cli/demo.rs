@@ -10,12 +10,11 @@ use flightdeck_sim::fleet::{Fleet, FleetConfig};
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::player::Player;
-use super::{out::Out, up};
+use super::{out::Out, typed, up};
 use crate::clock;
 use crate::config::Config;
 use crate::daemon::{self, Options};
 use crate::paths::Paths;
-use crate::program;
 use crate::settings::ClientVersion;
 
 /// The simulated past of the fleet when the demo opens. A faster fleet needs less of it.
@@ -91,13 +90,12 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         answer_ms_min: args.answer_after * 1000,
         ..FleetConfig::default()
     });
-    let mut player = Player::new(events, &config_dir, paths).await?;
+    let mut player = Player::new(events, &config_dir, paths.clone()).await?;
     player.catch_up(&running.engine).await?;
     let mut fleet = tokio::spawn(player.play());
     writeln!(out, "A simulated fleet of {} sessions is at {}", args.sessions, running.url)?;
     writeln!(out, "Its home is {}; to watch it from another terminal:", home.display())?;
-    let program = program::called(&binary, std::env::var_os("PATH").as_deref());
-    writeln!(out, "  {program} --home {} ls --watch", program::word(&home.display().to_string()))?;
+    writeln!(out, "  {} ls --watch", typed(&paths))?;
     writeln!(
         out,
         "Its requests can be answered on the board; after {} s the simulated terminal answers them.",

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{draw, out::Out};
 use crate::client::{Client, ClientError};
 use crate::config::{CORRECT_IT, Config};
+use crate::daemon;
 use crate::ingest::spool;
 use crate::paths::Paths;
 use crate::settings::{self, ClientVersion, Registration, Scope, SettingsFile, StatusLineState};
@@ -57,7 +58,7 @@ pub(super) fn run(args: &DoctorArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
     let status = asked.as_ref().ok().and_then(|(_, status)| status.as_ref().ok());
     let mut findings = vec![version(), home(paths), config(paths)];
     findings.extend([daemon(&asked, paths), socket(paths), store(status)]);
-    let simulated = status.is_some_and(|status| status.hooks.simulated);
+    let simulated = daemon::is_simulated(paths);
     findings.extend(if simulated { vec![no_hooks()] } else { hooks(paths, status) });
     findings.extend([spooled(paths), log(paths)]);
     let bad = findings.iter().any(|finding| !finding.ok);
@@ -98,7 +99,8 @@ fn home(paths: &Paths) -> Finding {
             Finding::good("home", format!("{home} (made at the first start)"))
         }
         Err(e) => {
-            Finding::bad("home", format!("{home}: {e}"), "make it readable for you, or choose another --home")
+            let fix = format!("give yourself access to {home}, or choose another folder with --home");
+            Finding::bad("home", format!("the folder {home} cannot be read: {e}"), fix)
         }
     }
 }
@@ -111,30 +113,44 @@ fn config(paths: &Paths) -> Finding {
             let says = error.to_string();
             match says.strip_suffix(CORRECT_IT) {
                 Some(says) => Finding::bad("config", says.trim_end(), CORRECT_IT),
-                None => Finding::bad("config", says, "make it readable for you"),
+                None => {
+                    let fix = format!("make the file readable for you: chmod u+r {}", paths.config.display());
+                    Finding::bad("config", says, fix)
+                }
             }
         }
     }
 }
 
 fn daemon(asked: &Asked, paths: &Paths) -> Finding {
-    let failed = |error: &ClientError| Finding::bad("daemon", error.to_string(), "flightdeck");
+    let log = paths.logs.join("flightdeck.log");
+    let failed = |error: &ClientError| match error {
+        ClientError::NotRunning { home } => {
+            let says = format!("no daemon is running for {}", home.display());
+            Finding::bad("daemon", says, "start it with `flightdeck`")
+        }
+        _ => {
+            let fix = format!("stop the daemon and start it with `flightdeck`; its log is {}", log.display());
+            Finding::bad("daemon", error.to_string(), fix)
+        }
+    };
     let (pong, status) = match asked {
         Ok(replies) => replies,
         Err(error) => return failed(error),
     };
     if pong.version != env!("CARGO_PKG_VERSION") {
-        let says = format!("version {} runs, this is {}", pong.version, env!("CARGO_PKG_VERSION"));
-        return Finding::bad("daemon", says, "stop the daemon and start it again");
+        let ours = env!("CARGO_PKG_VERSION");
+        let says = format!("the daemon (pid {}) has version {}, this program {ours}", pong.pid, pong.version);
+        return Finding::bad("daemon", says, "stop the daemon and start it with `flightdeck`");
     }
     let status = match status {
         Ok(status) => status,
         Err(error) => return failed(error),
     };
     if status.health.status != HealthStatus::Ok {
-        let reasons = serde_json::to_string(&status.health.reasons).unwrap_or_default();
-        let log = paths.logs.join("flightdeck.log");
-        return Finding::bad("daemon", reasons, format!("read {}", log.display()));
+        let says =
+            format!("the daemon (pid {}) is degraded: {}", status.pid, status.health.reasons.join("; "));
+        return Finding::bad("daemon", says, format!("read its log for the cause: {}", log.display()));
     }
     let sessions = draw::count(status.sessions, "session");
     Finding::good("daemon", format!("{} (pid {}), {sessions}", status.url, status.pid))
@@ -148,8 +164,8 @@ fn socket(paths: &Paths) -> Finding {
         (Err(_), _) => Finding::good("socket", format!("{} (made by the daemon)", socket.display())),
         _ => Finding::bad(
             "socket",
-            format!("{} can be used by others", socket.display()),
-            "restart the daemon",
+            format!("other users may open {}: it or its folder is not private", socket.display()),
+            "stop the daemon and start it with `flightdeck`: it makes both private",
         ),
     }
 }
@@ -167,14 +183,14 @@ fn store(status: Option<&DaemonStatus>) -> Finding {
 
 /// A demo has no hooks, so the person's own settings are not checked.
 fn no_hooks() -> Finding {
-    Finding::neutral("hooks", "none, on purpose: the sessions are simulated")
+    Finding::neutral("hooks", daemon::NO_HOOKS_IN_A_DEMO)
 }
 
 fn hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> Vec<Finding> {
     match look_at_hooks(paths, daemon) {
         Ok(findings) => findings,
         Err(error) => {
-            vec![Finding::bad("hooks", read_error(&error), "correct the file named above")]
+            vec![Finding::bad("hooks", read_error(&error), "correct the file that is named here")]
         }
     }
 }
@@ -200,17 +216,25 @@ fn look_at_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result
     let status = file.status(&registration)?;
     let (here, path) = (status.registered.len(), path.display());
     findings.push(if status.disabled {
-        Finding::bad("hooks", format!("disableAllHooks is true in {path}"), "take that line out")
+        let says = format!("disableAllHooks is true in {path}, so Claude Code runs no hook");
+        Finding::bad("hooks", says, format!("take that line out of {path}"))
     } else if let Some(other) = file.other_home(&paths.home)? {
         let says = format!("{path} is registered for another Flightdeck home, {}", other.display());
-        Finding::bad("hooks", says, "flightdeck hooks install, to have the events here instead")
+        let fix = "run `flightdeck hooks install` to have the events here instead, or use that home";
+        Finding::bad("hooks", says, fix)
     } else if status.in_order() {
         Finding::good("hooks", format!("{} in {path}", draw::count(here as u64, "event")))
     } else if here == 0 {
-        Finding::bad("hooks", format!("none in {path}"), "flightdeck hooks install")
+        let says = format!("no hook of Flightdeck is in {path}, so no session is heard");
+        Finding::bad(
+            "hooks",
+            says,
+            "start the daemon with `flightdeck`, or run `flightdeck hooks install` to keep them",
+        )
     } else {
-        let says = format!("{} missing, {} out of date in {path}", status.missing.len(), status.stale.len());
-        Finding::bad("hooks", says, "flightdeck hooks repair")
+        let missing = draw::count(status.missing.len() as u64, "hook");
+        let says = format!("{path} lacks {missing}, and {} are out of date", status.stale.len());
+        Finding::bad("hooks", says, "run `flightdeck hooks repair`")
     });
     // A running daemon may listen at another port than the configured one.
     let port = daemon.and_then(|daemon| daemon.url.rsplit(':').next()?.trim_end_matches('/').parse().ok());
@@ -219,7 +243,13 @@ fn look_at_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result
         true => Finding::bad("earlier", found.sentence(), found.fix()),
         false => Finding::neutral("earlier", found.to_string()),
     }));
-    findings.push(match status.status_line {
+    findings.push(status_line(status.status_line, &path));
+    Ok(findings)
+}
+
+fn status_line(state: StatusLineState, path: &impl std::fmt::Display) -> Finding {
+    const REPAIR: &str = "run `flightdeck hooks repair`";
+    match state {
         StatusLineState::Ours => {
             Finding::good("line", "the status line tells us context, cost and rate limits")
         }
@@ -228,35 +258,36 @@ fn look_at_hooks(paths: &Paths, daemon: Option<&DaemonStatus>) -> anyhow::Result
             "the status line does not tell us (flightdeck hooks install --statusline)",
         ),
         StatusLineState::Stale => {
-            Finding::bad("line", "the status line is ours, but out of date", "flightdeck hooks repair")
+            Finding::bad("line", format!("our status line in {path} is out of date"), REPAIR)
         }
         StatusLineState::Replaced => {
-            Finding::bad("line", "our status line was replaced by another", "flightdeck hooks repair")
+            Finding::bad("line", format!("another program replaced our status line in {path}"), REPAIR)
         }
-    });
-    Ok(findings)
+    }
 }
 
 fn spooled(paths: &Paths) -> Finding {
-    match spool::stats(&paths.spool()) {
+    let folder = paths.spool();
+    match spool::stats(&folder) {
         Ok(stats) if stats.rejected > 0 => {
-            let folder = paths.spool().join(spool::REJECTED);
-            let says =
-                format!("{} could not be read as an event", draw::count(stats.rejected as u64, "file"));
-            Finding::bad("spool", says, format!("report what is in {}, then delete it", folder.display()))
+            let rejected = folder.join(spool::REJECTED);
+            let files = draw::count(stats.rejected as u64, "file");
+            let says = format!("{files} in {} could not be read as an event", rejected.display());
+            Finding::bad("spool", says, "report what is in there, then delete it")
         }
         Ok(stats) if stats.files == 0 && stats.dropped == 0 => Finding::good("spool", "empty"),
         Ok(stats) if stats.files == 0 => Finding::good(
             "spool",
             format!("empty; {} dropped over time", draw::count(stats.dropped, "event")),
         ),
-        Ok(stats) => Finding::bad(
-            "spool",
-            format!("{} waiting ({} bytes)", draw::count(stats.files as u64, "event"), stats.bytes),
-            "start the daemon: it takes them in",
-        ),
+        Ok(stats) => {
+            let events = draw::count(stats.files as u64, "event");
+            let says = format!("{events} waiting in {} ({} bytes)", folder.display(), stats.bytes);
+            Finding::bad("spool", says, "start the daemon with `flightdeck`: it takes them in")
+        }
         Err(error) => {
-            Finding::bad("spool", error.to_string(), "make the spool folder yours alone (mode 0700)")
+            let says = format!("the folder {} cannot be read: {error}", folder.display());
+            Finding::bad("spool", says, format!("make it yours alone: chmod 700 {}", folder.display()))
         }
     }
 }
@@ -268,7 +299,8 @@ fn log(paths: &Paths) -> Finding {
         0 => Finding::good("log", path.display().to_string()),
         n => {
             let errors = draw::count(n as u64, "error");
-            Finding::bad("log", format!("{errors} among the last lines of {}", path.display()), "read them")
+            let fix = format!("read them: grep ERROR {}", path.display());
+            Finding::bad("log", format!("{errors} among the last lines of {}", path.display()), fix)
         }
     }
 }

@@ -44,6 +44,11 @@ fn print(why: &Explanation, out: &mut Out) -> anyhow::Result<()> {
     let name = because.name.as_deref().unwrap_or("no longer in the log");
     writeln!(out, "  because {name} (event {})", because.seq)?;
     writeln!(out, "  rule    {}", because.rule)?;
+    if let Some(found) = &why.intent {
+        let (rule, sure) = (found.evidence.rule.sentence(), found.confidence * 100.0);
+        writeln!(out, "  message {} ({sure:.0} % sure): {rule}", found.intent.as_str())?;
+        writeln!(out, "          {}", found.evidence.line)?;
+    }
     let several = Some(&why.processes).filter(|processes| processes.len() > 1);
     if several.is_some() {
         writeln!(out, "\n{}", draw::paint(out, "1", "Processes that hold the session"))?;

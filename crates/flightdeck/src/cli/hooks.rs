@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::doctor::read_error;
 use crate::config::{Config, ConfigError, HOLD_SECONDS_MAX};
+use crate::daemon;
 use crate::paths::Paths;
 use crate::settings::{
     self, BaseUrl, ClientVersion, FoundTool, Installed, Lifetime, Predecessor, Registration, Scope,
@@ -101,6 +102,11 @@ pub fn run(
     out: &mut dyn Write,
 ) -> anyhow::Result<i32> {
     let options = args.action.options();
+    if daemon::is_simulated(paths)
+        && let Some(code) = in_a_demo(&args.action, paths, out)?
+    {
+        return Ok(code);
+    }
     let file = SettingsFile::new(&settings::settings_path(options.scope, env, cwd)?, &paths.backups());
     // `claude --version` takes a while, so it runs only if the version is needed.
     let registration = |installed| register(options, installed, paths, env, cwd, binary);
@@ -120,6 +126,38 @@ pub fn run(
         }
     }
     Ok(0)
+}
+
+/// What `hooks status` prints for the home of a demo.
+#[derive(Debug, Serialize)]
+struct DemoHooks {
+    simulated: bool,
+    home: PathBuf,
+}
+
+impl fmt::Display for DemoHooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "hooks for {}: {}", self.home.display(), daemon::NO_HOOKS_IN_A_DEMO)
+    }
+}
+
+/// Refuses to send the person's own sessions to a demo, whose home is removed at its end. `None` if the action needs no hooks
+/// of this home.
+fn in_a_demo(action: &Action, paths: &Paths, out: &mut dyn Write) -> anyhow::Result<Option<i32>> {
+    match action {
+        Action::Uninstall(_) => Ok(None),
+        Action::Status(options) => {
+            let hooks = DemoHooks { simulated: true, home: paths.home.clone() };
+            show(&hooks, options.json, out)?;
+            Ok(Some(0))
+        }
+        Action::Install(_) | Action::Repair(_) | Action::Print(_) => anyhow::bail!(
+            "{} is the home of a demo: its sessions are simulated, and it is removed when the demo ends, so no hooks are \
+             registered for it. To register them for your own board, run this without --home and without \
+             FLIGHTDECK_HOME. Nothing was changed",
+            paths.home.display()
+        ),
+    }
 }
 
 impl Action {

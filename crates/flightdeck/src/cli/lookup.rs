@@ -1,15 +1,22 @@
 //! Finds the sessions that a person names on the command line.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow};
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::session::state_name::Group;
+use flightdeck_core::text::{one_line, plain};
 use flightdeck_core::view::card::Card;
-use flightdeck_protocol::sessions::ListSessions;
+use flightdeck_protocol::ErrorCode;
+use flightdeck_protocol::sessions::{GetSession, ListSessions};
 
 use crate::client::{Client, ClientError};
 
 /// Rows per page: the most that the daemon sends.
 const PAGE_ROWS: usize = 1000;
+
+/// Fewest characters of an id that a list of candidates prints.
+const ID_CHARS_MIN: usize = 8;
+/// Longest title in a list of candidates.
+const TITLE_CHARS_MAX: usize = 60;
 
 /// Length of a whole session id, which is a UUID.
 const WHOLE_ID_CHARS: usize = 36;
@@ -34,7 +41,7 @@ pub(super) fn all_cards(client: &mut Client) -> Result<Vec<Card>, ClientError> {
 }
 
 /// The id of the session that the person named: by the start of its id, its seat, its pid, or `next` for the session that
-/// needs the person most. A whole id that no card has is returned unchanged, for the daemon to find or to refuse.
+/// needs the person most.
 pub(super) fn find_session(client: &mut Client, wanted: &str) -> anyhow::Result<SessionId> {
     let mut cards = board_cards(client)?;
     if wanted == "next" {
@@ -48,12 +55,49 @@ pub(super) fn find_session(client: &mut Client, wanted: &str) -> anyhow::Result<
     }
     match named(&cards, wanted).as_slice() {
         [one] => Ok(one.id.clone()),
-        [] => Ok(wanted.into()),
-        many if many.iter().all(|card| is_seat(card, wanted)) => {
-            bail!("{} sessions have the seat {wanted}: give the start of an id", many.len())
-        }
-        many => bail!("{} sessions start with {wanted}: give more of the id", many.len()),
+        [] if wanted.len() >= WHOLE_ID_CHARS => known_to_daemon(client, wanted.into()),
+        [] => Err(unknown(wanted)),
+        many => Err(ambiguous(many, wanted)),
     }
+}
+
+/// The daemon knows more sessions than it lists.
+fn known_to_daemon(client: &mut Client, session_id: SessionId) -> anyhow::Result<SessionId> {
+    match client.call(&GetSession { session_id: session_id.clone() }) {
+        Err(error) if error.code() == Some(ErrorCode::NotFound) => Err(unknown(&session_id)),
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok(session_id),
+    }
+}
+
+fn unknown(wanted: &str) -> anyhow::Error {
+    anyhow!(
+        "there is no session {wanted}: `flightdeck ls --done` also lists ended sessions, `flightdeck ls --all` all that are known"
+    )
+}
+
+/// The error for a name that several sessions have, with a line for each of them.
+pub(super) fn ambiguous(sessions: &[&Card], wanted: &str) -> anyhow::Error {
+    let chars = telling_chars(sessions.iter().map(|card| &*card.id), ID_CHARS_MIN);
+    let line = |card: &&Card| {
+        let id = card.id.get(..chars).unwrap_or(&card.id);
+        let title = card.title.as_deref().unwrap_or("no title");
+        plain(&format!("\n  {id}  {}  {}", card.project.name, one_line(title, TITLE_CHARS_MAX)))
+    };
+    let lines: String = sessions.iter().map(line).collect();
+    match sessions.iter().all(|card| is_seat(card, wanted)) {
+        true => anyhow!("{} sessions have the seat {wanted}: give the start of an id{lines}", sessions.len()),
+        false => anyhow!("{} sessions start with {wanted}: give more of the id{lines}", sessions.len()),
+    }
+}
+
+/// How many characters of each id tell it from the others, at least `min`.
+pub(super) fn telling_chars<'a>(ids: impl Iterator<Item = &'a str>, min: usize) -> usize {
+    let mut ids: Vec<&str> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let shared = |pair: &[&str]| pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count();
+    ids.windows(2).map(shared).max().map_or(min, |shared| min.max(shared + 1))
 }
 
 /// The cards that a name stands for: a seat, else a process, else the start of an id.
@@ -86,4 +130,18 @@ pub(super) fn keep_waiting(cards: &mut Vec<&Card>, urgency: bool) {
         true => a.rank.urgency.cmp(&b.rank.urgency),
         false => a.rank.default.cmp(&b.rank.default),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_as_long_as_it_must_be_to_tell_it_from_the_others() {
+        let chars = |ids: &[&str]| telling_chars(ids.iter().copied(), 4);
+        assert_eq!(chars(&[]), 4);
+        assert_eq!(chars(&["abcdefgh", "xbcdefgh"]), 4);
+        assert_eq!(chars(&["abcdefgh", "abcdexgh", "zz"]), 6);
+        assert_eq!(chars(&["same", "same"]), 4);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask_text;
+mod assignments;
 mod demo;
 mod doctor;
 mod draw;
@@ -11,9 +12,11 @@ mod line;
 mod lookup;
 mod ls;
 mod next;
+mod notify;
 mod out;
 mod policy;
 mod replay;
+mod requests;
 mod show;
 mod status;
 mod suggestion_text;
@@ -30,6 +33,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::paths::Paths;
+use crate::program;
 use out::Out;
 
 /// Mission control for people who run many Claude Code sessions at once
@@ -75,10 +79,16 @@ enum Command {
     Focus(terminal::FocusArgs),
     /// Press Esc in a session's tmux pane, or end its Claude Code
     Interrupt(terminal::InterruptArgs),
+    /// Test the targets of notifications
+    Notify(notify::NotifyArgs),
     /// Show the daemon's health and counts
     Status(status::StatusArgs),
     /// Show tokens and cost by day, project, model and session
     Usage(usage::UsageArgs),
+    /// List what was asked: outcome, turns, time working, time waiting for you, cost
+    Log(assignments::LogArgs),
+    /// Sum up what happened since a time, and what waits for you
+    Digest(assignments::DigestArgs),
     /// Replay recorded hook events and print the state after each
     Replay(replay::ReplayArgs),
     /// Check the installation and say how to fix problems
@@ -134,6 +144,17 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What to type to run another command on the same home: the program, and `--home` if the environment names another home.
+fn typed(paths: &Paths) -> String {
+    let env = |name: &str| std::env::var_os(name);
+    let program = std::env::current_exe()
+        .map_or("flightdeck".to_owned(), |binary| program::called(&binary, env("PATH").as_deref()));
+    match Paths::resolve(None, env) {
+        Ok(usual) if usual.home == paths.home => program,
+        _ => format!("{program} --home {}", program::word(&paths.home.display().to_string())),
+    }
+}
+
 fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
     let env = |name: &str| std::env::var_os(name);
     if let Command::Completions { shell } = cli.command {
@@ -161,8 +182,11 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Send(args) => terminal::send(&args, &paths, out),
         Command::Focus(args) => terminal::focus(&args, &paths, out),
         Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),
+        Command::Notify(args) => notify::run(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),
+        Command::Log(args) => assignments::log(&args, &paths, out),
+        Command::Digest(args) => assignments::digest(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),
         Command::Demo(args) => demo::run(&args, out),

@@ -4,6 +4,7 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use flightdeck_core::assignment::intent;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::event::Event;
@@ -28,6 +29,7 @@ pub(super) struct ReplayArgs {
 }
 
 pub(super) fn run(args: &ReplayArgs, out: &mut Out) -> anyhow::Result<u8> {
+    intent::prepare();
     let mut fleet = Fleet::new(Rules::default());
     for (i, line) in read(&args.file)?.lines().enumerate() {
         let line = line?;

@@ -3,19 +3,25 @@
 use std::io::Write;
 
 use flightdeck_core::ids::SessionId;
+use flightdeck_core::log::approvals::ANSWERED;
+use flightdeck_core::text::one_line;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::amounts::Cost;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::view::timeline::TimelineEvent;
 use flightdeck_protocol::sessions::{GetSession, ListEvents};
 
-use super::lookup::find_session;
-use super::{draw, out::Out};
+use super::lookup::{board_cards, find_session};
+use super::requests::{self, ShortAskIds};
+use super::{draw, out::Out, typed};
 use crate::client::Client;
 use crate::clock;
 use crate::paths::Paths;
 
 /// Greater than any number in the log; the log counts in `i64`.
 const LAST_SEQ: u64 = i64::MAX as u64;
+/// Longest message of an answer in the list of events.
+const MESSAGE_CHARS_MAX: usize = 200;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
@@ -37,25 +43,40 @@ pub(super) fn run(args: &ShowArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
         out.json(&session.json()?)?;
         return Ok(0);
     }
-    let text = lines(out, &session.decode()?, clock::now());
-    write!(out, "{text}")?;
+    let card = session.decode()?;
+    let text = lines(out, &card, clock::now());
+    let requests = requests::lines(&card, ShortAskIds::on_board(&board_cards(&mut client)?), &typed(paths));
+    write!(out, "{text}{requests}")?;
     print_events(&mut client, session_id, args.events, out)?;
     Ok(0)
 }
 
 /// Prints the newest events, the oldest of them first.
 fn print_events(client: &mut Client, id: SessionId, count: usize, out: &mut Out) -> anyhow::Result<()> {
-    let newest =
-        ListEvents { session_id: id, before: Some(LAST_SEQ), limit: Some(count), ..ListEvents::default() };
+    let newest = ListEvents {
+        session_id: id,
+        before: Some(LAST_SEQ),
+        limit: Some(count),
+        payload: true,
+        ..ListEvents::default()
+    };
     let events = client.call(&newest)?.events;
     if !events.is_empty() {
         writeln!(out, "\n{}", draw::paint(out, "1", "Last events"))?;
     }
     for event in &events {
         let clock = draw::time_of_day(event.fired_at);
-        writeln!(out, "  {clock}  {:<20} {}", event.name, event.summary)?;
+        let why = message_of(event).map(|why| format!(": {why}")).unwrap_or_default();
+        writeln!(out, "  {clock}  {:<20} {}{why}", event.name, event.summary)?;
     }
     Ok(())
+}
+
+/// What the person wrote with an answer.
+fn message_of(event: &TimelineEvent) -> Option<String> {
+    let payload = event.payload.as_ref().filter(|_| event.name == ANSWERED)?;
+    let message = payload.get("answer")?.get("message")?.as_str()?;
+    Some(one_line(message, MESSAGE_CHARS_MAX))
 }
 
 /// The card, one line per field.

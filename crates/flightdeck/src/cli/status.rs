@@ -5,9 +5,13 @@ use std::io::Write;
 use flightdeck_core::usage::totals::Indexing;
 use flightdeck_protocol::daemon::{ConfigReport, DaemonStatus, GetStatus, HealthStatus};
 use flightdeck_protocol::hooks::HookStatus;
+use flightdeck_protocol::notify::NotifyTargetStatus;
 
 use super::{draw, out::Out};
-use crate::client::Client;
+use crate::client::{Client, ClientError};
+use crate::config::Config;
+use crate::config::live::restart_reason;
+use crate::daemon::NO_HOOKS_IN_A_DEMO;
 use crate::paths::Paths;
 
 const BYTES_PER_MEGABYTE: u64 = 1 << 20;
@@ -21,7 +25,8 @@ pub(super) struct StatusArgs {
 
 /// Exits 1 if the daemon is degraded.
 pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let reply = Client::connect(paths)?.call_raw(&GetStatus {})?;
+    let mut client = Client::connect(paths).map_err(|error| with_broken_config(error, paths))?;
+    let reply = client.call_raw(&GetStatus {})?;
     let status = reply.decode()?;
     if args.json {
         out.json(&reply.json()?)?;
@@ -29,6 +34,14 @@ pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
         print(&status, out)?;
     }
     Ok(u8::from(status.health.status != HealthStatus::Ok))
+}
+
+/// Without a daemon, the settings are read here: a daemon would not start with a broken file.
+fn with_broken_config(error: ClientError, paths: &Paths) -> anyhow::Error {
+    match Config::read(&paths.config) {
+        Ok(_) => error.into(),
+        Err(problem) => anyhow::anyhow!("{error}, after its settings are corrected:\n{problem}"),
+    }
 }
 
 /// `ok` or `degraded`.
@@ -54,6 +67,7 @@ fn print(status: &DaemonStatus, out: &mut Out) -> anyhow::Result<()> {
     print_hooks(hooks, out)?;
     print_config(&status.config, out)?;
     print_history(&status.history, out)?;
+    print_notify(&status.notify, out)?;
     if hooks.spool.files > 0 {
         writeln!(out, "spool     {} waiting", draw::count(hooks.spool.files as u64, "event"))?;
     }
@@ -66,7 +80,7 @@ fn print_hooks(status: &HookStatus, out: &mut Out) -> anyhow::Result<()> {
     let none = here + missing + stale == 0;
     match &hooks.problem {
         Some(problem) if none => writeln!(out, "hooks     {problem}")?,
-        _ if status.simulated => writeln!(out, "hooks     none, on purpose: the sessions are simulated")?,
+        _ if status.simulated => writeln!(out, "hooks     {NO_HOOKS_IN_A_DEMO}")?,
         _ if none => writeln!(out, "hooks     none for this home")?,
         _ if !hooks.wanted => writeln!(out, "hooks     not registered, as asked for")?,
         _ => {
@@ -93,7 +107,28 @@ fn print_config(config: &ConfigReport, out: &mut Out) -> anyhow::Result<()> {
         )?;
     }
     if !config.needs_restart.is_empty() {
-        writeln!(out, "config    after a restart: {}", config.needs_restart.join(", "))?;
+        let named = |name: &String| match restart_reason(name) {
+            Some(reason) => format!("{name} ({reason})"),
+            None => name.clone(),
+        };
+        let settings: Vec<String> = config.needs_restart.iter().map(named).collect();
+        writeln!(out, "config    after a restart: {}", settings.join(", "))?;
+    }
+    Ok(())
+}
+
+/// What was sent, and what could not be delivered.
+fn print_notify(targets: &[NotifyTargetStatus], out: &mut Out) -> anyhow::Result<()> {
+    for (n, target) in targets.iter().enumerate() {
+        let head = if n == 0 { "notify" } else { "" };
+        let undelivered = match target.undelivered {
+            0 => String::new(),
+            count => format!(", {count} not delivered"),
+        };
+        writeln!(out, "{head:<9} {}: {} sent{undelivered}", target.name, target.sent)?;
+        if let Some(last) = &target.last_undelivered {
+            writeln!(out, "          last {}, {:?}: {}", last.at, last.title, last.error)?;
+        }
     }
     Ok(())
 }

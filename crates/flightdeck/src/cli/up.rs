@@ -12,6 +12,7 @@ use crate::daemon::{self, Options, Running};
 use crate::log;
 use crate::paths::Paths;
 use crate::process;
+use crate::program::BROWSER_OPENER;
 use crate::settings::{self, ClientVersion, Scope};
 
 #[derive(Debug, clap::Args)]
@@ -123,8 +124,7 @@ async fn received(signal: &mut Option<Signal>) {
 }
 
 fn open_in_browser(url: &str) {
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    if let Err(error) = std::process::Command::new(opener).arg(url).spawn() {
-        Out::note(&format!("cannot open the browser with {opener} ({error}): go to {url}"));
+    if let Err(error) = std::process::Command::new(BROWSER_OPENER).arg(url).spawn() {
+        Out::note(&format!("cannot open the browser with {BROWSER_OPENER} ({error}): go to {url}"));
     }
 }

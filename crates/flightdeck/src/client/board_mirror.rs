@@ -27,7 +27,10 @@ impl BoardMirror {
             Change::SessionRemoved { id } => drop(self.cards.remove(id.as_str())),
             Change::Gap {} => self.stale = true,
             // A card has its asks: the daemon sends the card as well.
-            Change::AskOpened { .. } | Change::AskClosed { .. } | Change::Unknown { .. } => {}
+            Change::AskOpened { .. }
+            | Change::AskClosed { .. }
+            | Change::AssignmentUpdated { .. }
+            | Change::Unknown { .. } => {}
         }
     }
 

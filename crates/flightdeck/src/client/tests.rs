@@ -68,7 +68,7 @@ impl Viewer {
         }
     }
 
-    /// Loses what was not received yet.
+    /// Drops the changes that were sent but not received yet, as a lost connection does.
     fn reconnect(&mut self, changes: &DaemonChanges) {
         self.subscription = changes.subscribe(&SubscribeFrom::last_event_id(self.reconnect.last_event_id()));
     }
@@ -158,7 +158,7 @@ fn changes_that_do_not_concern_cards_leave_the_mirror_unchanged() {
     assert_eq!(mirror, before);
 }
 
-/// The daemon's side of the socket, written by the test.
+/// A daemon that sends only the lines that a test gives it.
 struct FakeDaemon {
     home: tempfile::TempDir,
     listener: UnixListener,

@@ -75,6 +75,17 @@ impl LiveConfig {
         Arc::clone(&state.current)
     }
 
+    /// The same without regard to when the file was last looked at.
+    pub fn read_now(&self) -> Arc<Config> {
+        let mut state = self.lock();
+        state.reread_if_changed(&self.path);
+        Arc::clone(&state.current)
+    }
+
+    pub fn started_with(&self) -> Arc<Config> {
+        Arc::clone(&self.lock().started_with)
+    }
+
     /// The settings, if the file has changed since the start.
     pub fn changed(&self) -> Option<Arc<Config>> {
         let current = self.current();
@@ -126,22 +137,44 @@ impl State {
     }
 }
 
-/// The fold and the listener use the settings of the start.
+/// A setting that applies only after a restart, and why.
+struct FixedSetting {
+    name: &'static str,
+    reason: &'static str,
+    differs: fn(&Config, &Config) -> bool,
+}
+
+const FIXED: [FixedSetting; 4] = [
+    FixedSetting {
+        name: "port",
+        reason: "the daemon listens where it was started",
+        differs: |old, new| old.port != new.port,
+    },
+    FixedSetting {
+        name: "bind",
+        reason: "the daemon listens where it was started",
+        differs: |old, new| old.bind != new.bind,
+    },
+    FixedSetting {
+        name: "token",
+        reason: "open connections were admitted with the old one",
+        differs: |old, new| old.token != new.token,
+    },
+    FixedSetting {
+        name: "notify.public_url",
+        reason: "requests to its host were admitted from the start on",
+        differs: |old, new| old.notify.public_url != new.notify.public_url,
+    },
+];
+
 fn needs_restart(old: &Config, new: &Config) -> Vec<String> {
-    let changed = [
-        ("port", old.port != new.port),
-        ("bind", old.bind != new.bind),
-        ("token", old.token != new.token),
-        ("hosts", old.hosts != new.hosts),
-        ("hold_seconds", old.hold_seconds != new.hold_seconds),
-        ("hold_print", old.hold_print != new.hold_print),
-        ("tool_failure", old.tool_failure != new.tool_failure),
-        ("done_minutes", old.done_minutes != new.done_minutes),
-        ("focus_command", old.focus_command != new.focus_command),
-        ("keep", old.keep != new.keep),
-        ("prices", old.prices != new.prices),
-    ];
-    changed.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name.to_owned()).collect()
+    let changed = FIXED.iter().filter(|setting| (setting.differs)(old, new));
+    changed.map(|setting| setting.name.to_owned()).collect()
+}
+
+/// Why a setting applies only after a restart. `None` for a setting that a newer daemon names.
+pub fn restart_reason(name: &str) -> Option<&'static str> {
+    FIXED.iter().find(|setting| setting.name == name).map(|setting| setting.reason)
 }
 
 #[cfg(test)]

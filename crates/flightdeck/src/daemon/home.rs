@@ -74,6 +74,23 @@ pub(super) fn make_folders(paths: &Paths) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make {} private", folder.display()))
 }
 
+/// The mark of a home whose sessions are simulated: commands that need no daemon know it by this file.
+const SIMULATED: &str = "simulated";
+
+pub(super) fn mark_simulated(paths: &Paths) -> anyhow::Result<()> {
+    let path = paths.home.join(SIMULATED);
+    fs::write(&path, "The sessions of this home are made up by `flightdeck demo`.\n")
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Why a demo has no hooks, as commands print it.
+pub(crate) const NO_HOOKS_IN_A_DEMO: &str = "none, on purpose: the sessions are simulated";
+
+/// Whether a demo uses this home, or used it and was killed.
+pub(crate) fn is_simulated(paths: &Paths) -> bool {
+    paths.home.join(SIMULATED).exists()
+}
+
 /// One daemon per home. The lock ends with the process.
 pub(super) fn lock(paths: &Paths) -> anyhow::Result<fs::File> {
     let path = paths.home.join("daemon.lock");

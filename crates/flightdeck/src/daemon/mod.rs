@@ -2,6 +2,7 @@
 
 mod home;
 mod listen;
+mod live_settings;
 mod parts;
 mod port;
 mod start;
@@ -18,12 +19,15 @@ use tokio::task::JoinHandle;
 
 #[cfg(test)]
 pub(crate) use self::home::host_name;
+pub(crate) use self::home::{NO_HOOKS_IN_A_DEMO, is_simulated};
+pub use self::live_settings::LiveSettings;
 pub use self::parts::{DaemonParts, StartedParts};
 pub(crate) use self::start::start;
 use crate::app::holds::HeldHooks;
 use crate::app::registration::Registrar;
 use crate::config::Config;
 use crate::engine::EngineHandle;
+use crate::notify::Notifier;
 use crate::paths::Paths;
 use crate::settings::ClientVersion;
 use crate::store::Store;
@@ -72,6 +76,9 @@ pub(crate) struct Running {
     /// The tasks that read events and transcripts.
     readers: Vec<JoinHandle<()>>,
     shutdown: watch::Sender<bool>,
+    notifier: Arc<Notifier>,
+    /// Sends notes.
+    notes_task: JoinHandle<()>,
     holds: Arc<HeldHooks>,
     _lock: fs::File,
 }
@@ -113,6 +120,8 @@ impl Running {
             // A panic in the task was logged; the rest must still be closed.
             let _ = engine.await;
         }
+        // After the engine, which may still store a note, and before the store, which learns what was sent.
+        self.notifier.stop(self.notes_task).await;
         // Streams end with the engine; a download gets a moment to finish.
         let _ = self.shutdown.send(true);
         if tokio::time::timeout(SHUTDOWN_MAX, self.server).await.is_err() {

@@ -1,7 +1,7 @@
 //! The parts of a daemon that do not depend on the machine, assembled in one way for the daemon and for the tests of it.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use flightdeck_core::approval::ask::Ask;
@@ -13,7 +13,7 @@ use flightdeck_core::log::record::Record;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::session::Session;
 use flightdeck_core::usage::price::PriceTable;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::app::App;
@@ -24,8 +24,9 @@ use crate::config::Config;
 use crate::config::live::LiveConfig;
 use crate::engine::housekeeping::Housekeeping;
 use crate::engine::restore::{self, Restored};
-use crate::engine::{Engine, EngineHandle, EngineParts};
+use crate::engine::{Engine, EngineHandle, EngineParts, NoteSettings, Outbox};
 use crate::health::Health;
+use crate::notify::{Dispatcher, Notifier};
 use crate::store::{RetentionPolicy, Store, StoreError};
 use crate::terminal::Terminals;
 use crate::transcripts::follow::WatchList;
@@ -39,7 +40,7 @@ pub struct DaemonParts {
     pub registrar: Arc<Registrar>,
     pub health: Arc<Health>,
     pub rules: Rules,
-    pub prices: Arc<PriceTable>,
+    pub prices: PriceTable,
     pub retention: RetentionPolicy,
     pub clock: Clock,
     /// The sessions whose transcripts are to be read.
@@ -65,6 +66,8 @@ pub struct StartedParts {
     /// How far the transcripts are read.
     pub history: Arc<History>,
     pub engine_task: JoinHandle<()>,
+    /// Sends notes once it runs.
+    pub dispatcher: Dispatcher,
 }
 
 impl DaemonParts {
@@ -74,7 +77,7 @@ impl DaemonParts {
             registrar: Arc::new(registrar),
             health: Arc::default(),
             rules: Rules::default(),
-            prices: Arc::new(PriceTable::shipped().clone()),
+            prices: PriceTable::shipped().clone(),
             retention: RetentionPolicy::default(),
             clock: clock::now.into(),
             watch_list: WatchList::default(),
@@ -91,18 +94,20 @@ impl DaemonParts {
 
     /// Restores the fleet, starts the engine with the effects that are left to carry out, and ends the holds of the last daemon.
     pub async fn start(self) -> Result<StartedParts, StoreError> {
-        let restored = self.restore().await?;
+        let (notifier, queued_notes) = Notifier::new(self.config.current().notify.clone(), &self.url);
+        let restored = self.restore(notifier.settings().for_engine()).await?;
         let released: Vec<Record> =
             restored.fleet.held_asks().filter(|_| self.ends_old_holds).map(released).collect();
         let holds = Arc::<HeldHooks>::default();
         let (engine, handle) = Engine::new(EngineParts {
             health: Arc::clone(&self.health),
             housekeeping: Housekeeping::new(self.retention),
-            transcripts: Box::new(self.watch_list),
-            clock: self.clock,
+            transcripts: Box::new(self.watch_list.clone()),
+            clock: self.clock.clone(),
             seats: self.seats,
             outbox: restored.outbox,
             holds: Arc::clone(&holds) as _,
+            notes: Some(Arc::clone(&notifier) as _),
             ..EngineParts::new(restored.fleet, self.store.clone())
         });
         let engine_task = tokio::spawn(engine.run());
@@ -114,20 +119,33 @@ impl DaemonParts {
             health: self.health,
             registrar: self.registrar,
             url: self.url.into(),
+            host: self.rules.host.map(Into::into),
             heartbeat_every: self.heartbeat_every,
             history: Arc::clone(&history),
-            prices: self.prices,
+            watch_list: self.watch_list,
+            prices: Arc::new(watch::Sender::new(Arc::new(self.prices))),
             holds,
-            hold_rules: self.hold_rules,
+            hold_rules: Arc::new(Mutex::new(self.hold_rules)),
             config: self.config,
             terminals: Arc::new(self.terminals),
+            notifier,
         };
-        Ok(StartedParts { app, engine: handle, history, engine_task })
+        let dispatcher = Dispatcher::new(
+            Arc::clone(&app.notifier),
+            queued_notes,
+            handle.clone(),
+            app.store.clone(),
+            Arc::clone(&app.terminals),
+            self.clock,
+        );
+        Ok(StartedParts { app, engine: handle, history, engine_task, dispatcher })
     }
 
-    async fn restore(&self) -> Result<Restored, StoreError> {
+    async fn restore(&self, notes: NoteSettings) -> Result<Restored, StoreError> {
         let started = Instant::now();
-        let restored = restore::restore_priced(&self.store, self.rules.clone(), &self.prices).await?;
+        let rules = Rules { notify: notes.rules, ..self.rules.clone() };
+        let outbox = Outbox::for_note_targets(notes.targets);
+        let restored = restore::restore_with(&self.store, rules, &self.prices, outbox).await?;
         tracing::info!(
             sessions = restored.fleet.len(),
             replayed = restored.replayed,

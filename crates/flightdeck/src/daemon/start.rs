@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::{DaemonParts, Options, Running, StartedParts, home, listen};
+use super::{DaemonParts, LiveSettings, Options, Running, StartedParts, home, listen};
 use crate::app::App;
 use crate::app::hook_watch;
 use crate::app::registration::{Registered, Registrar};
@@ -18,7 +18,6 @@ use crate::ingest::{Sink, drain, liveness, registry};
 use crate::paths::Paths;
 use crate::settings::{Registration, SettingsFile, Via};
 use crate::store::Store;
-use crate::terminal::Terminals;
 use crate::transcripts::follow::{WatchList, follow};
 use crate::transcripts::history::index;
 use crate::transport::connections::{Bounded, CONNECTIONS_MAX};
@@ -32,6 +31,9 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     // Before anything else is touched: a daemon that already runs for this home uses it.
     let lock = home::lock(paths)?;
     home::make_folders(paths)?;
+    if options.simulated {
+        home::mark_simulated(paths)?;
+    }
     let mut notes = Vec::new();
 
     let file = SettingsFile::new(&options.settings, &paths.backups());
@@ -46,23 +48,26 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let registrar = Registrar::new(file, registration(&options, addr.port()), options.hooks, paths.spool());
     let parts = DaemonParts {
         rules: config.rules(Some(home::host_name())),
-        prices: Arc::new(config.prices()?),
+        prices: config.prices()?,
         retention: config.retention(),
         watch_list: watch_list.clone(),
         seats,
         url: url.clone(),
         hold_rules: config.hold_rules(hold_seconds.unwrap_or(config.hold_seconds())),
         config: Arc::new(LiveConfig::new(&paths.config, config.clone())),
-        terminals: Terminals::new(config.focus_command.clone()),
         ..DaemonParts::new(store.clone(), registrar.simulated(options.simulated))
     };
-    let StartedParts { app, engine, engine_task, .. } = parts.start().await?;
-    let App { registrar, holds, health, .. } = app.clone();
+    let StartedParts { app, engine, engine_task, dispatcher, .. } = parts.start().await?;
+    let App { registrar, holds, health, notifier, .. } = app.clone();
+    let notes_task = tokio::spawn(dispatcher.run());
 
     let mut readers = start_ingest(&app, &options, new_seats).await?;
     readers.extend(start_transcripts(&app, &options, watch_list));
+    readers.push(tokio::spawn(app.clone().follow_note_settings()));
     let (shutdown, stopping) = watch::channel(false);
-    let gate = Arc::new(Gate::new(addr, &config.hosts, options.token.clone(), health));
+    let gate = Gate::new(addr, &config.hosts, options.token.clone(), health);
+    let gate = Arc::new(gate.with_public_host(config.notify.public_host()));
+    readers.push(tokio::spawn(LiveSettings::new(app.clone(), Arc::clone(&gate)).watch()));
     let server = tokio::spawn(serve(listener, app, gate, stopping));
     home::write_daemon_file(paths, &url, addr.port())?;
     let registered = if options.hooks { register(&registrar, &mut notes).await } else { None };
@@ -83,6 +88,8 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
         engine_task: Some(engine_task),
         readers,
         shutdown,
+        notifier,
+        notes_task,
         holds,
         _lock: lock,
     })
@@ -128,7 +135,7 @@ async fn start_ingest(
 
 fn start_transcripts(app: &App, options: &Options, watch_list: WatchList) -> Vec<JoinHandle<()>> {
     let (store, engine) = (app.store.clone(), app.engine.clone());
-    let (prices, history) = (Arc::clone(&app.prices), Arc::clone(&app.history));
+    let (prices, history) = (app.price_changes(), Arc::clone(&app.history));
     let mut readers =
         vec![tokio::spawn(follow(watch_list.clone(), store.clone(), engine, prices, history.clone()))];
     if let Some(config_dir) = &options.config_dir {

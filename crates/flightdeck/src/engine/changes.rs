@@ -7,6 +7,7 @@ use bytes::Bytes;
 use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::subject::Subject;
+use flightdeck_core::view::assignment::AssignmentCard;
 use flightdeck_protocol::changes::ChangeName;
 use tokio::sync::broadcast;
 
@@ -14,10 +15,10 @@ use tokio::sync::broadcast;
 pub const VIEWER_LAG_CHANGES_MAX: usize = 1024;
 /// Changes kept for viewers that reconnect with `Last-Event-ID`.
 pub const REPLAY_CHANGES_MAX: usize = 4096;
-/// Bytes of changes kept for them, at most.
+/// Most bytes of changes kept for viewers that reconnect.
 pub const REPLAY_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Bytes of changes kept for them, at least. On a larger board as many bytes as the board has: a viewer that missed more gets
-/// the board instead.
+/// Bytes of changes kept for viewers that reconnect to a small board. For a larger board as many bytes are kept as the board
+/// has: to a viewer that missed more, the whole board is cheaper to send.
 pub const REPLAY_BYTES_MIN: usize = 2 * 1024 * 1024;
 
 /// The text around a card in a change.
@@ -28,7 +29,7 @@ const AFTER_CARD: &[u8] = b"}";
 #[derive(Clone, Debug)]
 pub struct Change {
     pub n: u64,
-    /// What changed; nothing in particular for a snapshot and a gap.
+    /// What changed, such as a session. [`Subject::None`] for a snapshot and a gap.
     pub subject: Subject,
     /// The frame of the event stream.
     pub sse: Bytes,
@@ -62,14 +63,14 @@ impl Change {
 pub enum SubscribeFrom {
     /// At the whole board.
     Now,
-    /// After the change with this id. If it cannot be replayed from, at a gap and the whole board.
+    /// After the change with this id. If the changes after it are not kept, at a gap and the whole board.
     After(String),
     /// At a gap and the whole board.
     Gap,
 }
 
 impl SubscribeFrom {
-    /// A viewer without an id is a new one.
+    /// A viewer without an id is new and starts at the whole board.
     pub fn last_event_id(id: Option<impl Into<String>>) -> Self {
         id.map_or(Self::Now, |id| Self::After(id.into()))
     }
@@ -120,7 +121,7 @@ impl Changes {
         self.keep(id, card);
     }
 
-    /// A card from before the start: on the board, but not a change.
+    /// Puts a card from before the daemon's start on the board. Viewers get no change.
     pub fn seed(&mut self, id: &SessionId, card: Bytes) {
         self.keep(id, card);
     }
@@ -137,14 +138,14 @@ impl Changes {
         Some(card)
     }
 
-    /// The session left the live set. Its card stays until it is removed.
+    /// The session left the live set. Its card stays on the board until [`Changes::remove`].
     pub fn complete(&mut self, id: &SessionId) {
         if let Some(card) = self.cards.get(id).cloned() {
             self.send(ChangeName::SessionCompleted, id, &card);
         }
     }
 
-    /// Another session took its place: sends its last card and removes it.
+    /// Another session took the place of this one: sends the last card of this session and takes it off the board.
     pub fn replace(&mut self, id: &SessionId, last_card: Bytes) {
         if self.take(id).is_some() {
             self.send(ChangeName::SessionCompleted, id, &last_card);
@@ -158,12 +159,26 @@ impl Changes {
         }
     }
 
-    /// For viewers that wait for asks. The card carries the ask as well.
+    /// Sends an ask as a change of its own, for viewers that wait only for asks. The card of its session contains the ask too.
     pub fn ask(&mut self, event: ChangeName, ask: &AskCard) {
         match serde_json::to_vec(ask) {
             Ok(json) => drop(self.push(event, (&ask.session_id).into(), &[b"{\"ask\":", &json, b"}"])),
             Err(error) => {
                 tracing::error!(%error, "an ask could not be encoded as JSON; viewers do not get it")
+            }
+        }
+    }
+
+    /// For viewers that follow assignments. The session's card carries a part of it as well.
+    pub fn assignment(&mut self, assignment: &AssignmentCard) {
+        match serde_json::to_vec(assignment) {
+            Ok(json) => drop(self.push(
+                ChangeName::AssignmentUpdated,
+                assignment.session_id.clone().into(),
+                &[b"{\"assignment\":", &json, b"}"],
+            )),
+            Err(error) => {
+                tracing::error!(%error, "an assignment could not be encoded as JSON; viewers do not get it")
             }
         }
     }
@@ -182,7 +197,7 @@ impl Changes {
             let Some(oldest) = self.recent.pop_front() else { break };
             self.recent_bytes -= oldest.sse.len();
         }
-        // No viewer is connected; the next one starts from the board.
+        // Fails only if no viewer is connected; the next one starts from the board.
         let _ = self.viewers.send(Arc::clone(&change));
         change
     }
@@ -210,7 +225,7 @@ impl Changes {
         format!("{{\"boot\":\"{}\",\"n\":{},\"sessions\":[", self.boot, self.n)
     }
 
-    /// The pieces of the board. A large board is copied once, into its frame.
+    /// The board in pieces, so that a large board is copied only once, into its frame.
     fn snapshot_parts<'a>(&'a self, head: &'a str) -> Vec<&'a [u8]> {
         let mut parts: Vec<&[u8]> = Vec::with_capacity(2 * self.cards.len() + 2);
         parts.push(head.as_bytes());
@@ -228,7 +243,7 @@ impl Changes {
         self.viewers.receiver_count()
     }
 
-    /// Replays what the viewer missed, or sends a gap and the board.
+    /// Starts a viewer where `from` says, and lets it follow the next changes.
     pub fn subscribe(&self, from: &SubscribeFrom) -> Subscription {
         let of_no_session = |event, data: &[&[u8]]| {
             Arc::new(Change::new(self.n, self.id(self.n), event, Subject::None, data))
@@ -243,7 +258,8 @@ impl Changes {
         Subscription { first, next: self.viewers.subscribe() }
     }
 
-    /// `None` if the id is of another boot, of the future, or too old to replay.
+    /// The changes after this id. `None` if the id is of another boot or newer than the last change, or if some of the changes
+    /// after it are no longer kept.
     fn since(&self, last_event_id: &str) -> Option<Vec<Arc<Change>>> {
         let (boot, n) = last_event_id.rsplit_once('-')?;
         let n: u64 = n.parse().ok()?;

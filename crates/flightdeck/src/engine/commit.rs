@@ -14,7 +14,8 @@ use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 
 use super::effects::{self, CausedEffect};
-use super::{BATCH_INPUTS_MAX, Engine, Input, NotStored, Reply};
+use super::refold::TakeOverReply;
+use super::{AckSender, BATCH_INPUTS_MAX, Engine, Input, NotStored, Refolded};
 use crate::store::{Appended, Pending, StoreError};
 
 /// One batch of inputs, sorted by what has to be done with them.
@@ -23,7 +24,9 @@ pub(super) struct Batch {
     pub(super) events: Events,
     pub(super) enriched: Vec<(SessionId, Box<Summary>)>,
     /// Stored only if they are news, which depends on the events before them.
-    pub(super) lines: Vec<(Record, Reply)>,
+    pub(super) lines: Vec<(Record, AckSender)>,
+    /// Taken over once every event of the batch is applied.
+    pub(super) refolded: Vec<(Box<Refolded>, TakeOverReply)>,
     /// Answered last, so that they see the whole batch.
     pub(super) queries: Vec<Input>,
 }
@@ -32,7 +35,7 @@ pub(super) struct Batch {
 #[derive(Debug, Default)]
 pub(super) struct Events {
     records: Vec<Record>,
-    waiting: Vec<(usize, Reply)>,
+    waiting: Vec<(usize, AckSender)>,
 }
 
 impl Batch {
@@ -43,6 +46,7 @@ impl Batch {
                 Input::Events { records, reply } => batch.events.push(records, reply),
                 Input::IfNews { record, reply } => batch.lines.push((*record, reply)),
                 Input::Enriched { id, summary } => batch.enriched.push((id, summary)),
+                Input::TakeOver { refolded, reply } => batch.refolded.push((refolded, reply)),
                 query => batch.queries.push(query),
             }
         }
@@ -50,12 +54,13 @@ impl Batch {
     }
 
     fn is_only_events(&self) -> bool {
-        self.enriched.is_empty() && self.lines.is_empty() && self.queries.is_empty()
+        let no_other = self.lines.is_empty() && self.refolded.is_empty() && self.queries.is_empty();
+        self.enriched.is_empty() && no_other
     }
 }
 
 impl Events {
-    pub(super) fn push(&mut self, mut records: Vec<Record>, reply: Reply) {
+    pub(super) fn push(&mut self, mut records: Vec<Record>, reply: AckSender) {
         self.waiting.push((records.len(), reply));
         self.records.append(&mut records);
     }
@@ -64,7 +69,7 @@ impl Events {
 /// A batch that was sent to the store and is not committed yet.
 struct UnderWay {
     records: Arc<Vec<Record>>,
-    waiting: Vec<(usize, Reply)>,
+    waiting: Vec<(usize, AckSender)>,
     pending: Pending,
 }
 
@@ -130,7 +135,7 @@ impl Engine {
     fn reply_to_senders(
         &mut self,
         records: &[Record],
-        waiting: Vec<(usize, Reply)>,
+        waiting: Vec<(usize, AckSender)>,
         committed: Result<Vec<Appended>, StoreError>,
     ) -> Vec<Appended> {
         match committed {
@@ -193,7 +198,7 @@ fn log_resends(resent: usize) {
     }
 }
 
-fn acknowledge(waiting: Vec<(usize, Reply)>, appended: &[Appended]) {
+fn acknowledge(waiting: Vec<(usize, AckSender)>, appended: &[Appended]) {
     let mut appended = appended.iter().copied();
     for (count, reply) in waiting {
         // The sender has gone; its event is stored.

@@ -8,9 +8,11 @@ use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::subject::Subject;
-use flightdeck_core::session::Session;
+use flightdeck_core::notify::Note;
+use flightdeck_core::session::{RefusedStep, Session, SessionAssignment};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view;
+use flightdeck_core::view::assignment::AssignmentCard;
 use flightdeck_protocol::changes::ChangeName;
 
 use super::{Engine, outbox};
@@ -46,7 +48,9 @@ struct Sorted {
     changed: BTreeSet<SessionId>,
     completed: Vec<SessionId>,
     asks: Vec<(ChangeName, Box<AskCard>)>,
+    assignments: Vec<SessionAssignment>,
     forgotten: Vec<(u64, Box<Session>)>,
+    notes: Vec<(u64, Note)>,
 }
 
 impl Engine {
@@ -55,6 +59,7 @@ impl Engine {
         self.notify_viewers(&mut sorted);
         let rules = self.fleet.rules();
         self.outbox.add(sorted.forgotten.iter().filter_map(|(seq, s)| outbox::past_session(*seq, s, rules)));
+        sorted.notes.iter().for_each(|(seq, note)| self.outbox.add_note(*seq, note));
         self.outbox.flush_if_due(&self.store).await;
     }
 
@@ -62,6 +67,8 @@ impl Engine {
     fn sort(&mut self, effects: impl IntoIterator<Item = CausedEffect>) -> Sorted {
         let mut sorted = Sorted::default();
         for CausedEffect { seq, effect } in effects {
+            let row = outbox::final_assignment(&effect);
+            self.outbox.add(row.and_then(|row| outbox::assignment(seq, row)));
             match effect {
                 Effect::Discovered(id) | Effect::Changed(Subject::Session(id)) => {
                     sorted.changed.insert(id);
@@ -79,7 +86,12 @@ impl Engine {
                     }
                     sorted.asks.push((ChangeName::AskClosed, ask));
                 }
+                Effect::AssignmentChanged(changed) => sorted.assignments.push(*changed),
+                // Its session has left, and with it every card that could show it.
+                Effect::AssignmentLeft(_) => {}
+                Effect::StepRefused(session, step) => log_refused(&session, &step),
                 Effect::Forgotten(session) => sorted.forgotten.push((seq, session)),
+                Effect::Notify(note) => sorted.notes.push((seq, note)),
             }
         }
         sorted
@@ -92,6 +104,10 @@ impl Engine {
         }
         for (event, ask) in &sorted.asks {
             self.changes.ask(*event, ask);
+        }
+        let (now, host) = (self.fleet.now(), self.fleet.rules().host.as_deref());
+        for changed in &sorted.assignments {
+            self.changes.assignment(&AssignmentCard::new(changed, now, host));
         }
         // An event of the same batch may have resumed the session: then its card stays.
         let fleet = &self.fleet;
@@ -117,6 +133,14 @@ impl Engine {
             }
         }
     }
+}
+
+fn log_refused(session: &SessionId, step: &RefusedStep) {
+    let RefusedStep { assignment, state, actor, intent, reason } = step;
+    tracing::debug!(
+        %session, %assignment, state = state.as_str(), ?actor, intent = intent.as_str(), %reason,
+        "a step of an assignment was refused; the assignment stays as it is"
+    );
 }
 
 /// `None` if there is no such session.

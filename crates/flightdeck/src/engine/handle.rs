@@ -4,15 +4,18 @@ use bytes::Bytes;
 use flightdeck_core::fleet::Occupant;
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::record::Record;
+use flightdeck_core::notify::NoteKind;
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::view::seats::KnownSeatCard;
 use tokio::sync::{mpsc, oneshot};
 
 use super::changes::{SubscribeFrom, Subscription};
 use super::explain::Explanation;
-use super::{Input, KnownAsk, Overview};
-use crate::store::Appended;
+use super::{Input, KnownAsk, NoteSettings, Overview, Refolded};
+use crate::store::{Appended, RetentionPolicy, StoreError};
 
 /// The store refused: nothing happened. Send the events again later (a hook spools them).
 #[derive(Clone, Debug, thiserror::Error)]
@@ -30,6 +33,14 @@ pub struct EngineHandle {
 #[error("the daemon is stopping")]
 pub struct Stopped;
 
+/// A session that a note is about.
+#[derive(Clone, Debug)]
+pub struct NotedSession {
+    pub card: Card,
+    /// What a note about its present state would be about.
+    pub kind: Option<NoteKind>,
+}
+
 /// Every card of the fleet: first the board, then the cards that were replaced there.
 #[derive(Clone, Debug)]
 pub struct FleetCards {
@@ -38,6 +49,14 @@ pub struct FleetCards {
     /// The number of the last change in the cards.
     pub n: u64,
     pub cards: Vec<Card>,
+}
+
+/// The open assignments of the fleet.
+#[derive(Clone, Debug)]
+pub struct OpenAssignments {
+    pub assignments: Vec<SessionAssignment>,
+    /// The name of this machine.
+    pub host: Option<String>,
 }
 
 impl EngineHandle {
@@ -72,6 +91,13 @@ impl EngineHandle {
     pub async fn card(&self, id: &SessionId) -> Result<Option<Card>, Stopped> {
         self.ask(|reply| Input::Card { id: id.clone(), reply }).await
     }
+    pub async fn seats(&self) -> Result<Vec<KnownSeatCard>, Stopped> {
+        self.ask(Input::Seats).await
+    }
+    /// With their messages.
+    pub async fn open_assignments(&self) -> Result<OpenAssignments, Stopped> {
+        self.ask(Input::OpenAssignments).await
+    }
     pub async fn explain(&self, id: &SessionId) -> Result<Option<Explanation>, Stopped> {
         self.ask(|reply| Input::Explain { id: id.clone(), reply }).await
     }
@@ -91,8 +117,30 @@ impl EngineHandle {
     pub async fn occupants(&self) -> Result<Vec<Occupant>, Stopped> {
         self.ask(Input::Occupants).await
     }
+    /// Returns before the engine has taken them.
+    pub async fn use_note_settings(&self, settings: NoteSettings) -> Result<(), Stopped> {
+        self.inputs.send(Input::NoteSettings(settings)).await.map_err(|_| Stopped)
+    }
+    /// The process that the card shows, if it runs on this machine.
+    pub async fn occupant_of(&self, card: &Card) -> Result<Option<Occupant>, Stopped> {
+        let shown =
+            |o: &Occupant| o.host.is_this() && o.session_id == card.id && Some(o.pid) == card.seat.pid;
+        Ok(self.occupants().await?.into_iter().find(shown))
+    }
+    /// A session as a note about it needs it.
+    pub async fn noted_session(&self, id: &SessionId) -> Result<Option<NotedSession>, Stopped> {
+        self.ask(|reply| Input::NotedSession { id: id.clone(), reply }).await
+    }
     pub async fn find_ask(&self, id: &AskId) -> Result<Option<KnownAsk>, Stopped> {
         self.ask(|reply| Input::FindAsk { id: id.clone(), reply }).await
+    }
+    /// Goes on with the fleet of other rules.
+    pub async fn take_over(&self, refolded: Refolded) -> Result<Result<(), StoreError>, Stopped> {
+        self.ask(|reply| Input::TakeOver { refolded: Box::new(refolded), reply }).await
+    }
+    /// Other limits for the events that are kept. Returns before the engine has taken them.
+    pub async fn set_retention(&self, policy: RetentionPolicy) -> Result<(), Stopped> {
+        self.inputs.send(Input::Retention(policy)).await.map_err(|_| Stopped)
     }
     pub fn is_stopped(&self) -> bool {
         self.inputs.is_closed()

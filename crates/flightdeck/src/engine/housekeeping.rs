@@ -46,7 +46,24 @@ impl Housekeeping {
     }
 
     pub fn applied(&mut self, events: usize) {
-        self.events_since += events;
+        self.events_since = self.events_since.saturating_add(events);
+    }
+
+    /// The next call of [`Self::start_if_due`] writes a snapshot, unless one is being written.
+    pub fn make_snapshot_due(&mut self) {
+        self.events_since = usize::MAX;
+    }
+
+    /// Other limits: old events are looked for again soon.
+    pub fn set_policy(&mut self, policy: RetentionPolicy) {
+        self.policy = policy;
+        self.retain_at = self.retain_at.min(Instant::now() + RETAIN_FIRST_AFTER);
+    }
+
+    /// The last snapshot is of other rules: a start with the new ones could not use it, so a new one is due.
+    pub fn fleet_replaced(&mut self) {
+        self.last_bytes = 0;
+        self.events_since = self.events_since.max(SNAPSHOT_EVERY_EVENTS);
     }
 
     /// How long until old events are looked for, even if no event comes.

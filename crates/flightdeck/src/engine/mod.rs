@@ -12,9 +12,11 @@ mod explain;
 mod handle;
 pub mod housekeeping;
 mod known_ask;
+mod note_handover;
 mod outbox;
 mod overview;
 mod ports;
+mod refold;
 pub mod restore;
 pub mod snapshots;
 #[cfg(test)]
@@ -30,23 +32,27 @@ use flightdeck_core::fleet::{Fleet, Occupant};
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
+use flightdeck_core::session::Session;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::view::seats::KnownSeatCard;
 use tokio::sync::{mpsc, oneshot};
 
 use self::changes::{Changes, SubscribeFrom, Subscription};
 use self::commit::{Batch, Events};
 use self::effects::{CausedEffect, card_json};
 use self::explain::Explanation;
-pub use self::handle::{EngineHandle, FleetCards, NotStored, Stopped};
+pub use self::handle::{EngineHandle, FleetCards, NotStored, NotedSession, OpenAssignments, Stopped};
 use self::housekeeping::Housekeeping;
 pub use self::known_ask::KnownAsk;
+pub use self::note_handover::NoteSettings;
 pub use self::outbox::Outbox;
 pub use self::overview::Overview;
-pub use self::ports::{HookHolds, TranscriptWatch};
+pub use self::ports::{HookHolds, NoteTargets, QueuedNote, TranscriptWatch};
 use self::ports::{NoHolds, NoTranscripts};
+pub use self::refold::{Refolded, TakeOverReply};
 use crate::clock::{self, Clock, Steady};
 use crate::health::Health;
 use crate::store::{Appended, RetentionPolicy, Store};
@@ -67,12 +73,12 @@ pub enum Input {
     /// Events that happened together, oldest first. Answered when they are durable.
     Events {
         records: Vec<Record>,
-        reply: Reply,
+        reply: AckSender,
     },
     /// A status line, or a transcript that grew: stored like an event, unless the fleet already knows it.
     IfNews {
         record: Box<Record>,
-        reply: Reply,
+        reply: AckSender,
     },
     /// The subscription's limits, and how many sessions are in each column.
     Overview(oneshot::Sender<Overview>),
@@ -85,6 +91,10 @@ pub enum Input {
         id: SessionId,
         reply: oneshot::Sender<Option<Card>>,
     },
+    /// Every known seat.
+    Seats(oneshot::Sender<Vec<KnownSeatCard>>),
+    /// The open assignments of the fleet.
+    OpenAssignments(oneshot::Sender<OpenAssignments>),
     Explain {
         id: SessionId,
         reply: oneshot::Sender<Option<Explanation>>,
@@ -105,16 +115,31 @@ pub enum Input {
     },
     /// The sessions whose process is known.
     Occupants(oneshot::Sender<Vec<Occupant>>),
+    /// A session that a note is about.
+    NotedSession {
+        id: SessionId,
+        reply: oneshot::Sender<Option<NotedSession>>,
+    },
+    /// The settings of notes have changed.
+    NoteSettings(NoteSettings),
     /// An ask, open or ended.
     FindAsk {
         id: AskId,
         reply: oneshot::Sender<Option<KnownAsk>>,
     },
+    /// Go on with the fleet that the log gives with other rules.
+    TakeOver {
+        refolded: Box<Refolded>,
+        reply: TakeOverReply,
+    },
+    /// How long events are kept from now on.
+    Retention(RetentionPolicy),
     /// Write a snapshot and end.
     Stop(oneshot::Sender<()>),
 }
 
-pub type Reply = oneshot::Sender<Result<Vec<Appended>, NotStored>>;
+/// Acknowledges events to their sender: where they are in the log, or why they are not stored.
+pub type AckSender = oneshot::Sender<Result<Vec<Appended>, NotStored>>;
 
 #[derive(Debug)]
 pub struct Engine {
@@ -152,10 +177,12 @@ pub struct EngineParts {
     /// The effects that could not be carried out while the fleet was restored.
     pub outbox: Outbox,
     pub holds: Arc<dyn HookHolds>,
+    /// Sends notes. `None`: notes of an earlier daemon are dropped.
+    pub notes: Option<Arc<dyn NoteTargets>>,
 }
 
 impl EngineParts {
-    /// With the wall clock, an empty outbox, and without transcripts, held hooks and watched processes.
+    /// With the wall clock, an empty outbox, and without transcripts, held hooks, notes and watched processes.
     pub fn new(fleet: Fleet, store: Store) -> Self {
         Self {
             fleet,
@@ -167,14 +194,16 @@ impl EngineParts {
             seats: mpsc::channel(1).0,
             outbox: Outbox::default(),
             holds: Arc::new(NoHolds),
+            notes: None,
         }
     }
 }
 
 impl Engine {
     pub fn new(parts: EngineParts) -> (Self, EngineHandle) {
-        let EngineParts { fleet, store, health, housekeeping, transcripts, clock, seats, outbox, holds } =
-            parts;
+        let EngineParts { fleet, store, health, housekeeping, transcripts, clock, seats, .. } = parts;
+        let EngineParts { mut outbox, holds, notes, .. } = parts;
+        outbox.hand_over_notes_to(notes);
         let (sender, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
         let mut changes = Changes::new(health.boot.clone());
         for session in fleet.sessions().filter(|s| view::on_board(s)) {
@@ -275,11 +304,15 @@ impl Engine {
     /// Handles the batch, and the events that arrive while it is stored. Queries come last, so that they see the whole batch.
     async fn handle(&mut self, inputs: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
         let batch = Batch::sort(inputs);
-        let Batch { enriched, lines, queries, .. } = self.commit_all(inputs, batch).await;
+        let Batch { enriched, lines, refolded, queries, .. } = self.commit_all(inputs, batch).await;
         if !enriched.is_empty() {
             self.enrich(enriched).await;
         }
         self.commit_news(lines).await;
+        for (refolded, reply) in refolded {
+            // The sender may have gone; the new rules are used all the same.
+            let _ = reply.send(self.take_over(*refolded).await);
+        }
         if !queries.is_empty() {
             // The answer is as of now, even if a due timer has not woken the engine yet.
             self.run_timers().await;
@@ -290,7 +323,7 @@ impl Engine {
     /// Stores the status lines and transcript growth that say anything new. Runs after the batch's events, so that the first
     /// status line of a session finds its session. A client with a `refreshInterval` repeats its line every second, and a
     /// repeated line is not stored.
-    async fn commit_news(&mut self, lines: Vec<(Record, Reply)>) {
+    async fn commit_news(&mut self, lines: Vec<(Record, AckSender)>) {
         let mut news = Events::default();
         for (record, reply) in lines {
             if self.fleet.is_news(&Event::from_record(&record)) {
@@ -323,6 +356,8 @@ impl Engine {
             Input::Board(reply) => drop(reply.send(self.changes.snapshot())),
             Input::AllCards(reply) => drop(reply.send(self.all_cards())),
             Input::Card { id, reply } => drop(reply.send(self.card(&id))),
+            Input::Seats(reply) => drop(reply.send(view::seats::seats(&self.fleet))),
+            Input::OpenAssignments(reply) => drop(reply.send(self.open_assignments())),
             Input::Explain { id, reply } => drop(reply.send(self.fleet.get(&id).map(explain::explain))),
             Input::History { since, reply } => drop(reply.send(explain::history(&self.fleet, since))),
             Input::Subscribe { from, reply } => {
@@ -330,17 +365,38 @@ impl Engine {
             }
             Input::FindAsk { id, reply } => drop(reply.send(KnownAsk::find(&self.fleet, &id))),
             Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),
+            Input::Retention(policy) => self.housekeeping.set_policy(policy),
+            Input::NotedSession { id, reply } => drop(reply.send(self.noted_session(&id))),
+            Input::NoteSettings(settings) => self.use_note_settings(settings),
             Input::Stop(reply) => return Some(reply),
             Input::Overview(reply) => {
                 drop(reply.send(overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
             }
-            Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } => {}
+            Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } | Input::TakeOver { .. } => {
+            }
         }
         None
     }
 
+    /// A snapshot follows soon: a replay of older events with other settings could make notes that were sent already.
+    fn use_note_settings(&mut self, NoteSettings { rules, targets }: NoteSettings) {
+        self.fleet.set_notify_rules(rules);
+        self.outbox.set_note_targets(targets);
+        self.housekeeping.make_snapshot_due();
+    }
+
     fn card(&self, id: &SessionId) -> Option<Card> {
         Some(view::card(self.fleet.get(id)?, self.fleet.rules()))
+    }
+
+    fn open_assignments(&self) -> OpenAssignments {
+        let open = self.fleet.sessions().filter(|session| session.tracker.open().is_some());
+        let assignments = open.filter_map(Session::session_assignment).collect();
+        OpenAssignments { assignments, host: self.fleet.rules().host.clone() }
+    }
+
+    fn noted_session(&self, id: &SessionId) -> Option<NotedSession> {
+        Some(NotedSession { card: self.card(id)?, kind: self.fleet.get(id)?.note_kind() })
     }
 
     /// The board's cards first. `n` must be the number of the last change in them, so changed cards are sent before.

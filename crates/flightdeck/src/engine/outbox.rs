@@ -1,14 +1,20 @@
 //! Effects that must not be lost. Each is stored in the outbox before it is carried out, and no snapshot is written while one
 //! is not stored: after a crash, a replay from an older snapshot then produces it again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use flightdeck_core::fleet::Effect;
+use flightdeck_core::notify::Note;
 use flightdeck_core::rules::Rules;
-use flightdeck_core::session::Session;
+use flightdeck_core::session::{Session, SessionAssignment};
 use flightdeck_core::view;
+use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
-use crate::store::{OutboxEffect, OutboxKey, Store, StoreError, StoredSession};
+use super::note_handover::{NoteHandover, Offered, is_note};
+use super::ports::NoteTargets;
+use crate::store::{OutboxEffect, OutboxKey, OutboxRows, Store, StoreError, StoredSession};
 
 /// After a failure the outbox is tried again after this time: a full disk stays full for a while.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -18,20 +24,24 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 enum Kind {
     /// Write the row of a session that left the board. The row replaces an earlier one, so it may be written again.
     PastSession,
+    /// Write the row of an assignment that was completed. Its id is derived from the event that opened it, so the row replaces
+    /// itself.
+    Assignment,
 }
 
 impl Kind {
-    const ALL: [Self; 1] = [Self::PastSession];
+    const ALL: [Self; 2] = [Self::PastSession, Self::Assignment];
 
     fn name(self) -> &'static str {
         match self {
             Self::PastSession => "past_session",
+            Self::Assignment => "assignment",
         }
     }
 
     fn is_repeatable(self) -> bool {
         match self {
-            Self::PastSession => true,
+            Self::PastSession | Self::Assignment => true,
         }
     }
 
@@ -57,6 +67,22 @@ pub(super) fn past_session(seq: u64, session: &Session, rules: &Rules) -> Option
     Some(OutboxEffect { key, body: serde_json::to_string(&row).ok()?, repeatable: kind.is_repeatable() })
 }
 
+/// The row of an assignment that the fleet no longer changes after the event `seq`.
+pub(super) fn assignment(seq: u64, row: &SessionAssignment) -> Option<OutboxEffect> {
+    let kind = Kind::Assignment;
+    let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.assignment.id.to_string() };
+    Some(OutboxEffect { key, body: serde_json::to_string(row).ok()?, repeatable: kind.is_repeatable() })
+}
+
+/// The row that an effect asks for: an open assignment has none yet.
+pub(super) fn final_assignment(effect: &Effect) -> Option<&SessionAssignment> {
+    match effect {
+        Effect::AssignmentChanged(changed) if !changed.assignment.is_open() => Some(changed),
+        Effect::AssignmentLeft(left) => Some(left),
+        _ => None,
+    }
+}
+
 /// The effects on their way through the outbox.
 #[derive(Debug, Default)]
 pub struct Outbox {
@@ -66,19 +92,47 @@ pub struct Outbox {
     waiting: Vec<OutboxEffect>,
     /// Set after a failure.
     retry_at: Option<Instant>,
+    notes: NoteHandover,
 }
 
 impl Outbox {
+    /// An outbox that stores each note once for each of these targets.
+    pub fn for_note_targets(targets: Arc<[String]>) -> Self {
+        Self { notes: NoteHandover::new(targets), ..Self::default() }
+    }
+
+    /// From now on each note is stored once for each of these targets.
+    pub(super) fn set_note_targets(&mut self, targets: Arc<[String]>) {
+        self.notes.set_targets(targets);
+    }
+
+    /// Hands notes over from now on, also those that an earlier daemon left. Without a sender they are dropped.
+    pub(super) fn hand_over_notes_to(&mut self, sender: Option<Arc<dyn NoteTargets>>) {
+        self.notes.start(sender);
+        if !self.waiting.is_empty() {
+            self.retry_at = Some(Instant::now());
+        }
+    }
+
+    pub(super) fn add_note(&mut self, seq: u64, note: &Note) {
+        self.unsaved.extend(self.notes.rows(seq, note));
+    }
+
     /// Also carries out what an earlier daemon left in the outbox.
     pub(super) async fn recover(&mut self, store: &Store) -> Result<(), StoreError> {
         self.flush(store).await;
-        self.waiting = store.outbox().await?;
+        self.waiting = self.notes.without_handed_over(store.outbox().await?);
         self.flush(store).await;
         Ok(())
     }
 
     pub(super) fn add(&mut self, effects: impl IntoIterator<Item = OutboxEffect>) {
         self.unsaved.extend(effects);
+    }
+
+    /// Takes over the effects that another one has collected and not stored.
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.unsaved.extend(other.unsaved);
     }
 
     /// Whether a snapshot may be written.
@@ -103,7 +157,7 @@ impl Outbox {
         self.retry_at = None;
         if let Err(error) = self.advance(store).await {
             let effects = self.unsaved.len() + self.waiting.len();
-            tracing::error!(%error, effects, "sessions that left the board could not be stored; the engine tries again");
+            tracing::error!(%error, effects, "effects could not be stored or carried out; the engine tries again");
             self.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
     }
@@ -113,30 +167,53 @@ impl Outbox {
             store.put_outbox(self.unsaved.clone()).await?;
             // Some may have been carried out before a restart. Only the outbox knows which.
             self.unsaved.clear();
-            self.waiting = store.outbox().await?;
+            self.waiting = self.notes.without_handed_over(store.outbox().await?);
         }
-        if !self.waiting.is_empty() {
-            let rows = self.waiting.iter().filter_map(row).collect();
-            store.finish_outbox(self.waiting.iter().map(|e| e.key.clone()).collect(), rows).await?;
-            self.waiting.clear();
+        self.write_rows(store).await?;
+        self.offer_notes(store).await
+    }
+
+    async fn write_rows(&mut self, store: &Store) -> Result<(), StoreError> {
+        let due: Vec<_> = self.waiting.iter().filter(|effect| !is_note(effect)).cloned().collect();
+        if !due.is_empty() {
+            store.finish_outbox(due.iter().map(|e| e.key.clone()).collect(), rows(&due)).await?;
+            self.waiting.retain(is_note);
+        }
+        Ok(())
+    }
+
+    async fn offer_notes(&mut self, store: &Store) -> Result<(), StoreError> {
+        let Offered { left, dropped, is_full } = self.notes.offer(std::mem::take(&mut self.waiting));
+        self.waiting = left;
+        if is_full {
+            self.retry_at = Some(Instant::now() + RETRY_AFTER);
+        }
+        if !dropped.is_empty() {
+            store.finish_outbox(dropped, OutboxRows::default()).await?;
         }
         Ok(())
     }
 }
 
-/// The row that an effect writes. An effect that cannot be read is dropped, because it would stay in the outbox for ever.
-fn row(effect: &OutboxEffect) -> Option<StoredSession> {
-    let read = match Kind::parse(&effect.key.kind) {
-        Some(Kind::PastSession) => serde_json::from_str(&effect.body).map_err(|e| e.to_string()),
-        None => Err("unknown kind".to_owned()),
-    };
-    match read {
-        Ok(row) => Some(row),
-        Err(error) => {
+/// The rows that effects write. An effect that cannot be read is dropped, because it would stay in the outbox for ever.
+fn rows(effects: &[OutboxEffect]) -> OutboxRows {
+    let mut rows = OutboxRows::default();
+    for effect in effects {
+        let added = match Kind::parse(&effect.key.kind) {
+            Some(Kind::PastSession) => add_to(&mut rows.sessions, &effect.body),
+            Some(Kind::Assignment) => add_to(&mut rows.assignments, &effect.body),
+            None => Err("unknown kind".to_owned()),
+        };
+        if let Err(error) = added {
             tracing::error!(error, key = ?effect.key, "an effect in the outbox cannot be read and is dropped");
-            None
         }
     }
+    rows
+}
+
+fn add_to<T: DeserializeOwned>(rows: &mut Vec<T>, body: &str) -> Result<(), String> {
+    rows.push(serde_json::from_str(body).map_err(|error| error.to_string())?);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -148,7 +225,7 @@ mod tests {
     use super::super::testing::hook_at;
     use super::*;
     use crate::store::faulty::{Fault, Faulty, Switch, Written};
-    use crate::store::{Backend, Memory};
+    use crate::store::{AssignmentsWanted, Backend, Memory};
 
     /// A disk that survives each daemon, and counts how often each effect was carried out.
     struct Disk {
@@ -186,20 +263,23 @@ mod tests {
         vec![hook_at("UserPromptSubmit", 1), hook_at("SessionEnd", 2), other]
     }
 
-    /// The fleet of a daemon that has stored and applied the records, and the effect of the last one.
-    fn left(records: &[Record]) -> OutboxEffect {
+    /// The effects that a daemon has to carry out once it has stored and applied the records: the rows of the assignment and of the
+    /// session.
+    fn left(records: &[Record]) -> [OutboxEffect; 2] {
         let mut fleet = flightdeck_core::fleet::Fleet::new(Rules::default());
         let mut effects = Vec::new();
         for (seq, record) in (1..).zip(records) {
             let event = Event { seq, ..Event::from_record(record) };
             effects.extend(super::super::effects::apply(&mut fleet, &event));
         }
+        let completed = effects.iter().find_map(|c| Some((c.seq, final_assignment(&c.effect)?))).unwrap();
+        let completed = assignment(completed.0, completed.1).unwrap();
         let forgotten = effects.into_iter().find_map(|caused| match caused.effect {
-            flightdeck_core::fleet::Effect::Forgotten(session) => Some((caused.seq, session)),
+            Effect::Forgotten(session) => Some((caused.seq, session)),
             _ => None,
         });
         let (seq, session) = forgotten.unwrap();
-        past_session(seq, &session, fleet.rules()).unwrap()
+        [completed, past_session(seq, &session, fleet.rules()).unwrap()]
     }
 
     /// The daemon stores events, meets the fault while it carries out their effect, and is killed.
@@ -207,7 +287,7 @@ mod tests {
         let (store, records) = (disk.open(), records());
         store.append(records.clone()).await.unwrap();
         let mut outbox = Outbox::default();
-        outbox.add([left(&records)]);
+        outbox.add(left(&records));
         if at_finish {
             store.put_outbox(outbox.unsaved.clone()).await.unwrap();
         }
@@ -228,9 +308,12 @@ mod tests {
                     let rows = store.stored_sessions(None, 10).await.unwrap().sessions;
                     let ids: Vec<_> = rows.iter().map(|row| row.id.as_str()).collect();
                     assert_eq!(ids, ["s"], "{fault:?}, at_finish: {at_finish}");
+                    let all = AssignmentsWanted { limit: 10, ..AssignmentsWanted::default() };
+                    let rows = store.assignments(all).await.unwrap().assignments;
+                    assert_eq!(rows.len(), 1, "{fault:?}, at_finish: {at_finish}");
                     assert_eq!(store.outbox().await.unwrap(), []);
                 }
-                assert_eq!(disk.finished().len(), 1, "{fault:?}, at_finish: {at_finish}");
+                assert_eq!(disk.finished().len(), 2, "{fault:?}, at_finish: {at_finish}");
             }
         }
     }
@@ -240,7 +323,7 @@ mod tests {
         let disk = Disk::new();
         let store = disk.open();
         let mut outbox = Outbox::default();
-        outbox.add([left(&records())]);
+        outbox.add(left(&records()));
         disk.switch.set(Fault::DiskFull, 1);
         outbox.flush(&store).await;
         assert!(!outbox.is_saved() && outbox.until_retry() <= RETRY_AFTER);

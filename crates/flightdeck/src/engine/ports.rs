@@ -4,7 +4,10 @@ use std::fmt::Debug;
 
 use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::notify::Note;
 use flightdeck_core::session::Session;
+
+use crate::store::OutboxKey;
 
 /// Reads the transcripts of sessions. The engine says which sessions to read. Neither call may block.
 pub trait TranscriptWatch: Debug + Send + Sync {
@@ -21,6 +24,23 @@ pub trait HookHolds: Debug + Send + Sync {
     fn ended_elsewhere(&self, ask: &AskCard);
     /// There is no such ask: its hook returns without a verdict.
     fn release(&self, ask_id: &AskId);
+}
+
+/// Sends notes to the person. The engine hands over what is in the outbox; the receiver marks a row there as done once it is
+/// sent, or once it need not be sent any more. No call may block.
+pub trait NoteTargets: Debug + Send + Sync {
+    /// Returns false if the queue is full: the engine offers the note again later.
+    fn offer(&self, note: QueuedNote) -> bool;
+}
+
+/// A note on its way to one target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedNote {
+    /// The row in the outbox.
+    pub key: OutboxKey,
+    /// The name of the target.
+    pub target: String,
+    pub note: Note,
 }
 
 /// No transcript is read.

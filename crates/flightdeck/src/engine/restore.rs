@@ -1,15 +1,18 @@
 //! Brings the fleet back after a start: the newest snapshot, and the log after it.
 
+use flightdeck_core::assignment::intent;
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::ids::SessionId;
-use flightdeck_core::limits::ENDED_IDS_MAX;
+use flightdeck_core::limits::{ENDED_IDS_MAX, NOTE_LIVES};
 use flightdeck_core::log::event::Event;
+use flightdeck_core::notify::Note;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::usage::enrichment::{Enrichment, Summary};
 use flightdeck_core::usage::price::PriceTable;
 
+use super::effects::CausedEffect;
 use super::{Outbox, effects, outbox, snapshots};
-use crate::store::{Store, StoreError};
+use crate::store::{EventPage, Store, StoreError};
 
 /// Events between two log messages about a long replay: a second or two.
 const PROGRESS_EVERY_EVENTS: u64 = 100_000;
@@ -27,15 +30,27 @@ pub struct Restored {
 
 /// The newest snapshot of these rules and the log after it. Without a snapshot, the whole log that is kept.
 pub async fn restore(store: &Store, rules: Rules) -> Result<Restored, StoreError> {
-    restore_priced(store, rules, PriceTable::shipped()).await
+    restore_with(store, rules, PriceTable::shipped(), Outbox::default()).await
 }
 
-/// The same, with a person's own prices for the rows of past sessions that are written on the way.
-pub async fn restore_priced(
+/// The same, with a person's own prices for the rows of past sessions that are written on the way, and the outbox for the
+/// effects of the replay.
+pub async fn restore_with(
     store: &Store,
     rules: Rules,
     prices: &PriceTable,
+    outbox: Outbox,
 ) -> Result<Restored, StoreError> {
+    intent::prepare();
+    let (fleet, from_snapshot) = newest_snapshot_or_nothing(store, rules).await?;
+    replay(store, fleet, from_snapshot, prices, outbox).await
+}
+
+/// The fleet to replay the log into, and whether it is from a snapshot of these rules.
+pub(super) async fn newest_snapshot_or_nothing(
+    store: &Store,
+    rules: Rules,
+) -> Result<(Fleet, bool), StoreError> {
     let snapshot = store.latest_snapshot(&rules.fold_version()).await?;
     let known = snapshot.as_ref().and_then(|s| match snapshots::unpack(&s.body.whole()) {
         Ok(fleet) => Some(fleet.with_rules(rules.clone())),
@@ -45,12 +60,10 @@ pub async fn restore_priced(
         }
     });
     drop(snapshot);
-    let from_snapshot = known.is_some();
-    let fleet = match known {
-        Some(fleet) => fleet,
-        None => from_nothing(store, rules).await?,
-    };
-    replay(store, fleet, from_snapshot, prices).await
+    match known {
+        Some(fleet) => Ok((fleet, true)),
+        None => Ok((from_nothing(store, rules).await?, false)),
+    }
 }
 
 /// An empty fleet that knows which sessions ended before the log begins: a late hook must not bring them back. All other
@@ -85,34 +98,67 @@ async fn replay(
     mut fleet: Fleet,
     from_snapshot: bool,
     prices: &PriceTable,
+    mut outbox: Outbox,
 ) -> Result<Restored, StoreError> {
     let mut pages = store.replay(fleet.last_seq()).await?;
-    let (mut replayed, mut unreadable, mut outbox) = (0, 0, Outbox::default());
+    let (mut replayed, mut unreadable, mut notes) = (0, 0, Vec::new());
     while let Some(page) = pages.next().await? {
         unreadable += page.unreadable;
-        let mut forgotten = Vec::new();
-        for record in &page.records {
-            for caused in effects::apply(&mut fleet, &Event::from_record(record)) {
-                // Only effects of the outbox may have been lost with the last daemon.
-                if let Effect::Forgotten(session) = caused.effect {
-                    forgotten.push((caused.seq, session));
-                }
-            }
-            replayed += 1;
-        }
-        for (seq, mut session) in forgotten {
-            session.enrichment = remembered(store, &session.id, prices).await?.map(Box::new);
-            // No timer ran for it: the timers of the cache belong to enriched sessions.
-            session.cache_is_cold = session.cache_expires_at().is_some_and(|expires| expires <= fleet.now());
-            outbox.add(outbox::past_session(seq, &session, fleet.rules()));
-        }
+        replayed += page.records.len() as u64;
+        notes.extend(apply_page(store, prices, &mut fleet, &mut outbox, &page).await?);
         outbox.flush_if_due(store).await;
+        // An old note is no news, and a replay of the whole log has very many of them.
+        notes.retain(|(_, note)| note.at + NOTE_LIVES > fleet.now());
         if replayed % PROGRESS_EVERY_EVENTS < page.records.len() as u64 {
             tracing::info!(replayed, "replaying the event log");
         }
     }
+    notes.iter().for_each(|(seq, note)| outbox.add_note(*seq, note));
     outbox.recover(store).await?;
     Ok(Restored { fleet, from_snapshot, replayed, unreadable, outbox })
+}
+
+/// Applies the events of a page. Only effects of the outbox may have been lost with the last daemon: the rows of sessions that
+/// left the board and of completed assignments are added to it, and the notes are returned.
+pub(super) async fn apply_page(
+    store: &Store,
+    prices: &PriceTable,
+    fleet: &mut Fleet,
+    outbox: &mut Outbox,
+    page: &EventPage,
+) -> Result<Vec<(u64, Note)>, StoreError> {
+    let (mut forgotten, mut notes) = (Vec::new(), Vec::new());
+    for record in &page.records {
+        for caused in effects::apply(fleet, &Event::from_record(record)) {
+            let row = outbox::final_assignment(&caused.effect);
+            outbox.add(row.and_then(|row| outbox::assignment(caused.seq, row)));
+            match caused.effect {
+                Effect::Forgotten(_) => forgotten.push(caused),
+                Effect::Notify(note) => notes.push((caused.seq, note)),
+                _ => {}
+            }
+        }
+    }
+    keep_forgotten(store, prices, fleet, outbox, forgotten).await?;
+    Ok(notes)
+}
+
+/// Adds the rows of sessions that left the board to the outbox.
+pub(super) async fn keep_forgotten(
+    store: &Store,
+    prices: &PriceTable,
+    fleet: &Fleet,
+    outbox: &mut Outbox,
+    caused: impl IntoIterator<Item = CausedEffect>,
+) -> Result<(), StoreError> {
+    for CausedEffect { seq, effect } in caused {
+        let Effect::Forgotten(mut session) = effect else { continue };
+        session.enrichment = remembered(store, &session.id, prices).await?.map(Box::new);
+        // No timer ran for it: the timers of the cache belong to enriched sessions.
+        session.cache_is_cold = session.cache_expires_at().is_some_and(|expires| expires <= fleet.now());
+        outbox.add(outbox::past_session(seq, &session, fleet.rules()));
+    }
+    Ok(())
 }
 
 /// What was read of the session's transcripts before the restart. They are not read again once a session has left.

@@ -229,8 +229,8 @@ impl Seen {
                 let all = data["sessions"].as_array().unwrap().iter();
                 self.cards = all.map(|c| (c["id"].as_str().unwrap().to_owned(), c.clone())).collect();
             }
-            // A card carries its asks too.
-            "ask_opened" | "ask_closed" => {}
+            // A card carries its asks and its assignment too.
+            "ask_opened" | "ask_closed" | "assignment_updated" => {}
             "session_removed" => drop(self.cards.remove(data["id"].as_str().unwrap())),
             // Another session took its place: this was its last card.
             "session_completed" if !card["replaced_by"].is_null() => {

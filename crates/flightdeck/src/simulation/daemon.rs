@@ -66,7 +66,7 @@ impl SimulatedDaemon {
         };
         let parts = DaemonParts {
             rules: config.rules(Some(host_name())),
-            prices: Arc::clone(prices),
+            prices: PriceTable::clone(prices),
             retention: config.retention(),
             clock: clock.into(),
             url: "http://127.0.0.1:1".to_owned(),

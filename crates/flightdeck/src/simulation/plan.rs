@@ -84,15 +84,14 @@ impl Trouble {
     pub(super) fn sentences(&self) -> &'static [&'static str] {
         match self {
             // Depends on which write failed.
-            Self::DiskFull(_) | Self::FsyncFailed => &[
-                "events could not be stored",
-                "no snapshot was written",
-                "left the board could not be stored",
-            ],
+            Self::DiskFull(_) | Self::FsyncFailed => {
+                &["events could not be stored", "no snapshot was written", "effects could not be stored"]
+            }
             Self::SlowDisk(_) => &["the disk is slow: events waited for it"],
-            // A session may leave the board at the start, before the spool is read: then its row meets the full disk.
+            // At the start, before the spool is read, a session may leave the board or an assignment end: then its row meets
+            // the full disk.
             Self::DiskFullWhileDraining => {
-                &["could not store spooled events", "stay open", "left the board could not be stored"]
+                &["could not store spooled events", "stay open", "effects could not be stored"]
             }
             Self::KilledBeforeCommit
             | Self::KilledAfterCommit

@@ -9,7 +9,7 @@ use flightdeck_core::log::record::{EventId, Record};
 use tokio::sync::{mpsc, oneshot};
 
 use super::world::World;
-use crate::engine::{EngineHandle, INPUTS_WAITING_MAX, Input, NotStored, Reply};
+use crate::engine::{AckSender, EngineHandle, INPUTS_WAITING_MAX, Input, NotStored};
 use crate::ingest::spool;
 use crate::store::{Appended, Store};
 
@@ -100,7 +100,7 @@ async fn pass_on(
     engine: &EngineHandle,
     store: &Store,
     records: Vec<Record>,
-    reply: Reply,
+    reply: AckSender,
 ) {
     let ids: Vec<EventId> = records.iter().map(|record| record.id).collect();
     // A sender that has gone and an engine that has stopped are as without the bug.

@@ -4,9 +4,11 @@ use flightdeck_core::ids::SessionId;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flightdeck_core::fleet::{Effect, Fleet};
+use flightdeck_core::ids::AssignmentId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::rules::Rules;
+use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view;
 use serde_json::Value;
@@ -34,6 +36,8 @@ pub(super) struct Truth {
     places: BTreeMap<EventId, u64>,
     /// Sessions that have left the board: each must have a row.
     past: BTreeSet<SessionId>,
+    /// Assignments that were completed: each must have its row, with its messages.
+    assignments: BTreeMap<AssignmentId, SessionAssignment>,
     finished: BTreeSet<OutboxKey>,
     last_snapshot: Option<Timestamp>,
 }
@@ -45,6 +49,7 @@ impl Truth {
             fleet,
             places: BTreeMap::new(),
             past: BTreeSet::new(),
+            assignments: BTreeMap::new(),
             finished: BTreeSet::new(),
             last_snapshot: None,
         }
@@ -79,8 +84,14 @@ impl Truth {
 
     fn apply(&mut self, record: &Record) {
         for effect in self.fleet.apply(&Event::from_record(record)) {
-            if let Effect::Forgotten(session) = effect {
-                self.past.insert(session.id.clone());
+            match effect {
+                Effect::Forgotten(session) => {
+                    self.past.insert(session.id.clone());
+                }
+                Effect::AssignmentChanged(changed) if !changed.assignment.is_open() => {
+                    self.assignments.insert(changed.assignment.id.clone(), *changed);
+                }
+                _ => {}
             }
         }
     }
@@ -142,6 +153,7 @@ impl Truth {
             let row = store.stored_session(id).await.map_err(|e| e.to_string())?;
             must!(row.is_some(), "session {id} left the board and has no row");
         }
+        self.check_assignments(store).await?;
         let oldest = store.oldest().await.map_err(|e| e.to_string())?;
         if oldest.is_some_and(|oldest| oldest.seq > 1) {
             return Ok(());
@@ -152,6 +164,21 @@ impl Truth {
             page.records.iter().for_each(|record| drop(fleet.apply(&Event::from_record(record))));
         }
         same("the replay", &bytes(&self.fleet), &bytes(&fleet))
+    }
+}
+
+impl Truth {
+    async fn check_assignments(&self, store: &Store) -> Result<(), String> {
+        for (id, expected) in &self.assignments {
+            let row = store.assignment(id).await.map_err(|e| e.to_string())?;
+            let messages = store.messages_of(id).await.map_err(|e| e.to_string())?.unwrap_or_default();
+            let row = row.map(|mut row| {
+                row.assignment.messages = messages;
+                row
+            });
+            must!(row.as_ref() == Some(expected), "assignment {id} has the row {row:?}, not {expected:?}");
+        }
+        Ok(())
     }
 }
 

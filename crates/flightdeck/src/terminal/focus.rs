@@ -8,7 +8,7 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use super::pane::{self, PaneAddress};
-use super::refusal::Refused;
+use super::refusal::RefusalReason;
 use super::tmux::Tmux;
 
 /// Longest run time of `focus_command`, which may have to wake a window manager.
@@ -25,9 +25,9 @@ struct Client {
 }
 
 /// Shows the pane in the tmux client that the person used last and returns that client's terminal. Other clients do not change.
-pub async fn focus(tmux: &impl Tmux, place: &PaneAddress) -> Result<String, Refused> {
+pub async fn focus(tmux: &impl Tmux, place: &PaneAddress) -> Result<String, RefusalReason> {
     let pane = pane::find(tmux, place).await?;
-    let client = client(tmux, place).await?.ok_or_else(|| Refused::NotAttached {
+    let client = client(tmux, place).await?.ok_or_else(|| RefusalReason::NotAttached {
         attach: format!("tmux -S {} attach -t '{}'", place.server.display(), pane.session),
     })?;
     // A window may be in several tmux sessions (a group). The client's own session is preferred, so that it stays there.
@@ -41,7 +41,7 @@ pub async fn focus(tmux: &impl Tmux, place: &PaneAddress) -> Result<String, Refu
 }
 
 /// The tmux client with the last key press. Clients in control mode are skipped, because they show no screen.
-async fn client(tmux: &impl Tmux, place: &PaneAddress) -> Result<Option<Client>, Refused> {
+async fn client(tmux: &impl Tmux, place: &PaneAddress) -> Result<Option<Client>, RefusalReason> {
     let format = "#{client_activity},#{client_control_mode},#{session_id},#{client_tty},#{client_name}";
     let listed = tmux.call(&place.server, &["list-clients", "-F", format], None).await?;
     let clients = listed.lines().filter_map(|line| {
@@ -88,9 +88,9 @@ fn placeholders(word: &str) -> impl Iterator<Item = &str> {
 }
 
 impl FocusCommand {
-    pub async fn run(&self, values: &PlaceholderValues) -> Result<(), Refused> {
+    pub async fn run(&self, values: &PlaceholderValues) -> Result<(), RefusalReason> {
         let words = self.words(values)?;
-        let failed = |why: String| Refused::FocusCommand(why);
+        let failed = |why: String| RefusalReason::FocusCommand(why);
         let Some((program, args)) = words.split_first() else { return Ok(()) };
         let mut command = Command::new(program);
         command
@@ -113,17 +113,17 @@ impl FocusCommand {
         }
     }
 
-    fn words(&self, values: &PlaceholderValues) -> Result<Vec<String>, Refused> {
+    fn words(&self, values: &PlaceholderValues) -> Result<Vec<String>, RefusalReason> {
         self.0.iter().map(|word| fill(word, values)).collect()
     }
 }
 
-fn fill(word: &str, values: &PlaceholderValues) -> Result<String, Refused> {
+fn fill(word: &str, values: &PlaceholderValues) -> Result<String, RefusalReason> {
     let mut filled = word.to_owned();
     for name in PLACEHOLDERS {
         let place = format!("{{{name}}}");
         if word.contains(&place) {
-            let value = values.get(name).cloned().flatten().ok_or(Refused::NoValue { name })?;
+            let value = values.get(name).cloned().flatten().ok_or(RefusalReason::NoValue { name })?;
             filled = filled.replace(&place, &value);
         }
     }

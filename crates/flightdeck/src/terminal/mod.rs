@@ -11,6 +11,7 @@ pub mod refusal;
 pub mod screen;
 pub mod tmux;
 pub mod typing;
+pub mod watched;
 
 #[cfg(test)]
 mod fake_tmux;
@@ -19,32 +20,26 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use focus::FocusCommand;
 pub use pane::PaneAddress;
-pub use refusal::Refused;
+pub use refusal::RefusalReason;
 use tmux::TmuxProgram;
 
 /// The daemon's access to terminals.
 #[derive(Debug, Default)]
 pub struct Terminals {
     pub tmux: TmuxProgram,
-    pub focus_command: Option<FocusCommand>,
     /// Panes that a prompt is being typed into: two prompts must not mix.
     busy: Mutex<BTreeSet<(PathBuf, String)>>,
 }
 
 impl Terminals {
-    pub fn new(focus_command: Option<FocusCommand>) -> Self {
-        Self { focus_command, ..Self::default() }
-    }
-
     /// Locks a pane until the lock is dropped.
-    pub fn lock_pane(&self, place: &PaneAddress) -> Result<PaneLock<'_>, Refused> {
+    pub fn lock_pane(&self, place: &PaneAddress) -> Result<PaneLock<'_>, RefusalReason> {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         let pane = (place.server.clone(), place.pane.clone());
         match busy.insert(pane.clone()) {
             true => Ok(PaneLock { terminals: self, pane }),
-            false => Err(Refused::Busy),
+            false => Err(RefusalReason::Busy),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::refusal::Refused;
+use super::refusal::RefusalReason;
 use super::tmux::{Tmux, TmuxError};
 use crate::process;
 
@@ -34,22 +34,22 @@ const ANCESTORS_MAX: usize = 64;
 const FORMAT: &str = "#{pane_id},#{session_id},#{window_id},#{pane_pid},#{pane_dead},#{pane_in_mode},#{pane_input_off},#{pane_synchronized}";
 
 /// Finds the pane and checks that it is the session's.
-pub async fn find(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, Refused> {
+pub async fn find(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, RefusalReason> {
     Ok(inspect(tmux, place).await?.0)
 }
 
 /// Like [`find`], and checks that typed keys reach this session only.
-pub async fn find_free(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, Refused> {
+pub async fn find_free(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, RefusalReason> {
     let (pane, flags) = inspect(tmux, place).await?;
     let name = || place.pane.clone();
     // Suspended (Ctrl-Z) or behind an editor: another program reads the keys.
     if process::stat(place.pid).is_some_and(|client| !client.in_front) {
-        return Err(Refused::Suspended { pane: name() });
+        return Err(RefusalReason::Suspended { pane: name() });
     }
     match flags {
-        PaneFlags { in_mode: true, .. } => Err(Refused::PaneInMode { pane: name() }),
-        PaneFlags { input_off: true, .. } => Err(Refused::PaneDeaf { pane: name() }),
-        PaneFlags { synchronized: true, .. } => Err(Refused::PaneSynchronized { pane: name() }),
+        PaneFlags { in_mode: true, .. } => Err(RefusalReason::PaneInMode { pane: name() }),
+        PaneFlags { input_off: true, .. } => Err(RefusalReason::PaneDeaf { pane: name() }),
+        PaneFlags { synchronized: true, .. } => Err(RefusalReason::PaneSynchronized { pane: name() }),
         _ => Ok(pane),
     }
 }
@@ -60,30 +60,30 @@ struct PaneFlags {
     synchronized: bool,
 }
 
-async fn inspect(tmux: &impl Tmux, place: &PaneAddress) -> Result<(Pane, PaneFlags), Refused> {
+async fn inspect(tmux: &impl Tmux, place: &PaneAddress) -> Result<(Pane, PaneFlags), RefusalReason> {
     is_our_socket(&place.server)?;
     let name = || place.pane.clone();
     // tmux would search for anything but an id among names.
     if !place.pane.strip_prefix('%').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) {
-        return Err(Refused::PaneGone { pane: name(), said: "that is not a pane id".into() });
+        return Err(RefusalReason::PaneGone { pane: name(), said: "that is not a pane id".into() });
     }
     let args = ["display-message", "-p", "-t", &place.pane, FORMAT];
     let line = match tmux.call(&place.server, &args, None).await {
-        Err(TmuxError::Failed(said)) => return Err(Refused::PaneGone { pane: name(), said }),
+        Err(TmuxError::Failed(said)) => return Err(RefusalReason::PaneGone { pane: name(), said }),
         answer => answer?,
     };
     let fields: Vec<&str> = line.trim_end().split(',').collect();
     let [id, session, window, pid, dead, in_mode, input_off, synchronized] = fields.as_slice() else {
-        return Err(Refused::PaneGone { pane: name(), said: "tmux printed nothing about it".into() });
+        return Err(RefusalReason::PaneGone { pane: name(), said: "tmux printed nothing about it".into() });
     };
     // An older tmux describes another pane if it does not find this one.
     if *id != place.pane {
-        return Err(Refused::PaneGone { pane: name(), said: "tmux does not know it".into() });
+        return Err(RefusalReason::PaneGone { pane: name(), said: "tmux does not know it".into() });
     }
     // An unset flag is `0` or empty.
     let is_set = |flag: &str| !matches!(flag, "" | "0");
     if is_set(dead) {
-        return Err(Refused::PaneDead { pane: name() });
+        return Err(RefusalReason::PaneDead { pane: name() });
     }
     holds(pid.parse().ok(), place)?;
     let flags = PaneFlags {
@@ -95,16 +95,16 @@ async fn inspect(tmux: &impl Tmux, place: &PaneAddress) -> Result<(Pane, PaneFla
 }
 
 /// A hook payload can name any socket, so only sockets of this user are used.
-fn is_our_socket(path: &Path) -> Result<(), Refused> {
-    let foreign = || Refused::ForeignSocket(path.display().to_string());
+fn is_our_socket(path: &Path) -> Result<(), RefusalReason> {
+    let foreign = || RefusalReason::ForeignSocket(path.display().to_string());
     let meta = std::fs::metadata(path).map_err(|_| foreign())?;
     let ours = meta.uid() == rustix::process::geteuid().as_raw() && meta.file_type().is_socket();
     if ours { Ok(()) } else { Err(foreign()) }
 }
 
 /// Checks that the pane's first process is the session's process or an ancestor of it.
-fn holds(pane_pid: Option<u32>, place: &PaneAddress) -> Result<(), Refused> {
-    let elsewhere = || Refused::NotInPane { pane: place.pane.clone(), pid: place.pid };
+fn holds(pane_pid: Option<u32>, place: &PaneAddress) -> Result<(), RefusalReason> {
+    let elsewhere = || RefusalReason::NotInPane { pane: place.pane.clone(), pid: place.pid };
     let pane_pid = pane_pid.ok_or_else(elsewhere)?;
     alive(place)?;
     let mut pid = place.pid;
@@ -120,8 +120,8 @@ fn holds(pane_pid: Option<u32>, place: &PaneAddress) -> Result<(), Refused> {
     Err(elsewhere())
 }
 
-fn alive(place: &PaneAddress) -> Result<(), Refused> {
-    let gone = || Refused::ProcessGone { pid: place.pid };
+fn alive(place: &PaneAddress) -> Result<(), RefusalReason> {
+    let gone = || RefusalReason::ProcessGone { pid: place.pid };
     match (&place.proc_start, process::start_time(place.pid)) {
         (Some(then), Some(now)) if *then == now => Ok(()),
         // Without start times only the pid can be compared.

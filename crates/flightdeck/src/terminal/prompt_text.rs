@@ -3,7 +3,7 @@
 use flightdeck_core::text;
 use flightdeck_protocol::terminal::PromptKind;
 
-use super::refusal::Refused;
+use super::refusal::RefusalReason;
 
 /// The text for the prompt box.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ fn text_kind(text: &str) -> TextKind<'_> {
 
 /// Prepares a text for the prompt box. Control characters are removed: the end mark of a bracketed paste would turn the rest
 /// into key presses.
-pub fn prepare(text: &str, meant: Option<PromptKind>) -> Result<PreparedPrompt, Refused> {
+pub fn prepare(text: &str, meant: Option<PromptKind>) -> Result<PreparedPrompt, RefusalReason> {
     let text = text::plain(text);
     let text = text.trim_end();
     let kind = text_kind(text);
@@ -59,10 +59,12 @@ pub fn prepare(text: &str, meant: Option<PromptKind>) -> Result<PreparedPrompt, 
     match (what, meant) {
         (None, _) => Ok(PreparedPrompt { keys, command: false }),
         (Some(_), Some(PromptKind::Command)) => Ok(PreparedPrompt { keys, command: true }),
-        (Some(what), None) => Err(Refused::Command { what }),
+        (Some(what), None) => Err(RefusalReason::Command { what }),
         (Some(_), Some(PromptKind::Text)) => match kind {
             TextKind::Shell => Ok(PreparedPrompt { keys: format!(" {keys}"), command: false }),
-            TextKind::Slash(word) | TextKind::Exit(word) => Err(Refused::NoEscape { what: word.to_owned() }),
+            TextKind::Slash(word) | TextKind::Exit(word) => {
+                Err(RefusalReason::NoEscape { what: word.to_owned() })
+            }
             TextKind::Prompt => Ok(PreparedPrompt { keys, command: false }),
         },
     }

@@ -4,14 +4,21 @@ use flightdeck_protocol::terminal::{Confirm, Draft, TerminalRefusal, TerminalRef
 
 use super::tmux::TmuxError;
 
+/// Why a session's terminal is left alone.
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
+pub enum RefusalReason {
     #[error("the session ended. Resume it in a terminal: {resume}")]
     Ended { resume: String },
     #[error(
         "Flightdeck knows no tmux pane of this session. Go to its terminal, or close it there and resume it: {resume}"
     )]
     NoPane { resume: String },
+    #[error(
+        "the session runs on {host}, and Flightdeck reaches only the terminals of its own machine: go to its terminal on {host}"
+    )]
+    AnotherHost { host: String },
+    #[error("the session ended on {host}. Resume it in a terminal there: {resume}")]
+    EndedOnAnotherHost { host: String, resume: String },
     #[error("the session is not idle ({label}): a prompt is only typed while it waits for one")]
     NotIdle { label: String },
     #[error("only a session that waits for its next prompt can be put aside ({label})")]
@@ -80,12 +87,12 @@ pub enum Refused {
     Tmux(#[from] TmuxError),
 }
 
-impl Refused {
+impl RefusalReason {
     pub fn code(&self) -> TerminalRefusalCode {
         use TerminalRefusalCode as Code;
         match self {
-            Self::Ended { .. } => Code::Ended,
-            Self::NoPane { .. } => Code::NoPane,
+            Self::Ended { .. } | Self::EndedOnAnotherHost { .. } => Code::Ended,
+            Self::NoPane { .. } | Self::AnotherHost { .. } => Code::NoPane,
             Self::NotIdle { .. } | Self::NotParkable { .. } => Code::NotIdle,
             Self::NotWorking { .. } => Code::NotWorking,
             Self::ConfirmInterrupt { .. } | Self::ConfirmStop => Code::Confirm,
@@ -111,7 +118,9 @@ impl Refused {
     pub fn details(&self) -> TerminalRefusal {
         let mut details = TerminalRefusal::new(self.code(), self.to_string());
         match self {
-            Self::Ended { resume } | Self::NoPane { resume } => details.resume = Some(resume.clone()),
+            Self::Ended { resume } | Self::NoPane { resume } | Self::EndedOnAnotherHost { resume, .. } => {
+                details.resume = Some(resume.clone());
+            }
             Self::ConfirmInterrupt { .. } => details.confirm = Some(Confirm::Interrupt),
             Self::ConfirmStop => details.confirm = Some(Confirm::Stop),
             Self::Command { .. } => details.confirm = Some(Confirm::Command),
@@ -145,43 +154,57 @@ mod tests {
         let pane = || "%1".to_owned();
         let (resume, draft, attach) = ("r".to_owned(), || "d".to_owned(), "a".to_owned());
         let bodies = [
-            (Refused::Ended { resume: resume.clone() }, r#"{"error":"ended","message":"","resume":"r"}"#),
-            (Refused::NoPane { resume }, r#"{"error":"no_pane","message":"","resume":"r"}"#),
-            (Refused::NotIdle { label: text() }, r#"{"error":"not_idle","message":""}"#),
-            (Refused::NotWorking { label: text() }, r#"{"error":"not_working","message":""}"#),
             (
-                Refused::ConfirmInterrupt { label: text() },
+                RefusalReason::Ended { resume: resume.clone() },
+                r#"{"error":"ended","message":"","resume":"r"}"#,
+            ),
+            (
+                RefusalReason::EndedOnAnotherHost { host: text(), resume: resume.clone() },
+                r#"{"error":"ended","message":"","resume":"r"}"#,
+            ),
+            (RefusalReason::NoPane { resume }, r#"{"error":"no_pane","message":"","resume":"r"}"#),
+            (RefusalReason::AnotherHost { host: text() }, r#"{"error":"no_pane","message":""}"#),
+            (RefusalReason::NotIdle { label: text() }, r#"{"error":"not_idle","message":""}"#),
+            (RefusalReason::NotWorking { label: text() }, r#"{"error":"not_working","message":""}"#),
+            (
+                RefusalReason::ConfirmInterrupt { label: text() },
                 r#"{"error":"confirm","message":"","confirm":"interrupt"}"#,
             ),
-            (Refused::ConfirmStop, r#"{"error":"confirm","message":"","confirm":"stop"}"#),
-            (Refused::Command { what: text() }, r#"{"error":"command","message":"","confirm":"command"}"#),
-            (Refused::NoEscape { what: text() }, r#"{"error":"no_escape","message":""}"#),
+            (RefusalReason::ConfirmStop, r#"{"error":"confirm","message":"","confirm":"stop"}"#),
             (
-                Refused::Draft { draft: draft() },
+                RefusalReason::Command { what: text() },
+                r#"{"error":"command","message":"","confirm":"command"}"#,
+            ),
+            (RefusalReason::NoEscape { what: text() }, r#"{"error":"no_escape","message":""}"#),
+            (
+                RefusalReason::Draft { draft: draft() },
                 r#"{"error":"draft","message":"","draft":"d","choices":["keep","replace"]}"#,
             ),
             (
-                Refused::Stashed { draft: draft() },
+                RefusalReason::Stashed { draft: draft() },
                 r#"{"error":"draft","message":"","draft":"d","choices":["replace"]}"#,
             ),
-            (Refused::DraftStays { draft: draft() }, r#"{"error":"draft","message":"","draft":"d"}"#),
-            (Refused::ShellMode, r#"{"error":"shell_mode","message":""}"#),
-            (Refused::NoBox { shows: text() }, r#"{"error":"no_prompt_box","message":""}"#),
-            (Refused::PaneGone { pane: pane(), said: text() }, r#"{"error":"pane_gone","message":""}"#),
-            (Refused::PaneDead { pane: pane() }, r#"{"error":"pane_gone","message":""}"#),
-            (Refused::PaneInMode { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
-            (Refused::PaneDeaf { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
-            (Refused::PaneSynchronized { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
-            (Refused::NotInPane { pane: pane(), pid: 1 }, r#"{"error":"not_in_pane","message":""}"#),
-            (Refused::Suspended { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
-            (Refused::ProcessGone { pid: 1 }, r#"{"error":"not_in_pane","message":""}"#),
-            (Refused::Busy, r#"{"error":"busy","message":""}"#),
-            (Refused::NotSent { why: text() }, r#"{"error":"not_sent","message":""}"#),
-            (Refused::NotAttached { attach }, r#"{"error":"nobody_attached","message":"","attach":"a"}"#),
-            (Refused::NoValue { name: "tty" }, r#"{"error":"focus_command","message":""}"#),
-            (Refused::FocusCommand(text()), r#"{"error":"focus_command","message":""}"#),
-            (Refused::ForeignSocket(text()), r#"{"error":"tmux","message":""}"#),
-            (Refused::Tmux(TmuxError::TooSlow), r#"{"error":"tmux","message":""}"#),
+            (RefusalReason::DraftStays { draft: draft() }, r#"{"error":"draft","message":"","draft":"d"}"#),
+            (RefusalReason::ShellMode, r#"{"error":"shell_mode","message":""}"#),
+            (RefusalReason::NoBox { shows: text() }, r#"{"error":"no_prompt_box","message":""}"#),
+            (RefusalReason::PaneGone { pane: pane(), said: text() }, r#"{"error":"pane_gone","message":""}"#),
+            (RefusalReason::PaneDead { pane: pane() }, r#"{"error":"pane_gone","message":""}"#),
+            (RefusalReason::PaneInMode { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
+            (RefusalReason::PaneDeaf { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
+            (RefusalReason::PaneSynchronized { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
+            (RefusalReason::NotInPane { pane: pane(), pid: 1 }, r#"{"error":"not_in_pane","message":""}"#),
+            (RefusalReason::Suspended { pane: pane() }, r#"{"error":"pane_not_free","message":""}"#),
+            (RefusalReason::ProcessGone { pid: 1 }, r#"{"error":"not_in_pane","message":""}"#),
+            (RefusalReason::Busy, r#"{"error":"busy","message":""}"#),
+            (RefusalReason::NotSent { why: text() }, r#"{"error":"not_sent","message":""}"#),
+            (
+                RefusalReason::NotAttached { attach },
+                r#"{"error":"nobody_attached","message":"","attach":"a"}"#,
+            ),
+            (RefusalReason::NoValue { name: "tty" }, r#"{"error":"focus_command","message":""}"#),
+            (RefusalReason::FocusCommand(text()), r#"{"error":"focus_command","message":""}"#),
+            (RefusalReason::ForeignSocket(text()), r#"{"error":"tmux","message":""}"#),
+            (RefusalReason::Tmux(TmuxError::TooSlow), r#"{"error":"tmux","message":""}"#),
         ];
         for (refused, body) in bodies {
             let details = refused.details();

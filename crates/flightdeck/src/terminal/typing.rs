@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::pane::{self, PaneAddress};
 use super::prompt_text::PreparedPrompt;
-use super::refusal::Refused;
+use super::refusal::RefusalReason;
 use super::screen::{self, PromptBox};
 use super::tmux::Tmux;
 
@@ -51,16 +51,16 @@ pub async fn prompt(
     typed: &PreparedPrompt,
     draft: Option<Draft>,
     session: &mut impl SessionWatch,
-) -> Result<Confirmed, Refused> {
+) -> Result<Confirmed, RefusalReason> {
     let before = idle(session).await?;
     pane::find_free(tmux, place).await?;
     make_room(tmux, place, free_box(tmux, place).await?, draft).await?;
     paste(tmux, place, &typed.keys).await?;
     if !wait_for_box(tmux, place, |shows| is_shown(&typed.keys, shows)).await? {
-        return Err(Refused::NotSent { why: "the box does not show it".into() });
+        return Err(RefusalReason::NotSent { why: "the box does not show it".into() });
     }
     // Reading the screen took time: a turn may have begun, or the client may have ended and left a shell.
-    let still = |refused: Refused| Refused::NotSent { why: refused.to_string() };
+    let still = |refused: RefusalReason| RefusalReason::NotSent { why: refused.to_string() };
     idle(session).await.map_err(still)?;
     pane::find_free(tmux, place).await.map_err(still)?;
     press(tmux, place, &["Enter"]).await?;
@@ -75,7 +75,7 @@ pub async fn interrupt(
     tmux: &impl Tmux,
     place: &PaneAddress,
     session: &mut impl SessionWatch,
-) -> Result<Confirmed, Refused> {
+) -> Result<Confirmed, RefusalReason> {
     working(session).await?;
     pane::find_free(tmux, place).await?;
     // A dialog has no prompt box, and one Esc is enough.
@@ -89,17 +89,17 @@ pub async fn interrupt(
     Ok(until(session, |now| now.state.terminal_input() != Some(TerminalInput::Interrupt)).await)
 }
 
-async fn idle(session: &mut impl SessionWatch) -> Result<SessionNow, Refused> {
+async fn idle(session: &mut impl SessionWatch) -> Result<SessionNow, RefusalReason> {
     match session.now().await {
         Some(now) if now.state.terminal_input() == Some(TerminalInput::Prompt) => Ok(now),
-        now => Err(Refused::NotIdle { label: label(now) }),
+        now => Err(RefusalReason::NotIdle { label: label(now) }),
     }
 }
 
-async fn working(session: &mut impl SessionWatch) -> Result<(), Refused> {
+async fn working(session: &mut impl SessionWatch) -> Result<(), RefusalReason> {
     match session.now().await {
         Some(now) if now.state.terminal_input() == Some(TerminalInput::Interrupt) => Ok(()),
-        now => Err(Refused::NotWorking { label: label(now) }),
+        now => Err(RefusalReason::NotWorking { label: label(now) }),
     }
 }
 
@@ -121,18 +121,18 @@ async fn until(session: &mut impl SessionWatch, is_so: impl Fn(&SessionNow) -> b
     timeout(CONFIRMED_MAX, wait).await.is_ok()
 }
 
-async fn look(tmux: &impl Tmux, place: &PaneAddress) -> Result<Result<PromptBox, String>, Refused> {
+async fn look(tmux: &impl Tmux, place: &PaneAddress) -> Result<Result<PromptBox, String>, RefusalReason> {
     let capture = tmux.call(&place.server, &["capture-pane", "-p", "-e", "-t", &place.pane], None).await?;
     Ok(screen::read(&capture))
 }
 
 /// The prompt box, if it can take a prompt now.
-async fn free_box(tmux: &impl Tmux, place: &PaneAddress) -> Result<PromptBox, Refused> {
+async fn free_box(tmux: &impl Tmux, place: &PaneAddress) -> Result<PromptBox, RefusalReason> {
     match look(tmux, place).await? {
-        Err(shows) => Err(Refused::NoBox { shows }),
-        Ok(PromptBox { shell: true, .. }) => Err(Refused::ShellMode),
+        Err(shows) => Err(RefusalReason::NoBox { shows }),
+        Ok(PromptBox { shell: true, .. }) => Err(RefusalReason::ShellMode),
         Ok(PromptBox { at_work: true, .. }) => {
-            Err(Refused::NotIdle { label: "its terminal shows that it is working".into() })
+            Err(RefusalReason::NotIdle { label: "its terminal shows that it is working".into() })
         }
         Ok(found) => Ok(found),
     }
@@ -143,12 +143,12 @@ async fn make_room(
     place: &PaneAddress,
     found: PromptBox,
     wish: Option<Draft>,
-) -> Result<(), Refused> {
+) -> Result<(), RefusalReason> {
     let PromptBox { draft, stashed, .. } = found;
     match wish {
         _ if draft.is_empty() => return Ok(()),
-        None => return Err(Refused::Draft { draft }),
-        Some(Draft::Keep) if stashed => return Err(Refused::Stashed { draft }),
+        None => return Err(RefusalReason::Draft { draft }),
+        Some(Draft::Keep) if stashed => return Err(RefusalReason::Stashed { draft }),
         Some(Draft::Keep) => press(tmux, place, &["C-s"]).await?,
         Some(Draft::Replace) => {
             // Each row needs two keys: one for its text, one for its line break. Ctrl-C would be a single key, but it ends the
@@ -160,12 +160,12 @@ async fn make_room(
     }
     match wait_for_box(tmux, place, |shows| shows.draft.is_empty()).await? {
         true => Ok(()),
-        false => Err(Refused::DraftStays { draft }),
+        false => Err(RefusalReason::DraftStays { draft }),
     }
 }
 
 /// Pastes the text, even a single line: as key presses it would be commands in vim's normal mode.
-async fn paste(tmux: &impl Tmux, place: &PaneAddress, keys: &str) -> Result<(), Refused> {
+async fn paste(tmux: &impl Tmux, place: &PaneAddress, keys: &str) -> Result<(), RefusalReason> {
     let buffer = format!("flightdeck-{}-{}", std::process::id(), place.pane.trim_start_matches('%'));
     tmux.call(&place.server, &["load-buffer", "-b", &buffer, "-"], Some(keys.as_bytes())).await?;
     let pasted =
@@ -178,7 +178,7 @@ async fn paste(tmux: &impl Tmux, place: &PaneAddress, keys: &str) -> Result<(), 
     Ok(())
 }
 
-async fn press(tmux: &impl Tmux, place: &PaneAddress, keys: &[&str]) -> Result<(), Refused> {
+async fn press(tmux: &impl Tmux, place: &PaneAddress, keys: &[&str]) -> Result<(), RefusalReason> {
     let args = [&["send-keys", "-t", &place.pane], keys].concat();
     tmux.call(&place.server, &args, None).await?;
     Ok(())
@@ -189,7 +189,7 @@ async fn wait_for_box(
     tmux: &impl Tmux,
     place: &PaneAddress,
     looks: impl Fn(&PromptBox) -> bool,
-) -> Result<bool, Refused> {
+) -> Result<bool, RefusalReason> {
     let end = Instant::now() + BOX_SHOWN_MAX;
     loop {
         if look(tmux, place).await?.is_ok_and(|shows| looks(&shows)) {
@@ -215,7 +215,11 @@ fn is_shown(keys: &str, shows: &PromptBox) -> bool {
 }
 
 /// Waits until the box does not show the command any more, because commands fire no hook.
-async fn command_taken(tmux: &impl Tmux, place: &PaneAddress, keys: &str) -> Result<Confirmed, Refused> {
+async fn command_taken(
+    tmux: &impl Tmux,
+    place: &PaneAddress,
+    keys: &str,
+) -> Result<Confirmed, RefusalReason> {
     let end = Instant::now() + CONFIRMED_MAX;
     while Instant::now() < end {
         match look(tmux, place).await {

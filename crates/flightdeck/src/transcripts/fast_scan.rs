@@ -1,4 +1,4 @@
-//! The fast scan of a transcript, for history: only the billed usage and the session's title.
+//! The fast scan of a transcript, for spending reports: reads only the billed usage and the session's title.
 
 use flightdeck_core::limits::{CARD_PROMPT_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX};
 use flightdeck_core::text;
@@ -9,7 +9,8 @@ use flightdeck_core::wire::transcript::{Line, LineKind, MessageKey, billed_usage
 
 use crate::store::{Title, TitledBy};
 
-/// A session is named by its first prompt, which is near the beginning if there is one.
+/// Lines that are searched for the first prompt, which is the title of a session that has no other. If a transcript has a
+/// prompt, the first one is near the beginning.
 const PROMPT_WITHIN_LINES: u32 = 64;
 
 /// The result of one scan of a file.
@@ -21,16 +22,19 @@ pub struct FastScan {
     pub cwd: Option<String>,
     pub first_at: Option<Timestamp>,
     pub last_at: Option<Timestamp>,
+    /// Lines that could not be parsed.
     pub unreadable: u64,
-    /// The session's title, as far as this file contains it.
+    /// The best title that this file contains.
     pub title: Option<Title>,
     lines: u32,
 }
 
+/// One billed message.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub key: MessageKey,
     pub at: Timestamp,
+    /// Index in [`FastScan::models`].
     pub model: u32,
     pub usage: Usage,
 }

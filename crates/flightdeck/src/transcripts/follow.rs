@@ -12,7 +12,7 @@ use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::usage::session_files::SessionFiles;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::folder_watches::FolderWatches;
 use super::history::History;
@@ -45,7 +45,7 @@ pub async fn follow(
     watch_list: WatchList,
     store: Store,
     engine: EngineHandle,
-    prices: Arc<PriceTable>,
+    prices: watch::Receiver<Arc<PriceTable>>,
     history: Arc<History>,
 ) {
     let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
@@ -71,7 +71,7 @@ struct Follower {
     watch_list: WatchList,
     store: Store,
     engine: EngineHandle,
-    prices: Arc<PriceTable>,
+    prices: watch::Receiver<Arc<PriceTable>>,
     /// Notified of changes of files that are not followed.
     history: Arc<History>,
     hints: mpsc::Receiver<PathBuf>,
@@ -135,6 +135,7 @@ impl Follower {
             let sleep = next.map(|at| at.saturating_duration_since(Instant::now()));
             tokio::select! {
                 () = self.watch_list.changed() => self.apply_pending(),
+                Ok(()) = self.prices.changed() => self.summarize_all(),
                 hint = self.hints.recv() => match hint {
                     Some(path) => self.handle_changed_path(&path),
                     None => return,
@@ -147,6 +148,13 @@ impl Follower {
                 }
             }
         }
+    }
+
+    /// Sends the summary of every session again, with the present prices.
+    fn summarize_all(&mut self) {
+        // A session that is resumed from the store sends its summary even if its files have nothing new.
+        self.sessions.values_mut().for_each(|followed| followed.live = None);
+        self.schedule_all(Instant::now(), |_| true);
     }
 
     fn apply_pending(&mut self) {
@@ -350,7 +358,8 @@ impl Follower {
     }
 
     async fn send_summary(&self, live: &LiveSession, files: SessionFiles) {
-        let summary = Summary { files, ..Summary::of(live.known().clone(), &self.prices) };
+        let prices = Arc::clone(&self.prices.borrow());
+        let summary = Summary { files, ..Summary::of(live.known().clone(), &prices) };
         if summary.known.is_anything() || summary.files != SessionFiles::default() {
             // This fails only while the daemon stops, and then no viewer needs the summary.
             let _ = self.engine.enrich(live.session_id.as_str().into(), summary).await;

@@ -12,6 +12,7 @@ use flightdeck_core::usage::price::PriceTable;
 use flightdeck_core::wire::hook::HookDraft;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::follow::{WatchList, follow};
 use super::history::{History, index};
@@ -37,6 +38,7 @@ pub(super) struct EngineWithTranscripts {
     pub(super) store: Store,
     pub(super) history: Arc<History>,
     watch_list: WatchList,
+    prices: watch::Sender<Arc<PriceTable>>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
@@ -64,7 +66,7 @@ impl Stage {
         let parts = EngineParts::new(Fleet::new(Rules::default()), store.clone());
         let transcripts = Box::new(watch_list.clone());
         let (engine, handle) = Engine::new(EngineParts { transcripts, ..parts });
-        let prices = Arc::new(PriceTable::shipped().clone());
+        let prices = watch::Sender::new(Arc::new(PriceTable::shipped().clone()));
         let history = Arc::<History>::default();
         let tasks = vec![
             tokio::spawn(engine.run()),
@@ -72,12 +74,12 @@ impl Stage {
                 watch_list.clone(),
                 store.clone(),
                 handle.clone(),
-                prices,
+                prices.subscribe(),
                 Arc::clone(&history),
             )),
             tokio::spawn(index(Arc::clone(&history), self.projects(), store.clone(), watch_list.clone())),
         ];
-        EngineWithTranscripts { engine: handle, store, history, watch_list, tasks }
+        EngineWithTranscripts { engine: handle, store, history, watch_list, prices, tasks }
     }
     fn report(&self) -> crate::usage::Report {
         standalone_scan::report(&self.projects(), PriceTable::shipped(), TimeZone::UTC, None, clock::now()).0
@@ -161,6 +163,32 @@ pub(super) fn out(card: &Value) -> &Value {
 
 pub(super) fn block_on<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(test)
+}
+
+#[test]
+fn other_prices_reach_the_cards_of_live_and_ended_sessions() {
+    block_on(async {
+        let stage = Stage::new();
+        for session in ["lives", "ended"] {
+            Stage::write(&stage.main(session), &answer(session, 1, 1_000_000));
+        }
+        let daemon = stage.daemon().await;
+        daemon.hook(&stage, "lives", "SessionStart").await;
+        daemon.hook(&stage, "ended", "SessionStart").await;
+        daemon.hook(&stage, "ended", "SessionEnd").await;
+        let cost = |card: &Value| card["cost"]["usd_micros"].as_u64();
+        for session in ["lives", "ended"] {
+            daemon.until(session, |card| cost(card).is_some_and(|micros| micros > 0)).await;
+            daemon.wait_until_idle(session).await;
+        }
+        let price = "input = 0, output = 7, cache_read = 0, cache_write_5m = 0, cache_write_1h = 0";
+        let own = toml::from_str(&format!("claude-opus-5-5 = {{ {price} }}\n")).unwrap();
+        daemon.prices.send_replace(Arc::new(PriceTable::shipped().with(&own).unwrap()));
+        for session in ["lives", "ended"] {
+            daemon.until(session, |card| cost(card) == Some(7_000_000)).await;
+        }
+        daemon.stop().await;
+    });
 }
 
 #[test]

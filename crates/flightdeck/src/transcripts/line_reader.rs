@@ -115,7 +115,7 @@ impl LineReader {
 }
 
 /// `None` if it does not exist, or is not a file (a folder called `x.jsonl`).
-fn open(path: &Path) -> io::Result<Option<File>> {
+pub(super) fn open(path: &Path) -> io::Result<Option<File>> {
     // Opening a pipe would block for ever. A link is followed.
     match std::fs::metadata(path) {
         Ok(about) if about.is_file() => {}

@@ -57,6 +57,11 @@ pub fn main_path(projects: &Path, started_in: &str, session_id: &SessionId) -> O
     (plain && !session_id.is_empty()).then(|| projects.join(slug).join(format!("{session_id}.jsonl")))
 }
 
+/// The path that a hook reported, if a transcript can be there.
+pub fn reported_path(reported: Option<&str>) -> Option<PathBuf> {
+    reported.filter(|path| path.ends_with(".jsonl") && path.starts_with('/')).map(PathBuf::from)
+}
+
 /// The main transcript with the same file name in any project's folder; the newest if there are copies.
 pub fn find_main(projects: &Path, guess: &Path) -> Option<PathBuf> {
     let name = guess.file_name()?;

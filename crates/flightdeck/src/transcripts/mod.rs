@@ -1,10 +1,12 @@
-//! Reads the client's transcripts: those of live sessions are followed, all others are indexed in the background.
+//! Reads the client's transcripts: those of live sessions are followed, all others are indexed in the background. A conversation
+//! is read when a viewer asks for it.
 //!
 //! `notify` reports changed files. The core folds their lines. Results and read positions are stored together. A transcript
 //! says two things about state, both as events: that it grew although neither a hook nor the registry reported the session,
 //! and that the person interrupted a turn (decision 0016).
 
 mod agent_notes;
+pub mod conversation;
 pub mod fast_scan;
 mod folder_watches;
 pub mod follow;

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::session::Session;
 use flightdeck_core::time::Timestamp;
+use flightdeck_core::view::card::Card;
 use tokio::sync::Notify;
 
-use super::locate::{Transcript, main_path, subagents_folder};
+use super::locate::{Transcript, find_main, main_path, reported_path, subagents_folder};
 use crate::engine::TranscriptWatch;
 
 /// The sessions to follow. Cloning clones the handle.
@@ -66,6 +67,21 @@ impl WatchList {
         main.is_some_and(|m| transcript.path == *m || transcript.path.starts_with(subagents_folder(m)))
     }
 
+    /// The session's own main transcript: where it is followed, where a hook reported it, or where a session of its folder
+    /// usually writes. Searches the disk if it is not there.
+    pub fn find_main(&self, card: &Card) -> Option<PathBuf> {
+        let projects = self.shared.projects.as_deref();
+        let followed = self.state().followed.get(&card.id).cloned();
+        let reported = followed.or_else(|| reported_path(card.transcript_path.as_deref()));
+        let usual = || main_path(projects?, card.project.path.as_deref().unwrap_or_default(), &card.id);
+        let path = reported.or_else(usual)?;
+        let found = if path.exists() { Some(path) } else { find_main(projects?, &path) };
+        // A hook may have named the file of another session.
+        found.filter(|path| {
+            Transcript::from_path(path).is_some_and(|t| t.session_id == card.id && t.agent.is_empty())
+        })
+    }
+
     /// For tests: the follower has read everything that is pending.
     #[cfg(test)]
     pub(super) fn is_idle(&self) -> bool {
@@ -108,8 +124,7 @@ impl WatchList {
 
 impl TranscriptWatch for WatchList {
     fn touched(&self, session: &Session) {
-        let reported = session.transcript_path.as_deref();
-        let reported = reported.filter(|p| p.ends_with(".jsonl") && p.starts_with('/')).map(PathBuf::from);
+        let reported = reported_path(session.transcript_path.as_deref());
         // The registry knows the working directory, not the transcript. The session may have moved into a worktree since it
         // started.
         let guessed = reported.is_none();

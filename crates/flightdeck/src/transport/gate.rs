@@ -4,8 +4,8 @@
 //! `Sec-Fetch-Site`, so these decide. Other programs send neither of the last two and are admitted by `Host`.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use axum::extract::Request;
 use axum::http::header::{
@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use crate::health::Health;
+use crate::secret::same;
 
 /// Allows the page's own script, style and data; nothing from another origin, nothing inline.
 const CONTENT_POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -53,12 +54,19 @@ const TOKEN_PAGE: &str = r#"<!doctype html>
 </form>
 "#;
 
+/// Below it lie the addresses of a notification's buttons.
+const ANSWER_BY_KEY: &str = "/api/notify/answer/";
+
 const TOKEN_COOKIE: &str = "flightdeck_token";
 
 #[derive(Debug)]
 pub struct Gate {
-    /// `name:port`, as a `Host` header may have it.
-    hosts: Vec<String>,
+    /// The address that the daemon listens on.
+    bound: SocketAddr,
+    /// `name:port`, as a `Host` header may have it. The names of the settings may change while the daemon runs.
+    hosts: RwLock<Arc<[String]>>,
+    /// The host of `public_url`.
+    public_host: Option<String>,
     /// Required for a bind that is not loopback. If it is set, every request must carry it.
     token: Option<String>,
     health: Arc<Health>,
@@ -67,13 +75,23 @@ pub struct Gate {
 impl Gate {
     /// `bound` is the address that the daemon listens on; a `Host` header may have it.
     pub fn new(bound: SocketAddr, names: &[String], token: Option<String>, health: Arc<Health>) -> Self {
-        let own = ["127.0.0.1", "localhost", "[::1]"].into_iter().map(str::to_owned);
-        let named = own.chain(names.iter().map(|n| n.to_ascii_lowercase()));
-        let mut hosts: Vec<_> = named.map(|name| host(&name, bound.port())).collect();
-        if !bound.ip().is_unspecified() && !hosts.contains(&bound.to_string()) {
-            hosts.push(bound.to_string());
-        }
-        Self { hosts, token, health }
+        Self { bound, hosts: RwLock::new(accepted_hosts(bound, names)), public_host: None, token, health }
+    }
+
+    /// Accepts these host names beside the daemon's own, and no longer those before them.
+    pub fn accept_hosts(&self, names: &[String]) {
+        *self.hosts.write().unwrap_or_else(PoisonError::into_inner) = accepted_hosts(self.bound, names);
+    }
+
+    /// Admits requests to `public`, the host of `public_url`. Without a token the whole internet may reach the board there, so
+    /// then only the keys of buttons are admitted.
+    pub fn with_public_host(mut self, public: Option<&str>) -> Self {
+        self.public_host = public.map(str::to_ascii_lowercase);
+        self
+    }
+
+    fn hosts(&self) -> Arc<[String]> {
+        Arc::clone(&self.hosts.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The response to a request that is not admitted.
@@ -94,9 +112,11 @@ impl Gate {
 
     fn check(&self, request: &Request) -> Result<(), (StatusCode, String)> {
         let headers = request.headers();
-        let ours = |host: &str| self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
+        let hosts = self.hosts();
+        let public = self.public_host.iter().filter(|_| self.token.is_some() || brings_a_key(request));
+        let ours = |host: &str| hosts.iter().chain(public).any(|own| own.eq_ignore_ascii_case(host));
         if headers.get_all(HOST).iter().count() > 1 || !text(headers, HOST).is_some_and(ours) {
-            let known = self.hosts.join(", ");
+            let known = hosts.join(", ");
             let why =
                 format!("this daemon answers only as {known}; add other names to `hosts` in config.toml");
             return Err((StatusCode::MISDIRECTED_REQUEST, why));
@@ -109,7 +129,7 @@ impl Gate {
             ));
         }
         match &self.token {
-            Some(token) if !has_token(request, token) => {
+            Some(token) if !has_token(request, token) && !brings_a_key(request) => {
                 let why = "this daemon has a token: send it as `Authorization: Bearer …`, or open the page with ?token=…";
                 Err((StatusCode::UNAUTHORIZED, why.to_owned()))
             }
@@ -133,8 +153,18 @@ impl Gate {
     fn is_own_origin(&self, origin: &HeaderValue) -> bool {
         let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
         let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        host.is_some_and(|host| self.hosts.iter().any(|h| h == host))
+        host.is_some_and(|host| self.hosts().iter().any(|h| h == host))
     }
+}
+
+fn accepted_hosts(bound: SocketAddr, names: &[String]) -> Arc<[String]> {
+    let own = ["127.0.0.1", "localhost", "[::1]"].into_iter().map(str::to_owned);
+    let named = own.chain(names.iter().map(|n| n.to_ascii_lowercase()));
+    let mut hosts: Vec<_> = named.map(|name| host(&name, bound.port())).collect();
+    if !bound.ip().is_unspecified() && !hosts.contains(&bound.to_string()) {
+        hosts.push(bound.to_string());
+    }
+    hosts.into()
 }
 
 /// The entry as a `Host` header has it: with our port, unless the entry has a port of its own or ends with a colon, which
@@ -159,6 +189,12 @@ fn text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = text(headers, CONTENT_TYPE).unwrap_or_default();
     kind.split(';').next().is_some_and(|k| k.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// The address has a key that proves enough for what it does: the handler checks it.
+fn brings_a_key(request: &Request) -> bool {
+    let is_key = |key: &str| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+    request.method() == Method::POST && request.uri().path().strip_prefix(ANSWER_BY_KEY).is_some_and(is_key)
 }
 
 fn has_token(request: &Request, token: &str) -> bool {
@@ -189,12 +225,6 @@ fn token_page(request: &Request) -> Response {
 
 fn token_in_query(request: &Request) -> Option<&str> {
     request.uri().query()?.split('&').find_map(|pair| pair.strip_prefix("token="))
-}
-
-/// Compares in constant time.
-fn same(given: &str, token: &str) -> bool {
-    let differ = given.bytes().zip(token.bytes()).fold(0, |d, (a, b)| d | (a ^ b));
-    given.len() == token.len() && differ == 0
 }
 
 /// Adds the security headers that every response has.

@@ -17,7 +17,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::app::{App, AppError, Handle, HookWaits, IncomingHook, ReceivedHook, Reply};
+use crate::app::{App, AppError, AppReply, Handle, HookWaits, IncomingHook, ReceivedHook};
 use crate::frame::{FRAME_BYTES_MAX, Frame};
 
 /// Connections served at once. A hook needs one for a few milliseconds; more wait in the kernel's backlog.
@@ -75,7 +75,7 @@ pub(crate) async fn serve_connection(stream: UnixStream, app: App) -> std::io::R
             }
             Ok((Some(Action::StatusLine), frame)) => {
                 let reply = app.receive_status_line(&frame.args, frame.env).await;
-                write.write_all(&reply_line(reply.map(Reply::from))).await?;
+                write.write_all(&reply_line(reply.map(AppReply::from))).await?;
             }
             Ok((Some(Action::Call(call)), frame)) => write.write_all(&call(&app, frame.args).await).await?,
             Ok((None, frame)) => write.write_all(&unknown_command(&frame.cmd)).await?,
@@ -154,10 +154,10 @@ where
     reply_line(reply)
 }
 
-fn reply_line<T: Serialize>(reply: Result<Reply<T>, AppError>) -> Vec<u8> {
+fn reply_line<T: Serialize>(reply: Result<AppReply<T>, AppError>) -> Vec<u8> {
     let line = match reply {
-        Ok(Reply::Typed(data)) => wire::success(&data).map_err(AppError::from),
-        Ok(Reply::Encoded(data)) => Ok(wire::success_encoded(data.json())),
+        Ok(AppReply::Typed(data)) => wire::success(&data).map_err(AppError::from),
+        Ok(AppReply::Encoded(data)) => Ok(wire::success_encoded(data.json())),
         Err(error) => Err(error),
     };
     line.unwrap_or_else(|error| failure(&error.reply()))

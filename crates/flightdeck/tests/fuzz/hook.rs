@@ -1,4 +1,5 @@
-//! A hook's body: an event that is stored unchanged and folds the same from the store, or a reason for the refusal.
+//! The body of a hook: it either becomes an event, which the store returns unchanged and the fold survives, or is refused for
+//! a reason.
 
 use std::sync::LazyLock;
 
@@ -37,7 +38,7 @@ fn record(payload: Map<String, Value>, bytes: usize, n: u64) -> Option<Record> {
     Some(record)
 }
 
-/// What must be the same before and after a restart.
+/// Applies the record, and checks that the card of its session stays within its bound.
 pub(crate) fn fold(fleet: &mut Fleet, record: &Record) {
     fleet.apply(&Event::from_record(record));
     let Some(session) = record.session_id().and_then(|id| fleet.get(id)) else { return };
@@ -45,14 +46,15 @@ pub(crate) fn fold(fleet: &mut Fleet, record: &Record) {
     assert!(card.len() <= CARD_BYTES_MAX, "a card of {} bytes", card.len());
 }
 
-struct Shelf {
+/// Collects records, and checks in batches that SQLite returns them unchanged.
+struct StoreCheck {
     runtime: tokio::runtime::Runtime,
     store: Store,
     waiting: Vec<(Vec<u8>, Record)>,
     _folder: tempfile::TempDir,
 }
 
-impl Shelf {
+impl StoreCheck {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -68,18 +70,18 @@ impl Shelf {
     }
 
     fn store_all(&mut self) {
-        // In one transaction: single ones would take most of the time.
-        let lot = std::mem::take(&mut self.waiting);
-        let records = lot.iter().map(|(_, record)| record.clone()).collect();
+        // In one transaction: one for each record would take most of the time of the test.
+        let batch = std::mem::take(&mut self.waiting);
+        let records = batch.iter().map(|(_, record)| record.clone()).collect();
         together(
-            &lot,
-            || self.there_and_back(records),
-            |_, one| Self::new().there_and_back(vec![one.clone()]),
+            &batch,
+            || self.store_and_read_back(records),
+            |_, one| Self::new().store_and_read_back(vec![one.clone()]),
         );
     }
 
-    /// Stores the records in SQLite and reads them back.
-    fn there_and_back(&self, sent: Vec<Record>) {
+    /// Stores the records in SQLite and checks that they are read back unchanged.
+    fn store_and_read_back(&self, sent: Vec<Record>) {
         self.runtime.block_on(async {
             let after = self.store.last_seq().await.unwrap();
             self.store.append(sent.clone()).await.unwrap();
@@ -109,7 +111,7 @@ fn is_short(value: &Value) -> bool {
 #[test]
 fn hook() {
     let captured = CAPTURES.iter().flat_map(|s| s.hooks.iter().map(|h| bytes(&h.event))).collect();
-    let mut shelf = Shelf::new();
+    let mut store = StoreCheck::new();
     let mut fleet = Fleet::new(Rules::default());
     let mut n = 0;
     fuzz("hook", captured, |input| {
@@ -126,7 +128,7 @@ fn hook() {
             return;
         };
         assert!(record.session_id().unwrap().len() <= SESSION_ID_BYTES_MAX);
-        // One more for the mark of the clipping.
+        // A clipped name ends with one more character, the mark of the clipping.
         assert!(record.name.chars().count() <= NAME_CHARS_MAX + 1);
         let cut = record.payload.contains_key(MARK);
         for key in keys {
@@ -134,9 +136,9 @@ fn hook() {
             assert!(!must_stay || record.payload.contains_key(&key), "{key} was lost");
         }
         fold(&mut fleet, &record);
-        // As received over HTTP, and sometimes as received from the socket.
+        // With the original bytes, and sometimes without them, so that the store has to serialise the payload itself.
         let verbatim = if n % 4 == 0 { Verbatim::default() } else { verbatim };
-        shelf.put(input, Record { verbatim, ..record });
+        store.put(input, Record { verbatim, ..record });
     });
-    check("hook", &[], || shelf.store_all());
+    check("hook", &[], || store.store_all());
 }

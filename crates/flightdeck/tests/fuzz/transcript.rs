@@ -1,9 +1,13 @@
 //! A line of a transcript: valid JSON is always read, both readers agree on the billed usage, and totals add up.
 
-use flightdeck_core::limits::{CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, QUEUE_MAX, TODOS_MAX};
+use flightdeck_core::limits::{
+    CARD_ANSWER_CHARS_MAX, CARD_PROMPT_CHARS_MAX, MESSAGE_CHARS_MAX, MESSAGES_PER_LINE_MAX, QUEUE_MAX,
+    TODOS_MAX,
+};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::{Enrichment, Fold, Summary, TranscriptFile};
 use flightdeck_core::usage::price::PriceTable;
+use flightdeck_core::view::conversation::messages;
 use flightdeck_core::wire::transcript::{Line, LineKind, billed_usage};
 use flightdeck_sim::corpus;
 use serde_json::Value;
@@ -29,6 +33,12 @@ fn assert_bounded(known: &Enrichment) {
     assert!(chars(&known.last_prompt) <= CARD_PROMPT_CHARS_MAX + 1);
     assert!(known.todos.len() <= TODOS_MAX);
     assert!(known.queued_prompts(Timestamp::default()) as usize <= QUEUE_MAX);
+}
+
+fn assert_messages_bounded(line: &[u8]) {
+    let said = messages(line, 0);
+    assert!(said.len() <= MESSAGES_PER_LINE_MAX);
+    assert!(said.iter().all(|m| !m.text.is_empty() && m.text.chars().count() <= MESSAGE_CHARS_MAX + 1));
 }
 
 /// Encodes and decodes the enrichment, as a restart does.
@@ -62,6 +72,7 @@ fn transcript() {
         if let Ok(Line { kind: LineKind::Assistant { bought: Some(one), .. }, .. }) = &read {
             assert_eq!(paid.unwrap().as_ref(), Some(one));
         }
+        assert_messages_bounded(line);
         let from = if lines % 3 == 0 { TranscriptFile::Agent("a1") } else { TranscriptFile::Main };
         session.take(from, line);
         lines += 1;

@@ -202,9 +202,9 @@ fn answer_prints_a_request_as_text_and_json_only_on_request() {
         "#]],
     );
     reads(
-        &home.run(&["answer"]).success(),
+        home.run(&["answer"]).success().split_once("  ").unwrap().1,
         expect![[r#"
-            5f1c0000  api  Bash: cargo test  (answer in the terminal)
+            <time>  5f1c0000  api  Bash: cargo test  (answer in the terminal)
         "#]],
     );
     assert_eq!(
@@ -228,7 +228,7 @@ fn next_is_the_session_that_waits() {
     let home = test_home();
     let daemon = busy(&home);
     reads(
-        &home.run(&["next"]).success(),
+        &home.run(&["next"]).success().replace(env!("CARGO_BIN_EXE_flightdeck"), "flightdeck"),
         expect![[r#"
         ◆ Permission for Bash: cargo test for <time>
           title      Fix the login page and test it
@@ -237,6 +237,8 @@ fn next_is_the_session_that_waits() {
           duration   <time>
           turn       1
           id         5f1c0000-asks
+          request    Bash: cargo test
+          answer     only in its terminal: flightdeck focus 5f1c0000-asks
     "#]],
     );
     tell(&daemon, "d0000000-idle", "/w/api", "Stop", json!({}));
@@ -250,7 +252,7 @@ fn show_prints_everything_about_one_session() {
     let home = test_home();
     let _daemon = busy(&home);
     reads(
-        &home.run(&["show", "5f1c"]).success(),
+        &home.run(&["show", "5f1c"]).success().replace(env!("CARGO_BIN_EXE_flightdeck"), "flightdeck"),
         expect![[r#"
         ◆ Permission for Bash: cargo test for <time>
           title      Fix the login page and test it
@@ -259,6 +261,8 @@ fn show_prints_everything_about_one_session() {
           duration   <time>
           turn       1
           id         5f1c0000-asks
+          request    Bash: cargo test
+          answer     only in its terminal: flightdeck focus 5f1c0000-asks
 
         Last events
           <time>  SessionStart         The session started
@@ -271,7 +275,7 @@ fn show_prints_everything_about_one_session() {
     fails(
         home.run(&["show", "unknown"]),
         expect![[r#"
-        flightdeck: there is no session unknown
+        flightdeck: there is no session unknown: `flightdeck ls --done` also lists ended sessions, `flightdeck ls --all` all that are known
     "#]],
     );
 }
@@ -334,14 +338,25 @@ fn explain_prints_the_event_and_the_rule() {
 fn an_ambiguous_id_is_refused_with_its_candidates() {
     let home = test_home();
     let daemon = home.daemon();
-    for id in ["abc1", "abc2"] {
-        tell(&daemon, id, "/w", "Stop", json!({}));
+    for (id, prompt) in [("abc00000-1", "Fix the login\npage"), ("abc00000-2", "Make it blue")] {
+        tell(&daemon, id, "/w/api", "UserPromptSubmit", json!({"prompt": prompt}));
     }
-    fails(
-        home.run(&["show", "abc"]),
-        expect![[r#"
-        flightdeck: 2 sessions start with abc: give more of the id
-    "#]],
+    for command in ["show", "answer"] {
+        fails(
+            home.run(&[command, "abc"]),
+            expect![[r#"
+                flightdeck: 2 sessions start with abc: give more of the id
+                  abc00000-1  api  Fix the login page
+                  abc00000-2  api  Make it blue
+            "#]],
+        );
+    }
+    let unknown = "0b5e7a11-aaaa-4bbb-8ccc-000000000001";
+    let said = home.run(&["explain", unknown]);
+    assert!(
+        said.err.starts_with(&format!("flightdeck: there is no session {unknown}: `flightdeck ls")),
+        "{}",
+        said.err
     );
 }
 

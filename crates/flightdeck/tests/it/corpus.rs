@@ -55,10 +55,13 @@ fn env(hook: &HookRecord) -> Map {
     env
 }
 
-/// Removes generated ids: an event without an id gets a new one, and so does its ask.
+/// Removes generated ids: an event without an id gets a new one, and so do its ask and its assignment.
 fn nameless(mut card: Value) -> Value {
     for ask in card["asks"].as_array_mut().into_iter().flatten() {
         ask["id"] = Value::Null;
+    }
+    if let Some(assignment) = card["assignment"].as_object_mut() {
+        assignment.insert("id".into(), Value::Null);
     }
     card
 }

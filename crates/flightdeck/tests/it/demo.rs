@@ -115,6 +115,21 @@ fn asks_of_a_demo_are_answered_on_the_board_and_its_sessions_continue() {
 }
 
 #[test]
+fn sessions_of_a_demo_have_conversations() {
+    let demo = Demo::start();
+    until("a session has a prompt and a tool call", || {
+        demo.daemon.board().iter().find_map(|card| {
+            let path = format!("/api/sessions/{}/conversation", card["id"].as_str().unwrap());
+            let page = demo.daemon.get(&path).json();
+            let messages = page["messages"].as_array().unwrap();
+            let has =
+                |role: &str, kind: &str| messages.iter().any(|m| m["role"] == role && m["kind"] == kind);
+            (has("user", "text") && has("assistant", "tool")).then_some(())
+        })
+    });
+}
+
+#[test]
 fn a_demo_says_that_it_has_no_hooks_by_design() {
     let Demo { daemon, home } = Demo::start();
     let status = daemon.get("/hook/status").json();
@@ -122,23 +137,32 @@ fn a_demo_says_that_it_has_no_hooks_by_design() {
     let tmp = fs::read_dir(home.path().join("tmp")).unwrap().map(|entry| entry.unwrap().path());
     let homes: Vec<_> = tmp.filter(|path| path.join("daemon.lock").exists()).collect();
     let demo_home = homes[0].to_str().unwrap();
-    for command in ["status", "doctor"] {
-        let said = home.run(&["--home", demo_home, command]);
+    for command in [vec!["status"], vec!["doctor"], vec!["hooks", "status"]] {
+        let said = home.run(&[vec!["--home", demo_home], command].concat());
         assert_eq!(said.code, 0, "{}{}", said.out, said.err);
         let says = "none, on purpose: the sessions are simulated";
         assert!(said.out.lines().any(|line| line.contains("hooks") && line.ends_with(says)), "{}", said.out);
     }
+    // Also after the demo was killed and left its home behind.
+    daemon.kill();
+    for action in ["install", "repair", "print"] {
+        let mut hooks = home.flightdeck(&["hooks", action]);
+        let output = hooks.env("FLIGHTDECK_HOME", demo_home).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && output.stdout.is_empty(), "{action}: {said}");
+        assert!(said.contains("is the home of a demo") && said.contains("Nothing was changed"), "{said}");
+    }
+    assert!(!home.settings().exists());
 }
 
 #[test]
 fn an_unanswered_ask_of_a_demo_is_answered_in_its_terminal() {
     let demo = Demo::start();
-    let waiting: BTreeSet<String> = ["permission", "question", "plan"]
-        .into_iter()
-        .flat_map(|kind| demo.open(kind))
-        .map(|(_, ask)| ask["id"].as_str().unwrap().to_owned())
-        .collect();
-    assert!(!waiting.is_empty(), "those open when the demo opens can be answered");
+    let waiting = until("a request is open", || {
+        let open = ["permission", "question", "plan"].into_iter().flat_map(|kind| demo.open(kind));
+        let ids: BTreeSet<String> = open.map(|(_, ask)| ask["id"].as_str().unwrap().to_owned()).collect();
+        (!ids.is_empty()).then_some(ids)
+    });
     for ask in waiting {
         let how = until("it ended by itself", || {
             let how = demo.daemon.get(&format!("/api/asks/{ask}")).json()["resolution"]["how"].clone();

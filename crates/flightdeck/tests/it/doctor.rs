@@ -14,23 +14,23 @@ fn doctor_names_each_finding_and_its_fix() {
     home.hook(r#"{"session_id":"s","hook_event_name":"Stop"}"#);
     let said = home.run(&["doctor"]);
     assert_eq!(said.code, 1);
-    let spooled = said.out.split("waiting (").nth(1).and_then(|s| s.split(')').next()).unwrap();
+    let spooled = said.out.split("spool (").nth(1).and_then(|s| s.split(')').next()).unwrap();
     reads(
         &said.out.replace(spooled, "<n> bytes"),
         expect![[r#"
             ✓ version   flightdeck 0.1.0
             ✓ home      ~/fd
             ✓ config    all defaults (~/fd/config.toml does not exist)
-            ✗ daemon    no daemon is running for ~/fd: start it with `flightdeck`
-                        to mend: flightdeck
+            ✗ daemon    no daemon is running for ~/fd
+                        to mend: start it with `flightdeck`
             ✓ socket    ~/fd/run/daemon.sock (made by the daemon)
             – store     unknown: only the daemon can read it
             – client    no `claude` on PATH and no running session: assumed Claude Code 2.1.325. An older one may complain about event names it does not know; run `flightdeck hooks repair` once `claude` is on PATH
-            ✗ hooks     none in ~/claude/settings.json
-                        to mend: flightdeck hooks install
+            ✗ hooks     no hook of Flightdeck is in ~/claude/settings.json, so no session is heard
+                        to mend: start the daemon with `flightdeck`, or run `flightdeck hooks install` to keep them
             – line      the status line does not tell us (flightdeck hooks install --statusline)
-            ✗ spool     1 event waiting (<n> bytes)
-                        to mend: start the daemon: it takes them in
+            ✗ spool     1 event waiting in ~/fd/spool (<n> bytes)
+                        to mend: start the daemon with `flightdeck`: it takes them in
             ✓ log       ~/fd/state/flightdeck.log
         "#]],
     );
@@ -69,7 +69,10 @@ fn doctor_names_each_finding_and_its_fix() {
     assert_eq!(ill.len(), 1, "{ill:?}");
     assert_eq!(
         (&ill[0]["says"], &ill[0]["fix"]),
-        (&json!("1 missing, 0 out of date in ~/claude/settings.json"), &json!("flightdeck hooks repair"))
+        (
+            &json!("~/claude/settings.json lacks 1 hook, and 0 are out of date"),
+            &json!("run `flightdeck hooks repair`")
+        )
     );
     home.run(&["hooks", "repair"]).success();
     assert_eq!(home.run(&["doctor"]).code, 0);
@@ -86,7 +89,7 @@ fn doctor_reports_invalid_spool_files_and_another_home() {
     assert!(install.env("FLIGHTDECK_HOME", home.path().join("second")).output().unwrap().status.success());
     let _daemon = home.daemon();
     let said = home.run(&["doctor"]).out;
-    assert!(said.contains("1 file could not be read as an event"), "{said}");
+    assert!(said.contains("1 file in ~/fd/spool/rejected could not be read as an event"), "{said}");
     assert!(said.contains("registered for another Flightdeck home, ~/second"), "{said}");
     // A daemon with --no-hooks has no hooks to repair.
     let said = home.run(&["status"]).success();
@@ -110,6 +113,19 @@ fn an_error_in_the_settings_is_reported_once_with_its_fix() {
         correct that line, or move the file away to start with defaults
     "#]],
     );
+    // Without a daemon `status` reads the file itself.
+    fails(
+        home.run(&["status"]),
+        expect![[r#"
+        flightdeck: no daemon is running for ~/fd: start it with `flightdeck`, after its settings are corrected:
+        cannot parse ~/fd/config.toml: TOML parse error at line 1, column 8
+          |
+        1 | port = =
+          |        ^
+        extra `=`, expected nothing
+        correct that line, or move the file away to start with defaults
+    "#]],
+    );
     let said = home.run(&["doctor"]);
     let lines = said.out.lines().filter(|l| !l.starts_with("✓ "));
     reads(
@@ -121,11 +137,11 @@ fn an_error_in_the_settings_is_reported_once_with_its_fix() {
                       |        ^
                     extra `=`, expected nothing
                     to mend: correct that line, or move the file away to start with defaults
-        ✗ daemon    no daemon is running for ~/fd: start it with `flightdeck`
-                    to mend: flightdeck
+        ✗ daemon    no daemon is running for ~/fd
+                    to mend: start it with `flightdeck`
         – store     unknown: only the daemon can read it
         ✗ hooks     ~/claude/settings.json, line 1, column 2: this is not JSON (key must be a string). Claude Code reads strict JSON only and ignores the whole file; correct it, then run this again
-                    to mend: correct the file named above
+                    to mend: correct the file that is named here
     "#]],
     );
 }

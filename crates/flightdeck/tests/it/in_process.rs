@@ -2,17 +2,18 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flightdeck::app::registration::Registrar;
 use flightdeck::config::live::LiveConfig;
-use flightdeck::daemon::{DaemonParts, StartedParts};
+use flightdeck::daemon::{DaemonParts, LiveSettings, StartedParts};
 use flightdeck::engine::{EngineHandle, NotStored};
 use flightdeck::health::Health;
 use flightdeck::ingest::Sink;
 use flightdeck::ingest::drain::drain_at;
+use flightdeck::notify::settings::NotifySettings;
 use flightdeck::settings::{ClientVersion, Registration, SettingsFile};
 use flightdeck::store::{Appended, Store};
 use flightdeck::transcripts::follow::{WatchList, follow};
@@ -30,6 +31,7 @@ use flightdeck_e2e::testkit::http::{self, Response};
 use serde_json::Value;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Runtime;
+use tokio::sync::watch;
 
 /// A fixed time at noon.
 pub(crate) fn noon() -> Timestamp {
@@ -44,9 +46,11 @@ pub(crate) struct InProcessDaemon {
     store: Store,
     history: Arc<History>,
     watch_list: WatchList,
+    prices: watch::Receiver<Arc<PriceTable>>,
+    settings: Mutex<LiveSettings>,
     clock: Arc<AtomicI64>,
     socket: PathBuf,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// What a test may set before the daemon starts.
@@ -58,6 +62,8 @@ pub(crate) struct Builder {
     policy: Policy,
     rules: Rules,
     ends_old_holds: bool,
+    notify: NotifySettings,
+    token: Option<String>,
 }
 
 impl Builder {
@@ -70,6 +76,8 @@ impl Builder {
             hold_rules: HoldRules::new(605),
             policy: Policy::default(),
             rules: Rules::default(),
+            notify: NotifySettings::default(),
+            token: None,
         }
     }
 
@@ -106,8 +114,19 @@ impl Builder {
         Self { ends_old_holds: false, ..self }
     }
 
+    /// The `[notify]` part of config.toml.
+    pub(crate) fn notify(self, toml: &str) -> Self {
+        Self { notify: toml::from_str(toml).unwrap(), ..self }
+    }
+
+    pub(crate) fn token(self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self }
+    }
+
     pub(crate) fn start(self) -> InProcessDaemon {
-        let Self { store, now, heartbeat_every, hold_rules, policy, rules, ends_old_holds } = self;
+        let Self { store, now, heartbeat_every, hold_rules, policy, rules, ends_old_holds, notify, token } =
+            self;
+        let public_host = notify.public_host().map(str::to_owned);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -115,10 +134,10 @@ impl Builder {
         let clock = Arc::new(AtomicI64::new(now.as_millis()));
         let health = Arc::new(Health::default());
         let watch_list = WatchList::default();
-        let (addr, engine, history) = runtime.block_on(async {
+        let (addr, engine, history, prices, settings) = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let addr = listener.local_addr().unwrap();
-            let config = flightdeck::config::Config { policy, ..Default::default() };
+            let config = flightdeck::config::Config { policy, notify, ..Default::default() };
             let reading = Arc::clone(&clock);
             let now = move || Timestamp::from_millis(reading.load(Ordering::SeqCst));
             let parts = DaemonParts {
@@ -133,12 +152,16 @@ impl Builder {
                 config: Arc::new(LiveConfig::new(&folder.path().join("config.toml"), config)),
                 ..DaemonParts::new(store.clone(), registrar(folder.path()))
             };
-            let StartedParts { app, engine, history, .. } = parts.start().await.unwrap();
-            let gate = Arc::new(Gate::new(addr, &[], None, Arc::clone(&health)));
+            let StartedParts { app, engine, history, dispatcher, .. } = parts.start().await.unwrap();
+            tokio::spawn(dispatcher.run());
+            tokio::spawn(app.clone().follow_note_settings());
+            let gate = Gate::new(addr, &[], token, Arc::clone(&health));
+            let gate = Arc::new(gate.with_public_host(public_host.as_deref()));
+            let (prices, settings) = (app.price_changes(), LiveSettings::new(app.clone(), Arc::clone(&gate)));
             let hooks = UnixListener::bind(&socket).unwrap();
             tokio::spawn(flightdeck::transport::socket::serve(hooks, app.clone()));
             tokio::spawn(axum::serve(listener, front(app, gate)).into_future());
-            (addr, engine, history)
+            (addr, engine, history, prices, settings)
         });
         InProcessDaemon {
             runtime,
@@ -148,9 +171,11 @@ impl Builder {
             store,
             history,
             watch_list,
+            prices,
+            settings: Mutex::new(settings),
             clock,
             socket,
-            _folder: folder,
+            folder,
         }
     }
 }
@@ -173,7 +198,7 @@ impl InProcessDaemon {
     /// Follows the transcripts that the database names.
     pub(crate) fn following_transcripts(self) -> Self {
         let (store, engine, history) = (self.store.clone(), self.engine.clone(), Arc::clone(&self.history));
-        let prices = Arc::new(PriceTable::shipped().clone());
+        let prices = self.prices.clone();
         self.runtime.spawn(follow(self.watch_list.clone(), store, engine, prices, history));
         self
     }
@@ -204,6 +229,15 @@ impl InProcessDaemon {
     }
     pub(crate) fn board(&self) -> Value {
         serde_json::from_slice(&self.block_on(self.engine.board()).unwrap()).unwrap()
+    }
+    /// Writes config.toml and applies it as the running daemon does.
+    pub(crate) fn change_settings(&self, text: &str) {
+        std::fs::write(self.folder.path().join("config.toml"), text).unwrap();
+        let mut settings = self.settings.lock().unwrap();
+        self.block_on(settings.apply_changes()).unwrap();
+    }
+    pub(crate) fn store(&self) -> Store {
+        self.store.clone()
     }
     pub(crate) fn stop(&self) {
         self.block_on(self.engine.stop());

@@ -289,36 +289,8 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
     let mut command = home.flightdeck(&["up", "--no-hooks", "--port", "0"]);
     command.env("FLIGHTDECK_LOG", "trace");
     let daemon = home.start(command);
-    let mut base = json!({"session_id": "s1", "cwd": format!("/w/{HOSTILE}"), "transcript_path": HOSTILE, "permission_mode": HOSTILE});
-    let mut sent = String::new();
-    let mut send = |more: Value| {
-        base.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        assert_eq!(daemon.post("/api/live/hook", &base.to_string()).status, 204, "{base}");
-        sent += &format!("{base}\n");
-    };
-    send(
-        json!({"hook_event_name": "SessionStart", "source": HOSTILE, "model": HOSTILE, "session_title": HOSTILE}),
-    );
-    send(json!({"hook_event_name": "UserPromptSubmit", "prompt": HOSTILE}));
-    send(
-        json!({"hook_event_name": "PreToolUse", "tool_name": HOSTILE, "tool_use_id": HOSTILE, "tool_input": {"command": HOSTILE, "description": HOSTILE}}),
-    );
-    send(json!({"hook_event_name": "PostToolUseFailure", "error": HOSTILE, "tool_response": HOSTILE}));
-    send(json!({"hook_event_name": "SubagentStart", "agent_id": HOSTILE, "agent_type": HOSTILE}));
-    send(
-        json!({"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": HOSTILE}}),
-    );
-    send(json!({"hook_event_name": "Notification", "message": HOSTILE, "title": HOSTILE}));
-    send(json!({"hook_event_name": HOSTILE}));
-    let stop = json!({"session_id": HOSTILE, "hook_event_name": "Stop", "last_assistant_message": HOSTILE});
-    assert_eq!(daemon.post("/api/live/hook", &stop.to_string()).status, 204);
-    let stored = daemon.get("/api/sessions/s1/events?payload=1").json();
-    assert_eq!(stored["events"][1]["payload"]["prompt"], HOSTILE, "it is stored as it came");
-    let mut socket = home.socket();
-    socket.ask_raw(&json!({"cmd": HOSTILE}).to_string());
-    socket.ask_raw(&format!("{{\"cmd\":\"{HOSTILE}"));
-    fs::write(home.paths().spool().join(spooled_now(1)), format!("{{\"{HOSTILE}")).unwrap();
-    until("the spool is empty", || spool::list(&home.paths().spool()).unwrap().is_empty().then_some(()));
+    let sent = send_hostile_events(&daemon);
+    send_hostile_frames(&home);
 
     let recording = home.paths().home.join("recording.jsonl");
     fs::write(&recording, sent).unwrap();
@@ -351,17 +323,7 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
         (&["show", "s1", "--json"], 0, true),
         (&["explain", HOSTILE.trim_end_matches(|c: char| c != 'a')], 0, true),
     ] {
-        let said = home.run(args);
-        let tells = [TAMED, TAMED_COMMAND, "\\u001b"].iter().any(|text| said.out.contains(text));
-        assert_eq!((said.code, tells), (code, shown), "{args:?}: {}{}", said.out, said.err);
-        assert!(is_tame(&said.out) && is_tame(&said.err), "{args:?}: {:?}", said.out + &said.err);
-        assert!(
-            !said.out.contains("pwned")
-                || args.contains(&"--json")
-                || ["explain", "answer"].contains(&args[0]),
-            "{args:?}: {}",
-            said.out
-        );
+        assert_tame_command(&home, args, code, shown);
     }
     let screen = watched_in_a_terminal(&home);
     assert!(is_tame(&screen) && !screen.contains("pwned"), "{screen:?}");
@@ -370,6 +332,59 @@ fn escape_sequences_reach_neither_the_terminal_nor_the_log() {
         log.contains("is not a frame; it was refused") && log.contains("holds no event and is set aside")
     );
     assert!(is_tame(&log), "{:?}", log.lines().find(|line| !is_tame(line)));
+}
+
+/// Events with escape sequences in every field; returns their lines.
+fn send_hostile_events(daemon: &TestDaemon) -> String {
+    let mut base = json!({"session_id": "s1", "cwd": format!("/w/{HOSTILE}"), "transcript_path": HOSTILE, "permission_mode": HOSTILE});
+    let mut sent = String::new();
+    let mut send = |more: Value| {
+        base.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(daemon.post("/api/live/hook", &base.to_string()).status, 204, "{base}");
+        sent += &format!("{base}\n");
+    };
+    send(
+        json!({"hook_event_name": "SessionStart", "source": HOSTILE, "model": HOSTILE, "session_title": HOSTILE}),
+    );
+    send(json!({"hook_event_name": "UserPromptSubmit", "prompt": HOSTILE}));
+    send(
+        json!({"hook_event_name": "PreToolUse", "tool_name": HOSTILE, "tool_use_id": HOSTILE, "tool_input": {"command": HOSTILE, "description": HOSTILE}}),
+    );
+    send(json!({"hook_event_name": "PostToolUseFailure", "error": HOSTILE, "tool_response": HOSTILE}));
+    send(json!({"hook_event_name": "SubagentStart", "agent_id": HOSTILE, "agent_type": HOSTILE}));
+    send(
+        json!({"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": HOSTILE}}),
+    );
+    send(json!({"hook_event_name": "Notification", "message": HOSTILE, "title": HOSTILE}));
+    send(json!({"hook_event_name": HOSTILE}));
+    let stop = json!({"session_id": HOSTILE, "hook_event_name": "Stop", "last_assistant_message": HOSTILE});
+    assert_eq!(daemon.post("/api/live/hook", &stop.to_string()).status, 204);
+    let stored = daemon.get("/api/sessions/s1/events?payload=1").json();
+    assert_eq!(stored["events"][1]["payload"]["prompt"], HOSTILE, "it is stored as it came");
+    sent
+}
+
+/// Frames and a spool file that are hostile and cannot be read.
+fn send_hostile_frames(home: &TestHome) {
+    let mut socket = home.socket();
+    socket.ask_raw(&json!({"cmd": HOSTILE}).to_string());
+    socket.ask_raw(&format!("{{\"cmd\":\"{HOSTILE}"));
+    fs::write(home.paths().spool().join(spooled_now(1)), format!("{{\"{HOSTILE}")).unwrap();
+    until("the spool is empty", || spool::list(&home.paths().spool()).unwrap().is_empty().then_some(()));
+}
+
+/// The command shows at most the harmless part of the hostile text.
+#[track_caller]
+fn assert_tame_command(home: &TestHome, args: &[&str], code: i32, shown: bool) {
+    let said = home.run(args);
+    let tells = [TAMED, TAMED_COMMAND, "\\u001b"].iter().any(|text| said.out.contains(text));
+    assert_eq!((said.code, tells), (code, shown), "{args:?}: {}{}", said.out, said.err);
+    assert!(is_tame(&said.out) && is_tame(&said.err), "{args:?}: {:?}", said.out + &said.err);
+    assert!(
+        !said.out.contains("pwned") || args.contains(&"--json") || ["explain", "answer"].contains(&args[0]),
+        "{args:?}: {}",
+        said.out
+    );
 }
 
 #[test]

@@ -9,9 +9,12 @@
     reason = "a test stops where it goes wrong"
 )]
 
+mod answer_command;
 mod asks;
+mod assignments;
 mod board;
 mod cli;
+mod conversation;
 mod corpus;
 mod deep;
 mod demo;
@@ -22,7 +25,9 @@ mod in_process;
 mod intruders;
 mod kill;
 mod large;
+mod live_settings;
 mod liveness;
+mod notify;
 mod openapi;
 mod policy;
 mod registration;

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use flightdeck_e2e::testkit::TestHome;
 use flightdeck_e2e::testkit::http::Request;
+use flightdeck_e2e::testkit::{SocketClient, TestDaemon, TestHome};
 use flightdeck_sim::Map;
 use serde_json::{Value, json};
 
@@ -133,33 +133,51 @@ fn it_is_off_by_default_and_no_caller_may_answer_in_its_name() {
     assert_eq!((how(&deck, &ask), state(&deck, "s").as_str()), (Value::Null, "needs_permission"));
 }
 
+/// A daemon with [`RULES`], and one hook for each command that asks for permission.
+struct AskedPolicy {
+    home: TestHome,
+    _daemon: TestDaemon,
+    hooks: Vec<SocketClient>,
+}
+
+impl AskedPolicy {
+    fn start() -> Self {
+        let home = home_with_config(RULES);
+        let daemon = home.daemon();
+        let commands = [
+            "cargo test",
+            "cargo test -p a",
+            "make",
+            "rm -rf build",
+            "rm x",
+            "ls",
+            "cargo test | tail",
+            "cargo test",
+        ];
+        let hooks = (0..)
+            .zip(commands)
+            .map(|(n, command)| {
+                let mut hook = home.socket();
+                hook.hook(&asks(&format!("s{n}"), command), &Map::new());
+                hook
+            })
+            .collect();
+        let print = object(json!({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}));
+        home.socket().hook(&asks("p", "cargo test"), &print);
+        Self { home, _daemon: daemon, hooks }
+    }
+
+    /// Waits until every ask with a rule was answered, in any order.
+    fn await_answers(&mut self) {
+        for n in [0, 1, 2, 4, 7] {
+            assert!(self.hooks[n].line().is_some());
+        }
+    }
+}
+
 #[test]
 fn a_dry_run_counts_what_the_rules_would_have_answered() {
-    let home = test_home();
-    std::fs::create_dir_all(home.paths().config.parent().unwrap()).unwrap();
-    std::fs::write(home.paths().config, RULES).unwrap();
-    let _daemon = home.daemon();
-    let commands = [
-        "cargo test",
-        "cargo test -p a",
-        "make",
-        "rm -rf build",
-        "rm x",
-        "ls",
-        "cargo test | tail",
-        "cargo test",
-    ];
-    let mut hooks: Vec<_> = (0..)
-        .zip(commands)
-        .map(|(n, command)| {
-            let mut hook = home.socket();
-            hook.hook(&asks(&format!("s{n}"), command), &Map::new());
-            hook
-        })
-        .collect();
-    let print = object(json!({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}));
-    home.socket().hook(&asks("p", "cargo test"), &print);
-
+    let AskedPolicy { home, .. } = &AskedPolicy::start();
     let report = home.run(&["policy", "test", "--json"]).json();
     let of = |key: &str| report[key].as_u64().unwrap();
     assert_eq!((of("asks"), of("answered"), of("allowed"), of("denied")), (9, 5, 4, 1), "{report}");
@@ -187,11 +205,13 @@ fn a_dry_run_counts_what_the_rules_would_have_answered() {
                 Bash: cargo test
     "#]]
     .assert_eq(&said);
+}
 
-    // Asks with a rule were answered, in any order.
-    for n in [0, 1, 2, 4, 7] {
-        assert!(hooks[n].line().is_some());
-    }
+#[test]
+fn the_log_of_the_policy_names_the_rule_of_each_answer() {
+    let mut asked = AskedPolicy::start();
+    asked.await_answers();
+    let home = &asked.home;
     let log = home.run(&["policy", "log", "--json"]).json();
     let mut lines: Vec<String> = log
         .as_array()
@@ -218,8 +238,11 @@ fn a_dry_run_counts_what_the_rules_would_have_answered() {
         A deny wins over every allow. What cannot be undone is never allowed by a rule.
     "#]]
     .assert_eq(&home.run(&["policy"]).success());
+}
 
-    std::fs::write(home.paths().config, RULES.replace("\"deny\"", "\"never\"")).unwrap();
+#[test]
+fn a_rule_with_a_mistake_is_named_with_its_line() {
+    let home = home_with_config(&RULES.replace("\"deny\"", "\"never\""));
     let wrong = home.run(&["policy"]);
     assert_eq!(wrong.code, 1);
     assert!(wrong.err.contains("line 11") && wrong.err.contains("unknown variant `never`"), "{}", wrong.err);
@@ -246,6 +269,14 @@ fn on_the_command_line_an_irreversible_call_needs_a_confirmation() {
     assert_eq!(decision(&hook.line().unwrap())["behavior"], "deny");
 }
 
+/// A home whose daemon will start with this config.toml.
+fn home_with_config(text: &str) -> TestHome {
+    let home = test_home();
+    fs::create_dir_all(&home.paths().home).unwrap();
+    write_config(&home, text);
+    home
+}
+
 /// A file with this text, as the running daemon reads it.
 fn write_config(home: &TestHome, text: &str) {
     fs::write(home.paths().config, text).unwrap();
@@ -258,7 +289,7 @@ fn rules_are_read_again_while_the_daemon_runs_and_a_broken_file_keeps_the_old_on
     let config = || home.run(&["status", "--json"]).json()["config"].clone();
     assert_eq!(config(), json!({"problem": null, "needs_restart": []}));
     let rule = json!({"tool": "Bash", "match": "make*", "decision": "deny", "message": "use just"});
-    write_config(&home, "# mine\ndone_minutes = 5\n");
+    write_config(&home, "# mine\nport = 5\ndone_minutes = 5\n");
     let added = daemon.post("/api/policy/rules", &json!({"rule": rule, "enable": true}).to_string());
     assert_eq!(added.status, 200, "{}", added.text());
     let added = added.json();
@@ -268,10 +299,10 @@ fn rules_are_read_again_while_the_daemon_runs_and_a_broken_file_keeps_the_old_on
     );
     let written = fs::read_to_string(home.paths().config).unwrap();
     assert!(
-        written.starts_with("# mine\ndone_minutes = 5\n") && written.contains("match = \"make*\""),
+        written.starts_with("# mine\nport = 5\ndone_minutes = 5\n") && written.contains("match = \"make*\""),
         "{written}"
     );
-    assert_eq!(config(), json!({"problem": null, "needs_restart": ["done_minutes"]}));
+    assert_eq!(config(), json!({"problem": null, "needs_restart": ["port"]}));
 
     let ask = |command: &str| {
         let args = json!({"session_id": "s", "hook_event_name": "PermissionRequest", "tool_name": "Bash",

@@ -111,7 +111,13 @@ fn prompt(session: &str, text: &str) -> String {
     hook(session, "UserPromptSubmit", json!({ "prompt": text }))
 }
 
-/// One prompt in each of so many sessions.
+/// A notice that the client gives its agent, in a permission mode of this name: it changes the card and no assignment.
+fn notice(session: &str, mode: &str) -> String {
+    let prompt = "<task-notification>done</task-notification>";
+    hook(session, "UserPromptSubmit", json!({ "prompt": prompt, "permission_mode": mode }))
+}
+
+/// One prompt in each of so many sessions: a change of a card and of an assignment.
 fn prompts(sessions: usize, text: &str) -> Vec<Record> {
     let one = |n: usize| {
         let payload: Map<String, Value> = serde_json::from_str(&prompt(&format!("s{n}"), text)).unwrap();
@@ -139,19 +145,21 @@ fn a_viewer_gets_the_board_and_then_each_change_with_its_number() {
     let typed: Snapshot = serde_json::from_value(snapshot.data.clone()).unwrap();
     assert_eq!(snapshot.data, json!(typed));
 
-    deck.post(&prompt("a", "hello"));
+    deck.post(&notice("a", "hello"));
     deck.post(&hook(
         "b",
         "PermissionRequest",
         json!({"tool_name": "Bash", "tool_input": {"command": "ls\n\n:x"}}),
     ));
-    let frames = viewer.frames(3);
+    let frames = viewer.frames(4);
     assert_eq!(frames[0].says(), "session_updated 2 a thinking");
     assert_eq!(frames[1].says(), "session_discovered 3 b needs_permission");
     assert_eq!(frames[1].data["session"], deck.get("/api/sessions/b").json());
     assert_eq!(frames[2].says(), "ask_opened 4");
     assert_eq!(frames[2].data["ask"], frames[1].data["session"]["asks"][0]);
-    assert_eq!(deck.get("/api/sessions").json()["n"], 4);
+    assert_eq!(frames[3].says(), "assignment_updated 5");
+    assert_eq!(frames[3].data["assignment"]["session_id"], "b");
+    assert_eq!(deck.get("/api/sessions").json()["n"], 5);
 }
 
 #[test]
@@ -164,7 +172,7 @@ fn a_change_is_sent_only_when_something_changed() {
     let seen = |socket: &mut SocketClient| socket.ask(&json!({"cmd": "seen", "args": {"session_id": "a"}}));
     assert_eq!(seen(&mut socket)["ok"], true);
     assert_eq!(seen(&mut socket)["ok"], true);
-    deck.post(&prompt("a", "x"));
+    deck.post(&notice("a", "x"));
     assert_eq!(
         viewer.says(4),
         [
@@ -180,14 +188,14 @@ fn a_change_is_sent_only_when_something_changed() {
 fn a_reconnecting_viewer_gets_the_missed_changes_once() {
     let deck = InProcessDaemon::new();
     let mut viewer = Sse::open(deck.addr, None);
-    deck.post(&prompt("a", "1"));
+    deck.post(&notice("a", "1"));
     let last = viewer.frames(2).pop().unwrap();
     drop(viewer);
-    deck.post(&prompt("a", "2"));
-    deck.post(&prompt("a", "3"));
+    deck.post(&notice("a", "2"));
+    deck.post(&notice("a", "3"));
     let mut viewer = Sse::open(deck.addr, Some(&last.id()));
     assert_eq!(viewer.says(2), ["session_updated 2 a thinking", "session_updated 3 a thinking"]);
-    deck.post(&prompt("a", "4"));
+    deck.post(&notice("a", "4"));
     assert_eq!(viewer.says(1), ["session_updated 4 a thinking"]);
 }
 
@@ -199,19 +207,20 @@ fn an_id_of_another_boot_the_future_or_the_distant_past_gets_a_gap_and_a_snapsho
     for batch in records.chunks(500) {
         deck.append(batch.to_vec()).unwrap();
     }
+    let changes = 2 * count;
     let boot = &deck.health.boot;
     for last in [format!("{boot}-1"), format!("{boot}-999999"), "0000-3".to_owned(), "nonsense".to_owned()] {
         let mut viewer = Sse::open(deck.addr, Some(&last));
         let [gap, snapshot] = viewer.frames(2).try_into().unwrap();
         assert_eq!(
             (gap.says(), snapshot.says()),
-            (format!("gap {count}"), format!("snapshot {count}")),
+            (format!("gap {changes}"), format!("snapshot {changes}")),
             "{last}"
         );
         assert_eq!(snapshot.data["sessions"].as_array().unwrap().len(), count);
     }
-    let mut viewer = Sse::open(deck.addr, Some(&format!("{boot}-{}", count - 1)));
-    assert_eq!(viewer.next().unwrap().n, count as u64);
+    let mut viewer = Sse::open(deck.addr, Some(&format!("{boot}-{}", changes - 1)));
+    assert_eq!(viewer.next().unwrap().n, changes as u64);
 }
 
 #[test]
@@ -220,7 +229,7 @@ fn a_quiet_stream_sends_heartbeats() {
     let mut viewer = Sse::open(deck.addr, None);
     assert_eq!(viewer.says(1), ["snapshot 0"]);
     assert_eq!((viewer.next(), viewer.next()), (None, None));
-    deck.post(&prompt("a", "x"));
+    deck.post(&notice("a", "x"));
     let frame = until("the change comes between heartbeats", || viewer.next());
     assert_eq!(frame.says(), "session_discovered 1 a thinking");
 }
@@ -229,10 +238,10 @@ fn a_quiet_stream_sends_heartbeats() {
 fn an_ended_session_is_completed_after_ten_seconds_and_leaves_after_half_an_hour() {
     let deck = InProcessDaemon::new();
     let mut viewer = Sse::open(deck.addr, None);
-    deck.post(&prompt("a", "x"));
+    deck.post(&notice("a", "x"));
     deck.post(&hook("a", "SessionEnd", json!({"reason": "other"})));
     deck.pass(Millis(9_999));
-    deck.post(&prompt("b", "x"));
+    deck.post(&notice("b", "x"));
     let end = "session_updated 2 a session_ended";
     assert_eq!(
         viewer.says(4),
@@ -324,10 +333,13 @@ fn a_viewer_that_does_not_read_gets_a_gap_and_a_new_snapshot() {
     assert_eq!(snapshot.event, "snapshot");
     assert_eq!(snapshot.data["sessions"].as_array().unwrap().len(), 2000);
     deck.append(prompts(1, "the end")).unwrap();
-    let end = until("the last change", || {
-        viewer.next().filter(|f| f.data["session"]["last_user_message"] == "the end")
+    let (last, mut heard) = (deck.board()["n"].as_u64().unwrap(), false);
+    until("the last change", || {
+        let frame = viewer.next()?;
+        heard |= frame.data["session"]["last_user_message"] == "the end";
+        (frame.n == last).then_some(())
     });
-    assert_eq!(end.n, deck.board()["n"].as_u64().unwrap());
+    assert!(heard, "the last prompt is among the changes");
 }
 
 #[test]
@@ -374,7 +386,7 @@ fn the_socket_sends_the_same_as_the_stream() {
     };
     let snapshot = next(&mut socket);
     assert_eq!(snapshot.says(), "snapshot 0");
-    (0..3).for_each(|n| drop(deck.post(&prompt("a", &n.to_string()))));
+    (0..3).for_each(|n| drop(deck.post(&notice("a", &n.to_string()))));
     let told: Vec<_> = (0..3).map(|_| next(&mut socket)).collect();
     assert_eq!(told, viewer.frames(4)[1..]);
 
@@ -400,11 +412,11 @@ fn a_slow_socket_reader_gets_a_gap_and_a_snapshot() {
     while socket.line().unwrap()["event"] != "gap" {
         read += 1;
     }
-    assert!(read < 4000 && gaps() > 0, "{read}");
+    assert!(read < 8000 && gaps() > 0, "{read}");
     let snapshot = socket.line().unwrap();
     assert_eq!(snapshot["event"], "snapshot");
     assert_eq!(snapshot["data"]["sessions"].as_array().unwrap().len(), 2000);
-    let last = format!("{}-4000", deck.health.boot);
+    let last = format!("{}-8000", deck.health.boot);
     if snapshot["id"] != last.as_str() {
         until("it is up to date", || socket.line().filter(|line| line["id"] == last.as_str()));
     }
@@ -419,7 +431,7 @@ async fn an_ordinary_http_client_posts_and_follows_the_stream() {
     let mut stream = client.get(format!("{url}/api/live/stream")).send().await.unwrap();
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
     for n in 0..3 {
-        let body: Value = serde_json::from_str(&prompt("a", &n.to_string())).unwrap();
+        let body: Value = serde_json::from_str(&notice("a", &n.to_string())).unwrap();
         let answer = client.post(format!("{url}/api/live/hook")).json(&body).send().await.unwrap();
         assert_eq!(
             (answer.status().as_u16(), answer.headers()["x-flightdeck-seq"].to_str().unwrap()),

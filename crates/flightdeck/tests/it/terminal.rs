@@ -9,6 +9,7 @@ use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_e2e::testkit::{PATIENT_HOOK, TestDaemon, TestHome, run_hook, until};
 use serde_json::{Value, json};
 
+use crate::asks::card;
 use crate::home::test_home;
 use crate::in_process::InProcessDaemon;
 use crate::tmux::{Tmux, WithTmux};
@@ -205,28 +206,46 @@ fn without_a_pane_focus_prints_the_resume_command_or_runs_the_configured_one() {
     assert!(home.path().join("made-t").exists());
 }
 
-/// A session whose process has a pid of this machine, but runs on another one.
+/// An event of a session whose process has a pid of this machine, but runs on another one.
+fn on_build_1(name: &str, more: Value) -> Record {
+    let object = |json: Value| json.as_object().cloned().unwrap();
+    let mut payload = object(json!({"session_id": SESSION, "hook_event_name": name, "cwd": "/w/far"}));
+    payload.extend(object(more));
+    let env = object(
+        json!({"pid": std::process::id(), "proc_start": "1", "TMUX": "/tmp/t,1,0", "TMUX_PANE": "%1"}),
+    );
+    let draft = HookDraft { name_in_path: None, payload, env, bytes: 0 };
+    let id = EventId(if name == "SessionStart" { 1 } else { 2 });
+    Record { host: HostId::new("build-1"), ..draft.into_record(id).unwrap() }
+}
+
 #[test]
 fn keys_and_signals_do_not_reach_a_session_on_another_host() {
     let deck = InProcessDaemon::new();
-    let object = |json: Value| json.as_object().cloned().unwrap();
-    let draft = HookDraft {
-        name_in_path: None,
-        payload: object(
-            json!({"session_id": SESSION, "hook_event_name": "SessionStart", "source": "startup"}),
-        ),
-        env: object(
-            json!({"pid": std::process::id(), "proc_start": "1", "TMUX": "/tmp/t,1,0", "TMUX_PANE": "%1"}),
-        ),
-        bytes: 0,
+    deck.append(vec![on_build_1("SessionStart", json!({"source": "startup"}))]).unwrap();
+    let asked = |command: &str, args: &Value| {
+        let reply = deck.socket().ask(&json!({"cmd": command, "args": args}));
+        (reply["details"]["error"].clone(), reply["message"].as_str().unwrap_or_default().to_owned(), reply)
     };
-    let record = Record { host: HostId::new("build-1"), ..draft.into_record(EventId(1)).unwrap() };
-    deck.append(vec![record]).unwrap();
     for (command, args) in [
         ("prompt", json!({"session_id": SESSION, "text": "go on"})),
+        ("interrupt", json!({"session_id": SESSION, "confirm": true})),
         ("interrupt", json!({"session_id": SESSION, "stop": true, "confirm": true})),
+        ("focus", json!({"session_id": SESSION})),
     ] {
-        let reply = deck.socket().ask(&json!({"cmd": command, "args": args}));
-        assert_eq!(reply["details"]["error"], "no_pane", "{command}: {reply}");
+        let (code, message, reply) = asked(command, &args);
+        assert_eq!(code, "no_pane", "{command}: {reply}");
+        assert!(message.starts_with("the session runs on build-1"), "{command}: {reply}");
     }
+    assert_eq!(card(&deck, SESSION)["seat"]["host"], "build-1");
+    deck.append(vec![on_build_1("SessionEnd", json!({"reason": "other"}))]).unwrap();
+    let (code, message, _) = asked("focus", &json!({"session_id": SESSION}));
+    assert_eq!(code, "ended");
+    // This test's own process has the pid of that session, and its folder must not be named.
+    assert_eq!(
+        message,
+        format!(
+            "the session ended on build-1. Resume it in a terminal there: cd /w/far && claude --resume {SESSION}"
+        )
+    );
 }

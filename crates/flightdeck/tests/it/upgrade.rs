@@ -123,6 +123,8 @@ fn take_additions(card: &mut Map<String, Value>) {
     ] {
         assert_eq!(card.shift_remove(field).unwrap(), expected, "{field} of {}", card["id"]);
     }
+    take_intent(card);
+    take_assignment(card);
     take(&mut card["background"], "shells_min", |background| background["shells"].clone());
     if card["agent_state"]["group"] == "needs_you" {
         let rank = card["rank"].as_object_mut().unwrap().shift_remove("waiting").unwrap();
@@ -139,6 +141,35 @@ fn take_additions(card: &mut Map<String, Value>) {
             take(&mut ask["resolution"], "message", |_| Value::Null);
         }
     }
+}
+
+/// No message of 0.1.0 asks or reports the end, so the label stays. Among idle cards, those that ask have the digit that all had.
+fn take_intent(card: &mut Map<String, Value>) {
+    let intent = card.shift_remove("intent").unwrap();
+    assert!(intent.is_null() || intent["intent"] == "progress", "{intent}");
+    if card["agent_state"]["state"] != "idle" {
+        return;
+    }
+    for (name, digit) in [("default", 1), ("urgency", 0)] {
+        let mut rank = card["rank"][name].as_str().unwrap().to_owned();
+        assert_eq!(&rank[digit..=digit], "6", "{name} of {}", card["id"]);
+        rank.replace_range(digit..=digit, "5");
+        card["rank"][name] = rank.into();
+    }
+}
+
+/// 0.1.0 had the field, always null. Now it follows from the log, and must fit the state of the session.
+fn take_assignment(card: &mut Map<String, Value>) {
+    let assignment = std::mem::take(&mut card["assignment"]);
+    let state = assignment["state"].as_str();
+    let fits = match card["agent_state"]["group"].as_str().unwrap() {
+        _ if state.is_none() => card["turn_count"] == 0,
+        "done" => state == Some("complete"),
+        "running" => matches!(state, Some("commanded" | "processing")),
+        _ if card["agent_state"]["state"] == "idle" => state == Some("complete"),
+        _ => state == Some("awaiting_input"),
+    };
+    assert!(fits, "{assignment} of {} {}", card["id"], card["agent_state"]);
 }
 
 /// Removes a field, which must have the value that follows from the fields beside it.
@@ -181,9 +212,12 @@ fn processes_of(card: &Map<String, Value>, processes: &Value) -> Value {
         "label": state["label"], "role": state["role"], "shown": true }])
 }
 
-/// An explanation as 0.1.0 gave it: without the processes, which must be those of the card.
+/// An explanation as 0.1.0 gave it: without the processes and the intent, which must be those of the card.
 fn explanation_as_then(answer: &str, card: &Map<String, Value>) -> String {
     edit_json(answer, |answer| {
+        if let Some(intent) = answer.as_object_mut().unwrap().shift_remove("intent") {
+            assert_eq!(intent, card["intent"], "{}", card["id"]);
+        }
         if let Some(processes) = answer.as_object_mut().unwrap().shift_remove("processes") {
             assert_eq!(processes, card["processes"], "{}", card["id"]);
         }

@@ -24,7 +24,7 @@ fn a_viewer_may_spell_its_last_event_either_way() {
     deck.post(r#"{"session_id":"s","hook_event_name":"Stop"}"#);
     // Changes are numbered once the board has been read.
     deck.board();
-    deck.post(r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"x"}"#);
+    deck.post(r#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"<task-notification>x</task-notification>"}"#);
     deck.board();
     let last = format!("{}-1", deck.health.boot);
     for spelt in ["last_event_id", "lastEventId"] {

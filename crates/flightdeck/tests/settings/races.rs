@@ -16,7 +16,7 @@ const BEFORE: &str = r#"{
 }
 "#;
 const ROUNDS: usize = 20;
-/// The child is killed long before. If the test fails first, the child still ends by itself.
+/// Rounds of a child that the test kills long before the last one. If the test fails first, the child still ends by itself.
 const CHILD_ROUNDS_MAX: usize = 2_000;
 /// Environment variable of a child: the folder it works on.
 const CHILD_FOLDER: &str = "SETTINGS_RACES_FOLDER";

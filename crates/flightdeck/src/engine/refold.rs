@@ -1,0 +1,118 @@
+//! Other rules while the daemon runs: the log is replayed with them, as a restart does, and the fleet that this gives takes the
+//! place of the old one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use flightdeck_core::approval::card::AskCard;
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::ids::AskId;
+use flightdeck_core::rules::Rules;
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::usage::price::PriceTable;
+use flightdeck_protocol::changes::ChangeName;
+use tokio::sync::oneshot;
+
+use super::{Engine, Outbox, effects, restore};
+use crate::store::{Store, StoreError};
+
+/// Tells the sender whether the engine took over a fleet.
+pub type TakeOverReply = oneshot::Sender<Result<(), StoreError>>;
+
+/// The log folded with other rules.
+#[derive(Debug)]
+pub struct Refolded {
+    fleet: Fleet,
+    prices: Arc<PriceTable>,
+    /// The rows of sessions that left the board on the way. The engine stores them.
+    past: Outbox,
+}
+
+impl Refolded {
+    /// Replays the log beside the engine, which applies new events with the old rules meanwhile.
+    pub async fn from_log(store: &Store, rules: Rules, prices: Arc<PriceTable>) -> Result<Self, StoreError> {
+        let (fleet, _) = restore::newest_snapshot_or_nothing(store, rules).await?;
+        let mut refolded = Self { fleet, prices, past: Outbox::default() };
+        refolded.catch_up(store).await?;
+        Ok(refolded)
+    }
+
+    /// Applies the events that were stored since.
+    async fn catch_up(&mut self, store: &Store) -> Result<(), StoreError> {
+        let mut pages = store.replay(self.fleet.last_seq()).await?;
+        while let Some(page) = pages.next().await? {
+            // The notes of these events were sent already.
+            let _ = restore::apply_page(store, &self.prices, &mut self.fleet, &mut self.past, &page).await?;
+        }
+        Ok(())
+    }
+
+    async fn run_timers(&mut self, store: &Store, now: Timestamp) -> Result<(), StoreError> {
+        let caused = effects::tick(&mut self.fleet, now);
+        restore::keep_forgotten(store, &self.prices, &self.fleet, &mut self.past, caused).await
+    }
+}
+
+impl Engine {
+    /// Goes on with the fleet of other rules. If the store fails, the old fleet stays. Runs when every stored event is applied.
+    pub(super) async fn take_over(&mut self, mut refolded: Refolded) -> Result<(), StoreError> {
+        refolded.catch_up(&self.store).await?;
+        let now = self.clock.now(self.fleet.now());
+        refolded.run_timers(&self.store, now).await?;
+        let Refolded { mut fleet, past, .. } = refolded;
+        // They are applied by themselves when they change.
+        fleet.set_notify_rules(self.fleet.rules().notify.clone());
+        let old = std::mem::replace(&mut self.fleet, fleet);
+        self.carry_over_numbers(&old);
+        self.send_other_sessions(&old);
+        self.send_other_asks(&old);
+        if self.watched {
+            self.write_changed_cards();
+        }
+        self.outbox.absorb(past);
+        self.outbox.flush_if_due(&self.store).await;
+        self.housekeeping.fleet_replaced();
+        Ok(())
+    }
+
+    /// The numbers of transcripts are in no event; after a restart they are loaded again.
+    fn carry_over_numbers(&mut self, old: &Fleet) {
+        for session in old.sessions() {
+            if let Some(summary) = &session.enrichment {
+                // Every card is written again.
+                let _ = self.fleet.enrich(&session.id, (**summary).clone());
+            }
+        }
+    }
+
+    fn send_other_sessions(&mut self, old: &Fleet) {
+        for gone in old.sessions().filter(|session| self.fleet.get(&session.id).is_none()) {
+            self.unwritten.remove(&gone.id);
+            self.changes.remove(&gone.id);
+            self.transcripts.forget(&gone.id);
+        }
+        for session in self.fleet.sessions() {
+            self.unwritten.insert(session.id.clone());
+            if old.get(&session.id).is_none() {
+                self.transcripts.touched(session);
+            }
+        }
+    }
+
+    /// A rule may decide whether a request is shown at all. The hook of one that is no longer shown need not wait.
+    fn send_other_asks(&mut self, old: &Fleet) {
+        let (before, after) = (open_asks(old), open_asks(&self.fleet));
+        for (id, ask) in before.iter().filter(|(id, _)| !after.contains_key(*id)) {
+            self.holds.release(id);
+            self.changes.ask(ChangeName::AskClosed, ask);
+        }
+        for (_, ask) in after.iter().filter(|(id, _)| !before.contains_key(*id)) {
+            self.changes.ask(ChangeName::AskOpened, ask);
+        }
+    }
+}
+
+fn open_asks(fleet: &Fleet) -> BTreeMap<AskId, AskCard> {
+    let asks = fleet.sessions().flat_map(|session| session.open_asks().map(move |ask| (session, ask)));
+    asks.map(|(session, ask)| (ask.id.clone(), AskCard::new(&session.id, ask))).collect()
+}
