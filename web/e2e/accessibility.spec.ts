@@ -20,7 +20,7 @@ test.describe("accessibility", () => {
     test.describe(scheme, () => {
       test.use({ colorScheme: scheme });
 
-      test(`axe finds no serious violation: board, drawer, overview, palette, notifications, usage (${scheme})`, async ({
+      test(`axe finds no serious violation: board, drawer, overview, log, digest, palette, notifications, usage (${scheme})`, async ({
         fleet,
         page,
       }) => {
@@ -36,6 +36,13 @@ test.describe("accessibility", () => {
         await page.goto(`${fleet.server.url}#/overview`);
         await expect(page.locator(".track .seg").first()).toBeVisible();
         await check(fleet, "overview");
+        await page.goto(`${fleet.server.url}#/log`);
+        await expect(page.locator(".log-row").first()).toBeVisible();
+        await expect(page.getByRole("region", { name: "How long agents waited for you" })).toBeVisible();
+        await check(fleet, "log");
+        await go(page, "a", page.getByRole("region", { name: "Waits for you" }));
+        await check(fleet, "digest");
+        await page.keyboard.press("Escape");
         await page.keyboard.press("Control+k");
         await expect(page.getByRole("dialog", { name: "Commands" })).toBeVisible();
         await check(fleet, "palette");

@@ -488,3 +488,23 @@ message = "use just"
     await expect(fleet.card(id).locator("[data-by=policy]")).toHaveCount(0);
   });
 });
+
+test("a narrow card shows the end of the path that would be remembered", async ({ fleet, page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await fleet.open();
+  const id = await fleet.start();
+  const permission_suggestions = [
+    {
+      type: "addRules",
+      rules: [{ toolName: "Read", ruleContent: "//home/dev/outside/**" }],
+      behavior: "allow",
+    },
+  ];
+  void fleet.ask(id, "Read", { file_path: "/home/dev/outside/a.rs" }, { permission_suggestions });
+  const path = fleet.cardIn("Needs You", id).locator(".remember .path").first();
+  await expect(path).toBeVisible();
+  const cut = await path.evaluate(
+    (e) => e.getBoundingClientRect().right - (e.parentElement?.getBoundingClientRect().right ?? 0),
+  );
+  expect(cut).toBeLessThanOrEqual(0.5);
+});

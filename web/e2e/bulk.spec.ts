@@ -81,7 +81,40 @@ test("different commands with the same suggested rule are one card that shows ea
   const bunch = page.locator(".card.bunch");
   const commands = async () => (await bunch.locator(".cmd").allInnerTexts()).sort();
   await expect.poll(commands).toEqual(["cargo test -p core", "cargo test -p web"]);
+  await expect(bunch.locator(".in-common")).toHaveText(
+    "2 different commands that one rule would cover: commands that begin with cargo test",
+  );
   await expect(bunch.getByRole("button", { name: "Allow all 2" })).toBeVisible();
+});
+
+test("of many different commands the first three are shown, and all of them before they are allowed", async ({
+  fleet,
+  page,
+}) => {
+  await fleet.open();
+  const permission_suggestions = [
+    { type: "addRules", rules: [{ toolName: "Bash", ruleContent: "make:*" }], behavior: "allow" },
+  ];
+  const verdicts = [];
+  for (const part of ["a", "b", "c", "d", "e"]) {
+    const id = await fleet.start(part);
+    verdicts.push(fleet.ask(id, "Bash", { command: `make ${part}` }, { permission_suggestions }));
+    await expect(page.locator("[data-ask]").first()).toBeVisible();
+  }
+  const bunch = page.locator(".card.bunch");
+  await expect(bunch.locator(".in-common")).toContainText("5 different commands");
+  await expect(bunch.locator(".cmd")).toHaveCount(3);
+  await expect(bunch.getByRole("button", { name: "+2 more" })).toBeVisible();
+  await fleet.waitForKeys();
+  await bunch.focus();
+  await expect(page.locator(".key-list")).toContainText("show all 5");
+  await page.keyboard.press("y");
+  await expect(bunch.locator(".cmd")).toHaveCount(5);
+  for (const { agent_state } of await fleet.sessions()) expect(agent_state.state).toBe("needs_permission");
+  await fleet.waitForKeys();
+  await page.keyboard.press("y");
+  for (const verdict of await Promise.all(verdicts))
+    expect(verdict.hookSpecificOutput.decision.behavior).toBe("allow");
 });
 
 test("commands that cannot be undone are never answered together", async ({ fleet, page }) => {

@@ -1,5 +1,5 @@
 /** The session drawer: charts, agents, timeline, conversation, raw payloads. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, logged, test } from "./fleet";
 
@@ -266,6 +266,57 @@ test.describe("drawer", () => {
     await expect(talk).not.toContainText("The very first prompt");
     await talk.evaluate((list) => list.scrollTo(0, 0));
     await expect(talk).toContainText("The very first prompt");
+  });
+
+  test("the whole conversation comes from the transcript, loaded as the person scrolls up", async ({
+    fleet,
+    page,
+  }) => {
+    const id = "00000000-0000-4000-8000-0000000c0de0";
+    const folder = join(fleet.server.claude, "projects", "-home-dev-api");
+    mkdirSync(folder, { recursive: true });
+    const transcript_path = join(folder, `${id}.jsonl`);
+    const began = Date.now() - 3_600_000;
+    const line = (n: number) => {
+      const message =
+        n % 3 === 0
+          ? { content: `Prompt ${n}.` }
+          : n % 3 === 1
+            ? { content: [{ type: "text", text: `Answer ${n} with **bold** words.` }] }
+            : { content: [{ type: "tool_use", name: "Bash", input: { command: `make step-${n}.` } }] };
+      const who = n % 3 === 0 ? { type: "user", origin: { kind: "human" } } : { type: "assistant" };
+      return `${JSON.stringify({ ...who, timestamp: new Date(began + n * 1_000).toISOString(), message })}\n`;
+    };
+    const texts = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => from + i).map((n) =>
+        n % 3 === 0 ? `Prompt ${n}.` : n % 3 === 1 ? `Answer ${n} with bold words.` : `Bash: make step-${n}.`,
+      );
+    writeFileSync(transcript_path, Array.from({ length: 300 }, (_, n) => line(n)).join(""));
+    await fleet.hook(id, "SessionStart", { source: "resume", transcript_path });
+    await fleet.open(`#/session/${id}`);
+    const talk = page.locator("[data-drawer] .talk");
+    const messages = talk.locator(".msg");
+    const shown = () => messages.locator(":scope > :last-child").allInnerTexts();
+    await expect(messages.last()).toContainText("Bash: make step-299.");
+    await expect(messages.last()).toBeInViewport();
+    await expect(talk.locator("[data-kind=text] b").last()).toHaveText("bold");
+    expect(await messages.count()).toBeLessThan(300);
+    // Each step up loads one page more, and what was shown keeps its place.
+    for (let count = await messages.count(); count < 300; count = await messages.count()) {
+      const first = await messages.first().innerText();
+      await talk.evaluate((list) => list.scrollTo(0, 0));
+      await expect.poll(() => messages.count()).toBeGreaterThan(count);
+      await expect(messages.filter({ hasText: first.split("\n").at(-1) ?? "" }).first()).toBeInViewport();
+    }
+    expect(await shown()).toEqual(texts(0, 300));
+    await expect(talk.getByRole("button", { name: "Load earlier messages" })).toHaveCount(0);
+    // The conversation follows the session, also where a message has no hook of its own.
+    await talk.evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    appendFileSync(transcript_path, line(300) + line(301) + line(302));
+    await fleet.hook(id, "UserPromptSubmit", { prompt: "Prompt 300.", transcript_path });
+    await expect(talk).toContainText("step-302.");
+    expect(await shown()).toEqual(texts(0, 303));
+    await expect(messages.last()).toBeInViewport();
   });
 
   test("a denial shows its message in the outcome and in the timeline", async ({ fleet, page }) => {

@@ -37,7 +37,7 @@ export type Verdict = {
 export const TOAST_MS = 5_000;
 export const HOLD_IDLE_MS = 8_000;
 /** After this time without data the page says that the daemon is not heard (`live/stream.ts`). */
-export const SILENCE_MS = 4_200;
+export const SILENCE_MS = 3_200;
 /** How far the page's clock is set ahead before it stops: more than a busy machine can be late. */
 const AHEAD_MS = 20_000;
 const FRAME_MS = 20;
@@ -113,7 +113,7 @@ export class Fleet {
     await this.page.goto(`${through}${hash}`);
     await expect(this.page.locator("[data-connection=live]")).toBeAttached();
     if ((await this.sessions()).length > 0)
-      await expect(this.page.locator("[data-card], .row-name").first()).toBeAttached();
+      await expect(this.page.locator("[data-card], .row-name, .log-row").first()).toBeAttached();
   }
 
   /** Waits until all animations ended, except endless ones. */

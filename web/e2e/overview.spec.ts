@@ -13,7 +13,7 @@ test.describe("overview", () => {
     // The fleet continues: a span may end or move under the pointer.
     await expect(async () => {
       await stretch.hover({ timeout: 2_000 });
-      await expect(page.getByRole("tooltip")).toContainText(/(Permission|Question|Plan|\?).*(Waited|Waits)/, {
+      await expect(page.getByRole("tooltip")).toContainText(/(Permission|Question|Plan|\?).*(Waited|Has waited)/, {
         timeout: 2_000,
       });
     }).toPass();

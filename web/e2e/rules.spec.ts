@@ -1,4 +1,6 @@
-/** "Make this a rule" from an ask. The daemon's replies are given here: what it writes is tested with the policy. */
+/** "Make this a rule" from an ask: once with the daemon's replies given here, once with the daemon itself. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { allow, expect, test } from "./fleet";
 
 test("a rule is made of an ask, with a preview of what it would have answered", async ({ fleet, page }) => {
@@ -52,4 +54,48 @@ test("a rule is made of an ask, with a preview of what it would have answered", 
   expect(written).toEqual([{ rule: draft("cargo test*"), enable: true }]);
   // The ask itself still waits for the person.
   await expect(allow(page.locator("[data-drawer]"))).toBeVisible();
+});
+
+test("a rule that the page makes is written by the daemon and answers the next equal ask without a restart", async ({
+  fleet,
+  page,
+}) => {
+  const config = join(fleet.server.env.FLIGHTDECK_HOME, "config.toml");
+  const written = () => (existsSync(config) ? readFileSync(config, "utf8") : "");
+  await fleet.open();
+  // Two requests of the past: the rule would have answered one of them.
+  for (const command of ["make test", "make deploy"]) {
+    const id = await fleet.start(command);
+    const verdict = fleet.ask(id, "Bash", { command });
+    await allow(fleet.cardIn("Needs You", id)).click();
+    await verdict;
+  }
+  const id = await fleet.start("asks");
+  const verdict = fleet.ask(id, "Bash", { command: "make test" });
+  await expect(allow(fleet.cardIn("Needs You", id))).toBeVisible();
+  await fleet.waitForKeys();
+  await fleet.select(id);
+  await page.keyboard.press("w");
+  const panel = page.getByRole("region", { name: "Make this a rule" });
+  await expect(panel.getByRole("status")).toHaveText(
+    "Of 3 past requests it would have answered 2, such as Bash: make test.",
+  );
+  await expect(panel).toContainText("The policy is off");
+  expect(written()).not.toContain("make test");
+  await panel.getByRole("button", { name: "Write the rule, turn the policy on" }).click();
+  await expect(panel).toHaveCount(0);
+  await expect.poll(written).toContain("make test");
+  // The ask itself still waits for the person.
+  await allow(page.locator("[data-drawer]")).click();
+  expect((await verdict).hookSpecificOutput.decision.behavior).toBe("allow");
+  await page.keyboard.press("Escape");
+  const next = await fleet.start("next");
+  expect((await fleet.ask(next, "Bash", { command: "make test" })).hookSpecificOutput.decision.behavior).toBe(
+    "allow",
+  );
+  await expect(fleet.cardIn("Running", next).locator("[data-by=policy]")).toContainText("by policy");
+  // Another command is not covered.
+  const other = await fleet.start("other");
+  void fleet.ask(other, "Bash", { command: "make deploy" });
+  await expect(allow(fleet.cardIn("Needs You", other))).toBeVisible();
 });

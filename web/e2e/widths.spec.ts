@@ -89,6 +89,29 @@ test("filters live in the address: a link shows the same cards, and clearing rem
   await expect(page.locator("[data-card]")).toHaveCount(54);
 });
 
+test("with a filter a column counts what it shows, and the fleet's number stays", async ({ fleet, page }) => {
+  const sessions = await fleet.sessions();
+  const inApi = (list: typeof sessions) => list.filter((s) => s.project.name === "api").length;
+  const needs = sessions.filter((s) => s.waiting?.counts);
+  const running = sessions.filter((s) => s.agent_state.group === "running");
+  await fleet.open("?project=api");
+  const needsCount = fleet.column("Needs You").locator(".column-head .count");
+  await expect(needsCount).toHaveText(`${inApi(needs)} of ${needs.length}`);
+  await expect(fleet.column("Running").locator(".column-head .count")).toHaveText(
+    `${inApi(running)} of ${running.length}`,
+  );
+  await expect(page.locator(".instrument.need .readout")).toHaveText(String(needs.length));
+  await expect(page).toHaveTitle(`(${needs.length}) Flightdeck`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(page.getByRole("navigation", { name: "Columns" }).locator(".count").first()).toHaveText(
+    `${inApi(needs)} of ${needs.length}`,
+  );
+  await page.getByRole("button", { name: "Clear", exact: true }).locator("visible=true").click();
+  await expect(page.getByRole("navigation", { name: "Columns" }).locator(".count").first()).toHaveText(
+    String(needs.length),
+  );
+});
+
 test("the palette shows what needs you first, with its terminal, and can answer", async ({ fleet, page }) => {
   await fleet.open();
   await page.keyboard.press("Control+k");

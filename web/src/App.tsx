@@ -3,6 +3,7 @@ import { announcement } from "./alerts/alerts";
 import { Board } from "./board/Board";
 import { layout } from "./board/currentLayout";
 import { EmptyBoard } from "./board/EmptyBoard";
+import { DigestDialog } from "./digest/DigestDialog";
 import { Drawer } from "./drawer/Drawer";
 import { ConnectionBanner } from "./header/ConnectionBanner";
 import { FilterBar, Found } from "./header/FilterBar";
@@ -10,8 +11,9 @@ import { Header } from "./header/Header";
 import { HookBanner } from "./header/HookBanner";
 import { PhoneNav, PhoneTabs } from "./header/PhoneBar";
 import { KeyFooter } from "./keys/KeyFooter";
-import { openId, view } from "./lib/route";
+import { openAt, openId, view } from "./lib/route";
 import { loaded } from "./live/store";
+import { LogView } from "./log/LogView";
 import { Help } from "./overlay/Help";
 import { overlay } from "./overlay/overlay";
 import { Palette } from "./overlay/Palette";
@@ -34,11 +36,12 @@ export function App() {
         {openId.value === null && <KeyFooter />}
         <PhoneNav />
       </div>
-      {openId.value !== null && <Drawer key={openId.value} id={openId.value} />}
+      {openId.value !== null && <Drawer key={`${openId.value} ${openAt.value}`} id={openId.value} />}
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "help" && <Help />}
       {overlay.value === "alerts" && <AlertsDialog />}
       {overlay.value === "usage" && <UsageDialog />}
+      {overlay.value === "digest" && <DigestDialog />}
       <Toasts />
     </>
   );
@@ -46,6 +49,7 @@ export function App() {
 
 function Page() {
   if (view.value === "overview") return <Overview />;
+  if (view.value === "log") return <LogView />;
   if (!loaded.value)
     return (
       <main class="empty" aria-busy="true">

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { likenesses, plainAskOf } from "../src/ask/plainAsk";
+import { byInput, likenesses, plainAskOf, sharedRule } from "../src/ask/plainAsk";
+import { commonText } from "../src/ask/suggestion";
 import { bunchesIn, NOTHING_BEFORE } from "../src/board/bunches";
 import type { Ask } from "../src/generated/Ask";
 import type { Session } from "../src/generated/Session";
@@ -66,6 +67,17 @@ describe("asks that are alike", () => {
       { tool_input: { command: "x…[12 bytes clipped]" } },
     ] satisfies Partial<Ask>[])
       expect(bunchesIn([asking("a", same, more), asking("b", same, more)], [], NOTHING_BEFORE)).toEqual({});
+  });
+
+  test("asks that are alike only by a rule are told apart by input, and the rule is said in words", () => {
+    const asks = [
+      permission("a", { command: "cargo test -p core" }, { suggestions: [] }),
+      permission("b", { command: "cargo test -p core" }, { suggestions: rule("cargo test:*") }),
+      permission("c", { command: "cargo test -p web" }, { suggestions: rule("cargo test:*") }),
+    ].map((ask) => ({ ask }));
+    expect(byInput(asks).map((same) => same.map(({ ask }) => ask.session_id))).toEqual([["a", "b"], ["c"]]);
+    const shared = sharedRule(asks.map(({ ask }) => ask));
+    expect(shared && commonText(shared)).toEqual({ text: "commands that begin with", code: "cargo test" });
   });
 
   test("a session with two open asks is not in a bunch, because its card shows both", () => {

@@ -76,6 +76,7 @@ export function session({
     compactions: 0,
     last_assistant_text: null,
     asks: [],
+    intent: null,
     assignment: null,
     effort: null,
     ...rest,

@@ -8,7 +8,7 @@ import {
   type StoreChange,
   sessionSignal,
 } from "../src/live/store";
-import { connection, Stream } from "../src/live/stream";
+import { connection, isOffline, Stream } from "../src/live/stream";
 import { session } from "./session";
 
 test("a message may arrive in any number of pieces", () => {
@@ -132,8 +132,15 @@ function daemon(): ReadableStreamDefaultController<Uint8Array>[] {
   vi.stubGlobal("document", { addEventListener: () => undefined });
   vi.stubGlobal(
     "fetch",
-    async () =>
-      new Response(new ReadableStream<Uint8Array>({ start: (stream) => void streams.push(stream) })),
+    async (_url: string, { signal }: { signal: AbortSignal }) =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          start: (stream) => {
+            streams.push(stream);
+            signal.addEventListener("abort", () => stream.error(signal.reason));
+          },
+        }),
+      ),
   );
   return streams;
 }
@@ -167,4 +174,19 @@ test("catching up ends with the first pause, or after a few seconds without one"
   expect(connection.peek()).toMatchObject({ kind: "catching_up" });
   for (let id = 4; id < 40; id++) await send("session_updated", id);
   expect(connection.peek().kind).toBe("live");
+});
+
+test("a daemon that stands still is reported after three missing heartbeats, within four seconds", async () => {
+  const [streams, heartbeat] = [daemon(), new TextEncoder().encode(": \n\n")];
+  new Stream({ url: "/stream", onMessages: () => undefined }).start();
+  await vi.advanceTimersByTimeAsync(0);
+  for (let second = 0; second < 10; second++) {
+    streams.at(-1)?.enqueue(heartbeat);
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  expect(isOffline.peek()).toBe(false);
+  await vi.advanceTimersByTimeAsync(2_100);
+  expect(isOffline.peek()).toBe(false);
+  await vi.advanceTimersByTimeAsync(900);
+  expect(isOffline.peek()).toBe(true);
 });

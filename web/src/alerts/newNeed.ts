@@ -1,8 +1,8 @@
 import type { SessionChange } from "../live/store";
 
 /**
- * True if this change made the session need the person. A new session and one first seen in a snapshot never
- * count.
+ * True if this change made the session need the person: it moved to Needs You, or it was there and is blocked by
+ * something else now. Sessions that are new, first seen in a snapshot or without a turn never count.
  */
 export function isNewNeed({ before, after, discovered }: SessionChange): boolean {
   if (discovered || before === null || after.turn_count === 0) return false;

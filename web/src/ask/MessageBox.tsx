@@ -1,5 +1,7 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { useFieldKeys } from "../keys/fieldKeys";
+import type { ValidKey } from "../keys/validKeys";
 import { Button, useIsOff } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 
@@ -40,8 +42,16 @@ export function MessageBox({ draft, label, send, onSend, onCancel }: MessageBoxP
       event.preventDefault();
       submit(event);
     }
-    if (event.key === "Escape") cancel();
+    if (event.key === "Escape") {
+      event.preventDefault();
+      cancel();
+    }
   };
+  useFieldKeys(box, [
+    ...(off ? [] : [["↵", send.toLowerCase()] satisfies ValidKey]),
+    ["⇧↵", "new line"],
+    ["Esc", "cancel"],
+  ]);
   return (
     <div class="message-box">
       <textarea

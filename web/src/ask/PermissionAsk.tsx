@@ -84,6 +84,7 @@ export function PermissionAsk(props: AskProps) {
   return (
     <>
       <ToolInputView input={input} full={full} clipped={!full && !all} />
+      {warning && all && <Caution text={warning} />}
       <div class="answer">
         <ApprovalGate {...props} fits={fits}>
           {/* Both presses use the same button: a new button would not have the focus. */}
@@ -108,7 +109,6 @@ export function PermissionAsk(props: AskProps) {
             Deny <kbd>d</kbd>
           </Button>
         )}
-        {warning && all && !confirm.armed && <Caution text={warning} />}
         {!confirm.armed && (
           <DenyMore
             full={full}
@@ -144,11 +144,12 @@ const DenyMessage = ({ ask }: { ask: Ask }) => (
   />
 );
 
+/** Why it asks twice, whole: it is read before the button below it is pressed. */
 const Caution = ({ text }: { text: string }) => (
-  <span class="chip fail" title={`${text}: asks twice`}>
+  <p class="caution">
     <Icon name="triangle" small />
-    <span class="clip">{text}: asks twice</span>
-  </span>
+    <span>{text}: asks twice</span>
+  </p>
 );
 
 /** The drawer shows the two other ways to deny as buttons; a card has them in a menu. */

@@ -2,11 +2,13 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
+import type { RuleDraft } from "../generated/RuleDraft";
+import type { RuleSuggestions } from "../generated/RuleSuggestions";
 import { keyedState } from "../lib/drafts";
 import { Button, Segmented } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { showToast } from "../ui/toast";
-import { getRules, postPreview, postRule, previewText, type RuleDraft, type RuleSuggestions } from "./rules";
+import { getRules, postPreview, postRule, previewText } from "./rules";
 
 /** Whether the panel of an ask is open. A card opens it in the drawer. */
 export const rulePanelOf = keyedState(false);

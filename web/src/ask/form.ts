@@ -11,6 +11,7 @@ export type Field = {
   choices: Choice[];
 };
 
+/** The values that the person entered, by field name. */
 export type Filled = Record<string, unknown>;
 
 type Schema = Record<string, unknown>;

@@ -5,6 +5,7 @@
 import { openAsks } from "../card/headline";
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
+import { groupBy } from "../lib/groupBy";
 import { isTruncated } from "./fullAsk";
 import { submissionOf } from "./submission";
 import { fitsCard, toolInput } from "./toolInput";
@@ -32,6 +33,15 @@ export function likenesses({ tool_name, tool_input, suggestions }: Ask): string[
   void description;
   return [`input ${tool_name} ${JSON.stringify(same)}`, ...ruleOf(suggestions[0])];
 }
+
+/** The asks by input: asks with the same input are together, in the order of the first of them. */
+export const byInput = <T extends { ask: Ask }>(asking: T[]): T[][] => [
+  ...groupBy(asking, ({ ask }) => likenesses(ask)[0] ?? ask.id).values(),
+];
+
+/** The suggestion that makes different asks alike. */
+export const sharedRule = (asks: Ask[]): Ask["suggestions"][number] | undefined =>
+  asks.find(({ suggestions }) => ruleOf(suggestions[0]).length > 0)?.suggestions[0];
 
 /** Only a rule with a content counts: "every Edit" would make all edits alike. */
 function ruleOf(suggestion: Record<string, unknown> | undefined): string[] {

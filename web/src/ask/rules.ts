@@ -1,30 +1,9 @@
 /** Rules of the policy that a person may make of an ask: suggested, tried on the past, and written by the daemon. */
-import type { Decision } from "../generated/Decision";
+import type { PolicyReport } from "../generated/PolicyReport";
+import type { RuleAdded } from "../generated/RuleAdded";
+import type { RuleDraft } from "../generated/RuleDraft";
+import type { RuleSuggestions } from "../generated/RuleSuggestions";
 import { request } from "../live/api";
-
-/** A rule as it is written into config.toml. */
-export type RuleDraft = {
-  tool: string;
-  match: string | null;
-  project: string | null;
-  decision: "allow" | "deny";
-  message: string | null;
-};
-
-export type SuggestedRule = { rule: RuleDraft; name: string; would_answer: boolean };
-export type RuleSuggestions = { enabled: boolean; rules: SuggestedRule[] };
-export type RuleAdded = { rule: string; added: boolean; enabled: boolean; rules: number; path: string };
-
-type PolicyRow = { name: string; decision: Decision | null; count: number; examples: string[] };
-export type PolicyReport = {
-  enabled: boolean;
-  asks: number;
-  answered: number;
-  allowed: number;
-  denied: number;
-  by_rule: PolicyRow[];
-  left: PolicyRow[];
-};
 
 export const getRules = (askId: string) =>
   request<RuleSuggestions>("GET", `/api/asks/${encodeURIComponent(askId)}/rules`);

@@ -27,6 +27,12 @@ export function suggestionText(suggestion: Suggestion): SuggestionText {
   }
 }
 
+/** What requests with this suggestion have in common: "commands that begin with `cargo test`". */
+export function commonText(suggestion: Suggestion): Pick<SuggestionText, "text" | "code"> {
+  const { text, code } = suggestionText(suggestion);
+  return { text: text.replace(/^Always allow ?/, "") || "requests that match", code };
+}
+
 const sameText = (text: string, where: string | null): SuggestionText => ({
   text,
   short: text,

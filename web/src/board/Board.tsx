@@ -5,7 +5,6 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { appearanceOf } from "../card/appearance";
-import { fleetCounts } from "../live/fleetCounts";
 import { LARGE_FLEET, revision, sessionSignal } from "../live/store";
 import { WireIcon } from "../ui/Icon";
 import { afterMove } from "./cardMotion";
@@ -13,6 +12,7 @@ import { layout } from "./currentLayout";
 import { clearFilter, filtering } from "./filter";
 import { LaneView } from "./LaneView";
 import type { Lane, LaneName } from "./layout";
+import { countText, idsOf, type ShownCount, shownCounts } from "./shownCounts";
 
 export type ColumnName = "needs" | "running" | "done";
 /** The column that is shown at phone width. */
@@ -33,13 +33,13 @@ export function Board() {
       <h1 class="sr">Board</h1>
       <NeedsYou blocked={find("blocked")} waiting={find("waiting")} virtualized={virtualized} />
       <section class="column running" aria-label="Running">
-        <ColumnHead title="Running" count={running?.ids.length ?? 0} />
+        <ColumnHead title="Running" count={shownCounts.value.running} />
         {running && <LaneView lane={running} virtualized={virtualized} label="Running sessions" />}
         {!running?.ids.length && <Nothing text="Nothing is running" />}
       </section>
       {done && (
         <section class="column done-column" aria-label="Done">
-          <ColumnHead title="Done" count={done.ids.length} />
+          <ColumnHead title="Done" count={shownCounts.value.done} />
           <LaneView lane={done} virtualized={virtualized} label="Ended sessions" />
           {done.ids.length === 0 && <Nothing text="Nothing ended lately" />}
         </section>
@@ -48,30 +48,28 @@ export function Board() {
   );
 }
 
-function ColumnHead({ title, count }: { title: string; count: number }) {
+function ColumnHead({ title, count }: { title: string; count: ShownCount }) {
   return (
     <div class="column-head">
       <h2>{title}</h2>
-      <span class="count">{count}</span>
+      <span class="count">{countText(count)}</span>
     </div>
   );
 }
 
-/** All sessions of a lane, also those that another card stands for. */
-const idsOf = (lane: Lane | undefined): string[] => (lane ? [...lane.ids, ...lane.bunched] : []);
 const countOf = (lane: Lane | undefined) => idsOf(lane).length;
 
 type NeedsProps = { blocked: Lane | undefined; waiting: Lane | undefined; virtualized: boolean };
 
 function NeedsYou({ blocked, waiting, virtualized }: NeedsProps) {
   const shown = countOf(blocked) + countOf(waiting);
-  const { needs } = fleetCounts.value;
+  const { needs } = shownCounts.value;
   return (
     <section class={blocked ? "column needs two" : "column needs"} aria-label="Needs You">
       <div class="column-head">
         <h2>Needs You</h2>
-        <span class={needs > 0 ? "count attn" : "count"} title="Sessions that block or ask">
-          {needs}
+        <span class={needs.shown > 0 ? "count attn" : "count"} title="Sessions that block or ask">
+          {countText(needs)}
         </span>
         {blocked && <span class="lane-name">Blocked {countOf(blocked)}</span>}
         <Tallies ids={idsOf(blocked ?? waiting)} />
@@ -90,7 +88,7 @@ function NeedsYou({ blocked, waiting, virtualized }: NeedsProps) {
           label={blocked ? "Waiting sessions" : "Sessions that need you"}
         />
       )}
-      {shown === 0 && <Nothing text={needs > 0 ? "Hidden by the filter" : "Nothing waits for you"} />}
+      {shown === 0 && <Nothing text={needs.all > 0 ? "Hidden by the filter" : "Nothing waits for you"} />}
     </section>
   );
 }

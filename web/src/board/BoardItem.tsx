@@ -13,8 +13,8 @@ import { RunningRow } from "../card/RunningRow";
 const NEAR_PX = 400;
 const GUESS_PX = 120;
 
-/** How a session is drawn: as a card, as one card for several sessions, as one line, or as a row of Done. */
-export type ItemLook = "card" | "bunch" | "line" | "done";
+/** How a session is drawn. A bunch stands for several sessions; a row is one line and unfolds to a card. */
+export type ItemLook = "card" | "bunch" | "row" | "bunch-row" | "running-row" | "done";
 
 type BoardItemProps = { id: string; look: ItemLook; inProject: boolean; virtualized: boolean };
 
@@ -36,9 +36,10 @@ type ItemProps = Omit<BoardItemProps, "virtualized">;
 
 function Item({ id, look, inProject }: ItemProps) {
   if (look === "done") return <DoneRow id={id} inProject={inProject} />;
-  if (look === "bunch") return <BunchCard id={id} inProject={inProject} />;
-  if (look === "line") return <RunningRow id={id} inProject={inProject} />;
-  return <Card id={id} inProject={inProject} />;
+  if (look === "running-row") return <RunningRow id={id} inProject={inProject} />;
+  if (look === "bunch" || look === "bunch-row")
+    return <BunchCard id={id} inProject={inProject} row={look === "bunch-row"} />;
+  return <Card id={id} inProject={inProject} row={look === "row"} />;
 }
 
 const heights = new Map<string, number>();

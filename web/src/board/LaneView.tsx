@@ -29,11 +29,13 @@ export function LaneView({ lane, virtualized, label }: { lane: Lane; virtualized
   );
 }
 
-/** A running session is one line in the densest view; a card that is held there keeps its form. */
+/** In the densest view every session is one line; a card that is held among the running ones keeps its form. */
 function lookIn({ name }: Lane, id: string): ItemLook {
   if (name === "done") return "done";
-  if (id in layout.value.bunches) return "bunch";
-  return name === "running" && density.value === "rows" ? "line" : "card";
+  const dense = density.value === "rows";
+  if (name === "running") return dense ? "running-row" : "card";
+  if (id in layout.value.bunches) return dense ? "bunch-row" : "bunch";
+  return dense ? "row" : "card";
 }
 
 type SectionProps = { section: Section; lane: Lane; virtualized: boolean; first: boolean };

@@ -2,33 +2,34 @@
  * One card for several sessions whose asks are alike. One press answers all of them, and "One by one" shows each
  * as a card of its own.
  */
-import { useComputed } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import { Pending, useFreshMark } from "../ask/AskView";
 import { giveAnswers } from "../ask/giveAnswer";
-import { likenesses, plainAskOf } from "../ask/plainAsk";
+import { byInput, plainAskOf, sharedRule } from "../ask/plainAsk";
 import { submissionOf } from "../ask/submission";
+import { commonText } from "../ask/suggestion";
 import { ToolInputView } from "../ask/ToolInputView";
 import { toolInput } from "../ask/toolInput";
 import { split } from "../board/bunches";
 import { layout } from "../board/currentLayout";
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
-import { type AskKeys, key, refused, useAskKeys } from "../keys/askKeys";
+import { key, refused, useAskKeys } from "../keys/askKeys";
 import { isCurrentAsk } from "../keys/currentAsk";
-import { cursor, tabStops } from "../keys/cursor";
-import { PickMark, picks } from "../keys/picks";
-import { groupBy } from "../lib/groupBy";
+import { PickMark } from "../keys/picks";
 import { sessionHref } from "../lib/route";
 import { sessionSignal } from "../live/store";
-import { Button, NeedsDaemon, TabStop } from "../ui/Button";
+import { Button, NeedsDaemon } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Elapsed } from "../ui/Timer";
-import { Card } from "./Card";
-import { openOnClick } from "./openOnClick";
+import { isRepeatedClick } from "../ui/useConfirm";
+import { Card, type CardProps } from "./Card";
+import { CardFrame } from "./CardFrame";
+import { BunchLine } from "./RowLine";
 
 type Member = { session: Session; ask: Ask };
 
-export function BunchCard({ id, inProject }: { id: string; inProject: boolean }) {
+export function BunchCard({ id, inProject, row }: CardProps) {
   const members = (layout.value.bunches[id] ?? []).flatMap((one): Member[] => {
     const session = sessionSignal(one)?.value;
     const ask = session ? plainAskOf(session) : null;
@@ -37,65 +38,66 @@ export function BunchCard({ id, inProject }: { id: string; inProject: boolean })
   const [leader] = members;
   // The others may have been answered a moment ago, before the next layout.
   if (!leader || members.length < 2 || leader.session.id !== id)
-    return <Card id={id} inProject={inProject} />;
-  return <Bunch leader={leader} members={members} />;
+    return <Card id={id} inProject={inProject} row={row} />;
+  return <Bunch leader={leader} members={members} row={row} />;
 }
 
-function Bunch({ leader, members }: { leader: Member; members: Member[] }) {
+function Bunch({ leader, members, row }: { leader: Member; members: Member[]; row: boolean }) {
   const { id } = leader.session;
-  const current = useComputed(() => (cursor.value === id ? "true" : undefined));
-  const tab = useComputed(() => (tabStops.value.has(id) ? 0 : -1));
-  const picked = useComputed(() => (picks.value.includes(id) ? "" : undefined));
   const tool = leader.ask.tool_name;
   const since = members.map(({ session }) => session.agent_state.since).sort()[0] as string;
   return (
-    <TabStop.Provider value={tab}>
-      <article
-        class="card is-blocked bunch"
-        data-card={id}
-        data-state={leader.session.agent_state.state}
-        data-group="needs_you"
-        data-picked={picked}
-        tabIndex={tab}
-        aria-current={current}
-        aria-label={`${members.length} sessions: ${leader.session.agent_state.label}`}
-        onFocusIn={() => {
-          cursor.value = id;
-        }}
-        {...openOnClick(id)}
-      >
-        <header class="card-head">
-          <PickMark id={id} />
-          <span class="state">
-            <span class="tile">
-              <Icon name="shield" />
-            </span>
-            Permission
-            <span class="what">
-              {tool} <span>in {members.length} sessions</span>
-            </span>
+    <CardFrame
+      session={leader.session}
+      class="card is-blocked bunch"
+      label={`${members.length} sessions: ${leader.session.agent_state.label}`}
+      line={row && <BunchLine id={id} asks={members.map(({ ask }) => ask)} since={since} />}
+    >
+      <header class="card-head">
+        <PickMark id={id} />
+        <span class="state">
+          <span class="tile">
+            <Icon name="shield" />
           </span>
-          <span class="since">
-            <Elapsed since={since} />
+          Permission
+          <span class="what">
+            {tool} <span>in {members.length} sessions</span>
           </span>
-        </header>
-        <BunchAsk leader={leader.ask} members={members} />
-      </article>
-    </TabStop.Provider>
+        </span>
+        <span class="since">
+          <Elapsed since={since} />
+        </span>
+      </header>
+      <BunchAsk leader={leader.ask} members={members} />
+    </CardFrame>
   );
 }
 
 function BunchAsk({ leader, members }: { leader: Ask; members: Member[] }) {
   const asks = members.map(({ ask }) => ask);
+  const inputs = byInput(members);
+  const all = useSignal(false);
+  const shown = all.value ? inputs : inputs.slice(0, INPUTS_FIRST);
+  const more = inputs.length - shown.length;
   const sent = submissionOf(leader.id).value;
   const current = useComputed(() => (isCurrentAsk(leader, false) ? "" : undefined));
-  const element = useFreshMark(asks.length);
-  const allow = (event: UIEvent) => giveAnswers(asks, { decision: "allow" }, `Allowed ${asks.length}`, event);
-  const deny = (event: UIEvent) => giveAnswers(asks, { decision: "deny" }, `Denied ${asks.length}`, event);
+  const element = useFreshMark(asks.length + shown.length);
+  const showAll = () => {
+    all.value = true;
+  };
+  // What is not on the card yet is not allowed: the first press shows it.
+  const allow = (event: UIEvent) => (more > 0 ? showAll() : allowAll(asks, event));
+  const deny = (event: UIEvent) => denyAll(asks, event);
   const oneByOne = () => {
     split.value = [...split.value, ...asks.map((ask) => ask.id)].slice(-SPLIT_MAX);
   };
-  useAskKeys(leader.id, false, bunchKeys(asks.length, allow, deny, oneByOne));
+  useAskKeys(leader.id, false, {
+    y: key(more > 0 ? `show all ${inputs.length}` : `allow all ${asks.length}`, allow),
+    d: key(`deny all ${asks.length}`, deny),
+    u: key("one by one", oneByOne),
+    a: TOGETHER,
+    D: TOGETHER,
+  });
   return (
     <div
       ref={element}
@@ -104,15 +106,23 @@ function BunchAsk({ leader, members }: { leader: Ask; members: Member[] }) {
       data-kind="permission"
       data-current={current}
       data-pending={sent.kind === "pending" ? "" : undefined}
+      onClickCapture={(event) => isRepeatedClick(event) && event.stopPropagation()}
     >
       <div class="ask-body" inert={sent.kind === "pending"}>
         <NeedsDaemon.Provider value={true}>
-          {[...groupBy(members, ({ ask }) => likenesses(ask)[0] ?? ask.id)].map(([input, same]) => (
-            <Same key={input} members={same} />
+          {inputs.length > 1 && <Common asks={asks} inputs={inputs.length} />}
+          {shown.map((same) => (
+            <Same key={same[0]?.ask.id} members={same} beside={inputs.length > 1} />
           ))}
+          {more > 0 && (
+            <Button kind="ghost" class="differs-more" onClick={showAll}>
+              +{more} more
+            </Button>
+          )}
           <div class="answer">
             <Button kind="primary" onClick={allow} keys="y">
-              Allow all {asks.length} <kbd>y</kbd>
+              Allow all {asks.length}
+              {more > 0 && "…"} <kbd>y</kbd>
             </Button>
             <Button onClick={deny} keys="d">
               Deny all {asks.length} <kbd>d</kbd>
@@ -128,31 +138,40 @@ function BunchAsk({ leader, members }: { leader: Ask; members: Member[] }) {
   );
 }
 
+/** Most different inputs on the card before the person asks for all of them. */
+const INPUTS_FIRST = 3;
+
+const allowAll = (asks: Ask[], event: UIEvent) =>
+  giveAnswers(asks, { decision: "allow" }, `Allowed ${asks.length}`, event);
+const denyAll = (asks: Ask[], event: UIEvent) =>
+  giveAnswers(asks, { decision: "deny" }, `Denied ${asks.length}`, event);
+
+/** The asks are not the same: says what they have in common. */
+function Common({ asks, inputs }: { asks: Ask[]; inputs: number }) {
+  const suggestion = sharedRule(asks);
+  const { text, code } = suggestion ? commonText(suggestion) : { text: "", code: null };
+  return (
+    <p class="in-common">
+      <b>
+        {inputs} different {asks[0]?.tool_name === "Bash" ? "commands" : "inputs"}
+      </b>{" "}
+      that one rule would cover: {text} {code && <code>{code}</code>}
+    </p>
+  );
+}
+
 /** Most asks that are remembered as shown one by one; the page may stay open for days. */
 const SPLIT_MAX = 500;
 
 const TOGETHER = refused("these are answered together: u shows them one by one");
 
-const bunchKeys = (
-  n: number,
-  allow: (event: UIEvent) => void,
-  deny: (event: UIEvent) => void,
-  oneByOne: () => void,
-): AskKeys => ({
-  y: key(`allow all ${n}`, allow),
-  d: key(`deny all ${n}`, deny),
-  u: key("one by one", oneByOne),
-  a: TOGETHER,
-  D: TOGETHER,
-});
-
-/** The sessions that ask for the same input. */
-function Same({ members }: { members: Member[] }) {
+/** The sessions that ask for the same input: below it, or beside it if there are other inputs. */
+function Same({ members, beside }: { members: Member[]; beside: boolean }) {
   const [first] = members;
   if (!first) return null;
   const input = toolInput(first.ask);
   return (
-    <>
+    <div class={beside ? "same beside" : "same"}>
       <ToolInputView input={input.kind === "command" ? { ...input, description: null } : input} />
       <ul class="asking">
         {members.map(({ session }) => (
@@ -164,7 +183,7 @@ function Same({ members }: { members: Member[] }) {
           </li>
         ))}
       </ul>
-    </>
+    </div>
   );
 }
 

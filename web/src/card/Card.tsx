@@ -1,55 +1,43 @@
 /** One session as a card. It is redrawn only when its own session changes. */
-import { useComputed } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { AskView, TerminalRow } from "../ask/AskView";
 import { KeptTextNote } from "../ask/KeptTextNote";
+import { AssignmentLine } from "../assignment/AssignmentLine";
 import type { Session } from "../generated/Session";
-import { cursor, tabStops } from "../keys/cursor";
-import { PickMark, picks } from "../keys/picks";
+import { PickMark } from "../keys/picks";
 import { sessionHref } from "../lib/route";
 import { can } from "../live/capabilities";
 import { sessionSignal } from "../live/store";
-import { TabStop } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { type Appearance, appearanceOf } from "./appearance";
 import { Badges } from "./Badges";
+import { CardFrame } from "./CardFrame";
 import { SeatLabel, StateLine, Where } from "./CardHeader";
 import { Composer } from "./Composer";
 import { headline, openAsks, visibleAsks } from "./headline";
 import { LastMessage } from "./LastMessage";
 import { Metrics } from "./Metrics";
-import { openOnClick } from "./openOnClick";
 import { ParkMenu } from "./ParkMenu";
+import { RowLine } from "./RowLine";
 
-export function Card({ id, inProject }: { id: string; inProject: boolean }) {
+/** `row`: one line, which the card unfolds over when a key selects it. */
+export type CardProps = { id: string; inProject: boolean; row: boolean };
+
+export function Card({ id, inProject, row }: CardProps) {
   const session = sessionSignal(id)?.value;
   const element = useRef<HTMLElement>(null);
-  const current = useComputed(() => (cursor.value === id ? "true" : undefined));
-  const tab = useComputed(() => (tabStops.value.has(id) ? 0 : -1));
-  const picked = useComputed(() => (picks.value.includes(id) ? "" : undefined));
   useFlash(element, session);
   if (!session) return null;
   const appearance = appearanceOf(session);
   return (
-    <TabStop.Provider value={tab}>
-      <article
-        ref={element}
-        class={`card is-${appearance}${session.seen ? " is-seen" : ""}`}
-        data-card={id}
-        data-state={session.agent_state.state}
-        data-group={session.agent_state.group}
-        data-picked={picked}
-        tabIndex={tab}
-        aria-current={current}
-        aria-label={`${session.project.name}: ${session.agent_state.label}`}
-        onFocusIn={() => {
-          cursor.value = id;
-        }}
-        {...openOnClick(id)}
-      >
-        <Body session={session} appearance={appearance} inProject={inProject} />
-      </article>
-    </TabStop.Provider>
+    <CardFrame
+      session={session}
+      class={`card is-${appearance}${session.seen ? " is-seen" : ""}`}
+      element={element}
+      line={row && <RowLine session={session} inProject={inProject} />}
+    >
+      <Body session={session} appearance={appearance} inProject={inProject} />
+    </CardFrame>
   );
 }
 
@@ -93,6 +81,7 @@ function Body({
       {elsewhere && <InTerminal session={session} />}
       <Badges session={session} />
       {session.takes === "prompt" && can("prompt") && <Composer id={session.id} placeholder="Next prompt" />}
+      <AssignmentLine session={session} />
       <Metrics session={session} />
     </>
   );
@@ -119,7 +108,7 @@ function Current({ session, hasAsks }: { session: Session; hasAsks: boolean }) {
     );
   if (!hasAsks && rest) return <p class="said ask-text">{rest}</p>;
   if (session.waiting && session.last_assistant_text) return null;
-  if (prompt && prompt !== title)
+  if (prompt && prompt !== title && prompt !== session.assignment?.title)
     return (
       <p class="prompt clip" title={prompt}>
         {prompt}

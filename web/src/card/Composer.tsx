@@ -1,5 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { useContext } from "preact/hooks";
+import { useContext, useRef } from "preact/hooks";
+import { useFieldKeys } from "../keys/fieldKeys";
+import type { ValidKey } from "../keys/validKeys";
 import { draftOf } from "../lib/drafts";
 import type { How } from "../live/api";
 import { isOffline } from "../live/stream";
@@ -16,6 +18,7 @@ export function Composer({ id, placeholder }: { id: string; placeholder: string 
   /** Choices made so far: a prompt can be a command and also meet a draft. */
   const said = useSignal<How>({});
   const tab = useContext(TabStop);
+  const field = useRef<HTMLTextAreaElement>(null);
   const leave = () => {
     check.value = null;
     said.value = {};
@@ -35,14 +38,20 @@ export function Composer({ id, placeholder }: { id: string; placeholder: string 
       event.preventDefault();
       if (!check.value) void send();
     }
-    if (event.key !== "Escape") return;
-    if (check.value) leave();
-    else (event.currentTarget as HTMLElement).closest<HTMLElement>("[data-card]")?.focus();
+    if (event.key !== "Escape" || !check.value) return;
+    event.preventDefault();
+    leave();
   };
+  useFieldKeys(field, [
+    ...(check.value || isOffline.value ? [] : [["↵", "send"] satisfies ValidKey]),
+    ["⇧↵", "new line"],
+    ["Esc", check.value ? "cancel" : "leave"],
+  ]);
   return (
     <>
       <div class="compose">
         <textarea
+          ref={field}
           rows={1}
           tabIndex={tab}
           aria-label="Next prompt"

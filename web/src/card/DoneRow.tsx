@@ -1,34 +1,18 @@
 /** An ended session as a row in Done. */
-import { useComputed } from "@preact/signals";
-import { cursor, tabStops } from "../keys/cursor";
 import { humanize, usd } from "../lib/format";
 import { sessionHref } from "../lib/route";
 import { sessionSignal } from "../live/store";
 import { Icon, WireIcon } from "../ui/Icon";
 import { Ago } from "../ui/Timer";
-import { openOnClick } from "./openOnClick";
+import { CardFrame } from "./CardFrame";
 
 export function DoneRow({ id, inProject }: { id: string; inProject: boolean }) {
   const session = sessionSignal(id)?.value;
-  const current = useComputed(() => (cursor.value === id ? "true" : undefined));
-  const tab = useComputed(() => (tabStops.value.has(id) ? 0 : -1));
   if (!session) return null;
   const { agent_state, end_reason, ended_at, project, cost } = session;
   const died = end_reason === "process_died";
   return (
-    <article
-      class={died ? "done died" : "done"}
-      data-card={id}
-      data-state={agent_state.state}
-      data-group={agent_state.group}
-      tabIndex={tab}
-      aria-current={current}
-      aria-label={`${project.name}: ${agent_state.label}`}
-      onFocusIn={() => {
-        cursor.value = id;
-      }}
-      {...openOnClick(id)}
-    >
+    <CardFrame session={session} class={died ? "done died" : "done"}>
       {died ? <Icon name="died" /> : <WireIcon name={agent_state.icon} />}
       <h3 class="name clip">
         <a href={sessionHref(id)} tabIndex={-1}>
@@ -48,7 +32,7 @@ export function DoneRow({ id, inProject }: { id: string; inProject: boolean }) {
           {ended_at && <Ago at={ended_at} />}
         </span>
       </p>
-    </article>
+    </CardFrame>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Session } from "../generated/Session";
 import { lastWords } from "./lastWords";
 
-/** What Claude said last: two or three lines that keep the last sentence, which is bold if it is a question. */
+/** The end of Claude's last message, in two or three lines. Its last sentence is bold if the session asks. */
 export function LastMessage({ session }: { session: Session }) {
   const { last_assistant_text: text, waiting } = session;
   if (!text || waiting === null) return null;

@@ -1,35 +1,19 @@
 /** One running session as one line: state, title, what it does now, turn, context, cost. */
-import { useComputed } from "@preact/signals";
-import { cursor, tabStops } from "../keys/cursor";
 import { usd } from "../lib/format";
 import { sessionHref } from "../lib/route";
 import { sessionSignal } from "../live/store";
 import { WireIcon } from "../ui/Icon";
 import { isHigh } from "../ui/Meters";
 import { Elapsed } from "../ui/Timer";
-import { openOnClick } from "./openOnClick";
+import { CardFrame } from "./CardFrame";
 
 export function RunningRow({ id, inProject }: { id: string; inProject: boolean }) {
   const session = sessionSignal(id)?.value;
-  const current = useComputed(() => (cursor.value === id ? "true" : undefined));
-  const tab = useComputed(() => (tabStops.value.has(id) ? 0 : -1));
   if (!session) return null;
   const { agent_state, project, context, cost, quiet_since } = session;
   const percent = context?.percent == null ? null : Math.round(context.percent);
   return (
-    <article
-      class="running-row"
-      data-card={id}
-      data-state={agent_state.state}
-      data-group={agent_state.group}
-      tabIndex={tab}
-      aria-current={current}
-      aria-label={`${project.name}: ${agent_state.label}`}
-      onFocusIn={() => {
-        cursor.value = id;
-      }}
-      {...openOnClick(id)}
-    >
+    <CardFrame session={session} class="running-row">
       <WireIcon name={agent_state.icon} small />
       <h3 class="name clip">
         <a href={sessionHref(id)} tabIndex={-1} title={session.title ?? undefined}>
@@ -45,6 +29,6 @@ export function RunningRow({ id, inProject }: { id: string; inProject: boolean }
         {percent !== null && `${percent}%`}
       </span>
       <span class="n">{cost && usd(cost.usd_micros)}</span>
-    </article>
+    </CardFrame>
   );
 }

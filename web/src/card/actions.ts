@@ -35,7 +35,7 @@ export async function interrupt(id: string, stop = false): Promise<void> {
  */
 export async function resumeCommand(id: string): Promise<string | null> {
   try {
-    await postInterrupt(id, { confirm: false });
+    await postInterrupt(id, { confirm: false, stop: false });
     showToast("This session has a terminal again", true);
   } catch (error) {
     const { resume } = (error instanceof Refusal ? (error.body ?? {}) : {}) as { resume?: unknown };

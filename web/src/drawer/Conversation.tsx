@@ -1,14 +1,15 @@
 /**
- * The conversation as far as events carry it: prompts, and the last message of each turn. The newest message is
- * at the bottom; older ones are loaded when the person scrolls up to them.
+ * The whole conversation, from the transcript. While there is none: prompts and the last message of each turn,
+ * from events. The newest message is at the bottom; older ones are loaded when the person scrolls up to them.
  */
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { MessageKind } from "../generated/MessageKind";
+import type { Session } from "../generated/Session";
 import type { TimelineEvent } from "../generated/TimelineEvent";
 import { time } from "../lib/clock";
 import { clockTime, plural } from "../lib/format";
 import { Markdown } from "../ui/Markdown";
-
-export type Said = { id: string; at: number; you: boolean; text: string };
+import { notYetWritten, type Said, type Talk, useConversation } from "./conversationPages";
 
 export function saidIn(events: TimelineEvent[]): Said[] {
   return events.flatMap((event) => {
@@ -19,17 +20,31 @@ export function saidIn(events: TimelineEvent[]): Said[] {
   });
 }
 
-type ConversationProps = { events: TimelineEvent[]; loadOlder: (() => void) | null };
+type Row = { id: string; at: number | null; you: boolean; kind: MessageKind; text: string };
 
-export function Conversation({ events, loadOlder }: ConversationProps) {
-  const said = saidIn(events);
-  const box = useKeptScroll(said);
-  if (said.length === 0 && !loadOlder) return null;
+export function rowsOf(talk: Talk | null, said: Said[]): Row[] {
+  const written = (talk?.messages ?? []).map(({ id, at, role, kind, text }) => {
+    return { id, at: at === null ? null : time(at), you: role === "user", kind, text };
+  });
+  const late = notYetWritten(talk?.messages ?? [], said);
+  return [...written, ...late.map((message) => ({ ...message, kind: "text" as const }))];
+}
+
+type ConversationProps = { session: Session; events: TimelineEvent[]; loadOlder: (() => void) | null };
+
+export function Conversation({ session, events, loadOlder: loadOlderEvents }: ConversationProps) {
+  const { talk, problem, loadOlder: loadOlderPage } = useConversation(session);
+  const loadOlder = talk === null ? loadOlderEvents : loadOlderPage;
+  const rows = rowsOf(talk, saidIn(events));
+  const box = useKeptScroll(rows);
+  if (rows.length === 0 && !loadOlder) return null;
+  const count = plural(rows.filter(({ kind }) => kind === "text").length, "message");
   return (
     <section aria-label="Conversation">
       <h3 class="sect">
-        Conversation<span class="aside">{plural(said.length, "message")}</span>
+        Conversation<span class="aside">{loadOlder ? `last ${count}` : count}</span>
       </h3>
+      {problem && <p class="talk-note">{problem}</p>}
       <div
         class="talk"
         ref={box}
@@ -43,16 +58,30 @@ export function Conversation({ events, loadOlder }: ConversationProps) {
             Load earlier messages
           </button>
         )}
-        {said.map((message) => (
-          <div key={message.id} class={message.you ? "msg you" : "msg claude"}>
-            <time>{clockTime(message.at, true)}</time>
-            <div>
-              <Markdown text={message.text} />
-            </div>
-          </div>
+        {rows.map((row) => (
+          <Message key={row.id} {...row} />
         ))}
       </div>
     </section>
+  );
+}
+
+/** Drawn once: what was said does not change. */
+function Message({ at, you, kind, text }: Row) {
+  return useMemo(
+    () => (
+      <div class={you ? "msg you" : "msg claude"} data-kind={kind}>
+        <time>{at === null ? "" : clockTime(at, true)}</time>
+        {kind === "text" ? (
+          <div>
+            <Markdown text={text} />
+          </div>
+        ) : (
+          <span title={text}>{text}</span>
+        )}
+      </div>
+    ),
+    [at, you, kind, text],
   );
 }
 
@@ -62,7 +91,7 @@ const NEAR_TOP_PX = 80;
 const AT_END_PX = 24;
 
 /** Stays at the newest message, and keeps its place when older ones are added above. */
-function useKeptScroll(said: Said[]) {
+function useKeptScroll(rows: Row[]) {
   const box = useRef<HTMLDivElement>(null);
   const before = useRef({ first: "", height: 0, atEnd: true });
   const list = box.current;
@@ -78,8 +107,8 @@ function useKeptScroll(said: Said[]) {
     if (!shown) return;
     const { first, height, atEnd } = before.current;
     if (atEnd) shown.scrollTop = shown.scrollHeight;
-    else if (said[0]?.id !== first) shown.scrollTop += shown.scrollHeight - height;
-    before.current.first = said[0]?.id ?? "";
-  }, [said.length, said[0]?.id, said.at(-1)?.id]);
+    else if (rows[0]?.id !== first) shown.scrollTop += shown.scrollHeight - height;
+    before.current.first = rows[0]?.id ?? "";
+  }, [rows.length, rows[0]?.id, rows.at(-1)?.id]);
   return box;
 }

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import { mutedProjects, mutedSessions } from "../alerts/settings";
 import { AskView } from "../ask/AskView";
 import { KeptTextNote } from "../ask/KeptTextNote";
+import { AssignmentLine } from "../assignment/AssignmentLine";
 import { copy, goToTerminal, interrupt, markSeen, mute, muteProject } from "../card/actions";
 import { appearanceOf } from "../card/appearance";
 import { StateLine } from "../card/CardHeader";
@@ -76,7 +77,7 @@ function Content({ session }: { session: Session }) {
         )}
         <KeptTextNote sessionId={session.id} />
         <LastSaid session={session} events={data.events.value} />
-        <Conversation events={data.events.value} loadOlder={data.loadOlder.value} />
+        <Conversation session={session} events={data.events.value} loadOlder={data.loadOlder.value} />
         <Timeline session={session} events={data.events.value} loadOlder={data.loadOlder.value} />
         <WhyHere session={session} explanation={data.explanation.value} />
       </div>
@@ -152,6 +153,7 @@ function Head({ session }: { session: Session }) {
         </span>
       </div>
       <h2>{session.title ?? "No prompt yet"}</h2>
+      <AssignmentLine session={session} />
       <Facts session={session} />
     </header>
   );

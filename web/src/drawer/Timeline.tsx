@@ -1,4 +1,5 @@
 import { useComputed, useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ToolInputView } from "../ask/ToolInputView";
 import { toolInput } from "../ask/toolInput";
 import { agentType } from "../card/headline";
@@ -7,6 +8,8 @@ import type { TimelineEvent } from "../generated/TimelineEvent";
 import { clockTime, plural } from "../lib/format";
 import { Icon } from "../ui/Icon";
 import { Markdown } from "../ui/Markdown";
+import { useMoment } from "./moment";
+import { RawJson } from "./RawJson";
 import { type Step, stepMs, stepsFrom } from "./timelineSteps";
 
 const FIRST = 80;
@@ -19,6 +22,8 @@ export function Timeline({ session, events, loadOlder }: TimelineProps) {
   const source = useSignal(events);
   source.value = events;
   const steps = useComputed(() => stepsFrom(source.value));
+  const marked = useSignal<string | null>(null);
+  useMoment(steps, shown, marked);
   return (
     <section aria-label="Timeline">
       <h3 class="sect">
@@ -27,7 +32,12 @@ export function Timeline({ session, events, loadOlder }: TimelineProps) {
       {events.length === 0 && <p class="dim">No event recorded yet.</p>}
       <ol class="timeline">
         {steps.value.slice(0, shown.value).map((step) => (
-          <StepRow key={step.event.id} step={step} session={session} />
+          <StepRow
+            key={step.event.id}
+            step={step}
+            session={session}
+            isMarked={step.event.id === marked.value}
+          />
         ))}
       </ol>
       {steps.value.length > shown.value && (
@@ -50,17 +60,25 @@ export function Timeline({ session, events, loadOlder }: TimelineProps) {
   );
 }
 
-function StepRow({ step, session }: { step: Step; session: Session }) {
+type StepRowProps = { step: Step; session: Session; isMarked: boolean };
+
+/** The marked row is the moment that the session was opened at. */
+function StepRow({ step, session, isMarked }: StepRowProps) {
   const open = useSignal(false);
+  const row = useRef<HTMLLIElement>(null);
+  useLayoutEffect(() => {
+    if (isMarked) row.current?.scrollIntoView({ block: "center" });
+  }, [isMarked]);
   const { event, end, icon, failed, said } = step;
   const agent = agentType(session, event.agent_id);
   const ms = stepMs(step);
   const cls = ["ev", said && "you", event.agent_id && "child"].filter(Boolean).join(" ");
   return (
-    <li class={cls}>
+    <li class={cls} ref={row} data-moment={isMarked || undefined}>
       <button
         type="button"
         class="ev-line"
+        aria-current={isMarked ? "true" : undefined}
         aria-expanded={open.value}
         title={`${event.name}, seq ${event.seq}, from ${event.source}`}
         onClick={() => {
@@ -97,7 +115,6 @@ function StepRow({ step, session }: { step: Step; session: Session }) {
 
 /** A readable view of the event. Its JSON is behind a button. */
 function StepDetails({ step }: { step: Step }) {
-  const raw = useSignal(false);
   const { event, end } = step;
   const payload = event.payload ?? {};
   const result = resultText(end);
@@ -118,24 +135,9 @@ function StepDetails({ step }: { step: Step }) {
           {result}
         </pre>
       )}
-      <p class="dim">
+      <RawJson label="Raw JSON" text={() => rawText(event, end)}>
         {event.name} from {event.source}, seq {event.seq}
-        <button
-          type="button"
-          class="btn ghost"
-          aria-expanded={raw.value}
-          onClick={() => {
-            raw.value = !raw.value;
-          }}
-        >
-          Raw JSON
-        </button>
-      </p>
-      {raw.value && (
-        <pre class="raw" tabIndex={0}>
-          {rawText(event, end)}
-        </pre>
-      )}
+      </RawJson>
     </div>
   );
 }

@@ -1,5 +1,4 @@
 /** The section "Why is it here": the event, its time, the rule, and the raw payload. */
-import { useSignal } from "@preact/signals";
 import { layout } from "../board/currentLayout";
 import type { Explanation } from "../generated/Explanation";
 import type { Session } from "../generated/Session";
@@ -7,9 +6,9 @@ import { time } from "../lib/clock";
 import { clockTime } from "../lib/format";
 import { ORDERS, sort } from "../lib/preferences";
 import { Icon } from "../ui/Icon";
+import { RawJson } from "./RawJson";
 
 export function WhyHere({ session, explanation }: { session: Session; explanation: Explanation | null }) {
-  const raw = useSignal(false);
   const because = explanation?.because;
   // The explanation's state and reason belong together; the card may already have a newer state.
   const { label, group } = explanation ?? session.agent_state;
@@ -25,18 +24,6 @@ export function WhyHere({ session, explanation }: { session: Session; explanatio
             </span>
           </h3>
         </summary>
-        {because?.payload != null && (
-          <button
-            type="button"
-            class="btn ghost"
-            aria-expanded={raw.value}
-            onClick={() => {
-              raw.value = !raw.value;
-            }}
-          >
-            Raw payload
-          </button>
-        )}
         <dl class="why-list">
           <dt>State</dt>
           <dd>
@@ -65,10 +52,8 @@ export function WhyHere({ session, explanation }: { session: Session; explanatio
             </>
           )}
         </dl>
-        {raw.value && (
-          <pre class="raw" tabIndex={0}>
-            {JSON.stringify(because?.payload, null, 2)}
-          </pre>
+        {because?.payload != null && (
+          <RawJson label="Raw payload" text={() => JSON.stringify(because.payload, null, 2)} />
         )}
       </details>
     </section>

@@ -9,6 +9,8 @@ import type { Explanation } from "../generated/Explanation";
 import type { NumbersPoint } from "../generated/NumbersPoint";
 import type { Session } from "../generated/Session";
 import type { TimelineEvent } from "../generated/TimelineEvent";
+import { time } from "../lib/clock";
+import { openAt } from "../lib/route";
 import { throttle } from "../lib/throttle";
 import { getEvents, getExplanation, getNumbers, getSession } from "../live/api";
 import { loaded, revision, sessionSignal } from "../live/store";
@@ -23,7 +25,7 @@ export type DrawerData = {
   events: Signal<TimelineEvent[]>;
   explanation: Signal<Explanation | null>;
   error: Signal<string | null>;
-  /** Loads the page before the first event. Null if there is none. */
+  /** Loads the page before the first event. Null if there is none, while it is loaded, and at `EVENTS_MAX`. */
   loadOlder: Signal<(() => void) | null>;
 };
 
@@ -58,7 +60,7 @@ export function useDrawerData(id: string): DrawerData {
         ]);
         const { found, before } = more;
         if (found.length > 0) events.value = [...events.peek(), ...found].slice(-EVENTS_MAX);
-        // After the events: an empty list would ask for older ones at once.
+        // Set after the events: a list without events is at its top, and would load older ones at once.
         if (before !== undefined) older(before);
         explanation.value = why;
         error.value = null;
@@ -81,16 +83,34 @@ export function useDrawerData(id: string): DrawerData {
   return { events, explanation, error, loadOlder };
 }
 
-/** At first the newest page, and where older events end; later only the events after the last one. */
+/**
+ * Without events so far: the newest page, and older ones back to the moment that the session was opened at; and in
+ * `before` where the page before them ends (null if there is none). Otherwise only the events after the last one.
+ */
 async function newEvents(
   id: string,
   have: TimelineEvent[],
 ): Promise<{ found: TimelineEvent[]; before?: number | null }> {
   const last = have.at(-1)?.seq;
   if (last !== undefined) return { found: await eventsAfter(id, last) };
-  const page = await getEvents(id, { before: Number.MAX_SAFE_INTEGER, limit: PAGE });
-  return { found: page.events, before: page.next_before ?? null };
+  let found: TimelineEvent[] = [];
+  let before: number | null = Number.MAX_SAFE_INTEGER;
+  const moment = openAt.peek();
+  do {
+    const page: EventPage = await getEvents(id, { before, limit: PAGE });
+    found = [...page.events, ...found];
+    before = page.next_before ?? null;
+  } while (
+    moment !== null &&
+    before !== null &&
+    found.length < EVENTS_MAX &&
+    isLater(found[0], time(moment))
+  );
+  return { found, before };
 }
+
+const isLater = (event: TimelineEvent | undefined, at: number) =>
+  event !== undefined && time(event.fired_at ?? event.received_at) > at;
 
 async function eventsAfter(id: string, last: number): Promise<TimelineEvent[]> {
   let found: TimelineEvent[] = [];
@@ -138,10 +158,10 @@ export function useNumbers({ id, cost, context }: Session): NumbersPoint[] {
  */
 export function useSession(id: string): Session | null | undefined {
   const stored = useSignal<Session | null | undefined>(null);
-  const held = sessionSignal(id);
+  const liveSignal = sessionSignal(id);
   // The session may appear with the next change; reading the revision redraws the drawer then.
-  if (!held) void revision.value;
-  const live = held?.value;
+  if (!liveSignal) void revision.value;
+  const live = liveSignal?.value;
   useEffect(() => {
     if (live) return;
     getSession(id).then(

@@ -1,8 +1,10 @@
 /** The bar with search, filters, and the arrangement of the board. */
 import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
 import { layout } from "../board/currentLayout";
 import { clearFilter, FACETS, type Facet, facetOf, filter, filtering, toggleFacet } from "../board/filter";
 import type { StateName } from "../generated/StateName";
+import { useFieldKeys } from "../keys/fieldKeys";
 import { humanize, modelName } from "../lib/format";
 import {
   type Density,
@@ -20,10 +22,13 @@ import type { IconName } from "../ui/icons";
 import { Menu, MenuItem } from "../ui/Menu";
 
 export function Search() {
+  const field = useRef<HTMLInputElement>(null);
+  useFieldKeys(field, [["Esc", filter.value.text ? "clear" : "leave"]]);
   return (
     <label class="search">
       <Icon name="search" small />
       <input
+        ref={field}
         id="search"
         type="search"
         placeholder="Search prompt, branch, command"
@@ -89,7 +94,7 @@ export function Found({ class: cls = "found" }: { class?: string }) {
 export const DENSITIES: { value: Density; label: string; explains: string }[] = [
   { value: "comfortable", label: "Comfortable", explains: "Everything on every card." },
   { value: "compact", label: "Compact", explains: "Cards that need nothing have two lines." },
-  { value: "rows", label: "Rows", explains: "One line per running session; asks stay whole." },
+  { value: "rows", label: "Rows", explains: "One line per session; a key unfolds the selected one." },
 ];
 
 type ChoiceMenuProps<T extends string> = {

@@ -33,6 +33,9 @@ export function Header() {
         <a href={viewHref("overview")} aria-current={view.value === "overview" ? "page" : undefined}>
           Overview
         </a>
+        <a href={viewHref("log")} aria-current={view.value === "log" ? "page" : undefined}>
+          Log
+        </a>
       </nav>
       <div class="instruments" role="group" aria-label="Fleet">
         <NeedYou />

@@ -1,14 +1,14 @@
 /** The tabs and the bottom bar at phone width. */
 import { type ColumnName, phoneColumn } from "../board/Board";
+import { countText, type ShownCount, shownCounts } from "../board/shownCounts";
 import { nextNeed } from "../keys/cursor";
 import { goTo, view, viewHref } from "../lib/route";
-import { fleetCounts } from "../live/fleetCounts";
 import { overlay } from "../overlay/overlay";
 import { Icon } from "../ui/Icon";
 
 export function PhoneTabs() {
-  const { needs, running, done } = fleetCounts.value;
-  const tabs: [ColumnName, string, number][] = [
+  const { needs, running, done } = shownCounts.value;
+  const tabs: [ColumnName, string, ShownCount][] = [
     ["needs", "Needs You", needs],
     ["running", "Running", running],
     ["done", "Done", done],
@@ -24,7 +24,7 @@ export function PhoneTabs() {
             phoneColumn.value = name;
           }}
         >
-          {text} <span class={name === "needs" && n > 0 ? "count attn" : "count"}>{n}</span>
+          {text} <span class={name === "needs" && n.shown > 0 ? "count attn" : "count"}>{countText(n)}</span>
         </button>
       ))}
     </nav>
@@ -46,6 +46,10 @@ export function PhoneNav() {
       <a href={viewHref("overview")} aria-current={view.value === "overview" ? "page" : undefined}>
         <Icon name="strip" />
         Overview
+      </a>
+      <a href={viewHref("log")} aria-current={view.value === "log" ? "page" : undefined}>
+        <Icon name="log" />
+        Log
       </a>
       <button
         type="button"

@@ -6,6 +6,7 @@ import { onKeyAnswer, pendingOf, sendNow, undoAnswer } from "../ask/giveAnswer";
 import { openAsks } from "../card/headline";
 import type { Ask } from "../generated/Ask";
 import { openId, openSession, view } from "../lib/route";
+import { unfolded } from "../lib/selection";
 import { sessionSignal } from "../live/store";
 import { isOffline } from "../live/stream";
 import { askKeysOf } from "./askKeys";
@@ -107,6 +108,7 @@ function guard(ask: Ask, place: Element | null, inDrawer: boolean, event: Keyboa
   if (!inDrawer && place.closest("[data-moved]")) return "the card moved just now";
   if (place.hasAttribute("data-fresh")) return "this request appeared just now";
   if (!inDrawer && !isInView(place)) {
+    if (place.closest(".row-detail")) unfolded.value = ask.session_id;
     place.scrollIntoView({ block: "nearest" });
     return "it was out of sight";
   }

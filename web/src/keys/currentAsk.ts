@@ -4,8 +4,9 @@ import { isUnanswered } from "../ask/submission";
 import { openAsks } from "../card/headline";
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
-import { openId } from "../lib/route";
-import { sessionSignal } from "../live/store";
+import { openId, view } from "../lib/route";
+import { focusedRow } from "../lib/selection";
+import { revision, sessionSignal } from "../live/store";
 import { cursor } from "./cursor";
 
 /** The ask that had the focus last. */
@@ -22,12 +23,15 @@ export function currentAskOf(session: Session): Ask | null {
   return waiting.find((ask) => ask.id === askFocus.value) ?? waiting[0] ?? open[0] ?? null;
 }
 
-/** The session that keys act on. */
-export const targetId = (): string | null => openId.value ?? cursor.value;
+/** The session that keys act on: the open one, the row of the overview with the focus, or the selected card. */
+export const targetId = (): string | null =>
+  openId.value ?? (view.value === "overview" ? focusedRow.value : cursor.value);
 
 /** True for the ask that has the key caps. An ask on a card has none while the drawer is open. */
 export function isCurrentAsk(ask: Ask, inDrawer: boolean): boolean {
   if (inDrawer !== (openId.value !== null) || targetId() !== ask.session_id) return false;
   const session = sessionSignal(ask.session_id)?.value;
+  // The drawer may show a session before the board has it: then this is computed again with the next update.
+  if (!session) void revision.value;
   return session !== undefined && currentAskOf(session)?.id === ask.id;
 }

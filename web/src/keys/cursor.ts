@@ -4,7 +4,7 @@ import { layout } from "../board/currentLayout";
 import { parkedShown } from "../board/filter";
 import type { Lane } from "../board/layout";
 import { folded, sort } from "../lib/preferences";
-import { cursor } from "../lib/selection";
+import { cursor, unfolded } from "../lib/selection";
 import { sessionSignal } from "../live/store";
 
 export { cursor };
@@ -32,6 +32,17 @@ export const tabStops = computed<Set<string>>(() => {
 export const cardElement = (id: string) =>
   document.querySelector<HTMLElement>(`[data-card="${CSS.escape(id)}"]`);
 
+/**
+ * Selects the card that got the focus. A key also unfolds a row. A pointer does not: its button would move from under
+ * it.
+ */
+export function selectCard(id: string, isRow: boolean): void {
+  cursor.value = id;
+  const byKey = "keys" in document.documentElement.dataset;
+  if (byKey && isRow) unfolded.value = id;
+  else if (unfolded.peek() !== id) unfolded.value = null;
+}
+
 /** Scrolls a card into view and focuses it. In a large fleet the card is drawn only after scrolling. */
 export function focusCard(id: string): void {
   cursor.value = id;
@@ -55,9 +66,9 @@ export function stepInLane(by: number): void {
   if (next) focusCard(next);
 }
 
-/** j and k in the overview: the next and previous row, starting with the first. */
+/** j and k in the overview and the log: the next and previous row, starting with the first. */
 export function stepRow(by: number): void {
-  const rows = Array.from(document.querySelectorAll<HTMLElement>(".row-name"));
+  const rows = Array.from(document.querySelectorAll<HTMLElement>(".row-name, .log-row"));
   const at = rows.indexOf(document.activeElement as HTMLElement);
   (at < 0 ? rows[0] : rows[at + by])?.focus();
 }

@@ -5,11 +5,14 @@
 
 import { goToTerminal, mute } from "../card/actions";
 import { canPark, PARK_CHOICES, park, unpark } from "../card/parking";
+import { openDigest } from "../digest/digestData";
 import { closeSession, goTo, openId, openSession, type View, view } from "../lib/route";
+import { unfolded } from "../lib/selection";
 import { sessionSignal } from "../live/store";
 import { isOffline, reconnectNow } from "../live/stream";
-import { overlay } from "../overlay/overlay";
+import { closeOverlay, overlay } from "../overlay/overlay";
 import { pressAnswerKey, pressUndo, startAnswerKeys } from "./answerKeys";
+import { targetId } from "./currentAsk";
 import {
   besideInNeed,
   cardElement,
@@ -21,6 +24,7 @@ import {
   stepLane,
   stepRow,
 } from "./cursor";
+import { isTextField, leaveField, startFieldKeys } from "./fieldKeys";
 import { clearPicks, pickedSessions, picks, togglePick } from "./picks";
 import { type Prefix, prefix } from "./prefix";
 import { clearRefusal, refuse } from "./refusal";
@@ -38,18 +42,18 @@ function startPrefix(name: Prefix, at: number): void {
   }, PREFIX_MS);
 }
 
-const typing = (target: EventTarget | null) =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+/** Keys that move or open another view. */
+const GOES_SOMEWHERE = /^[nNjkhlg/?]$/;
 
 export function startKeys(): void {
   startAnswerKeys();
+  startFieldKeys();
   showKeyCapsForKeys();
   // A held Enter counts once. Repeats would press the button that the first press focused.
   addEventListener(
     "keydown",
     (event) => {
-      if (event.repeat && event.key === "Enter" && !typing(event.target)) event.preventDefault();
+      if (event.repeat && event.key === "Enter" && !isTextField(event.target)) event.preventDefault();
     },
     { capture: true },
   );
@@ -59,18 +63,36 @@ export function startKeys(): void {
       event.preventDefault();
       return;
     }
-    if (typing(event.target)) noteTyping(event);
+    if (isTextField(event.target)) noteTyping(event);
+    if (leaveField(event)) {
+      event.preventDefault();
+      return;
+    }
     if (
       event.metaKey ||
       event.ctrlKey ||
       event.altKey ||
       event.defaultPrevented ||
       overlay.value ||
-      typing(event.target)
+      isTextField(event.target)
     )
       return;
     if (press(event)) event.preventDefault();
   });
+  addEventListener("keydown", leaveDigest, { capture: true });
+}
+
+/**
+ * The digest gives way to every key that goes somewhere. An answer key does nothing: it would act on what the
+ * digest covers.
+ */
+function leaveDigest(event: KeyboardEvent): void {
+  const modified = event.metaKey || event.ctrlKey || event.altKey;
+  if (overlay.peek() !== "digest" || modified || !GOES_SOMEWHERE.test(event.key)) return;
+  event.preventDefault();
+  closeOverlay();
+  // Nothing behind the dialog takes the focus before the dialog is gone.
+  requestAnimationFrame(() => press(event));
 }
 
 /**
@@ -140,16 +162,16 @@ function leavesAsk({ key, target }: KeyboardEvent): boolean {
 }
 
 function onPage(event: KeyboardEvent): boolean {
-  const id = openId.value ?? cursor.value;
+  const id = targetId();
   switch (event.key) {
     case "j":
     case "ArrowDown":
       if (event.shiftKey) return onBoard(() => pickAndStep(1));
-      return inOverview(() => stepRow(1)) || onBoard(() => stepInLane(1));
+      return inRows(() => stepRow(1)) || onBoard(() => stepInLane(1));
     case "k":
     case "ArrowUp":
       if (event.shiftKey) return onBoard(() => pickAndStep(-1));
-      return inOverview(() => stepRow(-1)) || onBoard(() => stepInLane(-1));
+      return inRows(() => stepRow(-1)) || onBoard(() => stepInLane(-1));
     case "h":
     case "ArrowLeft":
       return onBoard(() => stepLane(-1));
@@ -182,7 +204,7 @@ function onPage(event: KeyboardEvent): boolean {
     case "o":
       return id !== null && openId.value === null && did(() => openSession(id));
     case "r":
-      return id !== null && reply(id);
+      return id !== null && (openId.value !== null || view.value === "board") && reply(id);
     case "R":
       return isOffline.peek() && did(reconnectNow);
     case "t":
@@ -190,7 +212,7 @@ function onPage(event: KeyboardEvent): boolean {
     case "m":
       return id !== null && did(() => mute(id));
     case "Escape":
-      return leaveSession() || (picks.value.length > 0 && did(clearPicks));
+      return leaveSession() || foldRow() || (picksAreShown() && did(clearPicks));
     default:
       return false;
   }
@@ -207,7 +229,8 @@ function inView(name: View, act: () => void): boolean {
   return true;
 }
 const onBoard = (act: () => void) => inView("board", act);
-const inOverview = (act: () => void) => inView("overview", act);
+/** Views that consist of rows. */
+const inRows = (act: () => void) => inView("overview", act) || inView("log", act);
 
 /** n always means next: on the board it selects, in the drawer it opens. */
 function goToNeed(by: 1 | -1): void {
@@ -249,6 +272,8 @@ function afterG(key: string): boolean {
   const views: Record<string, () => void> = {
     b: () => goTo("board"),
     o: () => goTo("overview"),
+    l: () => goTo("log"),
+    a: openDigest,
     n: () => firstOf(["blocked", "waiting"]),
     r: () => firstOf(["running"]),
     d: () => firstOf(["done"]),
@@ -260,9 +285,11 @@ function afterG(key: string): boolean {
   return key in views;
 }
 
+const picksAreShown = () => openId.value === null && view.value === "board" && picks.value.length > 0;
+
 /** p: asks until when, or takes a parked session back. */
 function pressPark(id: string, event: KeyboardEvent): boolean {
-  if (openId.value === null && picks.value.length > 0) return did(() => pressParkPicks(event));
+  if (picksAreShown()) return did(() => pressParkPicks(event));
   const session = sessionSignal(id)?.peek();
   if (session?.parked) return did(() => void unpark(id));
   if (session && canPark(session)) return did(() => startPrefix("p", event.timeStamp));
@@ -276,17 +303,17 @@ function pressParkPicks(event: KeyboardEvent): void {
 }
 
 function afterP(key: string): boolean {
-  const id = openId.value ?? cursor.value;
+  const id = targetId();
   const choice = PARK_CHOICES.find((one) => one.key === key || (key === "p" && one.until === "event"));
   if (!choice || id === null) return false;
-  if (openId.value === null && picks.value.length > 0) {
+  if (picksAreShown()) {
     for (const one of picks.value) void park(one, choice.until);
     clearPicks();
     return true;
   }
   void park(id, choice.until);
   // The selection goes on: the parked card leaves its place.
-  if (openId.value === null) nextNeed(1);
+  if (openId.value === null && view.value === "board") nextNeed(1);
   return true;
 }
 
@@ -318,6 +345,13 @@ function reply(id: string): boolean {
   const field = around?.querySelector<HTMLElement>(".compose textarea");
   if (!field) return did(() => refuse("r", "no prompt can be sent to it now", around));
   field.focus();
+  return true;
+}
+
+/** In the densest view the card that a key selected is unfolded. */
+function foldRow(): boolean {
+  if (unfolded.peek() === null || view.value !== "board") return false;
+  unfolded.value = null;
   return true;
 }
 

@@ -1,13 +1,16 @@
-/** The two views and the drawer over them, stored in the URL hash, so that every session has a link. */
+/** The views and the drawer over them, stored in the URL hash, so that every session has a link. */
 import { signal } from "@preact/signals";
 
-export type View = "board" | "overview";
+export type View = "board" | "overview" | "log";
 
 export const view = signal<View>("board");
 export const openId = signal<string | null>(null);
+/** The moment that the timeline of the open session is scrolled to. */
+export const openAt = signal<string | null>(null);
 
-export const sessionHref = (id: string) => `#/session/${encodeURIComponent(id)}`;
-export const viewHref = (name: View) => (name === "board" ? "#/" : "#/overview");
+export const sessionHref = (id: string, at?: string) =>
+  `#/session/${encodeURIComponent(id)}${at ? `?at=${encodeURIComponent(at)}` : ""}`;
+export const viewHref = (name: View) => (name === "board" ? "#/" : `#/${name}`);
 
 export function openSession(id: string): void {
   location.hash = sessionHref(id);
@@ -22,10 +25,11 @@ export function goTo(name: View): void {
 }
 
 function read(): void {
-  const path = location.hash.replace(/^#\/?/, "");
+  const [path = "", query] = location.hash.replace(/^#\/?/, "").split("?");
   const session = /^session\/(.+)$/.exec(path);
+  openAt.value = session ? new URLSearchParams(query).get("at") : null;
   openId.value = session?.[1] ? safeDecode(session[1]) : null;
-  if (!session) view.value = path.startsWith("overview") ? "overview" : "board";
+  if (!session) view.value = (["overview", "log"] as const).find((name) => path.startsWith(name)) ?? "board";
 }
 
 function safeDecode(text: string): string {

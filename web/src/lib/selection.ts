@@ -2,3 +2,9 @@
 import { signal } from "@preact/signals";
 
 export const cursor = signal<string | null>(null);
+
+/** The session of the overview's row that has the focus. */
+export const focusedRow = signal<string | null>(null);
+
+/** The selected card if it was selected by key: in the densest view it unfolds over its neighbours. */
+export const unfolded = signal<string | null>(null);

@@ -1,17 +1,26 @@
 /** The part of the daemon's HTTP interface that the page uses. */
 import type { Answer } from "../generated/Answer";
 import type { Ask } from "../generated/Ask";
+import type { Assignment } from "../generated/Assignment";
+import type { AssignmentList } from "../generated/AssignmentList";
+import type { ConversationPage } from "../generated/ConversationPage";
+import type { Digest } from "../generated/Digest";
 import type { EventPage } from "../generated/EventPage";
 import type { Explanation } from "../generated/Explanation";
 import type { FleetHistory } from "../generated/FleetHistory";
 import type { Focused } from "../generated/Focused";
 import type { HookStatus } from "../generated/HookStatus";
+import type { Interrupt } from "../generated/Interrupt";
+import type { Logged } from "../generated/Logged";
 import type { Numbers } from "../generated/Numbers";
+import type { ParkSession } from "../generated/ParkSession";
 import type { Pressed } from "../generated/Pressed";
-import type { PromptBody } from "../generated/PromptBody";
+import type { ReportVisibility } from "../generated/ReportVisibility";
 import type { Resolution } from "../generated/Resolution";
+import type { SendPrompt } from "../generated/SendPrompt";
 import type { Session } from "../generated/Session";
 import type { Usage } from "../generated/Usage";
+import type { VisibilityNoted } from "../generated/VisibilityNoted";
 
 /** An error reply of the daemon. `body` is its JSON, if there was any. */
 export class Refusal extends Error {
@@ -31,8 +40,13 @@ function messageIn(body: unknown): string | null {
   return typeof text === "string" ? text : null;
 }
 
-export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const init: RequestInit = { method, headers: { accept: "application/json" }, cache: "no-store" };
+export async function request<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  more?: RequestInit,
+): Promise<T> {
+  const init: RequestInit = { ...more, method, headers: { accept: "application/json" }, cache: "no-store" };
   if (body !== undefined) {
     init.body = JSON.stringify(body);
     init.headers = { accept: "application/json", "content-type": "application/json" };
@@ -66,6 +80,25 @@ export const getHours = (since: string) =>
 export const getFleetHistory = (sinceIso: string) =>
   request<FleetHistory>("GET", `/api/fleet/history?since=${encodeURIComponent(sinceIso)}`);
 
+export type AssignmentQuery = {
+  project?: string;
+  state?: string;
+  since?: string;
+  before?: string;
+  limit: number;
+};
+/** A page of assignments, the newest first. */
+export const getAssignments = ({ limit, ...filters }: AssignmentQuery) => {
+  const query = new URLSearchParams({ limit: String(limit) });
+  for (const [name, value] of Object.entries(filters)) query.set(name, value);
+  return request<AssignmentList>("GET", `/api/assignments?${query.toString()}`);
+};
+export const getAssignment = (id: string) =>
+  request<Assignment>("GET", `/api/assignments/${encodeURIComponent(id)}`);
+/** `since` is a time, a date, or a word such as `yesterday`. */
+export const getDigest = (since: string) =>
+  request<Digest>("GET", `/api/digest?since=${encodeURIComponent(since)}`);
+
 /** Includes the payloads, which have the tool call ids and the messages. */
 export const getEvents = (
   id: string,
@@ -74,6 +107,13 @@ export const getEvents = (
   const query = new URLSearchParams({ payload: "1", limit: String(limit) });
   for (const [name, seq] of Object.entries(from)) query.set(name, String(seq));
   return request<EventPage>("GET", `${at(id)}/events?${query.toString()}`);
+};
+
+/** Without `before` the newest messages. */
+export const getConversation = (id: string, { before, limit }: { before?: number; limit: number }) => {
+  const query = new URLSearchParams({ limit: String(limit) });
+  if (before !== undefined) query.set("before", String(before));
+  return request<ConversationPage>("GET", `${at(id)}/conversation?${query.toString()}`);
 };
 
 export const postAnswer = (askId: string, answer: Answer) =>
@@ -90,13 +130,15 @@ export function postAnswerOnLeave(askId: string, answer: Answer): void {
 export const getAsk = (askId: string) => request<Ask>("GET", `/api/asks/${encodeURIComponent(askId)}`);
 
 /** The person's choices for the daemon's questions about a prompt. */
-export type How = Omit<PromptBody, "text">;
+export type How = Omit<SendPrompt, "session_id" | "text">;
 export const postPrompt = (id: string, text: string, how: How) =>
   request<Pressed>("POST", `${at(id)}/prompt`, { text, ...how });
-export const postInterrupt = (id: string, what: { confirm: boolean; stop?: boolean }) =>
+export const postInterrupt = (id: string, what: Omit<Interrupt, "session_id">) =>
   request<Pressed>("POST", `${at(id)}/interrupt`, what);
 export const postFocus = (id: string) => request<Focused>("POST", `${at(id)}/focus`, {});
 /** Without `until` the session stays aside until its next change. */
-export const postPark = (id: string, how: { until?: string; parked?: boolean }) =>
-  request<unknown>("POST", `${at(id)}/park`, how);
-export const postSeen = (id: string) => request<unknown>("POST", `${at(id)}/seen`, {});
+export const postPark = (id: string, how: Partial<Omit<ParkSession, "session_id">>) =>
+  request<Logged>("POST", `${at(id)}/park`, how);
+export const postVisibility = (report: ReportVisibility) =>
+  request<VisibilityNoted>("POST", "/api/notify/visible", report, { keepalive: true });
+export const postSeen = (id: string) => request<Logged>("POST", `${at(id)}/seen`, {});

@@ -3,6 +3,7 @@
  * once per several frames.
  */
 import type { Ask } from "../generated/Ask";
+import type { Assignment } from "../generated/Assignment";
 import type { Session } from "../generated/Session";
 import type { Snapshot } from "../generated/Snapshot";
 import type { SseMessage } from "./sse";
@@ -93,6 +94,11 @@ export function changeFrom(message: SseMessage): StoreChange | null {
       case "ask_opened":
       case "ask_closed":
         return { kind: "ask", ask: (JSON.parse(message.data) as { ask: Ask }).ask };
+      case "assignment_updated":
+        return {
+          kind: "assignment",
+          assignment: (JSON.parse(message.data) as { assignment: Assignment }).assignment,
+        };
       default:
         return null;
     }

@@ -1,6 +1,7 @@
 /** The sessions the page knows: one signal per session, so that a change redraws one card. */
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Ask } from "../generated/Ask";
+import type { Assignment } from "../generated/Assignment";
 import type { Session } from "../generated/Session";
 import type { Snapshot } from "../generated/Snapshot";
 
@@ -8,7 +9,8 @@ export type StoreChange =
   | { kind: "snapshot"; snapshot: Snapshot }
   | { kind: "session"; session: Session; discovered: boolean }
   | { kind: "removed"; id: string }
-  | { kind: "ask"; ask: Ask };
+  | { kind: "ask"; ask: Ask }
+  | { kind: "assignment"; assignment: Assignment };
 
 /** `before` is null for a session that the page did not know, such as all of the first snapshot. */
 export type SessionChange = { before: Session | null; after: Session; discovered: boolean };
@@ -34,19 +36,29 @@ export function onSessionChanges(watch: (sessionChanges: SessionChange[]) => voi
   return () => watchers.delete(watch);
 }
 
+const assignmentWatchers = new Set<(changed: Assignment[]) => void>();
+/** Assignments are not kept here; the views that show them listen while they are open. */
+export function onAssignmentChanges(watch: (changed: Assignment[]) => void): () => void {
+  assignmentWatchers.add(watch);
+  return () => assignmentWatchers.delete(watch);
+}
+
 /** Applies all changes of one animation frame as one update. */
 export function applyChanges(changes: StoreChange[]): void {
   const sessionChanges: SessionChange[] = [];
+  const assignments: Assignment[] = [];
   batch(() => {
     for (const change of changes) {
       if (change.kind === "snapshot") replaceAll(change.snapshot, sessionChanges);
       else if (change.kind === "session") putSession(change.session, change.discovered, sessionChanges);
       else if (change.kind === "removed") sessions.delete(change.id);
-      else putAsk(change.ask, sessionChanges);
+      else if (change.kind === "ask") putAsk(change.ask, sessionChanges);
+      else assignments.push(change.assignment);
     }
     revision.value++;
   });
   if (sessionChanges.length > 0) for (const watch of watchers) watch(sessionChanges);
+  if (assignments.length > 0) for (const watch of assignmentWatchers) watch(assignments);
 }
 
 /**

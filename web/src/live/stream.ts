@@ -22,9 +22,10 @@ export const silentSince = signal<number | null>(null);
 export const isOffline = computed(() => silentSince.value !== null);
 
 /**
- * The daemon sends a heartbeat every second. After this time without any data the connection counts as lost.
+ * The daemon sends a heartbeat every second. After this time without any data, in which three heartbeats are
+ * missing, the page looks a second time and then says that the connection is lost: within four seconds.
  */
-const SILENCE_MAX_MS = 4_200;
+const SILENCE_MAX_MS = 3_200;
 /** A busy page may run the timer before it has read what arrived, so it looks again after this time. */
 const SECOND_LOOK_MS = 300;
 /** A replay counts as finished after a pause of this length. */

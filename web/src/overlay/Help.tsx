@@ -24,10 +24,11 @@ const KEYS: [string, [string, string][]][] = [
     "Move",
     [
       ["n · N", "next and previous that needs you, also in the drawer"],
-      ["j k", "next and previous card, or row of the overview"],
+      ["j k", "next and previous card, or row of the overview and the log"],
       ["h l", "column to the left and right"],
       ["g n · g r · g d", "first card of Needs You, Running, Done"],
-      ["g b · g o · g u", "board, overview, usage"],
+      ["g b · g o · g l · g u", "board, overview, log, usage"],
+      ["g a", "what happened while you were away"],
     ],
   ],
   [

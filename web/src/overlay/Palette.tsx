@@ -4,6 +4,7 @@ import { isTruncated } from "../ask/fullAsk";
 import { giveAnswer } from "../ask/giveAnswer";
 import { fitsCard, toolInput } from "../ask/toolInput";
 import { headline } from "../card/headline";
+import { openDigest } from "../digest/digestData";
 import type { Session } from "../generated/Session";
 import { unansweredAsks } from "../keys/currentAsk";
 import { focusCard, nextNeed } from "../keys/cursor";
@@ -22,6 +23,20 @@ const COMMANDS: Entry[] = [
   { key: "next", text: "Next that needs you", hint: "n", icon: "right", run: () => void nextNeed() },
   { key: "board", text: "Go to the board", hint: "g b", icon: "group", run: () => goTo("board") },
   { key: "overview", text: "Go to the overview", hint: "g o", icon: "strip", run: () => goTo("overview") },
+  {
+    key: "log",
+    text: "Go to the log: what was asked, and the result",
+    hint: "g l",
+    icon: "log",
+    run: () => goTo("log"),
+  },
+  {
+    key: "digest",
+    text: "Digest: what happened while you were away",
+    hint: "g a",
+    icon: "asks",
+    run: openDigest,
+  },
   {
     key: "sort",
     text: "Switch order: cache first, urgency first, longest waiting first",

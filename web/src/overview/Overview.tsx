@@ -7,13 +7,13 @@ import { Search } from "../header/FilterBar";
 import { now } from "../lib/clock";
 import { clockTime, plural, roundedDuration } from "../lib/format";
 import { groupBy } from "../lib/groupBy";
+import { away } from "../lib/presence";
 import { persistentSignal } from "../lib/storage";
 import { Segmented } from "../ui/Button";
 import { ActivityChart } from "./ActivityChart";
 import { HistoryRow, type HoveredSpan } from "./HistoryRow";
 import { followHistory, historyMissing, loadHistory, rows } from "./history";
 import { Legend } from "./Legend";
-import { away } from "./presence";
 import { axisTicks, summarise, type Window, waitedMs } from "./summary";
 
 const HOUR = 3_600_000;

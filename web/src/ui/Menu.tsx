@@ -2,7 +2,7 @@
  * A button with a menu in the top layer, so that no scrolling lane clips it. Escape, a click elsewhere or the
  * button closes it. At phone width it is a sheet at the bottom.
  */
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
@@ -13,6 +13,9 @@ type MenuProps = {
   align?: "start" | "end";
   class?: string;
 };
+
+/** Whether any menu is open: keys then belong to it. */
+export const menuIsOpen = signal(false);
 
 const GAP_PX = 4;
 const phone = matchMedia("(max-width: 780px)");
@@ -27,6 +30,7 @@ export function Menu({ button, children, label, align = "start", class: cls = ""
   useLayoutEffect(() => {
     if (!open.value || !root.current || !list.current) return;
     list.current.showPopover();
+    menuIsOpen.value = true;
     place(list.current, root.current.getBoundingClientRect(), align);
     list.current.querySelector<HTMLElement>("button")?.focus();
     const outside = (event: Event) => {
@@ -35,6 +39,7 @@ export function Menu({ button, children, label, align = "start", class: cls = ""
     addEventListener("pointerdown", outside);
     addEventListener("resize", close);
     return () => {
+      menuIsOpen.value = false;
       removeEventListener("pointerdown", outside);
       removeEventListener("resize", close);
     };

@@ -19,17 +19,19 @@ export function Pips({ done, of }: { done: number; of: number }) {
   return <i class={of > 12 ? "pips whole" : "pips"} style={vars({ "--d": done, "--n": Math.max(1, of) })} />;
 }
 
-const ROUND = 2 * Math.PI * 5.5;
-/** Below this time the ring is bright. */
+/** Circumference of the ring, whose radius is 5.5. */
+const CIRCUMFERENCE = 2 * Math.PI * 5.5;
+/** With less time left, the ring is bright. */
 const SOON_MS = 60_000;
 
-/** The time left to answer here. The terminal's prompt stays open afterwards. */
+/** The time left to answer on the board. Afterwards the request can still be answered in the terminal. */
 export function TimeLeft({ opened, until }: { opened: string; until: string }) {
   const ends = useSignal(until);
   ends.value = until;
   const whole = Math.max(1, time(until) - time(opened));
   const dash = useComputed(
-    () => `${(Math.max(0, Math.min(1, (time(ends.value) - now.value) / whole)) * ROUND).toFixed(1)} 99`,
+    () =>
+      `${(Math.max(0, Math.min(1, (time(ends.value) - now.value) / whole)) * CIRCUMFERENCE).toFixed(1)} 99`,
   );
   const cls = useComputed(() => (time(ends.value) - now.value < SOON_MS ? "left soon" : "left"));
   const text = useComputed(() => countdown(time(ends.value) - now.value));

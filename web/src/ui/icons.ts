@@ -61,6 +61,7 @@ export const ICONS = {
   you: '<circle cx="8" cy="5.2" r="2.7"/><path d="M2.8 13.8c.6-2.6 2.6-4 5.2-4s4.6 1.4 5.2 4"/>',
   mute: '<path d="M3 6.2h2.3L8.5 3.5v9L5.3 9.8H3zM11 6.2l3 3.6M14 6.2l-3 3.6"/>',
   strip: '<path d="M2 4h6M10 4h4M2 8h3M7 8h7M2 12h9M13 12h1"/>',
+  log: '<path d="M5.5 4h8M5.5 8h8M5.5 12h5M2.5 4v.01M2.5 8v.01M2.5 12v.01"/>',
   usage: '<path d="M2.5 13.5h11M4 13.5V10M8 13.5V3.5M12 13.5V7"/>',
   asks: '<path d="M3.5 3h9a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1H8l-3 2.6V11H3.5a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1zM5.5 7v.01M8 7v.01M10.5 7v.01"/>',
   continued: '<path d="M3 3v4.5a2 2 0 0 0 2 2h8M10 6.5l3 3-3 3"/>',

@@ -1,0 +1,114 @@
+/** The line at the bottom lists the keys that act now, wherever the focus is. */
+import type { Page } from "@playwright/test";
+import { allow, expect, test } from "./fleet";
+
+/** The listed keys as "key label", as far as they are visible. */
+const listed = (page: Page) =>
+  page.locator(".key-list li").evaluateAll((items) =>
+    items
+      .filter((item) => {
+        const [own, list] = [item, item.parentElement as Element].map((e) => e.getBoundingClientRect());
+        return own && list && own.bottom <= list.bottom + 1 && own.right <= list.right + 1;
+      })
+      .map((item) => {
+        const caps = Array.from(item.querySelectorAll("kbd"), (cap) => cap.textContent);
+        return `${caps.join(" ")} ${item.lastChild?.textContent}`;
+      }),
+  );
+
+test("in a text field only the keys of the field are listed", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  await expect(allow(fleet.cardIn("Needs You", id))).toBeVisible();
+  await fleet.waitForKeys();
+  await fleet.select(id);
+  await page.keyboard.press("n");
+  await expect.poll(() => listed(page)).toContain("y allow");
+  // A card has nothing to fold.
+  expect((await listed(page)).join()).not.toContain("Esc");
+  await page.keyboard.press("/");
+  await expect.poll(() => listed(page)).toEqual(["Ctrl K commands", "Esc leave"]);
+  await expect(page.locator(".keys > .btn kbd")).toHaveCount(0);
+  await page.keyboard.type("make");
+  await expect.poll(() => listed(page)).toEqual(["Ctrl K commands", "Esc clear"]);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await fleet.select(id);
+  await page.keyboard.press("D");
+  await expect(page.getByLabel("Why not, and what instead")).toBeFocused();
+  await expect.poll(() => listed(page)).toEqual(["↵ deny", "⇧↵ new line", "Ctrl K commands", "Esc cancel"]);
+  await page.keyboard.press("Escape");
+  await expect.poll(() => listed(page)).toContain("y allow");
+});
+
+test("Escape in a text field of the drawer leaves the field, and then closes the drawer", async ({
+  fleet,
+  page,
+}) => {
+  const id = await fleet.start();
+  void fleet.ask(id, "Bash", { command: "make" });
+  await fleet.open(`#/session/${id}`);
+  const drawer = page.locator("[data-drawer]");
+  await expect(allow(drawer)).toBeVisible();
+  await fleet.waitForKeys();
+  await page.keyboard.press("D");
+  await expect(drawer.getByLabel("Why not, and what instead")).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(drawer.getByLabel("Why not, and what instead")).toHaveCount(0);
+  await expect(drawer).toBeVisible();
+  await expect.poll(() => listed(page)).toContain("Esc close");
+  await page.keyboard.press("Escape");
+  await expect(drawer).toHaveCount(0);
+});
+
+test("a menu and a dialog list their own keys", async ({ fleet, page }) => {
+  await fleet.open();
+  const id = await fleet.start();
+  await expect(fleet.card(id)).toBeVisible();
+  await page.getByRole("button", { name: "Density: Comfortable" }).press("Enter");
+  await expect.poll(() => listed(page)).toEqual(["↑ ↓ move", "↵ choose", "Esc close"]);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await expect.poll(() => listed(page)).toEqual(["Esc close"]);
+  await page.keyboard.press("Escape");
+  // Nothing needs the person, so there is no next.
+  await expect.poll(() => listed(page)).toEqual(["j k move", "/ search"]);
+});
+
+test.describe("in the overview", () => {
+  test.use({ fleetKind: "resting" });
+
+  test("keys act on the row with the focus, never on the card selected before", async ({ fleet, page }) => {
+    await fleet.open();
+    await page.keyboard.press("n");
+    await expect.poll(() => listed(page)).toContain("x pick");
+    await page.goto(`${fleet.server.url}#/overview`);
+    await expect(page.locator(".row-name").first()).toBeVisible();
+    await expect.poll(() => listed(page)).toEqual(["j k move", "n next", "/ search", "g b board"]);
+    await expect(page.locator(".key-target")).toHaveText("No row selected");
+    await page.keyboard.press("o");
+    await expect(fleet.refusal()).toContainText("it does nothing here");
+    await expect(page.locator("[data-drawer]")).toHaveCount(0);
+    await page.keyboard.press("j");
+    await expect.poll(() => listed(page)).toContain("↵ open");
+    const row = await page.locator(".row-name:focus").getAttribute("href");
+    await page.keyboard.press("o");
+    await expect(page.locator("[data-drawer]")).toBeVisible();
+    expect(page.url()).toContain(row ?? "nothing");
+  });
+});
+
+for (const width of [800, 1024, 1600])
+  test(`the way out of the drawer is listed at ${width} px`, async ({ fleet, page }) => {
+    await page.setViewportSize({ width, height: 800 });
+    const id = await fleet.start("A long title that says what should be done with the totals of the store");
+    void fleet.ask(id, "Bash", { command: "cargo test --workspace" });
+    await fleet.open(`#/session/${id}`);
+    await expect(allow(page.locator("[data-drawer]"))).toBeVisible();
+    const keys = await listed(page);
+    expect(keys).toContain("y allow");
+    expect(keys.at(-1)).toBe("Esc close");
+    const footer = page.locator("[data-drawer] .keys");
+    expect(await footer.evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
+  });

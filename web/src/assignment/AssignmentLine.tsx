@@ -1,0 +1,45 @@
+/** The newest assignment of a session on its card and in its drawer: title, state, time waited for the person. */
+import { useComputed, useSignal } from "@preact/signals";
+import type { AssignmentBrief } from "../generated/AssignmentBrief";
+import type { Session } from "../generated/Session";
+import { now } from "../lib/clock";
+import { roundedDuration } from "../lib/format";
+import { Icon } from "../ui/Icon";
+import { isSameTitle, standing } from "./standing";
+import { briefWaitedMs } from "./times";
+
+/** The title is left out where the session has the same. */
+export function AssignmentLine({ session }: { session: Session }) {
+  const { assignment, title } = session;
+  if (!assignment) return null;
+  const { label, icon, tone } = standing(assignment);
+  const own = isSameTitle(assignment.title, title) ? null : assignment.title;
+  return (
+    <p class={`assignment tone-${tone}`}>
+      <Icon name={icon} small />
+      <span class="clip" title={assignment.title}>
+        <span class="sr">Assignment: </span>
+        <b>{label}</b>
+        {own && ` ${own}`}
+      </span>
+      <Waited assignment={assignment} />
+    </p>
+  );
+}
+
+/** Shown from one second on. */
+function Waited({ assignment }: { assignment: AssignmentBrief }) {
+  const brief = useSignal(assignment);
+  brief.value = assignment;
+  const text = useComputed(() => {
+    const { state } = brief.value;
+    // Only a waiting assignment follows the clock.
+    const ms = briefWaitedMs(brief.value, state === "awaiting_input" ? now.value : 0);
+    return ms < 1000 ? "" : `waited ${roundedDuration(ms)}`;
+  });
+  return (
+    <span class="waited" title="Time that it waited for you">
+      {text}
+    </span>
+  );
+}

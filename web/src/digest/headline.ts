@@ -1,0 +1,26 @@
+/** The first line of the digest: "14 completed, 3 wait for you, 1 failed". */
+import type { Digest } from "../generated/Digest";
+
+export type Part = { text: string; tone: "attn" | "fail" | null };
+
+/** A failed turn waits for the person too, but it is named as what it is. */
+export function partsOf({ total, waiting }: Digest): Part[] {
+  const failed = waiting.filter(({ reason }) => reason === "failed").length;
+  const wait = Math.max(0, total.waiting - failed);
+  const over = total.ended;
+  const parts: (Part | false)[] = [
+    total.completed > 0 && { text: `${total.completed} completed`, tone: null },
+    wait > 0 && { text: wait === 1 ? "1 waits for you" : `${wait} wait for you`, tone: "attn" },
+    failed > 0 && { text: `${failed} failed`, tone: "fail" },
+    total.died > 0 && { text: `${total.died} died`, tone: "fail" },
+    over > 0 && { text: `${over} ended`, tone: null },
+  ];
+  const found = parts.filter((part) => part !== false);
+  return found.length > 0
+    ? found
+    : [{ text: "Nothing was completed, and nothing waits for you", tone: null }];
+}
+
+/** Something was completed or waits. Otherwise a digest would only be in the way. */
+export const isWorthShowing = ({ total }: Digest): boolean =>
+  total.completed + total.ended + total.died + total.waiting > 0;

@@ -1,0 +1,125 @@
+/** The keys that act now, for the line at the bottom: the most useful first, because a narrow page shows few. */
+import { pendingAnswers, pendingOf } from "../ask/giveAnswer";
+import { plainAskOf } from "../ask/plainAsk";
+import { layout } from "../board/currentLayout";
+import { canPark, PARK_CHOICES } from "../card/parking";
+import type { Session } from "../generated/Session";
+import { openId, view } from "../lib/route";
+import { unfolded } from "../lib/selection";
+import { can } from "../live/capabilities";
+import { isOffline } from "../live/stream";
+import { overlay } from "../overlay/overlay";
+import { menuIsOpen } from "../ui/Menu";
+import { type AskKeys, askKeysOf } from "./askKeys";
+import { currentAskOf } from "./currentAsk";
+import { focusedField } from "./fieldKeys";
+import { pickedSessions, picks } from "./picks";
+import { prefix } from "./prefix";
+
+/** Several keys are separated by spaces. */
+export type ValidKey = [keys: string, label: string];
+
+/** The key that leads out of what is open: it is never left out for lack of room. */
+export const isWayOut = ([keys]: ValidKey): boolean => keys === "Esc";
+
+export function validKeys(session: Session | undefined): ValidKey[] {
+  if (overlay.value) return [["Esc", "close"]];
+  if (menuIsOpen.value) return MENU;
+  const field = focusedField();
+  if (field) return field.keys;
+  if (prefix.value === "g") return PLACES;
+  if (prefix.value === "p") return [...PARK_CHOICES.map(({ key, label }): ValidKey => [key, label]), CANCEL];
+  if (openId.value !== null) return withWayOut(keysOf(session, true), "close");
+  if (view.value === "overview") return overviewKeys(session);
+  return picks.value.length > 0 ? pickKeys() : boardKeys(session);
+}
+
+/** Escape means one thing at a time: first it disarms an answer. */
+const withWayOut = (keys: ValidKey[], label: string): ValidKey[] =>
+  keys.some(isWayOut) ? keys : [...keys, ["Esc", label]];
+
+const CANCEL: ValidKey = ["Esc", "cancel"];
+const MENU: ValidKey[] = [
+  ["↑ ↓", "move"],
+  ["↵", "choose"],
+  ["Esc", "close"],
+];
+const PLACES: ValidKey[] = [
+  ["n", "Needs You"],
+  ["r", "Running"],
+  ["d", "Done"],
+  ["b", "board"],
+  ["o", "overview"],
+  ["l", "log"],
+  ["a", "while you were away"],
+  ["u", "usage"],
+  CANCEL,
+];
+
+function boardKeys(session: Session | undefined): ValidKey[] {
+  const keys = keysOf(session, false);
+  if (session?.agent_state.group === "needs_you") keys.push(["x", "pick"]);
+  if (layout.value.shown > 0) keys.push(["j k", "move"]);
+  if (layout.value.known > 0) keys.push(["/", "search"]);
+  return session && unfolded.value === session.id ? withWayOut(keys, "fold") : keys;
+}
+
+/** The rows of the overview are opened; requests are answered on the board and in the drawer. */
+function overviewKeys(session: Session | undefined): ValidKey[] {
+  const keys: ValidKey[] = session ? [["↵", "open"], ...sessionKeys(session)] : [];
+  return [...keys, ["j k", "move"], ...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey()];
+}
+
+/** The keys of the selected card or of the open session. */
+function keysOf(session: Session | undefined, inDrawer: boolean): ValidKey[] {
+  const ask = session ? currentAskOf(session) : null;
+  const answered = ask !== null && pendingOf(ask.id) !== undefined;
+  const keys: ValidKey[] =
+    ask && !answered && !isOffline.value ? answerKeys(askKeysOf(ask.id, inDrawer)) : [];
+  if (pendingAnswers.value.length > 0) keys.push(["z", "undo"]);
+  keys.push(...nextKey());
+  if (session && !inDrawer) keys.push(["↵", "open"]);
+  keys.push(...connectKey());
+  if (!isOffline.value && session?.takes === "prompt" && can("prompt")) keys.push(["r", "reply"]);
+  return session ? [...keys, ...sessionKeys(session)] : keys;
+}
+
+function sessionKeys(session: Session): ValidKey[] {
+  if (isOffline.value) return [];
+  const keys: ValidKey[] = [];
+  if (can("park") && (session.parked || canPark(session)))
+    keys.push(["p", session.parked ? "take back" : "park"]);
+  if (session.seat.pane && can("focus")) keys.push(["t", "terminal"]);
+  return keys;
+}
+
+const nextKey = (): ValidKey[] =>
+  layout.value.lanes.some(
+    ({ name, sections }) =>
+      (name === "blocked" || name === "waiting") && sections.some(({ parked }) => !parked),
+  )
+    ? [["n", "next"]]
+    : [];
+
+const connectKey = (): ValidKey[] => (isOffline.value ? [["R", "try to connect now"]] : []);
+
+/** The keys that act on all picked cards, if they can. */
+function pickKeys(): ValidKey[] {
+  const sessions = pickedSessions();
+  const keys: ValidKey[] = [];
+  const n = sessions.length;
+  if (!isOffline.value && sessions.every((session) => plainAskOf(session) !== null))
+    keys.push(["y", `allow ${n}`], ["d", `deny ${n}`]);
+  if (!isOffline.value && can("park") && sessions.every(canPark)) keys.push(["p", `park ${n}`]);
+  return [...keys, ["x", "pick or unpick"], ["J K", "pick more"], ["Esc", "clear"], ...nextKey()];
+}
+
+/** Digits are listed as one entry; their options have the caps. */
+function answerKeys(keys: AskKeys): ValidKey[] {
+  const valid = Object.entries(keys).flatMap(([name, { label }]): ValidKey[] =>
+    label === null ? [] : [[name === "Escape" ? "Esc" : name, label]],
+  );
+  const digits = valid.filter(([name]) => /^\d$/.test(name));
+  const others = valid.filter(([name]) => !/^\d$/.test(name));
+  return digits.length > 0 ? [[`1 … ${digits.length}`, "choose"], ...others] : others;
+}

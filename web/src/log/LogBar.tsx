@@ -1,0 +1,141 @@
+/** Search and filters of the log. */
+import { persistentSignal } from "../lib/storage";
+import { allSessions, revision } from "../live/store";
+import { Segmented } from "../ui/Button";
+import { Icon } from "../ui/Icon";
+import { Menu, MenuItem } from "../ui/Menu";
+import { type LogFilter, NO_FILTER, OUTCOMES, type Outcome, PERIODS, type Period } from "./filter";
+import type { GroupOrder } from "./groups";
+import { logFilter, rows } from "./logData";
+
+export const groupOrder = persistentSignal<GroupOrder>("log-order", "day");
+
+const change = (part: Partial<LogFilter>) => {
+  logFilter.value = { ...logFilter.value, ...part };
+};
+
+export const isFiltering = () => {
+  const { text, project, outcome } = logFilter.value;
+  return text.trim() !== "" || project !== null || outcome !== "any";
+};
+
+/** The time stays as it was chosen. */
+export const clearLogFilter = () => change({ ...NO_FILTER, period: logFilter.peek().period });
+
+export function LogBar({ found, projects }: { found: number; projects: string[] }) {
+  const { project, outcome, period } = logFilter.value;
+  return (
+    <div class="bar log-bar" role="search">
+      <SearchField />
+      <Choice
+        name="Project"
+        value={project}
+        choices={[[null, "Any"], ...projectNames(projects).map((name): [string, string] => [name, name])]}
+        onChange={(project) => change({ project })}
+        isOn={project !== null}
+      />
+      <Choice<Outcome>
+        name="Outcome"
+        value={outcome}
+        choices={Object.entries(OUTCOMES) as [Outcome, string][]}
+        onChange={(outcome) => change({ outcome })}
+        isOn={outcome !== "any"}
+      />
+      <Choice<Period>
+        name="Since"
+        value={period}
+        choices={Object.entries(PERIODS) as [Period, string][]}
+        onChange={(period) => change({ period })}
+      />
+      {isFiltering() && (
+        <span class="found" role="status">
+          {found} of {rows.value.length}
+          <button type="button" class="btn ghost" onClick={clearLogFilter}>
+            Clear
+          </button>
+        </span>
+      )}
+      <span class="push" />
+      <Segmented<GroupOrder>
+        name="Group"
+        value={groupOrder.value}
+        onChange={(order) => {
+          groupOrder.value = order;
+        }}
+        choices={[
+          { value: "day", label: "Day and project" },
+          { value: "project", label: "Project and day" },
+        ]}
+      />
+    </div>
+  );
+}
+
+/** Projects of the digest, of the loaded rows and of the board. */
+function projectNames(projects: string[]): string[] {
+  void revision.value;
+  const live = Array.from(allSessions(), (held) => held.peek().project.name);
+  const loaded = rows.value.map(({ assignment }) => assignment.project.name);
+  return [...new Set([...projects, ...live, ...loaded])].sort((a, b) => a.localeCompare(b));
+}
+
+function SearchField() {
+  return (
+    <label class="search">
+      <Icon name="search" small />
+      <input
+        id="search"
+        type="search"
+        placeholder="Search what was asked and said"
+        aria-label="Search the log"
+        autocomplete="off"
+        spellcheck={false}
+        value={logFilter.value.text}
+        onInput={(event) => change({ text: event.currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          if (logFilter.value.text) change({ text: "" });
+          else event.currentTarget.blur();
+        }}
+      />
+      <kbd>/</kbd>
+    </label>
+  );
+}
+
+function Choice<T extends string | null>(props: {
+  name: string;
+  value: T;
+  choices: [T, string][];
+  onChange: (value: T) => void;
+  isOn?: boolean;
+}) {
+  const { name, value, choices, onChange, isOn = false } = props;
+  const shown = choices.find(([choice]) => choice === value)?.[1] ?? value;
+  return (
+    <Menu
+      label={name}
+      button={(open, toggle) => (
+        <button type="button" class={isOn ? "facet on" : "facet"} aria-expanded={open} onClick={toggle}>
+          {name} <b class="clip">{shown}</b>
+          <Icon name="down" small />
+        </button>
+      )}
+    >
+      {(close) =>
+        choices.map(([choice, label]) => (
+          <MenuItem
+            key={label}
+            chosen={choice === value}
+            onClick={() => {
+              onChange(choice);
+              close();
+            }}
+          >
+            <span class="clip">{label}</span>
+          </MenuItem>
+        ))
+      }
+    </Menu>
+  );
+}
