@@ -12,7 +12,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketTyp
 
 use crate::limits::{ACK_WITHIN_PER_MB, HOLD_GRACE, HOLD_MAX, REPLY_BYTES_MAX, REPLY_ROOM_BYTES_MIN};
 use crate::private_folder;
-use crate::reply::Reply;
+use crate::reply::DaemonReply;
 use crate::stdin::wait_for;
 
 #[derive(Debug)]
@@ -35,12 +35,12 @@ pub(crate) fn deliver(socket: &Path, frame: &[u8], ack_within: Duration) -> Deli
     if is_plain_acknowledgement(&line) {
         return Delivery::Acknowledged { verdict: None };
     }
-    match Reply::parse(&line) {
-        Some(Reply { ok: true, verdict, hold, .. }) => {
+    match DaemonReply::parse(&line) {
+        Some(DaemonReply { ok: true, verdict, hold, .. }) => {
             let verdict = verdict.or_else(|| daemon.held_verdict(hold?));
             Delivery::Acknowledged { verdict }
         }
-        Some(Reply { is_invalid: true, .. }) => Delivery::Refused,
+        Some(DaemonReply { is_invalid: true, .. }) => Delivery::Refused,
         _ => Delivery::Failed,
     }
 }
@@ -143,7 +143,7 @@ impl Connection {
             return None;
         }
         let deadline = Instant::now() + hold.min(HOLD_MAX) + HOLD_GRACE;
-        let reply = self.line(deadline, Held::Yes).and_then(|line| Reply::parse(&line))?;
+        let reply = self.line(deadline, Held::Yes).and_then(|line| DaemonReply::parse(&line))?;
         reply.verdict.filter(|_| reply.ok)
     }
 }

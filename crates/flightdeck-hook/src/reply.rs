@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::json::{is_whole, member};
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Reply {
+pub(crate) struct DaemonReply {
     pub(crate) ok: bool,
     /// The daemon found that the payload is not an event: it would refuse it again.
     pub(crate) is_invalid: bool,
@@ -15,7 +15,7 @@ pub(crate) struct Reply {
     pub(crate) verdict: Option<Vec<u8>>,
 }
 
-impl Reply {
+impl DaemonReply {
     /// `None` if it is not a reply.
     pub(crate) fn parse(line: &[u8]) -> Option<Self> {
         if !is_whole(line) {
@@ -63,8 +63,8 @@ fn millis(value: &[u8]) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Option<Reply> {
-        Reply::parse(line.as_bytes())
+    fn parse(line: &str) -> Option<DaemonReply> {
+        DaemonReply::parse(line.as_bytes())
     }
 
     #[test]

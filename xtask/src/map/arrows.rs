@@ -22,25 +22,53 @@ const CRATES: &[Arrow] = &[
 const LAYERED: &str = "flightdeck";
 
 /// Modules that every other module may import. They import none but each other.
-const FOUNDATIONS: &[&str] = &["clock", "frame", "health", "process", "program", "log"];
+const FOUNDATIONS: &[&str] = &["clock", "frame", "health", "process", "program", "log", "secret"];
 
 /// Top-level modules of `flightdeck`, beside the foundations, from the inside to the outside.
 const MODULES: &[Arrow] = &[
     ("store", &[]),
     ("settings", &[]),
     ("terminal", &[]),
-    // Each section of config.toml is a type of the module that it configures.
-    ("config", &["store", "settings", "terminal"]),
     ("engine", &["store"]),
+    // The panes that a person looks at need no note.
+    ("notify", &["engine", "store", "terminal"]),
+    // Each section of config.toml is a type of the module that it configures.
+    ("config", &["notify", "store", "settings", "terminal"]),
     ("usage", &["store"]),
+    ("moment", &["usage"]),
     ("ingest", &["engine"]),
     ("transcripts", &["engine", "store", "usage"]),
     // `config`: settings are read again while the daemon runs. `ingest`: the number of spooled files is part of the status.
-    ("app", &["config", "engine", "store", "terminal", "settings", "usage", "transcripts", "ingest"]),
+    (
+        "app",
+        &[
+            "config",
+            "engine",
+            "notify",
+            "store",
+            "terminal",
+            "settings",
+            "usage",
+            "moment",
+            "transcripts",
+            "ingest",
+        ],
+    ),
     ("transport", &["app"]),
     (
         "daemon",
-        &["app", "transport", "ingest", "transcripts", "engine", "store", "settings", "terminal", "config"],
+        &[
+            "app",
+            "transport",
+            "ingest",
+            "transcripts",
+            "engine",
+            "notify",
+            "store",
+            "settings",
+            "terminal",
+            "config",
+        ],
     ),
     ("client", &[]),
     // Some commands work without a daemon: `doctor` reads the spool, `usage` the transcripts. `demo` plays into the

@@ -130,17 +130,34 @@ fn faults_of_children() -> Option<u64> {
     stat.rsplit(')').next()?.split_whitespace().nth(8)?.parse().ok()
 }
 
-/// Every captured event, played by `flightdeck replay`.
+/// Every captured event, played by `flightdeck replay`: the instructions of a second pass over the corpus, in other sessions. The first pass
+/// also builds what is built once (the automata behind the patterns), which says nothing about an event.
 fn fold(binary: &Path, home: &Path) -> Result<(u64, u64)> {
+    let (first, events) = corpus_as_lines("")?;
+    let (second, _) = corpus_as_lines("-again")?;
+    let once = reduced(binary, home, &first)?;
+    let twice = reduced(binary, home, &[first, second].concat())?;
+    Ok((twice.saturating_sub(once), events))
+}
+
+/// The captured events as lines for `flightdeck replay`, their session ids with this suffix; and how many there are.
+fn corpus_as_lines(suffix: &str) -> Result<(Vec<u8>, u64)> {
     let mut corpus = Vec::new();
     let mut events = 0;
-    for hook in flightdeck_sim::corpus::scenarios().into_iter().flat_map(|scenario| scenario.hooks) {
+    for mut hook in flightdeck_sim::corpus::scenarios().into_iter().flat_map(|scenario| scenario.hooks) {
+        let session = format!("{}{suffix}", hook.session_id());
+        hook.event.insert("session_id".to_owned(), session.into());
         let line = serde_json::json!({ "t_ms": hook.t_ms, "event": hook.event, "env": hook.env });
         writeln!(corpus, "{line}")?;
         events += 1;
     }
+    Ok((corpus, events))
+}
+
+/// Instructions in the reducer while it plays these lines.
+fn reduced(binary: &Path, home: &Path, lines: &[u8]) -> Result<u64> {
     let file = home.join("corpus.jsonl");
-    std::fs::write(&file, corpus)?;
+    std::fs::write(&file, lines)?;
     let mut all = 0;
     for function in IN_REDUCER {
         let mut replay = callgrind(function);
@@ -148,7 +165,7 @@ fn fold(binary: &Path, home: &Path) -> Result<(u64, u64)> {
         replay.env("HOME", home).env("FLIGHTDECK_HOME", home.join("fd"));
         all += instructions(&replay.output()?)?;
     }
-    Ok((all, events))
+    Ok(all)
 }
 
 /// A callgrind command that counts only inside this function.

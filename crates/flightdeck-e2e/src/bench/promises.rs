@@ -193,6 +193,18 @@ pub(super) static ROWS: &[Row] = &[
         checks: &[number("intent of 4 KB", "intent", MedianMax(50.0))],
     },
     Row {
+        name: "log",
+        about: "the log and the digest with 100,000 assignments",
+        long: false,
+        checks: &[
+            number("the newest page: p99", "the newest page", P99Max(100.0)),
+            number("a page of one project: p99", "a page of one project", P99Max(100.0)),
+            number("what waits: p99", "what waits", P99Max(100.0)),
+            number("a digest of seven days: p99", "a digest of seven days", P99Max(100.0)),
+            number("flightdeck log: p99", "flightdeck log", P99Max(100.0)),
+        ],
+    },
+    Row {
         name: "usage",
         about: "500 MB of transcripts counted, against ccusage 20.0.24: the same totals or the row fails",
         long: true,

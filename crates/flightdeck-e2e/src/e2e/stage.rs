@@ -15,7 +15,7 @@ use super::board::{Board, DaemonBoard, Recorder, SessionView};
 use super::expect::{Expect, ask_differs};
 
 /// The board must agree within this time: hooks are processes, some are async, and the machine may be busy.
-const AGREE: Duration = Duration::from_secs(20);
+pub(super) const AGREE: Duration = Duration::from_secs(20);
 /// The board must still agree after this time: a late hook must not undo it.
 const STAY: Duration = Duration::from_millis(500);
 /// A dialog ignores keys for about 0.15 s after it is drawn; longer on a busy machine.

@@ -72,11 +72,19 @@ impl SimEvent {
     fn shift(mut self, ms: i64) -> Self {
         self.at_ms += ms;
         self.fired_ms += ms;
+        self.not_before_ms = self.not_before_ms.map(|earliest| earliest + ms);
         self
     }
 
     fn ends_call(&self, id: &str) -> bool {
         self.is("PostToolUse") && self.text("tool_use_id") == id
+    }
+
+    /// Whether `later` shows that this request was answered.
+    #[cfg(test)]
+    pub(super) fn is_ended_by(&self, later: &Self) -> bool {
+        let call = self.request.as_ref().map(|request| request.call_id.as_str());
+        call.is_some_and(|call| later.ends_call(call) || later.batch_names(call))
     }
 
     fn call_in_batch(&mut self, id: &str) -> Option<&mut Value> {
@@ -162,7 +170,7 @@ impl Fleet {
         rest: Rest,
         at_ms: i64,
     ) -> (Vec<SimEvent>, i64) {
-        let Rest { before, decided, mut after } = rest;
+        let Rest { before, decided, after } = rest;
         let was_ms = decided.as_ref().map_or(ask.fired_ms, |e| e.fired_ms);
         let mut new = match (decided.filter(|_| request.script == Script::Runs), verdict) {
             (Some(ran), Verdict::Allow { .. }) => {
@@ -177,7 +185,7 @@ impl Fleet {
         };
         let is_ms = new.last().map_or(at_ms.min(was_ms), |e| e.fired_ms);
         let later_ms = before.last().map_or(is_ms, |e| is_ms.max(e.fired_ms)) - was_ms;
-        after = after.into_iter().map(|e| e.shift(later_ms)).collect();
+        let (mut after, later_ms) = shift_all(after, later_ms);
         let of_turn = new.iter_mut().chain(&mut after).filter(|e| e.session_id == ask.session_id);
         if let Some(mode) = tell(of_turn, ask, request, verdict) {
             self.seats[request.seat].set_mode(&ask.session_id, mode);
@@ -219,6 +227,21 @@ impl Rest {
         before.retain(|e| e.text("notification_type") != "permission_prompt");
         Self { before, decided, after }
     }
+}
+
+/// Moves the events. The terminal's answer to a request that stays where it is does not move to a time before that request has
+/// waited long enough, and what follows moves with it. Also returns by how much the last event moved.
+fn shift_all(events: Vec<SimEvent>, mut ms: i64) -> (Vec<SimEvent>, i64) {
+    let mut asked_here = false;
+    let shift = |event: SimEvent| {
+        asked_here |= event.is("PermissionRequest");
+        let earliest = event.not_before_ms.filter(|_| !asked_here);
+        ms = ms.max(earliest.map_or(ms, |earliest| (earliest - event.fired_ms).min(0)));
+        let moved = event.shift(ms);
+        SimEvent { not_before_ms: earliest.or(moved.not_before_ms), ..moved }
+    };
+    let shifted = events.into_iter().map(shift).collect();
+    (shifted, ms)
 }
 
 /// Ends the turn as Esc does: without further events.

@@ -168,6 +168,24 @@ fn of_two_requests_at_once_each_has_its_own_answer() {
 }
 
 #[test]
+fn after_an_answer_to_one_of_two_requests_the_other_still_has_its_time() {
+    let wait = 120_000;
+    for verdict in [yes(), no(false)] {
+        for answers_first in [true, false] {
+            let mut fleet =
+                Fleet::new(FleetConfig { seed: 5, answer_ms_min: wait, ..FleetConfig::default() });
+            let first = fleet.find(|e| e.asks() && e.text("tool_name") == "Read").unwrap();
+            let second = fleet.find(|e| e.session_id == first.session_id && e.asks()).unwrap();
+            let (answered, open) = if answers_first { (&first, &second) } else { (&second, &first) };
+            assert!(fleet.answer(answered, &verdict, second.at_ms + QUICK_MS));
+            let ended = fleet.find(|e| open.is_ended_by(e)).unwrap();
+            let waited = ended.fired_ms - open.fired_ms;
+            assert!((wait as i64..wait as i64 + 62_000).contains(&waited), "{verdict:?}: {waited} ms");
+        }
+    }
+}
+
+#[test]
 fn an_answer_that_comes_too_late_changes_nothing() {
     for script in [Script::Runs, Script::Refused, Script::Cut] {
         let (mut fleet, ask, mut twin) = asked("Bash", script);

@@ -79,6 +79,8 @@ pub struct SimEvent {
     pub env: Map,
     /// For a request of the main agent: how the session can continue.
     request: Option<Box<Request>>,
+    /// For an event that shows the terminal's answer: when the request has waited long enough for the person.
+    not_before_ms: Option<i64>,
 }
 
 impl SimEvent {

@@ -180,7 +180,8 @@ impl Seat {
 
     fn choose<'a>(&mut self, role: Role, templates: &'a [Template], config: &FleetConfig) -> &'a Template {
         let mode = self.session.as_ref().map_or("default", |s| s.mode);
-        let rarer = if config.answer_ms_min > 0 { ASKS_RARER } else { 1 };
+        // A faster fleet works faster, but a person needs the same time.
+        let rarer = if config.answer_ms_min > 0 { ASKS_RARER * config.speed.max(1.0) as u64 } else { 1 };
         let weight = |t: &Template| {
             let weight = weight(&t.name, mode);
             if t.asks() { weight } else { weight * rarer }
@@ -205,8 +206,9 @@ impl Seat {
         let known = self.known(&mut session, template, config);
         let env = self.env(config);
         let mut facts = Facts { known, rng: &mut self.rng, job: session.job, asks: template.asks() };
+        let mut clock = PieceClock { now_ms: self.clock_ms, asked_ms: None };
         for (n, step) in template.steps.iter().enumerate() {
-            let mut event = fire(step, &mut facts, &mut self.clock_ms, &env, config);
+            let mut event = fire(step, &mut facts, &mut clock, &env, config);
             event.request = template.request_at(n).map(|(call, script)| {
                 let call_id = facts.known.get(call).cloned().unwrap_or_default();
                 let (known, job) = (facts.known.clone(), session.job);
@@ -214,6 +216,7 @@ impl Seat {
             });
             events.push(event);
         }
+        self.clock_ms = clock.now_ms;
         // The person interrupts such a request instead of answering it, and not before the shortest wait is over.
         if events.iter().any(|event| event.request.as_ref().is_some_and(|r| r.script == Script::Cut)) {
             self.clock_ms += config.answer_ms_min as f64;
@@ -237,9 +240,10 @@ impl Seat {
         config: &FleetConfig,
     ) -> Vec<SimEvent> {
         let env = self.env(config);
-        let (known, mut clock_ms) = (request.known.clone(), at_ms as f64);
+        let mut clock = PieceClock { now_ms: at_ms as f64, asked_ms: None };
+        let known = request.known.clone();
         let mut facts = Facts { known, rng: &mut self.rng, job: request.job, asks: true };
-        steps.map(|step| fire(step, &mut facts, &mut clock_ms, &env, config)).collect()
+        steps.map(|step| fire(step, &mut facts, &mut clock, &env, config)).collect()
     }
 
     /// How long a tool runs on a realistic day.
@@ -302,23 +306,49 @@ impl Seat {
     }
 }
 
-/// One step at its time; the clock advances by the step's gap.
-fn fire(step: &Step, facts: &mut Facts<'_>, clock_ms: &mut f64, env: &Map, config: &FleetConfig) -> SimEvent {
+/// The time within one piece.
+struct PieceClock {
+    now_ms: f64,
+    /// When the newest request was opened.
+    asked_ms: Option<f64>,
+}
+
+/// One step at its time; the clock advances by the step's gap. Of two requests that are open at once, each waits for the person
+/// from its own opening on, so the second does not wait twice as long.
+fn fire(
+    step: &Step,
+    facts: &mut Facts<'_>,
+    clock: &mut PieceClock,
+    env: &Map,
+    config: &FleetConfig,
+) -> SimEvent {
     let gap = range_of(step.wait).map_or(step.gap_ms, |range| facts.rng.skewed(*range.start(), *range.end()));
-    let at_least = if step.wait == Wait::Answer { config.answer_ms_min } else { 0 };
-    *clock_ms += at_least as f64 + gap as f64 / config.speed;
+    let answers = clock.asked_ms.filter(|_| step.wait == Wait::Answer);
+    let not_before = answers.map(|asked_ms| asked_ms + config.answer_ms_min as f64);
+    clock.now_ms = clock.now_ms.max(not_before.unwrap_or(clock.now_ms)) + gap as f64 / config.speed;
     let payload = facts.fill(&step.payload);
     let sync = SYNC.iter().any(|name| payload.get("hook_event_name").is_some_and(|n| n == name));
     let slowest = if sync { *SPAWN_MS.end() } else { config.jitter_ms.max(*SPAWN_MS.end()) };
     let delay = if config.jitter_ms == 0 { 0 } else { facts.rng.between(*SPAWN_MS.start(), slowest) };
-    let arrival = *clock_ms + delay as f64 / config.speed;
+    let arrival = clock.now_ms + delay as f64 / config.speed;
     if sync {
-        *clock_ms = arrival;
+        clock.now_ms = arrival;
+    }
+    if step.is("PermissionRequest") {
+        clock.asked_ms = Some(clock.now_ms);
     }
     let session_id = payload.get("session_id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut env = env.clone();
     env.insert("CLAUDE_CODE_SESSION_ID".into(), session_id.clone().into());
-    SimEvent { at_ms: arrival as i64, fired_ms: *clock_ms as i64, session_id, payload, env, request: None }
+    SimEvent {
+        at_ms: arrival as i64,
+        fired_ms: clock.now_ms as i64,
+        session_id,
+        payload,
+        env,
+        request: None,
+        not_before_ms: not_before.map(|ms| ms as i64),
+    }
 }
 
 /// How often a piece is chosen among the suitable ones.

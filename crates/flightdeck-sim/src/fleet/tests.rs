@@ -144,6 +144,26 @@ fn a_fleet_that_waits_for_a_person_still_moves() {
     }
 }
 
+/// The longest that the simulated terminal takes for two requests that are open at once, beyond the shortest wait.
+const TWO_ANSWERS_MS_MAX: i64 = 62_000;
+
+#[test]
+fn each_request_waits_for_the_person_once_also_one_of_two_at_once() {
+    let wait = 120_000;
+    let config = FleetConfig { answer_ms_min: wait as u64, ..FleetConfig::default() };
+    let events = some(config, 12_000);
+    let mut pairs = 0;
+    for (n, ask) in events.iter().enumerate().filter(|(_, e)| e.asks()) {
+        let of_session = |e: &&SimEvent| e.session_id == ask.session_id;
+        let later = || events[n + 1..].iter().filter(of_session);
+        let Some(ended) = later().find(|e| ask.is_ended_by(e)) else { continue };
+        let waited = ended.fired_ms - ask.fired_ms;
+        assert!((wait..wait + TWO_ANSWERS_MS_MAX).contains(&waited), "{waited} ms: {:?}", ask.payload);
+        pairs += usize::from(later().next().is_some_and(SimEvent::asks));
+    }
+    assert!(pairs > 10, "{pairs}");
+}
+
 #[test]
 fn async_hooks_overtake_each_other_and_without_jitter_they_do_not() {
     let overtaken = |jitter_ms| {

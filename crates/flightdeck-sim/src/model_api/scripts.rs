@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// One answer of the model.
 #[derive(Clone, Debug)]
 pub enum Step {
-    Reply(Reply),
+    Reply(ModelReply),
     /// Accepts the request, sends nothing for this long, then closes the connection.
     Hang(Duration),
     /// An API error in the words of the real API.
@@ -19,7 +19,7 @@ pub enum Step {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Reply {
+pub struct ModelReply {
     pub blocks: Vec<Block>,
     /// Default: `tool_use` if a tool is called, else `end_turn`.
     pub stop_reason: Option<&'static str>,
@@ -64,7 +64,7 @@ fn agent(description: &str, prompt: &str, kind: &str, background: bool) -> Block
 }
 
 fn reply(blocks: Vec<Block>) -> Step {
-    Step::Reply(Reply { blocks, ..Reply::default() })
+    Step::Reply(ModelReply { blocks, ..ModelReply::default() })
 }
 
 fn error(status: u16, kind: &'static str, message: &'static str) -> Vec<Step> {
@@ -93,6 +93,7 @@ pub fn script(name: &str) -> Option<Vec<Step>> {
 fn commands(name: &str) -> Option<Vec<Step>> {
     Some(match name {
         "hello" => vec![reply(vec![say("Hello from the stub model.")])],
+        "report" => vec![reply(vec![say("I fixed the parser. All tests pass.")])],
         "bash" => then(
             vec![
                 say("I will run a command."),
@@ -179,6 +180,7 @@ fn waits(name: &str) -> Option<Vec<Step>> {
 fn questions(name: &str) -> Option<Vec<Step>> {
     Some(match name {
         "ask" => then(vec![tool("AskUserQuestion", question())], "Thank you for the answer."),
+        "asktext" => vec![reply(vec![say("I read both files. Should I keep `a.rs` or `b.rs`?")])],
         "askmany" => then(vec![tool("AskUserQuestion", json!({"questions": [parts()]}))], "Noted."),
         "asktwo" => then(
             vec![tool("AskUserQuestion", json!({"questions": [question()["questions"][0], parts()]}))],
@@ -254,17 +256,21 @@ fn failures(name: &str) -> Option<Vec<Step>> {
         "err500" => error(500, "api_error", "Internal server error"),
         "err529" => error(529, "overloaded_error", "Overloaded"),
         "drop" => {
-            vec![Step::Reply(Reply { blocks: vec![say("Half an ans")], drop: true, ..Reply::default() })]
+            vec![Step::Reply(ModelReply {
+                blocks: vec![say("Half an ans")],
+                drop: true,
+                ..ModelReply::default()
+            })]
         }
-        "maxtok" => vec![Step::Reply(Reply {
+        "maxtok" => vec![Step::Reply(ModelReply {
             blocks: vec![say("This answer was cut")],
             stop_reason: Some("max_tokens"),
-            ..Reply::default()
+            ..ModelReply::default()
         })],
-        "big" => vec![Step::Reply(Reply {
+        "big" => vec![Step::Reply(ModelReply {
             blocks: vec![say("Big context.")],
             context_tokens: Some(185_000),
-            ..Reply::default()
+            ..ModelReply::default()
         })],
         _ => return None,
     })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::scripts::{Block, Reply};
+use super::scripts::{Block, ModelReply};
 
 /// Characters in one piece of streamed text.
 const PIECE_CHARS: usize = 36;
@@ -26,7 +26,7 @@ pub(super) struct Setting {
 pub(super) struct Frame(pub(super) String, pub(super) Duration);
 
 impl Setting {
-    fn usage(&self, reply: &Reply, output_tokens: u64) -> Value {
+    fn usage(&self, reply: &ModelReply, output_tokens: u64) -> Value {
         let n = self.messages;
         json!({"input_tokens": 3 + n, "cache_creation_input_tokens": 400 * n,
             "cache_read_input_tokens": reply.context_tokens.unwrap_or(CONTEXT_TOKENS_DEFAULT),
@@ -59,12 +59,12 @@ impl Setting {
     }
 }
 
-fn stop_reason(reply: &Reply) -> &'static str {
+fn stop_reason(reply: &ModelReply) -> &'static str {
     let calls = reply.blocks.iter().any(|b| matches!(b, Block::Tool { .. }));
     reply.stop_reason.unwrap_or(if calls { "tool_use" } else { "end_turn" })
 }
 
-fn output_tokens(reply: &Reply) -> u64 {
+fn output_tokens(reply: &ModelReply) -> u64 {
     let size = |b: &Block| match b {
         Block::Text { text, .. } => text.len(),
         Block::Thinking(text) => text.len(),
@@ -74,7 +74,7 @@ fn output_tokens(reply: &Reply) -> u64 {
 }
 
 /// The answer to a request without `stream`.
-pub(super) fn document(reply: &Reply, setting: &Setting) -> Value {
+pub(super) fn document(reply: &ModelReply, setting: &Setting) -> Value {
     let block = |(n, block): (usize, &Block)| match block {
         Block::Text { text, .. } => json!({"type": "text", "text": text}),
         Block::Thinking(text) => json!({"type": "thinking", "thinking": text, "signature": "c3R1Yg=="}),
@@ -87,7 +87,7 @@ pub(super) fn document(reply: &Reply, setting: &Setting) -> Value {
 }
 
 /// The answer as events.
-pub(super) fn frames(reply: &Reply, setting: &Setting) -> Vec<Frame> {
+pub(super) fn frames(reply: &ModelReply, setting: &Setting) -> Vec<Frame> {
     let mut out = Vec::new();
     let message = setting.message(json!([]), Value::Null, setting.usage(reply, 1));
     push(&mut out, "message_start", json!({"message": message}));

@@ -14,7 +14,7 @@ pub(super) const SETTINGS_RELOAD: Duration = Duration::from_millis(2_500);
 const RELOAD_TURNS_MAX: usize = 5;
 const SWITCH: Duration = Duration::from_secs(20);
 
-fn wait_for_other_session(s: &Stage, t: &Seat, old: &str) -> Result<String> {
+pub(super) fn wait_for_other_session(s: &Stage, t: &Seat, old: &str) -> Result<String> {
     wait_for("another session in this terminal", SWITCH, || Ok(s.session(t).filter(|id| id != old)))
 }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod assignments;
 mod away;
 mod background;
 mod context;
@@ -206,6 +207,25 @@ pub(super) static ALL: &[Scenario] = &[
         "the form of an MCP server is filled in on the board",
         answer::elicitation::elicitation,
     ),
+    acting(
+        "assignment_asks",
+        "the log of questions that were answered: in a dialog and in the text",
+        assignments::asked_and_answered,
+    ),
+    acting(
+        "assignment_esc",
+        "the log of a command that was interrupted and continued",
+        assignments::interrupted_and_asked_again,
+    ),
+    acting("assignment_clear", "the log of a question that /clear left unanswered", assignments::cleared),
+    Scenario {
+        allow_tools: true,
+        ..acting(
+            "assignment_background",
+            "the log of work that goes on in a background agent",
+            assignments::background_agent,
+        )
+    },
     acting("send", "the daemon types prompts of all kinds", terminal::send),
     acting(
         "send_command",
