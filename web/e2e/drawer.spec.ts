@@ -296,7 +296,7 @@ test.describe("drawer", () => {
     await fleet.open(`#/session/${id}`);
     const talk = page.locator("[data-drawer] .talk");
     const messages = talk.locator(".msg");
-    const shown = () => messages.locator(":scope > :last-child").allInnerTexts();
+    const shown = () => talk.locator(".msg > :last-child").allInnerTexts();
     await expect(messages.last()).toContainText("Bash: make step-299.");
     await expect(messages.last()).toBeInViewport();
     await expect(talk.locator("[data-kind=text] b").last()).toHaveText("bold");
