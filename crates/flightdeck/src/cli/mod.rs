@@ -3,10 +3,13 @@
 mod answer;
 mod ask_text;
 mod assignments;
+mod card_filter;
+mod change_lines;
 mod demo;
 mod doctor;
 mod draw;
 mod explain;
+pub mod fleet_line;
 pub mod hooks;
 mod line;
 mod lookup;
@@ -14,15 +17,18 @@ mod ls;
 mod next;
 mod notify;
 mod out;
+mod peek;
 mod policy;
 mod replay;
 mod requests;
 mod show;
 mod status;
 mod suggestion_text;
+mod template;
 mod terminal;
 mod up;
 mod usage;
+mod wait;
 mod watch;
 
 use std::ffi::OsString;
@@ -79,6 +85,12 @@ enum Command {
     Focus(terminal::FocusArgs),
     /// Press Esc in a session's tmux pane, or end its Claude Code
     Interrupt(terminal::InterruptArgs),
+    /// Print the screen of a session's tmux pane
+    Peek(peek::PeekArgs),
+    /// Wait until a session is idle, needs you or has ended
+    Wait(wait::WaitArgs),
+    /// Print every change of the board as a line of JSON
+    Watch(change_lines::WatchArgs),
     /// Test the targets of notifications
     Notify(notify::NotifyArgs),
     /// Show the daemon's health and counts
@@ -182,6 +194,9 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Send(args) => terminal::send(&args, &paths, out),
         Command::Focus(args) => terminal::focus(&args, &paths, out),
         Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),
+        Command::Peek(args) => peek::run(&args, &paths, out),
+        Command::Wait(args) => wait::run(&args, &paths, out),
+        Command::Watch(args) => change_lines::run(&args, &paths, out),
         Command::Notify(args) => notify::run(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),

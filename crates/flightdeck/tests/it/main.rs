@@ -35,6 +35,7 @@ mod registry;
 mod replay;
 mod safety;
 mod screen;
+mod scripts;
 mod start;
 mod status_line;
 mod stream;
