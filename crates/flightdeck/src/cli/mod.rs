@@ -26,6 +26,7 @@ mod status;
 mod suggestion_text;
 mod template;
 mod terminal;
+mod tmux;
 mod up;
 mod usage;
 mod wait;
@@ -91,6 +92,8 @@ enum Command {
     Wait(wait::WaitArgs),
     /// Print every change of the board as a line of JSON
     Watch(change_lines::WatchArgs),
+    /// Install key bindings, a status bar and colours into tmux, or take them out
+    Tmux(tmux::TmuxArgs),
     /// Test the targets of notifications
     Notify(notify::NotifyArgs),
     /// Show the daemon's health and counts
@@ -197,6 +200,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Peek(args) => peek::run(&args, &paths, out),
         Command::Wait(args) => wait::run(&args, &paths, out),
         Command::Watch(args) => change_lines::run(&args, &paths, out),
+        Command::Tmux(args) => tmux::run(&args, &paths, out),
         Command::Notify(args) => notify::run(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),

@@ -103,7 +103,7 @@ async fn inspect(tmux: &impl Tmux, place: &PaneAddress) -> Result<(Pane, PaneFla
 }
 
 /// A hook payload can name any socket, so only sockets of this user are used.
-fn is_our_socket(path: &Path) -> Result<(), RefusalReason> {
+pub(crate) fn is_our_socket(path: &Path) -> Result<(), RefusalReason> {
     let foreign = || RefusalReason::ForeignSocket(path.display().to_string());
     let meta = std::fs::metadata(path).map_err(|_| foreign())?;
     let ours = meta.uid() == rustix::process::geteuid().as_raw() && meta.file_type().is_socket();

@@ -41,6 +41,7 @@ mod status_line;
 mod stream;
 mod terminal;
 mod tmux;
+mod tmux_install;
 mod trouble;
 mod upgrade;
 mod viewers;

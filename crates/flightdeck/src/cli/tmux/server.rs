@@ -1,0 +1,100 @@
+//! A running tmux server: loads the included file, and takes everything of ours out again.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+
+use super::included::{FOCUS_HOOK, Keys, STATUS_OPTION, saved, saved_options};
+use crate::pane_colours::paint::{HOME_OPTION, PANE_OPTION, WINDOW_OPTION};
+
+/// The server behind a socket.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) socket: PathBuf,
+}
+
+impl Server {
+    /// The given server, else the one that this terminal is in. `TMUX` is `socket,pid,session`.
+    pub(super) fn chosen(socket: Option<&Path>, tmux: Option<&str>) -> Option<Self> {
+        let here = || tmux.and_then(|value| value.split(',').next()).filter(|path| !path.is_empty());
+        let socket = socket.map(Path::to_owned).or_else(|| here().map(PathBuf::from))?;
+        Some(Self { socket })
+    }
+
+    fn run(&self, args: &[&str]) -> anyhow::Result<String> {
+        let output = Command::new("tmux")
+            .arg("-S")
+            .arg(&self.socket)
+            .args(args)
+            .stdin(Stdio::null())
+            .output()
+            .context("tmux could not be run")?;
+        if !output.status.success() {
+            // An error in a file is printed like an answer.
+            let said = [output.stderr, output.stdout].concat();
+            bail!("tmux {}: {}", args.join(" "), String::from_utf8_lossy(&said).trim());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn global_option(&self, name: &str) -> anyhow::Result<String> {
+        Ok(self.run(&["show-options", "-gqv", name])?.trim_end_matches('\n').to_owned())
+    }
+
+    /// The home whose file it has loaded.
+    pub(super) fn loaded_home(&self) -> anyhow::Result<Option<String>> {
+        Ok(Some(self.global_option(HOME_OPTION)?).filter(|home| !home.is_empty()))
+    }
+
+    pub(super) fn load(&self, included: &Path) -> anyhow::Result<()> {
+        self.run(&["source-file", &included.display().to_string()]).map(drop)
+    }
+
+    /// The first of the keys that is bound to something else.
+    pub(super) fn taken_key<'a>(&self, keys: &'a Keys) -> anyhow::Result<Option<&'a str>> {
+        let bound = self.run(&["list-keys", "-T", "prefix"])?;
+        let is_taken = |key: &&str| {
+            bound.lines().any(|line| bound_key(line) == Some(key) && !line.contains("flightdeck"))
+        };
+        Ok(keys.all().into_iter().find(is_taken))
+    }
+
+    /// Restores the options, and removes our keys, our hook and the status of every pane.
+    pub(super) fn unload(&self) -> anyhow::Result<()> {
+        if self.loaded_home()?.is_none() {
+            return Ok(());
+        }
+        for option in saved_options() {
+            let before = self.global_option(&saved(option))?;
+            self.run(&["set-option", "-g", option, &before])?;
+            self.run(&["set-option", "-gu", &saved(option)])?;
+        }
+        let ours = self.global_option(STATUS_OPTION)?;
+        let status_right = self.global_option("status-right")?.replace(&ours, "");
+        self.run(&["set-option", "-g", "status-right", &status_right])?;
+        self.run(&["set-hook", "-gu", FOCUS_HOOK])?;
+        for key in self.our_keys()? {
+            self.run(&["unbind-key", "-T", "prefix", &key])?;
+        }
+        for pane in self.run(&["list-panes", "-a", "-F", "#{pane_id}"])?.lines() {
+            self.run(&["set-option", "-qpu", "-t", pane, PANE_OPTION])?;
+            self.run(&["set-option", "-qwu", "-t", pane, WINDOW_OPTION])?;
+        }
+        for option in [STATUS_OPTION, HOME_OPTION] {
+            self.run(&["set-option", "-gu", option])?;
+        }
+        Ok(())
+    }
+
+    fn our_keys(&self) -> anyhow::Result<Vec<String>> {
+        let bound = self.run(&["list-keys", "-T", "prefix"])?;
+        let ours = bound.lines().filter(|line| line.contains("flightdeck") && line.contains("--home"));
+        Ok(ours.filter_map(bound_key).map(str::to_owned).collect())
+    }
+}
+
+/// `bind-key -r -T prefix F display-popup …`: the key.
+fn bound_key(line: &str) -> Option<&str> {
+    line.split_whitespace().skip_while(|word| *word != "prefix").nth(1)
+}
