@@ -14,6 +14,7 @@ pub mod hooks;
 mod line;
 mod lookup;
 mod ls;
+mod man;
 mod next;
 mod notify;
 mod out;
@@ -21,6 +22,7 @@ mod peek;
 mod policy;
 mod replay;
 mod requests;
+mod service;
 mod show;
 mod status;
 mod suggestion_text;
@@ -110,6 +112,10 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Run a simulated fleet on a real daemon in a temporary home
     Demo(demo::DemoArgs),
+    /// Run the daemon from login on, with systemd or launchd
+    Service(service::ServiceArgs),
+    /// Print the manual page, or write the pages of all commands
+    Man(man::ManArgs),
     /// Print the completion script of a shell
     Completions {
         #[arg(value_enum)]
@@ -179,6 +185,9 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         out.write_all(&script)?;
         return Ok(0);
     }
+    if let Command::Man(args) = &cli.command {
+        return man::run(args, Cli::command(), out);
+    }
     let paths = Paths::resolve(cli.home.as_deref(), env)?;
     match cli.command {
         Command::Up(args) => up::run(&args, paths, out),
@@ -209,8 +218,9 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),
         Command::Demo(args) => demo::run(&args, out),
-        // `main.rs` runs `hook` and `statusline` before it comes here; `completions` has returned above.
-        Command::Hook | Command::Statusline | Command::Completions { .. } => Ok(0),
+        Command::Service(args) => service::run(&args, &paths, out),
+        // `main.rs` runs `hook` and `statusline` before it comes here; `completions` and `man` have returned above.
+        Command::Hook | Command::Statusline | Command::Completions { .. } | Command::Man(_) => Ok(0),
     }
 }
 

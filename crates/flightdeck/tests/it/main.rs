@@ -36,6 +36,7 @@ mod replay;
 mod safety;
 mod screen;
 mod scripts;
+mod service;
 mod start;
 mod status_line;
 mod stream;
