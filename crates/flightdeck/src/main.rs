@@ -16,7 +16,9 @@ fn main() -> ExitCode {
         Some(command) if command == "statusline" => {
             flightdeck_hook::status_line::run(args.into_iter(), flightdeck::default_status_line::draw)
         }
-        Some(_) if flightdeck::cli::fleet_line::is_asked_for(&args) => flightdeck::cli::fleet_line::run(&args),
+        Some(_) if flightdeck::cli::fleet_line::is_asked_for(&args) => {
+            flightdeck::cli::fleet_line::run(&args)
+        }
         _ => flightdeck::cli::main(),
     }
 }

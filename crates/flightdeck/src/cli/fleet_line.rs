@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn the_line_counts_what_needs_the_person_and_what_runs() {
-        let text = |needs_you, running| text(&FleetOverview { needs_you, running, ..FleetOverview::default() });
+        let text =
+            |needs_you, running| text(&FleetOverview { needs_you, running, ..FleetOverview::default() });
         assert_eq!(text(5, 34), "● 5 need you · 34 running");
         assert_eq!((text(1, 0), text(0, 2)), ("● 1 needs you".into(), "2 running".into()));
         assert_eq!(text(0, 0), "no sessions");

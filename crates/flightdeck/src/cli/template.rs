@@ -85,7 +85,9 @@ fn value_at(card: &Value, path: &str) -> anyhow::Result<String> {
     for name in path.split('.') {
         value = match value {
             Value::Null => return Ok(String::new()),
-            Value::Array(items) => name.parse().ok().and_then(|at: usize| items.get(at)).unwrap_or(&Value::Null),
+            Value::Array(items) => {
+                name.parse().ok().and_then(|at: usize| items.get(at)).unwrap_or(&Value::Null)
+            }
             _ => match value.get(name) {
                 Some(inner) => inner,
                 None => bail!("a session has no field {path}: see `flightdeck ls --json`"),

@@ -23,7 +23,9 @@ const TIMED_OUT: u8 = 3;
 const CHANGES_WAITING_MAX: usize = 256;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 reached, 1 failure (also if the session ended instead), 2 usage, 3 timed out.")]
+#[command(
+    after_help = "Exit codes: 0 reached, 1 failure (also if the session ended instead), 2 usage, 3 timed out."
+)]
 pub(super) struct WaitArgs {
     /// The start of its id, its seat, its pid, or `next` for the session that needs you most
     session: String,

@@ -33,7 +33,13 @@ pub struct LiveChanges {
 
 impl LiveChanges {
     pub fn new(paths: Paths) -> Self {
-        Self { paths, reconnect: Reconnect::default(), connection: None, delay: Duration::ZERO, last_line: String::new() }
+        Self {
+            paths,
+            reconnect: Reconnect::default(),
+            connection: None,
+            delay: Duration::ZERO,
+            last_line: String::new(),
+        }
     }
 
     pub fn next_change(&mut self) -> LiveChange {

@@ -24,7 +24,9 @@ pub(super) struct DiscoveredPlace {
 
 pub(super) async fn discover(tmux: &impl Tmux, pid: u32) -> DiscoveredPlace {
     let tty = process::tty(pid);
-    let Some(ancestors) = ancestors_in_tmux(pid) else { return DiscoveredPlace { tty, ..DiscoveredPlace::default() } };
+    let Some(ancestors) = ancestors_in_tmux(pid) else {
+        return DiscoveredPlace { tty, ..DiscoveredPlace::default() };
+    };
     for socket in sockets_of(ancestors.server) {
         if let Some(pane) = pane_of(tmux, &socket, &ancestors).await {
             let tmux_socket = Some(socket.display().to_string());
@@ -57,7 +59,8 @@ fn ancestors_in_tmux(pid: u32) -> Option<AncestorsInTmux> {
 /// belong to another server by now.
 async fn pane_of(tmux: &impl Tmux, socket: &Path, ancestors: &AncestorsInTmux) -> Option<String> {
     is_our_socket(socket).ok()?;
-    let listed = tmux.call(socket, &["list-panes", "-a", "-F", "#{pid} #{pane_pid} #{pane_id}"], None).await.ok()?;
+    let listed =
+        tmux.call(socket, &["list-panes", "-a", "-F", "#{pid} #{pane_pid} #{pane_id}"], None).await.ok()?;
     find_pane(&listed, ancestors)
 }
 

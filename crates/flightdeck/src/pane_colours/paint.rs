@@ -39,7 +39,8 @@ pub(super) async fn paint(
     if is_our_socket(server).is_err() {
         return Ok(());
     }
-    let format = format!("#{{window_id}} #{{pane_id}} #{{{PANE_OPTION}}} #{{{WINDOW_OPTION}}} #{{{HOME_OPTION}}}");
+    let format =
+        format!("#{{window_id}} #{{pane_id}} #{{{PANE_OPTION}}} #{{{WINDOW_OPTION}}} #{{{HOME_OPTION}}}");
     let listed = tmux.call(server, &["list-panes", "-a", "-F", &format], None).await?;
     let commands = commands(&windows(&listed, &home.to_string_lossy()), shown);
     if commands.is_empty() {

@@ -18,6 +18,7 @@ mod conversation;
 mod corpus;
 mod deep;
 mod demo;
+mod dist;
 mod doctor;
 mod home;
 mod hook_commands;

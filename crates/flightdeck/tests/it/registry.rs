@@ -217,11 +217,18 @@ fn what_a_hook_said_about_its_pane_stays() {
     let daemon = home.daemon();
     let mut hook = home.flightdeck(&PATIENT_HOOK);
     hook.env("CLAUDE_PID", pid.to_string()).env("TMUX", "/somewhere/else,1,0").env("TMUX_PANE", "%77");
-    run_hook(&mut hook, r#"{"session_id":"hooked","hook_event_name":"SessionStart","source":"startup","cwd":"/w"}"#);
+    run_hook(
+        &mut hook,
+        r#"{"session_id":"hooked","hook_event_name":"SessionStart","source":"startup","cwd":"/w"}"#,
+    );
     let now = clock::now().as_millis();
     let entry = json!({"pid": pid, "procStart": process::start_time(pid).unwrap(), "sessionId": "hooked", "cwd": "/w",
         "kind": "interactive", "startedAt": now, "status": "busy", "statusUpdatedAt": now + 1});
     write(&sessions, &entry);
     let card = until("the registry counts", || shows(&daemon, "hooked", "running"));
-    assert_eq!((&card["seat"]["pane"], &card["seat"]["tmux_socket"]), (&json!("%77"), &json!("/somewhere/else")), "{card}");
+    assert_eq!(
+        (&card["seat"]["pane"], &card["seat"]["tmux_socket"]),
+        (&json!("%77"), &json!("/somewhere/else")),
+        "{card}"
+    );
 }

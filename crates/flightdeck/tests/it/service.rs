@@ -14,7 +14,8 @@ fn run(home: &TestHome, args: &[&str]) -> (i32, String, String) {
     let programs = home.path().join("bin");
     if !programs.exists() {
         fs::create_dir(&programs).unwrap();
-        let script = "#!/bin/sh\necho \"$@\" >> calls\nif [ -e broken ]; then echo 'no bus' >&2; exit 1; fi\n";
+        let script =
+            "#!/bin/sh\necho \"$@\" >> calls\nif [ -e broken ]; then echo 'no bus' >&2; exit 1; fi\n";
         fs::write(programs.join("systemctl"), script).unwrap();
         fs::set_permissions(programs.join("systemctl"), fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -39,9 +40,16 @@ fn the_service_is_installed_started_and_removed() {
     let (code, out, err) = run(&home, &["service", "install"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, "~/person/.config/systemd/user/flightdeck.service runs now and from every login on.\n");
-    assert_eq!(calls(&home), "--user daemon-reload\n--user enable flightdeck.service\n--user restart flightdeck.service\n");
+    assert_eq!(
+        calls(&home),
+        "--user daemon-reload\n--user enable flightdeck.service\n--user restart flightdeck.service\n"
+    );
     let text = fs::read_to_string(&unit).unwrap();
-    let start = format!("ExecStart={} --home {} up\n", env!("CARGO_BIN_EXE_flightdeck"), home.flightdeck_home().display());
+    let start = format!(
+        "ExecStart={} --home {} up\n",
+        env!("CARGO_BIN_EXE_flightdeck"),
+        home.flightdeck_home().display()
+    );
     assert!(text.contains(&start), "{text}");
     let (code, out, _) = run(&home, &["service", "status", "--json"]);
     let status: Value = serde_json::from_str(&out).unwrap();
@@ -51,7 +59,10 @@ fn the_service_is_installed_started_and_removed() {
     assert_eq!(calls(&home), "--user disable --now flightdeck.service\n--user daemon-reload\n");
     assert!(!unit.exists());
     let (code, out, _) = run(&home, &["service", "status"]);
-    assert_eq!((code, out.as_str()), (1, "~/person/.config/systemd/user/flightdeck.service: not installed, running\n"));
+    assert_eq!(
+        (code, out.as_str()),
+        (1, "~/person/.config/systemd/user/flightdeck.service: not installed, running\n")
+    );
     assert_eq!(run(&home, &["service", "uninstall"]).1, "The service is not installed.\n");
 }
 
@@ -74,7 +85,11 @@ fn each_command_has_a_manual_page() {
     assert!(page.contains(".TH flightdeck 1") && page.contains("Mission control"), "{page}");
     home.run(&["man", "--dir", "pages"]).success();
     let pages = home.path().join("pages");
-    for (name, text) in [("flightdeck", "flightdeck\\-wait(1)"), ("flightdeck-wait", "3 timed out"), ("flightdeck-tmux-install", "popup")] {
+    for (name, text) in [
+        ("flightdeck", "flightdeck\\-wait(1)"),
+        ("flightdeck-wait", "3 timed out"),
+        ("flightdeck-tmux-install", "popup"),
+    ] {
         let page = fs::read_to_string(pages.join(format!("{name}.1"))).unwrap();
         assert!(page.contains(text), "{name}: {page}");
     }

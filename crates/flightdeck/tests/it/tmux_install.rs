@@ -42,7 +42,14 @@ fn uninstall_restores_the_configuration_byte_for_byte() {
 
 /// Everything that a person could notice of a server.
 fn whole(tmux: &Tmux) -> Vec<String> {
-    let shown = [&["show-options", "-g"][..], &["show-options", "-s"], &["show-options", "-gw"], &["show-hooks", "-g"], &["show-hooks", "-gw"], &["list-keys"]];
+    let shown = [
+        &["show-options", "-g"][..],
+        &["show-options", "-s"],
+        &["show-options", "-gw"],
+        &["show-hooks", "-g"],
+        &["show-hooks", "-gw"],
+        &["list-keys"],
+    ];
     shown.iter().map(|args| tmux.run(args)).collect()
 }
 
@@ -56,7 +63,9 @@ fn a_running_server_is_as_before_after_the_uninstall() {
     let home = test_home();
     let Some(tmux) = home.tmux() else { return };
     tmux.run(&["new-session", "-d", "-s", "a", "sleep 600"]);
-    for (name, value) in [("window-status-style", "fg=cyan,bold"), ("status-right", "%H:%M #{host}, 'x' \"y\"")] {
+    for (name, value) in
+        [("window-status-style", "fg=cyan,bold"), ("status-right", "%H:%M #{host}, 'x' \"y\"")]
+    {
         tmux.run(&["set-option", "-g", name, value]);
     }
     let before = whole(&tmux);
@@ -108,7 +117,9 @@ fn works(home: &TestHome, tmux: &Tmux, pane: &str, session: &str) {
 
 /// The status of a pane and of its window, as they are written in the server's options.
 fn status(tmux: &Tmux, pane: &str) -> String {
-    tmux.run(&["display-message", "-p", "-t", pane, "#{@flightdeck_pane} #{@flightdeck_window}"]).trim().to_owned()
+    tmux.run(&["display-message", "-p", "-t", pane, "#{@flightdeck_pane} #{@flightdeck_window}"])
+        .trim()
+        .to_owned()
 }
 
 #[track_caller]
@@ -119,7 +130,10 @@ fn shows(tmux: &Tmux, pane: &str, expected: &str) {
 #[test]
 fn colours_follow_the_states_on_each_server_by_itself() {
     let home = test_home();
-    let (Some(one), Some(two), Some(plain)) = (home.tmux(), home.tmux_named("two"), home.tmux_named("plain")) else { return };
+    let (Some(one), Some(two), Some(plain)) = (home.tmux(), home.tmux_named("two"), home.tmux_named("plain"))
+    else {
+        return;
+    };
     for tmux in [&one, &two, &plain] {
         tmux.run(&["new-session", "-d", "-s", "a", "-x", "90", "-y", "24", "sleep 600"]);
         tmux.run(&["split-window", "-t", "=a:", "sleep 600"]);
@@ -144,7 +158,9 @@ fn colours_follow_the_states_on_each_server_by_itself() {
     assert_eq!((status(&two, "%0").as_str(), status(&two, "%1").as_str()), ("working working", "working"));
     assert_eq!(status(&plain, "%0"), "", "this server did not load the file");
     // The style that tmux makes of it.
-    let style = |tmux: &Tmux| tmux.run(&["display-message", "-p", "-t", "%0", "#{E:window-status-style}|#{E:pane-border-style}"]);
+    let style = |tmux: &Tmux| {
+        tmux.run(&["display-message", "-p", "-t", "%0", "#{E:window-status-style}|#{E:pane-border-style}"])
+    };
     assert_eq!(style(&one).trim(), "fg=blue|fg=blue");
     hook(&home, &one, "%0", "s-one-0", "SessionEnd", &json!({"reason": "prompt_input_exit"}));
     hook(&home, &one, "%1", "s-one-1", "SessionEnd", &json!({"reason": "prompt_input_exit"}));

@@ -86,7 +86,9 @@ impl Service {
                 // An earlier version of the unit may run.
                 must(systemctl(["restart", unit::UNIT])?)
             }
-            Manager::Launchd => must(call("launchctl", [OsStr::new("load"), OsStr::new("-w"), self.file.as_os_str()])?),
+            Manager::Launchd => {
+                must(call("launchctl", [OsStr::new("load"), OsStr::new("-w"), self.file.as_os_str()])?)
+            }
         }
     }
 
@@ -135,7 +137,8 @@ fn must(output: Output) -> anyhow::Result<()> {
 
 fn install(service: &Service, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let binary = std::env::current_exe()?;
-    let usual = Paths::resolve(None, |name| (name != "FLIGHTDECK_HOME").then(|| std::env::var_os(name)).flatten());
+    let usual =
+        Paths::resolve(None, |name| (name != "FLIGHTDECK_HOME").then(|| std::env::var_os(name)).flatten());
     let home = Some(&*paths.home).filter(|home| usual.is_ok_and(|usual| usual.home != *home));
     let folder = service.file.parent().unwrap_or(Path::new("/"));
     let failed = || format!("could not write {}", service.file.display());

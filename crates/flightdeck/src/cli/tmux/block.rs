@@ -59,7 +59,9 @@ mod tests {
 
     #[test]
     fn removing_the_block_restores_every_byte() {
-        for before in ["", "set -g mouse on\n", "set -g mouse on", "\r\n", "\n\n", "ü \u{0}x", "a\n# >>> flightdeck\n"] {
+        for before in
+            ["", "set -g mouse on\n", "set -g mouse on", "\r\n", "\n\n", "ü \u{0}x", "a\n# >>> flightdeck\n"]
+        {
             let with = with_block(Some(before.as_bytes()), LINES);
             assert!(String::from_utf8_lossy(&with).contains(LINES));
             assert_eq!(without_block(&with), Some(Some(before.as_bytes().to_vec())), "{before:?}");

@@ -97,7 +97,8 @@ pub(super) fn text(keys: &Keys, command: &str, home: &str) -> String {
 
 /// Saves the options unless the file was loaded before: then they have our values already.
 fn save_once() -> String {
-    let lines: String = saved_options().map(|o| format!("  set-option -gF {} '#{{{o}}}'\n", saved(o))).collect();
+    let lines: String =
+        saved_options().map(|o| format!("  set-option -gF {} '#{{{o}}}'\n", saved(o))).collect();
     format!("%if \"#{{==:#{{{HOME_OPTION}}},}}\"\n{lines}%endif\n")
 }
 

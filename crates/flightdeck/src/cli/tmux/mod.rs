@@ -118,7 +118,9 @@ fn install(args: &InstallArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u
         bail!("tmux cannot run a program with this path: {path}");
     }
     if let Some(key) = server.as_ref().map(|server| server.taken_key(&args.keys)).transpose()?.flatten() {
-        bail!("prefix {key} is bound to something else: choose another key (see `flightdeck tmux install --help`)");
+        bail!(
+            "prefix {key} is bound to something else: choose another key (see `flightdeck tmux install --help`)"
+        );
     }
     let included = included_file(&paths.home);
     let command = format!("{} --home {}", program::word(&binary), program::word(&home));
@@ -136,7 +138,10 @@ fn install(args: &InstallArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u
         None => writeln!(out, "A running tmux loads it with: tmux source-file {}", included.display())?,
     }
     let Keys { popup_key, sidebar_key, next_key } = &args.keys;
-    writeln!(out, "prefix {popup_key}: the board · prefix {sidebar_key}: a sidebar · prefix {next_key}: the session that needs you most")?;
+    writeln!(
+        out,
+        "prefix {popup_key}: the board · prefix {sidebar_key}: a sidebar · prefix {next_key}: the session that needs you most"
+    )?;
     Ok(0)
 }
 
