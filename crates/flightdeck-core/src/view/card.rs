@@ -205,8 +205,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         last_activity_at: session.last_activity_at,
         duration_seconds: lens::seconds_between(
             session.started_at,
-            session.ended_at,
-            session.last_activity_at,
+            session.ended_at.unwrap_or(session.last_activity_at),
         ),
         turn_count: session.turn.count,
         current_turn_started_at: turn_started_at,

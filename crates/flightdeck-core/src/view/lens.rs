@@ -61,9 +61,9 @@ impl StatusCard {
     }
 }
 
-/// How long an agent has existed: until its end, or until the last sign of life. Never negative, although hooks may be late.
-pub(super) fn seconds_between(start: Timestamp, end: Option<Timestamp>, last_sign: Timestamp) -> f64 {
-    (end.unwrap_or(last_sign).max(start) - start).as_seconds()
+/// Never negative, although hooks may be late.
+pub(super) fn seconds_between(start: Timestamp, end: Timestamp) -> f64 {
+    (end.max(start) - start).as_seconds()
 }
 
 /// Ranks error > attention > working > checked > done.

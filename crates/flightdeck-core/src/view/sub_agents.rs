@@ -31,9 +31,9 @@ pub struct SubAgentCard {
     pub parent_session_id: Option<SessionId>,
     pub started_at: Timestamp,
     pub ended_at: Option<Timestamp>,
-    /// From its start to its end, or to the last activity of its session.
+    /// From its start to its end; `None` while it runs.
     #[serde(default)]
-    pub duration_seconds: f64,
+    pub duration_seconds: Option<f64>,
     /// What it was started for, in a few words of the main agent.
     #[serde(default)]
     pub description: Option<String>,
@@ -92,7 +92,7 @@ fn reported(session: &Session, id: &AgentId, child: &Child) -> SubAgentCard {
         parent_session_id: Some(session.id.clone()),
         started_at: child.started_at,
         ended_at: child.ended_at,
-        duration_seconds: lens::seconds_between(child.started_at, child.ended_at, session.last_activity_at),
+        duration_seconds: child.ended_at.map(|end| lens::seconds_between(child.started_at, end)),
         description: None,
         prompt: None,
         tool_use_id: None,
@@ -154,7 +154,7 @@ fn unreported_card(
         parent_session_id: Some(session.id.clone()),
         started_at,
         ended_at,
-        duration_seconds: lens::seconds_between(started_at, ended_at, session.last_activity_at),
+        duration_seconds: ended_at.map(|end| lens::seconds_between(started_at, end)),
         description: None,
         prompt: None,
         tool_use_id: None,

@@ -103,7 +103,7 @@ fn hooks_reach_the_daemon(plugin: &Path, binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Lets the real client validate the plugin, and load it. The client talks to nobody: it only reads files.
+/// Lets the real client validate the plugin. The client only reads files for that.
 pub(super) fn plugin_with_client(plugin: &Path) -> Result<()> {
     let client = e2e::client()?;
     let home = TestHome::try_new(Path::new("/nonexistent"), "fd")?;

@@ -1,7 +1,7 @@
 //! Installs the Debian package in a root that debootstrap makes, runs it there, and removes it again.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,7 @@ pub(super) fn install_and_run(debian: &Path) -> Result<()> {
             .args(["--variant=minbase", "--include=libgcc-s1", &codename()?])
             .arg(&root),
     )?;
+    let _proc = MountedProc::new(&root)?;
     fs::copy(debian, root.join("flightdeck.deb"))?;
     let inside = |args: &[&str]| {
         let mut command = Command::new("chroot");
@@ -48,6 +49,24 @@ pub(super) fn install_and_run(debian: &Path) -> Result<()> {
     succeed(&mut inside(&["dpkg", "-r", "flightdeck"]))?;
     ensure!(!root.join("usr/bin/flightdeck").exists(), "the package leaves its binary behind");
     Ok(())
+}
+
+/// The process file system of the root, unmounted when it is dropped: the folder cannot be removed before.
+struct MountedProc(PathBuf);
+
+impl MountedProc {
+    fn new(root: &Path) -> Result<Self> {
+        let place = root.join("proc");
+        succeed(Command::new("mount").args(["-t", "proc", "proc"]).arg(&place))?;
+        Ok(Self(place))
+    }
+}
+
+impl Drop for MountedProc {
+    fn drop(&mut self) {
+        // If it fails, the person sees that the folder could not be removed.
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
 }
 
 fn until_it_answers(status: impl Fn() -> Command) -> Result<()> {

@@ -27,6 +27,7 @@ pub(super) fn write(binary: &Path, folder: &Path) -> Result<()> {
         "name": "flightdeck",
         "version": VERSION,
         "description": "Sends the events of each session to Flightdeck, the board for many Claude Code sessions",
+        "author": { "name": "The Flightdeck maintainers" },
         "license": "MIT",
     });
     let hooks = json!({ "description": "Flightdeck", "hooks": hooks(binary)? });

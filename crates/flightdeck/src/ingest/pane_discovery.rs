@@ -55,7 +55,7 @@ fn ancestors_in_tmux(pid: u32) -> Option<AncestorsInTmux> {
     None
 }
 
-/// The pane whose first process is one of the ancestors. The server must be the one that the ancestors run in: a socket path may
+/// The pane whose first process is one of the ancestors. Its server must be the server of the ancestors: a socket path may
 /// belong to another server by now.
 async fn pane_of(tmux: &impl Tmux, socket: &Path, ancestors: &AncestorsInTmux) -> Option<String> {
     is_our_socket(socket).ok()?;

@@ -122,7 +122,7 @@ fn subagents_have_three_state_words_their_session_and_a_duration() {
         let card = card(fleet, "s");
         let words = card.sub_agents.iter().map(|agent| {
             let parent = agent.parent_session_id.as_ref().unwrap();
-            format!("{parent} {:?} {}", agent.status.as_ref().unwrap(), agent.duration_seconds)
+            format!("{parent} {:?} {:?}", agent.status.as_ref().unwrap(), agent.duration_seconds)
         });
         (words.collect::<Vec<_>>().join(" · ").replace("StatusCard ", ""), card.duration_seconds)
     };
@@ -132,10 +132,10 @@ fn subagents_have_three_state_words_their_session_and_a_duration() {
          10 SubagentStart agent_id=x agent_type=Explore
          12 PreToolUse tool_name=Read tool_use_id=r agent_id=x agent_type=Explore",
     );
-    let working = r#"s { kind: Working, detail: Some("Read"), reason: None } 2"#;
+    let working = r#"s { kind: Working, detail: Some("Read"), reason: None } None"#;
     assert_eq!(told(&fleet), (working.to_owned(), 12.0));
     tell(&mut fleet, "14.5 PermissionRequest tool_name=Bash agent_id=x agent_type=Explore");
-    let blocked = r#"s { kind: AttentionNeeded, detail: None, reason: Some("Permission for Bash") } 4.5"#;
+    let blocked = r#"s { kind: AttentionNeeded, detail: None, reason: Some("Permission for Bash") } None"#;
     assert_eq!(told(&fleet), (blocked.to_owned(), 14.5));
     tell(
         &mut fleet,
@@ -143,7 +143,7 @@ fn subagents_have_three_state_words_their_session_and_a_duration() {
          30 Stop
          40 SessionEnd reason=other",
     );
-    let ended = "s { kind: Ended, detail: None, reason: None } 10";
+    let ended = "s { kind: Ended, detail: None, reason: None } Some(10.0)";
     assert_eq!(told(&fleet), (ended.to_owned(), 40.0));
 }
 

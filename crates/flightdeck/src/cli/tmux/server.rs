@@ -15,7 +15,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// The given server, else the one that this terminal is in. `TMUX` is `socket,pid,session`.
+    /// The given server, else the server of this terminal. `TMUX` is `socket,pid,session`.
     pub(super) fn chosen(socket: Option<&Path>, tmux: Option<&str>) -> Option<Self> {
         let here = || tmux.and_then(|value| value.split(',').next()).filter(|path| !path.is_empty());
         let socket = socket.map(Path::to_owned).or_else(|| here().map(PathBuf::from))?;
