@@ -77,8 +77,7 @@ fn every_documented_route_answers_with_a_documented_status() {
         let documented = responses.iter().any(|(code, _)| *code == answer.status);
         assert!(documented, "{method:?} {path}: {}", answer.status);
         // The session has no terminal, and the payload is no prompt, no key of a button and no report of a page.
-        let refusing =
-            ["/prompt", "/interrupt", "/focus", "/peek", "/api/notify/answer/{key}", "/api/notify/visible"];
+        let refusing = ["/prompt", "/interrupt", "/focus", "/api/notify/answer/{key}", "/api/notify/visible"];
         let refused = refusing.iter().any(|end| path.ends_with(end));
         assert!(refused || answer.status < 300, "{method:?} {path}: {}", answer.status);
         let json = answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));

@@ -111,6 +111,7 @@ fn usual_config() -> Option<PathBuf> {
 }
 
 fn install(args: &InstallArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    server::check_version()?;
     let (config, server) = (args.place.config()?, args.place.server());
     let binary = std::env::current_exe()?.display().to_string();
     let home = paths.home.display().to_string();

@@ -8,6 +8,27 @@ use anyhow::{Context, bail};
 use super::included::{FOCUS_HOOK, Keys, STATUS_OPTION, saved, saved_options};
 use crate::pane_colours::paint::{HOME_OPTION, PANE_OPTION, WINDOW_OPTION};
 
+/// Popups came with this version, and all else that the file uses is older.
+const TMUX_MIN: (u32, u32) = (3, 2);
+
+/// Refuses a tmux that would not understand the file. Without tmux there is nothing to refuse yet.
+pub(super) fn check_version() -> anyhow::Result<()> {
+    let Ok(output) = Command::new("tmux").arg("-V").output() else { return Ok(()) };
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if version(&said).is_some_and(|version| version < TMUX_MIN) {
+        bail!("{said} is too old: version {}.{} or newer is needed", TMUX_MIN.0, TMUX_MIN.1);
+    }
+    Ok(())
+}
+
+/// `tmux 3.3a`, `tmux next-3.5`. A version of another form is taken for a new one.
+fn version(said: &str) -> Option<(u32, u32)> {
+    let number = said.strip_prefix("tmux ")?;
+    let (major, minor) = number.strip_prefix("next-").unwrap_or(number).split_once('.')?;
+    let digits = minor.find(|c: char| !c.is_ascii_digit()).map_or(minor, |end| &minor[..end]);
+    Some((major.parse().ok()?, digits.parse().ok()?))
+}
+
 /// The server behind a socket.
 #[derive(Debug)]
 pub(super) struct Server {
@@ -97,4 +118,25 @@ impl Server {
 /// `bind-key -r -T prefix F display-popup …`: the key.
 fn bound_key(line: &str) -> Option<&str> {
     line.split_whitespace().skip_while(|word| *word != "prefix").nth(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        let is_enough = |said: &str| version(said).is_none_or(|version| version >= TMUX_MIN);
+        for said in ["tmux 3.2", "tmux 3.3a", "tmux next-3.5", "tmux 3.10", "tmux master", "tmux openbsd-7.4"]
+        {
+            assert!(is_enough(said), "{said}");
+        }
+        assert!(!is_enough("tmux 3.1c") && !is_enough("tmux 2.9a"));
+    }
+
+    #[test]
+    fn the_key_of_a_binding_is_found_behind_its_table() {
+        assert_eq!(bound_key("bind-key -r -T prefix M-f display-popup -E \"x prefix y\""), Some("M-f"));
+        assert_eq!(bound_key("bind-key -T root F run"), None);
+    }
 }
