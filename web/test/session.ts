@@ -52,6 +52,7 @@ export function session({
     current_activity: null,
     started_at: "2026-11-15T17:00:00.000Z",
     last_activity_at: "2026-11-15T18:00:00.000Z",
+    duration_seconds: 3600,
     turn_count: 1,
     current_turn_started_at: null,
     last_turn_task_seconds: null,

@@ -4,6 +4,7 @@
 
 pub mod bench;
 pub mod contract;
+pub mod dist;
 pub mod e2e;
 mod machine;
 mod measured_daemon;
@@ -30,6 +31,8 @@ pub enum Suite {
     McpStub { log: PathBuf },
     /// Compare the events of a client version with the recorded ones
     Contract(contract::Args),
+    /// Make a tarball, a Debian package and a Claude Code plugin
+    Dist(dist::Args),
     /// Load, faults and fuzzing for longer than a daily run
     Soak(soak::Args),
 }
@@ -53,6 +56,7 @@ impl Suite {
             },
             Self::McpStub { log } => serve_mcp(log)?,
             Self::Contract(args) => contract::run(args)?,
+            Self::Dist(args) => dist::run(args)?,
             Self::Soak(args) => soak::run(args)?,
         };
         Ok(if passed { SuiteOutcome::Passed } else { SuiteOutcome::Failed })

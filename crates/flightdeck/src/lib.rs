@@ -14,6 +14,7 @@ pub mod ingest;
 mod log;
 mod moment;
 pub mod notify;
+pub mod pane_colours;
 pub mod process;
 mod program;
 pub mod secret;

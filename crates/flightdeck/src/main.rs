@@ -1,5 +1,5 @@
-//! `flightdeck hook` and `flightdeck statusline` are dispatched before everything else: the client waits for them. All other
-//! commands are the command line's.
+//! `flightdeck hook` and `flightdeck statusline` are dispatched before everything else: the client waits for them. So is
+//! `status --line`, which tmux runs every few seconds. All other commands are the command line's.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -15,6 +15,9 @@ fn main() -> ExitCode {
         Some(command) if command == "hook" => flightdeck_hook::hook::run(args.into_iter()),
         Some(command) if command == "statusline" => {
             flightdeck_hook::status_line::run(args.into_iter(), flightdeck::default_status_line::draw)
+        }
+        Some(_) if flightdeck::cli::fleet_line::is_asked_for(&args) => {
+            flightdeck::cli::fleet_line::run(&args)
         }
         _ => flightdeck::cli::main(),
     }

@@ -51,6 +51,7 @@ export type Session = {
   current_activity: string | null;
   started_at: string;
   last_activity_at: string;
+  duration_seconds: number;
   turn_count: number;
   current_turn_started_at: string | null;
   last_turn_task_seconds: number | null;

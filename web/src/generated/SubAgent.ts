@@ -1,5 +1,6 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 import type { Cost } from "./Cost";
+import type { Status } from "./Status";
 import type { SubAgentState } from "./SubAgentState";
 import type { Tokens } from "./Tokens";
 
@@ -8,8 +9,11 @@ export type SubAgent = {
   type: string;
   state: SubAgentState;
   label: string;
+  status: Status | null;
+  parent_session_id: string | null;
   started_at: string;
   ended_at: string | null;
+  duration_seconds: number | null;
   description: string | null;
   prompt: string | null;
   tool_use_id: string | null;

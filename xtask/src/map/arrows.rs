@@ -36,7 +36,9 @@ const MODULES: &[Arrow] = &[
     ("config", &["notify", "store", "settings", "terminal"]),
     ("usage", &["store"]),
     ("moment", &["usage"]),
-    ("ingest", &["engine"]),
+    // A session without hooks is found in its tmux pane.
+    ("ingest", &["engine", "terminal"]),
+    ("pane_colours", &["engine", "terminal"]),
     ("transcripts", &["engine", "store", "usage"]),
     // `config`: settings are read again while the daemon runs. `ingest`: the number of spooled files is part of the status.
     (
@@ -68,12 +70,26 @@ const MODULES: &[Arrow] = &[
             "settings",
             "terminal",
             "config",
+            "pane_colours",
         ],
     ),
     ("client", &[]),
     // Some commands work without a daemon: `doctor` reads the spool, `usage` the transcripts. `demo` plays into the
     // engine of the daemon that it starts.
-    ("cli", &["client", "daemon", "settings", "config", "usage", "ingest", "transcripts", "engine"]),
+    (
+        "cli",
+        &[
+            "client",
+            "daemon",
+            "settings",
+            "config",
+            "usage",
+            "ingest",
+            "transcripts",
+            "engine",
+            "pane_colours",
+        ],
+    ),
     // The status line without a command of the person; only `main` uses it.
     ("default_status_line", &[]),
 ];

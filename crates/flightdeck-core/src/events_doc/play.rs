@@ -24,12 +24,13 @@ const NOON_MS: i64 = 1_794_744_000_000;
 /// The session of every example, unless its payload says otherwise.
 pub(super) const SESSION: &str = "s";
 /// Card fields that repeat the state, or only give times and order.
-const NOT_DATA: [&str; 9] = [
+const NOT_DATA: [&str; 10] = [
     "agent_state",
     "status",
     "fleet_status",
     "rank",
     "last_activity_at",
+    "duration_seconds",
     "started_at",
     "id",
     "current_activity",

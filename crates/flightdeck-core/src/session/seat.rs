@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::HostId;
 use crate::log::event::Event;
-use crate::log::record::Source;
+use crate::log::record::{Envelope, Source};
 use crate::time::Timestamp;
 
 /// The place a session sits at.
@@ -48,10 +48,23 @@ impl Seat {
             self.told_by_registry = event.source == Source::Registry;
         }
         replace_if_some(&mut self.pid_ns, e.pid_ns.as_ref());
+        replace_if_some(&mut self.name, e.seat.as_ref());
+        if event.source == Source::Registry {
+            return self.take_discovered(e);
+        }
         replace_if_some(&mut self.tmux_socket, e.tmux_socket.as_ref());
         replace_if_some(&mut self.pane, e.pane.as_ref());
         replace_if_some(&mut self.tty, e.tty.as_ref());
-        replace_if_some(&mut self.name, e.seat.as_ref());
+    }
+
+    /// What the process table and tmux say about a process counts where no hook has said it. A pane is only known together with
+    /// its server.
+    fn take_discovered(&mut self, e: &Envelope) {
+        self.tty = self.tty.take().or_else(|| e.tty.clone());
+        if self.tmux_socket.is_none() && (self.pane.is_none() || self.pane == e.pane) {
+            self.tmux_socket.clone_from(&e.tmux_socket);
+            replace_if_some(&mut self.pane, e.pane.as_ref());
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::usage::enrichment::Summary;
 use crate::usage::session_files::Repository;
 use crate::usage::status_line;
 use crate::view::assignment::AssignmentBrief;
-use crate::view::lens::{self, FleetStatus, Role, StatusKind, TerminalInput};
+use crate::view::lens::{self, FleetStatus, Role, StatusCard, TerminalInput};
 use crate::view::project::ProjectCard;
 use crate::view::sub_agents::{self, SubAgentCard};
 use crate::view::waiting::{self, WaitKind, WaitingCard};
@@ -60,6 +60,9 @@ pub struct Card {
     pub current_activity: Option<String>,
     pub started_at: Timestamp,
     pub last_activity_at: Timestamp,
+    /// From its start to its end, or to its last activity: a card has no clock.
+    #[serde(default)]
+    pub duration_seconds: f64,
     pub turn_count: u32,
     pub current_turn_started_at: Option<Timestamp>,
     pub last_turn_task_seconds: Option<f64>,
@@ -144,14 +147,6 @@ pub struct StateCard {
     pub source: Source,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Status"))]
-pub struct StatusCard {
-    pub kind: StatusKind,
-    pub detail: Option<String>,
-    pub reason: Option<String>,
-}
-
 /// Opaque, ascending within a group. `default` puts warm caches first, `urgency` what is most urgent, `waiting` what
 /// blocks or asks for the longest time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,7 +160,6 @@ pub struct Rank {
 
 pub fn card(session: &Session, rules: &Rules) -> Card {
     let state = StateName::from_state(&session.shown.state);
-    let (kind, detail, reason) = lens::status(&session.shown.state);
     let told = session.enrichment.as_deref().filter(|t| t.known.is_anything());
     let known = told.map(|t| &t.known);
     let line = session.status_line.as_ref();
@@ -200,7 +194,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
             since: session.shown.since,
             source: session.shown.source,
         },
-        status: StatusCard { kind, detail, reason },
+        status: StatusCard::new(&session.shown.state),
         fleet_status: lens::fleet_status(state, session.seen),
         rank: rank(session, state, cache.status, turn_started_at, waiting.as_ref()),
         quiet_since: session.quiet_since,
@@ -209,6 +203,10 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         current_activity: current_activity(session),
         started_at: session.started_at,
         last_activity_at: session.last_activity_at,
+        duration_seconds: lens::seconds_between(
+            session.started_at,
+            session.ended_at.unwrap_or(session.last_activity_at),
+        ),
         turn_count: session.turn.count,
         current_turn_started_at: turn_started_at,
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),

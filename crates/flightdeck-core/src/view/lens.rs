@@ -11,6 +11,7 @@ use crate::session::agent::{Activity, AgentState, IdleReason};
 use crate::session::ledger::Need;
 use crate::session::state_name::{Group, StateName};
 use crate::text::one_line;
+use crate::time::Timestamp;
 
 /// Rank of idle sessions, the last among those that need the person.
 const IDLE_URGENCY: u8 = 6;
@@ -38,6 +39,31 @@ pub enum StatusKind {
     Working,
     AttentionNeeded,
     Ended,
+}
+
+/// The three-state view of an agent: whether it works or needs the person, with the current work and the reason for waiting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Status"))]
+pub struct StatusCard {
+    pub kind: StatusKind,
+    pub detail: Option<String>,
+    pub reason: Option<String>,
+}
+
+impl StatusCard {
+    pub(super) const ENDED: Self = Self { kind: StatusKind::Ended, detail: None, reason: None };
+    /// At work, with unknown work.
+    pub(super) const WORKING: Self = Self { kind: StatusKind::Working, detail: None, reason: None };
+
+    pub fn new(state: &AgentState) -> Self {
+        let (kind, detail, reason) = status(state);
+        Self { kind, detail, reason }
+    }
+}
+
+/// Never negative, although hooks may be late.
+pub(super) fn seconds_between(start: Timestamp, end: Timestamp) -> f64 {
+    (end.max(start) - start).as_seconds()
 }
 
 /// Ranks error > attention > working > checked > done.

@@ -7,6 +7,7 @@ pub mod conversation;
 pub mod explain;
 pub mod fleet_history;
 pub mod lens;
+pub mod pane_status;
 pub mod policy_test;
 pub mod project;
 pub mod seats;

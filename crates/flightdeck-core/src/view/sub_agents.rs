@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::AgentId;
+use crate::ids::{AgentId, SessionId};
 use crate::limits::CHILDREN_MAX;
 use crate::session::agent::AgentState;
 use crate::session::{Child, Session};
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 use crate::usage::amounts::{Cost, Tokens};
 use crate::usage::enrichment::AgentLines;
 use crate::usage::session_files::AgentNote;
-use crate::view::lens;
+use crate::view::lens::{self, StatusCard};
 
 /// The type of a subagent about which the client wrote no note.
 const UNKNOWN_TYPE: &str = "subagent";
@@ -23,8 +23,17 @@ pub struct SubAgentCard {
     pub agent_type: String,
     pub state: SubAgentState,
     pub label: String,
+    /// The three-state view: what it does now, or why it waits. `None` only on a card of an earlier daemon.
+    #[serde(default)]
+    pub status: Option<StatusCard>,
+    /// The session that it belongs to.
+    #[serde(default)]
+    pub parent_session_id: Option<SessionId>,
     pub started_at: Timestamp,
     pub ended_at: Option<Timestamp>,
+    /// From its start to its end; `None` while it runs.
+    #[serde(default)]
+    pub duration_seconds: Option<f64>,
     /// What it was started for, in a few words of the main agent.
     #[serde(default)]
     pub description: Option<String>,
@@ -69,13 +78,21 @@ fn reported(session: &Session, id: &AgentId, child: &Child) -> SubAgentCard {
         (None, Some(need)) => (SubAgentState::Blocked, lens::label(&AgentState::Blocked(need.clone()))),
         (None, None) => (SubAgentState::Working, lens::label(&child.state)),
     };
+    let status = match (child.ended_at, child.ledger.foremost()) {
+        (Some(_), _) => StatusCard::ENDED,
+        (None, Some(need)) => StatusCard::new(&AgentState::Blocked(need.clone())),
+        (None, None) => StatusCard::new(&child.state),
+    };
     let card = SubAgentCard {
         id: id.clone(),
         agent_type: child.agent_type.clone(),
         state,
         label,
+        status: Some(status),
+        parent_session_id: Some(session.id.clone()),
         started_at: child.started_at,
         ended_at: child.ended_at,
+        duration_seconds: child.ended_at.map(|end| lens::seconds_between(child.started_at, end)),
         description: None,
         prompt: None,
         tool_use_id: None,
@@ -127,13 +144,17 @@ fn unreported_card(
         true => (SubAgentState::Working, "Working"),
         false => (SubAgentState::Done, "Done"),
     };
+    let ended_at = (!runs).then_some(stopped_at.or(lines.last_at).unwrap_or(started_at));
     let card = SubAgentCard {
         id,
         agent_type: note.map_or_else(|| UNKNOWN_TYPE.to_owned(), |note| note.agent_type.clone()),
         state,
         label: label.to_owned(),
+        status: Some(if runs { StatusCard::WORKING } else { StatusCard::ENDED }),
+        parent_session_id: Some(session.id.clone()),
         started_at,
-        ended_at: (!runs).then_some(stopped_at.or(lines.last_at).unwrap_or(started_at)),
+        ended_at,
+        duration_seconds: ended_at.map(|end| lens::seconds_between(started_at, end)),
         description: None,
         prompt: None,
         tool_use_id: None,

@@ -178,6 +178,16 @@ pub(super) static ROWS: &[Row] = &[
         checks: &[ratio("durable append / plain file", "durable append", "plain file", NoPromise)],
     },
     Row {
+        name: "fleetline",
+        about: "`flightdeck status --line` as tmux runs it, against `sh -c true`",
+        long: false,
+        checks: &[
+            number("status --line", "fleet line", MedianMax(5.0)),
+            ratio("status --line / sh -c true", "fleet line", "sh -c true", NoPromise),
+            number("status --line, daemon down", "fleet line, daemon down", MedianMax(5.0)),
+        ],
+    },
+    Row {
         name: "statusline",
         about: "the status line against `sh -c true`, with the daemon there and gone",
         long: false,

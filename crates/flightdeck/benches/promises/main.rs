@@ -9,6 +9,7 @@ mod append;
 mod child;
 mod cost;
 mod daemon;
+mod fleet_line;
 mod hook;
 mod idle;
 mod ingest;
@@ -84,6 +85,7 @@ fn main() -> Result<()> {
         "restart" => restart::measure(&plan)?,
         "store" => store::measure(&plan)?,
         "statusline" => status_line::measure(&plan)?,
+        "fleetline" => fleet_line::measure(&plan)?,
         "intent" => intent::measure(&plan)?,
         "log" => log::measure(&plan)?,
         "usage" => usage::measure(&plan)?,

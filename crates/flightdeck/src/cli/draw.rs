@@ -121,6 +121,14 @@ pub(super) struct Listing {
     pub(super) with_done: bool,
 }
 
+impl Listing {
+    /// The order of two sessions on the board.
+    pub(super) fn order(self, a: &Card, b: &Card) -> std::cmp::Ordering {
+        let rank = |card| rank(card, self.urgency_first);
+        a.agent_state.group.cmp(&b.agent_state.group).then_with(|| rank(a).cmp(rank(b)))
+    }
+}
+
 pub(super) fn board(out: &Out, cards: &[&Card], now: Timestamp, listing: Listing) -> String {
     rows(out, cards, now, listing).into_iter().map(|row| row.text + "\n").collect()
 }

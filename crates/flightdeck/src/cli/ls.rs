@@ -6,8 +6,10 @@ use std::io::Write;
 use flightdeck_core::session::state_name::Group;
 use flightdeck_core::view::card::Card;
 
+use super::card_filter::CardFilter;
 use super::draw::Listing;
 use super::lookup::{all_cards, board_cards};
+use super::template::Template;
 use super::{draw, out::Out, watch};
 use crate::client::{BoardMirror, Changes, Client};
 use crate::clock;
@@ -30,9 +32,11 @@ pub(super) struct LsArgs {
     /// Also list sessions that have ended
     #[arg(long)]
     done: bool,
-    /// List only the sessions of this group
-    #[arg(long, value_parser = ["needs-you", "running", "done"])]
-    group: Option<String>,
+    #[command(flatten)]
+    filter: CardFilter,
+    /// Print one line for each session: a text with fields in braces, such as '{id} {project} {state} {label}'
+    #[arg(long, conflicts_with_all = ["json", "watch"])]
+    format: Option<Template>,
 }
 
 pub(super) fn run(args: &LsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
@@ -41,10 +45,16 @@ pub(super) fn run(args: &LsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result
         return follow(args, client.subscribe(None)?, out);
     }
     let cards = if args.all { all_cards(&mut client)? } else { board_cards(&mut client)? };
-    let cards = of_group(args, &cards);
+    let cards = filtered(args, &cards);
+    let listed = |card: &&&Card| args.lists_done() || card.agent_state.group != Group::Done;
     if args.json {
-        let listed = |card: &&&Card| args.lists_done() || card.agent_state.group != Group::Done;
         out.json(&cards.iter().filter(listed).collect::<Vec<_>>())?;
+    } else if let Some(template) = &args.format {
+        let mut cards: Vec<&Card> = cards.iter().filter(listed).copied().collect();
+        cards.sort_by(|a, b| args.listing().order(a, b));
+        for card in cards {
+            writeln!(out, "{}", template.fill(&serde_json::to_value(card)?)?)?;
+        }
     } else {
         let text = draw::board(out, &cards, clock::now(), args.listing());
         write!(out, "{text}")?;
@@ -54,7 +64,7 @@ pub(super) fn run(args: &LsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result
 
 impl LsArgs {
     fn lists_done(&self) -> bool {
-        self.done || self.all || self.group.as_deref() == Some("done")
+        self.done || self.all || self.filter.names_done()
     }
 
     fn listing(&self) -> Listing {
@@ -62,13 +72,8 @@ impl LsArgs {
     }
 }
 
-fn of_group<'a>(args: &LsArgs, cards: impl IntoIterator<Item = &'a Card>) -> Vec<&'a Card> {
-    let group = args.group.as_deref().map(|group| match group {
-        "needs-you" => Group::NeedsYou,
-        "running" => Group::Running,
-        _ => Group::Done,
-    });
-    cards.into_iter().filter(|card| group.is_none_or(|group| card.agent_state.group == group)).collect()
+fn filtered<'a>(args: &LsArgs, cards: impl IntoIterator<Item = &'a Card>) -> Vec<&'a Card> {
+    cards.into_iter().filter(|card| args.filter.lists(card)).collect()
 }
 
 /// Follows the changes: on a screen in a terminal, board after board in a pipe, a line per change with `--json`.
@@ -79,14 +84,14 @@ fn follow(args: &LsArgs, mut changes: Changes, out: &mut Out) -> anyhow::Result<
     if out.is_terminal() {
         let board = RefCell::new(BoardMirror::default());
         let rows = |out: &Out| {
-            draw::rows(out, &of_group(args, board.borrow().cards()), clock::now(), args.listing())
+            draw::rows(out, &filtered(args, board.borrow().cards()), clock::now(), args.listing())
         };
         return watch::run(changes, out, |change| board.borrow_mut().apply(change), rows);
     }
     let mut board = BoardMirror::default();
     for frame in &mut changes {
         board.apply(frame?.change);
-        let text = draw::board(out, &of_group(args, board.cards()), clock::now(), args.listing());
+        let text = draw::board(out, &filtered(args, board.cards()), clock::now(), args.listing());
         writeln!(out, "{text}")?;
         out.flush()?;
     }

@@ -3,26 +3,35 @@
 mod answer;
 mod ask_text;
 mod assignments;
+mod card_filter;
+mod change_lines;
 mod demo;
 mod doctor;
 mod draw;
 mod explain;
+pub mod fleet_line;
 pub mod hooks;
 mod line;
 mod lookup;
 mod ls;
+mod man;
 mod next;
 mod notify;
 mod out;
+mod peek;
 mod policy;
 mod replay;
 mod requests;
+mod service;
 mod show;
 mod status;
 mod suggestion_text;
+mod template;
 mod terminal;
+mod tmux;
 mod up;
 mod usage;
+mod wait;
 mod watch;
 
 use std::ffi::OsString;
@@ -79,6 +88,14 @@ enum Command {
     Focus(terminal::FocusArgs),
     /// Press Esc in a session's tmux pane, or end its Claude Code
     Interrupt(terminal::InterruptArgs),
+    /// Print the screen of a session's tmux pane
+    Peek(peek::PeekArgs),
+    /// Wait until a session is idle, needs you or has ended
+    Wait(wait::WaitArgs),
+    /// Print every change of the board as a line of JSON
+    Watch(change_lines::WatchArgs),
+    /// Install key bindings, a status bar and colours into tmux, or take them out
+    Tmux(tmux::TmuxArgs),
     /// Test the targets of notifications
     Notify(notify::NotifyArgs),
     /// Show the daemon's health and counts
@@ -95,6 +112,10 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Run a simulated fleet on a real daemon in a temporary home
     Demo(demo::DemoArgs),
+    /// Run the daemon from login on, with systemd or launchd
+    Service(service::ServiceArgs),
+    /// Print the manual page, or write the pages of all commands
+    Man(man::ManArgs),
     /// Print the completion script of a shell
     Completions {
         #[arg(value_enum)]
@@ -164,6 +185,9 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         out.write_all(&script)?;
         return Ok(0);
     }
+    if let Command::Man(args) = &cli.command {
+        return man::run(args, Cli::command(), out);
+    }
     let paths = Paths::resolve(cli.home.as_deref(), env)?;
     match cli.command {
         Command::Up(args) => up::run(&args, paths, out),
@@ -182,6 +206,10 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Send(args) => terminal::send(&args, &paths, out),
         Command::Focus(args) => terminal::focus(&args, &paths, out),
         Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),
+        Command::Peek(args) => peek::run(&args, &paths, out),
+        Command::Wait(args) => wait::run(&args, &paths, out),
+        Command::Watch(args) => change_lines::run(&args, &paths, out),
+        Command::Tmux(args) => tmux::run(&args, &paths, out),
         Command::Notify(args) => notify::run(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),
@@ -190,8 +218,9 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),
         Command::Demo(args) => demo::run(&args, out),
-        // `main.rs` runs `hook` and `statusline` before it comes here; `completions` has returned above.
-        Command::Hook | Command::Statusline | Command::Completions { .. } => Ok(0),
+        Command::Service(args) => service::run(&args, &paths, out),
+        // `main.rs` runs `hook` and `statusline` before it comes here; `completions` and `man` have returned above.
+        Command::Hook | Command::Statusline | Command::Completions { .. } | Command::Man(_) => Ok(0),
     }
 }
 

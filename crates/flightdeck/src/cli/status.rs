@@ -7,7 +7,7 @@ use flightdeck_protocol::daemon::{ConfigReport, DaemonStatus, GetStatus, HealthS
 use flightdeck_protocol::hooks::HookStatus;
 use flightdeck_protocol::notify::NotifyTargetStatus;
 
-use super::{draw, out::Out};
+use super::{draw, fleet_line, out::Out};
 use crate::client::{Client, ClientError};
 use crate::config::Config;
 use crate::config::live::restart_reason;
@@ -21,10 +21,17 @@ pub(super) struct StatusArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print one line for a status bar and always exit 0
+    #[arg(long, conflicts_with = "json")]
+    line: bool,
 }
 
 /// Exits 1 if the daemon is degraded.
 pub(super) fn run(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    if args.line {
+        writeln!(out, "{}", fleet_line::line(paths))?;
+        return Ok(0);
+    }
     let mut client = Client::connect(paths).map_err(|error| with_broken_config(error, paths))?;
     let reply = client.call_raw(&GetStatus {})?;
     let status = reply.decode()?;

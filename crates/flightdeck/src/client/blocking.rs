@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use flightdeck_protocol::changes::{ChangeFrame, Subscribe};
 use flightdeck_protocol::{Command, frame};
@@ -18,10 +19,15 @@ pub struct Client {
 
 impl Client {
     pub fn connect(paths: &Paths) -> Result<Self, ClientError> {
+        Self::connect_within(paths, REPLY_MAX)
+    }
+
+    /// Like [`Self::connect`], with a shorter time for each reply.
+    pub fn connect_within(paths: &Paths, reply_max: Duration) -> Result<Self, ClientError> {
         let failed = |cause| ClientError::connecting(paths, cause);
         let stream = UnixStream::connect(paths.socket()).map_err(failed)?;
-        stream.set_read_timeout(Some(REPLY_MAX)).map_err(failed)?;
-        stream.set_write_timeout(Some(REPLY_MAX)).map_err(failed)?;
+        stream.set_read_timeout(Some(reply_max)).map_err(failed)?;
+        stream.set_write_timeout(Some(reply_max)).map_err(failed)?;
         Ok(Self { stream: BufReader::new(stream) })
     }
 

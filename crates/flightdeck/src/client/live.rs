@@ -28,11 +28,18 @@ pub struct LiveChanges {
     reconnect: Reconnect,
     connection: Option<Changes>,
     delay: Duration,
+    last_line: String,
 }
 
 impl LiveChanges {
     pub fn new(paths: Paths) -> Self {
-        Self { paths, reconnect: Reconnect::default(), connection: None, delay: Duration::ZERO }
+        Self {
+            paths,
+            reconnect: Reconnect::default(),
+            connection: None,
+            delay: Duration::ZERO,
+            last_line: String::new(),
+        }
     }
 
     pub fn next_change(&mut self) -> LiveChange {
@@ -49,6 +56,11 @@ impl LiveChanges {
         }
     }
 
+    /// The last change as the daemon wrote it, with all its fields, also those of a newer daemon.
+    pub fn last_line(&self) -> &str {
+        &self.last_line
+    }
+
     fn try_next(&mut self) -> Result<ChangeFrame, ClientError> {
         let connection = match &mut self.connection {
             Some(connection) => connection,
@@ -58,7 +70,8 @@ impl LiveChanges {
                 self.connection.insert(client.subscribe(self.reconnect.last_event_id())?)
             }
         };
-        connection.next().unwrap_or(Err(ClientError::Closed))
+        self.last_line = connection.next_line().unwrap_or(Err(ClientError::Closed))?;
+        ChangeFrame::read(self.last_line.as_bytes()).map_err(ClientError::Reply)
     }
 }
 

@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::config::live::LiveConfig;
 use crate::engine::housekeeping::Housekeeping;
 use crate::engine::restore::{self, Restored};
-use crate::engine::{Engine, EngineHandle, EngineParts, NoteSettings, Outbox};
+use crate::engine::{Engine, EngineHandle, EngineParts, NoteSettings, Outbox, PaneDisplay};
 use crate::health::Health;
 use crate::notify::{Dispatcher, Notifier};
 use crate::store::{RetentionPolicy, Store, StoreError};
@@ -56,6 +56,8 @@ pub struct DaemonParts {
     /// The person's settings, read again when the file changes.
     pub config: Arc<LiveConfig>,
     pub terminals: Terminals,
+    /// Shows the status of sessions in their tmux panes; `None` shows nothing.
+    pub panes: Option<Arc<dyn PaneDisplay>>,
 }
 
 /// A daemon whose engine runs.
@@ -89,6 +91,7 @@ impl DaemonParts {
             // The caller has no file.
             config: Arc::new(LiveConfig::new(Path::new(""), Config::default())),
             terminals: Terminals::default(),
+            panes: None,
         }
     }
 
@@ -99,6 +102,7 @@ impl DaemonParts {
         let released: Vec<Record> =
             restored.fleet.held_asks().filter(|_| self.ends_old_holds).map(released).collect();
         let holds = Arc::<HeldHooks>::default();
+        let defaults = EngineParts::new(restored.fleet, self.store.clone());
         let (engine, handle) = Engine::new(EngineParts {
             health: Arc::clone(&self.health),
             housekeeping: Housekeeping::new(self.retention),
@@ -108,7 +112,8 @@ impl DaemonParts {
             outbox: restored.outbox,
             holds: Arc::clone(&holds) as _,
             notes: Some(Arc::clone(&notifier) as _),
-            ..EngineParts::new(restored.fleet, self.store.clone())
+            panes: self.panes.unwrap_or_else(|| Arc::clone(&defaults.panes)),
+            ..defaults
         });
         let engine_task = tokio::spawn(engine.run());
         append_released(&handle, released).await;

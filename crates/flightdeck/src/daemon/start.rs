@@ -15,9 +15,11 @@ use crate::app::hook_watch;
 use crate::app::registration::{Registered, Registrar};
 use crate::config::live::LiveConfig;
 use crate::ingest::{Sink, drain, liveness, registry};
+use crate::pane_colours::{self, PaneColours};
 use crate::paths::Paths;
 use crate::settings::{Registration, SettingsFile, Via};
 use crate::store::Store;
+use crate::terminal::tmux::TmuxProgram;
 use crate::transcripts::follow::{WatchList, follow};
 use crate::transcripts::history::index;
 use crate::transport::connections::{Bounded, CONNECTIONS_MAX};
@@ -46,6 +48,7 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let (seats, new_seats) = mpsc::channel(liveness::SEATS_WAITING_MAX);
     let hold_seconds = file.installed().ok().flatten().and_then(|i| i.hold_seconds);
     let registrar = Registrar::new(file, registration(&options, addr.port()), options.hooks, paths.spool());
+    let (panes, pane_changes) = PaneColours::new(&paths.home);
     let parts = DaemonParts {
         rules: config.rules(Some(home::host_name())),
         prices: config.prices()?,
@@ -55,6 +58,7 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
         url: url.clone(),
         hold_rules: config.hold_rules(hold_seconds.unwrap_or(config.hold_seconds())),
         config: Arc::new(LiveConfig::new(&paths.config, config.clone())),
+        panes: Some(panes),
         ..DaemonParts::new(store.clone(), registrar.simulated(options.simulated))
     };
     let StartedParts { app, engine, engine_task, dispatcher, .. } = parts.start().await?;
@@ -64,6 +68,7 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let mut readers = start_ingest(&app, &options, new_seats).await?;
     readers.extend(start_transcripts(&app, &options, watch_list));
     readers.push(tokio::spawn(app.clone().follow_note_settings()));
+    readers.push(tokio::spawn(pane_colours::follow(pane_changes, engine.clone(), TmuxProgram)));
     let (shutdown, stopping) = watch::channel(false);
     let gate = Gate::new(addr, &config.hosts, options.token.clone(), health);
     let gate = Arc::new(gate.with_public_host(config.notify.public_host()));

@@ -13,6 +13,7 @@ use flightdeck_core::session::{RefusedStep, Session, SessionAssignment};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view;
 use flightdeck_core::view::assignment::AssignmentCard;
+use flightdeck_core::view::pane_status::pane_statuses;
 use flightdeck_protocol::changes::ChangeName;
 
 use super::{Engine, outbox};
@@ -98,6 +99,7 @@ impl Engine {
     }
 
     fn notify_viewers(&mut self, sorted: &mut Sorted) {
+        self.show_in_panes(sorted);
         self.unwritten.append(&mut sorted.changed);
         if self.watched || !sorted.completed.is_empty() {
             self.write_changed_cards();
@@ -118,6 +120,15 @@ impl Engine {
             self.unwritten.remove(&session.id);
             self.changes.remove(&session.id);
             self.transcripts.forget(&session.id);
+        }
+    }
+
+    fn show_in_panes(&self, sorted: &Sorted) {
+        if (sorted.changed.is_empty() && sorted.forgotten.is_empty()) || !self.panes.is_wanted() {
+            return;
+        }
+        for id in sorted.changed.iter().chain(sorted.forgotten.iter().map(|(_, session)| &session.id)) {
+            self.panes.changed(id, self.fleet.get(id).map(pane_statuses).unwrap_or_default());
         }
     }
 

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::changes::{SubscribeFrom, Subscription};
 use super::explain::Explanation;
-use super::{Input, KnownAsk, NoteSettings, Overview, Refolded};
+use super::{Input, KnownAsk, NoteSettings, Overview, Refolded, SessionPanes};
 use crate::store::{Appended, RetentionPolicy, StoreError};
 
 /// The store refused: nothing happened. Send the events again later (a hook spools them).
@@ -116,6 +116,10 @@ impl EngineHandle {
     /// The sessions whose process is known.
     pub async fn occupants(&self) -> Result<Vec<Occupant>, Stopped> {
         self.ask(Input::Occupants).await
+    }
+    /// The sessions in tmux panes.
+    pub async fn pane_statuses(&self) -> Result<Vec<SessionPanes>, Stopped> {
+        self.ask(Input::PaneStatuses).await
     }
     /// Returns before the engine has taken them.
     pub async fn use_note_settings(&self, settings: NoteSettings) -> Result<(), Stopped> {

@@ -37,6 +37,8 @@ use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::view::lens::FleetStatus;
+use flightdeck_core::view::pane_status::{PaneKey, pane_statuses};
 use flightdeck_core::view::seats::KnownSeatCard;
 use tokio::sync::{mpsc, oneshot};
 
@@ -50,8 +52,8 @@ pub use self::known_ask::KnownAsk;
 pub use self::note_handover::NoteSettings;
 pub use self::outbox::Outbox;
 pub use self::overview::Overview;
-pub use self::ports::{HookHolds, NoteTargets, QueuedNote, TranscriptWatch};
-use self::ports::{NoHolds, NoTranscripts};
+pub use self::ports::{HookHolds, NoteTargets, PaneDisplay, QueuedNote, TranscriptWatch};
+use self::ports::{NoHolds, NoPanes, NoTranscripts};
 pub use self::refold::{Refolded, TakeOverReply};
 use crate::clock::{self, Clock, Steady};
 use crate::health::Health;
@@ -115,6 +117,8 @@ pub enum Input {
     },
     /// The sessions whose process is known.
     Occupants(oneshot::Sender<Vec<Occupant>>),
+    /// The panes of every session, each with its status.
+    PaneStatuses(oneshot::Sender<Vec<SessionPanes>>),
     /// A session that a note is about.
     NotedSession {
         id: SessionId,
@@ -137,6 +141,9 @@ pub enum Input {
     /// Write a snapshot and end.
     Stop(oneshot::Sender<()>),
 }
+
+/// The panes of one session, each with its status.
+pub type SessionPanes = (SessionId, Vec<(PaneKey, FleetStatus)>);
 
 /// Acknowledges events to their sender: where they are in the log, or why they are not stored.
 pub type AckSender = oneshot::Sender<Result<Vec<Appended>, NotStored>>;
@@ -161,6 +168,7 @@ pub struct Engine {
     seats: mpsc::Sender<Occupant>,
     transcripts: Box<dyn TranscriptWatch>,
     holds: Arc<dyn HookHolds>,
+    panes: Arc<dyn PaneDisplay>,
 }
 
 /// What an engine works with.
@@ -179,6 +187,7 @@ pub struct EngineParts {
     pub holds: Arc<dyn HookHolds>,
     /// Sends notes. `None`: notes of an earlier daemon are dropped.
     pub notes: Option<Arc<dyn NoteTargets>>,
+    pub panes: Arc<dyn PaneDisplay>,
 }
 
 impl EngineParts {
@@ -195,6 +204,7 @@ impl EngineParts {
             outbox: Outbox::default(),
             holds: Arc::new(NoHolds),
             notes: None,
+            panes: Arc::new(NoPanes),
         }
     }
 }
@@ -202,7 +212,7 @@ impl EngineParts {
 impl Engine {
     pub fn new(parts: EngineParts) -> (Self, EngineHandle) {
         let EngineParts { fleet, store, health, housekeeping, transcripts, clock, seats, .. } = parts;
-        let EngineParts { mut outbox, holds, notes, .. } = parts;
+        let EngineParts { mut outbox, holds, notes, panes, .. } = parts;
         outbox.hand_over_notes_to(notes);
         let (sender, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
         let mut changes = Changes::new(health.boot.clone());
@@ -226,6 +236,7 @@ impl Engine {
             seats,
             transcripts,
             holds,
+            panes,
         };
         (engine, EngineHandle { inputs: sender })
     }
@@ -365,6 +376,7 @@ impl Engine {
             }
             Input::FindAsk { id, reply } => drop(reply.send(KnownAsk::find(&self.fleet, &id))),
             Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),
+            Input::PaneStatuses(reply) => drop(reply.send(self.pane_statuses())),
             Input::Retention(policy) => self.housekeeping.set_policy(policy),
             Input::NotedSession { id, reply } => drop(reply.send(self.noted_session(&id))),
             Input::NoteSettings(settings) => self.use_note_settings(settings),
@@ -393,6 +405,11 @@ impl Engine {
         let open = self.fleet.sessions().filter(|session| session.tracker.open().is_some());
         let assignments = open.filter_map(Session::session_assignment).collect();
         OpenAssignments { assignments, host: self.fleet.rules().host.clone() }
+    }
+
+    fn pane_statuses(&self) -> Vec<SessionPanes> {
+        let panes = |session: &Session| (session.id.clone(), pane_statuses(session));
+        self.fleet.sessions().map(panes).filter(|(_, panes)| !panes.is_empty()).collect()
     }
 
     fn noted_session(&self, id: &SessionId) -> Option<NotedSession> {

@@ -6,6 +6,8 @@ use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::notify::Note;
 use flightdeck_core::session::Session;
+use flightdeck_core::view::lens::FleetStatus;
+use flightdeck_core::view::pane_status::PaneKey;
 
 use crate::store::OutboxKey;
 
@@ -41,6 +43,28 @@ pub struct QueuedNote {
     /// The name of the target.
     pub target: String,
     pub note: Note,
+}
+
+/// Shows the status of sessions in their tmux panes. No call may block.
+pub trait PaneDisplay: Debug + Send + Sync {
+    /// Whether the person wants it. If not, nothing is computed.
+    fn is_wanted(&self) -> bool;
+    /// The panes of a session and their status; empty if it has left them.
+    fn changed(&self, session_id: &SessionId, panes: Vec<(PaneKey, FleetStatus)>);
+    /// Every session may have changed.
+    fn all_changed(&self);
+}
+
+/// No pane shows anything.
+#[derive(Debug)]
+pub(super) struct NoPanes;
+
+impl PaneDisplay for NoPanes {
+    fn is_wanted(&self) -> bool {
+        false
+    }
+    fn changed(&self, _: &SessionId, _: Vec<(PaneKey, FleetStatus)>) {}
+    fn all_changed(&self) {}
 }
 
 /// No transcript is read.

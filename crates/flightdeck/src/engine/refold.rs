@@ -86,6 +86,7 @@ impl Engine {
     }
 
     fn send_other_sessions(&mut self, old: &Fleet) {
+        self.panes.all_changed();
         for gone in old.sessions().filter(|session| self.fleet.get(&session.id).is_none()) {
             self.unwritten.remove(&gone.id);
             self.changes.remove(&gone.id);

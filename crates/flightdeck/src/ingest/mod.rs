@@ -2,6 +2,7 @@
 
 pub mod drain;
 pub mod liveness;
+mod pane_discovery;
 pub mod registry;
 pub mod spool;
 

@@ -17,7 +17,9 @@ use tokio::sync::mpsc;
 
 use crate::clock;
 use crate::ingest::Sink;
+use crate::ingest::pane_discovery::{self, DiscoveredPlace};
 use crate::process;
+use crate::terminal::tmux::TmuxProgram;
 
 /// An entry is a few hundred bytes; a larger file is not an entry.
 const ENTRY_BYTES_MAX: u64 = 64 * 1024;
@@ -36,7 +38,7 @@ pub async fn watch(sink: Sink, config_dir: PathBuf) {
     let (hint, hints) = mpsc::channel(HINTS_WAITING_MAX);
     let missed = Arc::new(AtomicBool::new(false));
     let mut watcher = watcher(hint, Arc::clone(&missed));
-    let mut reader = Reader { sink, folder, hints, missed, seen: Seen::new() };
+    let mut reader = Reader { sink, folder, hints, missed, seen: Seen::new(), places: Places::new() };
     loop {
         let watched = watcher.as_mut().ok().and_then(|watcher| watch_nearest(watcher, &reader.folder));
         reader.report_health(watched.is_some());
@@ -86,6 +88,8 @@ fn watch_nearest(watcher: &mut RecommendedWatcher, folder: &Path) -> Option<Path
 }
 
 type Seen = BTreeMap<PathBuf, Map<String, Value>>;
+/// The place of the process in each file, by its pid and start time: a process does not move to another terminal.
+type Places = BTreeMap<PathBuf, ((u32, Option<String>), DiscoveredPlace)>;
 
 struct Reader {
     sink: Sink,
@@ -93,6 +97,7 @@ struct Reader {
     hints: mpsc::Receiver<PathBuf>,
     missed: Arc<AtomicBool>,
     seen: Seen,
+    places: Places,
 }
 
 impl Reader {
@@ -149,13 +154,14 @@ impl Reader {
         if !is_entry(path) {
             return true;
         }
-        let Some(record) = read(path) else {
+        let Some(mut record) = read(path) else {
             // Missing or incomplete. This never means that the session ended.
             return true;
         };
         if self.seen.get(path) == Some(&record.payload) {
             return true;
         }
+        self.add_place(path, &mut record).await;
         let payload = record.payload.clone();
         if let Err(error) = self.sink.engine.append(vec![record]).await {
             tracing::warn!(%error, "could not store a change of the client's registry; it is tried again");
@@ -163,7 +169,23 @@ impl Reader {
         }
         self.seen.insert(path.to_owned(), payload);
         self.seen.retain(|known, _| known == path || known.exists());
+        self.places.retain(|known, _| self.seen.contains_key(known));
         true
+    }
+
+    /// Adds the terminal and the tmux pane of the process. The fold uses them only where no hook has reported its own.
+    async fn add_place(&mut self, path: &Path, record: &mut Record) {
+        let envelope = &mut record.envelope;
+        let Some(pid) = envelope.pid else { return };
+        let process = (pid, envelope.proc_start.clone());
+        let place = match self.places.get(path).filter(|(known, _)| *known == process) {
+            Some((_, place)) => place.clone(),
+            None => pane_discovery::discover(&TmuxProgram, pid).await,
+        };
+        envelope.tty.clone_from(&place.tty);
+        envelope.tmux_socket.clone_from(&place.tmux_socket);
+        envelope.pane.clone_from(&place.pane);
+        self.places.insert(path.to_owned(), (process, place));
     }
 }
 

@@ -54,6 +54,14 @@ pub async fn find_free(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, Re
     }
 }
 
+/// What the pane shows: its rows without control characters, without blanks at their ends and without empty rows at the end.
+pub async fn rows(tmux: &impl Tmux, place: &PaneAddress) -> Result<Vec<String>, RefusalReason> {
+    find(tmux, place).await?;
+    let capture = tmux.call(&place.server, &["capture-pane", "-p", "-t", &place.pane], None).await?;
+    let row = |row: &str| flightdeck_core::text::plain(row).trim_end().to_owned();
+    Ok(capture.trim_end().lines().map(row).collect())
+}
+
 struct PaneFlags {
     in_mode: bool,
     input_off: bool,
@@ -95,7 +103,7 @@ async fn inspect(tmux: &impl Tmux, place: &PaneAddress) -> Result<(Pane, PaneFla
 }
 
 /// A hook payload can name any socket, so only sockets of this user are used.
-fn is_our_socket(path: &Path) -> Result<(), RefusalReason> {
+pub(crate) fn is_our_socket(path: &Path) -> Result<(), RefusalReason> {
     let foreign = || RefusalReason::ForeignSocket(path.display().to_string());
     let meta = std::fs::metadata(path).map_err(|_| foreign())?;
     let ours = meta.uid() == rustix::process::geteuid().as_raw() && meta.file_type().is_socket();

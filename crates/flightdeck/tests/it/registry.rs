@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::home::test_home;
+use crate::tmux::WithTmux;
 use flightdeck::{clock, process};
 use flightdeck_e2e::testkit::{PATIENT_HOOK, TestDaemon, TestHome, run_hook, until};
 use rustix::fs::OFlags;
@@ -166,4 +167,68 @@ fn hooks_that_are_removed_and_returned_while_the_daemon_runs_are_noticed() {
     until("their absence is in the log", || (daemon.events_total() > before).then_some(()));
     write(&folder, &client.entry("s", "idle"));
     until("it ended", || (label(&daemon) == "Ended while Flightdeck was away").then_some(()));
+}
+
+#[test]
+fn the_pane_of_a_session_without_hooks_is_found_on_its_own_tmux_server() {
+    let home = test_home();
+    let (Some(one), Some(two)) = (home.tmux(), home.tmux_named("a second server")) else { return };
+    for tmux in [&one, &two] {
+        tmux.run(&["new-session", "-d", "-s", "a", "sleep 600"]);
+        // The client is a child of the shell in the pane.
+        tmux.run(&["split-window", "-t", "=a:", "sh -c 'sleep 600; true'"]);
+    }
+    let sessions = home.claude().join("sessions");
+    fs::create_dir(&sessions).unwrap();
+    let daemon = home.daemon();
+    for (tmux, session) in [(&one, "in-one"), (&two, "in-two")] {
+        let shell = tmux.run(&["display-message", "-p", "-t", "%1", "#{pane_pid} #{pane_tty}"]);
+        let (shell, tty) = shell.trim().split_once(' ').unwrap();
+        let pid = until("the client runs", || child_of(shell.parse().unwrap()));
+        let now = clock::now().as_millis();
+        let entry = json!({"pid": pid, "procStart": process::start_time(pid).unwrap(), "sessionId": session, "cwd": "/w/api",
+            "kind": "interactive", "startedAt": now, "status": "idle", "statusUpdatedAt": now});
+        write(&sessions, &entry);
+        let card = until("the session is there", || shows(&daemon, session, "needs_you"));
+        let seat = &card["seat"];
+        assert_eq!((&seat["pane"], &seat["pid"]), (&json!("%1"), &json!(pid)), "{card}");
+        assert_eq!(seat["tmux_socket"], json!(tmux.socket), "{card}");
+        assert_eq!(card["processes"][0]["tty"], tty, "{card}");
+        assert_eq!(card["project"]["path"], "/w/api");
+        let screen = home.run(&["peek", session, "--json"]).json();
+        assert_eq!(screen["pane"], "%1");
+    }
+}
+
+/// The first child of a process.
+fn child_of(pid: u32) -> Option<u32> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    children.split_whitespace().next()?.parse().ok()
+}
+
+#[test]
+fn what_a_hook_said_about_its_pane_stays() {
+    let home = test_home();
+    let Some(tmux) = home.tmux() else { return };
+    tmux.run(&["new-session", "-d", "-s", "a", "sleep 600"]);
+    let pid: u32 = tmux.run(&["display-message", "-p", "-t", "%0", "#{pane_pid}"]).trim().parse().unwrap();
+    let sessions = home.claude().join("sessions");
+    fs::create_dir(&sessions).unwrap();
+    let daemon = home.daemon();
+    let mut hook = home.flightdeck(&PATIENT_HOOK);
+    hook.env("CLAUDE_PID", pid.to_string()).env("TMUX", "/somewhere/else,1,0").env("TMUX_PANE", "%77");
+    run_hook(
+        &mut hook,
+        r#"{"session_id":"hooked","hook_event_name":"SessionStart","source":"startup","cwd":"/w"}"#,
+    );
+    let now = clock::now().as_millis();
+    let entry = json!({"pid": pid, "procStart": process::start_time(pid).unwrap(), "sessionId": "hooked", "cwd": "/w",
+        "kind": "interactive", "startedAt": now, "status": "busy", "statusUpdatedAt": now + 1});
+    write(&sessions, &entry);
+    let card = until("the registry counts", || shows(&daemon, "hooked", "running"));
+    assert_eq!(
+        (&card["seat"]["pane"], &card["seat"]["tmux_socket"]),
+        (&json!("%77"), &json!("/somewhere/else")),
+        "{card}"
+    );
 }

@@ -7,17 +7,23 @@ use std::process::{Command, Stdio};
 
 pub(crate) struct Tmux {
     folder: PathBuf,
+    /// The socket of the server.
+    pub(crate) socket: PathBuf,
     env: Vec<(OsString, OsString)>,
 }
 
 /// A home whose tests need a terminal.
 pub(crate) trait WithTmux {
     /// `None` where there is no tmux. In CI that is a failure.
-    fn tmux(&self) -> Option<Tmux>;
+    fn tmux(&self) -> Option<Tmux> {
+        self.tmux_named("tmux")
+    }
+    /// A server with a socket of this name.
+    fn tmux_named(&self, name: &str) -> Option<Tmux>;
 }
 
 impl WithTmux for TestHome {
-    fn tmux(&self) -> Option<Tmux> {
+    fn tmux_named(&self, name: &str) -> Option<Tmux> {
         if Command::new("tmux").arg("-V").output().is_err() {
             assert!(std::env::var("CI").is_err(), "tmux is not installed");
             eprintln!("SKIPPED: tmux is not installed");
@@ -31,7 +37,7 @@ impl WithTmux for TestHome {
         }
         // Programs in a pane find the daemon by this variable.
         env.push(("FLIGHTDECK_HOME".into(), self.paths().home.into()));
-        Some(Tmux { folder: self.path().to_owned(), env })
+        Some(Tmux { folder: self.path().to_owned(), socket: self.path().join(name), env })
     }
 }
 
@@ -39,7 +45,7 @@ impl Tmux {
     fn command(&self) -> Command {
         let mut tmux = Command::new("tmux");
         tmux.env_clear().envs(self.env.iter().cloned()).current_dir(&self.folder).stdin(Stdio::null());
-        tmux.args(["-f", "/dev/null", "-S"]).arg(self.folder.join("tmux"));
+        tmux.args(["-f", "/dev/null", "-S"]).arg(&self.socket);
         tmux
     }
 
@@ -52,7 +58,12 @@ impl Tmux {
 
     /// The text in the first session's pane.
     pub(crate) fn screen(&self) -> String {
-        self.run(&["capture-pane", "-p", "-t", "=a:"])
+        self.screen_of("a")
+    }
+
+    /// The text in the pane of this tmux session.
+    pub(crate) fn screen_of(&self, session: &str) -> String {
+        self.run(&["capture-pane", "-p", "-t", &format!("={session}:")])
     }
 }
 

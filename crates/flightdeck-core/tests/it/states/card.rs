@@ -4,6 +4,7 @@ use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::view::lens::FleetStatus;
+use flightdeck_core::view::pane_status::pane_statuses;
 
 use crate::script::{card, read, tell};
 
@@ -112,4 +113,51 @@ fn the_type_of_a_session_started_with_agent_is_on_its_card() {
     assert_eq!(card(&fleet, "s").agent_type, None);
     tell(&mut fleet, "3 UserPromptSubmit prompt=a agent_type=planner");
     assert_eq!(card(&fleet, "s").agent_type.as_deref(), Some("planner"));
+}
+
+#[test]
+fn subagents_have_three_state_words_their_session_and_a_duration() {
+    let mut fleet = Fleet::new(Rules::default());
+    let told = |fleet: &Fleet| {
+        let card = card(fleet, "s");
+        let words = card.sub_agents.iter().map(|agent| {
+            let parent = agent.parent_session_id.as_ref().unwrap();
+            format!("{parent} {:?} {:?}", agent.status.as_ref().unwrap(), agent.duration_seconds)
+        });
+        (words.collect::<Vec<_>>().join(" · ").replace("StatusCard ", ""), card.duration_seconds)
+    };
+    tell(
+        &mut fleet,
+        "0 UserPromptSubmit prompt=a
+         10 SubagentStart agent_id=x agent_type=Explore
+         12 PreToolUse tool_name=Read tool_use_id=r agent_id=x agent_type=Explore",
+    );
+    let working = r#"s { kind: Working, detail: Some("Read"), reason: None } None"#;
+    assert_eq!(told(&fleet), (working.to_owned(), 12.0));
+    tell(&mut fleet, "14.5 PermissionRequest tool_name=Bash agent_id=x agent_type=Explore");
+    let blocked = r#"s { kind: AttentionNeeded, detail: None, reason: Some("Permission for Bash") } None"#;
+    assert_eq!(told(&fleet), (blocked.to_owned(), 14.5));
+    tell(
+        &mut fleet,
+        "20 SubagentStop agent_id=x agent_type=Explore
+         30 Stop
+         40 SessionEnd reason=other",
+    );
+    let ended = "s { kind: Ended, detail: None, reason: None } Some(10.0)";
+    assert_eq!(told(&fleet), (ended.to_owned(), 40.0));
+}
+
+#[test]
+fn each_pane_of_a_session_has_a_status_until_the_session_leaves_it() {
+    let mut fleet = Fleet::new(Rules::default());
+    let told = |fleet: &Fleet| {
+        let panes = pane_statuses(fleet.get("s").unwrap()).into_iter();
+        panes.map(|(key, status)| format!("{} {} {status:?}", key.tmux_socket, key.pane)).collect::<Vec<_>>()
+    };
+    tell(&mut fleet, "0 UserPromptSubmit prompt=a pid=7");
+    assert_eq!(told(&fleet), [""; 0], "no pane is known");
+    tell(&mut fleet, "1 Stop pid=7 TMUX=/t/one,1,0 TMUX_PANE=%5");
+    assert_eq!(told(&fleet), ["/t/one %5 Done"]);
+    tell(&mut fleet, "2 SessionEnd reason=other pid=7");
+    assert_eq!(told(&fleet), [""; 0]);
 }

@@ -1,0 +1,183 @@
+//! `flightdeck service`: runs the daemon from login on, with systemd or launchd.
+
+mod unit;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, bail};
+
+use super::out::Out;
+use crate::paths::Paths;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ServiceArgs {
+    #[command(subcommand)]
+    command: ServiceCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ServiceCommand {
+    /// Start the daemon now and at every login
+    Install,
+    /// Stop the daemon and do not start it at login any more
+    Uninstall,
+    /// Say whether the service is installed and running; exits 1 if not
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub(super) fn run(args: &ServiceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let service = Service::here()?;
+    match args.command {
+        ServiceCommand::Install => install(&service, paths, out),
+        ServiceCommand::Uninstall => uninstall(&service, out),
+        ServiceCommand::Status { json } => status(&service, json, out),
+    }
+}
+
+/// What starts programs at login, and its file about the daemon.
+#[derive(Debug)]
+struct Service {
+    manager: Manager,
+    file: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manager {
+    Systemd,
+    Launchd,
+}
+
+impl Service {
+    fn here() -> anyhow::Result<Self> {
+        let var = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let home = var("HOME").context("HOME is not set")?;
+        Ok(match cfg!(target_os = "macos") {
+            true => Self {
+                manager: Manager::Launchd,
+                file: home.join("Library/LaunchAgents").join(format!("{}.plist", unit::LABEL)),
+            },
+            false => {
+                let config = var("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+                Self { manager: Manager::Systemd, file: config.join("systemd/user").join(unit::UNIT) }
+            }
+        })
+    }
+
+    fn text(&self, binary: &Path, home: Option<&Path>) -> String {
+        match self.manager {
+            Manager::Systemd => unit::systemd(binary, home),
+            Manager::Launchd => unit::launchd(binary, home),
+        }
+    }
+
+    fn start(&self) -> anyhow::Result<()> {
+        match self.manager {
+            Manager::Systemd => {
+                must(systemctl(["daemon-reload"])?)?;
+                must(systemctl(["enable", unit::UNIT])?)?;
+                // An earlier version of the unit may run.
+                must(systemctl(["restart", unit::UNIT])?)
+            }
+            Manager::Launchd => {
+                must(call("launchctl", [OsStr::new("load"), OsStr::new("-w"), self.file.as_os_str()])?)
+            }
+        }
+    }
+
+    fn stop(&self) -> anyhow::Result<()> {
+        match self.manager {
+            Manager::Systemd => must(systemctl(["disable", "--now", unit::UNIT])?),
+            Manager::Launchd => {
+                must(call("launchctl", [OsStr::new("unload"), OsStr::new("-w"), self.file.as_os_str()])?)
+            }
+        }
+    }
+
+    /// The manager forgets the file after it was removed.
+    fn forget(&self) -> anyhow::Result<()> {
+        match self.manager {
+            Manager::Systemd => must(systemctl(["daemon-reload"])?),
+            Manager::Launchd => Ok(()),
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        let asked = match self.manager {
+            Manager::Systemd => systemctl(["is-active", "--quiet", unit::UNIT]),
+            Manager::Launchd => call("launchctl", ["list", unit::LABEL]),
+        };
+        asked.is_ok_and(|output| output.status.success())
+    }
+}
+
+fn systemctl<const N: usize>(args: [&str; N]) -> anyhow::Result<Output> {
+    call("systemctl", ["--user"].into_iter().chain(args))
+}
+
+fn call(program: &str, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> anyhow::Result<Output> {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null());
+    command.output().with_context(|| format!("{program} could not be run"))
+}
+
+fn must(output: Output) -> anyhow::Result<()> {
+    match output.status.success() {
+        true => Ok(()),
+        false => bail!("{}", String::from_utf8_lossy(&output.stderr).trim()),
+    }
+}
+
+fn install(service: &Service, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let binary = std::env::current_exe()?;
+    let usual =
+        Paths::resolve(None, |name| (name != "FLIGHTDECK_HOME").then(|| std::env::var_os(name)).flatten());
+    let home = Some(&*paths.home).filter(|home| usual.is_ok_and(|usual| usual.home != *home));
+    let folder = service.file.parent().unwrap_or(Path::new("/"));
+    let failed = || format!("could not write {}", service.file.display());
+    fs::create_dir_all(folder).with_context(failed)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
+    file.write_all(service.text(&binary, home).as_bytes()).with_context(failed)?;
+    file.persist(&service.file).with_context(failed)?;
+    service.start().context("the service is written, but could not be started")?;
+    writeln!(out, "{} runs now and from every login on.", service.file.display())?;
+    Ok(0)
+}
+
+fn uninstall(service: &Service, out: &mut Out) -> anyhow::Result<u8> {
+    if !service.file.exists() {
+        writeln!(out, "The service is not installed.")?;
+        return Ok(0);
+    }
+    // It may be stopped already; the file is removed in any case.
+    let stopped = service.stop();
+    match fs::remove_file(&service.file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    let forgotten = service.forget();
+    stopped.and(forgotten).context("the service is removed, but its manager complained")?;
+    writeln!(out, "{} is removed.", service.file.display())?;
+    Ok(0)
+}
+
+fn status(service: &Service, json: bool, out: &mut Out) -> anyhow::Result<u8> {
+    let (installed, running) = (service.file.exists(), service.is_running());
+    if json {
+        let manager = if service.manager == Manager::Systemd { "systemd" } else { "launchd" };
+        out.json(&serde_json::json!({
+            "manager": manager, "file": service.file, "installed": installed, "running": running,
+        }))?;
+    } else {
+        let not = |is: bool| if is { "" } else { "not " };
+        writeln!(out, "{}: {}installed, {}running", service.file.display(), not(installed), not(running))?;
+    }
+    Ok(u8::from(!(installed && running)))
+}

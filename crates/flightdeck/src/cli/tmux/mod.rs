@@ -1,0 +1,244 @@
+//! `flightdeck tmux`: installs key bindings, a status bar and colours into the person's tmux, and takes them out again.
+
+mod block;
+mod included;
+mod server;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use flightdeck_protocol::sessions::MarkSeen;
+
+use self::included::Keys;
+use self::server::Server;
+use super::lookup::board_cards;
+use super::out::Out;
+use crate::client::Client;
+use crate::pane_colours::included_file;
+use crate::paths::Paths;
+use crate::program;
+
+/// Characters that cannot be quoted for tmux, a shell inside it, and formats at once.
+const UNQUOTABLE: [char; 8] = ['\'', '"', '#', '$', '\\', '`', '\n', '{'];
+
+#[derive(Debug, clap::Args)]
+pub(super) struct TmuxArgs {
+    #[command(subcommand)]
+    command: TmuxCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum TmuxCommand {
+    /// Add key bindings, the status bar and colours to tmux's configuration
+    Install(InstallArgs),
+    /// Take out exactly what `install` added
+    Uninstall(PlaceArgs),
+    /// Say what is installed
+    Status(StatusArgs),
+    /// Mark the session in a pane as seen; tmux runs this
+    #[command(hide = true)]
+    Checked(CheckedArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct PlaceArgs {
+    /// tmux's configuration [default: ~/.tmux.conf, or tmux/tmux.conf in the XDG configuration folder if only that exists]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The socket of a running tmux server to change as well [default: the server of this terminal]
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+struct InstallArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    keys: Keys,
+}
+
+#[derive(Debug, clap::Args)]
+struct StatusArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct CheckedArgs {
+    #[arg(long)]
+    socket: PathBuf,
+    #[arg(long)]
+    pane: String,
+}
+
+pub(super) fn run(args: &TmuxArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    match &args.command {
+        TmuxCommand::Install(args) => install(args, paths, out),
+        TmuxCommand::Uninstall(place) => uninstall(place, paths, out),
+        TmuxCommand::Status(args) => status(args, paths, out),
+        TmuxCommand::Checked(args) => Ok(checked(args, paths)),
+    }
+}
+
+impl PlaceArgs {
+    fn server(&self) -> Option<Server> {
+        let tmux = std::env::var("TMUX").ok();
+        Server::chosen(self.socket.as_deref(), tmux.as_deref())
+    }
+
+    /// The file behind links: a person may keep it in a repository.
+    fn config(&self) -> anyhow::Result<PathBuf> {
+        let config = match &self.config {
+            Some(config) => config.clone(),
+            None => usual_config().context("HOME is not set: name the file with --config")?,
+        };
+        Ok(config.canonicalize().unwrap_or(config))
+    }
+}
+
+fn usual_config() -> Option<PathBuf> {
+    let var = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = var("HOME")?;
+    let plain = home.join(".tmux.conf");
+    let xdg = var("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")).join("tmux/tmux.conf");
+    Some(if !plain.exists() && xdg.exists() { xdg } else { plain })
+}
+
+fn install(args: &InstallArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    server::check_version()?;
+    let (config, server) = (args.place.config()?, args.place.server());
+    let binary = std::env::current_exe()?.display().to_string();
+    let home = paths.home.display().to_string();
+    if let Some(path) = [&binary, &home].into_iter().find(|path| path.contains(UNQUOTABLE)) {
+        bail!("tmux cannot run a program with this path: {path}");
+    }
+    if let Some(key) = server.as_ref().map(|server| server.taken_key(&args.keys)).transpose()?.flatten() {
+        bail!(
+            "prefix {key} is bound to something else: choose another key (see `flightdeck tmux install --help`)"
+        );
+    }
+    let included = included_file(&paths.home);
+    let command = format!("{} --home {}", program::word(&binary), program::word(&home));
+    fs::create_dir_all(&paths.home).with_context(|| format!("could not create {home}"))?;
+    replace(&included, Some(included::text(&args.keys, &command, &home).as_bytes()))?;
+    let line = format!("source-file -q '{}'\n", included.display());
+    let before = read(&config)?;
+    replace(&config, Some(&block::with_block(before.as_deref(), &line)))?;
+    writeln!(out, "{} includes {}", config.display(), included.display())?;
+    match server {
+        Some(server) => {
+            server.load(&included)?;
+            writeln!(out, "The tmux server at {} has loaded it.", server.socket.display())?;
+        }
+        None => writeln!(out, "A running tmux loads it with: tmux source-file {}", included.display())?,
+    }
+    let Keys { popup_key, sidebar_key, next_key } = &args.keys;
+    writeln!(
+        out,
+        "prefix {popup_key}: the board · prefix {sidebar_key}: a sidebar · prefix {next_key}: the session that needs you most"
+    )?;
+    Ok(0)
+}
+
+fn uninstall(place: &PlaceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let (config, included) = (place.config()?, included_file(&paths.home));
+    let found = read(&config)?;
+    let without = found.as_deref().and_then(block::without_block);
+    let was_there = without.is_some() || included.exists();
+    if let Some(before) = without {
+        replace(&config, before.as_deref())?;
+    }
+    replace(&included, None)?;
+    if let Some(server) = place.server() {
+        server.unload()?;
+    }
+    match was_there {
+        true => writeln!(out, "{} is as it was before the install.", config.display())?,
+        false => writeln!(out, "Nothing is installed in {}.", config.display())?,
+    }
+    Ok(0)
+}
+
+fn status(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let (config, included) = (args.place.config()?, included_file(&paths.home));
+    let in_config = read(&config)?.as_deref().and_then(block::without_block).is_some();
+    let installed = in_config && included.exists();
+    let server = args.place.server();
+    let loaded = server.as_ref().map(Server::loaded_home).transpose()?.flatten();
+    let is_loaded = loaded.is_some_and(|home| Path::new(&home) == paths.home);
+    if args.json {
+        out.json(&serde_json::json!({
+            "installed": installed, "config": config, "included": included,
+            "server": server.as_ref().map(|server| &server.socket), "loaded": is_loaded,
+        }))?;
+    } else {
+        let not = |is: bool| if is { "" } else { "not " };
+        writeln!(out, "config  {}: {}installed", config.display(), not(installed))?;
+        if let Some(server) = server {
+            writeln!(out, "server  {}: {}loaded", server.socket.display(), not(is_loaded))?;
+        }
+    }
+    Ok(u8::from(!installed))
+}
+
+/// Always succeeds without a word: tmux would show anything else to the person at every change of the pane.
+fn checked(args: &CheckedArgs, paths: &Paths) -> u8 {
+    // Without a daemon there is nothing to mark.
+    let _ = mark_seen(args, paths);
+    0
+}
+
+fn mark_seen(args: &CheckedArgs, paths: &Paths) -> anyhow::Result<()> {
+    let mut client = Client::connect(paths)?;
+    let is_socket = |path: &String| same_file(Path::new(path), &args.socket);
+    let cards = board_cards(&mut client)?;
+    let here = cards.iter().filter(|card| {
+        card.ended_at.is_none()
+            && !card.seen
+            && card.seat.pane.as_deref() == Some(args.pane.as_str())
+            && card.seat.tmux_socket.as_ref().is_some_and(is_socket)
+    });
+    for card in here {
+        client.call(&MarkSeen { session_id: card.id.clone() })?;
+    }
+    Ok(())
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// `None` if there is no such file.
+fn read(path: &Path) -> anyhow::Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("could not read {}", path.display())),
+    }
+}
+
+/// Replaces the file in one step and keeps its mode; `None` removes it.
+fn replace(path: &Path, text: Option<&[u8]>) -> anyhow::Result<()> {
+    let failed = || format!("could not write {}", path.display());
+    let Some(text) = text else {
+        return match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).with_context(failed),
+            _ => Ok(()),
+        };
+    };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
+    file.write_all(text).with_context(failed)?;
+    if let Ok(meta) = fs::metadata(path) {
+        file.as_file().set_permissions(meta.permissions()).with_context(failed)?;
+    }
+    file.as_file().sync_all().with_context(failed)?;
+    file.persist(path).with_context(failed)?;
+    Ok(())
+}

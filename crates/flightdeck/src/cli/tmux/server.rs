@@ -1,0 +1,142 @@
+//! A running tmux server: loads the included file, and takes everything of ours out again.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+
+use super::included::{FOCUS_HOOK, Keys, STATUS_OPTION, saved, saved_options};
+use crate::pane_colours::paint::{HOME_OPTION, PANE_OPTION, WINDOW_OPTION};
+
+/// Popups came with this version, and all else that the file uses is older.
+const TMUX_MIN: (u32, u32) = (3, 2);
+
+/// Refuses a tmux that would not understand the file. Without tmux there is nothing to refuse yet.
+pub(super) fn check_version() -> anyhow::Result<()> {
+    let Ok(output) = Command::new("tmux").arg("-V").output() else { return Ok(()) };
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if version(&said).is_some_and(|version| version < TMUX_MIN) {
+        bail!("{said} is too old: version {}.{} or newer is needed", TMUX_MIN.0, TMUX_MIN.1);
+    }
+    Ok(())
+}
+
+/// `tmux 3.3a`, `tmux next-3.5`. A version of another form is taken for a new one.
+fn version(said: &str) -> Option<(u32, u32)> {
+    let number = said.strip_prefix("tmux ")?;
+    let (major, minor) = number.strip_prefix("next-").unwrap_or(number).split_once('.')?;
+    let digits = minor.find(|c: char| !c.is_ascii_digit()).map_or(minor, |end| &minor[..end]);
+    Some((major.parse().ok()?, digits.parse().ok()?))
+}
+
+/// The server behind a socket.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) socket: PathBuf,
+}
+
+impl Server {
+    /// The given server, else the server of this terminal. `TMUX` is `socket,pid,session`.
+    pub(super) fn chosen(socket: Option<&Path>, tmux: Option<&str>) -> Option<Self> {
+        let here = || tmux.and_then(|value| value.split(',').next()).filter(|path| !path.is_empty());
+        let socket = socket.map(Path::to_owned).or_else(|| here().map(PathBuf::from))?;
+        Some(Self { socket })
+    }
+
+    fn run(&self, args: &[&str]) -> anyhow::Result<String> {
+        let output = Command::new("tmux")
+            .arg("-S")
+            .arg(&self.socket)
+            .args(args)
+            .stdin(Stdio::null())
+            .output()
+            .context("tmux could not be run")?;
+        if !output.status.success() {
+            // An error in a file is printed like an answer.
+            let said = [output.stderr, output.stdout].concat();
+            bail!("tmux {}: {}", args.join(" "), String::from_utf8_lossy(&said).trim());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn global_option(&self, name: &str) -> anyhow::Result<String> {
+        Ok(self.run(&["show-options", "-gqv", name])?.trim_end_matches('\n').to_owned())
+    }
+
+    /// The home whose file it has loaded.
+    pub(super) fn loaded_home(&self) -> anyhow::Result<Option<String>> {
+        Ok(Some(self.global_option(HOME_OPTION)?).filter(|home| !home.is_empty()))
+    }
+
+    pub(super) fn load(&self, included: &Path) -> anyhow::Result<()> {
+        self.run(&["source-file", &included.display().to_string()]).map(drop)
+    }
+
+    /// The first of the keys that is bound to something else.
+    pub(super) fn taken_key<'a>(&self, keys: &'a Keys) -> anyhow::Result<Option<&'a str>> {
+        let bound = self.run(&["list-keys", "-T", "prefix"])?;
+        let is_taken = |key: &&str| {
+            bound.lines().any(|line| bound_key(line) == Some(key) && !line.contains("flightdeck"))
+        };
+        Ok(keys.all().into_iter().find(is_taken))
+    }
+
+    /// Restores the options, and removes our keys, our hook and the status of every pane.
+    pub(super) fn unload(&self) -> anyhow::Result<()> {
+        if self.loaded_home()?.is_none() {
+            return Ok(());
+        }
+        for option in saved_options() {
+            let before = self.global_option(&saved(option))?;
+            self.run(&["set-option", "-g", option, &before])?;
+            self.run(&["set-option", "-gu", &saved(option)])?;
+        }
+        let ours = self.global_option(STATUS_OPTION)?;
+        let status_right = self.global_option("status-right")?.replace(&ours, "");
+        self.run(&["set-option", "-g", "status-right", &status_right])?;
+        self.run(&["set-hook", "-gu", FOCUS_HOOK])?;
+        for key in self.our_keys()? {
+            self.run(&["unbind-key", "-T", "prefix", &key])?;
+        }
+        for pane in self.run(&["list-panes", "-a", "-F", "#{pane_id}"])?.lines() {
+            self.run(&["set-option", "-qpu", "-t", pane, PANE_OPTION])?;
+            self.run(&["set-option", "-qwu", "-t", pane, WINDOW_OPTION])?;
+        }
+        for option in [STATUS_OPTION, HOME_OPTION] {
+            self.run(&["set-option", "-gu", option])?;
+        }
+        Ok(())
+    }
+
+    fn our_keys(&self) -> anyhow::Result<Vec<String>> {
+        let bound = self.run(&["list-keys", "-T", "prefix"])?;
+        let ours = bound.lines().filter(|line| line.contains("flightdeck") && line.contains("--home"));
+        Ok(ours.filter_map(bound_key).map(str::to_owned).collect())
+    }
+}
+
+/// `bind-key -r -T prefix F display-popup …`: the key.
+fn bound_key(line: &str) -> Option<&str> {
+    line.split_whitespace().skip_while(|word| *word != "prefix").nth(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        let is_enough = |said: &str| version(said).is_none_or(|version| version >= TMUX_MIN);
+        for said in ["tmux 3.2", "tmux 3.3a", "tmux next-3.5", "tmux 3.10", "tmux master", "tmux openbsd-7.4"]
+        {
+            assert!(is_enough(said), "{said}");
+        }
+        assert!(!is_enough("tmux 3.1c") && !is_enough("tmux 2.9a"));
+    }
+
+    #[test]
+    fn the_key_of_a_binding_is_found_behind_its_table() {
+        assert_eq!(bound_key("bind-key -r -T prefix M-f display-popup -E \"x prefix y\""), Some("M-f"));
+        assert_eq!(bound_key("bind-key -T root F run"), None);
+    }
+}
