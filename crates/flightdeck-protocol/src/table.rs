@@ -135,6 +135,9 @@ macro_rules! endpoints {
                 socket "focus", example {"session_id": "a1b2"};
                 http post "/api/sessions/{id}/focus" [202 "In front", 404 "No such session", 409 "Not now"];
             }
+            Peek -> PaneScreen, "What its tmux pane shows now, as text" {
+                socket "peek", example {"session_id": "a1b2"};
+            }
             ListAssignments -> AssignmentList, "What was asked, the newest first: the open ones, then the completed ones; \
                 project, state (or open), since, until; before and limit page" {
                 socket "assignment.list", example {"state": "awaiting_input", "limit": 50};

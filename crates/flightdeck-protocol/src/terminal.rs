@@ -65,6 +65,13 @@ pub struct Focus {
     pub session_id: SessionId,
 }
 
+/// Reads what the session's tmux pane shows, without touching it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Peek {
+    #[serde(alias = "sessionId", alias = "id")]
+    pub session_id: SessionId,
+}
+
 /// Keys were pressed, or a process was told to end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -81,6 +88,15 @@ pub struct Focused {
     /// The terminal that tmux draws on.
     pub client: Option<String>,
     pub message: String,
+}
+
+/// What a pane shows, as text without colours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaneScreen {
+    /// `%5`
+    pub pane: String,
+    /// The rows from top to bottom, without blanks at their ends and without empty rows at the end.
+    pub rows: Vec<String>,
 }
 
 /// Why keys were not pressed: the body of a 409, and the `details` of a refusal over the socket. The code, a message for the person,

@@ -4,7 +4,9 @@ use flightdeck_core::ids::SessionId;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::lens::TerminalInput;
 use flightdeck_core::view::timeline::{FOCUSED, INTERRUPTED, PROMPTED, STOPPED};
-use flightdeck_protocol::terminal::{Focus, Focused, Interrupt, PROMPT_BYTES_MAX, Pressed, SendPrompt};
+use flightdeck_protocol::terminal::{
+    Focus, Focused, Interrupt, PROMPT_BYTES_MAX, PaneScreen, Peek, Pressed, SendPrompt,
+};
 use serde_json::{Map, Value, json};
 use tokio::sync::broadcast::error::RecvError;
 
@@ -14,7 +16,7 @@ use crate::process;
 use crate::terminal::focus::{self, PlaceholderValues};
 use crate::terminal::prompt_text::{self, PreparedPrompt};
 use crate::terminal::typing::{self, SessionNow, SessionWatch};
-use crate::terminal::{PaneAddress, RefusalReason};
+use crate::terminal::{PaneAddress, RefusalReason, pane};
 
 impl Handle<SendPrompt> for App {
     async fn handle(&self, request: SendPrompt) -> Result<AppReply<Pressed>, AppError> {
@@ -105,6 +107,15 @@ impl Handle<Focus> for App {
         }
         self.append_user_action(&card.id, FOCUSED, Map::new()).await?;
         Ok(shown.into())
+    }
+}
+
+impl Handle<Peek> for App {
+    async fn handle(&self, request: Peek) -> Result<AppReply<PaneScreen>, AppError> {
+        let card = self.card(&request.session_id).await?;
+        let place = self.place(&card).await?;
+        let rows = pane::rows(&self.terminals.tmux, &place).await?;
+        Ok(PaneScreen { pane: place.pane, rows }.into())
     }
 }
 

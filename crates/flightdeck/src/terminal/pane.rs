@@ -54,6 +54,14 @@ pub async fn find_free(tmux: &impl Tmux, place: &PaneAddress) -> Result<Pane, Re
     }
 }
 
+/// What the pane shows: its rows without control characters, without blanks at their ends and without empty rows at the end.
+pub async fn rows(tmux: &impl Tmux, place: &PaneAddress) -> Result<Vec<String>, RefusalReason> {
+    find(tmux, place).await?;
+    let capture = tmux.call(&place.server, &["capture-pane", "-p", "-t", &place.pane], None).await?;
+    let row = |row: &str| flightdeck_core::text::plain(row).trim_end().to_owned();
+    Ok(capture.trim_end().lines().map(row).collect())
+}
+
 struct PaneFlags {
     in_mode: bool,
     input_off: bool,

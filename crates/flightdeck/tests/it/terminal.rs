@@ -3,10 +3,13 @@
 use std::fs;
 use std::process::Stdio;
 
+use flightdeck::client::Client;
 use flightdeck_core::ids::HostId;
 use flightdeck_core::log::record::{EventId, Record};
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_e2e::testkit::{PATIENT_HOOK, TestDaemon, TestHome, run_hook, until};
+use flightdeck_protocol::ErrorCode;
+use flightdeck_protocol::terminal::Peek;
 use serde_json::{Value, json};
 
 use crate::asks::card;
@@ -99,6 +102,27 @@ fn a_prompt_is_typed_once_and_logged() {
     assert_eq!(desk.post("prompt", &json!({"text": " \n"})).0, 400);
     assert_eq!(desk.post("prompt", &json!({"txt": "x"})).0, 400);
     assert_eq!(desk.post("prompt", &json!({"text": "x".repeat(300 << 10)})).0, 400);
+}
+
+#[test]
+fn peek_reads_the_screen_of_the_sessions_own_pane() {
+    let Some(desk) = desk() else { return };
+    let mut client = Client::connect(&desk.home.paths()).unwrap();
+    desk.tmux(&["send-keys", "-t", "=a:", "-l", "half a thought"]);
+    let shown = until("the draft is in the pane", || {
+        let screen = client.call(&Peek { session_id: SESSION.into() }).unwrap();
+        screen.rows.iter().any(|row| row.ends_with("half a thought")).then_some(screen)
+    });
+    assert_eq!(shown.pane, desk.daemon.card(SESSION)["seat"]["pane"]);
+    assert!(shown.rows.iter().all(|row| row.trim_end() == row), "{shown:?}");
+    assert!(!shown.rows.last().unwrap().is_empty(), "{shown:?}");
+    // The pane stays, but another program is in it.
+    desk.tmux(&["respawn-pane", "-k", "-t", "=a:", "sleep 600"]);
+    until("the session has left its pane", || {
+        client.call(&Peek { session_id: SESSION.into() }).err().map(|refused| {
+            assert_eq!(refused.code(), Some(ErrorCode::Refused), "{refused}");
+        })
+    });
 }
 
 #[test]
