@@ -41,5 +41,6 @@ mod stream;
 mod terminal;
 mod tmux;
 mod trouble;
+mod tui;
 mod upgrade;
 mod viewers;

@@ -19,6 +19,7 @@ const CONTEXT_LINES: usize = 2;
 
 pub(super) fn lines(model: &Model, ask: &AskCard, width: usize) -> Vec<Line> {
     let mut page = Page { model, width, lines: Vec::new() };
+    page.origin(ask);
     match ask.kind {
         NeedKind::Permission => page.input(ask.tool_input.as_ref(), 0),
         NeedKind::Question => page.questions(ask),
@@ -53,6 +54,19 @@ impl Page<'_> {
                 let mark = if n == 0 { mark.to_owned() } else { " ".repeat(mark.chars().count()) };
                 self.lines.push(vec![Span::new(format!("{}{mark}{part}", " ".repeat(indent)), style)]);
             }
+        }
+    }
+
+    /// Which subagent asks, and how many requests wait, if there is more than one.
+    fn origin(&mut self, ask: &AskCard) {
+        let Some(card) = self.model.selected_card() else { return };
+        let agent = card.sub_agents.iter().find(|agent| Some(&agent.id) == ask.agent_id.as_ref());
+        let open = card.asks.iter().filter(|ask| ask.resolution.is_none()).count();
+        let agent = agent.map(|agent| format!("asked by the subagent {}", agent.agent_type));
+        let others = (open > 1).then(|| format!("the first of {open} requests"));
+        let words: Vec<String> = agent.into_iter().chain(others).collect();
+        if !words.is_empty() {
+            self.text(&words.join(", "), 2, self.model.theme.dim());
         }
     }
 

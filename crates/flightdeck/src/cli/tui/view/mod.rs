@@ -85,7 +85,7 @@ fn split(model: &Model, body: Rect) -> (Option<Rect>, Option<Rect>) {
         View::List | View::Tree => part(LIST_PERCENT, LIST_COLUMNS),
     };
     let detail = Rect { x: body.x + board, width: body.width - board, ..body };
-    (Some(Rect { width: board, ..body }), Some(detail))
+    (Some(Rect { width: board - 1, ..body }), Some(detail))
 }
 
 /// Draws a line at the left edge, and returns the area right of it.

@@ -1,12 +1,13 @@
 //! One session in one line: sign, activity, title, numbers, time and place, as many as the width allows.
 
+use flightdeck_core::session::state_name::StateName;
 use flightdeck_core::view::card::Card;
 use ratatui::style::{Modifier, Style};
 
 use super::super::super::draw::{headline, money};
 use super::super::super::line::fit;
 use super::super::model::{Model, needs_person};
-use super::super::text::{fit_end, gauge, is_at_rest, model_name, place_name, sign, since};
+use super::super::text::{fit_end, gauge, model_name, place_name, sign, since};
 use super::canvas::{Line, Span};
 
 /// Narrowest room of activity and title in which both are shown.
@@ -46,7 +47,8 @@ pub(super) fn title(model: &Model, card: &Card) -> Span {
 }
 
 fn text_style(model: &Model, card: &Card, style: Style) -> Style {
-    let style = match (card.parked.is_some() || is_at_rest(card)) && !needs_person(card) {
+    let rests = matches!(card.agent_state.state, StateName::Idle | StateName::SessionEnded);
+    let style = match (card.parked.is_some() || rests) && !needs_person(card) {
         true => style.add_modifier(Modifier::DIM),
         false => style,
     };
