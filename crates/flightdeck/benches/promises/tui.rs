@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -134,7 +133,7 @@ impl Terminal {
         let mut command: Command = world.command("setsid".as_ref());
         command.arg(&plan.binary).arg("tui").env("TERM", "xterm-256color");
         let child = command.stdin(slave()?).stdout(slave()?).stderr(slave()?).spawn()?;
-        let master = File::from(OwnedFd::from(master));
+        let master = File::from(master);
         let output = read_all(master.try_clone()?);
         Ok(Self { child, master, output, screen: vt100::Parser::new(SIZE.1, SIZE.0, 0) })
     }

@@ -163,7 +163,9 @@ mod tests {
 
     fn typed(keys: &[KeyCode]) -> Input {
         let mut input = Input::new(Purpose::Search, "");
-        keys.iter().for_each(|code| drop(input.press(KeyEvent::new(*code, KeyModifiers::NONE))));
+        for code in keys {
+            input.press(KeyEvent::new(*code, KeyModifiers::NONE));
+        }
         input
     }
 

@@ -79,7 +79,11 @@ pub(super) fn model_of(card: &Card) -> String {
 
 /// The columns of time and place in a line.
 pub(super) fn right_columns(width: usize) -> (usize, usize) {
-    if width < 58 { (5, 9) } else { (7, 16) }
+    match width {
+        ..48 => (5, 9),
+        48..64 => (5, 13),
+        _ => (7, 16),
+    }
 }
 
 /// The left and right part of the line.
