@@ -1,4 +1,4 @@
-//! Answer keys: what may be answered now, the two seconds in which an answer can be taken back, and what comes next.
+//! Answer keys: what may be answered now, the two seconds in which an answer can be taken back, and which request is next.
 
 use flightdeck_core::approval::answer::{Answer, Decision};
 use flightdeck_core::approval::card::AskCard;
