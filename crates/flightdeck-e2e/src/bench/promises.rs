@@ -255,6 +255,18 @@ pub(super) static ROWS: &[Row] = &[
         ],
     },
     Row {
+        name: "tui",
+        about: "the TUI in a terminal of 200 by 60: 1,000 sessions at 200 changes a second, then a minute at rest",
+        long: true,
+        checks: &[
+            number("TUI: key to screen: p50", "tui: key to screen", NoPromise),
+            number("TUI: key to screen: p99", "tui: key to screen", P99Max(50.0)),
+            number("TUI: processor, of one core", "tui: processor", NoPromise),
+            number("TUI: resident", "tui: resident", NoPromise),
+            number("TUI: bytes in a minute at rest", "tui: bytes in a minute at rest", WorstMax(0.0)),
+        ],
+    },
+    Row {
         name: super::client::ROW,
         about: "the real client: a turn of eleven tool calls with our hooks, with `true` as the command, and without hooks",
         long: false,

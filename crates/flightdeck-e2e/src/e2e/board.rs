@@ -35,6 +35,9 @@ pub(super) trait Board {
     /// Runs `flightdeck` with these arguments; returns its output. A recorder has no such command.
     fn run(&self, lab: &Lab, words: &[&str]) -> Result<String>;
 
+    /// The program that `run` runs. A recorder has none.
+    fn binary(&self) -> Option<&Path>;
+
     /// How many hooks of this name a session has sent.
     fn heard(&self, lab: &Lab, session: &str, hook: &str) -> Result<usize>;
 
@@ -112,6 +115,10 @@ impl Board for DaemonBoard {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
+    fn binary(&self) -> Option<&Path> {
+        Some(&self.binary)
+    }
+
     fn heard(&self, _: &Lab, session: &str, hook: &str) -> Result<usize> {
         let page =
             self.daemon.api().get_json(&format!("/api/sessions/{session}/events?limit={EVENTS_READ_MAX}"))?;
@@ -185,6 +192,10 @@ impl Board for Recorder {
 
     fn run(&self, _: &Lab, _: &[&str]) -> Result<String> {
         Ok(String::new())
+    }
+
+    fn binary(&self) -> Option<&Path> {
+        None
     }
 
     fn heard(&self, lab: &Lab, session: &str, hook: &str) -> Result<usize> {

@@ -175,6 +175,12 @@ impl Stage {
         self.board.run(&self.lab, words)
     }
 
+    /// `flightdeck tui` in a terminal of its own.
+    pub(super) fn open_deck(&self) -> Result<Tui> {
+        let binary = self.board.binary().context("a recorder has no TUI")?;
+        self.lab.terminal("deck", binary, &["tui"])
+    }
+
     /// An interactive client that asks before it runs a tool.
     pub(super) fn open(&self, name: &str) -> Result<Seat> {
         self.open_with(name, &["--permission-mode", "default"], &[])

@@ -146,6 +146,11 @@ impl Lab {
         Tui::start(self, name, args, extra)
     }
 
+    /// Starts another program in a terminal of its own, beside the clients.
+    pub fn terminal(&self, name: &str, program: &Path, args: &[&str]) -> Result<Tui> {
+        Tui::start_program(self, name, program, args, &[])
+    }
+
     /// The version that the client reports.
     pub fn version(&self) -> Result<String> {
         let env = self.env(&[]);

@@ -1,6 +1,7 @@
 //! One interactive client in a terminal of a private tmux server.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -70,6 +71,17 @@ pub(super) fn signal(pid: u32, signal: &str) -> Result<()> {
 
 impl Tui {
     pub(super) fn start(lab: &Lab, name: &str, args: &[&str], extra: &[(&str, &str)]) -> Result<Self> {
+        Self::start_program(lab, name, &lab.client, args, extra)
+    }
+
+    /// Another program than the client, in a terminal beside it.
+    pub(super) fn start_program(
+        lab: &Lab,
+        name: &str,
+        program: &Path,
+        args: &[&str],
+        extra: &[(&str, &str)],
+    ) -> Result<Self> {
         let env = lab.env(extra);
         check(&env, &lab.dir)?;
         let assignments = env.iter().map(|(k, v)| format!("{k}={v}"));
@@ -81,7 +93,7 @@ impl Tui {
             .arg(lab.cwd())
             .args(["sh", "-c", wrapper, "sh"])
             .args(assignments)
-            .arg(&lab.client)
+            .arg(program)
             .args(args)
             // The last screen stays readable after the client has gone.
             .args([";", "set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-g", "status", "off"])

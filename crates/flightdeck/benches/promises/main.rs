@@ -19,6 +19,7 @@ mod log;
 mod restart;
 mod status_line;
 mod store;
+mod tui;
 mod usage;
 mod world;
 
@@ -91,6 +92,7 @@ fn main() -> Result<()> {
         "usage" => usage::measure(&plan)?,
         "append" => append::measure(&plan)?,
         "idle" => idle::measure(&plan)?,
+        "tui" => tui::measure(&plan)?,
         // Not a row: the handler that rows are compared to.
         "serve-empty" => return ingest::serve_empty(),
         other => bail!("no row {other}: see cargo xtask bench --list"),

@@ -195,7 +195,7 @@ impl Widths {
 }
 
 /// What the session does or waits for. The command comes before "Permission for", because the end of a long text is cut.
-fn headline(card: &Card) -> String {
+pub(super) fn headline(card: &Card) -> String {
     let label = &card.agent_state.label;
     let reason = card.status.reason.as_deref().unwrap_or_default();
     match label.strip_prefix(reason).and_then(|rest| rest.strip_prefix(": ")) {
@@ -236,7 +236,8 @@ fn row(out: &Out, card: &Card, now: Timestamp, widths: &Widths) -> String {
     line.end()
 }
 
-fn place(card: &Card) -> String {
+/// Its project, with the worktree or the branch.
+pub(super) fn place(card: &Card) -> String {
     match (&card.project.worktree, &card.git_branch) {
         (Some(tree), _) => format!("{}/{tree}", card.project.name),
         (None, Some(branch)) => format!("{} {branch}", card.project.name),

@@ -29,6 +29,7 @@ mod suggestion_text;
 mod template;
 mod terminal;
 mod tmux;
+mod tui;
 mod up;
 mod usage;
 mod wait;
@@ -78,6 +79,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Show the session that needs you most
     Next(next::NextArgs),
+    /// Show the board in this terminal, and answer, prompt and jump from it
+    Tui(tui::TuiArgs),
     /// Answer a request of a session: allow, deny, pick an option, approve a plan
     Answer(answer::AnswerArgs),
     /// Show the rules that answer requests automatically, test them, or list what they answered
@@ -201,6 +204,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Show(args) => show::run(&args, &paths, out),
         Command::Explain(args) => explain::run(&args, &paths, out),
         Command::Next(args) => next::run(&args, &paths, out),
+        Command::Tui(args) => tui::run(&args, &paths),
         Command::Answer(args) => answer::run(&args, &paths, out),
         Command::Policy(args) => policy::run(&args, &paths, out),
         Command::Send(args) => terminal::send(&args, &paths, out),

@@ -45,5 +45,6 @@ mod terminal;
 mod tmux;
 mod tmux_install;
 mod trouble;
+mod tui;
 mod upgrade;
 mod viewers;

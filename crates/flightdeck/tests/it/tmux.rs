@@ -56,6 +56,16 @@ impl Tmux {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Attaches a terminal of another tmux server, which ends when the returned value is dropped.
+    pub(crate) fn attach(&self, session: &str) -> Self {
+        let outer = Self { folder: self.folder.join("outer"), env: self.env.clone() };
+        std::fs::create_dir_all(&outer.folder).unwrap();
+        let socket = self.folder.join("tmux");
+        let inner = format!("unset TMUX; exec tmux -u -S {} attach -t {session}", socket.display());
+        outer.run(&["new-session", "-d", "-s", "outer", "-x", "200", "-y", "50", "sh", "-c", &inner]);
+        outer
+    }
+
     /// The text in the first session's pane.
     pub(crate) fn screen(&self) -> String {
         self.screen_of("a")

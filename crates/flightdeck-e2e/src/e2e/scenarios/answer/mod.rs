@@ -8,6 +8,7 @@ pub(super) mod permission;
 pub(super) mod plan;
 pub(super) mod question;
 pub(super) mod race;
+pub(super) mod tui;
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,0 +1,238 @@
+//! Answer keys: what may be answered now, the two seconds in which an answer can be taken back, and which request is next.
+
+use flightdeck_core::approval::answer::{Answer, Decision};
+use flightdeck_core::approval::card::AskCard;
+use flightdeck_core::approval::resolution::NeedKind;
+use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::time::Millis;
+
+use super::super::ask_text::summary;
+use super::answers;
+use super::input::{Form, Input, Purpose};
+use super::keys::Action;
+use super::message::{Call, Command};
+use super::model::{Link, Model, OpenQuestion, PendingAnswer};
+
+/// How long an answer waits before it is sent, as on the page (decision 0018).
+const ANSWER_DELAY: Millis = Millis::seconds(2);
+
+/// An answer key other than a digit.
+pub(super) fn press(model: &mut Model, key: Action) -> Vec<Command> {
+    if key == Action::Undo {
+        undo(model);
+        return Vec::new();
+    }
+    // The same key again sends what waits at once, and never answers the next request by accident.
+    if model.pending.as_ref().is_some_and(|pending| pending.key == key) {
+        return send_now(model).into_iter().collect();
+    }
+    let ask = match ready_ask(model) {
+        Ok(ask) => ask,
+        Err(why) => {
+            model.refuse(why);
+            return Vec::new();
+        }
+    };
+    model.choices.about(&ask);
+    act(model, &ask, key)
+}
+
+fn act(model: &mut Model, ask: &AskCard, key: Action) -> Vec<Command> {
+    let is_question = ask.kind == NeedKind::Question;
+    match key {
+        Action::Allow => allow(model, ask),
+        Action::Always => match ask.suggestions.len() {
+            0 => refuse(model, "nothing is suggested to be always allowed"),
+            1 => always(model, &ask.id, 0),
+            _ => {
+                model.question = Some(OpenQuestion::Suggestion(ask.id.clone()));
+                Vec::new()
+            }
+        },
+        Action::Deny => confirm_or_send(model, ask, key, answers::deny(ask, None)),
+        Action::DenyWithReason if ask.kind != NeedKind::Elicitation => {
+            open(model, Purpose::Reason(ask.id.clone()))
+        }
+        Action::OwnWords if is_question => {
+            open(model, Purpose::OwnWords { ask: ask.id.clone(), question: model.choices.question })
+        }
+        Action::QuestionBefore | Action::QuestionAfter if is_question => {
+            model.choices.step_question(ask, if key == Action::QuestionAfter { 1 } else { -1 });
+            Vec::new()
+        }
+        _ => refuse(model, "this key does not fit the request"),
+    }
+}
+
+fn allow(model: &mut Model, ask: &AskCard) -> Vec<Command> {
+    if let Some(form) = Form::new(ask) {
+        return open(model, Purpose::Field(form));
+    }
+    match answers::allow(ask, &model.choices) {
+        Ok(answer) => confirm_or_send(model, ask, Action::Allow, answer),
+        Err(why) => refuse(model, &why),
+    }
+}
+
+/// Allows with one of the suggestions.
+pub(super) fn always(model: &mut Model, id: &AskId, suggestion: usize) -> Vec<Command> {
+    let Some(ask) = model.selected_ask().filter(|ask| ask.id == *id).cloned() else { return gone(model) };
+    match answers::allow_always(&ask, suggestion) {
+        Ok(answer) => confirm_or_send(model, &ask, Action::Always, answer),
+        Err(why) => refuse(model, &why),
+    }
+}
+
+/// A digit chooses an option of a question, or a suggestion.
+pub(super) fn digit(model: &mut Model, digit: usize) -> Vec<Command> {
+    let ask = match ready_ask(model) {
+        Ok(ask) => ask,
+        Err(why) => return refuse(model, &why),
+    };
+    model.choices.about(&ask);
+    if ask.kind != NeedKind::Question {
+        return refuse(model, "digits choose the options of a question");
+    }
+    match model.choices.choose(&ask, digit - 1) {
+        Ok(true) => allow(model, &ask),
+        Ok(false) => Vec::new(),
+        Err(why) => refuse(model, &why),
+    }
+}
+
+/// A reason, an answer or a field was typed.
+pub(super) fn finish(model: &mut Model, purpose: Purpose, text: &str) -> Vec<Command> {
+    let id = match &purpose {
+        Purpose::Reason(ask) | Purpose::OwnWords { ask, .. } => ask.clone(),
+        Purpose::Field(form) => form.ask.clone(),
+        Purpose::Search | Purpose::Prompt(_) => return Vec::new(),
+    };
+    let Some(ask) = model.selected_ask().filter(|ask| ask.id == id).cloned() else { return gone(model) };
+    match purpose {
+        Purpose::Reason(_) => {
+            confirm_or_send(model, &ask, Action::DenyWithReason, answers::deny(&ask, Some(text)))
+        }
+        Purpose::OwnWords { .. } if text.trim().is_empty() => Vec::new(),
+        Purpose::OwnWords { question, .. } => {
+            match model.choices.answer_in_own_words(&ask, question, text.trim()) {
+                true => allow(model, &ask),
+                false => Vec::new(),
+            }
+        }
+        Purpose::Field(form) => fill(model, &ask, form, text.trim()),
+        Purpose::Search | Purpose::Prompt(_) => Vec::new(),
+    }
+}
+
+fn fill(model: &mut Model, ask: &AskCard, mut form: Form, text: &str) -> Vec<Command> {
+    match form.fill(text) {
+        Ok(true) => confirm_or_send(model, ask, Action::Allow, answers::allow_form(form.content)),
+        Ok(false) => open(model, Purpose::Field(form)),
+        Err(why) => {
+            model.input = Some(Input::new(Purpose::Field(form), text));
+            refuse(model, &why)
+        }
+    }
+}
+
+fn open(model: &mut Model, purpose: Purpose) -> Vec<Command> {
+    model.input = Some(Input::new(purpose, ""));
+    Vec::new()
+}
+
+fn refuse(model: &mut Model, why: &str) -> Vec<Command> {
+    model.refuse(why);
+    Vec::new()
+}
+
+fn gone(model: &mut Model) -> Vec<Command> {
+    refuse(model, "that request is over")
+}
+
+/// The request that an answer key acts on, or why none can be answered now.
+fn ready_ask(model: &mut Model) -> Result<AskCard, String> {
+    if model.link != Link::Live {
+        return Err("the daemon does not answer: nothing was sent".to_owned());
+    }
+    let ask = model.selected_ask().ok_or("the selected session asks nothing")?;
+    let answerable = model.selected_card().and_then(answers::current_ask).is_some_and(|ask| ask.answerable);
+    if !answerable {
+        return Err("only its terminal can answer this: Enter goes there".to_owned());
+    }
+    if model.pending.as_ref().is_some_and(|pending| pending.ask == ask.id) {
+        return Err("it is answered already: z takes it back".to_owned());
+    }
+    if model.ask_has_just_changed() {
+        return Err("the request has just changed: look at it and press again".to_owned());
+    }
+    let ask = ask.clone();
+    if !model.shows_detail() {
+        model.detail_wish = Some(true);
+        return Err("read the request and press again".to_owned());
+    }
+    Ok(ask)
+}
+
+/// A request that cannot be undone is allowed only by a second press.
+fn confirm_or_send(model: &mut Model, ask: &AskCard, key: Action, answer: Answer) -> Vec<Command> {
+    match answers::needs_second_press(ask).filter(|_| answer.decision == Decision::Allow) {
+        Some(why) => {
+            let (ask, answer) = (ask.id.clone(), Box::new(answer));
+            model.question = Some(OpenQuestion::SecondPress { ask, key, answer, why });
+            Vec::new()
+        }
+        None => wait_and_send(model, &ask.id.clone(), key, answer),
+    }
+}
+
+/// Keeps the answer for a moment, and goes on to the next request. What waited before is sent.
+pub(super) fn wait_and_send(model: &mut Model, id: &AskId, key: Action, answer: Answer) -> Vec<Command> {
+    let Some(ask) = model.selected_ask().filter(|ask| ask.id == *id) else { return gone(model) };
+    let words = format!("{}: {}", answers::done_words(ask.kind, answer.decision), summary(ask));
+    let pending = PendingAnswer {
+        session: ask.session_id.clone(),
+        ask: id.clone(),
+        answer: Box::new(answer),
+        key,
+        words,
+        due: model.now + ANSWER_DELAY,
+    };
+    let before = send_now(model);
+    model.pending = Some(pending);
+    if let Some(next) = next_ask(model) {
+        model.select_by_itself(&next);
+    }
+    before.into_iter().collect()
+}
+
+/// The next session in the order of the board whose request can be answered here.
+fn next_ask(model: &Model) -> Option<SessionId> {
+    let order = &model.listing.order;
+    let pending = model.pending.as_ref()?;
+    let after = (1..order.len()).map(|step| &order[(model.selected_at() + step) % order.len()]);
+    let mut asking = after.filter(|id| {
+        let ask = model.board.card(id).and_then(answers::current_ask);
+        ask.is_some_and(|ask| ask.answerable && ask.id != pending.ask)
+    });
+    asking.next().cloned()
+}
+
+fn undo(model: &mut Model) {
+    match model.pending.take() {
+        Some(pending) => {
+            model.select(&pending.session);
+            model.say("taken back: nothing was sent");
+        }
+        None => model.refuse("there is nothing to take back"),
+    }
+}
+
+pub(super) fn send_now(model: &mut Model) -> Option<Command> {
+    let pending = model.pending.take()?;
+    model.say(pending.words);
+    Some(Command::Call(Call::Answer { ask: pending.ask, answer: pending.answer }))
+}
+
+pub(super) fn send_if_due(model: &mut Model) -> Option<Command> {
+    model.pending.as_ref().is_some_and(|pending| pending.due <= model.now).then(|| send_now(model)).flatten()
+}

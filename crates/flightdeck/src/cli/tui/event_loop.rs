@@ -1,0 +1,247 @@
+//! The loop: waits for what happens next, updates the model, carries out commands, draws.
+
+use std::io;
+use std::time::Duration;
+
+use crossterm::event::{Event, EventStream, KeyEventKind};
+use futures_util::StreamExt;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use rustix::process::Signal;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+
+use super::calls;
+use super::message::{Call, Command, Message};
+use super::model::Model;
+use super::screen::{Screen, TerminalPainter};
+use super::update::update;
+use super::view;
+use crate::client::{AsyncLiveChanges, LiveChange};
+use crate::clock;
+use crate::paths::Paths;
+
+/// Shortest time between two frames that no key caused: a busy fleet changes hundreds of times a second.
+const FRAME_EVERY: Duration = Duration::from_millis(50);
+/// Running clocks count seconds.
+const TICK: Duration = Duration::from_secs(1);
+/// Replies that were not handled yet. Few calls are made at once.
+const REPLIES_MAX: usize = 16;
+/// Longest wait for an answer that is sent while the program ends.
+const LAST_ANSWER_MAX: Duration = Duration::from_secs(3);
+
+/// How soon a frame must follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    Not,
+    WithNextFrame,
+    Now,
+}
+
+/// The person left, or the terminal is gone.
+enum Next {
+    Message(Message),
+    Suspend,
+    Resume,
+    Leave,
+}
+
+pub(super) async fn run(mut model: Model, paths: &Paths, started: Option<String>) -> anyhow::Result<()> {
+    let screen = Screen::enter()?;
+    let (replies, received) = mpsc::channel(REPLIES_MAX);
+    if let Some(sentence) = started {
+        update(&mut model, clock::now(), Message::Started(sentence));
+    }
+    let ended =
+        Loop { model, paths, replies, received, painter: Screen::painter(), due: Due::Now }.run(screen).await;
+    match ended {
+        // The terminal is gone, and the shell that waits for it too.
+        Err(error) if is_gone(&error) => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    let no_device = error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
+    no_device || matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::NotConnected)
+}
+
+struct Loop<'a> {
+    model: Model,
+    paths: &'a Paths,
+    replies: mpsc::Sender<Message>,
+    received: mpsc::Receiver<Message>,
+    painter: TerminalPainter,
+    due: Due,
+}
+
+impl Loop<'_> {
+    async fn run(mut self, mut screen: Screen) -> io::Result<()> {
+        let mut sources = Sources::new(self.paths)?;
+        let mut drawn_at = Instant::now() - FRAME_EVERY;
+        loop {
+            if self.due == Due::Now || (self.due == Due::WithNextFrame && drawn_at.elapsed() >= FRAME_EVERY) {
+                self.draw()?;
+                (self.due, drawn_at) = (Due::Not, Instant::now());
+            }
+            let frame_at = (self.due == Due::WithNextFrame).then(|| drawn_at + FRAME_EVERY);
+            let wake_at = self.wake_at();
+            let next = sources.next(&mut self.received, frame_at, wake_at).await;
+            let commands = match next {
+                None => continue,
+                Some(Next::Message(message)) => self.take(message),
+                Some(Next::Suspend) => vec![Command::Suspend],
+                Some(Next::Resume) => {
+                    screen = screen.resume()?;
+                    vec![Command::Redraw]
+                }
+                Some(Next::Leave) => vec![Command::Quit],
+            };
+            for command in commands {
+                match command {
+                    Command::Call(call) => calls::start(call, self.paths, &self.replies),
+                    Command::Redraw => self.redraw()?,
+                    Command::Suspend => {
+                        screen = screen.suspend()?;
+                        self.redraw()?;
+                    }
+                    Command::Quit => return self.leave().await,
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message) -> Vec<Command> {
+        let is_person = matches!(message, Message::Key(_) | Message::Mouse(_) | Message::Paste(_));
+        self.due = match (is_person, self.due) {
+            (true, _) | (_, Due::Now) => Due::Now,
+            _ => Due::WithNextFrame,
+        };
+        let mut commands = update(&mut self.model, clock::now(), message);
+        // An answer is on its way before the program ends.
+        if commands.contains(&Command::Quit) {
+            commands.sort_by_key(|command| *command == Command::Quit);
+        }
+        commands
+    }
+
+    fn wake_at(&self) -> Option<Instant> {
+        let due = self.model.wake_at()?;
+        let wait = (due - clock::now()).0.max(0);
+        Some(Instant::now() + Duration::from_millis(wait.unsigned_abs()))
+    }
+
+    fn redraw(&mut self) -> io::Result<()> {
+        let (width, height) = crossterm::terminal::size()?;
+        update(&mut self.model, clock::now(), Message::Resize(width, height));
+        self.painter.forget();
+        self.due = Due::Now;
+        Ok(())
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        self.model.refresh();
+        let size = self.model.size;
+        let mut frame = Buffer::empty(Rect::new(0, 0, size.width, size.height));
+        self.model.drawn = view::draw(&self.model, &mut frame);
+        self.painter.paint(frame, self.model.drawn.cursor).map(drop)
+    }
+
+    /// Waits for an answer that is being sent: without it the person's decision would be lost.
+    async fn leave(mut self) -> io::Result<()> {
+        let Some(pending) = self.model.pending.take() else {
+            tokio::time::timeout(LAST_ANSWER_MAX, self.last_replies()).await.ok();
+            return Ok(());
+        };
+        let call = Call::Answer { ask: pending.ask, answer: pending.answer };
+        // If the daemon does not answer, the request stays open and its terminal shows it.
+        let _ = tokio::time::timeout(LAST_ANSWER_MAX, calls::make(&call, self.paths)).await;
+        Ok(())
+    }
+
+    /// Until all calls have ended: each holds a sender.
+    async fn last_replies(&mut self) {
+        let (unused, _) = mpsc::channel(1);
+        self.replies = unused;
+        while self.received.recv().await.is_some() {}
+    }
+}
+
+/// Everything that the loop waits for.
+struct Sources {
+    keys: EventStream,
+    changes: AsyncLiveChanges,
+    tick: tokio::time::Interval,
+    ends: [tokio::signal::unix::Signal; 3],
+    stop: tokio::signal::unix::Signal,
+    cont: tokio::signal::unix::Signal,
+}
+
+impl Sources {
+    fn new(paths: &Paths) -> io::Result<Self> {
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Ok(Self {
+            keys: EventStream::new(),
+            changes: AsyncLiveChanges::new(paths.clone()),
+            tick,
+            ends: [
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::terminate())?,
+                signal(SignalKind::hangup())?,
+            ],
+            stop: signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?,
+            cont: signal(SignalKind::from_raw(Signal::CONT.as_raw()))?,
+        })
+    }
+
+    /// What happens next, keys before changes. `None` if only a frame or a waiting answer is due.
+    async fn next(
+        &mut self,
+        received: &mut mpsc::Receiver<Message>,
+        frame_at: Option<Instant>,
+        wake_at: Option<Instant>,
+    ) -> Option<Next> {
+        let [interrupt, terminate, hangup] = &mut self.ends;
+        let message = tokio::select! {
+            biased;
+            _ = interrupt.recv() => return Some(Next::Leave),
+            _ = terminate.recv() => return Some(Next::Leave),
+            _ = hangup.recv() => return Some(Next::Leave),
+            _ = self.stop.recv() => return Some(Next::Suspend),
+            _ = self.cont.recv() => return Some(Next::Resume),
+            event = self.keys.next() => match event {
+                Some(Ok(event)) => from_terminal(event)?,
+                // The terminal is gone.
+                Some(Err(_)) | None => return Some(Next::Leave),
+            },
+            () = at(frame_at) => return None,
+            () = at(wake_at) => Message::Tick,
+            Some(message) = received.recv() => message,
+            change = self.changes.next_change() => match change {
+                LiveChange::Change(frame) => Message::Change(Box::new(frame.change)),
+                LiveChange::Disconnected { error, .. } => Message::Lost(error.to_string()),
+            },
+            _ = self.tick.tick() => Message::Tick,
+        };
+        Some(Next::Message(message))
+    }
+}
+
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn from_terminal(event: Event) -> Option<Message> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Key(key)),
+        Event::Mouse(event) => Some(Message::Mouse(event)),
+        Event::Paste(text) => Some(Message::Paste(text)),
+        Event::Resize(width, height) => Some(Message::Resize(width, height)),
+        _ => None,
+    }
+}

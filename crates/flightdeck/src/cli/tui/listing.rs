@@ -1,0 +1,325 @@
+//! Which sessions are listed, in which order and below which headings.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::session::state_name::Group;
+use flightdeck_core::view::card::Card;
+use fuzzy_matcher::FuzzyMatcher;
+use fuzzy_matcher::skim::SkimMatcherV2;
+
+/// Subagents listed below a session; the details list all.
+const AGENTS_SHOWN_MAX: usize = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    List,
+    Columns,
+    Tree,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filter {
+    All,
+    NeedsYou,
+    Running,
+    Done,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    Rank,
+    Urgency,
+    Waiting,
+    Cost,
+    Context,
+    Age,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grouping {
+    State,
+    Project,
+    None,
+}
+
+/// What the person chose to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wishes {
+    pub(super) filter: Filter,
+    pub(super) sort: Sort,
+    pub(super) grouping: Grouping,
+    pub(super) search: String,
+    /// The best match of the search comes first, whatever its state.
+    pub(super) best_match_first: bool,
+}
+
+impl Default for Wishes {
+    fn default() -> Self {
+        Self {
+            filter: Filter::All,
+            sort: Sort::Rank,
+            grouping: Grouping::State,
+            search: String::new(),
+            best_match_first: false,
+        }
+    }
+}
+
+/// One line, or the lines of one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Row {
+    Heading {
+        text: String,
+        count: usize,
+        indent: u16,
+    },
+    Session {
+        id: SessionId,
+        indent: u16,
+    },
+    /// A subagent by its place on the card. `last`: no other one follows.
+    Agent {
+        session: SessionId,
+        agent: usize,
+        indent: u16,
+        last: bool,
+    },
+    MoreAgents {
+        count: usize,
+        indent: u16,
+    },
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub(super) rows: Vec<Row>,
+    /// The sessions in the order of the rows.
+    pub(super) order: Vec<SessionId>,
+    /// The sessions of the three columns.
+    pub(super) columns: [Vec<SessionId>; 3],
+}
+
+pub(super) const GROUPS: [(Group, &str); 3] =
+    [(Group::NeedsYou, "NEEDS YOU"), (Group::Running, "RUNNING"), (Group::Done, "DONE")];
+
+impl Filter {
+    pub(super) fn next(self) -> Self {
+        match self {
+            Self::All => Self::NeedsYou,
+            Self::NeedsYou => Self::Running,
+            Self::Running => Self::Done,
+            Self::Done => Self::All,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::NeedsYou => "needs you",
+            Self::Running => "running",
+            Self::Done => "done",
+        }
+    }
+
+    fn takes(self, group: Group) -> bool {
+        match self {
+            Self::All => true,
+            Self::NeedsYou => group == Group::NeedsYou,
+            Self::Running => group == Group::Running,
+            Self::Done => group == Group::Done,
+        }
+    }
+}
+
+impl Sort {
+    pub(super) fn next(self) -> Self {
+        match self {
+            Self::Rank => Self::Urgency,
+            Self::Urgency => Self::Waiting,
+            Self::Waiting => Self::Cost,
+            Self::Cost => Self::Context,
+            Self::Context => Self::Age,
+            Self::Age => Self::Rank,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Rank => "rank",
+            Self::Urgency => "urgency",
+            Self::Waiting => "waiting time",
+            Self::Cost => "cost",
+            Self::Context => "context",
+            Self::Age => "age",
+        }
+    }
+
+    fn sort(self, cards: &mut [&Card]) {
+        match self {
+            Self::Rank => cards.sort_by(|a, b| a.rank.default.cmp(&b.rank.default)),
+            Self::Urgency => cards.sort_by(|a, b| a.rank.urgency.cmp(&b.rank.urgency)),
+            Self::Waiting => cards.sort_by(|a, b| a.rank.waiting.cmp(&b.rank.waiting)),
+            Self::Cost => cards.sort_by_key(|card| Reverse(card.cost.as_ref().map(|cost| cost.usd_micros))),
+            Self::Context => {
+                cards.sort_by_key(|card| Reverse(card.context.as_ref().map(|context| context.tokens)))
+            }
+            Self::Age => cards.sort_by_key(|card| card.started_at),
+        }
+    }
+}
+
+impl Grouping {
+    pub(super) fn next(self) -> Self {
+        match self {
+            Self::State => Self::Project,
+            Self::Project => Self::None,
+            Self::None => Self::State,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::State => "by state",
+            Self::Project => "by project",
+            Self::None => "not grouped",
+        }
+    }
+}
+
+impl Listing {
+    pub(super) fn new<'a>(cards: impl Iterator<Item = &'a Card>, view: View, wishes: &Wishes) -> Self {
+        let cards = matching(cards, wishes);
+        let mut listing = Self::default();
+        match view {
+            View::List => listing.add_groups(&cards, wishes),
+            View::Columns => listing.add_columns(&cards),
+            View::Tree => listing.add_tree(&cards),
+        }
+        listing
+    }
+
+    fn add_groups(&mut self, cards: &[&Card], wishes: &Wishes) {
+        match wishes.grouping {
+            _ if wishes.best_match_first && !wishes.search.is_empty() => self.add_sessions(cards, 0),
+            Grouping::None => self.add_sessions(cards, 0),
+            Grouping::State => {
+                for (group, title) in GROUPS {
+                    self.add_group(title, &of_group(cards, group), 0);
+                }
+            }
+            Grouping::Project => {
+                for (name, members) in by_key(cards, |card| card.project.name.clone()) {
+                    self.add_group(&name, &members, 0);
+                }
+            }
+        }
+    }
+
+    fn add_columns(&mut self, cards: &[&Card]) {
+        for (column, (group, _)) in self.columns.iter_mut().zip(GROUPS) {
+            *column = of_group(cards, group).iter().map(|card| card.id.clone()).collect();
+            self.order.extend(column.iter().cloned());
+        }
+    }
+
+    /// Project, worktree, session, subagents.
+    fn add_tree(&mut self, cards: &[&Card]) {
+        for (project, members) in by_key(cards, |card| card.project.name.clone()) {
+            self.rows.push(Row::Heading { text: project, count: members.len(), indent: 0 });
+            for (worktree, members) in
+                by_key(&members, |card| card.project.worktree.clone().unwrap_or_default())
+            {
+                match worktree.is_empty() {
+                    true => self.add_sessions(&members, 1),
+                    false => self.add_group(&worktree, &members, 1),
+                }
+            }
+        }
+    }
+
+    fn add_group(&mut self, title: &str, members: &[&Card], indent: u16) {
+        if !members.is_empty() {
+            self.rows.push(Row::Heading { text: title.to_owned(), count: members.len(), indent });
+            self.add_sessions(members, indent + u16::from(indent > 0));
+        }
+    }
+
+    fn add_sessions(&mut self, members: &[&Card], indent: u16) {
+        for card in members {
+            self.order.push(card.id.clone());
+            self.rows.push(Row::Session { id: card.id.clone(), indent });
+            self.add_agents(card, indent);
+        }
+    }
+
+    /// The subagents that have not ended.
+    fn add_agents(&mut self, card: &Card, indent: u16) {
+        let living = card.sub_agents.iter().enumerate().filter(|(_, agent)| agent.ended_at.is_none());
+        let living: Vec<usize> = living.map(|(at, _)| at).collect();
+        let hidden = living.len().saturating_sub(AGENTS_SHOWN_MAX);
+        let shown = living.len() - hidden;
+        for (n, agent) in living.into_iter().take(shown).enumerate() {
+            let last = n + 1 == shown && hidden == 0;
+            self.rows.push(Row::Agent { session: card.id.clone(), agent, indent, last });
+        }
+        if hidden > 0 {
+            self.rows.push(Row::MoreAgents { count: hidden, indent });
+        }
+    }
+
+    /// The column and place of a session.
+    pub(super) fn place_in_columns(&self, id: &str) -> Option<(usize, usize)> {
+        self.columns.iter().enumerate().find_map(|(column, members)| {
+            members.iter().position(|member| member.as_str() == id).map(|at| (column, at))
+        })
+    }
+}
+
+fn of_group<'a>(cards: &[&'a Card], group: Group) -> Vec<&'a Card> {
+    cards.iter().copied().filter(|card| card.agent_state.group == group).collect()
+}
+
+/// The groups by name; the cards keep their order.
+fn by_key<'a>(cards: &[&'a Card], key: impl Fn(&Card) -> String) -> BTreeMap<String, Vec<&'a Card>> {
+    let mut groups: BTreeMap<String, Vec<&Card>> = BTreeMap::new();
+    for card in cards {
+        groups.entry(key(card)).or_default().push(card);
+    }
+    groups
+}
+
+/// The cards that filter and search let through, in the chosen order. Sessions that the person put aside come last.
+fn matching<'a>(cards: impl Iterator<Item = &'a Card>, wishes: &Wishes) -> Vec<&'a Card> {
+    let mut cards: Vec<&Card> = cards.filter(|card| wishes.filter.takes(card.agent_state.group)).collect();
+    wishes.sort.sort(&mut cards);
+    cards.sort_by_key(|card| card.parked.is_some());
+    if wishes.search.is_empty() {
+        return cards;
+    }
+    let matcher = SkimMatcherV2::default();
+    let mut scored: Vec<(i64, &Card)> =
+        cards.into_iter().filter_map(|card| Some((score(&matcher, card, &wishes.search)?, card))).collect();
+    if wishes.best_match_first {
+        scored.sort_by_key(|(score, _)| Reverse(*score));
+    }
+    scored.into_iter().map(|(_, card)| card).collect()
+}
+
+/// Every word of the search must be found, in any order.
+fn score(matcher: &SkimMatcherV2, card: &Card, search: &str) -> Option<i64> {
+    let texts = [
+        card.title.as_deref(),
+        Some(card.project.name.as_str()),
+        card.project.worktree.as_deref(),
+        card.git_branch.as_deref(),
+        card.seat.name.as_deref(),
+        Some(card.agent_state.label.as_str()),
+        Some(card.id.as_str()),
+    ];
+    search.split_whitespace().try_fold(0, |sum, word| {
+        let best = texts.iter().flatten().filter_map(|text| matcher.fuzzy_match(text, word)).max()?;
+        Some(sum + best)
+    })
+}

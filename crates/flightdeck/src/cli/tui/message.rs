@@ -1,0 +1,75 @@
+//! What happens to the TUI, and what it wants done.
+
+use crossterm::event::{KeyEvent, MouseEvent};
+use flightdeck_core::approval::answer::Answer;
+use flightdeck_core::approval::card::AskCard;
+use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::usage::totals::Report;
+use flightdeck_core::view::conversation::ConversationPage;
+use flightdeck_core::view::explain::Explanation;
+use flightdeck_core::view::timeline::EventPage;
+use flightdeck_protocol::changes::Change;
+use flightdeck_protocol::terminal::{Focused, PaneScreen, Pressed, SendPrompt};
+
+use crate::client::ClientError;
+
+/// Everything that can happen. `update` handles each without waiting.
+#[derive(Debug)]
+pub(super) enum Message {
+    Key(KeyEvent),
+    Mouse(MouseEvent),
+    Paste(String),
+    Resize(u16, u16),
+    Change(Box<Change>),
+    /// The connection is lost; the client tries again by itself.
+    Lost(String),
+    Reply(Box<Reply>),
+    /// Time passed, or an answer that waits is due.
+    Tick,
+    /// The daemon was started by this program.
+    Started(String),
+}
+
+/// What the loop does after an update.
+#[derive(Debug, PartialEq)]
+pub(super) enum Command {
+    Call(Call),
+    Redraw,
+    Suspend,
+    Quit,
+}
+
+/// A request to the daemon. Its reply comes back as a message.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Call {
+    Answer { ask: AskId, answer: Box<Answer> },
+    Prompt(SendPrompt),
+    Interrupt { session: SessionId, stop: bool },
+    Focus(SessionId),
+    Timeline(SessionId),
+    Conversation(SessionId),
+    Pane(SessionId),
+    Why(SessionId),
+    WholeAsk(AskId),
+    Totals,
+}
+
+/// A call with its result.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) call: Call,
+    pub(super) result: Result<Data, ClientError>,
+}
+
+#[derive(Debug)]
+pub(super) enum Data {
+    Answered,
+    Pressed(Pressed),
+    Focused(Focused),
+    Timeline(EventPage),
+    Conversation(ConversationPage),
+    Pane(PaneScreen),
+    Why(Box<Explanation>),
+    WholeAsk(Box<AskCard>),
+    Totals(Box<Report>),
+}

@@ -1,0 +1,72 @@
+//! `flightdeck tui`: the board in a terminal.
+//!
+//! One loop waits for keys, changes of the board, replies and time. Each becomes a [`Message`]; [`update`] changes the model
+//! and returns commands; a frame is drawn if anything may have changed, and only its differences are written (decision 0029).
+
+mod answering;
+mod answers;
+mod calls;
+mod event_loop;
+mod input;
+mod keys;
+mod listing;
+mod message;
+mod model;
+mod painter;
+mod screen;
+mod start_daemon;
+mod text;
+mod theme;
+mod update;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, IsTerminal};
+
+use anyhow::bail;
+use jiff::tz::TimeZone;
+use ratatui::layout::Size;
+
+use self::model::{Mode, Model};
+use self::theme::{Background, Theme};
+use crate::paths::Paths;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct TuiArgs {
+    /// A narrow list for a tmux pane beside your work
+    #[arg(long, conflicts_with = "popup")]
+    sidebar: bool,
+    /// Pick a session, go to its pane and close: for tmux display-popup
+    #[arg(long)]
+    popup: bool,
+    /// Colours for this background [default: as COLORFGBG says, else dark]
+    #[arg(long, value_enum)]
+    background: Option<Background>,
+}
+
+pub(super) fn run(args: &TuiArgs, paths: &Paths) -> anyhow::Result<u8> {
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        bail!("the TUI needs a terminal; for scripts there is `flightdeck ls --json`");
+    }
+    let started = start_daemon::ensure(paths)?;
+    let (width, height) = crossterm::terminal::size()?;
+    let theme = Theme::from_environment(args.background, |name| std::env::var(name).ok());
+    let model = Model::new(args.mode(), Size { width, height }, theme, TimeZone::system());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(event_loop::run(model, paths, started))?;
+    // A reader of the terminal may still wait for a key; it ends with the process.
+    runtime.shutdown_background();
+    Ok(0)
+}
+
+impl TuiArgs {
+    fn mode(&self) -> Mode {
+        match (self.sidebar, self.popup) {
+            (true, _) => Mode::Sidebar,
+            (_, true) => Mode::Popup,
+            _ => Mode::Full,
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! Changes the model: one message in, commands out. It never waits.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::view::lens::TerminalInput;
+use flightdeck_protocol::terminal::{Draft, PromptKind, SendPrompt, TerminalRefusal, TerminalRefusalCode};
+use ratatui::layout::{Position, Size};
+
+use super::answering;
+use super::input::{Input, Purpose, Typed};
+use super::keys::{Action, action_of, digit_of};
+use super::listing::View;
+use super::message::{Call, Command, Data, Message, Reply};
+use super::model::{Hit, Link, Mode, Model, OpenQuestion, Panel, PanelContent, Totals, needs_person};
+use super::text::place_name;
+use crate::client::ClientError;
+
+/// How often the sums in the header are read again.
+const TOTALS_EVERY: Millis = Millis::seconds(30);
+/// Two clicks within this time go to the pane.
+const DOUBLE_CLICK: Millis = Millis(400);
+/// Sessions that one turn of the mouse wheel passes.
+const WHEEL_STEP: isize = 3;
+
+pub(super) fn update(model: &mut Model, now: Timestamp, message: Message) -> Vec<Command> {
+    model.now = now;
+    let mut commands = handle(model, message);
+    commands.extend(answering::send_if_due(model));
+    if model.note.as_ref().is_some_and(|note| note.until <= now) {
+        model.note = None;
+    }
+    commands.extend(model.wanted_call().map(Command::Call));
+    commands.extend(wanted_totals(model));
+    commands
+}
+
+fn handle(model: &mut Model, message: Message) -> Vec<Command> {
+    match message {
+        Message::Key(key) => {
+            model.refresh();
+            press(model, key)
+        }
+        Message::Mouse(event) => {
+            model.refresh();
+            mouse(model, event)
+        }
+        Message::Paste(text) => {
+            if let Some(input) = &mut model.input {
+                input.insert(&text);
+                note_typed(model);
+            }
+            Vec::new()
+        }
+        Message::Resize(width, height) => {
+            model.size = Size { width, height };
+            model.forget_listing();
+            Vec::new()
+        }
+        Message::Change(change) => {
+            model.board.apply(*change);
+            model.link = Link::Live;
+            model.forget_listing();
+            Vec::new()
+        }
+        Message::Lost(why) => {
+            model.link = Link::Lost(why);
+            Vec::new()
+        }
+        Message::Reply(reply) => take_reply(model, *reply),
+        Message::Started(sentence) => {
+            model.say(sentence);
+            Vec::new()
+        }
+        Message::Tick => Vec::new(),
+    }
+}
+
+fn wanted_totals(model: &mut Model) -> Option<Command> {
+    let due = model.now - model.totals.read_at >= TOTALS_EVERY;
+    (due && model.link == Link::Live && model.mode == Mode::Full).then(|| {
+        model.totals.read_at = model.now;
+        Command::Call(Call::Totals)
+    })
+}
+
+fn press(model: &mut Model, key: KeyEvent) -> Vec<Command> {
+    if model.help {
+        model.help = false;
+        return Vec::new();
+    }
+    if model.question.is_none() && model.input.is_none() && model.swallows(key) {
+        return Vec::new();
+    }
+    if let Some(question) = model.question.take() {
+        model.note = None;
+        return answer_question(model, question, key);
+    }
+    if model.input.is_some() {
+        return type_key(model, key);
+    }
+    model.note = None;
+    if let Some(digit) = digit_of(key) {
+        return answering::digit(model, digit);
+    }
+    action_of(key).map(|action| act(model, action)).unwrap_or_default()
+}
+
+fn act(model: &mut Model, action: Action) -> Vec<Command> {
+    match action {
+        Action::Down => step(model, 1),
+        Action::Up => step(model, -1),
+        Action::Top => select_at(model, 0),
+        Action::Bottom => select_at(model, usize::MAX),
+        Action::PageDown => step(model, half_page(model)),
+        Action::PageUp => step(model, -half_page(model)),
+        Action::Left => step_column(model, -1),
+        Action::Right => step_column(model, 1),
+        Action::Next => next_in_need(model, 1),
+        Action::Previous => next_in_need(model, -1),
+        Action::ScrollDown => model.scroll = (model.scroll + 1).min(model.drawn.scroll_max),
+        Action::ScrollUp => model.scroll = model.scroll.saturating_sub(1),
+        Action::Search => model.input = Some(Input::new(Purpose::Search, &model.wishes.search)),
+        Action::Filter => change_wish(model, |model| {
+            model.wishes.filter = model.wishes.filter.next();
+            format!("showing {}", model.wishes.filter.name())
+        }),
+        Action::Sort => change_wish(model, |model| {
+            model.wishes.sort = model.wishes.sort.next();
+            format!("sorted by {}", model.wishes.sort.name())
+        }),
+        Action::Grouping => change_wish(model, |model| {
+            model.wishes.grouping = model.wishes.grouping.next();
+            format!("grouped {}", model.wishes.grouping.name()).replace("grouped not", "not")
+        }),
+        Action::View => change_wish(model, |model| {
+            let next = match model.view() {
+                View::List if model.mode == Mode::Full => View::Columns,
+                View::List | View::Columns => View::Tree,
+                View::Tree => View::List,
+            };
+            (model.view_wish, model.detail_wish) = (Some(next), None);
+            match next {
+                View::List => "list".to_owned(),
+                View::Columns => "columns".to_owned(),
+                View::Tree => "tree: project, worktree, session, subagents".to_owned(),
+            }
+        }),
+        Action::Detail => model.detail_wish = Some(!model.shows_detail()),
+        Action::Panel => show_panel(model, model.panel.next()),
+        Action::Why => show_panel(model, Panel::Why),
+        Action::Help => model.help = true,
+        Action::Leave => return leave(model),
+        Action::Redraw => return vec![Command::Redraw],
+        Action::Suspend => return vec![Command::Suspend],
+        Action::Quit => return quit(model),
+        Action::Focus => return focus(model),
+        Action::Prompt => open_prompt(model),
+        Action::Interrupt => ask_to_interrupt(model, false),
+        Action::EndClient => ask_to_interrupt(model, true),
+        answer => return answering::press(model, answer),
+    }
+    Vec::new()
+}
+
+/// An answer that waits is sent before the program ends.
+fn quit(model: &mut Model) -> Vec<Command> {
+    let mut commands: Vec<Command> = answering::send_now(model).into_iter().collect();
+    commands.push(Command::Quit);
+    commands
+}
+
+fn half_page(model: &Model) -> isize {
+    isize::try_from(model.drawn.page / 2).unwrap_or(1).max(1)
+}
+
+/// Moves within the list, or within the column.
+fn step(model: &mut Model, by: isize) {
+    let columns = &model.listing.columns;
+    let place = model.selected.as_ref().and_then(|id| model.listing.place_in_columns(id));
+    let target = match (model.view(), place) {
+        (View::Columns, Some((column, at))) => {
+            let members = &columns[column];
+            members.get(at.saturating_add_signed(by).min(members.len().saturating_sub(1))).cloned()
+        }
+        _ => {
+            let order = &model.listing.order;
+            order
+                .get(model.selected_at().saturating_add_signed(by).min(order.len().saturating_sub(1)))
+                .cloned()
+        }
+    };
+    if let Some(id) = target {
+        model.select(&id);
+    }
+}
+
+fn select_at(model: &mut Model, at: usize) {
+    let order = &model.listing.order;
+    if let Some(id) = order.get(at.min(order.len().saturating_sub(1))).cloned() {
+        model.select(&id);
+    }
+}
+
+/// The column beside, at the same height. Empty columns are passed over.
+fn step_column(model: &mut Model, by: isize) {
+    let Some((column, at)) = model.selected.as_ref().and_then(|id| model.listing.place_in_columns(id)) else {
+        return;
+    };
+    let columns = &model.listing.columns;
+    let mut next = column.checked_add_signed(by);
+    while let Some(members) = next.and_then(|next| columns.get(next)) {
+        if let Some(id) = members.get(at.min(members.len().saturating_sub(1))).cloned() {
+            return model.select(&id);
+        }
+        next = next.and_then(|next| next.checked_add_signed(by));
+    }
+}
+
+/// The next session that blocks or asks, around the end.
+fn next_in_need(model: &mut Model, by: isize) {
+    let order = &model.listing.order;
+    let waits = |id: &SessionId| model.board.card(id).is_some_and(needs_person);
+    let count = order.len();
+    let at = |step: usize| match by {
+        1.. => (model.selected_at() + step) % count,
+        _ => (model.selected_at() + count - step % count) % count,
+    };
+    match (1..=count).map(|step| &order[at(step)]).find(|id| waits(id)).cloned() {
+        Some(id) => model.select(&id),
+        None => model.say("no session waits for you"),
+    }
+}
+
+fn change_wish(model: &mut Model, change: impl FnOnce(&mut Model) -> String) {
+    let words = change(model);
+    model.forget_listing();
+    model.say(words);
+}
+
+fn show_panel(model: &mut Model, panel: Panel) {
+    (model.panel, model.scroll) = (panel, 0);
+    if !model.shows_detail() {
+        model.detail_wish = Some(true);
+    }
+}
+
+/// Esc closes one thing: the search first, then details that cover the list. A popup closes itself.
+fn leave(model: &mut Model) -> Vec<Command> {
+    if !model.wishes.search.is_empty() {
+        model.wishes.search.clear();
+        model.forget_listing();
+    } else if model.mode == Mode::Popup {
+        return vec![Command::Quit];
+    } else if model.shows_detail() && !model.has_room_for_detail() {
+        model.detail_wish = Some(false);
+    }
+    Vec::new()
+}
+
+fn focus(model: &mut Model) -> Vec<Command> {
+    match model.selected.clone() {
+        Some(id) => vec![Command::Call(Call::Focus(id))],
+        None => Vec::new(),
+    }
+}
+
+fn open_prompt(model: &mut Model) {
+    let Some(card) = model.selected_card() else { return };
+    let (id, label) = (card.id.clone(), card.agent_state.label.clone());
+    let why_not = match card.takes {
+        Some(TerminalInput::Prompt) => return model.input = Some(Input::new(Purpose::Prompt(id), "")),
+        Some(TerminalInput::Interrupt) => format!("it is not waiting for a prompt ({label})"),
+        None if card.ended_at.is_some() => "the session has ended".to_owned(),
+        None => "no tmux pane of this session is known: type in its own terminal".to_owned(),
+    };
+    model.refuse(why_not);
+    model.swallow_typing();
+}
+
+fn ask_to_interrupt(model: &mut Model, stop: bool) {
+    let Some(card) = model.selected_card() else { return };
+    let label = format!("{} ({})", place_name(card), card.agent_state.label);
+    match card.takes {
+        _ if card.ended_at.is_some() => model.refuse("the session has ended"),
+        Some(TerminalInput::Interrupt) | None if stop || card.takes.is_some() => {
+            model.question = Some(OpenQuestion::Interrupt { session: card.id.clone(), stop, label });
+        }
+        Some(TerminalInput::Prompt) if stop => {
+            model.question = Some(OpenQuestion::Interrupt { session: card.id.clone(), stop, label });
+        }
+        Some(_) => model.refuse("it is not working: there is nothing to interrupt"),
+        None => model.refuse("no tmux pane of this session is known: press Esc in its own terminal"),
+    }
+}
+
+fn answer_question(model: &mut Model, question: OpenQuestion, key: KeyEvent) -> Vec<Command> {
+    let letter = match key.code {
+        KeyCode::Char(c) if key.modifiers - KeyModifiers::SHIFT == KeyModifiers::NONE => c,
+        _ => '\0',
+    };
+    match (question, letter) {
+        (OpenQuestion::SecondPress { ask, key: first, answer, .. }, _) if action_of(key) == Some(first) => {
+            answering::wait_and_send(model, &ask, first, *answer)
+        }
+        (OpenQuestion::Interrupt { session, stop, .. }, 'y') => {
+            vec![Command::Call(Call::Interrupt { session, stop })]
+        }
+        (OpenQuestion::Interrupt { session, stop: false, .. }, 'x') => {
+            vec![Command::Call(Call::Interrupt { session, stop: false })]
+        }
+        (OpenQuestion::PromptKind(prompt), 'c') => {
+            send_prompt(SendPrompt { kind: Some(PromptKind::Command), ..prompt })
+        }
+        (OpenQuestion::PromptKind(prompt), 't') => {
+            send_prompt(SendPrompt { kind: Some(PromptKind::Text), ..prompt })
+        }
+        (OpenQuestion::PromptDraft(prompt), 'k') => {
+            send_prompt(SendPrompt { draft: Some(Draft::Keep), ..prompt })
+        }
+        (OpenQuestion::PromptDraft(prompt), 'r') => {
+            send_prompt(SendPrompt { draft: Some(Draft::Replace), ..prompt })
+        }
+        (OpenQuestion::Suggestion(ask), '1'..='9') => {
+            answering::always(model, &ask, letter.to_digit(10).map_or(0, |digit| digit as usize - 1))
+        }
+        _ => {
+            model.say("left as it is");
+            Vec::new()
+        }
+    }
+}
+
+fn send_prompt(prompt: SendPrompt) -> Vec<Command> {
+    vec![Command::Call(Call::Prompt(prompt))]
+}
+
+fn type_key(model: &mut Model, key: KeyEvent) -> Vec<Command> {
+    let Some(input) = &mut model.input else { return Vec::new() };
+    let is_search = input.purpose == Purpose::Search;
+    let moves = match (key.code, key.modifiers) {
+        (KeyCode::Down, _) | (KeyCode::Char('n'), KeyModifiers::CONTROL) => Some(1),
+        (KeyCode::Up, _) | (KeyCode::Char('p'), KeyModifiers::CONTROL) => Some(-1),
+        _ => None,
+    };
+    if let Some(by) = moves.filter(|_| is_search) {
+        step(model, by);
+        return Vec::new();
+    }
+    match input.press(key) {
+        Typed::Changed => note_typed(model),
+        Typed::Unused => {}
+        Typed::Left => return leave_input(model),
+        Typed::Finished => return finish_input(model),
+    }
+    Vec::new()
+}
+
+/// A search filters while it is typed.
+fn note_typed(model: &mut Model) {
+    if let Some(Input { purpose: Purpose::Search, text, .. }) = &model.input {
+        model.wishes.search = text.trim().to_owned();
+        model.forget_listing();
+        model.refresh();
+        if model.mode == Mode::Popup {
+            select_at(model, 0);
+        }
+    }
+}
+
+fn leave_input(model: &mut Model) -> Vec<Command> {
+    if model.mode == Mode::Popup {
+        return vec![Command::Quit];
+    }
+    if let Some(Input { purpose: Purpose::Search, .. }) = model.input.take() {
+        model.wishes.search.clear();
+        model.forget_listing();
+    }
+    Vec::new()
+}
+
+fn finish_input(model: &mut Model) -> Vec<Command> {
+    if model.mode == Mode::Popup {
+        return focus(model);
+    }
+    let Some(input) = model.input.take() else { return Vec::new() };
+    match input.purpose {
+        Purpose::Search => Vec::new(),
+        Purpose::Prompt(_) if input.text.trim().is_empty() => Vec::new(),
+        Purpose::Prompt(session_id) => {
+            send_prompt(SendPrompt { session_id, text: input.text, kind: None, draft: None })
+        }
+        purpose => answering::finish(model, purpose, &input.text),
+    }
+}
+
+fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Command> {
+    let at = Position { x: event.column, y: event.row };
+    let hit = model.drawn.hits.iter().rev().find(|(area, _)| area.contains(at)).map(|(_, hit)| hit.clone());
+    let on_detail = matches!(hit, Some(Hit::Detail | Hit::Panel(_)));
+    match (event.kind, hit) {
+        (MouseEventKind::Down(_), _) if model.help => model.help = false,
+        (MouseEventKind::Down(MouseButton::Left), Some(Hit::Session(id))) => return click(model, &id),
+        (MouseEventKind::Down(MouseButton::Left), Some(Hit::Panel(panel))) => show_panel(model, panel),
+        (MouseEventKind::Down(MouseButton::Left), Some(Hit::Help)) => model.help = true,
+        (MouseEventKind::ScrollDown, _) if on_detail => {
+            model.scroll = (model.scroll + WHEEL_STEP as usize).min(model.drawn.scroll_max);
+        }
+        (MouseEventKind::ScrollUp, _) if on_detail => {
+            model.scroll = model.scroll.saturating_sub(WHEEL_STEP as usize)
+        }
+        (MouseEventKind::ScrollDown, _) => step(model, WHEEL_STEP),
+        (MouseEventKind::ScrollUp, _) => step(model, -WHEEL_STEP),
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn click(model: &mut Model, id: &SessionId) -> Vec<Command> {
+    model.select(id);
+    let before = model.last_click.replace((id.clone(), model.now));
+    match before {
+        Some((same, at)) if same == *id && model.now - at < DOUBLE_CLICK => focus(model),
+        _ => Vec::new(),
+    }
+}
+
+fn take_reply(model: &mut Model, reply: Reply) -> Vec<Command> {
+    if model.details.under_way.as_ref() == Some(&reply.call) {
+        model.details.under_way = None;
+    }
+    match reply.result {
+        Ok(data) => take_data(model, reply.call, data),
+        Err(error) => {
+            take_failure(model, reply.call, error);
+            Vec::new()
+        }
+    }
+}
+
+fn take_data(model: &mut Model, call: Call, data: Data) -> Vec<Command> {
+    let is_shown = match &call {
+        Call::Timeline(id) | Call::Conversation(id) | Call::Pane(id) | Call::Why(id) => {
+            model.details.of.as_ref().is_some_and(|(of, _)| of == id)
+        }
+        _ => false,
+    };
+    match data {
+        Data::Timeline(page) if is_shown => model.details.content = Some(PanelContent::Timeline(page)),
+        Data::Conversation(page) if is_shown => {
+            model.details.content = Some(PanelContent::Conversation(page))
+        }
+        Data::Pane(screen) if is_shown => model.details.content = Some(PanelContent::Pane(screen)),
+        Data::Why(why) if is_shown => model.details.content = Some(PanelContent::Why(why)),
+        Data::WholeAsk(ask) => model.details.whole_ask = Some(ask),
+        Data::Totals(report) => {
+            model.totals = Totals {
+                today_usd_micros: report.today.usd_micros,
+                five_hour_percent: report.rate_limits.and_then(|limits| Some(limits.five_hour?.percent)),
+                read_at: model.totals.read_at,
+            };
+        }
+        Data::Focused(_) if model.mode == Mode::Popup => return vec![Command::Quit],
+        Data::Focused(focused) => model.say(focused.message),
+        Data::Pressed(pressed) => model.say(pressed.message),
+        Data::Answered | Data::Timeline(_) | Data::Conversation(_) | Data::Pane(_) | Data::Why(_) => {}
+    }
+    Vec::new()
+}
+
+fn take_failure(model: &mut Model, call: Call, error: ClientError) {
+    let details = match &error {
+        ClientError::Refused(refusal) => TerminalRefusal::read(refusal),
+        _ => None,
+    };
+    match (call, details.as_ref().map(|details| details.error)) {
+        (Call::Timeline(_) | Call::Conversation(_) | Call::Pane(_) | Call::Why(_), _) => {
+            model.details.content = Some(PanelContent::Failed(error.to_string()));
+        }
+        // The card has a part of the request; the header has no sums.
+        (Call::WholeAsk(_) | Call::Totals, _) => {}
+        (Call::Prompt(prompt), Some(TerminalRefusalCode::Command)) if prompt.kind.is_none() => {
+            model.question = Some(OpenQuestion::PromptKind(prompt));
+        }
+        (Call::Prompt(prompt), Some(TerminalRefusalCode::Draft))
+            if prompt.draft.is_none() && details.is_some_and(|details| details.has_choices()) =>
+        {
+            model.question = Some(OpenQuestion::PromptDraft(prompt));
+        }
+        (Call::Prompt(prompt), _) => {
+            // The text is not lost: it is in the field again.
+            model.input = Some(Input::new(Purpose::Prompt(prompt.session_id), &prompt.text));
+            model.refuse(error.to_string());
+        }
+        _ => model.refuse(error.to_string()),
+    }
+}

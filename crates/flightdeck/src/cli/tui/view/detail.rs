@@ -1,0 +1,213 @@
+//! The details of the selected session: where it runs, its request in full, its numbers, and a panel below.
+
+use flightdeck_core::view::card::Card;
+use flightdeck_core::view::sub_agents::{SubAgentCard, SubAgentState};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::super::super::draw::{duration, money, place, short};
+use super::super::model::{Drawn, Hit, Model, Panel, needs_person};
+use super::super::text::{gauge, is_at_rest, session_length, sign, since, wrap};
+use super::canvas::{Line, Span, put, put_both, put_line, row};
+use super::session_line::model_of;
+use super::{ask, panel};
+
+/// Rows that the panel keeps below a long request.
+const PANEL_ROWS_MIN: u16 = 5;
+/// Lines of a subagent list and of a to-do list; the page shows all.
+const LIST_LINES_MAX: usize = 6;
+
+pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
+    let Some(card) = model.selected_card() else { return };
+    draw_title(model, frame, area, card);
+    let area = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    let lines = about(model, card, usize::from(area.width));
+    let room = area.height.saturating_sub(PANEL_ROWS_MIN + 1).max(area.height / 2);
+    let shown = usize::from(room).min(lines.len());
+    let hidden = lines.len() - shown;
+    // A request that does not fit is scrolled; otherwise the panel is.
+    let scroll = model.scroll.min(hidden);
+    for (n, line) in lines.iter().skip(scroll).take(shown).enumerate() {
+        put_line(frame, row(area, n), line);
+    }
+    if hidden > 0 {
+        drawn.scroll_max = hidden;
+        mark_hidden(model, frame, row(area, shown.saturating_sub(1)), hidden - scroll);
+    }
+    let below = Rect { y: area.y + shown as u16, height: area.height - shown as u16, ..area };
+    draw_tabs(model, frame, below, drawn);
+    let inside = Rect { y: below.y + 1, height: below.height.saturating_sub(1), ..below };
+    let scroll = if hidden == 0 { model.scroll } else { 0 };
+    let over = panel::draw(model, frame, inside, scroll);
+    if hidden == 0 {
+        drawn.scroll_max = over;
+    }
+}
+
+fn mark_hidden(model: &Model, frame: &mut Buffer, area: Rect, below: usize) {
+    if below > 0 {
+        let text = Span::new(format!(" … {below} more lines: J "), model.theme.accent());
+        let wide = (text.columns() as u16).min(area.width);
+        put(frame, Rect { x: area.right() - wide, width: wide, ..area }, 0, &text);
+    }
+}
+
+fn draw_title(model: &Model, frame: &mut Buffer, area: Rect, card: &Card) {
+    let seat = card.seat.name.as_ref().map(|name| format!(" · {name}")).unwrap_or_default();
+    let left = [Span::new(format!("{}{seat}", place(card)), model.theme.strong())];
+    let right = [Span::new(session_length(card, model.now), model.theme.dim())];
+    put_both(frame, row(area, 0), &left, &right);
+}
+
+fn draw_tabs(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
+    let line = row(area, 0);
+    put(frame, line, 0, &Span::new("─".repeat(usize::from(area.width)), model.theme.dim()));
+    let mut x = 1;
+    for tab in Panel::ALL {
+        let style = if tab == model.panel { model.theme.strong() } else { model.theme.dim() };
+        let text =
+            if tab == model.panel { format!(" ▸{} ", tab.name()) } else { format!(" {} ", tab.name()) };
+        let end = put(frame, line, x, &Span::new(text, style));
+        drawn.hits.push((Rect { x: line.x + x, width: end - x, ..line }, Hit::Panel(tab)));
+        x = end + 1;
+    }
+}
+
+/// Title, state, request and numbers, wrapped to the width.
+fn about(model: &Model, card: &Card, width: usize) -> Vec<Line> {
+    let mut lines = wrapped(card.title.as_deref().unwrap_or("–"), width, Style::new(), 2);
+    lines.push(state(model, card));
+    match model.selected_ask() {
+        Some(open) => lines.extend(ask::lines(model, open, width)),
+        None => lines.extend(last_words(model, card, width)),
+    }
+    lines.extend(numbers(model, card));
+    lines.extend(progress(model, card));
+    lines.extend(agents(model, card));
+    if let Some(failure) = card.last_failure.as_ref().filter(|_| !card.failure_is_past) {
+        lines.extend(wrapped(
+            &format!("✗ {}: {}", failure.tool, failure.error),
+            width,
+            model.theme.removed(),
+            2,
+        ));
+    }
+    lines
+}
+
+/// At most `most` lines of a text.
+fn wrapped(text: &str, width: usize, style: Style, most: usize) -> Vec<Line> {
+    let text = flightdeck_core::text::plain(text);
+    wrap(&text, width).into_iter().take(most).map(|line| vec![Span::new(line, style)]).collect()
+}
+
+fn state(model: &Model, card: &Card) -> Line {
+    let state = &card.agent_state;
+    let style = if needs_person(card) { model.theme.urgent() } else { model.theme.role(state.role) };
+    let reason = card.status.reason.as_deref().filter(|_| model.selected_ask().is_some());
+    let mut line = vec![
+        Span::new(format!("{} {}", sign(state.state), reason.unwrap_or(&state.label)), style),
+        Span::new(format!("  {}", since(card, model.now, &model.zone)), model.theme.dim()),
+    ];
+    let mut mark = |is: bool, word: &str| {
+        if is {
+            line.push(Span::new(format!("  [{word}]"), model.theme.dim()));
+        }
+    };
+    mark(card.quiet_since.is_some(), "quiet");
+    mark(card.stale, "stale");
+    mark(card.parked.is_some(), "put aside");
+    mark(card.queued_prompts > 0, "prompt queued");
+    line
+}
+
+/// What the agent said last, of a session that waits for a prompt; else what the person asked.
+fn last_words(model: &Model, card: &Card, width: usize) -> Vec<Line> {
+    /// Enough to know what it is about; the conversation has all.
+    const LINES_MAX: usize = 6;
+    let said = card.last_assistant_text.as_deref().filter(|_| is_at_rest(card));
+    match (said, card.last_user_message.as_deref()) {
+        (Some(said), _) => wrapped(said, width, Style::new(), LINES_MAX),
+        (None, Some(prompt)) => wrapped(&format!("❯ {prompt}"), width, model.theme.dim(), 2),
+        (None, None) => Vec::new(),
+    }
+}
+
+fn numbers(model: &Model, card: &Card) -> Option<Line> {
+    let dim = model.theme.dim();
+    let mut line = Vec::new();
+    let mut add = |span: Span| {
+        if !line.is_empty() {
+            line.push(Span::plain("  "));
+        }
+        line.push(span);
+    };
+    if card.model.is_some() {
+        add(Span::new(model_of(card), dim));
+    }
+    if let Some(context) = &card.context {
+        if let Some(percent) = context.percent {
+            add(Span::new(gauge(percent, 8), model.theme.gauge(percent)));
+            add(Span::new(
+                format!("{percent:.0}% of {}", context.window.map(short).unwrap_or_default()),
+                dim,
+            ));
+        } else {
+            add(Span::new(format!("{} context", short(context.tokens)), dim));
+        }
+    }
+    if let Some(cost) = &card.cost {
+        add(Span::new(money(cost.usd_micros), Style::new()));
+    }
+    if let Some(started) = card.current_turn_started_at.filter(|_| !is_at_rest(card)) {
+        add(Span::new(format!("turn {} {}", card.turn_count, duration(model.now - started)), dim));
+    } else if card.turn_count > 0 {
+        add(Span::new(format!("{} turns", card.turn_count), dim));
+    }
+    if card.files_touched_total > 0 {
+        add(Span::new(format!("+{} −{}", card.lines_added, card.lines_removed), dim));
+    }
+    (!line.is_empty()).then_some(line)
+}
+
+fn progress(model: &Model, card: &Card) -> Option<Line> {
+    let items = &card.progress_items;
+    let done = items.iter().filter(|item| item.status == "completed").count();
+    let current = items.iter().find(|item| item.status == "in_progress");
+    (!items.is_empty()).then(|| {
+        let current = current.map(|item| format!("  ▸ {}", item.title)).unwrap_or_default();
+        vec![Span::new(format!("{done}/{} done{current}", items.len()), model.theme.dim())]
+    })
+}
+
+fn agents(model: &Model, card: &Card) -> Vec<Line> {
+    let mut living: Vec<&SubAgentCard> =
+        card.sub_agents.iter().filter(|agent| agent.ended_at.is_none()).collect();
+    let hidden = living.len().saturating_sub(LIST_LINES_MAX);
+    living.truncate(LIST_LINES_MAX);
+    let mut lines: Vec<Line> = living.into_iter().map(|agent| agent_line(model, agent)).collect();
+    if hidden > 0 {
+        lines.push(vec![Span::new(format!("└ and {hidden} more"), model.theme.dim())]);
+    }
+    lines
+}
+
+fn agent_line(model: &Model, agent: &SubAgentCard) -> Line {
+    let style = match agent.state {
+        SubAgentState::Blocked => model.theme.urgent(),
+        SubAgentState::Failed => model.theme.removed(),
+        SubAgentState::Working | SubAgentState::Done => {
+            model.theme.role(flightdeck_core::view::lens::Role::Working)
+        }
+    };
+    let about = agent.description.as_deref().unwrap_or_default();
+    vec![
+        Span::new(format!("├ ● {}", agent.agent_type), style),
+        Span::plain(format!(" {about}")),
+        Span::new(
+            format!("  {}  {}", agent.label, duration(model.now - agent.started_at)),
+            model.theme.dim(),
+        ),
+    ]
+}

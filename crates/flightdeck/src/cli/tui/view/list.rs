@@ -1,0 +1,120 @@
+//! The list and the tree: one line per session, headings, subagents.
+
+use flightdeck_core::view::card::Card;
+use flightdeck_core::view::sub_agents::{SubAgentCard, SubAgentState};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::super::super::draw::duration;
+use super::super::listing::Row;
+use super::super::model::{Drawn, Hit, Mode, Model};
+use super::canvas::{Span, put, put_both, row, scrolled};
+use super::session_line::{is_selected, parts, right_columns, title};
+
+pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
+    let rows = &model.listing.rows;
+    let heights: Vec<usize> = rows.iter().map(|row| height(model, row, area.width)).collect();
+    let total: usize = heights.iter().sum();
+    let (first, last) = selected_lines(model, &heights);
+    let top = scrolled(drawn.tops[0], first, last, usize::from(area.height), total);
+    (drawn.tops[0], drawn.page) = (top, usize::from(area.height));
+    let mut line = 0;
+    for (entry, height) in rows.iter().zip(&heights) {
+        // A row whose first line is above the top is left out, unless it is a heading.
+        if line >= top && line < top + usize::from(area.height) {
+            let left = usize::from(area.height) - (line - top);
+            let place = row(area, line - top);
+            let place = Rect { height: (*height).min(left) as u16, ..place };
+            draw_row(model, frame, place, entry, drawn);
+        }
+        line += height;
+    }
+}
+
+/// The lines of the selected session, with the heading above it.
+fn selected_lines(model: &Model, heights: &[usize]) -> (usize, usize) {
+    let mut line = 0;
+    for (at, (entry, height)) in model.listing.rows.iter().zip(heights).enumerate() {
+        if matches!(entry, Row::Session { id, .. } if Some(id) == model.selected.as_ref()) {
+            let below_heading = at > 0 && matches!(model.listing.rows[at - 1], Row::Heading { .. });
+            return (line - usize::from(below_heading), line + height - 1);
+        }
+        line += height;
+    }
+    (0, 0)
+}
+
+/// In a sidebar every session has a second line for its title, otherwise only the selected one has, if its title is not shown.
+fn height(model: &Model, entry: &Row, width: u16) -> usize {
+    match entry {
+        Row::Session { .. } if model.mode == Mode::Sidebar => 2,
+        Row::Session { id, .. } if Some(id) == model.selected.as_ref() => {
+            if super::session_line::has_title(usize::from(width)) { 1 } else { 2 }
+        }
+        _ => 1,
+    }
+}
+
+fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &Row, drawn: &mut Drawn) {
+    match entry {
+        Row::Heading { text, count, indent } => {
+            let style = model.theme.strong();
+            let text = Span::new(format!(" {}{text}", "  ".repeat(usize::from(*indent))), style);
+            let at = put(frame, area, 0, &text);
+            put(frame, area, at, &Span::new(format!(" {count}"), model.theme.dim()));
+        }
+        Row::Session { id, indent } => {
+            if let Some(card) = model.board.card(id) {
+                drawn.hits.push((area, Hit::Session(id.clone())));
+                draw_session(model, frame, area, card, *indent);
+            }
+        }
+        Row::Agent { session, agent, indent, last } => {
+            let agent = model.board.card(session).and_then(|card| card.sub_agents.get(*agent));
+            if let Some(agent) = agent {
+                draw_agent(model, frame, area, agent, (*indent, *last));
+            }
+        }
+        Row::MoreAgents { count, indent } => {
+            let text = format!("{}   └ and {count} more", "  ".repeat(usize::from(*indent)));
+            put(frame, area, 0, &Span::new(text, model.theme.dim()));
+        }
+    }
+}
+
+fn draw_session(model: &Model, frame: &mut Buffer, area: Rect, card: &Card, indent: u16) {
+    let indent = indent * 2;
+    let inside = Rect { x: area.x + indent, width: area.width.saturating_sub(indent), ..area };
+    let (left, right) = parts(model, card, usize::from(inside.width));
+    put_both(frame, inside, &left, &right);
+    if inside.height > 1 {
+        let second = row(inside, 1);
+        let bar = if is_selected(model, card) { "▌" } else { " " };
+        let at = put(frame, second, 0, &Span::new(bar, model.theme.accent()));
+        let title = title(model, card);
+        put(frame, second, at + 2, &Span::new(title.text, model.theme.dim()));
+    }
+}
+
+fn draw_agent(
+    model: &Model,
+    frame: &mut Buffer,
+    area: Rect,
+    agent: &SubAgentCard,
+    (indent, last): (u16, bool),
+) {
+    let dim = model.theme.dim();
+    let branch = if last { "└" } else { "├" };
+    let is_blocked = agent.state == SubAgentState::Blocked;
+    let style = if is_blocked { model.theme.urgent() } else { dim };
+    let about = agent.description.as_deref().filter(|_| !is_blocked).unwrap_or(&agent.label);
+    let left = [
+        Span::new(format!("{}   {branch} ", "  ".repeat(usize::from(indent))), dim),
+        Span::new(if is_blocked { "◆ " } else { "● " }, style),
+        Span::new(format!("{} {about}", agent.agent_type), style),
+    ];
+    let (time_columns, name_columns) = right_columns(usize::from(area.width));
+    let time =
+        format!("{:>time_columns$} {}", duration(model.now - agent.started_at), " ".repeat(name_columns));
+    put_both(frame, area, &left, &[Span::new(time, dim)]);
+}

@@ -1,0 +1,109 @@
+//! Draws the model. Nothing here changes it: what a frame contained comes back as [`Drawn`].
+
+mod ask;
+mod canvas;
+mod columns;
+mod detail;
+mod footer;
+mod header;
+mod help;
+mod list;
+mod panel;
+mod session_line;
+mod timeline;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use self::canvas::{Span, put};
+use super::listing::View;
+use super::model::{Drawn, Hit, Link, Mode, Model};
+
+/// The part of the width that the list gets beside the details, and its bounds in columns.
+const LIST_PERCENT: u16 = 46;
+const LIST_COLUMNS: (u16, u16) = (38, 110);
+/// The part of the width that the details get beside three columns, and their bounds in columns.
+const DETAIL_PERCENT: u16 = 36;
+const DETAIL_COLUMNS: (u16, u16) = (52, 110);
+
+/// Draws a frame of the model's size.
+pub(super) fn draw(model: &Model, frame: &mut Buffer) -> Drawn {
+    let mut drawn = Drawn { tops: model.drawn.tops, ..Drawn::default() };
+    let area = frame.area;
+    if area.height < 3 || area.width < 12 {
+        put(frame, area, 0, &Span::new("too small", model.theme.dim()));
+        return drawn;
+    }
+    let footer_rows = footer::rows(model, area.width).min(area.height - 2);
+    let [header, body, footer] = [
+        Rect { height: 1, ..area },
+        Rect { y: area.y + 1, height: area.height - 1 - footer_rows, ..area },
+        Rect { y: area.bottom() - footer_rows, height: footer_rows, ..area },
+    ];
+    header::draw(model, frame, header, &mut drawn);
+    draw_body(model, frame, body, &mut drawn);
+    footer::draw(model, frame, footer, &mut drawn);
+    if model.help {
+        help::draw(model, frame, body);
+    }
+    drawn
+}
+
+fn draw_body(model: &Model, frame: &mut Buffer, body: Rect, drawn: &mut Drawn) {
+    if model.listing.order.is_empty() {
+        return draw_empty(model, frame, body);
+    }
+    let (board, detail) = split(model, body);
+    if let Some(board) = board {
+        match model.view() {
+            View::Columns => columns::draw(model, frame, board, drawn),
+            View::List | View::Tree => list::draw(model, frame, board, drawn),
+        }
+    }
+    if let Some(area) = detail {
+        drawn.hits.push((area, Hit::Detail));
+        let beside = board.is_some();
+        let inside = if beside { separated(model, frame, area) } else { area };
+        detail::draw(model, frame, inside, drawn);
+    }
+}
+
+/// The areas of the board and of the details. In a small terminal the details cover the board.
+fn split(model: &Model, body: Rect) -> (Option<Rect>, Option<Rect>) {
+    if !model.shows_detail() {
+        return (Some(body), None);
+    }
+    if !model.has_room_for_detail() {
+        return (None, Some(body));
+    }
+    let part = |percent: u16, (least, most): (u16, u16)| {
+        let part = u32::from(body.width) * u32::from(percent) / 100;
+        (part as u16).clamp(least, most).min(body.width)
+    };
+    let board = match model.view() {
+        View::Columns => body.width - part(DETAIL_PERCENT, DETAIL_COLUMNS),
+        View::List | View::Tree => part(LIST_PERCENT, LIST_COLUMNS),
+    };
+    let detail = Rect { x: body.x + board, width: body.width - board, ..body };
+    (Some(Rect { width: board - 1, ..body }), Some(detail))
+}
+
+/// Draws a line at the left edge, and returns the area right of it.
+fn separated(model: &Model, frame: &mut Buffer, area: Rect) -> Rect {
+    for y in area.top()..area.bottom() {
+        frame.set_string(area.x, y, "│", model.theme.dim());
+    }
+    Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area }
+}
+
+fn draw_empty(model: &Model, frame: &mut Buffer, body: Rect) {
+    let is_filtered = model.board.cards().len() > 0;
+    let text = match &model.link {
+        Link::Connecting => "connecting to the daemon …",
+        Link::Lost(_) => "the daemon is not heard; this reconnects by itself",
+        Link::Live if is_filtered && model.mode == Mode::Popup => "no session matches",
+        Link::Live if is_filtered => "no session matches: Esc clears the search, f changes the filter",
+        Link::Live => "No session yet. Start `claude` anywhere, or try `flightdeck demo`.",
+    };
+    put(frame, Rect { height: 1, ..body }, 1, &Span::new(text, model.theme.dim()));
+}

@@ -1,0 +1,125 @@
+//! One session in one line: sign, activity, title, numbers, time and place, as many as the width allows.
+
+use flightdeck_core::session::state_name::StateName;
+use flightdeck_core::view::card::Card;
+use ratatui::style::{Modifier, Style};
+
+use super::super::super::draw::{headline, money};
+use super::super::super::line::fit;
+use super::super::model::{Model, needs_person};
+use super::super::text::{fit_end, gauge, model_name, place_name, sign, since};
+use super::canvas::{Line, Span};
+
+/// Narrowest room of activity and title in which both are shown.
+const WITH_TITLE_MIN: usize = 56;
+/// Narrowest line that also has context, cost and model.
+const WITH_NUMBERS_MIN: usize = 104;
+
+/// Columns of gauge, percent, cost and model.
+const NUMBERS_COLUMNS: usize = 32;
+
+/// The bar beside the selected session, and its sign.
+pub(super) fn lead(model: &Model, card: &Card) -> Line {
+    let bar = if is_selected(model, card) { "▌" } else { " " };
+    let mut style = model.theme.role(card.agent_state.role);
+    if needs_person(card) {
+        style = style.add_modifier(Modifier::SLOW_BLINK);
+    }
+    vec![
+        Span::new(bar, model.theme.accent()),
+        Span::new(sign(card.agent_state.state), style),
+        Span::plain(" "),
+    ]
+}
+
+pub(super) fn is_selected(model: &Model, card: &Card) -> bool {
+    model.selected.as_ref() == Some(&card.id)
+}
+
+/// What it does or waits for: bright if it needs the person, dim if it rests.
+pub(super) fn activity(model: &Model, card: &Card) -> Span {
+    Span::new(headline(card), text_style(model, card, model.theme.role(card.agent_state.role)))
+}
+
+pub(super) fn title(model: &Model, card: &Card) -> Span {
+    let title = card.title.as_deref().unwrap_or("–");
+    Span::new(flightdeck_core::text::one_line(title, 400), text_style(model, card, Style::new()))
+}
+
+fn text_style(model: &Model, card: &Card, style: Style) -> Style {
+    let rests = matches!(card.agent_state.state, StateName::Idle | StateName::SessionEnded);
+    let style = match (card.parked.is_some() || rests) && !needs_person(card) {
+        true => style.add_modifier(Modifier::DIM),
+        false => style,
+    };
+    if is_selected(model, card) {
+        style.add_modifier(Modifier::BOLD).remove_modifier(Modifier::DIM)
+    } else {
+        style
+    }
+}
+
+/// Context and cost: `██░░░ 42%   $1.20`, in fixed columns.
+pub(super) fn numbers(model: &Model, card: &Card) -> Line {
+    let percent = card.context.as_ref().and_then(|context| context.percent);
+    let context = match percent {
+        Some(percent) => vec![
+            Span::new(gauge(percent, 5), model.theme.gauge(percent)),
+            Span::new(format!(" {percent:>3.0}% "), model.theme.dim()),
+        ],
+        None => vec![Span::plain(" ".repeat(11))],
+    };
+    let cost = card.cost.as_ref().map(|cost| money(cost.usd_micros)).unwrap_or_default();
+    context.into_iter().chain([Span::new(format!("{cost:>8}"), model.theme.dim())]).collect()
+}
+
+pub(super) fn model_of(card: &Card) -> String {
+    card.model.as_deref().map(model_name).unwrap_or_default()
+}
+
+/// The columns of time and place in a line.
+pub(super) fn right_columns(width: usize) -> (usize, usize) {
+    match width {
+        ..48 => (5, 9),
+        48..64 => (5, 13),
+        _ => (7, 16),
+    }
+}
+
+/// The left and right part of the line.
+pub(super) fn parts(model: &Model, card: &Card, width: usize) -> (Line, Line) {
+    let dim = model.theme.dim();
+    let (time_columns, name_columns) = right_columns(width);
+    let since = since(card, model.now, &model.zone);
+    let mut right = vec![
+        Span::new(
+            format!("{since:>time_columns$} "),
+            if needs_person(card) { model.theme.urgent() } else { dim },
+        ),
+        Span::new(fit_end(place_name(card), name_columns), dim),
+    ];
+    if width >= WITH_NUMBERS_MIN {
+        let mut numbers = numbers(model, card);
+        numbers.push(Span::new(format!("  {}", fit(&model_of(card), 11)), dim));
+        right = numbers.into_iter().chain(right).collect();
+    }
+    let room = width.saturating_sub(3 + super::canvas::width(&right) + 1);
+    let mut left = lead(model, card);
+    match room >= WITH_TITLE_MIN {
+        true => {
+            let activity = activity(model, card);
+            left.push(Span::new(fit(&activity.text, room * 9 / 20), activity.style));
+            left.push(Span::plain("  "));
+            left.push(title(model, card));
+        }
+        false => left.push(activity(model, card)),
+    }
+    (left, right)
+}
+
+/// Whether [`parts`] has the title in it.
+pub(super) fn has_title(width: usize) -> bool {
+    let (time, name) = right_columns(width);
+    let numbers = if width >= WITH_NUMBERS_MIN { NUMBERS_COLUMNS } else { 0 };
+    width.saturating_sub(3 + time + 1 + name + numbers + 1) >= WITH_TITLE_MIN
+}

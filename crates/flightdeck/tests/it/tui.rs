@@ -1,0 +1,327 @@
+//! `flightdeck tui` in a real tmux: it draws, answers, jumps, and leaves a clean terminal whatever ends it.
+
+use std::process::{Command, Stdio};
+
+use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
+use serde_json::{Value, json};
+
+use crate::home::test_home;
+use crate::tmux::{Tmux, WithTmux};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_flightdeck");
+
+/// The shell around the TUI: it prints the exit code and the terminal's own settings, which must be those from before.
+const SHELL: &str = "stty -g > before; echo BEFORE; \"$0\" tui $1; echo \"LEFT $?\"; stty -g > after; cmp before after && echo SAME; read x";
+
+fn tell(daemon: &TestDaemon, session: &str, name: &str, more: Value) {
+    let mut payload =
+        json!({"session_id": session, "hook_event_name": name, "cwd": "/w/shop", "prompt_id": "p1"});
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    assert_eq!(daemon.post("/api/live/hook", &payload.to_string()).status, 204);
+}
+
+/// 54 sessions: three wait for the next prompt, the others work.
+fn fleet(home: &TestHome) -> TestDaemon {
+    let daemon = home.daemon();
+    for n in 0..54 {
+        let id = format!("{n:08}-of-a-fleet");
+        tell(&daemon, &id, "UserPromptSubmit", json!({"prompt": format!("Task {n} 日本語 🦀")}));
+        match n {
+            0..3 => tell(&daemon, &id, "Stop", json!({})),
+            _ => tell(
+                &daemon,
+                &id,
+                "PreToolUse",
+                json!({"tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "cargo test"}}),
+            ),
+        }
+    }
+    daemon
+}
+
+struct Desk {
+    tmux: Tmux,
+    home: TestHome,
+}
+
+impl Desk {
+    /// `None` where there is no tmux.
+    fn new(home: TestHome) -> Option<Self> {
+        let tmux = home.tmux()?;
+        // The server stays when a session ends.
+        tmux.run(&["new-session", "-d", "-s", "stays", "read x"]);
+        Some(Self { tmux, home })
+    }
+
+    /// Starts the TUI in the tmux session `a`, and waits for its first frame.
+    fn open(&self, (columns, rows): (u16, u16), option: &str) -> String {
+        let (x, y) = (columns.to_string(), rows.to_string());
+        self.tmux.run(&[
+            "new-session",
+            "-d",
+            "-s",
+            "a",
+            "-x",
+            &x,
+            "-y",
+            &y,
+            "sh",
+            "-c",
+            SHELL,
+            BINARY,
+            option,
+        ]);
+        until("the board is drawn", || Some(self.tmux.screen()).filter(|screen| screen.contains("RUNNING")))
+    }
+
+    fn keys(&self, keys: &[&str]) {
+        self.tmux.run(&[&["send-keys", "-t", "=a:"], keys].concat());
+    }
+
+    #[track_caller]
+    fn shows(&self, text: &str) -> String {
+        until(text, || Some(self.tmux.screen()).filter(|screen| screen.contains(text)))
+    }
+
+    /// The alternate screen, the cursor, the mouse and line wrapping, as the program set them.
+    fn modes(&self) -> String {
+        let format = "#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{wrap_flag}";
+        self.tmux.run(&["display-message", "-p", "-t", "=a:", format])
+    }
+
+    #[track_caller]
+    fn is_clean_after(&self, what: &str) {
+        self.shows("LEFT 0");
+        let screen = self.shows("SAME");
+        assert!(screen.starts_with("BEFORE\n"), "{what}: {screen}");
+        assert_eq!(self.modes(), "0 1 0 1\n", "{what}");
+    }
+
+    /// The process of the TUI: the child of the pane's shell.
+    fn tui_pid(&self) -> u32 {
+        let shell = self.tmux.run(&["display-message", "-p", "-t", "=a:", "#{pane_pid}"]);
+        until("the TUI runs", || {
+            let children =
+                std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", shell.trim())).ok()?;
+            children.split_whitespace().find_map(|pid| {
+                let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+                (name.trim() == "flightdeck").then(|| pid.parse().ok())?
+            })
+        })
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.tui_pid().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    }
+}
+
+#[test]
+fn the_board_of_54_sessions_is_drawn_searched_and_left() {
+    let home = test_home();
+    let daemon = fleet(&home);
+    let Some(desk) = Desk::new(home) else { return };
+    let screen = desk.open((80, 24), "");
+    assert!(screen.contains("51 running") && screen.contains("NEEDS YOU 3"), "{screen}");
+    assert_eq!(desk.modes(), "1 0 1 0\n");
+    tell(&daemon, "00000009-of-a-fleet", "Stop", json!({}));
+    desk.shows("NEEDS YOU 4");
+    desk.keys(&["/", "Task 42", "Enter"]);
+    desk.shows("Task 42 日本語 🦀");
+    // Escape together with the next key would be Alt.
+    desk.keys(&["Escape"]);
+    until("the search is cleared", || (!desk.tmux.screen().contains("[/Task 42]")).then_some(()));
+    desk.keys(&["?"]);
+    desk.shows("the next that needs you");
+    desk.keys(&["?", "q"]);
+    desk.is_clean_after("q");
+}
+
+#[test]
+fn y_allows_the_request_of_a_held_hook() {
+    let home = test_home();
+    let daemon = home.daemon();
+    let Some(desk) = Desk::new(home) else { return };
+    tell(&daemon, "s-1", "UserPromptSubmit", json!({"prompt": "tidy up"}));
+    let request = json!({"session_id": "s-1", "hook_event_name": "PermissionRequest", "cwd": "/w/shop", "tool_name": "Bash",
+        "tool_input": {"command": "git rebase main"}});
+    let mut hook = desk.home.flightdeck(&["hook"]);
+    let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut hook.stdin.take().unwrap(), request.to_string().as_bytes()).unwrap();
+    until("the request is there", || {
+        (daemon.card("s-1")["asks"].as_array()?.first()?["answerable"] == true).then_some(())
+    });
+    desk.tmux.run(&["new-session", "-d", "-s", "a", "-x", "100", "-y", "20", "sh", "-c", SHELL, BINARY, ""]);
+    desk.shows("$ git rebase main");
+    // The request must have been on the screen for a moment.
+    until("the key is taken", || {
+        desk.keys(&["y"]);
+        Some(desk.tmux.screen())
+            .filter(|screen| screen.contains("takes it back") || screen.contains("allowed"))
+    });
+    let verdict = hook.wait_with_output().unwrap();
+    let verdict: Value = serde_json::from_slice(&verdict.stdout).unwrap();
+    assert_eq!(verdict["hookSpecificOutput"]["decision"]["behavior"], "allow", "{verdict}");
+    let resolution = daemon.card("s-1")["asks"][0]["resolution"].clone();
+    assert_eq!((&resolution["how"], &resolution["by"]), (&json!("allowed"), &json!("tui")));
+}
+
+#[test]
+fn a_daemon_that_restarts_is_found_again() {
+    let home = test_home();
+    let daemon = fleet(&home);
+    let Some(desk) = Desk::new(home) else { return };
+    desk.open((100, 20), "");
+    daemon.stop();
+    desk.shows("not connected");
+    let daemon = desk.home.daemon();
+    tell(&daemon, "00000009-of-a-fleet", "Stop", json!({}));
+    desk.shows("NEEDS YOU 4");
+    until("the note is gone", || (!desk.tmux.screen().contains("not connected")).then_some(()));
+    desk.keys(&["q"]);
+    desk.is_clean_after("a restart");
+}
+
+#[test]
+fn without_a_daemon_one_is_started_and_stays() {
+    let home = test_home();
+    let Some(desk) = Desk::new(home) else { return };
+    desk.tmux.run(&["new-session", "-d", "-s", "a", "-x", "160", "-y", "20", "sh", "-c", SHELL, BINARY, ""]);
+    let screen = desk.shows("no daemon was running: started one, pid ");
+    let started = StartedDaemon(screen.split("pid ").nth(1).unwrap().split(',').next().unwrap().to_owned());
+    desk.shows("No session yet.");
+    desk.keys(&["q"]);
+    desk.is_clean_after("a start");
+    let status = desk.home.run(&["status", "--json"]).json();
+    assert_eq!(status["pid"].to_string(), started.0);
+    drop(started);
+    until("it has ended", || (desk.home.run(&["status"]).code != 0).then_some(()));
+}
+
+/// A daemon that the TUI started; it is asked to end when this is dropped.
+struct StartedDaemon(String);
+
+impl Drop for StartedDaemon {
+    fn drop(&mut self) {
+        // It may have ended by itself; then the test has failed already.
+        let _ = Command::new("kill").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn signals_and_a_resize_storm_leave_the_terminal_clean() {
+    let home = test_home();
+    let _daemon = fleet(&home);
+    let Some(desk) = Desk::new(home) else { return };
+    for signal in ["TERM", "INT", "HUP"] {
+        desk.open((100, 20), "");
+        desk.signal(signal);
+        desk.is_clean_after(signal);
+        desk.tmux.run(&["kill-session", "-t", "=a"]);
+    }
+    desk.open((100, 20), "");
+    for n in 0..60_u16 {
+        let (x, y) = ((20 + n * 7 % 200).to_string(), (4 + n * 3 % 60).to_string());
+        desk.tmux.run(&["resize-window", "-t", "=a:", "-x", &x, "-y", &y]);
+    }
+    desk.tmux.run(&["resize-window", "-t", "=a:", "-x", "90", "-y", "12"]);
+    until("the last size is drawn", || {
+        let screen = desk.tmux.screen();
+        let lines: Vec<&str> = screen.lines().collect();
+        (lines.len() == 12 && lines[0].contains("51 running") && lines[11].ends_with("q quit")).then_some(())
+    });
+    desk.keys(&["q"]);
+    desk.is_clean_after("a resize storm");
+}
+
+#[test]
+fn a_suspended_tui_gives_the_terminal_back_and_continues() {
+    let home = test_home();
+    let _daemon = fleet(&home);
+    let Some(desk) = Desk::new(home) else { return };
+    // A shell with job control, as a person has one.
+    let script = "PS1='READY '; export PS1; exec bash --norc --noprofile -i";
+    desk.tmux.run(&["new-session", "-d", "-s", "a", "-x", "100", "-y", "20", "sh", "-c", script]);
+    desk.shows("READY");
+    desk.keys(&[&format!("{BINARY} tui"), "Enter"]);
+    desk.shows("RUNNING");
+    for how in ["key", "TSTP"] {
+        match how {
+            "key" => desk.keys(&["C-z"]),
+            signal => desk.signal(signal),
+        }
+        desk.shows("Stopped");
+        assert_eq!(desk.modes(), "0 1 0 1\n", "{how}");
+        desk.keys(&["clear; fg", "Enter"]);
+        desk.shows("51 running");
+        assert_eq!(desk.modes(), "1 0 1 0\n", "{how}");
+    }
+    // Stopped without notice: the screen is drawn again when it continues.
+    desk.signal("STOP");
+    desk.shows("Stopped");
+    desk.keys(&["clear; fg", "Enter"]);
+    desk.shows("51 running");
+    desk.keys(&["q"]);
+    until("the prompt is back", || (desk.modes() == "0 1 0 1\n").then_some(()));
+    desk.keys(&["echo AL''IVE", "Enter"]);
+    desk.shows("ALIVE");
+}
+
+#[test]
+fn it_ends_with_its_tmux_server_and_refuses_a_pipe() {
+    let home = test_home();
+    let _daemon = fleet(&home);
+    let Some(desk) = Desk::new(home) else { return };
+    desk.open((100, 20), "");
+    let pid = desk.tui_pid();
+    desk.tmux.run(&["kill-server"]);
+    until("it has ended", || (!std::path::Path::new(&format!("/proc/{pid}/exe")).exists()).then_some(()));
+    let piped = desk.home.run(&["tui"]);
+    assert_eq!(piped.code, 1);
+    assert!(piped.err.contains("the TUI needs a terminal"), "{}", piped.err);
+}
+
+#[test]
+fn the_popup_jumps_to_the_right_pane_among_60() {
+    let home = test_home();
+    let Some(desk) = Desk::new(home) else { return };
+    let daemon = desk.home.daemon();
+    let client = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/jump-client.sh");
+    desk.tmux.run(&["new-session", "-d", "-s", "work", "-x", "200", "-y", "50", "sleep 600"]);
+    for n in 0..60 {
+        desk.tmux.run(&["new-window", "-d", "-t", "=work:", "sh", client, BINARY, &format!("jump-{n:02}")]);
+    }
+    until("all sessions have their panes", || {
+        let panes = daemon.board().iter().filter(|card| card["seat"]["pane"].is_string()).count();
+        (panes == 60).then_some(())
+    });
+    let wanted = daemon.card("jump-37")["seat"]["pane"].clone();
+    // A terminal that is attached, in which the jump is seen: a tmux inside a pane of another server.
+    let attached = desk.tmux.attach("=work");
+    until("a terminal is attached", || (!desk.tmux.run(&["list-clients"]).is_empty()).then_some(()));
+    desk.tmux.run(&[
+        "new-session",
+        "-d",
+        "-s",
+        "a",
+        "-x",
+        "80",
+        "-y",
+        "20",
+        "sh",
+        "-c",
+        SHELL,
+        BINARY,
+        "--popup",
+    ]);
+    desk.shows("60 ");
+    desk.keys(&["-l", "jump-37"]);
+    desk.shows("/jump-37");
+    desk.keys(&["Enter"]);
+    desk.is_clean_after("the jump");
+    until("the pane is in front", || {
+        let front = desk.tmux.run(&["display-message", "-p", "-t", "=work:", "#{pane_id}"]);
+        (wanted == front.trim()).then_some(())
+    });
+    drop(attached);
+}
