@@ -8,7 +8,9 @@ pub mod asks;
 pub mod assignments;
 pub mod changes;
 pub mod daemon;
+pub mod efforts;
 mod endpoint;
+pub mod engine_hooks;
 mod error;
 pub mod fleet;
 pub mod frame;
@@ -27,4 +29,4 @@ pub mod usage;
 
 pub use endpoint::{Command, Endpoint, Method, Request, Route};
 pub use error::{AskRefusal, ErrorCode, ErrorReply, PlainError};
-pub use table::ENDPOINTS;
+pub use table::{ALIASES, ENDPOINTS};

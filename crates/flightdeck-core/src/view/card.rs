@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::card::AskCard;
 use crate::assignment::intent::DetectedIntent;
+use crate::effort::EffortBrief;
 use crate::ids::SessionId;
 use crate::log::event::Background;
 use crate::log::record::Source;
@@ -102,9 +103,8 @@ pub struct Card {
     pub intent: Option<DetectedIntent>,
     /// What the person asked last, and how far it is.
     pub assignment: Option<AssignmentBrief>,
-    /// Reserved: `None` until Flightdeck follows efforts (decision 0012).
-    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]
-    pub effort: Option<serde_json::Value>,
+    /// The effort that it works on.
+    pub effort: Option<EffortBrief>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
