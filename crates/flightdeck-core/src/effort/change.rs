@@ -107,6 +107,11 @@ pub enum EffortChange {
         seat: String,
     },
     SeatReleased {},
+    /// Its subject is the seat: when it is idle, the parent is told.
+    SeatParent {
+        seat: String,
+        parent: String,
+    },
     /// Its subject is the session, so that its timeline shows it.
     VerdictGiven(Given),
 }

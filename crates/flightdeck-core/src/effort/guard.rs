@@ -58,10 +58,10 @@ pub enum GuardOperator {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum GuardAction {
     Allow,
-    /// The call goes on, and Claude reads the message.
+    /// The call goes on, and Claude reads the message as a warning.
     Warn,
     Deny,
-    /// Claude reads the message as context after the call.
+    /// The call goes on, and Claude reads the message as context.
     Inject,
 }
 

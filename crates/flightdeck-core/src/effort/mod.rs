@@ -3,8 +3,13 @@
 
 mod brief;
 mod change;
+pub mod exempt;
 pub mod guard;
 pub mod guard_match;
+mod judge;
+mod life;
+mod text;
+mod verdict;
 mod window;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -14,6 +19,10 @@ use serde::{Deserialize, Serialize};
 pub use self::brief::EffortBrief;
 pub use self::change::{EffortChange, EffortOpening, Given};
 use self::guard::GuardRule;
+pub use self::judge::{HEARTBEAT_RULE, HookQuestion, Judged, JudgedCall, JudgedEvent};
+pub use self::life::{ChangedAt, EffortRefused, WindowStart};
+pub use self::text::{artifact_name, handoff_name, injection_file, log_name};
+pub use self::verdict::Verdict;
 pub use self::window::{Window, WindowEnd};
 use crate::ids::{EffortId, InjectionId, MessageId, WindowId};
 use crate::limits::HEARTBEAT_LIMIT;
@@ -152,6 +161,9 @@ pub struct Effort {
     pub log: VecDeque<LogEntry>,
     pub log_entries: u32,
     pub messages: VecDeque<EffortMessage>,
+    /// Filed since the fleet last looked.
+    #[serde(skip)]
+    pub unsaved: Vec<EffortMessage>,
     pub handoff: Option<Handoff>,
     pub handoffs: u32,
     /// Real paths of directives that were found, for every window from now on.

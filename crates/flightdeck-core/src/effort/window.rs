@@ -56,7 +56,7 @@ pub struct Window {
 
 impl Window {
     /// Counts a call. `None` is a call without an id; its verdict is about the newest heartbeat.
-    pub(super) fn beat(&mut self, tool_use_id: Option<&str>) {
+    pub fn beat(&mut self, tool_use_id: Option<&str>) {
         self.heartbeat += 1;
         if let Some(id) = tool_use_id {
             self.calls.push_back((id.to_owned(), self.heartbeat));
@@ -77,7 +77,7 @@ impl Window {
         self.calls.iter().any(|(call, _)| call == tool_use_id)
     }
 
-    pub(super) fn load(&mut self, file: &str) {
+    pub fn load(&mut self, file: &str) {
         if self.loaded_files.len() < WINDOW_FILES_MAX && !self.loaded_files.iter().any(|known| known == file)
         {
             self.loaded_files.push(file.to_owned());

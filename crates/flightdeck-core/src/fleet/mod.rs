@@ -4,6 +4,7 @@ mod apply;
 mod asks;
 mod assignments;
 mod effects;
+mod efforts;
 mod forget;
 mod hook_presence;
 mod lookups;
@@ -15,6 +16,7 @@ mod seats;
 mod state;
 mod tick;
 mod timers;
+mod twins;
 
 pub use self::effects::Effect;
 pub use self::lookups::FoundAsk;

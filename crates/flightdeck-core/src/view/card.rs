@@ -214,7 +214,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
         tokens: known.map(|k| Tokens::of(k.usage.values())),
         cost: status_line::cost(line, told.map(|t| Cost::of(&t.bill))),
-        context: status_line::context(line, told.and_then(context), told.and_then(|t| t.known.model_at)),
+        context: context_of(session),
         cache,
         sub_agents: sub_agents::cards(session),
         progress_items: progress(session),
@@ -233,7 +233,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         asks: session.all_asks().map(|ask| AskCard::new(&session.id, ask)).collect(),
         intent: session.idle_intent().cloned(),
         assignment: session.assignment().map(AssignmentBrief::new),
-        effort: None,
+        effort: session.effort.clone(),
     }
 }
 
@@ -265,6 +265,13 @@ fn cache(session: &Session) -> Cache {
         (Some(_), false) => CacheStatus::Warm,
     };
     Cache { status, expires_at }
+}
+
+/// How full the context of a session is.
+pub fn context_of(session: &Session) -> Option<Context> {
+    let told = session.enrichment.as_deref();
+    let line = session.status_line.as_ref();
+    status_line::context(line, told.and_then(context), told.and_then(|t| t.known.model_at))
 }
 
 fn context(told: &Summary) -> Option<Context> {

@@ -2,11 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::card::context_of;
+use super::lens::{FleetStatus, fleet_status};
 use super::project::ProjectCard;
 use crate::effort::guard::GuardRule;
-use crate::effort::{EffortMessage, Lifecycle, LogEntry, Phase, WindowEnd};
+use crate::effort::{Effort, EffortMessage, Lifecycle, LogEntry, Phase, Window, WindowEnd, Workstream};
+use crate::fleet::Fleet;
 use crate::ids::{AgentId, EffortId, SessionId, WindowId};
+use crate::project::Project;
+use crate::session::Session;
+use crate::session::state_name::StateName;
 use crate::time::Timestamp;
+use crate::usage::price::Bill;
 
 /// One run of a skill that outlives context windows. Fields may be added; these names stay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,7 +82,7 @@ pub struct WindowCard {
     pub ended_at: Option<Timestamp>,
     /// Why it ended.
     pub end: Option<WindowEnd>,
-    /// It left a payload for the next window.
+    /// The next window was given the payload that it left.
     pub handed_over: bool,
 }
 
@@ -115,4 +122,102 @@ pub struct WorkstreamCard {
     /// One of its efforts is active.
     pub active: bool,
     pub efforts: Vec<EffortId>,
+}
+
+impl EffortCost {
+    pub fn of(bill: &Bill) -> Self {
+        Self { usd_micros: bill.total.micros(), unpriced_models: bill.unpriced.clone() }
+    }
+}
+
+impl EffortCard {
+    /// `fleet` knows how full the windows of live sessions are; for a stored effort there is none.
+    pub fn new(effort: &Effort, fleet: Option<&Fleet>) -> Self {
+        let current = effort.newest_window().filter(|window| window.ended_at.is_none());
+        let handoff = effort.handoff.as_ref().map(|handoff| HandoffCard {
+            from: handoff.from.clone(),
+            at: handoff.at,
+            payload: handoff.payload.clone(),
+            to: handoff.to.clone(),
+        });
+        let denials =
+            effort.denials.iter().map(|(rule, count)| DenialCount { rule: rule.clone(), count: *count });
+        Self {
+            id: effort.id.clone(),
+            workstream: effort.workstream.clone(),
+            project: project(&effort.workstream),
+            title: effort.title.clone().unwrap_or_else(|| format!("{} {}", effort.skill, effort.ordinal)),
+            skill: effort.skill.clone(),
+            mode: effort.mode.clone(),
+            ordinal: effort.ordinal,
+            lifecycle: effort.lifecycle,
+            phase: effort.phase().map(|phase| phase.name.clone()),
+            phases: effort.phases.clone(),
+            planned_phases: effort.settings.phases.iter().map(|phase| phase.name().to_owned()).collect(),
+            heartbeat: current.map_or(0, |window| window.heartbeat),
+            heartbeat_limit: effort.settings.heartbeat,
+            seat: effort.seat.clone(),
+            windows: effort.windows.iter().map(|window| WindowCard::new(window, fleet)).collect(),
+            windows_dropped: effort.windows_dropped,
+            guards: effort.guards.clone(),
+            denials: denials.collect(),
+            pending_injections: effort.injections.len() as u32,
+            log: effort.log.iter().cloned().collect(),
+            log_entries: effort.log_entries,
+            timeline: effort.messages.iter().cloned().collect(),
+            handoff,
+            artifacts: effort.artifacts(),
+            cost: None,
+            started_at: effort.started_at,
+            finished_at: effort.finished_at,
+        }
+    }
+}
+
+impl WindowCard {
+    pub fn new(window: &Window, fleet: Option<&Fleet>) -> Self {
+        let live = fleet.filter(|_| window.ended_at.is_none() && window.agent_id.is_none());
+        let session = live.and_then(|fleet| fleet.get(&window.session_id));
+        let percent = session.and_then(context_of).and_then(|context| context.percent);
+        Self {
+            id: window.id.clone(),
+            session_id: window.session_id.clone(),
+            agent_id: window.agent_id.clone(),
+            previous: window.previous.clone(),
+            heartbeat: window.heartbeat,
+            context_percent: percent.or_else(|| window.context_percent()),
+            loaded_files: window.loaded_files.clone(),
+            started_at: window.started_at,
+            ended_at: window.ended_at,
+            end: window.end,
+            handed_over: window.handed_over,
+        }
+    }
+}
+
+impl WorkstreamCard {
+    pub fn new(dir: &str, workstream: &Workstream, fleet: &Fleet) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            project: project(dir),
+            title: workstream.title.clone(),
+            keywords: workstream.keywords.clone(),
+            active: fleet.efforts().any(|effort| effort.is_active() && effort.workstream == dir),
+            efforts: workstream.efforts.iter().cloned().collect(),
+        }
+    }
+}
+
+fn project(dir: &str) -> ProjectCard {
+    ProjectCard::new(&Project { path: Some(dir.to_owned()), certain: true })
+}
+
+/// How the seat of a session is doing: the worst status of the sessions with its seat's name, else the session's own.
+pub fn seat_status(fleet: &Fleet, session: &str) -> Option<FleetStatus> {
+    let own = fleet.get(session)?;
+    let name = own.seat.name.as_deref();
+    let beside =
+        fleet.sessions().filter(|s| name.is_some() && s.seat.name.as_deref() == name && s.ended_at.is_none());
+    let status = |s: &Session| fleet_status(StateName::from_state(&s.shown.state), s.seen);
+    beside.map(status).chain([status(own)]).min()
 }
