@@ -225,9 +225,12 @@ pub struct DirectiveList {
 pub struct ClaimSeat {
     /// What the sessions have as `AGENT_ID` or `FLIGHTDECK_SEAT`.
     pub name: String,
-    /// The newest active effort without a seat unless given.
+    /// Unless given: with a parent none, otherwise the newest active effort without a seat.
     #[serde(default)]
     pub effort: Option<EffortId>,
+    /// The name of the seat that is told when this one is idle.
+    #[serde(default)]
+    pub parent: Option<String>,
 }
 
 /// An effort belongs to no seat any more.

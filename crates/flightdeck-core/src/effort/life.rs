@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::guard::BadGuard;
+use super::judge::HEARTBEAT_RULE;
 use super::{
     Effort, EffortChange, EffortMessage, EffortOpening, Given, Handoff, Injection, Lifecycle, LogEntry,
     Phase, Window, WindowEnd,
@@ -249,7 +250,8 @@ impl Effort {
         if let Some(rule) = &given.denied_by {
             *self.denials.entry(rule.clone()).or_default() += 1;
             let call = given.call.as_deref().unwrap_or("a call");
-            self.say("denial", format!("{rule}: {call}"), Some(given.window.clone()), when);
+            let kind = if rule == HEARTBEAT_RULE { "held" } else { "denial" };
+            self.say(kind, format!("{rule}: {call}"), Some(given.window.clone()), when);
         }
         if given.handoff {
             self.deliver_handoff(&given.window, when);

@@ -53,7 +53,7 @@ pub struct LogEntry {
     pub text: String,
 }
 
-/// Something that happened in an effort, or that was said. `kind` is log, phase, handoff, handoff_delivered, denial, dialogue,
+/// Something that happened in an effort, or that was said. `kind` is log, phase, handoff, handoff_delivered, held (by the heartbeat), denial (by a rule), dialogue,
 /// failure, todo, signal, injection, finished, or a word of the sender.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
