@@ -16,6 +16,7 @@ mod policy;
 pub mod registration;
 mod sessions;
 mod terminal;
+pub mod tool_hooks;
 mod usage;
 
 use std::sync::atomic::Ordering;

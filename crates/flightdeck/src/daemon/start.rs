@@ -16,7 +16,7 @@ use crate::app::registration::{Registered, Registrar};
 use crate::config::live::LiveConfig;
 use crate::ingest::{Sink, drain, liveness, registry};
 use crate::paths::Paths;
-use crate::settings::{Registration, SettingsFile, Via};
+use crate::settings::{Registration, SettingsFile, Via, tool_verdicts};
 use crate::store::Store;
 use crate::transcripts::follow::{WatchList, follow};
 use crate::transcripts::history::index;
@@ -101,6 +101,7 @@ fn registration(options: &Options, port: u16) -> Registration {
         port,
         hold_seconds: options.config.hold_seconds(),
         hold_elicitation: options.config.hold_elicitation,
+        tool_verdicts: tool_verdicts::are_wanted(&options.paths.home),
         ..Registration::new(&options.binary, &options.paths.home, options.version.clone())
     }
 }

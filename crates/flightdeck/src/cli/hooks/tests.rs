@@ -365,3 +365,36 @@ fn a_refusal_is_one_sentence_that_says_what_to_do() {
         error: ~/.claude/settings.json, line 2, column 3: this looks like a comment. Claude Code reads strict JSON only and ignores the whole file; remove it, then run this again. Nothing was changed
     "#]]);
 }
+
+#[test]
+fn while_an_effort_is_active_the_commands_expect_the_waiting_form() {
+    let home = Home::with_claude("2.0.40");
+    home.run("install");
+    fs::create_dir_all(home.0.path().join("fd")).unwrap();
+    settings::tool_verdicts::set_wanted(&home.0.path().join("fd"), true).unwrap();
+    assert!(home.run("print").contains(" hook --verdict "));
+    home.tell(
+        &["status", "repair", "status", "uninstall"],
+        expect![[r#"
+            $ hooks status
+            7 of 9 hooks registered in ~/.claude/settings.json, via shim
+              out of date: PreToolUse, PostToolUse
+              they differ from what Flightdeck wrote: run `flightdeck hooks repair`
+              0 handlers of other tools; Claude Code 2.0.40 (claude --version)
+            exit 1
+            $ hooks repair
+            Repaired: 9 hooks are registered in ~/.claude/settings.json
+              via shim, for Claude Code 2.0.40 (claude --version)
+              backup of the earlier file: ~/fd/backups/…
+            exit 0
+            $ hooks status
+            9 of 9 hooks registered in ~/.claude/settings.json, via shim
+              0 handlers of other tools; Claude Code 2.0.40 (claude --version)
+            exit 0
+            $ hooks uninstall
+            Removed our hooks from ~/.claude/settings.json
+              backup of the earlier file: ~/fd/backups/…
+            exit 0
+        "#]],
+    );
+}
