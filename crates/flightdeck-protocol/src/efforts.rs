@@ -30,6 +30,15 @@ pub struct StartEffort {
     pub settings: Option<SkillSettings>,
 }
 
+/// An effort that was started, and whether its verdicts reach the client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StartedEffort {
+    #[serde(flatten)]
+    pub effort: EffortCard,
+    /// A sentence for the person about the registered hooks.
+    pub hooks: String,
+}
+
 /// A page of efforts: the active ones, then the finished ones, the newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -225,6 +225,21 @@ engine_reply! {
         reason: Option<String>,
     }
 }
+impl PreToolUseReply {
+    /// No effort applies.
+    pub fn allowed() -> Self {
+        Self {
+            allow: true,
+            heartbeat_count: 0,
+            context_usage: None,
+            overflow_warning: false,
+            pending_preloads: Vec::new(),
+            fired_rules: Vec::new(),
+            reason: None,
+        }
+    }
+}
+
 engine_reply! {
     PostToolUseReply {
         heartbeat_count: u32,

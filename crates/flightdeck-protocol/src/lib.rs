@@ -18,6 +18,7 @@ pub mod hooks;
 pub mod notify;
 pub mod openapi;
 pub mod policy;
+pub mod schema;
 pub mod seats;
 pub mod sessions;
 mod table;

@@ -157,7 +157,7 @@ macro_rules! endpoints {
                 socket "seat.list", example {};
                 http get "/api/seats" [200 "Seats"];
             }
-            StartEffort -> EffortCard, "Start an effort in a directory: sessions below it work on it, with a heartbeat, guard rules \
+            StartEffort -> StartedEffort, "Start an effort in a directory: sessions below it work on it, with a heartbeat, guard rules \
                 and handoffs between context windows" {
                 socket "effort.start", example {"dir": "/home/dev/work/api", "skill": "implement"};
             }

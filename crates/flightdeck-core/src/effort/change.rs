@@ -48,6 +48,9 @@ pub struct Given {
     pub call: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub warned: bool,
+    /// The window was told what it works on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub introduced: bool,
     /// The handoff of the window before was in it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub handoff: bool,
@@ -58,7 +61,7 @@ impl Given {
     pub fn is_worth_noting(&self) -> bool {
         let lists = [&self.rules, &self.preloads, &self.directives];
         let gave = !self.injections.is_empty() || lists.iter().any(|list| !list.is_empty());
-        gave || self.denied_by.is_some() || self.warned || self.handoff
+        gave || self.denied_by.is_some() || self.warned || self.introduced || self.handoff
     }
 }
 

@@ -9,12 +9,21 @@ pub fn is_exempt(command: &str, program: &str, exempt: &[String]) -> bool {
     let Some(words) = single_command(command) else { return false };
     let [name, rest @ ..] = words.as_slice() else { return false };
     let is_ours = name == "flightdeck" || name == program;
-    let ours = is_ours && rest.first().is_some_and(|word| OURS.contains(&word.as_str()));
+    let ours = is_ours && after_home(rest).first().is_some_and(|word| OURS.contains(&word.as_str()));
     let begins = |prefix: &String| {
         let prefix: Vec<&str> = prefix.split_whitespace().collect();
         !prefix.is_empty() && words.len() >= prefix.len() && prefix.iter().zip(&words).all(|(a, b)| a == b)
     };
     ours || exempt.iter().any(begins)
+}
+
+/// The words after `--home DIR`.
+fn after_home(words: &[String]) -> &[String] {
+    match words {
+        [option, _, rest @ ..] if option == "--home" => rest,
+        [option, rest @ ..] if option.starts_with("--home=") => rest,
+        words => words,
+    }
 }
 
 /// The words of a line that a shell would run as one command and nothing else. `None` if that is not certain.
@@ -68,7 +77,10 @@ mod tests {
             "  flightdeck effort log e-1 'it works; next: tests'  ",
             "flightdeck effort log e-1 \"a | b\"",
             "flightdeck effort log e-1 'two\nlines'",
-            "/opt/bin/flightdeck rpc effort.list {}",
+            "/opt/bin/flightdeck rpc effort.list",
+            "flightdeck rpc effort.list '{}'",
+            "flightdeck --home /tmp/x effort log e-1 done",
+            "flightdeck --home=/tmp/x rpc fleet.status",
             "flightdeck effort dehydrate e-1 <<'END'\nrm -rf / ; echo\nEND",
             "flightdeck effort dehydrate e-1 <<'END'\nall\nEND\n",
             "engine log x",
@@ -77,6 +89,7 @@ mod tests {
             "",
             "flightdeck",
             "flightdeck hooks uninstall",
+            "flightdeck --home effort log x",
             "flightdeck effort log e-1 x; rm -rf /",
             "flightdeck effort log e-1 x && rm a",
             "flightdeck effort log e-1 x | sh",

@@ -111,10 +111,14 @@ impl Effort {
             JudgedEvent::SessionStart => self.judge_start(window, question, &mut judged),
             JudgedEvent::UserPrompt => {
                 judged.verdict.context.push(judged.call.session_context.clone());
+                self.introduce_late(window, question, &mut judged);
                 self.give_waiting(window, &mut judged);
             }
             JudgedEvent::PreToolUse => self.judge_call(window, question, &mut judged),
-            JudgedEvent::PostToolUse => self.give_waiting(window, &mut judged),
+            JudgedEvent::PostToolUse => {
+                self.introduce_late(window, question, &mut judged);
+                self.give_waiting(window, &mut judged);
+            }
             JudgedEvent::SubagentStart => {
                 judged.verdict.context.push(self.subagent_start(&question.program));
                 self.give_directives(window, &mut judged);
@@ -124,10 +128,22 @@ impl Effort {
     }
 
     fn judge_start(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
-        judged.verdict.context.push(self.window_start(window, &question.program));
+        self.introduce(window, question, judged);
         judged.call.dehydrated = self.dehydrated_context(window);
-        judged.given.handoff = self.handoff.as_ref().is_some_and(|handoff| handoff.to.is_none());
         self.give_waiting(window, judged);
+    }
+
+    fn introduce(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+        judged.verdict.context.push(self.window_start(window, &question.program));
+        judged.given.introduced = true;
+        judged.given.handoff = self.handoff.as_ref().is_some_and(|handoff| handoff.to.is_none());
+    }
+
+    /// The effort was started meanwhile, or the verdict on the start of the session was lost.
+    fn introduce_late(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+        if !window.introduced && window.agent_id.is_none() {
+            self.introduce(window, question, judged);
+        }
     }
 
     fn judge_call(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {

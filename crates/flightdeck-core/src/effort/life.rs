@@ -243,6 +243,7 @@ impl Effort {
     fn note_given(&mut self, given: &Given, when: ChangedAt<'_>) {
         self.injections.retain(|injection| !given.injections.contains(&injection.id));
         let Some(window) = self.windows.iter_mut().find(|window| window.id == given.window) else { return };
+        window.introduced |= given.introduced;
         window.warned |= given.warned;
         window.fired.extend(given.rules.iter().cloned());
         window.told_directives.extend(given.directives.iter().cloned());
@@ -295,6 +296,7 @@ impl Effort {
             handed_over: false,
             calls: VecDeque::new(),
             fired: BTreeSet::new(),
+            introduced: false,
             warned: false,
             told_directives: BTreeSet::new(),
             preloads,

@@ -21,7 +21,7 @@ pub use self::change::{EffortChange, EffortOpening, Given};
 use self::guard::GuardRule;
 pub use self::judge::{HEARTBEAT_RULE, HookQuestion, Judged, JudgedCall, JudgedEvent};
 pub use self::life::{ChangedAt, EffortRefused, WindowStart};
-pub use self::text::{artifact_name, handoff_name, injection_file, log_name};
+pub use self::text::{INJECTED_WHOLE_CHARS_MAX, artifact_name, handoff_name, injection_file, log_name};
 pub use self::verdict::Verdict;
 pub use self::window::{Window, WindowEnd};
 use crate::ids::{EffortId, InjectionId, MessageId, WindowId};
@@ -53,8 +53,8 @@ pub struct LogEntry {
     pub text: String,
 }
 
-/// Something that happened in an effort, or that was said. `kind` is log, phase, handoff, handoff_delivered, held (by the heartbeat), denial (by a rule), dialogue,
-/// failure, todo, signal, injection, finished, or a word of the sender.
+/// Something that happened in an effort, or that was said. `kind` is log, phase, handoff, handoff_delivered, held (by the
+/// heartbeat), denial (by a rule), dialogue, failure, todo, signal, injection, finished, or a word of the sender.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct EffortMessage {

@@ -11,6 +11,9 @@ const FILES_TOLD: usize = 20;
 /// Room for one part of a text, so that several fit into one injection.
 const PART_CHARS_MAX: usize = 6_000;
 
+/// Longest injection that is given whole.
+pub const INJECTED_WHOLE_CHARS_MAX: usize = INJECTION_CHARS_MAX - PART_CHARS_MAX / 2;
+
 /// `3_IMPLEMENT_LOG.md`
 pub fn log_name(effort: &Effort) -> String {
     artifact_name(effort, "LOG")
@@ -160,8 +163,8 @@ impl Effort {
     /// The text of an injection, with its id so that a repeated one is recognised.
     pub(super) fn injection_text(&self, injection: &Injection) -> String {
         let file = self.artifact(&artifact_name(self, &injection_file(injection)));
-        let room = INJECTION_CHARS_MAX - PART_CHARS_MAX / 2;
-        format!("[Flightdeck injection {}] {}", injection.id, clipped(&injection.text, room, &file))
+        let text = clipped(&injection.text, INJECTED_WHOLE_CHARS_MAX, &file);
+        format!("[Flightdeck injection {}] {text}", injection.id)
     }
 }
 

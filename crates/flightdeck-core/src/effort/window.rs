@@ -46,6 +46,9 @@ pub struct Window {
     pub calls: VecDeque<(String, u32)>,
     /// Guard rules that need not fire again in this window.
     pub fired: BTreeSet<String>,
+    /// The agent was told what it works on.
+    #[serde(default)]
+    pub introduced: bool,
     /// The agent was told that the context is nearly full.
     pub warned: bool,
     /// Directives that were given in this window.

@@ -96,7 +96,8 @@ pub fn rename_camel_case(payload: &mut Map<String, Value>) -> bool {
     true
 }
 
-fn snake_case(key: &str) -> String {
+/// `toolUseId` becomes `tool_use_id`.
+pub fn snake_case(key: &str) -> String {
     let mut name = String::with_capacity(key.len() + 4);
     for c in key.chars() {
         if c.is_ascii_uppercase() && !name.is_empty() {

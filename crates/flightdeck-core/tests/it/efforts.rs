@@ -324,7 +324,7 @@ fn an_injection_is_given_until_it_is_noted_and_then_never_again() {
     let first = end(&mut story, 1);
     let second = end(&mut story, 2);
     assert_eq!(first.verdict, second.verdict, "a crash before the note gives it again");
-    let text = &second.verdict.context[0];
+    let text = second.verdict.context.last().unwrap();
     assert!(text.contains("the key moved") && text.contains(&*second.given.injections[0]), "{text}");
     story.written(&second);
     assert!(end(&mut story, 3).verdict.is_empty());

@@ -1,13 +1,20 @@
 //! The use cases of the daemon, one per request: typed in, typed out, one error. Transports call them.
 
+mod artifacts;
 mod asks;
 mod assignments;
 mod conversation;
 mod daemon;
 mod digest;
+mod effort_lists;
+mod effort_settings;
+mod effort_verdicts;
+mod efforts;
 mod encoded;
+mod engine_hooks;
 mod error;
 mod fleet;
+mod guards;
 pub mod holds;
 pub mod hook_watch;
 mod hooks;
@@ -32,7 +39,9 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 pub use self::daemon::{Metric, MetricKind};
+pub use self::effort_verdicts::EffortVerdict;
 pub use self::encoded::{AppReply, Encoded};
+pub use self::engine_hooks::{HandleHook, read_arguments};
 pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
 pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use flightdeck_protocol::hooks::HookReport;
 
 use crate::ingest::spool::{self, SpoolStats};
+use crate::paths::Paths;
 use crate::program;
 use crate::settings::{
     Lifetime, Registration, SettingsError, SettingsFile, SettingsOutcome, Status, Via, tool_verdicts,
@@ -82,6 +83,16 @@ impl Registrar {
 
     pub fn is_simulated(&self) -> bool {
         self.simulated
+    }
+
+    /// What an agent types to run this daemon's own binary on this daemon's home.
+    pub fn command_for_agents(&self) -> String {
+        let home = self.registration().home;
+        let usual = Paths::resolve(None, |name| std::env::var_os(name).filter(|_| name != "FLIGHTDECK_HOME"));
+        match usual {
+            Ok(usual) if usual.home == home => self.program.clone(),
+            _ => format!("{} --home {}", self.program, program::word(&home.display().to_string())),
+        }
     }
 
     /// What a person types to run this daemon's own binary.

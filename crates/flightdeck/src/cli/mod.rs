@@ -6,7 +6,10 @@ mod assignments;
 mod demo;
 mod doctor;
 mod draw;
+mod effort;
 mod explain;
+mod fleet_status;
+mod guard;
 pub mod hooks;
 mod line;
 mod lookup;
@@ -17,6 +20,7 @@ mod out;
 mod policy;
 mod replay;
 mod requests;
+mod rpc;
 mod show;
 mod status;
 mod suggestion_text;
@@ -89,6 +93,14 @@ enum Command {
     Log(assignments::LogArgs),
     /// Sum up what happened since a time, and what waits for you
     Digest(assignments::DigestArgs),
+    /// Start, follow and hand over work that outlives context windows
+    Effort(effort::EffortArgs),
+    /// Hold the agent of an effort back: rules about its tool calls
+    Guard(guard::GuardArgs),
+    /// Show every seat with its status and its effort
+    Fleet(fleet_status::FleetArgs),
+    /// Call a command of the daemon's socket, or list all of them
+    Rpc(rpc::RpcArgs),
     /// Replay recorded hook events and print the state after each
     Replay(replay::ReplayArgs),
     /// Check the installation and say how to fix problems
@@ -187,6 +199,10 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Usage(args) => usage::run(&args, &paths, out),
         Command::Log(args) => assignments::log(&args, &paths, out),
         Command::Digest(args) => assignments::digest(&args, &paths, out),
+        Command::Effort(args) => effort::run(&args, &paths, out),
+        Command::Guard(args) => guard::run(&args, &paths, out),
+        Command::Fleet(args) => fleet_status::run(&args, &paths, out),
+        Command::Rpc(args) => rpc::run(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),
         Command::Demo(args) => demo::run(&args, out),

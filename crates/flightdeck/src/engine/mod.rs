@@ -413,8 +413,12 @@ impl Engine {
             Input::Overview(reply) => {
                 drop(reply.send(overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
             }
-            Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } | Input::TakeOver { .. } => {
-            }
+            // `Batch::sort` keeps these apart.
+            Input::Events { .. }
+            | Input::IfNews { .. }
+            | Input::Enriched { .. }
+            | Input::EffortChange { .. }
+            | Input::TakeOver { .. } => {}
         }
         None
     }

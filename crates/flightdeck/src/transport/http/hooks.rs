@@ -1,15 +1,18 @@
 //! Hook payloads over HTTP: `POST /api/live/hook` and `POST /hook/<kebab-event>`.
 
-use axum::body::{Bytes, to_bytes};
+use std::convert::Infallible;
+
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
 use flightdeck_core::wire::hook::{HookDraft, set_waits};
+use futures_util::{StreamExt, stream};
 use serde_json::Map;
 
 use super::requests::{failed, refuse};
-use crate::app::{App, AppError, HookWaits, IncomingHook};
+use crate::app::{App, AppError, EffortVerdict, HookWaits, IncomingHook};
 use crate::frame::parse_verbatim;
 use crate::settings::is_query_of_http_handler;
 
@@ -70,6 +73,10 @@ async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) 
         Err(error) => return failed(error),
     };
     let seq = [(SEQ, HeaderValue::from(received.seq))];
+    if let Some(verdict) = received.verdict {
+        return (seq, [(header::CONTENT_TYPE, "application/json")], noted_after(app, verdict))
+            .into_response();
+    }
     let verdict = match received.hold {
         // If the client closes the connection, this future is dropped, and the hold with it.
         Some(mut hold) => hold.verdict().await,
@@ -79,6 +86,18 @@ async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) 
         Some(verdict) => (seq, [(header::CONTENT_TYPE, "application/json")], verdict).into_response(),
         None => (StatusCode::NO_CONTENT, seq).into_response(),
     }
+}
+
+/// The verdict as a body. It is noted when the server has taken all of it.
+fn noted_after(app: &App, mut verdict: EffortVerdict) -> Body {
+    let app = app.clone();
+    let json = Bytes::from(std::mem::take(&mut verdict.json));
+    let first = stream::once(async move { Ok::<_, Infallible>(json) });
+    let then = stream::once(async move {
+        app.note_verdict(verdict).await;
+        Ok(Bytes::new())
+    });
+    Body::from_stream(first.chain(then))
 }
 
 fn incoming(name_in_path: Option<String>, sender: Sender, body: &[u8]) -> Result<IncomingHook, AppError> {
