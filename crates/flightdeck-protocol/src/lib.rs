@@ -20,6 +20,7 @@ pub mod openapi;
 pub mod policy;
 pub mod seats;
 pub mod sessions;
+pub mod supervise;
 mod table;
 pub mod terminal;
 pub mod types;

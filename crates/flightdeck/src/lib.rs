@@ -21,6 +21,7 @@ pub mod settings;
 #[cfg(test)]
 mod simulation;
 pub mod store;
+pub mod supervisor;
 pub mod terminal;
 pub mod transcripts;
 pub mod transport;

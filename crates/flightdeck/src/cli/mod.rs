@@ -17,6 +17,7 @@ mod out;
 mod policy;
 mod replay;
 mod requests;
+mod run;
 mod show;
 mod status;
 mod suggestion_text;
@@ -59,6 +60,8 @@ enum Command {
     Hook,
     /// Send the data of the status line to the daemon, and print a status line or run your own command after `--`; Claude Code runs this
     Statusline,
+    /// Run Claude Code, and start it fresh with the handoff when its context is full
+    Run(run::RunArgs),
     /// Install, check, repair or remove our hooks in Claude Code's settings
     Hooks(hooks::HooksArgs),
     /// List all sessions, those that need you first
@@ -173,6 +176,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
             let code = hooks::run(&args, &paths, &env, &cwd, &binary, ask, out)?;
             Ok(u8::try_from(code).unwrap_or(1))
         }
+        Command::Run(args) => run::run(args, paths),
         Command::Ls(args) => ls::run(&args, &paths, out),
         Command::Show(args) => show::run(&args, &paths, out),
         Command::Explain(args) => explain::run(&args, &paths, out),

@@ -33,6 +33,7 @@ mod policy;
 mod registration;
 mod registry;
 mod replay;
+mod run;
 mod safety;
 mod screen;
 mod start;
