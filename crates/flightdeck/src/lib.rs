@@ -20,6 +20,7 @@ pub mod secret;
 pub mod settings;
 #[cfg(test)]
 mod simulation;
+pub mod skills;
 pub mod store;
 pub mod supervisor;
 pub mod terminal;
