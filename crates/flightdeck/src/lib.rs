@@ -8,6 +8,7 @@ pub mod config;
 pub mod daemon;
 pub mod default_status_line;
 pub mod engine;
+pub mod fleet;
 pub mod frame;
 pub mod health;
 pub mod ingest;

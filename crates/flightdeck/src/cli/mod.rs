@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod draw;
 mod explain;
+mod fleet;
 pub mod hooks;
 mod line;
 mod lookup;
@@ -62,6 +63,8 @@ enum Command {
     Statusline,
     /// Run Claude Code, and start it fresh with the handoff when its context is full
     Run(run::RunArgs),
+    /// Start, stop or attach the seats of a fleet.yaml in tmux
+    Fleet(fleet::FleetArgs),
     /// Install, check, repair or remove our hooks in Claude Code's settings
     Hooks(hooks::HooksArgs),
     /// List all sessions, those that need you first
@@ -177,6 +180,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
             Ok(u8::try_from(code).unwrap_or(1))
         }
         Command::Run(args) => run::run(args, paths),
+        Command::Fleet(args) => fleet::run(&args, &paths, out),
         Command::Ls(args) => ls::run(&args, &paths, out),
         Command::Show(args) => show::run(&args, &paths, out),
         Command::Explain(args) => explain::run(&args, &paths, out),
