@@ -21,6 +21,7 @@ pub mod policy;
 pub mod schema;
 pub mod seats;
 pub mod sessions;
+pub mod supervise;
 mod table;
 pub mod terminal;
 pub mod types;

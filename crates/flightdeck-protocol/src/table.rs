@@ -49,6 +49,10 @@ macro_rules! endpoints {
                 socket "subscribe" by subscribe, example {"last_event_id": "6f2a-812"};
                 http get "/api/live/stream" by stream [200 "text/event-stream"];
             }
+            Supervise -> RestartOrder, "Orders for the supervisor of a client, until the connection ends: end the client and \
+                start it fresh with a prompt. Each is answered with a line {accepted}" {
+                socket "supervise" by supervise, example {"group": 4242};
+            }
             ListSessions -> SessionList, "The board; all=1 adds every session that left it, stored or replaced, paged by \
                 before and limit" {
                 socket "sessions", example {"all": true, "limit": 50};

@@ -24,5 +24,6 @@ pub use crate::notify::*;
 pub use crate::policy::*;
 pub use crate::seats::*;
 pub use crate::sessions::*;
+pub use crate::supervise::*;
 pub use crate::terminal::*;
 pub use crate::usage::*;

@@ -121,7 +121,7 @@ impl App {
 }
 
 /// The real path of a directory; `None` if it cannot be found out in time.
-async fn real_dir(dir: String) -> Option<String> {
+pub(super) async fn real_dir(dir: String) -> Option<String> {
     let real = tokio::task::spawn_blocking(move || Path::new(&dir).canonicalize());
     let real = tokio::time::timeout(DISK_WITHIN, real).await.ok()?.ok()?.ok()?;
     real.into_os_string().into_string().ok()

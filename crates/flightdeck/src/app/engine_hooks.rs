@@ -33,6 +33,8 @@ pub struct ScriptHook {
     agent_id: Option<String>,
     at: Timestamp,
     seat: Option<String>,
+    /// The process of the client.
+    client: Option<u32>,
     windows_before: Vec<WindowId>,
     answered: Answered,
 }
@@ -76,6 +78,7 @@ impl App {
             agent_id: record.agent_id.as_deref().map(str::to_owned),
             at: clock::now(),
             seat: record.envelope.seat.clone(),
+            client: record.envelope.pid,
             windows_before: self.open_windows(&session_id).await?,
             session_id,
             answered: Answered::default(),
@@ -185,8 +188,10 @@ impl HandleHook<HookSessionEnd> for App {
 impl HandleHook<HookPreCompact> for App {
     async fn reply(&self, request: HookPreCompact, hook: &ScriptHook) -> Result<PreCompactReply, AppError> {
         let window_ended = self.window_ended(hook).await?;
-        // The script is used instead of `flightdeck run`, so the restart is its own task.
-        let restart = window_ended && request.trigger == "auto";
+        let restart = match hook.client.filter(|_| window_ended && request.trigger == "auto") {
+            Some(client) => self.restart_instead_of_compaction(client).await,
+            None => false,
+        };
         let action = if restart { CompactAction::Restart } else { CompactAction::None };
         Ok(PreCompactReply { action, window_ended })
     }

@@ -58,6 +58,8 @@ impl App {
         self.prepare_for_efforts(&mut record).await;
         let question = self.question(&record).filter(|_| hears_verdict);
         let file = question.as_ref().and_then(|_| self.touched_file(&record));
+        self.open_by_slash_command(&record);
+        let compacts = self.auto_compaction(&record).await;
         let hold = rules.and_then(|rules| self.holds.open(&mut record, &rules, &self.engine));
         // Evaluated before the append, which consumes the record.
         let by_policy = hold.as_ref().and_then(|_| self.config.current().policy.answer(&record));
@@ -78,6 +80,10 @@ impl App {
         };
         if let (Some(hold), Some(answer)) = (&hold, by_policy) {
             self.answer_by_policy(hold.ask_id(), answer);
+        }
+        if let Some(client) = compacts {
+            // Without a supervisor the client compacts, as ever.
+            self.restart_instead_of_compaction(client).await;
         }
         let verdict = match question {
             Some(question) => {

@@ -22,6 +22,7 @@ mod notify;
 mod policy;
 pub mod registration;
 mod sessions;
+pub mod supervisors;
 mod terminal;
 pub mod tool_hooks;
 mod usage;
@@ -46,6 +47,7 @@ pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
 pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
 use self::registration::Registrar;
+use self::supervisors::Supervisors;
 use crate::clock;
 use crate::config::live::LiveConfig;
 use crate::engine::changes::SubscribeFrom;
@@ -83,6 +85,8 @@ pub struct App {
     pub(crate) config: Arc<LiveConfig>,
     pub(crate) terminals: Arc<Terminals>,
     pub(crate) notifier: Arc<Notifier>,
+    /// The supervisors that can start their client again.
+    pub(crate) supervisors: Arc<Supervisors>,
 }
 
 /// A use case: what a request does and what it is answered with.

@@ -137,6 +137,11 @@ impl Registrar {
         Ok(installed.unwrap_or(hold_seconds))
     }
 
+    /// Whether the client is to wait for our reply to tool calls.
+    pub fn has_tool_verdicts(&self) -> bool {
+        self.registration().tool_verdicts
+    }
+
     /// Makes the client wait for our reply to tool calls, or no longer wait. Handlers that were installed permanently change
     /// too, and stay permanent.
     pub fn set_tool_verdicts(&self, wanted: bool) -> anyhow::Result<ToolHandlers> {

@@ -2,25 +2,12 @@
 
 use std::io::Write;
 
-use clap::Subcommand;
 use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_protocol::efforts::{GetFleetStatus, SeatStatus};
 
 use super::out::Out;
 use crate::client::Client;
 use crate::paths::Paths;
-
-#[derive(Debug, clap::Args)]
-pub(super) struct FleetArgs {
-    #[command(subcommand)]
-    command: FleetCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum FleetCommand {
-    /// Show every seat: error, attention, working, checked or done
-    Status(FleetStatusArgs),
-}
 
 #[derive(Debug, clap::Args)]
 pub(super) struct FleetStatusArgs {
@@ -32,12 +19,7 @@ pub(super) struct FleetStatusArgs {
     all: bool,
 }
 
-pub(super) fn run(args: &FleetArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let FleetCommand::Status(args) = &args.command;
-    status(args, paths, out)
-}
-
-fn status(args: &FleetStatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+pub(super) fn run(args: &FleetStatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let reply = Client::connect(paths)?.call_raw(&GetFleetStatus {})?;
     if args.json {
         out.json(&reply.json()?)?;

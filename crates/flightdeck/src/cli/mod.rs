@@ -8,6 +8,7 @@ mod doctor;
 mod draw;
 mod effort;
 mod explain;
+mod fleet;
 mod fleet_status;
 mod guard;
 pub mod hooks;
@@ -21,6 +22,7 @@ mod policy;
 mod replay;
 mod requests;
 mod rpc;
+mod run;
 mod show;
 mod status;
 mod suggestion_text;
@@ -63,6 +65,10 @@ enum Command {
     Hook,
     /// Send the data of the status line to the daemon, and print a status line or run your own command after `--`; Claude Code runs this
     Statusline,
+    /// Run Claude Code, and start it fresh with the handoff when its context is full
+    Run(run::RunArgs),
+    /// Show the status of all seats; start, stop or attach those of a fleet.yaml in tmux
+    Fleet(fleet::FleetArgs),
     /// Install, check, repair or remove our hooks in Claude Code's settings
     Hooks(hooks::HooksArgs),
     /// List all sessions, those that need you first
@@ -97,8 +103,6 @@ enum Command {
     Effort(effort::EffortArgs),
     /// Hold the agent of an effort back: rules about its tool calls
     Guard(guard::GuardArgs),
-    /// Show every seat with its status and its effort
-    Fleet(fleet_status::FleetArgs),
     /// Call a command of the daemon's socket, or list all of them
     Rpc(rpc::RpcArgs),
     /// Replay recorded hook events and print the state after each
@@ -185,6 +189,8 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
             let code = hooks::run(&args, &paths, &env, &cwd, &binary, ask, out)?;
             Ok(u8::try_from(code).unwrap_or(1))
         }
+        Command::Run(args) => run::run(args, paths),
+        Command::Fleet(args) => fleet::run(&args, &paths, out),
         Command::Ls(args) => ls::run(&args, &paths, out),
         Command::Show(args) => show::run(&args, &paths, out),
         Command::Explain(args) => explain::run(&args, &paths, out),
@@ -201,7 +207,6 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Digest(args) => assignments::digest(&args, &paths, out),
         Command::Effort(args) => effort::run(&args, &paths, out),
         Command::Guard(args) => guard::run(&args, &paths, out),
-        Command::Fleet(args) => fleet_status::run(&args, &paths, out),
         Command::Rpc(args) => rpc::run(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),

@@ -129,6 +129,7 @@ impl DaemonParts {
             config: self.config,
             terminals: Arc::new(self.terminals),
             notifier,
+            supervisors: Arc::default(),
         };
         let dispatcher = Dispatcher::new(
             Arc::clone(&app.notifier),

@@ -68,11 +68,13 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let gate = Gate::new(addr, &config.hosts, options.token.clone(), health);
     let gate = Arc::new(gate.with_public_host(config.notify.public_host()));
     readers.push(tokio::spawn(LiveSettings::new(app.clone(), Arc::clone(&gate)).watch()));
+    let for_efforts = app.clone();
     let server = tokio::spawn(serve(listener, app, gate, stopping));
     home::write_daemon_file(paths, &url, addr.port())?;
     let registered = if options.hooks { register(&registrar, &mut notes).await } else { None };
     if !options.simulated {
         hook_watch::report_now(&engine, &registrar, true).await;
+        readers.push(tokio::spawn(for_efforts.match_tool_hooks_to_efforts()));
         readers.push(tokio::spawn(hook_watch::watch(engine.clone(), Arc::clone(&registrar))));
     }
     Ok(Running {

@@ -76,6 +76,9 @@ pub(crate) async fn serve_connection(stream: UnixStream, app: App) -> std::io::R
             Ok((Some(Action::Subscribe), frame)) => {
                 return subscribe(frame.args, &app, &mut lines, write).await;
             }
+            Ok((Some(Action::Supervise), frame)) => {
+                return supervise(frame.args, &app, &mut lines, write).await;
+            }
             Ok((Some(Action::StatusLine), frame)) => {
                 let reply = app.receive_status_line(&frame.args, frame.env).await;
                 write.write_all(&reply_line(reply.map(AppReply::from))).await?;
@@ -123,6 +126,8 @@ enum Action {
     EngineHook(for<'a> fn(&'a App, Map<String, Value>, Map<String, Value>) -> HookLine<'a>),
     /// Changes until the viewer leaves.
     Subscribe,
+    /// Orders until the supervisor leaves.
+    Supervise,
 }
 
 /// One arm for each `socket` line of the table.
@@ -158,6 +163,9 @@ macro_rules! action_of {
     };
     ($request:ident subscribe) => {
         Action::Subscribe
+    };
+    ($request:ident supervise) => {
+        Action::Supervise
     };
 }
 
@@ -280,6 +288,34 @@ async fn subscribe(
     tokio::select! {
         ended = send_changes(last_event_id, app, write) => ended,
         () = closed(lines) => Ok(()),
+    }
+}
+
+/// Sends the orders for one supervisor, and passes its answers on, until it closes its side.
+async fn supervise(
+    args: Map<String, Value>,
+    app: &App,
+    lines: &mut BufReader<OwnedReadHalf>,
+    mut write: OwnedWriteHalf,
+) -> std::io::Result<()> {
+    let Supervise { group } = match Supervise::deserialize(Value::Object(args)) {
+        Ok(request) => request,
+        Err(error) => return write.write_all(&invalid(error.to_string())).await,
+    };
+    let mut orders = app.supervise(group);
+    loop {
+        let order = tokio::select! {
+            order = orders.next() => order,
+            () = closed(lines) => None,
+        };
+        let Some(order) = order else { return Ok(()) };
+        let frame = wire::success(&RestartOrder { prompt: order.prompt.clone() })?;
+        write.write_all(&frame).await?;
+        let mut answer = Vec::new();
+        if !read_line(lines, &mut answer).await? {
+            return Ok(());
+        }
+        order.answer(serde_json::from_slice(&answer).is_ok_and(|OrderAnswer { accepted }| accepted));
     }
 }
 
