@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::guard_match::compile;
+use super::guard_match::{PatternCache, compile};
 use crate::limits::{GUARD_MESSAGE_CHARS_MAX, GUARD_TEXT_CHARS_MAX, NAME_CHARS_MAX};
 
 /// A rule about a tool call. Unknown fields and operators are refused when the rule is saved.
@@ -36,6 +36,15 @@ pub struct GuardCondition {
     #[serde(default)]
     #[cfg_attr(feature = "ts", ts(type = "unknown"))]
     pub value: Value,
+    #[serde(skip)]
+    #[cfg_attr(feature = "ts", ts(skip))]
+    pub(super) pattern: PatternCache,
+}
+
+impl GuardCondition {
+    pub fn new(field: impl Into<String>, op: GuardOperator, value: Value) -> Self {
+        Self { field: field.into(), op, value, pattern: PatternCache::default() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

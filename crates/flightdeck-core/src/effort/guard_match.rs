@@ -1,5 +1,7 @@
 //! Evaluates the condition of a guard rule.
 
+use std::sync::OnceLock;
+
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -17,15 +19,19 @@ pub struct GuardFacts<'a> {
     pub project: &'a str,
 }
 
-/// A pattern that was checked.
-#[derive(Debug)]
-pub(super) enum Pattern {
-    None,
-    Text(Regex),
+/// The pattern of a condition, compiled when it is first needed. It follows from the condition, so it is neither stored nor
+/// compared.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PatternCache(OnceLock<Option<Regex>>);
+
+impl PartialEq for PatternCache {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Checks the value of a condition, and compiles its pattern. The error says what is wrong with the value.
-pub(super) fn compile(when: &GuardCondition) -> Result<Pattern, String> {
+pub(super) fn compile(when: &GuardCondition) -> Result<Option<Regex>, String> {
     use GuardOperator as Op;
     let text = || match when.value.as_str() {
         Some(text) if text.chars().count() <= GUARD_TEXT_CHARS_MAX => Ok(text),
@@ -36,11 +42,9 @@ pub(super) fn compile(when: &GuardCondition) -> Result<Pattern, String> {
         Op::Eq | Op::Ne if when.value.is_object() || when.value.is_array() => {
             Err("must be a text, a number, true, false or null".to_owned())
         }
-        Op::Contains => text().map(|_| Pattern::None),
-        Op::Glob => Ok(Pattern::Text(glob(text()?)?)),
-        Op::Regex => {
-            Regex::new(text()?).map(Pattern::Text).map_err(|error| format!("is no pattern: {error}"))
-        }
+        Op::Contains => text().map(|_| None),
+        Op::Glob => glob(text()?).map(Some),
+        Op::Regex => Regex::new(text()?).map(Some).map_err(|error| format!("is no pattern: {error}")),
         Op::Gt | Op::Lt if when.value.as_f64().is_none() => {
             Err("must be a number for this operator".to_owned())
         }
@@ -48,7 +52,7 @@ pub(super) fn compile(when: &GuardCondition) -> Result<Pattern, String> {
         Op::Exists if !matches!(when.value, Value::Null | Value::Bool(_)) => {
             Err("must be absent, true or false for `exists`".to_owned())
         }
-        _ => Ok(Pattern::None),
+        _ => Ok(None),
     }
 }
 
@@ -68,17 +72,20 @@ impl GuardCondition {
         }
         let Some(found) = found else { return self.op == Op::Ne };
         let number = || Some((found.as_f64()?, self.value.as_f64()?));
-        match (self.op, compile(self)) {
-            (_, Err(_)) => false,
-            (Op::Eq, _) => same(&found, &self.value),
-            (Op::Ne, _) => !same(&found, &self.value),
-            (Op::Contains, _) => self.value.as_str().is_some_and(|part| contains(&found, part)),
-            (Op::Gt, _) => number().is_some_and(|(found, limit)| found > limit),
-            (Op::Lt, _) => number().is_some_and(|(found, limit)| found < limit),
-            (Op::In, _) => self.value.as_array().is_some_and(|list| list.iter().any(|v| same(&found, v))),
-            (_, Ok(Pattern::Text(pattern))) => pattern.is_match(&text_of(&found)),
-            (_, Ok(Pattern::None)) => false,
+        match self.op {
+            Op::Eq => same(&found, &self.value),
+            Op::Ne => !same(&found, &self.value),
+            Op::Contains => self.value.as_str().is_some_and(|part| contains(&found, part)),
+            Op::Gt => number().is_some_and(|(found, limit)| found > limit),
+            Op::Lt => number().is_some_and(|(found, limit)| found < limit),
+            Op::In => self.value.as_array().is_some_and(|list| list.iter().any(|v| same(&found, v))),
+            Op::Glob | Op::Regex => self.pattern().is_some_and(|pattern| pattern.is_match(&text_of(&found))),
+            Op::Exists => false,
         }
+    }
+
+    fn pattern(&self) -> Option<&Regex> {
+        self.pattern.0.get_or_init(|| compile(self).ok().flatten()).as_ref()
     }
 
     fn find(&self, facts: &GuardFacts<'_>) -> Option<Value> {

@@ -9,6 +9,7 @@ mod append;
 mod child;
 mod cost;
 mod daemon;
+mod efforts;
 mod hook;
 mod idle;
 mod ingest;
@@ -80,6 +81,7 @@ fn main() -> Result<()> {
         "hook" => hook::measure(&plan)?,
         "ingest" => ingest::measure(&plan)?,
         "cost" => cost::measure(&plan)?,
+        "efforts" => efforts::measure(&plan)?,
         "latency" => latency::measure(&plan)?,
         "restart" => restart::measure(&plan)?,
         "store" => store::measure(&plan)?,

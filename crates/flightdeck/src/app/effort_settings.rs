@@ -9,7 +9,6 @@ use flightdeck_core::log::record::Record;
 use flightdeck_core::wire::lenient::borrowed_text;
 use flightdeck_protocol::efforts::StartEffort;
 
-use super::effort_verdicts::real_dir;
 use super::{App, AppError};
 use crate::skills::{self, directives};
 
@@ -82,7 +81,7 @@ impl App {
 
     /// Whether the effort that applies here is of this skill: then the command goes on with it.
     async fn works_on(&self, dir: &str, seat: Option<&str>, skill: &str) -> bool {
-        let real = real_dir(dir.to_owned()).await;
+        let real = self.real_dirs.find(dir).await;
         let (dir, seat, skill) =
             (real.unwrap_or_else(|| dir.to_owned()), seat.map(str::to_owned), skill.to_owned());
         let same = self.engine.read(move |fleet| {

@@ -18,7 +18,7 @@ use crate::engine::NotStored;
 
 /// The fold answers within this, or not at all: with the append before it, the hook stays below its 50 ms.
 const JUDGED_WITHIN: Duration = Duration::from_millis(15);
-/// A directory or file on a slow disk is not waited for any longer.
+/// A file on a slow disk is not waited for any longer.
 const DISK_WITHIN: Duration = Duration::from_millis(10);
 
 /// A verdict on its way to the hook. It is noted once it is written, so that a crash before that gives it again.
@@ -47,7 +47,7 @@ impl App {
         let named = record.envelope.project_dir.clone();
         let dir = named.or_else(|| borrowed_text(&record.payload, "cwd").map(str::to_owned));
         if let Some(dir) = dir {
-            record.envelope.real_dir = real_dir(dir.clone()).await.filter(|real| *real != dir);
+            record.envelope.real_dir = self.real_dirs.find(&dir).await.filter(|real| *real != dir);
         }
         record.envelope.exempt = self.is_exempt(record);
     }
@@ -118,13 +118,6 @@ impl App {
         let record = Record::ours(Source::User, &name, &session_id, payload, clock::fresh_id());
         self.engine.append(vec![record]).await.map(drop)
     }
-}
-
-/// The real path of a directory; `None` if it cannot be found out in time.
-pub(super) async fn real_dir(dir: String) -> Option<String> {
-    let real = tokio::task::spawn_blocking(move || Path::new(&dir).canonicalize());
-    let real = tokio::time::timeout(DISK_WITHIN, real).await.ok()?.ok()?.ok()?;
-    real.into_os_string().into_string().ok()
 }
 
 /// The contents of files as far as there is room; the others by name.

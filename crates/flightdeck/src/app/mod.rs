@@ -20,6 +20,7 @@ pub mod hook_watch;
 mod hooks;
 mod notify;
 mod policy;
+mod real_dirs;
 pub mod registration;
 mod sessions;
 pub mod supervisors;
@@ -46,6 +47,7 @@ pub use self::engine_hooks::{HandleHook, read_arguments};
 pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
 pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
+use self::real_dirs::RealDirs;
 use self::registration::Registrar;
 use self::supervisors::Supervisors;
 use crate::clock;
@@ -85,6 +87,8 @@ pub struct App {
     pub(crate) config: Arc<LiveConfig>,
     pub(crate) terminals: Arc<Terminals>,
     pub(crate) notifier: Arc<Notifier>,
+    /// Where directories really are, for efforts.
+    pub(crate) real_dirs: Arc<RealDirs>,
     /// The supervisors that can start their client again.
     pub(crate) supervisors: Arc<Supervisors>,
 }

@@ -99,7 +99,7 @@ impl RuleArgs {
         let value = self.value.as_deref().map(|text| value(op, text)).transpose()?.unwrap_or_default();
         Ok(GuardRule {
             id: self.id.clone(),
-            when: GuardCondition { field: self.field.clone(), op, value },
+            when: GuardCondition::new(self.field.clone(), op, value),
             then,
             message: self.message.clone(),
             once: self.once,

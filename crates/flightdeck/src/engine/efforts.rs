@@ -70,8 +70,9 @@ impl Engine {
 
     /// Before a snapshot: with it, the events may go from which the numbers of efforts were counted.
     pub(super) fn store_numbers_of_efforts(&mut self) {
+        let seq = self.fleet.last_seq();
         for id in std::mem::take(&mut self.unstored_efforts) {
-            let row = self.fleet.effort(&id).and_then(|effort| outbox::effort(effort.seq, effort));
+            let row = self.fleet.effort(&id).and_then(|effort| outbox::effort(seq, effort));
             self.outbox.add(row);
         }
     }

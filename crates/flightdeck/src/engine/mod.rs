@@ -240,6 +240,9 @@ impl Engine {
         }
         fleet.sessions().for_each(|session| transcripts.touched(session));
         health.metrics.fleet(fleet.len(), 0);
+        // Their numbers may have changed in the events that were replayed.
+        let active = fleet.efforts().filter(|effort| effort.is_active());
+        let unstored_efforts = active.map(|effort| effort.id.clone()).collect();
         let engine = Self {
             fleet,
             store,
@@ -253,7 +256,7 @@ impl Engine {
             housekeeping,
             outbox,
             efforts_active: Arc::default(),
-            unstored_efforts: BTreeSet::new(),
+            unstored_efforts,
             seats,
             transcripts,
             holds,

@@ -19,6 +19,7 @@ mod corpus;
 mod deep;
 mod demo;
 mod doctor;
+mod efforts;
 mod fleet;
 mod home;
 mod hook_commands;
