@@ -183,7 +183,7 @@ pub const EFFORT_TEXT_BYTES_MAX: usize = 16 * 1024;
 pub const PRELOADS_MAX: usize = 32;
 /// Most directives remembered by one effort.
 pub const DIRECTIVES_MAX: usize = 64;
-/// Most efforts in the fleet. Above it the one that was finished first leaves it (never the store).
+/// Most efforts in the fleet. Above it the effort that was finished first leaves the fleet (never the store).
 pub const EFFORTS_MAX: usize = 1_000;
 /// Finished efforts that stay in the fleet, so that a late hook or a viewer finds them.
 pub const FINISHED_EFFORTS_MAX: usize = 100;

@@ -1,9 +1,10 @@
-//! Guard rules of an effort: what a rule is, and which rules are possible. `guard_match.rs` evaluates them.
+//! Guard rules of an effort: what a rule is, and which rules are possible. `guard_match.rs` evaluates them, `guard_pattern.rs` has the operators.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::guard_match::{PatternCache, compile};
+pub use super::guard_pattern::GuardOperator;
+use super::guard_pattern::{PatternCache, compile};
 use crate::limits::{GUARD_MESSAGE_CHARS_MAX, GUARD_TEXT_CHARS_MAX, NAME_CHARS_MAX};
 
 /// A rule about a tool call. Unknown fields and operators are refused when the rule is saved.
@@ -45,21 +46,6 @@ impl GuardCondition {
     pub fn new(field: impl Into<String>, op: GuardOperator, value: Value) -> Self {
         Self { field: field.into(), op, value, pattern: PatternCache::default() }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub enum GuardOperator {
-    Eq,
-    Ne,
-    Contains,
-    Glob,
-    Regex,
-    Gt,
-    Lt,
-    In,
-    Exists,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,6 +111,6 @@ impl GuardRule {
         if message.trim().is_empty() && matches!(self.then, GuardAction::Warn | GuardAction::Inject) {
             return Err(BadGuard::NoMessage(self.then.as_str()));
         }
-        compile(&self.when).map(drop).map_err(BadGuard::Value)
+        compile(self.when.op, &self.when.value).map(drop).map_err(BadGuard::Value)
     }
 }

@@ -1,12 +1,10 @@
 //! Evaluates the condition of a guard rule.
 
-use std::sync::OnceLock;
-
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::guard::{GuardCondition, GuardOperator};
-use crate::limits::GUARD_TEXT_CHARS_MAX;
+use super::guard::GuardCondition;
+use super::guard_pattern::GuardOperator;
 
 /// What the conditions of guard rules may ask for.
 #[derive(Clone, Copy, Debug)]
@@ -17,49 +15,6 @@ pub struct GuardFacts<'a> {
     pub context_percent: Option<f64>,
     pub phase: &'a str,
     pub project: &'a str,
-}
-
-/// The pattern of a condition, compiled when it is first needed. It follows from the condition, so it is neither stored nor
-/// compared.
-#[derive(Clone, Debug, Default)]
-pub(super) struct PatternCache(OnceLock<Option<Regex>>);
-
-impl PartialEq for PatternCache {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-/// Checks the value of a condition, and compiles its pattern. The error says what is wrong with the value.
-pub(super) fn compile(when: &GuardCondition) -> Result<Option<Regex>, String> {
-    use GuardOperator as Op;
-    let text = || match when.value.as_str() {
-        Some(text) if text.chars().count() <= GUARD_TEXT_CHARS_MAX => Ok(text),
-        Some(_) => Err(format!("may have {GUARD_TEXT_CHARS_MAX} characters")),
-        None => Err("must be a text for this operator".to_owned()),
-    };
-    match when.op {
-        Op::Eq | Op::Ne if when.value.is_object() || when.value.is_array() => {
-            Err("must be a text, a number, true, false or null".to_owned())
-        }
-        Op::Contains => text().map(|_| None),
-        Op::Glob => glob(text()?).map(Some),
-        Op::Regex => Regex::new(text()?).map(Some).map_err(|error| format!("is no pattern: {error}")),
-        Op::Gt | Op::Lt if when.value.as_f64().is_none() => {
-            Err("must be a number for this operator".to_owned())
-        }
-        Op::In if !when.value.is_array() => Err("must be a list for `in`".to_owned()),
-        Op::Exists if !matches!(when.value, Value::Null | Value::Bool(_)) => {
-            Err("must be absent, true or false for `exists`".to_owned())
-        }
-        _ => Ok(None),
-    }
-}
-
-/// `*` is any text, `?` one character.
-fn glob(text: &str) -> Result<Regex, String> {
-    let pattern = regex::escape(text).replace(r"\*", ".*").replace(r"\?", ".");
-    Regex::new(&format!("(?s)^{pattern}$")).map_err(|error| format!("is no pattern: {error}"))
 }
 
 impl GuardCondition {
@@ -85,7 +40,7 @@ impl GuardCondition {
     }
 
     fn pattern(&self) -> Option<&Regex> {
-        self.pattern.0.get_or_init(|| compile(self).ok().flatten()).as_ref()
+        self.pattern.get(self.op, &self.value)
     }
 
     fn find(&self, facts: &GuardFacts<'_>) -> Option<Value> {

@@ -172,7 +172,7 @@ impl Effort {
         }
     }
 
-    /// The rules that match fire until one decides. Returns the one that decides.
+    /// The rules that match fire until one decides. Returns the deciding rule.
     fn fire_guards(
         &self,
         window: &Window,

@@ -302,7 +302,7 @@ impl Effort {
             preloads,
         });
         while self.windows.len() > EFFORT_WINDOWS_MAX {
-            // An ended window of a subagent goes first: the windows of the main agent are the story of the effort.
+            // An ended window of a subagent goes first: the windows of the main agent show how the effort went.
             let ended = |window: &Window| window.ended_at.is_some();
             let child = self.windows.iter().position(|w| ended(w) && w.agent_id.is_some());
             self.windows.remove(child.unwrap_or(0));

@@ -6,6 +6,7 @@ mod change;
 pub mod exempt;
 pub mod guard;
 pub mod guard_match;
+mod guard_pattern;
 mod judge;
 mod life;
 mod text;

@@ -61,7 +61,7 @@ impl Effort {
     fn how_to_log(&self, program: &str) -> String {
         let template = self.settings.log_template.as_deref();
         let template = template.map(|form| format!("\nForm of an entry:\n{form}")).unwrap_or_default();
-        format!("{program} effort log {} \"what you did, what comes next\"{template}", self.id)
+        format!("{program} effort log {} \"what you did and the next step\"{template}", self.id)
     }
 
     pub(super) fn heartbeat_reason(&self, heartbeat: u32, program: &str) -> String {
@@ -75,7 +75,7 @@ impl Effort {
     pub(super) fn overflow_warning(&self, percent: f64, program: &str) -> String {
         format!(
             "The context is {percent:.0} % full. Hand over before it is compacted: write down where the work stands, what was \
-             decided, what comes next and what to watch out for, with\n{program} effort dehydrate {} <<'HANDOFF'\n…\nHANDOFF\n\
+             decided, the next step and what to watch out for, with\n{program} effort dehydrate {} <<'HANDOFF'\n…\nHANDOFF\n\
              The next context window begins with that text.",
             self.id
         )

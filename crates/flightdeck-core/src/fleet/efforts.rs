@@ -3,96 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::effects::Effect;
 use super::state::{Fleet, own};
 use crate::effort::{
-    ChangedAt, Effort, EffortBrief, EffortChange, EffortOpening, EffortRefused, HookQuestion, Judged, Window,
-    WindowEnd, WindowStart, Workstream,
+    ChangedAt, Effort, EffortBrief, EffortChange, EffortRefused, HookQuestion, Judged, Window, WindowEnd,
+    WindowStart, Workstream,
 };
 use crate::ids::{EffortId, SessionId, WindowId};
-use crate::limits::{ASSIGNMENT_TITLE_CHARS_MAX, EFFORTS_MAX, FINISHED_EFFORTS_MAX, WORKSTREAMS_MAX};
+use crate::limits::{ASSIGNMENT_TITLE_CHARS_MAX, EFFORTS_MAX};
 use crate::log::event::{Event, EventKind, Prompter, StartSource, ToolOutcome};
 use crate::log::record::Source;
 use crate::log::subject::Subject;
 use crate::text::one_line;
-
-/// Every active effort, and those that were finished last.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Efforts {
-    /// Shared with the snapshot that is being written.
-    efforts: BTreeMap<EffortId, Arc<Effort>>,
-    workstreams: BTreeMap<String, Workstream>,
-    /// The parent of each seat that has one.
-    parents: BTreeMap<String, String>,
-}
-
-impl Efforts {
-    fn active(&self) -> impl Iterator<Item = &Effort> {
-        self.efforts.values().map(Arc::as_ref).filter(|effort| effort.is_active())
-    }
-
-    /// With a seat: the effort of that seat, or none. Without: the newest unclaimed one of the nearest directory.
-    fn applying(&self, seat: Option<&str>, dir: Option<&str>) -> Option<&Effort> {
-        let newest = |a: &&Effort, b: &&Effort| a.started_at.cmp(&b.started_at).then_with(|| a.id.cmp(&b.id));
-        if let Some(seat) = seat {
-            return self.active().filter(|effort| effort.seat.as_deref() == Some(seat)).max_by(newest);
-        }
-        let unclaimed = |dir: &str| {
-            let here = self.active().filter(|effort| effort.seat.is_none() && effort.workstream == dir);
-            here.max_by(newest)
-        };
-        ancestors(dir?).find_map(unclaimed)
-    }
-
-    fn own(&mut self, id: &EffortId) -> Option<&mut Effort> {
-        self.efforts.get_mut(id).map(Arc::make_mut)
-    }
-
-    /// The effort that has this open window.
-    fn of_window(&self, session: &str, agent: Option<&str>) -> Option<&Effort> {
-        self.active().find(|effort| effort.open_window(session, agent).is_some())
-    }
-
-    fn start(&mut self, opening: &EffortOpening, when: ChangedAt<'_>) -> EffortId {
-        if self.workstreams.len() >= WORKSTREAMS_MAX && !self.workstreams.contains_key(&opening.workstream) {
-            let idle =
-                self.workstreams.keys().find(|dir| !self.active().any(|e| e.workstream == **dir)).cloned();
-            idle.map(|dir| self.workstreams.remove(&dir));
-        }
-        let workstream = self.workstreams.entry(opening.workstream.clone()).or_default();
-        workstream.ordinal += 1;
-        let effort = Effort::open(opening, workstream.ordinal, when);
-        let id = effort.id.clone();
-        workstream.efforts.push_back(id.clone());
-        if workstream.efforts.len() > FINISHED_EFFORTS_MAX {
-            workstream.efforts.pop_front();
-        }
-        self.efforts.insert(id.clone(), Arc::new(effort));
-        id
-    }
-
-    /// Finished efforts above the bound leave the fleet; the store has them.
-    fn make_room(&mut self) {
-        let mut finished: Vec<_> =
-            self.efforts.values().filter(|e| !e.is_active()).map(|e| (e.finished_at, e.id.clone())).collect();
-        finished.sort();
-        for (_, id) in finished.iter().take(finished.len().saturating_sub(FINISHED_EFFORTS_MAX)) {
-            self.efforts.remove(id);
-        }
-    }
-}
-
-/// The directory and every one above it, the nearest first.
-fn ancestors(dir: &str) -> impl Iterator<Item = &str> {
-    let trimmed = if dir.len() > 1 { dir.trim_end_matches('/') } else { dir };
-    std::iter::successors(Some(trimmed), |dir| match dir.rfind('/') {
-        Some(0) if dir.len() > 1 => Some("/"),
-        Some(0) | None => None,
-        Some(at) => Some(&dir[..at]),
-    })
-}
 
 /// How an event changed an effort.
 #[derive(Clone, Copy, PartialEq, Eq)]

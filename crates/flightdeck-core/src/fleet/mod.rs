@@ -4,6 +4,7 @@ mod apply;
 mod asks;
 mod assignments;
 mod effects;
+mod effort_index;
 mod efforts;
 mod forget;
 mod hook_presence;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::efforts::Efforts;
+use super::effort_index::Efforts;
 use super::past::PastSession;
 use super::processes::ProcessKey;
 use super::seats::{KnownSeat, Seats};

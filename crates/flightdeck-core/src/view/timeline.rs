@@ -204,7 +204,7 @@ fn verdict_given(p: &Map<String, Value>) -> String {
         None if p.contains_key("handoff") => "The handoff of the window before was delivered".to_owned(),
         None if p.contains_key("warned") => "Told that the context is nearly full".to_owned(),
         None if p.contains_key("injections") => "An injection was delivered".to_owned(),
-        None => "Told about its effort".to_owned(),
+        None => "The agent was reminded of its effort".to_owned(),
     }
 }
 

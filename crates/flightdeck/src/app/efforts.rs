@@ -233,7 +233,7 @@ impl Handle<FinishEffort> for App {
     async fn handle(&self, request: FinishEffort) -> Result<AppReply<EffortCard>, AppError> {
         let card = self.change_effort(&request.id, EffortChange::EffortFinished {}).await?;
         if !self.engine.has_efforts() {
-            // Nobody waits for the client to notice.
+            // The reply does not wait for the client to read its settings again.
             self.match_tool_hooks(false).await;
         }
         Ok(card.into())

@@ -1,4 +1,4 @@
-//! `flightdeck fleet status`: every seat, the one that needs the person most first.
+//! `flightdeck fleet status`: every seat; the most urgent seat comes first.
 
 use std::io::Write;
 

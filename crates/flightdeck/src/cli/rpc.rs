@@ -11,7 +11,7 @@ use crate::client::Client;
 use crate::frame::FRAME_BYTES_MAX;
 use crate::paths::Paths;
 
-/// What the daemon is told of the environment: the same names that a hook sends.
+/// The variables of the environment that are sent to the daemon: the same names that a hook sends.
 const ENV_NAMES: [&str; 7] = [
     "AGENT_ID",
     "FLIGHTDECK_SEAT",

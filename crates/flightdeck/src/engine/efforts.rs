@@ -1,7 +1,6 @@
 //! Efforts in the engine: changes that are checked before they are stored, verdicts, and rows for the store.
 
-use flightdeck_core::effort::{EffortRefused, HookQuestion, Judged};
-use flightdeck_core::fleet::Fleet;
+use flightdeck_core::effort::{HookQuestion, Judged};
 use flightdeck_core::ids::EffortId;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::{Record, Source};
@@ -10,13 +9,7 @@ use flightdeck_core::view::effort::EffortCard;
 use tokio::sync::oneshot;
 
 use super::commit::Events;
-use super::{Engine, NotStored, outbox};
-
-/// What a change of an effort is answered: where it is in the log.
-pub type EffortChangeReply = oneshot::Sender<Result<Result<u64, EffortRefused>, NotStored>>;
-
-/// Reads the fleet. It runs on the engine's loop, so it must be short.
-pub type FleetReader = Box<dyn FnOnce(&Fleet) + Send>;
+use super::{EffortChangeReply, Engine, NotStored, outbox};
 
 impl Engine {
     /// Stores each change that is possible after the ones before it. One transaction for each.

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use bytes::Bytes;
-use flightdeck_core::effort::{HookQuestion, Judged};
+use flightdeck_core::effort::{EffortRefused, HookQuestion, Judged};
 use flightdeck_core::fleet::{Fleet, Occupant};
 use flightdeck_core::ids::{AskId, EffortId, SessionId};
 use flightdeck_core::log::event::Event;
@@ -46,7 +46,6 @@ use tokio::sync::{mpsc, oneshot};
 use self::changes::{Changes, SubscribeFrom, Subscription};
 use self::commit::{Batch, Events};
 use self::effects::{CausedEffect, card_json};
-pub use self::efforts::{EffortChangeReply, FleetReader};
 use self::explain::Explanation;
 pub use self::handle::{EngineHandle, FleetCards, NotStored, NotedSession, OpenAssignments, Stopped};
 use self::housekeeping::Housekeeping;
@@ -153,6 +152,12 @@ pub enum Input {
     /// Write a snapshot and end.
     Stop(oneshot::Sender<()>),
 }
+
+/// What a change of an effort is answered: where it is in the log.
+pub type EffortChangeReply = oneshot::Sender<Result<Result<u64, EffortRefused>, NotStored>>;
+
+/// Reads the fleet. It runs on the engine's loop, so it must be short.
+pub type FleetReader = Box<dyn FnOnce(&Fleet) + Send>;
 
 /// A query that reads the fleet.
 pub struct FleetQuery(pub FleetReader);

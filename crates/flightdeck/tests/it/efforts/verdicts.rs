@@ -58,7 +58,7 @@ fn a_link_to_the_directory_is_the_directory() {
 }
 
 #[test]
-fn a_hook_that_nobody_reads_gets_no_verdict_and_marks_nothing_as_given() {
+fn an_async_hook_gets_no_verdict_and_marks_nothing_as_given() {
     let mut deck = Deck::new();
     let id = deck.start();
     deck.data("effort.inject", json!({"id": id, "text": "the key moved"}));
