@@ -52,6 +52,7 @@ const MODULES: &[Arrow] = &[
             "moment",
             "transcripts",
             "ingest",
+            "skills",
         ],
     ),
     ("transport", &["app"]),
@@ -71,9 +72,28 @@ const MODULES: &[Arrow] = &[
         ],
     ),
     ("client", &[]),
+    // Skills and directives on disk.
+    ("skills", &[]),
+    // `run` and `fleet up` work without a daemon; `run` listens to one where there is one.
+    ("supervisor", &["client"]),
+    ("fleet", &[]),
     // Some commands work without a daemon: `doctor` reads the spool, `usage` the transcripts. `demo` plays into the
     // engine of the daemon that it starts.
-    ("cli", &["client", "daemon", "settings", "config", "usage", "ingest", "transcripts", "engine"]),
+    (
+        "cli",
+        &[
+            "client",
+            "daemon",
+            "settings",
+            "config",
+            "usage",
+            "ingest",
+            "transcripts",
+            "engine",
+            "supervisor",
+            "fleet",
+        ],
+    ),
     // The status line without a command of the person; only `main` uses it.
     ("default_status_line", &[]),
 ];

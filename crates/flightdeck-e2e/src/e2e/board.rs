@@ -35,6 +35,9 @@ pub(super) trait Board {
     /// Runs `flightdeck` with these arguments; returns its output. A recorder has no such command.
     fn run(&self, lab: &Lab, words: &[&str]) -> Result<String>;
 
+    /// Our own program. A recorder has none.
+    fn program(&self) -> Result<&Path>;
+
     /// How many hooks of this name a session has sent.
     fn heard(&self, lab: &Lab, session: &str, hook: &str) -> Result<usize>;
 
@@ -112,6 +115,10 @@ impl Board for DaemonBoard {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
+    fn program(&self) -> Result<&Path> {
+        Ok(&self.binary)
+    }
+
     fn heard(&self, _: &Lab, session: &str, hook: &str) -> Result<usize> {
         let page =
             self.daemon.api().get_json(&format!("/api/sessions/{session}/events?limit={EVENTS_READ_MAX}"))?;
@@ -185,6 +192,10 @@ impl Board for Recorder {
 
     fn run(&self, _: &Lab, _: &[&str]) -> Result<String> {
         Ok(String::new())
+    }
+
+    fn program(&self) -> Result<&Path> {
+        bail!("a recorder has no program")
     }
 
     fn heard(&self, lab: &Lab, session: &str, hook: &str) -> Result<usize> {

@@ -175,6 +175,11 @@ impl Stage {
         self.board.run(&self.lab, words)
     }
 
+    /// The path of our own program.
+    pub(super) fn program(&self) -> Result<String> {
+        Ok(self.board.program()?.display().to_string())
+    }
+
     /// An interactive client that asks before it runs a tool.
     pub(super) fn open(&self, name: &str) -> Result<Seat> {
         self.open_with(name, &["--permission-mode", "default"], &[])

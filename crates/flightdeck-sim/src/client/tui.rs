@@ -69,7 +69,13 @@ pub(super) fn signal(pid: u32, signal: &str) -> Result<()> {
 }
 
 impl Tui {
-    pub(super) fn start(lab: &Lab, name: &str, args: &[&str], extra: &[(&str, &str)]) -> Result<Self> {
+    pub(super) fn start(
+        lab: &Lab,
+        name: &str,
+        before: &[&str],
+        args: &[&str],
+        extra: &[(&str, &str)],
+    ) -> Result<Self> {
         let env = lab.env(extra);
         check(&env, &lab.dir)?;
         let assignments = env.iter().map(|(k, v)| format!("{k}={v}"));
@@ -81,6 +87,7 @@ impl Tui {
             .arg(lab.cwd())
             .args(["sh", "-c", wrapper, "sh"])
             .args(assignments)
+            .args(before)
             .arg(&lab.client)
             .args(args)
             // The last screen stays readable after the client has gone.

@@ -57,6 +57,7 @@ pub use crate::engine::changes::Subscription;
 use crate::engine::{EngineHandle, Stopped};
 use crate::health::Health;
 use crate::notify::Notifier;
+pub use crate::settings::is_query_of_http_handler;
 use crate::store::Store;
 use crate::terminal::Terminals;
 use crate::transcripts::follow::WatchList;

@@ -45,7 +45,7 @@ pub(super) fn run(args: RunArgs, paths: Paths) -> anyhow::Result<u8> {
         seat: args.seat,
         restarts_max: args.max_restarts,
     };
-    // One thread: it must be the one that Ctrl-Z stops.
+    // On this thread: the kernel stops it before the call that stops the job returns.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let code = runtime.block_on(supervisor::run(&options));
     // The thread that waits for the client may still block.

@@ -72,7 +72,7 @@ fn watch(client: Pid, events: &mpsc::Sender<ClientEvent>) {
             // Another part of this process has waited for it; its status is not known.
             Err(_) => ClientEvent::Ended(1),
         };
-        // Fails when the supervisor has ended; then no one waits for events.
+        // Fails when the supervisor has ended; then its process is ending too.
         if events.blocking_send(event).is_err() || event != ClientEvent::Stopped {
             return;
         }

@@ -81,19 +81,19 @@ fn hooks_of_earlier_tools_are_named_and_taken_out_on_request() {
               via shim, for Claude Code 2.0.40 (claude --version)
               backup of the earlier file: ~/fd/backups/…
               note: 1 handler of claude-view beside ours: every such event is sent to this daemon too and stored twice; `flightdeck hooks install --replace=claude-view` takes them out
-              note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
+              note: 1 handler of engine beside ours: each event starts one process more; its guards and restarts work beside those of Flightdeck's own efforts; `flightdeck hooks install --replace=engine` takes them out
             exit 0
             $ hooks install --replace=claude-view
             All 9 hooks were already registered in ~/.claude/settings.json
               via shim, for Claude Code 2.0.40 (claude --version)
               took out 1 handler of claude-view
               backup of the earlier file: ~/fd/backups/…
-              note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
+              note: 1 handler of engine beside ours: each event starts one process more; its guards and restarts work beside those of Flightdeck's own efforts; `flightdeck hooks install --replace=engine` takes them out
             exit 0
             $ hooks status
             9 of 9 hooks registered in ~/.claude/settings.json, via shim
               1 handler of other tools; Claude Code 2.0.40 (claude --version)
-              note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
+              note: 1 handler of engine beside ours: each event starts one process more; its guards and restarts work beside those of Flightdeck's own efforts; `flightdeck hooks install --replace=engine` takes them out
             exit 0
             $ hooks install --replace
             Registered 9 hooks in ~/.claude/settings.json

@@ -12,9 +12,8 @@ use futures_util::{StreamExt, stream};
 use serde_json::Map;
 
 use super::requests::{failed, refuse};
-use crate::app::{App, AppError, EffortVerdict, HookWaits, IncomingHook};
+use crate::app::{App, AppError, EffortVerdict, HookWaits, IncomingHook, is_query_of_http_handler};
 use crate::frame::parse_verbatim;
-use crate::settings::is_query_of_http_handler;
 
 /// Where in the log the event is.
 const SEQ: HeaderName = HeaderName::from_static("x-flightdeck-seq");
