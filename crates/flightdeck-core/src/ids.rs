@@ -124,8 +124,14 @@ ids! {
     HostId;
     /// The place a session sits at.
     SeatId;
-    /// A run of a skill that outlives context windows.
+    /// A run of a skill that outlives context windows: `e-` and the id of the event that started it.
     EffortId;
+    /// A context window of an effort: `w-` and the id of the event that began it.
+    WindowId;
+    /// A text that an effort waits to give to its agent: `i-` and the id of the event that asked for it.
+    InjectionId;
+    /// A message of an effort: `m-` and the id of the event that it was filed for.
+    MessageId;
 }
 
 impl HostId {

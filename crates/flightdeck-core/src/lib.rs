@@ -5,6 +5,7 @@
 
 pub mod approval;
 pub mod assignment;
+pub mod effort;
 pub mod events_doc;
 pub mod fleet;
 pub mod fnv;

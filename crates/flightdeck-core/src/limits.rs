@@ -153,3 +153,45 @@ pub const NOTE_LIVES: Millis = Millis::minutes(10);
 pub const NOTE_SETTLE: Millis = Millis::seconds(1);
 /// The shortest time between two notes about one session, unless configured.
 pub const NOTE_AGAIN_AFTER: Millis = Millis::seconds(30);
+/// Calls without a log entry before the next one is denied, unless the skill says otherwise.
+pub const HEARTBEAT_LIMIT: u32 = 10;
+/// Longest message of a guard rule: a paragraph that the model reads.
+pub const GUARD_MESSAGE_CHARS_MAX: usize = 2_000;
+/// Longest field or pattern of a guard rule.
+pub const GUARD_TEXT_CHARS_MAX: usize = 1_000;
+/// Most guard rules of one effort: all of them are evaluated before each tool call.
+pub const GUARDS_MAX: usize = 64;
+/// Calls of a window whose heartbeat is remembered: verdicts are asked a moment after the call was counted.
+pub const WINDOW_CALLS_MAX: usize = 64;
+/// Most files remembered as loaded in one window.
+pub const WINDOW_FILES_MAX: usize = 200;
+/// Most windows of one effort that are kept; the count of all is kept. A long effort has a few dozen, and each subagent one.
+pub const EFFORT_WINDOWS_MAX: usize = 64;
+/// Most phases of one effort.
+pub const EFFORT_PHASES_MAX: usize = 64;
+/// Newest log entries and messages of an effort that the fleet keeps; the store and the log file have all.
+pub const EFFORT_MESSAGES_MAX: usize = 64;
+/// Most injections that wait for one effort: above it the oldest would be stale, and a new one is refused.
+pub const INJECTIONS_MAX: usize = 32;
+/// Longest text that one hook gives to the agent. What does not fit is in a file that the text names.
+pub const INJECTION_CHARS_MAX: usize = 10_000;
+/// Largest payload of a handoff: the client's context has room for it, and it is stored in an event.
+pub const HANDOFF_BYTES_MAX: usize = 64 * 1024;
+/// Longest log entry or message of an effort: a page.
+pub const EFFORT_TEXT_BYTES_MAX: usize = 16 * 1024;
+/// Most files that one request preloads, and that an effort tells a new window to read.
+pub const PRELOADS_MAX: usize = 32;
+/// Most directives remembered by one effort.
+pub const DIRECTIVES_MAX: usize = 64;
+/// Most efforts in the fleet. Above it the effort that was finished first leaves the fleet (never the store).
+pub const EFFORTS_MAX: usize = 1_000;
+/// Finished efforts that stay in the fleet, so that a late hook or a viewer finds them.
+pub const FINISHED_EFFORTS_MAX: usize = 100;
+/// Most workstreams in the fleet; each is a directory in which a person started efforts.
+pub const WORKSTREAMS_MAX: usize = 1_000;
+/// At this context use the agent is told to hand over, in tenths of a percent.
+pub const OVERFLOW_PERMILLE: u16 = 900;
+/// Events that came by a hook and by `hooks.*` are matched against so many of the newest.
+pub const TWINS_MAX: usize = 256;
+/// An event without an id counts once if the same payload comes the other way within this time.
+pub const TWIN_PAYLOADS_MAX: Millis = Millis::seconds(2);

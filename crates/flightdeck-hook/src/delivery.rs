@@ -27,7 +27,7 @@ pub(crate) enum Delivery {
 }
 
 pub(crate) fn deliver(socket: &Path, frame: &[u8], ack_within: Duration) -> Delivery {
-    let deadline = Instant::now() + ack_within + more_time_for(frame.len());
+    let deadline = Instant::now() + ack_within;
     let Some(mut daemon) = Connection::open(socket, ack_within) else { return Delivery::Failed };
     // The reply decides, not the write: the daemon may refuse and close before it has read everything.
     let _ = daemon.send(frame, deadline);
@@ -56,7 +56,7 @@ pub(crate) fn send_without_reply(path: &Path, frame: &[u8]) -> Option<()> {
     (sent == frame.len()).then_some(())
 }
 
-fn more_time_for(bytes: usize) -> Duration {
+pub(crate) fn more_time_for(bytes: usize) -> Duration {
     let whole_mb = u32::try_from(bytes / (1024 * 1024)).unwrap_or(u32::MAX);
     ACK_WITHIN_PER_MB.saturating_mul(whole_mb)
 }

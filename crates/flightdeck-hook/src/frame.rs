@@ -15,13 +15,13 @@ pub(crate) struct Frame(Vec<u8>);
 
 impl Frame {
     /// `None` if there is no event on stdin.
-    pub(crate) fn from_stdin(stamp: &Stamp, hold_s: Option<u32>) -> Option<Self> {
+    pub(crate) fn from_stdin(stamp: &Stamp, hold_s: Option<u32>, waits: bool) -> Option<Self> {
         let mut buffer = Vec::with_capacity(OPENING.len() + STDIN_CHUNK_BYTES);
         buffer.extend_from_slice(OPENING);
         let body = stdin::read_to_end(rustix::stdio::stdin(), &mut buffer, HOOK_BODY_BYTES_MAX);
         let mut frame = Self(buffer);
         frame.make_one_line(body)?;
-        frame.add_environment(stamp, hold_s);
+        frame.add_environment(stamp, hold_s, waits);
         Some(frame)
     }
 
@@ -29,7 +29,7 @@ impl Frame {
     pub(crate) fn new(cmd: &str, args: &[u8], stamp: &Stamp) -> Self {
         let mut frame = Self(format!(r#"{{"cmd":"{cmd}","args":"#).into_bytes());
         frame.0.extend_from_slice(args);
-        frame.add_environment(stamp, None);
+        frame.add_environment(stamp, None, false);
         frame
     }
 
@@ -56,13 +56,16 @@ impl Frame {
         (len > 0).then_some(())
     }
 
-    fn add_environment(&mut self, stamp: &Stamp, hold_s: Option<u32>) {
+    fn add_environment(&mut self, stamp: &Stamp, hold_s: Option<u32>, waits: bool) {
         let variables = client::variables(|name| std::env::var_os(name));
         let claude_pid = variables.iter().find(|(name, _)| *name == "CLAUDE_PID").map(|(_, v)| v.as_str());
         let client = client::process(claude_pid);
         self.add_stamp(stamp);
         if let Some(seconds) = hold_s {
             self.0.extend_from_slice(format!(",\"hold_s\":{seconds}").as_bytes());
+        }
+        if waits {
+            self.0.extend_from_slice(b",\"waits\":true");
         }
         if let Some((pid, stat)) = client {
             self.0.extend_from_slice(format!(",\"pid\":{pid}").as_bytes());

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::delivery::{Delivery, deliver};
+use crate::delivery::{Delivery, deliver, more_time_for};
 use crate::frame::Frame;
 use crate::limits;
 use crate::paths::Paths;
@@ -31,8 +31,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 fn forward(options: &Options) -> Option<()> {
     let stamp = Stamp::now();
     let paths = Paths::resolve(options.home.as_deref(), |name| std::env::var_os(name)).ok()?;
-    let frame = Frame::from_stdin(&stamp, options.hold_s)?;
-    match deliver(&paths.socket(), frame.as_bytes(), options.ack_within()) {
+    let frame = Frame::from_stdin(&stamp, options.hold_s, options.verdict)?;
+    match deliver(&paths.socket(), frame.as_bytes(), options.ack_within(frame.as_bytes().len())) {
         Delivery::Acknowledged { verdict: Some(verdict) } => print(&verdict),
         // A refused event is not spooled: the daemon would refuse it again.
         Delivery::Acknowledged { verdict: None } | Delivery::Refused => {}
@@ -56,10 +56,12 @@ pub(crate) struct Options {
     ack_ms: Option<u64>,
     /// When the client ends this hook, if it may be held.
     hold_s: Option<u32>,
+    /// The client waits for the reply because an effort may deny the tool call or add context to it.
+    verdict: bool,
 }
 
 impl Options {
-    /// `--home DIR`, `--ack-ms N`, `--hold-s N`, or with `=`. All other arguments are ignored, so that a handler that another
+    /// `--home DIR`, `--ack-ms N`, `--hold-s N`, or with `=`, and `--verdict`. All other arguments are ignored, so that a handler that another
     /// version wrote still delivers.
     pub(crate) fn parse(mut args: impl Iterator<Item = OsString>) -> Self {
         let mut options = Self::default();
@@ -78,14 +80,19 @@ impl Options {
                 b"--hold-s" => {
                     options.hold_s = value.or_else(|| args.next()).and_then(|v| v.to_str()?.parse().ok())
                 }
+                b"--verdict" => options.verdict = true,
                 _ => {}
             }
         }
         options
     }
 
-    fn ack_within(&self) -> Duration {
-        self.ack_ms.map_or(limits::ACK_WITHIN, Duration::from_millis).min(limits::ACK_WITHIN_MAX)
+    /// Longest wait for the acknowledgement of a frame with this many bytes.
+    fn ack_within(&self, bytes: usize) -> Duration {
+        let within =
+            self.ack_ms.map_or(limits::ACK_WITHIN, Duration::from_millis).min(limits::ACK_WITHIN_MAX);
+        // The client waits at each tool call: a large event that is late is spooled, and the call goes on.
+        if self.verdict { within } else { within + more_time_for(bytes) }
     }
 }
 
@@ -105,9 +112,16 @@ mod tests {
 
     #[test]
     fn the_acknowledgement_time_has_a_bound() {
-        let ack = |ms: &str| Options::parse(["--ack-ms", ms].iter().map(OsString::from)).ack_within();
+        let ack = |ms: &str| Options::parse(["--ack-ms", ms].iter().map(OsString::from)).ack_within(0);
         assert_eq!(ack("300"), Duration::from_millis(300));
         assert_eq!(ack("999999999999999"), limits::ACK_WITHIN_MAX);
         assert_eq!(ack("soon"), limits::ACK_WITHIN);
+    }
+
+    #[test]
+    fn only_a_tool_call_that_waits_for_a_verdict_gets_no_more_time_for_its_size() {
+        let of = |args: &[&str]| Options::parse(args.iter().map(OsString::from)).ack_within(20 << 20);
+        assert_eq!(of(&["--verdict"]), limits::ACK_WITHIN);
+        assert_eq!(of(&[]), limits::ACK_WITHIN + Duration::from_millis(500));
     }
 }

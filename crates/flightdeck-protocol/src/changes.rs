@@ -4,6 +4,7 @@ use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::view::assignment::AssignmentCard;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::view::effort::EffortCard;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -31,11 +32,12 @@ pub enum ChangeName {
     AskOpened,
     AskClosed,
     AssignmentUpdated,
+    EffortUpdated,
     Gap,
 }
 
 impl ChangeName {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Snapshot,
         Self::SessionDiscovered,
         Self::SessionUpdated,
@@ -44,6 +46,7 @@ impl ChangeName {
         Self::AskOpened,
         Self::AskClosed,
         Self::AssignmentUpdated,
+        Self::EffortUpdated,
         Self::Gap,
     ];
 
@@ -57,6 +60,7 @@ impl ChangeName {
             Self::AskOpened => "ask_opened",
             Self::AskClosed => "ask_closed",
             Self::AssignmentUpdated => "assignment_updated",
+            Self::EffortUpdated => "effort_updated",
             Self::Gap => "gap",
         }
     }
@@ -96,6 +100,10 @@ pub enum Change {
     AssignmentUpdated {
         assignment: Box<AssignmentCard>,
     },
+    /// An effort was started, moved on or was finished. A heartbeat alone is sent with the next change of its session.
+    EffortUpdated {
+        effort: Box<EffortCard>,
+    },
     /// Changes were lost; a snapshot follows.
     Gap {},
     /// A change of a newer daemon.
@@ -117,6 +125,11 @@ struct OfAsk {
 #[derive(Deserialize)]
 struct OfAssignment {
     assignment: Box<AssignmentCard>,
+}
+
+#[derive(Deserialize)]
+struct OfEffort {
+    effort: Box<EffortCard>,
 }
 
 #[derive(Deserialize)]
@@ -143,6 +156,9 @@ impl Change {
                 let change: OfAssignment = serde_json::from_str(data)?;
                 Self::AssignmentUpdated { assignment: change.assignment }
             }
+            Some(ChangeName::EffortUpdated) => {
+                Self::EffortUpdated { effort: serde_json::from_str::<OfEffort>(data)?.effort }
+            }
             Some(ChangeName::Gap) => Self::Gap {},
             None => Self::Unknown { event: event.to_owned() },
         })
@@ -159,6 +175,7 @@ impl Change {
             Self::AskOpened { .. } => ChangeName::AskOpened,
             Self::AskClosed { .. } => ChangeName::AskClosed,
             Self::AssignmentUpdated { .. } => ChangeName::AssignmentUpdated,
+            Self::EffortUpdated { .. } => ChangeName::EffortUpdated,
             Self::Gap {} => ChangeName::Gap,
             Self::Unknown { .. } => return None,
         })
@@ -245,9 +262,9 @@ mod tests {
 
     #[test]
     fn a_change_of_a_newer_daemon_is_kept_by_name() {
-        let line = br#"{"event":"effort_updated","id":"b-5","data":{"effort":{}}}"#;
+        let line = br#"{"event":"host_updated","id":"b-5","data":{"host":{}}}"#;
         let frame = ChangeFrame::read(line).unwrap();
-        assert_eq!(frame.change, Change::Unknown { event: "effort_updated".into() });
+        assert_eq!(frame.change, Change::Unknown { event: "host_updated".into() });
     }
 
     #[test]

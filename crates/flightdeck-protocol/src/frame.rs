@@ -25,6 +25,11 @@ pub fn call_in<R: Command>(request: &R, env: &Map<String, Value>) -> serde_json:
     line(&Call { cmd: R::COMMAND, args: request, env: Some(env) })
 }
 
+/// A call of a command by its name.
+pub fn call_named(cmd: &str, args: &Value, env: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
+    line(&serde_json::json!({ "cmd": cmd, "args": args, "env": env }))
+}
+
 #[derive(Serialize)]
 struct Success<'a, T: ?Sized> {
     ok: bool,

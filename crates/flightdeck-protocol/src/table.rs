@@ -45,9 +45,13 @@ macro_rules! endpoints {
             }
             Subscribe -> ChangeFrame, "The board as an event stream: a snapshot, then every change \
                 (session_discovered, session_updated, session_completed, session_removed: it left Done, ask_opened, \
-                ask_closed, assignment_updated, gap); Last-Event-ID replays" {
+                ask_closed, assignment_updated, effort_updated, gap); Last-Event-ID replays" {
                 socket "subscribe" by subscribe, example {"last_event_id": "6f2a-812"};
                 http get "/api/live/stream" by stream [200 "text/event-stream"];
+            }
+            Supervise -> RestartOrder, "Orders for the supervisor of a client, until the connection ends: end the client and \
+                start it fresh with a prompt. Each is answered with a line {accepted}" {
+                socket "supervise" by supervise, example {"group": 4242};
             }
             ListSessions -> SessionList, "The board; all=1 adds every session that left it, stored or replaced, paged by \
                 before and limit" {
@@ -160,6 +164,163 @@ macro_rules! endpoints {
                 socket "seat.list", example {};
                 http get "/api/seats" [200 "Seats"];
             }
+            StartEffort -> StartedEffort, "Start an effort in a directory: sessions below it work on it, with a heartbeat, guard rules \
+                and handoffs between context windows" {
+                socket "effort.start", example {"dir": "/home/dev/work/api", "skill": "implement"};
+            }
+            ListEfforts -> EffortList, "Efforts, the active ones first: lifecycle, dir, skill, seat; before and limit page" {
+                socket "effort.list", example {"lifecycle": "active"};
+                http get "/api/efforts" [200 "Efforts", 400 "A filter is not understood"];
+            }
+            GetEffort -> EffortCard, "One effort" {
+                socket "effort.show", example {"id": "e-0f3c"};
+                http get "/api/efforts/{id}" [200 "Effort", 404 "No such effort"];
+            }
+            EnterPhase -> EffortCard, "Enter a phase; proof says why the one before is complete" {
+                socket "effort.phase", example {"id": "e-0f3c", "phase": "2: Build", "proof": "the plan was approved"};
+            }
+            LogEffort -> EffortCard, "Add a log entry; the heartbeat starts again at 0" {
+                socket "effort.log", example {"id": "e-0f3c", "text": "9 of 14 rules moved"};
+            }
+            Dehydrate -> EffortCard, "Leave a payload for the next context window, and end the newest one" {
+                socket "effort.dehydrate", example {"id": "e-0f3c", "payload": "Where it stands: …"};
+            }
+            InjectText -> EffortCard, "Give the agent a text with the next hook that can carry it" {
+                socket "effort.inject", example {"id": "e-0f3c", "text": "The API key moved to the vault"};
+            }
+            PreloadFiles -> EffortCard, "Tell the agent, and every new window, to read files" {
+                socket "effort.preload", example {"id": "e-0f3c", "files": ["docs/tax.md"]};
+            }
+            FinishEffort -> EffortCard, "Finish an effort: its rules hold no call any more" {
+                socket "effort.finish", example {"id": "e-0f3c"};
+            }
+            ListGuards -> GuardList, "The guard rules of an effort, in the order in which they are evaluated" {
+                socket "guard.list", example {"effort": "e-0f3c"};
+            }
+            SetGuard -> EffortCard, "Add a guard rule, or replace the one with its id" {
+                socket "guard.set", example {"effort": "e-0f3c", "rule": {"id": "no-force-push", "then": "deny",
+                    "when": {"field": "/tool_input/command", "op": "contains", "value": "push --force"},
+                    "message": "Do not rewrite what others have pulled."}};
+            }
+            RemoveGuard -> EffortCard, "Remove a guard rule" {
+                socket "guard.remove", example {"effort": "e-0f3c", "rule_id": "no-force-push"};
+            }
+            TestGuards -> GuardReport, "Which recorded calls the guard rules would have denied. Nothing is changed" {
+                socket "guard.test", example {"effort": "e-0f3c"};
+            }
+            ListWorkstreams -> WorkstreamList, "Directories that had efforts" {
+                socket "workstream.list", example {};
+            }
+            GetWorkstream -> WorkstreamCard, "One workstream" {
+                socket "workstream.show", example {"dir": "/home/dev/work/api"};
+            }
+            ListWindows -> WindowList, "The context windows of an effort, oldest first" {
+                socket "window.list", example {"effort": "e-0f3c"};
+            }
+            GetWindow -> WindowCard, "One context window" {
+                socket "window.show", example {"id": "w-0f3c"};
+            }
+            FinishWindow -> WindowCard, "End a context window; dehydration_payload is left for the next" {
+                socket "window.finish", example {"id": "w-0f3c", "dehydration_payload": "Where it stands: …"};
+            }
+            DiscoverDirectives -> DirectiveList, "Directive files (AGENTS.md, CLAUDE.md and configured names) from files up to the \
+                project root" {
+                socket "directives.discover", example {"files": ["/home/dev/work/api/src/tax/mod.rs"], "effort": "e-0f3c"};
+            }
+            ClaimSeat -> SeatEfforts, "An effort belongs to a seat: only sessions with that AGENT_ID work on it" {
+                socket "seat.claim", example {"name": "backend", "effort": "e-0f3c"};
+            }
+            ReleaseSeat -> SeatEfforts, "The efforts of a seat belong to no seat any more" {
+                socket "seat.release", example {"name": "backend"};
+            }
+            AppendMessage -> MessageFiled, "File a message with an effort" {
+                socket "message.append", example {"effort": "e-0f3c", "text": "Tables stay as data", "kind": "decision"};
+            }
+            ListEffortMessages -> EffortMessageList, "The messages of an effort, oldest first; kind, before and limit" {
+                socket "message.list", example {"effort": "e-0f3c", "limit": 50};
+            }
+            GetFleetStatus -> FleetSeats, "Every seat with its status (error, attention, working, checked, done) and its effort, the \
+                worst first" {
+                socket "fleet.status", example {};
+            }
+            HookSessionStart -> SessionStartReply, "A session starts: begins a context window and returns what it needs" {
+                socket "hooks.sessionStart" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "SessionStart",
+                    "source": "startup"};
+            }
+            HookSessionEnd -> SessionEndReply, "A session ends: ends its context window" {
+                socket "hooks.sessionEnd" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "SessionEnd",
+                    "reason": "clear"};
+            }
+            HookPreCompact -> PreCompactReply, "The client compacts: an automatic compaction ends the context window" {
+                socket "hooks.preCompact" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "PreCompact",
+                    "trigger": "auto"};
+            }
+            HookPreToolUse -> PreToolUseReply, "Before a tool call: counts it and says whether it may go on" {
+                socket "hooks.preToolUse" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "PreToolUse",
+                    "tool_name": "Bash", "tool_input": {"command": "cargo test"}, "tool_use_id": "toolu_1"};
+            }
+            HookPostToolUse -> PostToolUseReply, "After a tool call: what waits for the agent" {
+                socket "hooks.postToolUse" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "PostToolUse",
+                    "tool_name": "Bash", "tool_input": {"command": "cargo test"},
+                    "tool_response": {"stdout": "ok"}, "tool_use_id": "toolu_1"};
+            }
+            HookPostToolUseFailure -> PostToolUseFailureReply, "A tool call failed: filed as a message" {
+                socket "hooks.postToolUseFailure" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "PostToolUseFailure",
+                    "tool_name": "Bash", "tool_input": {"command": "cargo test"},
+                    "tool_use_id": "toolu_1", "error": "exit 1"};
+            }
+            HookStop -> StopReply, "The turn ended" {
+                socket "hooks.stop" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "Stop",
+                    "stop_hook_active": false, "last_assistant_message": "Done."};
+            }
+            HookUserPrompt -> UserPromptReply, "The person submitted a prompt: one line of context" {
+                socket "hooks.userPrompt" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "UserPromptSubmit",
+                    "prompt": "go on"};
+            }
+            HookNotification -> SeatStatusReply, "The client notified the person" {
+                socket "hooks.notification" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "Notification",
+                    "message": "Claude needs your permission", "notification_type": "permission_prompt"};
+            }
+            HookPermissionRequest -> PermissionRequestReply, "The client asks for permission" {
+                socket "hooks.permissionRequest" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "PermissionRequest",
+                    "tool_name": "Bash", "tool_input": {"command": "cargo test"}};
+            }
+            HookTeammateIdle -> TeammateIdleReply, "A teammate has nothing to do: its parent seat is told" {
+                socket "hooks.teammateIdle" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "TeammateIdle",
+                    "teammate_name": "tests", "team_name": "api"};
+            }
+            HookTaskCompleted -> TaskCompletedReply, "A to-do of the client is done: filed as a message" {
+                socket "hooks.taskCompleted" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "TaskCompleted",
+                    "task_id": "1", "task_subject": "Write the parser"};
+            }
+            HookSubagentStart -> SubagentStartReply, "A subagent starts: a context window of its own on the effort" {
+                socket "hooks.subagentStart" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "SubagentStart",
+                    "agent_id": "a1", "agent_type": "Explore"};
+            }
+            HookSubagentStop -> SubagentStopReply, "A subagent stopped: its window ends, its loaded files are merged" {
+                socket "hooks.subagentStop" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "SubagentStop",
+                    "stop_hook_active": false, "agent_id": "a1", "agent_type": "Explore",
+                    "agent_transcript_path": "/home/dev/.claude/projects/api/a1.jsonl", "last_assistant_message": "Found it."};
+            }
+            HookConfigChange -> ConfigChangeReply, "The client's settings changed: skills are read again" {
+                socket "hooks.configChange" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
+                    "permission_mode": "default", "hook_event_name": "ConfigChange",
+                    "source": "project_settings"};
+            }
             TestNotify -> NotifyTests, "Send a test to every target of notifications, or to target" {
                 socket "notify.test", example {"target": "desktop"};
             }
@@ -231,6 +392,10 @@ macro_rules! endpoints {
         }
     };
 }
+
+/// Other names of commands, as scripts of other tools send them.
+pub const ALIASES: [(&str, &str); 2] =
+    [("session.finish", "window.finish"), ("agent.directives.discover", "directives.discover")];
 
 /// Implements [`Request`] and [`Command`] for every row, and lists the rows.
 macro_rules! describe {

@@ -1,6 +1,7 @@
 //! `config.toml`. All settings are optional; unknown ones are errors. The hook never reads it.
 
 pub mod add_rule;
+pub mod efforts;
 pub mod live;
 
 use std::collections::BTreeMap;
@@ -50,6 +51,8 @@ pub struct Config {
     pub policy: Policy,
     /// Where notifications go, and about what.
     pub notify: NotifySettings,
+    /// Which slash commands open efforts, where, and what they do not count.
+    pub efforts: efforts::EffortSettings,
 }
 
 /// The hook waits no longer than this. After that its end would look like a refusal in the terminal.

@@ -8,6 +8,7 @@ pub mod config;
 pub mod daemon;
 pub mod default_status_line;
 pub mod engine;
+pub mod fleet;
 pub mod frame;
 pub mod health;
 pub mod ingest;
@@ -21,7 +22,9 @@ pub mod secret;
 pub mod settings;
 #[cfg(test)]
 mod simulation;
+pub mod skills;
 pub mod store;
+pub mod supervisor;
 pub mod terminal;
 pub mod transcripts;
 pub mod transport;

@@ -7,6 +7,7 @@ import type { Cache } from "./Cache";
 import type { Context } from "./Context";
 import type { Cost } from "./Cost";
 import type { DetectedIntent } from "./DetectedIntent";
+import type { EffortBrief } from "./EffortBrief";
 import type { Failure } from "./Failure";
 import type { FleetStatus } from "./FleetStatus";
 import type { Parking } from "./Parking";
@@ -76,5 +77,5 @@ export type Session = {
   asks: Array<Ask>;
   intent: DetectedIntent | null;
   assignment: AssignmentBrief | null;
-  effort: Record<string, unknown> | null;
+  effort: EffortBrief | null;
 };

@@ -54,6 +54,7 @@ const MODULES: &[Arrow] = &[
             "moment",
             "transcripts",
             "ingest",
+            "skills",
         ],
     ),
     ("transport", &["app"]),
@@ -74,6 +75,11 @@ const MODULES: &[Arrow] = &[
         ],
     ),
     ("client", &[]),
+    // Skills and directives on disk.
+    ("skills", &[]),
+    // `run` and `fleet up` work without a daemon; `run` listens to one where there is one.
+    ("supervisor", &["client"]),
+    ("fleet", &[]),
     // Some commands work without a daemon: `doctor` reads the spool, `usage` the transcripts. `demo` plays into the
     // engine of the daemon that it starts.
     (
@@ -88,6 +94,8 @@ const MODULES: &[Arrow] = &[
             "transcripts",
             "engine",
             "pane_colours",
+            "supervisor",
+            "fleet",
         ],
     ),
     // The status line without a command of the person; only `main` uses it.

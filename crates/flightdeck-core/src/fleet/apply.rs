@@ -23,15 +23,23 @@ impl Fleet {
     pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
         let mut effects = self.tick(event.received_at);
         self.last_seq = self.last_seq.max(event.seq);
+        if !self.twins.is_second(event) {
+            self.apply_to_sessions(event, &mut effects);
+            self.apply_to_efforts(event, &mut effects);
+        }
+        effects
+    }
+
+    fn apply_to_sessions(&mut self, event: &Event, effects: &mut Vec<Effect>) {
         self.take_rate_limits(event);
         let heard_at = std::mem::replace(&mut self.heard_at, event.received_at);
-        // Only sessions have a state so far.
-        let Some(id) = event.session_id() else {
-            self.hooks_seen(event, heard_at);
-            return effects;
-        };
+        let Some(id) = event.session_id() else { return self.hooks_seen(event, heard_at) };
+        // It is about the effort of the session, not about its state.
+        if matches!(event.kind, EventKind::Effort(_)) {
+            return;
+        }
         if self.is_of_an_ended_session(id, event) {
-            return effects;
+            return;
         }
         let known = self.sessions.contains_key(id);
         if !known {
@@ -39,21 +47,20 @@ impl Fleet {
             // the SessionStart that names the session it replaces.
             let only_data = matches!(event.kind, EventKind::StatusLine(_) | EventKind::InterruptMarked);
             if only_data || matches!(event.source, Source::User | Source::Process) {
-                return effects;
+                return;
             }
-            self.make_room(&mut effects);
+            self.make_room(effects);
             self.ended.remove(id);
             self.sessions.insert(id.clone(), Arc::new(Session::new(id.clone(), event)));
             self.timers.set(event.received_at + STALE_AFTER, id, Timer::Stale);
             effects.push(Effect::Discovered(id.clone()));
         }
-        self.replace_predecessor(id, event, &mut effects);
+        self.replace_predecessor(id, event, effects);
         let wanted = self.wanted_note(id);
-        self.apply_to_session(id, event, &mut effects);
+        self.apply_to_session(id, event, effects);
         self.watch_note(id, wanted, event.received_at);
         self.note_hook_while_away(id, event);
         effects.push(Effect::Changed(id.into()));
-        effects
     }
 
     fn take_rate_limits(&mut self, event: &Event) {

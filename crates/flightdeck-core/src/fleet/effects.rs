@@ -2,7 +2,8 @@
 
 use super::processes::Occupant;
 use crate::approval::card::AskCard;
-use crate::ids::SessionId;
+use crate::effort::EffortMessage;
+use crate::ids::{EffortId, SessionId};
 use crate::log::subject::Subject;
 use crate::notify::Note;
 use crate::session::{RefusedStep, Session, SessionAssignment};
@@ -27,6 +28,10 @@ pub enum Effect {
     AssignmentChanged(Box<SessionAssignment>),
     /// A session was dropped to make room, with an open assignment: it must reach the store as it is.
     AssignmentLeft(Box<SessionAssignment>),
+    /// An effort changed: viewers get it, and it must reach the store. A change of numbers only goes with the next change.
+    EffortChanged { id: EffortId, numbers_only: bool },
+    /// A message of an effort, for the store.
+    EffortMessage(EffortId, Box<EffortMessage>),
     /// A step of an assignment was refused: for the daemon's log.
     StepRefused(SessionId, RefusedStep),
     /// The session left the board. This is its final state; it must reach the store.

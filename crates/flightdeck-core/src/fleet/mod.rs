@@ -4,6 +4,8 @@ mod apply;
 mod asks;
 mod assignments;
 mod effects;
+mod effort_index;
+mod efforts;
 mod forget;
 mod hook_presence;
 mod lookups;
@@ -15,6 +17,7 @@ mod seats;
 mod state;
 mod tick;
 mod timers;
+mod twins;
 
 pub use self::effects::Effect;
 pub use self::lookups::FoundAsk;

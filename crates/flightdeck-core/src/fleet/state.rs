@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::effort_index::Efforts;
 use super::past::PastSession;
 use super::processes::ProcessKey;
 use super::seats::{KnownSeat, Seats};
 use super::timers::Timers;
+use super::twins::Twins;
 use crate::ids::SessionId;
 use crate::notify::NotifyRules;
 use crate::rules::Rules;
@@ -32,6 +34,10 @@ pub struct Fleet {
     /// The lasting places of sessions.
     #[serde(default)]
     pub(super) seats: Seats,
+    #[serde(default)]
+    pub(super) efforts: Efforts,
+    #[serde(default)]
+    pub(super) twins: Twins,
     pub(super) timers: Timers,
     /// When the prompt caches known from transcripts expire. Not in snapshots, because transcripts are read again.
     #[serde(skip)]
@@ -60,6 +66,8 @@ impl Fleet {
             past: VecDeque::new(),
             by_process: BTreeMap::new(),
             seats: Seats::default(),
+            efforts: Efforts::default(),
+            twins: Twins::default(),
             timers: Timers::default(),
             cooling: Timers::default(),
             rate_limits: None,

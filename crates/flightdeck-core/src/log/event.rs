@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::approvals::{ANSWERED, ASK_GONE};
+use super::effort_facts::EffortFacts;
 use super::from_registry::PROCESS_GONE;
 use super::from_transcript::{INTERRUPT_MARKED, TRANSCRIPT_GREW};
 use super::hook_presence::{HOOKS_SEEN, HookPresence};
@@ -14,6 +15,7 @@ use crate::approval::answer::Answer;
 use crate::approval::ask::Asked;
 use crate::approval::resolution::HoldEnd;
 use crate::assignment::intent::TurnIntent;
+use crate::effort::EffortChange;
 use crate::fnv::Fnv;
 use crate::ids::{AgentId, AskId, HostId, SessionId};
 use crate::limits::{
@@ -51,6 +53,8 @@ pub struct Event {
     pub intent: Option<Box<TurnIntent>>,
     /// That message, shortened.
     pub last_message: Option<Box<str>>,
+    /// What an effort needs to know of a hook.
+    pub effort: Option<Box<EffortFacts>>,
 }
 
 /// Fields that almost every payload has.
@@ -151,6 +155,8 @@ pub enum EventKind {
         until: Option<Timestamp>,
     },
     Unparked,
+    /// A change of an effort, or what a verdict of it gave to the agent.
+    Effort(Box<EffortChange>),
     /// Shown in the timeline; changes nothing.
     Noted,
 }
@@ -259,6 +265,7 @@ impl Event {
             intent: last_message(record).map(|message| Box::new(TurnIntent::detect(message))),
             last_message: last_message(record)
                 .map(|message| lines(message, ASSIGNMENT_MESSAGE_CHARS_MAX).into_boxed_str()),
+            effort: EffortFacts::from_record(record).map(Box::new),
             kind: match record.source {
                 Source::Hook if record.name == STATUS_LINE => EventKind::StatusLine(status_line::parse(p)),
                 Source::Hook => {
@@ -268,6 +275,8 @@ impl Event {
                 Source::User if record.name == PARKED => EventKind::Parked { until: time(p, "until") },
                 Source::User if record.name == UNPARKED => EventKind::Unparked,
                 Source::User if record.name == ANSWERED => answered(p).unwrap_or(EventKind::Noted),
+                Source::User => EffortChange::from_record(&record.name, p)
+                    .map_or(EventKind::Noted, |change| EventKind::Effort(Box::new(change))),
                 Source::Process if record.name == ASK_GONE => ask_gone(p).unwrap_or(EventKind::Noted),
                 Source::Registry => {
                     registry::parse_report(p).map_or(EventKind::Noted, EventKind::RegistryReported)
@@ -308,6 +317,7 @@ impl EventKind {
                 | K::TranscriptGrew
                 | K::InterruptMarked
                 | K::HooksSeen(_)
+                | K::Effort(_)
                 | K::SessionStarted { source: StartSource::Compact, .. }
         )
     }

@@ -179,6 +179,18 @@ pub struct Envelope {
     /// The sender sent its own time. Otherwise `fired_at` is the time of receipt.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_fired_at: bool,
+    /// The real path of the directory that decides which effort the event belongs to, if that is not the one it names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real_dir: Option<String>,
+    /// How full the session's context was, in tenths of a percent. Known only while an effort is active.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_permille: Option<u16>,
+    /// The call is only a command that an effort neither counts nor denies.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub exempt: bool,
+    /// It came by `hooks.*`, not by `flightdeck hook`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rpc: bool,
     /// The wall clock was behind `received_at` on receipt: it was set back.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub clock_back: bool,

@@ -172,7 +172,7 @@ fn next_in_turn(
         // Data on the card, or needs that the ledger holds: the activity stays.
         (_, K::SubagentStarted | K::SubagentStopped | K::CompactionEnded | K::ElicitationOpened { .. })
         | (_, K::Notified(_) | K::ModelSwitched { .. } | K::CwdChanged { .. })
-        | (_, K::TodoCreated { .. } | K::TodoCompleted { .. } | K::Seen | K::Noted | K::StatusLine(_))
+        | (_, K::TodoCreated { .. } | K::TodoCompleted { .. } | K::Seen | K::Effort(_) | K::Noted | K::StatusLine(_))
         | (_, K::Parked { .. } | K::Unparked)
         // The registry and the process table have their own rules, in session/registry.rs.
         | (_, K::RegistryReported(_) | K::ProcessGone { .. } | K::TranscriptGrew)

@@ -17,6 +17,7 @@ use super::state_history::StateHistory;
 use super::turn::Turn;
 use crate::approval::ask::{Ask, PastAsk};
 use crate::assignment::intent::{DetectedIntent, TurnIntent};
+use crate::effort::EffortBrief;
 use crate::ids::{AgentId, SessionId};
 use crate::log::event::{Background, Event};
 use crate::log::todo::Todo;
@@ -105,6 +106,9 @@ pub struct Session {
     /// Processes that held this session before.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub past_processes: VecDeque<PastProcess>,
+    /// The effort that it works on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortBrief>,
     /// What the message of the last Stop wants; gone when work begins.
     #[serde(default)]
     pub intent: Option<TurnIntent>,
@@ -176,6 +180,7 @@ impl Session {
             cache_is_cold: false,
             status_line: None,
             note: NoteMark::default(),
+            effort: None,
             beside: Vec::new(),
             past_processes: VecDeque::new(),
             intent: None,

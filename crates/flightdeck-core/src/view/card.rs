@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::card::AskCard;
 use crate::assignment::intent::DetectedIntent;
+use crate::effort::EffortBrief;
 use crate::ids::SessionId;
 use crate::log::event::Background;
 use crate::log::record::Source;
@@ -105,9 +106,8 @@ pub struct Card {
     pub intent: Option<DetectedIntent>,
     /// What the person asked last, and how far it is.
     pub assignment: Option<AssignmentBrief>,
-    /// Reserved: `None` until Flightdeck follows efforts (decision 0012).
-    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown> | null"))]
-    pub effort: Option<serde_json::Value>,
+    /// The effort that it works on.
+    pub effort: Option<EffortBrief>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -212,7 +212,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         last_turn_task_seconds: session.turn.last.map(|t| t.as_seconds()),
         tokens: known.map(|k| Tokens::of(k.usage.values())),
         cost: status_line::cost(line, told.map(|t| Cost::of(&t.bill))),
-        context: status_line::context(line, told.and_then(context), told.and_then(|t| t.known.model_at)),
+        context: context_of(session),
         cache,
         sub_agents: sub_agents::cards(session),
         progress_items: progress(session),
@@ -231,7 +231,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         asks: session.all_asks().map(|ask| AskCard::new(&session.id, ask)).collect(),
         intent: session.idle_intent().cloned(),
         assignment: session.assignment().map(AssignmentBrief::new),
-        effort: None,
+        effort: session.effort.clone(),
     }
 }
 
@@ -263,6 +263,13 @@ fn cache(session: &Session) -> Cache {
         (Some(_), false) => CacheStatus::Warm,
     };
     Cache { status, expires_at }
+}
+
+/// How full the context of a session is.
+pub fn context_of(session: &Session) -> Option<Context> {
+    let told = session.enrichment.as_deref();
+    let line = session.status_line.as_ref();
+    status_line::context(line, told.and_then(context), told.and_then(|t| t.known.model_at))
 }
 
 fn context(told: &Summary) -> Option<Context> {

@@ -4,6 +4,7 @@ pub mod assignment;
 pub mod board;
 pub mod card;
 pub mod conversation;
+pub mod effort;
 pub mod explain;
 pub mod fleet_history;
 pub mod lens;

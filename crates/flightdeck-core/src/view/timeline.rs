@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::approval::resolution::HoldEnd;
+use crate::effort::HEARTBEAT_RULE;
 use crate::ids::AgentId;
 use crate::limits::{CARD_PROMPT_CHARS_MAX, FAILURE_CHARS_MAX};
 use crate::log::approvals::{ANSWERED, ASK_GONE};
@@ -102,6 +103,7 @@ fn ours(record: &Record) -> String {
         (Source::User, UNPARKED) => "Taken back".to_owned(),
         (Source::User, INTERRUPTED) => "Esc sent to the terminal from here".to_owned(),
         (Source::User, STOPPED) => "Stopped from here".to_owned(),
+        (Source::User, "verdict_given") => verdict_given(p),
         (Source::User, FOCUSED) => "Its pane was brought to the front".to_owned(),
         (Source::Transcript, INTERRUPT_MARKED) => {
             "The transcript says that the person interrupted".to_owned()
@@ -191,6 +193,19 @@ fn answered(p: &Map<String, Value>) -> String {
     let by = borrowed_text(answer, "via").unwrap_or("api");
     let by = borrowed_text(answer, "rule").map_or(by.to_owned(), |rule| format!("{by}: {rule}"));
     short(&format!("{} ({by})", borrowed_text(answer, "decision").unwrap_or_default()))
+}
+
+/// What an effort told the agent: `Denied by no-force-push: Bash: git push --force`.
+fn verdict_given(p: &Map<String, Value>) -> String {
+    let call = borrowed_text(p, "call").unwrap_or("a call");
+    match borrowed_text(p, "denied_by") {
+        Some(HEARTBEAT_RULE) => short(&format!("Held until the agent logs: {call}")),
+        Some(rule) => short(&format!("Denied by guard rule {rule}: {call}")),
+        None if p.contains_key("handoff") => "The handoff of the window before was delivered".to_owned(),
+        None if p.contains_key("warned") => "Told that the context is nearly full".to_owned(),
+        None if p.contains_key("injections") => "An injection was delivered".to_owned(),
+        None => "The agent was reminded of its effort".to_owned(),
+    }
 }
 
 fn status_line(record: &Record) -> String {

@@ -4,11 +4,12 @@ use serde_json::{Map, Value};
 
 use crate::limits::SESSION_ID_BYTES_MAX;
 use crate::time::Timestamp;
-use crate::wire::hook_name::HookName;
+use crate::wire::hook_name::{Form, HookName};
 use crate::wire::lenient::text;
 
 const NAME: &str = "hook_event_name";
 const FIRED_AT: &str = "fired_at";
+const WAITS: &str = "waits";
 
 /// Why a payload is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +61,18 @@ impl HookDraft {
     pub fn hold_timeout_s(&self) -> Option<u32> {
         self.env.get("hold_s").and_then(Value::as_u64).and_then(|seconds| u32::try_from(seconds).ok())
     }
+
+    /// Whether the client waits for the reply to this hook and takes a verdict from it. An async handler has no reader for one.
+    pub fn hears_verdict(&self) -> bool {
+        let name = self.name().and_then(|name| HookName::parse(&name));
+        let is_sync = name.is_some_and(|name| matches!(name.info().form, Form::Sync | Form::Held));
+        is_sync || self.env.get(WAITS) == Some(&Value::Bool(true))
+    }
+}
+
+/// Says in the environment of a hook that the client waits for the reply.
+pub fn set_waits(env: &mut Map<String, Value>) {
+    env.insert(WAITS.to_owned(), true.into());
 }
 
 /// Whether the environment of a hook says when it fired.
@@ -83,7 +96,8 @@ pub fn rename_camel_case(payload: &mut Map<String, Value>) -> bool {
     true
 }
 
-fn snake_case(key: &str) -> String {
+/// `toolUseId` becomes `tool_use_id`.
+pub fn snake_case(key: &str) -> String {
     let mut name = String::with_capacity(key.len() + 4);
     for c in key.chars() {
         if c.is_ascii_uppercase() && !name.is_empty() {
@@ -98,6 +112,19 @@ fn snake_case(key: &str) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn an_async_hook_hears_no_verdict_unless_its_handler_says_that_the_client_waits() {
+        let hears = |name: &str, env: Value| {
+            let (Value::Object(payload), Value::Object(env)) = (json!({"hook_event_name": name}), env) else {
+                unreachable!()
+            };
+            HookDraft { name_in_path: None, payload, env, bytes: 0 }.hears_verdict()
+        };
+        assert!(hears("SessionStart", json!({})) && hears("PermissionRequest", json!({})));
+        assert!(!hears("PreToolUse", json!({})) && !hears("PreToolUse", json!({"waits": "yes"})));
+        assert!(hears("PreToolUse", json!({"waits": true})));
+    }
 
     #[test]
     fn only_the_keys_of_a_payload_in_camel_case_are_renamed() {

@@ -9,7 +9,8 @@ use std::fmt;
 pub enum Form {
     /// The client waits: the event must arrive, and in order.
     Sync,
-    /// Fire and forget: no latency and no flicker in the client's spinner.
+    /// Fire and forget: no latency and no flicker in the client's spinner. While an effort is active, some of these are
+    /// registered so that the client waits ([`HookName::takes_verdict`]).
     Async,
     /// The client waits while a person decides.
     Held,
@@ -103,6 +104,12 @@ impl HookName {
     pub fn info(self) -> &'static HookInfo {
         &Self::ALL[self as usize]
     }
+
+    /// An effort decides about this event or adds context to it. So the client waits for our reply while an effort is active,
+    /// although the event is otherwise registered async.
+    pub fn takes_verdict(self) -> bool {
+        matches!(self, HookName::PreToolUse | HookName::PostToolUse | HookName::SubagentStart)
+    }
 }
 
 impl fmt::Display for HookName {
@@ -114,6 +121,13 @@ impl fmt::Display for HookName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_async_events_change_their_form_for_an_effort() {
+        let taken = HookName::ALL.iter().filter(|info| info.name.takes_verdict());
+        let forms: Vec<_> = taken.map(|info| (info.name.as_str(), info.form)).collect();
+        assert_eq!(forms, [("PreToolUse", Async), ("PostToolUse", Async), ("SubagentStart", Async)]);
+    }
 
     #[test]
     fn the_table_holds_all_33_events_and_each_finds_itself() {

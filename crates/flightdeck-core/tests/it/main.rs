@@ -4,6 +4,7 @@
 mod asks;
 mod assignments;
 mod corpus;
+mod efforts;
 mod enriched;
 mod intents;
 mod no_false_alarm;

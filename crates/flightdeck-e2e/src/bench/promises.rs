@@ -127,6 +127,15 @@ pub(super) static ROWS: &[Row] = &[
         checks: &[ratio("durable hook / empty handler", "durable hook", "empty axum handler", RatioMin(0.5))],
     },
     Row {
+        name: "efforts",
+        about: "requests about an effort on one connection, and tool calls of 100 seats at once",
+        long: false,
+        checks: &[
+            number("one request: 10,000 a second", "one request", MedianMax(0.1)),
+            number("preToolUse of 100 seats: p99", "preToolUse, 100 seats", P99Max(2.0)),
+        ],
+    },
+    Row {
         name: "cost",
         about: "cost of one event by size of the fleet and age of the session",
         long: false,

@@ -181,6 +181,12 @@ impl Stage {
         self.lab.terminal("deck", binary, &["tui"])
     }
 
+    /// The path of our own program.
+    pub(super) fn program(&self) -> Result<String> {
+        let binary = self.board.binary().context("a recorder has no program")?;
+        Ok(binary.display().to_string())
+    }
+
     /// An interactive client that asks before it runs a tool.
     pub(super) fn open(&self, name: &str) -> Result<Seat> {
         self.open_with(name, &["--permission-mode", "default"], &[])

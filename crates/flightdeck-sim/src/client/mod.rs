@@ -143,7 +143,12 @@ impl Lab {
 
     /// Starts an interactive client in its own terminal.
     pub fn tui(&self, name: &str, args: &[&str], extra: &[(&str, &str)]) -> Result<Tui> {
-        Tui::start(self, name, args, extra)
+        Tui::start(self, name, &[], args, extra)
+    }
+
+    /// The same, started by another program: `before` is its command up to the client's own.
+    pub fn tui_by(&self, name: &str, before: &[&str], args: &[&str], extra: &[(&str, &str)]) -> Result<Tui> {
+        Tui::start(self, name, before, args, extra)
     }
 
     /// Starts another program in a terminal of its own, beside the clients.

@@ -70,8 +70,18 @@ pub(super) fn signal(pid: u32, signal: &str) -> Result<()> {
 }
 
 impl Tui {
-    pub(super) fn start(lab: &Lab, name: &str, args: &[&str], extra: &[(&str, &str)]) -> Result<Self> {
-        Self::start_program(lab, name, &lab.client, args, extra)
+    /// The client; `before` is the command of a program that starts it, empty for none.
+    pub(super) fn start(
+        lab: &Lab,
+        name: &str,
+        before: &[&str],
+        args: &[&str],
+        extra: &[(&str, &str)],
+    ) -> Result<Self> {
+        let client = lab.client.to_string_lossy();
+        let words: Vec<&str> = before.iter().copied().chain([&*client]).chain(args.iter().copied()).collect();
+        let (program, args) = words.split_first().context("there is no program to start")?;
+        Self::start_program(lab, name, Path::new(program), args, extra)
     }
 
     /// Another program than the client, in a terminal beside it.

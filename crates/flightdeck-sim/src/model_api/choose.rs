@@ -6,6 +6,8 @@ use super::scripts::{self, Step};
 
 /// Marks in a prompt which script to play from here on.
 const MARKER: &str = "SCRIPT:";
+/// Begins the command line in a prompt that the script `command` runs.
+const COMMAND: &str = "COMMAND:";
 /// The script of a request for a summary of the conversation.
 pub(super) const SUMMARY: &str = "compact";
 
@@ -83,6 +85,16 @@ fn without_reminders(text: &str) -> String {
     out + rest
 }
 
+/// The command line in the person's last prompt that names one.
+pub(super) fn command(body: &Value) -> Option<String> {
+    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let prompts = messages.iter().rev().filter(|m| m["role"] == "user");
+    prompts.map(|m| without_reminders(&said(m))).find_map(|text| {
+        let after = text.split_once(COMMAND)?.1;
+        Some(after.lines().next().unwrap_or_default().trim().to_owned())
+    })
+}
+
 /// The session's working directory, from the client's system prompt.
 pub(super) fn cwd(body: &Value) -> String {
     let after = |text: &str| {
@@ -144,6 +156,14 @@ mod tests {
     fn a_marker_quoted_in_a_reminder_does_not_count() {
         let quoted = "<system-reminder>SCRIPT:fail</system-reminder> SCRIPT:hello <system-reminder>SCRIPT:ask</system-reminder>";
         assert_eq!(chosen(vec![user(quoted)]), (Some("hello".into()), 0));
+    }
+
+    #[test]
+    fn a_prompt_may_hold_the_command_to_run() {
+        let body =
+            json!({"messages": [user("SCRIPT:command COMMAND:git push --force\nand more"), assistant()]});
+        assert_eq!(command(&body).as_deref(), Some("git push --force"));
+        assert_eq!(command(&json!({"messages": [user("go")]})), None);
     }
 
     #[test]

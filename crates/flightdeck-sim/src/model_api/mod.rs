@@ -42,6 +42,8 @@ pub struct Seen {
     pub told: Vec<String>,
     /// The session that asked, by the client's own header.
     pub session_id: String,
+    /// The request as the client wrote it.
+    pub body: Bytes,
 }
 
 #[derive(Debug)]
@@ -132,7 +134,8 @@ async fn answer(
         return failure(400, "invalid_request_error", "stub request budget used up");
     }
     let path = uri.path().to_owned();
-    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let written = body;
+    let body: Value = serde_json::from_slice(&written).unwrap_or_default();
     let choice = choose::choose(&body);
     let session_id =
         headers.get("x-claude-code-session-id").and_then(|v| v.to_str().ok()).unwrap_or_default();
@@ -145,6 +148,7 @@ async fn answer(
         messages: body["messages"].as_array().map_or(0, Vec::len),
         told: choose::told(&body),
         session_id: session_id.to_owned(),
+        body: written,
     };
     shared.seen.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     if path.ends_with("/count_tokens") {
@@ -174,6 +178,7 @@ async fn perform(step: Step, body: &Value, number: u64) -> Response<Body> {
         model: body["model"].clone(),
         messages: body["messages"].as_array().map_or(0, Vec::len) as u64,
         plan_file: choose::plan_file(body).unwrap_or_else(|| format!("{cwd}/plan.md")),
+        command: choose::command(body).unwrap_or_else(|| "true".to_owned()),
         cwd,
         number,
     };

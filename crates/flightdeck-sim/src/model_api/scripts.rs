@@ -37,7 +37,7 @@ pub enum Block {
         pause: Duration,
     },
     Thinking(&'static str),
-    /// `@CWD@` and `@PLANFILE@` in the input are replaced by the session's values.
+    /// `@CWD@`, `@PLANFILE@` and `@COMMAND@` in the input are replaced by the session's values.
     Tool {
         name: &'static str,
         input: Value,
@@ -144,6 +144,7 @@ fn commands(name: &str) -> Option<Vec<Step>> {
             reply(vec![tool("TaskUpdate", json!({"taskId": "1", "status": "completed"}))]),
             reply(vec![say("One of two is done.")]),
         ],
+        "command" => then(vec![bash("@COMMAND@", "Run what was asked")], "It was run."),
         "badtool" => then(vec![tool("NoSuchTool", json!({"x": 1}))], "That tool does not exist."),
         _ => return None,
     })
@@ -272,6 +273,7 @@ fn failures(name: &str) -> Option<Vec<Step>> {
             context_tokens: Some(185_000),
             ..ModelReply::default()
         })],
+        "full" => full(),
         _ => return None,
     })
 }
@@ -290,6 +292,18 @@ fn background(command: &str, description: &str) -> Block {
 fn eleven() -> Vec<Step> {
     let call = |n: usize| reply(vec![bash(&format!("echo {n}"), "Say a number")]);
     (1..=11).map(call).chain([reply(vec![say("Eleven commands finished.")])]).collect()
+}
+
+/// Commands, one after the other, in a context of a million tokens that is more than nine tenths full.
+fn full() -> Vec<Step> {
+    let call = |n: usize| {
+        Step::Reply(ModelReply {
+            blocks: vec![bash(&format!("timeout 0.5 tail -f /dev/null; echo {n}"), "Wait a moment")],
+            context_tokens: Some(910_000),
+            ..ModelReply::default()
+        })
+    };
+    (1..=6).map(call).chain([reply(vec![say("Six commands finished.")])]).collect()
 }
 
 fn slow() -> Step {

@@ -17,6 +17,8 @@ pub(super) struct Setting {
     pub(super) messages: u64,
     pub(super) cwd: String,
     pub(super) plan_file: String,
+    /// What the prompt asks to run.
+    pub(super) command: String,
     /// Unique per request.
     pub(super) number: u64,
 }
@@ -40,7 +42,9 @@ impl Setting {
     }
 
     fn own(&self, text: &str) -> String {
-        text.replace("@CWD@", &self.cwd).replace("@PLANFILE@", &self.plan_file)
+        text.replace("@CWD@", &self.cwd)
+            .replace("@PLANFILE@", &self.plan_file)
+            .replace("@COMMAND@", &self.command)
     }
 
     fn input(&self, input: &Value) -> Value {

@@ -9,6 +9,7 @@ mod append;
 mod child;
 mod cost;
 mod daemon;
+mod efforts;
 mod fleet_line;
 mod hook;
 mod idle;
@@ -82,6 +83,7 @@ fn main() -> Result<()> {
         "hook" => hook::measure(&plan)?,
         "ingest" => ingest::measure(&plan)?,
         "cost" => cost::measure(&plan)?,
+        "efforts" => efforts::measure(&plan)?,
         "latency" => latency::measure(&plan)?,
         "restart" => restart::measure(&plan)?,
         "store" => store::measure(&plan)?,

@@ -2,6 +2,7 @@
 
 use flightdeck_core::approval::card::ResolutionCard;
 use flightdeck_core::approval::verdict::DoesNotFit;
+use flightdeck_core::effort::EffortRefused;
 use flightdeck_core::ids::{AskId, AssignmentId, SessionId};
 use flightdeck_protocol::terminal::TerminalRefusal;
 use flightdeck_protocol::{ErrorCode, ErrorReply};
@@ -16,6 +17,11 @@ pub enum AppError {
     NoSession(SessionId),
     #[error("there is no assignment {0}")]
     NoAssignment(AssignmentId),
+    #[error("there is no workstream {0}; `effort start` makes one of a directory")]
+    NoWorkstream(String),
+    /// A change of an effort is not possible.
+    #[error(transparent)]
+    Effort(#[from] EffortRefused),
     /// The key of a button was used, or was never issued.
     #[error("this button was used already, or its request is over")]
     NoSuchKey,
@@ -88,7 +94,10 @@ from_causes!(Stopped, StoreError, NotStored, serde_json::Error);
 impl AppError {
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NoSession(_) | Self::NoAssignment(_) | Self::NoSuchKey => ErrorCode::NotFound,
+            Self::NoSession(_) | Self::NoAssignment(_) | Self::NoWorkstream(_) | Self::NoSuchKey => {
+                ErrorCode::NotFound
+            }
+            Self::Effort(refused) => effort_code(refused),
             Self::Invalid(_) => ErrorCode::ValidationError,
             Self::Refused(_) => ErrorCode::Refused,
             Self::Ask(error) => error.code(),
@@ -124,6 +133,18 @@ impl AskError {
         match self {
             Self::Over(resolution) => Some(resolution),
             _ => None,
+        }
+    }
+}
+
+fn effort_code(refused: &EffortRefused) -> ErrorCode {
+    use EffortRefused as R;
+    match refused {
+        R::NoEffort(_) | R::NoWindow(_) | R::NoGuard(..) => ErrorCode::NotFound,
+        R::Finished(_) | R::WindowEnded(_) => ErrorCode::AlreadyEnded,
+        R::Guard(_) => ErrorCode::ValidationError,
+        R::SamePhase(..) | R::TooMany(..) | R::Claimed(..) | R::Unclaimed(_) | R::TooManyEfforts(_) => {
+            ErrorCode::Refused
         }
     }
 }

@@ -7,6 +7,7 @@ use flightdeck_core::wire::status_line;
 use flightdeck_protocol::hooks::StatusLineReply;
 use serde_json::{Map, Value};
 
+use super::effort_verdicts::EffortVerdict;
 use super::holds::HookHold;
 use super::{App, AppError};
 use crate::clock;
@@ -37,6 +38,8 @@ pub struct ReceivedHook {
     pub seq: u64,
     /// Set if the hook is to wait for a verdict.
     pub hold: Option<HookHold>,
+    /// What an effort says at once.
+    pub verdict: Option<EffortVerdict>,
 }
 
 impl App {
@@ -48,9 +51,15 @@ impl App {
             verbatim = Verbatim::default();
         }
         let rules = self.hold_rules_for(waits, &draft);
+        let hears_verdict = draft.hears_verdict();
         let record = draft.into_record(clock::fresh_id());
         let record = record.map_err(|error| AppError::Invalid(error.to_string()))?;
         let mut record = Record { verbatim, ..record };
+        self.prepare_for_efforts(&mut record).await;
+        let question = self.question(&record).filter(|_| hears_verdict);
+        let file = question.as_ref().and_then(|_| self.touched_file(&record));
+        self.open_by_slash_command(&record);
+        let compacts = self.auto_compaction(&record).await;
         let hold = rules.and_then(|rules| self.holds.open(&mut record, &rules, &self.engine));
         // Evaluated before the append, which consumes the record.
         let by_policy = hold.as_ref().and_then(|_| self.config.current().policy.answer(&record));
@@ -72,7 +81,18 @@ impl App {
         if let (Some(hold), Some(answer)) = (&hold, by_policy) {
             self.answer_by_policy(hold.ask_id(), answer);
         }
-        Ok(ReceivedHook { seq, hold })
+        if let Some(client) = compacts {
+            // Without a supervisor the client compacts, as ever.
+            self.restart_instead_of_compaction(client).await;
+        }
+        let verdict = match question {
+            Some(question) => {
+                self.find_directives(&question, file).await;
+                self.answer_question(question).await.verdict
+            }
+            None => None,
+        };
+        Ok(ReceivedHook { seq, hold, verdict })
     }
 
     /// `None` if the hook does not wait.

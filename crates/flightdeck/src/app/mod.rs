@@ -1,21 +1,31 @@
 //! The use cases of the daemon, one per request: typed in, typed out, one error. Transports call them.
 
+mod artifacts;
 mod asks;
 mod assignments;
 mod conversation;
 mod daemon;
 mod digest;
+mod effort_lists;
+mod effort_settings;
+mod effort_verdicts;
+mod efforts;
 mod encoded;
+mod engine_hooks;
 mod error;
 mod fleet;
+mod guards;
 pub mod holds;
 pub mod hook_watch;
 mod hooks;
 mod notify;
 mod policy;
+mod real_dirs;
 pub mod registration;
 mod sessions;
+pub mod supervisors;
 mod terminal;
+pub mod tool_hooks;
 mod usage;
 
 use std::sync::atomic::Ordering;
@@ -31,11 +41,15 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 pub use self::daemon::{Metric, MetricKind};
+pub use self::effort_verdicts::EffortVerdict;
 pub use self::encoded::{AppReply, Encoded};
+pub use self::engine_hooks::{HandleHook, read_arguments};
 pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
 pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
+use self::real_dirs::RealDirs;
 use self::registration::Registrar;
+use self::supervisors::Supervisors;
 use crate::clock;
 use crate::config::live::LiveConfig;
 use crate::engine::changes::SubscribeFrom;
@@ -43,6 +57,7 @@ pub use crate::engine::changes::Subscription;
 use crate::engine::{EngineHandle, Stopped};
 use crate::health::Health;
 use crate::notify::Notifier;
+pub use crate::settings::is_query_of_http_handler;
 use crate::store::Store;
 use crate::terminal::Terminals;
 use crate::transcripts::follow::WatchList;
@@ -73,6 +88,10 @@ pub struct App {
     pub(crate) config: Arc<LiveConfig>,
     pub(crate) terminals: Arc<Terminals>,
     pub(crate) notifier: Arc<Notifier>,
+    /// Where directories really are, for efforts.
+    pub(crate) real_dirs: Arc<RealDirs>,
+    /// The supervisors that can start their client again.
+    pub(crate) supervisors: Arc<Supervisors>,
 }
 
 /// A use case: what a request does and what it is answered with.

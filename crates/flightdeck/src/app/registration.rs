@@ -7,8 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use flightdeck_protocol::hooks::HookReport;
 
 use crate::ingest::spool::{self, SpoolStats};
+use crate::paths::Paths;
 use crate::program;
-use crate::settings::{Lifetime, Registration, SettingsError, SettingsFile, SettingsOutcome, Status, Via};
+use crate::settings::{
+    Lifetime, Registration, SettingsError, SettingsFile, SettingsOutcome, Status, Via, tool_verdicts,
+};
 
 /// Without this hook the end of a turn is not reported.
 const END_OF_TURN: &str = "Stop";
@@ -36,6 +39,19 @@ pub struct Presence {
     pub spools: bool,
     /// They are registered now, or were before.
     pub was_present: bool,
+}
+
+/// What became of the handlers of tool calls when an effort began or ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolHandlers {
+    /// They were rewritten; the client reads the file again.
+    Rewritten,
+    /// They were as they must be.
+    Right,
+    /// This home has no handlers in the file, so no verdict can reach the client.
+    Missing,
+    /// curl handlers discard the reply.
+    Deaf,
 }
 
 /// How the registration went, as a sentence for the person.
@@ -67,6 +83,16 @@ impl Registrar {
 
     pub fn is_simulated(&self) -> bool {
         self.simulated
+    }
+
+    /// What an agent types to run this daemon's own binary on this daemon's home.
+    pub fn command_for_agents(&self) -> String {
+        let home = self.registration().home;
+        let usual = Paths::resolve(None, |name| std::env::var_os(name).filter(|_| name != "FLIGHTDECK_HOME"));
+        match usual {
+            Ok(usual) if usual.home == home => self.program.clone(),
+            _ => format!("{} --home {}", self.program, program::word(&home.display().to_string())),
+        }
     }
 
     /// What a person types to run this daemon's own binary.
@@ -109,6 +135,31 @@ impl Registrar {
         }
         let installed = self.file.installed()?.and_then(|installed| installed.hold_seconds);
         Ok(installed.unwrap_or(hold_seconds))
+    }
+
+    /// Whether the client is to wait for our reply to tool calls.
+    pub fn has_tool_verdicts(&self) -> bool {
+        self.registration().tool_verdicts
+    }
+
+    /// Makes the client wait for our reply to tool calls, or no longer wait. Handlers that were installed permanently change
+    /// too, and stay permanent.
+    pub fn set_tool_verdicts(&self, wanted: bool) -> anyhow::Result<ToolHandlers> {
+        let registration = Registration { tool_verdicts: wanted, ..self.registration() };
+        tool_verdicts::set_wanted(&registration.home, wanted)?;
+        *self.registration.lock().unwrap_or_else(PoisonError::into_inner) = registration.clone();
+        let Some(installed) = self.file.installed()? else { return Ok(ToolHandlers::Missing) };
+        if self.file.other_home(&registration.home)?.is_some() {
+            return Ok(ToolHandlers::Missing);
+        }
+        if installed.via == Via::Curl {
+            return Ok(ToolHandlers::Deaf);
+        }
+        let change = self.file.repair(&registration.as_installed(Some(installed)))?;
+        Ok(match change.outcome {
+            SettingsOutcome::Repaired => ToolHandlers::Rewritten,
+            _ => ToolHandlers::Right,
+        })
     }
 
     /// Notes about earlier tools whose hooks also send to this daemon.
@@ -202,5 +253,85 @@ impl Registrar {
 
     pub fn spool(&self) -> SpoolStats {
         spool::stats(&self.spool).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::ClientVersion;
+
+    struct Desk {
+        folder: tempfile::TempDir,
+    }
+
+    impl Desk {
+        fn new() -> Self {
+            Self { folder: tempfile::tempdir().unwrap() }
+        }
+        fn registration(&self) -> Registration {
+            Registration::new("/opt/fd".as_ref(), self.folder.path(), ClientVersion::assumed())
+        }
+        fn file(&self) -> SettingsFile {
+            SettingsFile::new(&self.folder.path().join("settings.json"), &self.folder.path().join("backups"))
+        }
+        fn registrar(&self) -> Registrar {
+            Registrar::new(self.file(), self.registration(), true, self.folder.path().join("spool"))
+        }
+        fn text(&self) -> String {
+            std::fs::read_to_string(self.file().path()).unwrap()
+        }
+    }
+
+    #[test]
+    fn an_effort_rewrites_permanent_handlers_too_and_they_stay_permanent() {
+        let desk = Desk::new();
+        desk.file().install(&desk.registration(), Lifetime::Permanent).unwrap();
+        let (usual, registrar) = (desk.text(), desk.registrar());
+        assert_eq!(registrar.set_tool_verdicts(true).unwrap(), ToolHandlers::Rewritten);
+        assert_eq!(registrar.set_tool_verdicts(true).unwrap(), ToolHandlers::Right);
+        assert!(desk.text().contains(" hook --verdict ") && !registrar.status().drift);
+        assert_eq!(registrar.release(), None, "a stop keeps them");
+        // Another daemon finds the marker.
+        assert!(tool_verdicts::are_wanted(desk.folder.path()));
+        assert_eq!(registrar.set_tool_verdicts(false).unwrap(), ToolHandlers::Rewritten);
+        assert_eq!((desk.text(), registrar.status().drift), (usual, false));
+    }
+
+    #[test]
+    fn handlers_of_a_running_daemon_are_removed_at_its_stop_in_either_form() {
+        let desk = Desk::new();
+        let registrar = desk.registrar();
+        registrar.register().unwrap();
+        registrar.set_tool_verdicts(true).unwrap();
+        assert!(registrar.release().unwrap().contains("taken out"));
+        assert!(!desk.file().path().exists());
+    }
+
+    #[test]
+    fn without_handlers_that_hear_a_reply_nothing_is_written() {
+        let desk = Desk::new();
+        assert_eq!(desk.registrar().set_tool_verdicts(true).unwrap(), ToolHandlers::Missing);
+        assert!(!desk.file().path().exists());
+        let curl = Registration { via: Via::Curl, ..desk.registration() };
+        desk.file().install(&curl, Lifetime::Permanent).unwrap();
+        let text = desk.text();
+        assert_eq!(desk.registrar().set_tool_verdicts(true).unwrap(), ToolHandlers::Deaf);
+        let other = Registration { home: "/another".into(), ..desk.registration() };
+        desk.file().install(&other, Lifetime::Permanent).unwrap();
+        let of_another = desk.text();
+        assert_eq!(desk.registrar().set_tool_verdicts(true).unwrap(), ToolHandlers::Missing);
+        assert_eq!(desk.text(), of_another);
+        assert_ne!(of_another, text);
+    }
+
+    #[test]
+    fn http_handlers_hear_a_reply_as_they_are() {
+        let desk = Desk::new();
+        let http = Registration { via: Via::Http, ..desk.registration() };
+        desk.file().install(&http, Lifetime::Permanent).unwrap();
+        let registrar = desk.registrar();
+        assert_eq!(registrar.set_tool_verdicts(true).unwrap(), ToolHandlers::Right);
+        assert!(!registrar.status().drift);
     }
 }

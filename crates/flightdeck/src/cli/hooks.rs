@@ -234,6 +234,7 @@ fn register(
         token: options.token || installed.is_some_and(|i| i.token) || has_token()?,
         hold_seconds: options.hold_seconds.or_else(|| installed?.hold_seconds).unwrap_or(ours.hold_seconds()),
         hold_elicitation: ours.hold_elicitation,
+        tool_verdicts: settings::tool_verdicts::are_wanted(&paths.home),
         status_line: options.statusline,
         version: ClientVersion::find(&|| settings::ask_claude(env), &cwd.join(config)),
     })

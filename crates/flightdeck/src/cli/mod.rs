@@ -8,8 +8,12 @@ mod change_lines;
 mod demo;
 mod doctor;
 mod draw;
+mod effort;
 mod explain;
+mod fleet;
 pub mod fleet_line;
+mod fleet_status;
+mod guard;
 pub mod hooks;
 mod line;
 mod lookup;
@@ -22,6 +26,8 @@ mod peek;
 mod policy;
 mod replay;
 mod requests;
+mod rpc;
+mod run;
 mod service;
 mod show;
 mod status;
@@ -69,6 +75,10 @@ enum Command {
     Hook,
     /// Send the data of the status line to the daemon, and print a status line or run your own command after `--`; Claude Code runs this
     Statusline,
+    /// Run Claude Code, and start it fresh with the handoff when its context is full
+    Run(run::RunArgs),
+    /// Show the status of all seats; start, stop or attach those of a fleet.yaml in tmux
+    Fleet(fleet::FleetArgs),
     /// Install, check, repair or remove our hooks in Claude Code's settings
     Hooks(hooks::HooksArgs),
     /// List all sessions, those that need you first
@@ -109,6 +119,12 @@ enum Command {
     Log(assignments::LogArgs),
     /// Sum up what happened since a time, and what waits for you
     Digest(assignments::DigestArgs),
+    /// Start, follow and hand over work that outlives context windows
+    Effort(effort::EffortArgs),
+    /// Hold the agent of an effort back: rules about its tool calls
+    Guard(guard::GuardArgs),
+    /// Call a command of the daemon's socket, or list all of them
+    Rpc(rpc::RpcArgs),
     /// Replay recorded hook events and print the state after each
     Replay(replay::ReplayArgs),
     /// Check the installation and say how to fix problems
@@ -200,6 +216,8 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
             let code = hooks::run(&args, &paths, &env, &cwd, &binary, ask, out)?;
             Ok(u8::try_from(code).unwrap_or(1))
         }
+        Command::Run(args) => run::run(args, paths),
+        Command::Fleet(args) => fleet::run(&args, &paths, out),
         Command::Ls(args) => ls::run(&args, &paths, out),
         Command::Show(args) => show::run(&args, &paths, out),
         Command::Explain(args) => explain::run(&args, &paths, out),
@@ -219,6 +237,9 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Usage(args) => usage::run(&args, &paths, out),
         Command::Log(args) => assignments::log(&args, &paths, out),
         Command::Digest(args) => assignments::digest(&args, &paths, out),
+        Command::Effort(args) => effort::run(&args, &paths, out),
+        Command::Guard(args) => guard::run(&args, &paths, out),
+        Command::Rpc(args) => rpc::run(&args, &paths, out),
         Command::Replay(args) => replay::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, &paths, out),
         Command::Demo(args) => demo::run(&args, out),

@@ -71,12 +71,12 @@ impl AsyncClient {
         RawReply::read(&reply.await?)
     }
 
-    async fn send(&mut self, line: &[u8]) -> Result<(), ClientError> {
+    pub(super) async fn send(&mut self, line: &[u8]) -> Result<(), ClientError> {
         self.stream.get_mut().write_all(line).await.map_err(ClientError::broken)
     }
 
     /// `None` after the daemon has closed the connection. May be cancelled: the next call continues the line.
-    async fn read_line(&mut self) -> Result<Option<Vec<u8>>, ClientError> {
+    pub(super) async fn read_line(&mut self) -> Result<Option<Vec<u8>>, ClientError> {
         self.stream.read_until(b'\n', &mut self.line).await.map_err(ClientError::broken)?;
         let line = std::mem::take(&mut self.line);
         // A daemon that is killed may leave half a line.
@@ -84,7 +84,9 @@ impl AsyncClient {
     }
 }
 
-async fn within_limit<T>(work: impl Future<Output = Result<T, ClientError>>) -> Result<T, ClientError> {
+pub(super) async fn within_limit<T>(
+    work: impl Future<Output = Result<T, ClientError>>,
+) -> Result<T, ClientError> {
     timeout(REPLY_MAX, work).await.unwrap_or(Err(ClientError::Timeout))
 }
 

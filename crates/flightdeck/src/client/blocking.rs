@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use flightdeck_protocol::changes::{ChangeFrame, Subscribe};
 use flightdeck_protocol::{Command, frame};
+use serde_json::{Map, Value};
 
 use super::error::{ClientError, REPLY_MAX};
 use super::raw_reply::RawReply;
@@ -40,6 +41,19 @@ impl Client {
         self.send(request)?;
         let line = self.read_line()?.ok_or(ClientError::Closed)?;
         RawReply::read(line.as_bytes())
+    }
+
+    /// Calls a command by its name, with what a script has in its environment. Returns the data of the reply.
+    pub fn call_named(
+        &mut self,
+        cmd: &str,
+        args: &Value,
+        env: &Map<String, Value>,
+    ) -> Result<Value, ClientError> {
+        let line = frame::call_named(cmd, args, env).map_err(ClientError::Request)?;
+        self.stream.get_mut().write_all(&line).map_err(ClientError::broken)?;
+        let line = self.read_line()?.ok_or(ClientError::Closed)?;
+        frame::read_reply(line.as_bytes()).map_err(ClientError::Reply)?.map_err(ClientError::Refused)
     }
 
     /// The changes from now on, after a snapshot; or those since `last_event_id`, after `gap` and a snapshot if it is too old.

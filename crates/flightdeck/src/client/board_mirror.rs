@@ -30,6 +30,7 @@ impl BoardMirror {
             Change::AskOpened { .. }
             | Change::AskClosed { .. }
             | Change::AssignmentUpdated { .. }
+            | Change::EffortUpdated { .. }
             | Change::Unknown { .. } => {}
         }
     }

@@ -14,6 +14,7 @@ mod error;
 mod live;
 mod raw_reply;
 mod reconnect;
+mod supervision;
 #[cfg(test)]
 mod tests;
 
@@ -23,4 +24,5 @@ pub use board_mirror::BoardMirror;
 pub use error::{ClientError, REPLY_MAX};
 pub use live::{AsyncLiveChanges, LiveChange, LiveChanges};
 pub use raw_reply::RawReply;
-pub use reconnect::{RECONNECT_DELAY_MAX, RECONNECT_DELAY_MIN};
+pub use reconnect::{RECONNECT_DELAY_MAX, RECONNECT_DELAY_MIN, reconnect_delay};
+pub use supervision::Supervision;

@@ -30,12 +30,17 @@ impl Reconnect {
         };
     }
 
-    /// Counts a failure; returns the delay before the next attempt, which doubles each time.
+    /// Counts a failure; returns the delay before the next attempt.
     pub(super) fn failed(&mut self) -> Duration {
-        let delay = RECONNECT_DELAY_MIN.saturating_mul(1 << self.failures.min(16));
+        let delay = reconnect_delay(self.failures);
         self.failures = self.failures.saturating_add(1);
-        delay.min(RECONNECT_DELAY_MAX)
+        delay
     }
+}
+
+/// The delay before the next attempt after this many failures before the last one. It doubles each time.
+pub fn reconnect_delay(failures: u32) -> Duration {
+    RECONNECT_DELAY_MIN.saturating_mul(1 << failures.min(16)).min(RECONNECT_DELAY_MAX)
 }
 
 #[cfg(test)]

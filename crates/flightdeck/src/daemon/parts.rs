@@ -134,6 +134,8 @@ impl DaemonParts {
             config: self.config,
             terminals: Arc::new(self.terminals),
             notifier,
+            real_dirs: Arc::default(),
+            supervisors: Arc::default(),
         };
         let dispatcher = Dispatcher::new(
             Arc::clone(&app.notifier),

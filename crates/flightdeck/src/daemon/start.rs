@@ -17,7 +17,7 @@ use crate::config::live::LiveConfig;
 use crate::ingest::{Sink, drain, liveness, registry};
 use crate::pane_colours::{self, PaneColours};
 use crate::paths::Paths;
-use crate::settings::{Registration, SettingsFile, Via};
+use crate::settings::{Registration, SettingsFile, Via, tool_verdicts};
 use crate::store::Store;
 use crate::terminal::tmux::TmuxProgram;
 use crate::transcripts::follow::{WatchList, follow};
@@ -73,11 +73,13 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let gate = Gate::new(addr, &config.hosts, options.token.clone(), health);
     let gate = Arc::new(gate.with_public_host(config.notify.public_host()));
     readers.push(tokio::spawn(LiveSettings::new(app.clone(), Arc::clone(&gate)).watch()));
+    let for_efforts = app.clone();
     let server = tokio::spawn(serve(listener, app, gate, stopping));
     home::write_daemon_file(paths, &url, addr.port())?;
     let registered = if options.hooks { register(&registrar, &mut notes).await } else { None };
     if !options.simulated {
         hook_watch::report_now(&engine, &registrar, true).await;
+        readers.push(tokio::spawn(for_efforts.match_tool_hooks_to_efforts()));
         readers.push(tokio::spawn(hook_watch::watch(engine.clone(), Arc::clone(&registrar))));
     }
     Ok(Running {
@@ -106,6 +108,7 @@ fn registration(options: &Options, port: u16) -> Registration {
         port,
         hold_seconds: options.config.hold_seconds(),
         hold_elicitation: options.config.hold_elicitation,
+        tool_verdicts: tool_verdicts::are_wanted(&options.paths.home),
         ..Registration::new(&options.binary, &options.paths.home, options.version.clone())
     }
 }

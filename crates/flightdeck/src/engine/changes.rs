@@ -8,6 +8,7 @@ use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::view::assignment::AssignmentCard;
+use flightdeck_core::view::effort::EffortCard;
 use flightdeck_protocol::changes::ChangeName;
 use tokio::sync::broadcast;
 
@@ -179,6 +180,19 @@ impl Changes {
             )),
             Err(error) => {
                 tracing::error!(%error, "an assignment could not be encoded as JSON; viewers do not get it")
+            }
+        }
+    }
+
+    /// For viewers that follow efforts. The cards of its sessions carry a part of it as well.
+    pub fn effort(&mut self, effort: &EffortCard) {
+        match serde_json::to_vec(effort) {
+            Ok(json) => {
+                let subject = Subject::Effort(effort.id.clone());
+                drop(self.push(ChangeName::EffortUpdated, subject, &[b"{\"effort\":", &json, b"}"]));
+            }
+            Err(error) => {
+                tracing::error!(%error, "an effort could not be encoded as JSON; viewers do not get it")
             }
         }
     }

@@ -15,7 +15,7 @@ use flightdeck_core::usage::enrichment::Summary;
 
 use super::effects::{self, CausedEffect};
 use super::refold::TakeOverReply;
-use super::{AckSender, BATCH_INPUTS_MAX, Engine, Input, NotStored, Refolded};
+use super::{AckSender, BATCH_INPUTS_MAX, EffortChangeReply, Engine, Input, NotStored, Refolded};
 use crate::store::{Appended, Pending, StoreError};
 
 /// One batch of inputs, sorted by what has to be done with them.
@@ -25,6 +25,8 @@ pub(super) struct Batch {
     pub(super) enriched: Vec<(SessionId, Box<Summary>)>,
     /// Stored only if they are news, which depends on the events before them.
     pub(super) lines: Vec<(Record, AckSender)>,
+    /// Changes of efforts, which are possible or not after the events before them.
+    pub(super) effort_changes: Vec<(Record, EffortChangeReply)>,
     /// Taken over once every event of the batch is applied.
     pub(super) refolded: Vec<(Box<Refolded>, TakeOverReply)>,
     /// Answered last, so that they see the whole batch.
@@ -46,6 +48,7 @@ impl Batch {
                 Input::Events { records, reply } => batch.events.push(records, reply),
                 Input::IfNews { record, reply } => batch.lines.push((*record, reply)),
                 Input::Enriched { id, summary } => batch.enriched.push((id, summary)),
+                Input::EffortChange { record, reply } => batch.effort_changes.push((*record, reply)),
                 Input::TakeOver { refolded, reply } => batch.refolded.push((refolded, reply)),
                 query => batch.queries.push(query),
             }
@@ -54,7 +57,10 @@ impl Batch {
     }
 
     fn is_only_events(&self) -> bool {
-        let no_other = self.lines.is_empty() && self.refolded.is_empty() && self.queries.is_empty();
+        let no_other = self.lines.is_empty()
+            && self.effort_changes.is_empty()
+            && self.refolded.is_empty()
+            && self.queries.is_empty();
         self.enriched.is_empty() && no_other
     }
 }
@@ -121,7 +127,11 @@ impl Engine {
         // The stamp notes on each event whether the wall clock was set back.
         let reached = self.fleet.now().max(self.stamped);
         let mut last = if self.clock.wall() < reached { self.clock.now(reached) } else { reached };
+        let efforts = self.fleet.active_efforts() > 0;
         for record in &mut records {
+            if efforts {
+                self.note_context(record);
+            }
             stamp(record, self.clock.wall(), last);
             last = record.received_at;
         }
@@ -185,6 +195,7 @@ impl Engine {
             }
             touched.extend(record.session_id());
         }
+        self.report_efforts();
         let sessions = touched.iter().filter_map(|id| self.fleet.get(id));
         sessions.for_each(|session| self.transcripts.touched(session));
         self.housekeeping.applied(appended.len());

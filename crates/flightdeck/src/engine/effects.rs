@@ -90,6 +90,10 @@ impl Engine {
                 Effect::AssignmentChanged(changed) => sorted.assignments.push(*changed),
                 // Its session has left, and with it every card that could show it.
                 Effect::AssignmentLeft(_) => {}
+                Effect::EffortChanged { id, numbers_only } => self.effort_changed(seq, id, numbers_only),
+                Effect::EffortMessage(id, message) => {
+                    self.outbox.add(outbox::effort_message(seq, &id, &message))
+                }
                 Effect::StepRefused(session, step) => log_refused(&session, &step),
                 Effect::Forgotten(session) => sorted.forgotten.push((seq, session)),
                 Effect::Notify(note) => sorted.notes.push((seq, note)),

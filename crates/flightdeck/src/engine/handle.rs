@@ -1,7 +1,11 @@
 //! The handle through which all other modules send inputs to the engine.
 
 use bytes::Bytes;
-use flightdeck_core::fleet::Occupant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use flightdeck_core::effort::{EffortRefused, HookQuestion, Judged};
+use flightdeck_core::fleet::{Fleet, Occupant};
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::record::Record;
 use flightdeck_core::notify::NoteKind;
@@ -14,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::changes::{SubscribeFrom, Subscription};
 use super::explain::Explanation;
-use super::{Input, KnownAsk, NoteSettings, Overview, Refolded, SessionPanes};
+use super::{FleetQuery, Input, KnownAsk, NoteSettings, Overview, Refolded, SessionPanes};
 use crate::store::{Appended, RetentionPolicy, StoreError};
 
 /// The store refused: nothing happened. Send the events again later (a hook spools them).
@@ -26,6 +30,7 @@ pub struct NotStored(pub String);
 #[derive(Clone, Debug)]
 pub struct EngineHandle {
     pub(super) inputs: mpsc::Sender<Input>,
+    pub(super) efforts_active: Arc<AtomicUsize>,
 }
 
 /// The engine has ended: the daemon is stopping.
@@ -63,7 +68,7 @@ impl EngineHandle {
     /// For a test that takes the inputs itself, or passes them on to an engine.
     #[cfg(test)]
     pub(crate) fn to(inputs: mpsc::Sender<Input>) -> Self {
-        Self { inputs }
+        Self { inputs, efforts_active: Arc::default() }
     }
     #[cfg(test)]
     pub(crate) async fn send(&self, input: Input) -> Result<(), Stopped> {
@@ -77,6 +82,30 @@ impl EngineHandle {
     pub async fn append_if_news(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
         let answer = self.ask(|reply| Input::IfNews { record: Box::new(record), reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
+    }
+    /// Whether an effort is active, so that a hook may be due a verdict.
+    pub fn has_efforts(&self) -> bool {
+        self.efforts_active.load(Ordering::Acquire) > 0
+    }
+    /// Stores a change of an effort if it is possible, and returns where in the log it is. It has been applied then.
+    pub async fn change_effort(&self, record: Record) -> Result<Result<u64, EffortRefused>, NotStored> {
+        let answer = self.ask(|reply| Input::EffortChange { record: Box::new(record), reply }).await;
+        answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
+    }
+    /// What a hook is answered; `None` if no effort applies. The event of the hook must have been acknowledged.
+    pub async fn judge(&self, question: HookQuestion) -> Result<Option<Judged>, Stopped> {
+        self.ask(|reply| Input::Judge { question: Box::new(question), reply }).await
+    }
+    /// What `read` finds in the fleet, after all events that were acknowledged before.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Fleet) -> T + Send + 'static,
+    ) -> Result<T, Stopped> {
+        let reader = |reply: oneshot::Sender<T>| {
+            // The sender may have gone; then the answer is dropped.
+            Input::Read(FleetQuery(Box::new(move |fleet| drop(reply.send(read(fleet))))))
+        };
+        self.ask(reader).await
     }
     pub async fn overview(&self) -> Result<Overview, Stopped> {
         self.ask(Input::Overview).await

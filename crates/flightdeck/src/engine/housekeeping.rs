@@ -71,6 +71,12 @@ impl Housekeeping {
         self.retain_at.saturating_duration_since(Instant::now())
     }
 
+    /// Whether the next call of [`Self::start_if_due`] writes a snapshot.
+    pub fn is_due(&mut self) -> bool {
+        let due = SNAPSHOT_EVERY_EVENTS.max(self.last_bytes / SNAPSHOT_BYTES_PER_EVENT);
+        !self.is_saving() && (self.until_due().is_zero() || self.events_since >= due)
+    }
+
     /// Called after each batch.
     pub fn start_if_due(&mut self, fleet: &Fleet, store: &Store) {
         let saving = self.is_saving();

@@ -8,6 +8,7 @@
 pub mod changes;
 mod commit;
 mod effects;
+mod efforts;
 mod explain;
 mod handle;
 pub mod housekeeping;
@@ -26,10 +27,12 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use bytes::Bytes;
+use flightdeck_core::effort::{EffortRefused, HookQuestion, Judged};
 use flightdeck_core::fleet::{Fleet, Occupant};
-use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::ids::{AskId, EffortId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::session::Session;
@@ -82,6 +85,18 @@ pub enum Input {
         record: Box<Record>,
         reply: AckSender,
     },
+    /// A change of an effort: stored if the effort allows it when its turn comes.
+    EffortChange {
+        record: Box<Record>,
+        reply: EffortChangeReply,
+    },
+    /// What a hook is answered because of an effort.
+    Judge {
+        question: Box<HookQuestion>,
+        reply: oneshot::Sender<Option<Judged>>,
+    },
+    /// A query about efforts and seats.
+    Read(FleetQuery),
     /// The subscription's limits, and how many sessions are in each column.
     Overview(oneshot::Sender<Overview>),
     /// The whole board, encoded.
@@ -144,6 +159,20 @@ pub enum Input {
 
 /// The panes of one session, each with its status.
 pub type SessionPanes = (SessionId, Vec<(PaneKey, FleetStatus)>);
+/// What a change of an effort is answered: where it is in the log.
+pub type EffortChangeReply = oneshot::Sender<Result<Result<u64, EffortRefused>, NotStored>>;
+
+/// Reads the fleet. It runs on the engine's loop, so it must be short.
+pub type FleetReader = Box<dyn FnOnce(&Fleet) + Send>;
+
+/// A query that reads the fleet.
+pub struct FleetQuery(pub FleetReader);
+
+impl std::fmt::Debug for FleetQuery {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("FleetQuery")
+    }
+}
 
 /// Acknowledges events to their sender: where they are in the log, or why they are not stored.
 pub type AckSender = oneshot::Sender<Result<Vec<Appended>, NotStored>>;
@@ -164,6 +193,10 @@ pub struct Engine {
     stamped: Timestamp,
     housekeeping: Housekeeping,
     outbox: Outbox,
+    /// How many efforts are active: without one no hook waits for a verdict.
+    efforts_active: Arc<AtomicUsize>,
+    /// Efforts whose numbers changed since their row was written.
+    unstored_efforts: BTreeSet<EffortId>,
     /// Receives each session whose process became known, to watch that process.
     seats: mpsc::Sender<Occupant>,
     transcripts: Box<dyn TranscriptWatch>,
@@ -221,6 +254,9 @@ impl Engine {
         }
         fleet.sessions().for_each(|session| transcripts.touched(session));
         health.metrics.fleet(fleet.len(), 0);
+        // Their numbers may have changed in the events that were replayed.
+        let active = fleet.efforts().filter(|effort| effort.is_active());
+        let unstored_efforts = active.map(|effort| effort.id.clone()).collect();
         let engine = Self {
             fleet,
             store,
@@ -233,12 +269,16 @@ impl Engine {
             stamped: Timestamp::default(),
             housekeeping,
             outbox,
+            efforts_active: Arc::default(),
+            unstored_efforts,
             seats,
             transcripts,
             holds,
             panes,
         };
-        (engine, EngineHandle { inputs: sender })
+        engine.report_efforts();
+        let efforts_active = Arc::clone(&engine.efforts_active);
+        (engine, EngineHandle { inputs: sender, efforts_active })
     }
 
     /// Runs until it is stopped, or until every handle is gone.
@@ -276,6 +316,9 @@ impl Engine {
 
     fn report_and_tidy(&mut self) {
         self.health.metrics.fleet(self.fleet.len(), self.changes.viewers());
+        if self.housekeeping.is_due() {
+            self.store_numbers_of_efforts();
+        }
         // A snapshot must not hold an event whose effects could still be lost.
         if self.outbox.is_saved() {
             self.housekeeping.start_if_due(&self.fleet, &self.store);
@@ -284,6 +327,7 @@ impl Engine {
 
     /// The last snapshot, before the engine ends.
     async fn save_now(&mut self) {
+        self.store_numbers_of_efforts();
         self.outbox.flush(&self.store).await;
         if self.outbox.is_saved() {
             self.housekeeping.save_now(&self.fleet, &self.store).await;
@@ -315,11 +359,13 @@ impl Engine {
     /// Handles the batch, and the events that arrive while it is stored. Queries come last, so that they see the whole batch.
     async fn handle(&mut self, inputs: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
         let batch = Batch::sort(inputs);
-        let Batch { enriched, lines, refolded, queries, .. } = self.commit_all(inputs, batch).await;
+        let Batch { enriched, lines, effort_changes, refolded, queries, .. } =
+            self.commit_all(inputs, batch).await;
         if !enriched.is_empty() {
             self.enrich(enriched).await;
         }
         self.commit_news(lines).await;
+        self.commit_effort_changes(effort_changes).await;
         for (refolded, reply) in refolded {
             // The sender may have gone; the new rules are used all the same.
             let _ = reply.send(self.take_over(*refolded).await);
@@ -374,6 +420,8 @@ impl Engine {
             Input::Subscribe { from, reply } => {
                 drop(reply.send(self.changes.subscribe(&from)));
             }
+            Input::Judge { question, reply } => drop(reply.send(self.judge(&question))),
+            Input::Read(FleetQuery(read)) => read(&self.fleet),
             Input::FindAsk { id, reply } => drop(reply.send(KnownAsk::find(&self.fleet, &id))),
             Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),
             Input::PaneStatuses(reply) => drop(reply.send(self.pane_statuses())),
@@ -384,8 +432,12 @@ impl Engine {
             Input::Overview(reply) => {
                 drop(reply.send(overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
             }
-            Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } | Input::TakeOver { .. } => {
-            }
+            // `Batch::sort` keeps these apart.
+            Input::Events { .. }
+            | Input::IfNews { .. }
+            | Input::Enriched { .. }
+            | Input::EffortChange { .. }
+            | Input::TakeOver { .. } => {}
         }
         None
     }

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use flightdeck_core::effort::{Effort, EffortMessage};
 use flightdeck_core::fleet::Effect;
+use flightdeck_core::ids::EffortId;
 use flightdeck_core::notify::Note;
 use flightdeck_core::rules::Rules;
 use flightdeck_core::session::{Session, SessionAssignment};
@@ -14,7 +16,7 @@ use tokio::time::Instant;
 
 use super::note_handover::{NoteHandover, Offered, is_note};
 use super::ports::NoteTargets;
-use crate::store::{OutboxEffect, OutboxKey, OutboxRows, Store, StoreError, StoredSession};
+use crate::store::{MessageRow, OutboxEffect, OutboxKey, OutboxRows, Store, StoreError, StoredSession};
 
 /// After a failure the outbox is tried again after this time: a full disk stays full for a while.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -27,21 +29,27 @@ enum Kind {
     /// Write the row of an assignment that was completed. Its id is derived from the event that opened it, so the row replaces
     /// itself.
     Assignment,
+    /// Write the row of an effort, with its windows. A later row replaces it.
+    Effort,
+    /// Write a message of an effort. Its id is derived from the event that it was filed for.
+    EffortMessage,
 }
 
 impl Kind {
-    const ALL: [Self; 2] = [Self::PastSession, Self::Assignment];
+    const ALL: [Self; 4] = [Self::PastSession, Self::Assignment, Self::Effort, Self::EffortMessage];
 
     fn name(self) -> &'static str {
         match self {
             Self::PastSession => "past_session",
             Self::Assignment => "assignment",
+            Self::Effort => "effort",
+            Self::EffortMessage => "effort_message",
         }
     }
 
     fn is_repeatable(self) -> bool {
         match self {
-            Self::PastSession | Self::Assignment => true,
+            Self::PastSession | Self::Assignment | Self::Effort | Self::EffortMessage => true,
         }
     }
 
@@ -72,6 +80,21 @@ pub(super) fn assignment(seq: u64, row: &SessionAssignment) -> Option<OutboxEffe
     let kind = Kind::Assignment;
     let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.assignment.id.to_string() };
     Some(OutboxEffect { key, body: serde_json::to_string(row).ok()?, repeatable: kind.is_repeatable() })
+}
+
+/// The row of an effort as it is after the event `seq`, or later.
+pub(super) fn effort(seq: u64, effort: &Effort) -> Option<OutboxEffect> {
+    let kind = Kind::Effort;
+    let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: effort.id.to_string() };
+    Some(OutboxEffect { key, body: serde_json::to_string(effort).ok()?, repeatable: kind.is_repeatable() })
+}
+
+/// The row of a message that was filed by the event `seq`.
+pub(super) fn effort_message(seq: u64, effort: &EffortId, message: &EffortMessage) -> Option<OutboxEffect> {
+    let kind = Kind::EffortMessage;
+    let row = MessageRow { effort: effort.clone(), message: message.clone() };
+    let key = OutboxKey { seq, kind: kind.name().to_owned(), subject: row.message.id.to_string() };
+    Some(OutboxEffect { key, body: serde_json::to_string(&row).ok()?, repeatable: kind.is_repeatable() })
 }
 
 /// The row that an effect asks for: an open assignment has none yet.
@@ -202,6 +225,8 @@ fn rows(effects: &[OutboxEffect]) -> OutboxRows {
         let added = match Kind::parse(&effect.key.kind) {
             Some(Kind::PastSession) => add_to(&mut rows.sessions, &effect.body),
             Some(Kind::Assignment) => add_to(&mut rows.assignments, &effect.body),
+            Some(Kind::Effort) => add_to(&mut rows.efforts, &effect.body),
+            Some(Kind::EffortMessage) => add_to(&mut rows.messages, &effect.body),
             None => Err("unknown kind".to_owned()),
         };
         if let Err(error) = added {

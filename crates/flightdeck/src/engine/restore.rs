@@ -1,9 +1,12 @@
 //! Brings the fleet back after a start: the newest snapshot, and the log after it.
 
+use std::collections::BTreeMap;
+
 use flightdeck_core::assignment::intent;
+use flightdeck_core::effort::Lifecycle;
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::ids::SessionId;
-use flightdeck_core::limits::{ENDED_IDS_MAX, NOTE_LIVES};
+use flightdeck_core::limits::{EFFORTS_MAX, ENDED_IDS_MAX, FINISHED_EFFORTS_MAX, NOTE_LIVES};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::notify::Note;
 use flightdeck_core::rules::Rules;
@@ -12,7 +15,7 @@ use flightdeck_core::usage::price::PriceTable;
 
 use super::effects::CausedEffect;
 use super::{Outbox, effects, outbox, snapshots};
-use crate::store::{EventPage, Store, StoreError};
+use crate::store::{EffortsWanted, EventPage, Store, StoreError};
 
 /// Events between two log messages about a long replay: a second or two.
 const PROGRESS_EVERY_EVENTS: u64 = 100_000;
@@ -90,7 +93,29 @@ async fn from_nothing(store: &Store, rules: Rules) -> Result<Fleet, StoreError> 
             break;
         }
     }
+    remember_efforts(store, &mut fleet).await?;
     Ok(fleet)
+}
+
+/// Efforts outlive the events that they were folded from. Each skips the events of the log that it has already.
+async fn remember_efforts(store: &Store, fleet: &mut Fleet) -> Result<(), StoreError> {
+    let finished = EffortsWanted {
+        lifecycle: Some(Lifecycle::Finished),
+        limit: FINISHED_EFFORTS_MAX,
+        ..EffortsWanted::default()
+    };
+    let active =
+        EffortsWanted { lifecycle: Some(Lifecycle::Active), limit: EFFORTS_MAX, ..EffortsWanted::default() };
+    for wanted in [finished, active] {
+        store
+            .efforts(wanted)
+            .await?
+            .efforts
+            .into_iter()
+            .rev()
+            .for_each(|effort| fleet.remember_effort(effort));
+    }
+    Ok(())
 }
 
 async fn replay(
@@ -127,7 +152,7 @@ pub(super) async fn apply_page(
     outbox: &mut Outbox,
     page: &EventPage,
 ) -> Result<Vec<(u64, Note)>, StoreError> {
-    let (mut forgotten, mut notes) = (Vec::new(), Vec::new());
+    let (mut forgotten, mut notes, mut efforts) = (Vec::new(), Vec::new(), BTreeMap::new());
     for record in &page.records {
         for caused in effects::apply(fleet, &Event::from_record(record)) {
             let row = outbox::final_assignment(&caused.effect);
@@ -135,10 +160,16 @@ pub(super) async fn apply_page(
             match caused.effect {
                 Effect::Forgotten(_) => forgotten.push(caused),
                 Effect::Notify(note) => notes.push((caused.seq, note)),
+                Effect::EffortChanged { id, numbers_only: false } => _ = efforts.insert(id, caused.seq),
+                Effect::EffortMessage(id, message) => {
+                    outbox.add(outbox::effort_message(caused.seq, &id, &message));
+                }
                 _ => {}
             }
         }
     }
+    let changed = efforts.iter().filter_map(|(id, seq)| outbox::effort(*seq, fleet.effort(id)?));
+    outbox.add(changed.collect::<Vec<_>>());
     keep_forgotten(store, prices, fleet, outbox, forgotten).await?;
     Ok(notes)
 }

@@ -21,6 +21,8 @@ const TIMEOUT_SECONDS: u32 = 5;
 /// How long a held hook waits for the acknowledgement. It waits for a person anyway, and the terminal shows its dialog
 /// meanwhile. Shorter than the shortest timeout that we write.
 const HELD_ACK_MS: u32 = 3000;
+/// Tells the hook that the client waits for a verdict, so that it says so to the daemon.
+const VERDICT_OPTION: &str = " --verdict";
 /// curl must end before Claude Code kills it, because that prints an error line.
 const CURL_SECONDS_MAX: u32 = 4;
 /// What the client's spinner shows while it runs a handler that waits for a person.
@@ -48,6 +50,8 @@ pub struct Registration {
     pub hold_seconds: u32,
     /// Elicitations are held for an answer too.
     pub hold_elicitation: bool,
+    /// An effort is active on this home: the client waits for our reply to tool calls.
+    pub tool_verdicts: bool,
     /// Wrap the status line too. A wrapped status line stays wrapped.
     pub status_line: bool,
     pub version: ClientVersion,
@@ -64,6 +68,7 @@ impl Registration {
             token: false,
             hold_seconds: DEFAULT_HOLD_SECONDS,
             hold_elicitation: false,
+            tool_verdicts: false,
             status_line: false,
             version,
         }
@@ -113,18 +118,23 @@ impl Registration {
         let held = info.form == Form::Held || (info.name == HookName::Elicitation && self.hold_elicitation);
         // Claude Code ignores the whole file if a timeout is 0.
         let timeout = if held { self.hold_seconds.max(TIMEOUT_SECONDS) } else { TIMEOUT_SECONDS };
+        let decides = self.tool_verdicts && info.name.takes_verdict();
         // A held hook waits anyway, so a late acknowledgement must not lose the person's answer. It also carries its own
         // timeout, because a daemon that was started before this file was written does not know it.
-        let patience =
-            if held { format!(" --ack-ms {HELD_ACK_MS} --hold-s {timeout}") } else { String::new() };
+        let options = match (held, decides) {
+            (true, _) => format!(" --ack-ms {HELD_ACK_MS} --hold-s {timeout}"),
+            (false, true) => VERDICT_OPTION.to_owned(),
+            (false, false) => String::new(),
+        };
         let message = if held { HELD_MESSAGE } else { BRIEF_MESSAGE };
-        Ok(command(self.shim_command(&patience)?, info.form == Form::Async && !held, timeout, message))
+        let is_async = info.form == Form::Async && !held && !decides;
+        Ok(command(self.shim_command(&options)?, is_async, timeout, message))
     }
 
     /// Prints nothing even if the binary is gone. Of all synchronous forms, only this one shows nothing in the terminal.
-    fn shim_command(&self, patience: &str) -> Result<String, SettingsError> {
+    fn shim_command(&self, options: &str) -> Result<String, SettingsError> {
         let (binary, home) = (shell_quoted(&self.binary)?, shell_quoted(&self.home)?);
-        Ok(format!("{binary} hook{patience} --home {home} 2>/dev/null || true {COMMAND_SENTINEL}"))
+        Ok(format!("{binary} hook{options} --home {home} 2>/dev/null || true {COMMAND_SENTINEL}"))
     }
 
     fn curl_handler(&self, info: &HookInfo) -> Value {
@@ -249,6 +259,29 @@ mod tests {
             SessionEnd           /opt/fd  sync  5
         "#]],
         );
+    }
+
+    #[test]
+    fn while_an_effort_is_active_the_shim_waits_for_verdicts_about_tools_and_new_subagents() {
+        let handlers = |tool_verdicts| {
+            let registration = Registration { tool_verdicts, ..registration(Via::Shim, Version::MEASURED) };
+            registration
+                .handlers()
+                .unwrap()
+                .into_iter()
+                .map(|handler| row(&handler) + handler.1["command"].as_str().unwrap())
+        };
+        let changed = handlers(true).zip(handlers(false)).filter(|(with, without)| with != without);
+        let changed: Vec<_> = changed.map(|(with, _)| with).collect();
+        expect![[r#"
+            PreToolUse           /opt/fd  sync  5
+            '/opt/fd' hook --verdict --home '/h/fd' 2>/dev/null || true # flightdeck-hook
+            PostToolUse          /opt/fd  sync  5
+            '/opt/fd' hook --verdict --home '/h/fd' 2>/dev/null || true # flightdeck-hook
+            SubagentStart        /opt/fd  sync  5
+            '/opt/fd' hook --verdict --home '/h/fd' 2>/dev/null || true # flightdeck-hook
+        "#]]
+        .assert_eq(&(changed.join("\n") + "\n"));
     }
 
     #[test]

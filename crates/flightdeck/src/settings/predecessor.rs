@@ -138,8 +138,7 @@ impl FoundTool {
         let what = match (self.doubles, self.tool) {
             (true, _) => "every such event is sent to this daemon too and stored twice",
             (false, Predecessor::Engine) => {
-                "each event starts one process more; this is how its guards and restarts work, which Flightdeck does not \
-                 have yet"
+                "each event starts one process more; its guards and restarts work beside those of Flightdeck's own efforts"
             }
             (false, _) => "each event starts one process more",
         };

@@ -66,7 +66,12 @@ pub(super) fn is_ours(handler: &Value) -> bool {
 }
 
 fn url_is_ours(url: &str) -> bool {
-    url.split_once('?').is_some_and(|(_, query)| query.split(['&', '#']).any(|pair| pair == URL_SENTINEL))
+    url.split_once('?').is_some_and(|(_, query)| is_query_of_http_handler(query))
+}
+
+/// Whether a request with this query comes from one of our http handlers. The client waits for the reply to those.
+pub fn is_query_of_http_handler(query: &str) -> bool {
+    query.split(['&', '#']).any(|pair| pair == URL_SENTINEL)
 }
 
 /// Whether two handlers do the same. 0.1.0 wrote another message.

@@ -1,6 +1,7 @@
 //! A backend that fails on purpose: a full disk, a slow disk, or a crash at the worst moment.
 
-use flightdeck_core::ids::{AssignmentId, SessionId};
+use flightdeck_core::effort::{Effort, EffortMessage, Window};
+use flightdeck_core::ids::{AssignmentId, EffortId, SessionId, WindowId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,10 +14,11 @@ use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Counted;
 
 use super::{
-    Appended, AssignmentPage, Assignments, AssignmentsWanted, Backend, CompletedCount, EventLog, EventPage,
-    EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions,
-    ProjectTime, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead,
-    SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
+    Appended, AssignmentPage, Assignments, AssignmentsWanted, Backend, CompletedCount, EffortPage, Efforts,
+    EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead, MessageRow, MessagesWanted, Oldest,
+    Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions, ProjectTime, Result, RetainStep,
+    RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, Snapshots,
+    StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
 };
 
 /// What goes wrong at one write.
@@ -330,6 +332,27 @@ impl Assignments for Faulty {
     }
     fn assignment_times(&mut self, since: Timestamp) -> Result<Vec<ProjectTime>> {
         self.alive()?.assignment_times(since)
+    }
+}
+
+impl Efforts for Faulty {
+    fn put_efforts(&mut self, rows: &[Effort]) -> Result<()> {
+        self.write(|this| this.inner.put_efforts(rows))
+    }
+    fn put_effort_messages(&mut self, rows: &[MessageRow]) -> Result<()> {
+        self.write(|this| this.inner.put_effort_messages(rows))
+    }
+    fn efforts(&mut self, wanted: &EffortsWanted) -> Result<EffortPage> {
+        self.alive()?.efforts(wanted)
+    }
+    fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>> {
+        self.alive()?.effort(id)
+    }
+    fn window(&mut self, id: &WindowId) -> Result<Option<Window>> {
+        self.alive()?.window(id)
+    }
+    fn effort_messages(&mut self, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>> {
+        self.alive()?.effort_messages(wanted)
     }
 }
 

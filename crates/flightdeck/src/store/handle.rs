@@ -1,10 +1,11 @@
 //! The methods of [`Store`]: each sends one command to the store's thread and awaits the reply.
 
-use flightdeck_core::ids::{AssignmentId, SessionId};
+use flightdeck_core::ids::{AssignmentId, EffortId, SessionId, WindowId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flightdeck_core::assignment::Messages;
+use flightdeck_core::effort::{Effort, EffortMessage, Window};
 use flightdeck_core::log::record::Record;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
@@ -13,6 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Duration, Instant};
 
 use super::assignments::*;
+use super::efforts::*;
 use super::log::*;
 use super::outbox::*;
 use super::sessions::*;
@@ -151,6 +153,30 @@ impl Store {
     /// When agents worked and waited, as far as it ended after then.
     pub async fn assignment_times(&self, since: Timestamp) -> Result<Vec<ProjectTime>> {
         self.ask(|reply| Command::AssignmentTimes { since, reply }).await
+    }
+}
+
+impl Store {
+    /// The newest first, at most [`PAGE_ITEMS_MAX`] at a time.
+    pub async fn efforts(&self, wanted: EffortsWanted) -> Result<EffortPage> {
+        let wanted = EffortsWanted { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
+        self.ask(|reply| Command::Efforts { wanted, reply }).await
+    }
+
+    pub async fn effort(&self, id: &EffortId) -> Result<Option<Effort>> {
+        let id = id.clone();
+        self.ask(|reply| Command::Effort { id, reply }).await
+    }
+
+    pub async fn window(&self, id: &WindowId) -> Result<Option<Window>> {
+        let id = id.clone();
+        self.ask(|reply| Command::Window { id, reply }).await
+    }
+
+    /// The newest of these, oldest first, at most [`PAGE_ITEMS_MAX`] at a time.
+    pub async fn effort_messages(&self, wanted: MessagesWanted) -> Result<Vec<EffortMessage>> {
+        let wanted = MessagesWanted { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };
+        self.ask(|reply| Command::EffortMessages { wanted, reply }).await
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flightdeck_core::assignment::transition::Completion;
 use flightdeck_core::assignment::{Messages, TimeSpan};
-use flightdeck_core::ids::{AssignmentId, SessionId};
+use flightdeck_core::effort::{Effort, EffortMessage, Window};
+use flightdeck_core::ids::{AssignmentId, EffortId, MessageId, SessionId, WindowId};
 use flightdeck_core::log::record::{EventId, Record, Verbatim};
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
@@ -15,10 +16,11 @@ use serde_json::Map;
 use super::counts::Counts;
 use super::{
     Appended, AssignmentCursor, AssignmentPage, Assignments, AssignmentsWanted, COUNT_SPAN, CompletedCount,
-    EventLog, EventPage, EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey,
-    OutboxRows, PAGE_ITEMS_MAX, PageFrom, PastSessions, ProjectTime, Result, RetainStep, RetentionPolicy,
-    SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage,
-    Snapshot, Snapshots, StoredSession, Stretch, Title, TranscriptBatch, Transcripts,
+    EffortCursor, EffortPage, Efforts, EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead,
+    MessageRow, MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PAGE_ITEMS_MAX,
+    PageFrom, PastSessions, ProjectTime, Result, RetainStep, RetentionPolicy, SLICE_EVENTS_MAX,
+    SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, Snapshots,
+    StoredSession, Stretch, Title, TranscriptBatch, Transcripts,
 };
 
 /// The size of an event without its payload. A guess, so that retention by size works here too.
@@ -37,6 +39,9 @@ struct Data {
     snapshots: Vec<Snapshot>,
     sessions: BTreeMap<SessionId, StoredSession>,
     assignments: BTreeMap<AssignmentId, SessionAssignment>,
+    efforts: BTreeMap<EffortId, Effort>,
+    windows: BTreeMap<WindowId, Window>,
+    messages: BTreeMap<MessageId, MessageRow>,
     outbox: BTreeMap<OutboxKey, OutboxBody>,
     outbox_horizon: u64,
     transcripts: BTreeMap<SessionId, TranscriptBatch>,
@@ -319,6 +324,56 @@ fn without_messages(row: &SessionAssignment) -> SessionAssignment {
     row
 }
 
+impl Efforts for Memory {
+    fn put_efforts(&mut self, rows: &[Effort]) -> Result<()> {
+        let mut data = self.data();
+        for row in rows {
+            if data.efforts.get(&row.id).is_none_or(|known| known.seq <= row.seq) {
+                data.efforts.insert(row.id.clone(), row.clone());
+                data.windows.extend(row.windows.iter().map(|window| (window.id.clone(), window.clone())));
+            }
+        }
+        Ok(())
+    }
+
+    fn put_effort_messages(&mut self, rows: &[MessageRow]) -> Result<()> {
+        self.data().messages.extend(rows.iter().map(|row| (row.message.id.clone(), row.clone())));
+        Ok(())
+    }
+
+    fn efforts(&mut self, wanted: &EffortsWanted) -> Result<EffortPage> {
+        let data = self.data();
+        let mut rows: Vec<_> = data.efforts.values().filter(|row| wanted.fits(row)).cloned().collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(EffortCursor::of(row)));
+        Ok(EffortPage::cut(rows, wanted.limit))
+    }
+
+    fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>> {
+        Ok(self.data().efforts.get(id).cloned())
+    }
+
+    fn window(&mut self, id: &WindowId) -> Result<Option<Window>> {
+        Ok(self.data().windows.get(id).cloned())
+    }
+
+    fn effort_messages(&mut self, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>> {
+        let data = self.data();
+        let before = wanted.before.as_ref().and_then(|id| data.messages.get(id));
+        let before = before.map(|row| (row.message.at, row.message.id.clone()));
+        let of_kind = |row: &&MessageRow| wanted.kind.as_ref().is_none_or(|kind| *kind == row.message.kind);
+        let mut rows: Vec<_> = data
+            .messages
+            .values()
+            .filter(|row| row.effort == wanted.effort)
+            .filter(of_kind)
+            .map(|row| row.message.clone())
+            .filter(|message| before.as_ref().is_none_or(|before| (message.at, message.id.clone()) < *before))
+            .collect();
+        rows.sort_by_key(|message| (message.at, message.id.clone()));
+        Ok(rows.split_off(rows.len().saturating_sub(wanted.limit)))
+    }
+}
+
 impl Outbox for Memory {
     fn put_outbox(&mut self, effects: &[OutboxEffect]) -> Result<()> {
         let mut data = self.data();
@@ -345,6 +400,8 @@ impl Outbox for Memory {
     fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
         self.put_sessions(&rows.sessions)?;
         self.put_assignments(&rows.assignments)?;
+        self.put_efforts(&rows.efforts)?;
+        self.put_effort_messages(&rows.messages)?;
         let mut data = self.data();
         for key in done {
             if let Some(effect) = data.outbox.get_mut(key) {

@@ -2,7 +2,7 @@
 //!
 //! A [`Store`] sends commands over a bounded channel to one thread that owns a [`Backend`] (SQLite, or memory), and awaits
 //! the reply. An append is durable (it survives `kill -9`) before it is answered. Each concern has a file with its trait and its
-//! types: `log.rs`, `snapshots.rs`, `sessions.rs`, `assignments.rs`, `outbox.rs`, `transcripts.rs`. `handle.rs` has the methods of [`Store`], `thread.rs` is the thread,
+//! types: `log.rs`, `snapshots.rs`, `sessions.rs`, `assignments.rs`, `efforts.rs`, `outbox.rs`, `transcripts.rs`. `handle.rs` has the methods of [`Store`], `thread.rs` is the thread,
 //! `sqlite/` the database, and `tests.rs` what every backend must do.
 
 mod assignments;
@@ -10,6 +10,7 @@ mod assignments;
 mod assignments_tests;
 mod backend;
 mod counts;
+mod efforts;
 mod error;
 #[cfg(any(test, feature = "faults"))]
 pub mod faulty;
@@ -36,6 +37,7 @@ pub use assignments::{
     AssignmentCursor, AssignmentPage, Assignments, AssignmentsWanted, COUNT_SPAN, CompletedCount, ProjectTime,
 };
 pub use backend::Backend;
+pub use efforts::{EffortCursor, EffortPage, Efforts, EffortsWanted, MessageRow, MessagesWanted};
 pub use error::StoreError;
 pub use handle::{Pending, Replay};
 pub use log::{

@@ -1,9 +1,10 @@
 //! The outbox: effects that must not be lost, until they have been carried out.
 //! `docs/decisions/0014-effects-and-the-outbox.md` has the reasons.
 
+use flightdeck_core::effort::Effort;
 use flightdeck_core::session::SessionAssignment;
 
-use super::{Result, StoredSession};
+use super::{MessageRow, Result, StoredSession};
 
 pub trait Outbox {
     /// Stores the effects that are not in the outbox yet. All or nothing; durable when it returns.
@@ -19,6 +20,8 @@ pub trait Outbox {
 pub struct OutboxRows {
     pub sessions: Vec<StoredSession>,
     pub assignments: Vec<SessionAssignment>,
+    pub efforts: Vec<Effort>,
+    pub messages: Vec<MessageRow>,
 }
 
 /// Identifies an effect. A replay of the log gives the same effect the same key.

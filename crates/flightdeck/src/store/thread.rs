@@ -1,12 +1,13 @@
 //! The one thread that owns the database: it executes commands in order and replies to each.
 
-use flightdeck_core::ids::{AssignmentId, SessionId};
+use flightdeck_core::ids::{AssignmentId, EffortId, SessionId, WindowId};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use flightdeck_core::assignment::Messages;
+use flightdeck_core::effort::{Effort, EffortMessage, Window};
 use flightdeck_core::log::record::Record;
 use flightdeck_core::session::SessionAssignment;
 use flightdeck_core::time::Timestamp;
@@ -17,10 +18,10 @@ use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::oneshot;
 
 use super::{
-    Appended, AssignmentPage, AssignmentsWanted, Backend, CompletedCount, EventPage, EventsNamed, EventsOf,
-    FileRead, Oldest, OutboxEffect, OutboxKey, OutboxRows, ProjectTime, Result, RetainReport, RetainStep,
-    RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, StoreError,
-    StoredSession, Stretch, TranscriptBatch,
+    Appended, AssignmentPage, AssignmentsWanted, Backend, CompletedCount, EffortPage, EffortsWanted,
+    EventPage, EventsNamed, EventsOf, FileRead, MessagesWanted, Oldest, OutboxEffect, OutboxKey, OutboxRows,
+    ProjectTime, Result, RetainReport, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage,
+    SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, Stretch, TranscriptBatch,
 };
 
 /// Returns the result of a command to its sender.
@@ -57,6 +58,10 @@ pub(super) enum Command {
     MessagesOf { id: AssignmentId, reply: ResultSender<Option<Messages>> },
     CompletedCounts { since: Timestamp, reply: ResultSender<Vec<CompletedCount>> },
     AssignmentTimes { since: Timestamp, reply: ResultSender<Vec<ProjectTime>> },
+    Efforts { wanted: EffortsWanted, reply: ResultSender<EffortPage> },
+    Effort { id: EffortId, reply: ResultSender<Option<Effort>> },
+    Window { id: WindowId, reply: ResultSender<Option<Window>> },
+    EffortMessages { wanted: MessagesWanted, reply: ResultSender<Vec<EffortMessage>> },
     PutTranscripts { batches: Vec<TranscriptBatch>, reply: ResultSender<()> },
     TranscriptFiles(ResultSender<Vec<FileRead>>),
     Transcript { session_id: SessionId, reply: ResultSender<Option<TranscriptBatch>> },
@@ -209,6 +214,10 @@ impl Worker {
             Command::MessagesOf { id, reply } => answer(reply, db.messages_of(&id)),
             Command::CompletedCounts { since, reply } => answer(reply, db.completed_counts(since)),
             Command::AssignmentTimes { since, reply } => answer(reply, db.assignment_times(since)),
+            Command::Efforts { wanted, reply } => answer(reply, db.efforts(&wanted)),
+            Command::Effort { id, reply } => answer(reply, db.effort(&id)),
+            Command::Window { id, reply } => answer(reply, db.window(&id)),
+            Command::EffortMessages { wanted, reply } => answer(reply, db.effort_messages(&wanted)),
             Command::PutTranscripts { batches, reply } => answer(reply, db.put_transcripts(&batches)),
             Command::TranscriptFiles(reply) => answer(reply, db.transcript_files()),
             Command::Transcript { session_id, reply } => answer(reply, db.transcript(&session_id)),

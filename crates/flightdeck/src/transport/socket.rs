@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flightdeck_core::log::record::Verbatim;
-use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_core::wire::hook::{HookDraft, snake_case};
 use flightdeck_protocol::types::*;
-use flightdeck_protocol::{ErrorCode, ErrorReply, Request, endpoints, frame as wire};
+use flightdeck_protocol::{ALIASES, ErrorCode, ErrorReply, Request, endpoints, frame as wire};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -17,7 +17,10 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::app::{App, AppError, AppReply, Handle, HookWaits, IncomingHook, ReceivedHook};
+use crate::app::{
+    App, AppError, AppReply, EffortVerdict, Handle, HandleHook, HookWaits, IncomingHook, ReceivedHook,
+    read_arguments,
+};
 use crate::frame::{FRAME_BYTES_MAX, Frame};
 
 /// Connections served at once. A hook needs one for a few milliseconds; more wait in the kernel's backlog.
@@ -73,11 +76,23 @@ pub(crate) async fn serve_connection(stream: UnixStream, app: App) -> std::io::R
             Ok((Some(Action::Subscribe), frame)) => {
                 return subscribe(frame.args, &app, &mut lines, write).await;
             }
+            Ok((Some(Action::Supervise), frame)) => {
+                return supervise(frame.args, &app, &mut lines, write).await;
+            }
             Ok((Some(Action::StatusLine), frame)) => {
                 let reply = app.receive_status_line(&frame.args, frame.env).await;
                 write.write_all(&reply_line(reply.map(AppReply::from))).await?;
             }
-            Ok((Some(Action::Call(call)), frame)) => write.write_all(&call(&app, frame.args).await).await?,
+            Ok((Some(Action::EngineHook(call)), frame)) => {
+                let (reply, verdict) = call(&app, in_snake_case(frame.args), frame.env).await;
+                write.write_all(&reply).await?;
+                if let Some(verdict) = verdict {
+                    app.note_verdict(verdict).await;
+                }
+            }
+            Ok((Some(Action::Call(call)), frame)) => {
+                write.write_all(&call(&app, in_snake_case(frame.args)).await).await?;
+            }
             Ok((None, frame)) => write.write_all(&unknown_command(&frame.cmd)).await?,
             Err(error) => {
                 tracing::warn!(%error, bytes = line.len(), "a line on the socket is not a frame; it was refused");
@@ -98,6 +113,8 @@ async fn read_line(lines: &mut BufReader<OwnedReadHalf>, line: &mut Vec<u8>) -> 
 
 type Line<'a> = Pin<Box<dyn Future<Output = Vec<u8>> + Send + 'a>>;
 
+type HookLine<'a> = Pin<Box<dyn Future<Output = (Vec<u8>, Option<EffortVerdict>)> + Send + 'a>>;
+
 /// What a command does.
 enum Action {
     /// One reply.
@@ -105,8 +122,12 @@ enum Action {
     /// A reply when the event is stored, and a second one with the verdict.
     Hook,
     StatusLine,
+    /// A hook of a script: one reply, and a verdict to note after it.
+    EngineHook(for<'a> fn(&'a App, Map<String, Value>, Map<String, Value>) -> HookLine<'a>),
     /// Changes until the viewer leaves.
     Subscribe,
+    /// Orders until the supervisor leaves.
+    Supervise,
 }
 
 /// One arm for each `socket` line of the table.
@@ -118,7 +139,8 @@ macro_rules! actions {
         }
     )*) => {
         fn action(command: &str) -> Option<Action> {
-            match command {
+            let named = ALIASES.iter().find(|(alias, _)| *alias == command);
+            match named.map_or(command, |(_, command)| command) {
                 $($($command => Some(action_of!($request $($special)?)),)?)*
                 _ => None,
             }
@@ -133,11 +155,17 @@ macro_rules! action_of {
     ($request:ident hook) => {
         Action::Hook
     };
+    ($request:ident engine_hook) => {
+        Action::EngineHook(|app, args, env| Box::pin(engine_hook::<$request>(app, args, env)))
+    };
     ($request:ident status_line) => {
         Action::StatusLine
     };
     ($request:ident subscribe) => {
         Action::Subscribe
+    };
+    ($request:ident supervise) => {
+        Action::Supervise
     };
 }
 
@@ -147,11 +175,31 @@ async fn call<R: Request>(app: &App, args: Map<String, Value>) -> Vec<u8>
 where
     App: Handle<R>,
 {
-    let reply = match R::deserialize(Value::Object(args)) {
+    let reply = match read_arguments::<R>(Value::Object(args)) {
         Ok(request) => app.handle(request).await,
-        Err(error) => Err(AppError::Invalid(format!("the arguments are not understood: {error}"))),
+        Err(error) => Err(error),
     };
     reply_line(reply)
+}
+
+async fn engine_hook<R>(
+    app: &App,
+    args: Map<String, Value>,
+    env: Map<String, Value>,
+) -> (Vec<u8>, Option<EffortVerdict>)
+where
+    R: Request + EngineHook,
+    App: HandleHook<R>,
+{
+    match app.receive_script_hook::<R>(args, env).await {
+        Ok((reply, verdict)) => (reply_line(Ok(AppReply::Typed(reply))), verdict),
+        Err(error) => (failure(&error.reply()), None),
+    }
+}
+
+/// Arguments may be in camelCase, as scripts of other tools write them. What is inside of them stays as it is.
+fn in_snake_case(args: Map<String, Value>) -> Map<String, Value> {
+    args.into_iter().map(|(name, value)| (snake_case(&name), value)).collect()
 }
 
 fn reply_line<T: Serialize>(reply: Result<AppReply<T>, AppError>) -> Vec<u8> {
@@ -185,12 +233,16 @@ async fn hook(
     lines: &mut BufReader<OwnedReadHalf>,
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
-    let ReceivedHook { seq, hold } = match app.receive_hook(incoming(frame, bytes)).await {
+    let ReceivedHook { seq, hold, verdict } = match app.receive_hook(incoming(frame, bytes)).await {
         Ok(received) => received,
         Err(error) => return write.write_all(&failure(&error.reply())).await,
     };
     let hold_ms = hold.as_ref().map_or(0, |hold| hold.hold_ms());
-    let first = write.write_all(&wire::hook_success(seq, hold_ms, None)).await;
+    let now = verdict.as_ref().map(|verdict| verdict.json.as_slice());
+    let first = write.write_all(&wire::hook_success(seq, hold_ms, now)).await;
+    if let Some(verdict) = verdict.filter(|_| first.is_ok()) {
+        app.note_verdict(verdict).await;
+    }
     let Some(mut hold) = hold else { return first };
     if first.is_err() {
         hold.hook_left_early();
@@ -236,6 +288,34 @@ async fn subscribe(
     tokio::select! {
         ended = send_changes(last_event_id, app, write) => ended,
         () = closed(lines) => Ok(()),
+    }
+}
+
+/// Sends the orders for one supervisor, and passes its answers on, until it closes its side.
+async fn supervise(
+    args: Map<String, Value>,
+    app: &App,
+    lines: &mut BufReader<OwnedReadHalf>,
+    mut write: OwnedWriteHalf,
+) -> std::io::Result<()> {
+    let Supervise { group } = match Supervise::deserialize(Value::Object(args)) {
+        Ok(request) => request,
+        Err(error) => return write.write_all(&invalid(error.to_string())).await,
+    };
+    let mut orders = app.supervise(group);
+    loop {
+        let order = tokio::select! {
+            order = orders.next() => order,
+            () = closed(lines) => None,
+        };
+        let Some(order) = order else { return Ok(()) };
+        let frame = wire::success(&RestartOrder { prompt: order.prompt.clone() })?;
+        write.write_all(&frame).await?;
+        let mut answer = Vec::new();
+        if !read_line(lines, &mut answer).await? {
+            return Ok(());
+        }
+        order.answer(serde_json::from_slice(&answer).is_ok_and(|OrderAnswer { accepted }| accepted));
     }
 }
 

@@ -101,6 +101,32 @@ fn a_verdict_is_printed_byte_for_byte() {
     daemon.join().unwrap();
 }
 
+#[test]
+fn a_hook_that_waits_for_a_verdict_says_so_and_no_other_does() {
+    for waits in [false, true] {
+        let stage = Stage::new();
+        let daemon = stage.daemon(|client| client.reply(ACK));
+        let hook = stage.hook().patient();
+        if waits { hook.waiting_for_a_verdict() } else { hook }.run(STOP).said_nothing();
+        let sent = Frame::parse(daemon.join().unwrap().as_bytes()).unwrap();
+        assert_eq!(sent.env.get("waits"), waits.then_some(&true.into()));
+    }
+}
+
+#[test]
+fn a_late_verdict_lets_the_tool_run_and_the_event_waits_in_the_spool() {
+    let stage = Stage::new();
+    let (late, may_reply) = std::sync::mpsc::channel::<()>();
+    let daemon = stage.daemon(move |client| {
+        may_reply.recv().unwrap();
+        client.reply(r#"{"ok":true,"data":{"seq":1,"hold_ms":0,"verdict":{"decision":"deny"}}}"#);
+    });
+    stage.hook().waiting_for_a_verdict().run(STOP).at_once().said_nothing();
+    is_spooled_once(&stage);
+    late.send(()).unwrap();
+    daemon.join().unwrap();
+}
+
 const HOLD: &str = r#"{"ok":true,"data":{"seq":1,"hold_ms":60000,"verdict":null}}"#;
 
 #[test]

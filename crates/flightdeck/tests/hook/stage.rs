@@ -154,6 +154,12 @@ impl Hook {
         self
     }
 
+    /// As the handler of a tool call while an effort is active.
+    pub(crate) fn waiting_for_a_verdict(mut self) -> Self {
+        self.0.arg("--verdict");
+        self
+    }
+
     pub(crate) fn run(&mut self, payload: impl Into<String>) -> Ended {
         let (stdin, written) = programs::stdin(payload.into().into()).unwrap();
         self.0.stdin(stdin);

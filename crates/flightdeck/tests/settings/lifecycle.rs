@@ -48,6 +48,27 @@ fn switching_between_transports_and_uninstalling_restores_the_file() {
 }
 
 #[test]
+fn the_handlers_of_tool_calls_change_with_an_effort_and_go_back() {
+    let before = b"{\n  \"model\":\"opus\"\n}\n";
+    let mut fixture = SettingsFixture::with(before);
+    fixture.install().unwrap();
+    let usual = fixture.bytes();
+    for (effort_active, expected) in [(true, None), (false, Some(&usual))] {
+        fixture.registration.tool_verdicts = effort_active;
+        let status = fixture.status();
+        assert_eq!(status.stale, ["PreToolUse", "PostToolUse", "SubagentStart"]);
+        assert!(status.drift && status.missing.is_empty());
+        assert_eq!(fixture.repair().unwrap().outcome, SettingsOutcome::Repaired);
+        assert!(fixture.status().in_order());
+        assert!(expected.is_none_or(|usual| fixture.bytes() == *usual));
+    }
+    fixture.registration.tool_verdicts = true;
+    fixture.repair().unwrap();
+    fixture.uninstall().unwrap();
+    assert_eq!(fixture.bytes(), before);
+}
+
+#[test]
 fn drift_is_noticed_and_repaired() {
     let mut fixture = SettingsFixture::with(b"{}\n");
     assert!(!fixture.status().drift, "never registered is no drift");

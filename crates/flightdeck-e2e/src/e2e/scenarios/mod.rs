@@ -6,6 +6,7 @@ mod assignments;
 mod away;
 mod background;
 mod context;
+mod efforts;
 mod end;
 mod interrupt;
 mod many;
@@ -66,6 +67,11 @@ const fn free(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Re
 /// A scenario in which the daemon acts.
 const fn acting(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
     Scenario { acts: true, ..asking(name, about, run) }
+}
+
+/// A scenario of an effort, whose tools run without asking.
+const fn effort(name: &'static str, about: &'static str, run: fn(&mut Stage) -> Result<()>) -> Scenario {
+    Scenario { allow_tools: true, ..acting(name, about, run) }
 }
 
 /// The same with tools that run without asking: it removes the daemon's hooks.
@@ -227,6 +233,13 @@ pub(super) static ALL: &[Scenario] = &[
             assignments::background_agent,
         )
     },
+    effort("effort_heartbeat", "the tenth call without a log entry is denied", efforts::heartbeat_limit),
+    effort("effort_overflow", "a warning when the context is nine tenths full", efforts::overflow_warning),
+    effort("effort_handoff", "a payload reaches the next session's first request", efforts::handoff),
+    effort("effort_guard", "a guard rule denies `git push --force`", efforts::guard),
+    effort("effort_slash", "/implement opens an effort", efforts::slash_command),
+    effort("effort_run", "`run` hands over twice instead of two compactions", efforts::supervised),
+    effort("effort_elsewhere", "an effort elsewhere changes no request by a byte", efforts::elsewhere),
     acting("send", "the daemon types prompts of all kinds", terminal::send),
     acting(
         "send_command",

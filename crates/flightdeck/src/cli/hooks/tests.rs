@@ -81,19 +81,19 @@ fn hooks_of_earlier_tools_are_named_and_taken_out_on_request() {
               via shim, for Claude Code 2.0.40 (claude --version)
               backup of the earlier file: ~/fd/backups/…
               note: 1 handler of claude-view beside ours: every such event is sent to this daemon too and stored twice; `flightdeck hooks install --replace=claude-view` takes them out
-              note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
+              note: 1 handler of engine beside ours: each event starts one process more; its guards and restarts work beside those of Flightdeck's own efforts; `flightdeck hooks install --replace=engine` takes them out
             exit 0
             $ hooks install --replace=claude-view
             All 9 hooks were already registered in ~/.claude/settings.json
               via shim, for Claude Code 2.0.40 (claude --version)
               took out 1 handler of claude-view
               backup of the earlier file: ~/fd/backups/…
-              note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
+              note: 1 handler of engine beside ours: each event starts one process more; its guards and restarts work beside those of Flightdeck's own efforts; `flightdeck hooks install --replace=engine` takes them out
             exit 0
             $ hooks status
             9 of 9 hooks registered in ~/.claude/settings.json, via shim
               1 handler of other tools; Claude Code 2.0.40 (claude --version)
-              note: 1 handler of engine beside ours: each event starts one process more; this is how its guards and restarts work, which Flightdeck does not have yet; `flightdeck hooks install --replace=engine` takes them out
+              note: 1 handler of engine beside ours: each event starts one process more; its guards and restarts work beside those of Flightdeck's own efforts; `flightdeck hooks install --replace=engine` takes them out
             exit 0
             $ hooks install --replace
             Registered 9 hooks in ~/.claude/settings.json
@@ -364,4 +364,37 @@ fn a_refusal_is_one_sentence_that_says_what_to_do() {
         $ hooks install --via http
         error: ~/.claude/settings.json, line 2, column 3: this looks like a comment. Claude Code reads strict JSON only and ignores the whole file; remove it, then run this again. Nothing was changed
     "#]]);
+}
+
+#[test]
+fn while_an_effort_is_active_the_commands_expect_the_waiting_form() {
+    let home = Home::with_claude("2.0.40");
+    home.run("install");
+    fs::create_dir_all(home.0.path().join("fd")).unwrap();
+    settings::tool_verdicts::set_wanted(&home.0.path().join("fd"), true).unwrap();
+    assert!(home.run("print").contains(" hook --verdict "));
+    home.tell(
+        &["status", "repair", "status", "uninstall"],
+        expect![[r#"
+            $ hooks status
+            7 of 9 hooks registered in ~/.claude/settings.json, via shim
+              out of date: PreToolUse, PostToolUse
+              they differ from what Flightdeck wrote: run `flightdeck hooks repair`
+              0 handlers of other tools; Claude Code 2.0.40 (claude --version)
+            exit 1
+            $ hooks repair
+            Repaired: 9 hooks are registered in ~/.claude/settings.json
+              via shim, for Claude Code 2.0.40 (claude --version)
+              backup of the earlier file: ~/fd/backups/…
+            exit 0
+            $ hooks status
+            9 of 9 hooks registered in ~/.claude/settings.json, via shim
+              0 handlers of other tools; Claude Code 2.0.40 (claude --version)
+            exit 0
+            $ hooks uninstall
+            Removed our hooks from ~/.claude/settings.json
+              backup of the earlier file: ~/fd/backups/…
+            exit 0
+        "#]],
+    );
 }

@@ -3,6 +3,7 @@
 
 mod assignments;
 mod checkpoint;
+mod efforts;
 mod events;
 mod migrate;
 mod open;
@@ -16,7 +17,8 @@ mod tally;
 mod tests;
 mod transcripts;
 
-use flightdeck_core::ids::{AssignmentId, SessionId};
+use flightdeck_core::effort::{Effort, EffortMessage, Window};
+use flightdeck_core::ids::{AssignmentId, EffortId, SessionId, WindowId};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -29,10 +31,11 @@ use flightdeck_core::usage::enrichment::Counted;
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Appended, AssignmentPage, Assignments, AssignmentsWanted, CompletedCount, EventLog, EventPage,
-    EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions,
-    ProjectTime, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead,
-    SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
+    Appended, AssignmentPage, Assignments, AssignmentsWanted, CompletedCount, EffortPage, Efforts,
+    EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead, MessageRow, MessagesWanted, Oldest,
+    Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions, ProjectTime, Result, RetainStep,
+    RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, Snapshots,
+    StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
 };
 use tally::Tally;
 
@@ -184,6 +187,27 @@ impl Assignments for Sqlite {
     }
     fn assignment_times(&mut self, since: Timestamp) -> Result<Vec<ProjectTime>> {
         self.run(|db| assignments::times(&db.conn, since))
+    }
+}
+
+impl Efforts for Sqlite {
+    fn put_efforts(&mut self, rows: &[Effort]) -> Result<()> {
+        self.run(|db| efforts::put(&mut db.conn, rows))
+    }
+    fn put_effort_messages(&mut self, rows: &[MessageRow]) -> Result<()> {
+        self.run(|db| efforts::put_messages(&mut db.conn, rows))
+    }
+    fn efforts(&mut self, wanted: &EffortsWanted) -> Result<EffortPage> {
+        self.run(|db| efforts::page(&db.conn, wanted))
+    }
+    fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>> {
+        self.run(|db| efforts::one(&db.conn, id))
+    }
+    fn window(&mut self, id: &WindowId) -> Result<Option<Window>> {
+        self.run(|db| efforts::window(&db.conn, id))
+    }
+    fn effort_messages(&mut self, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>> {
+        self.run(|db| efforts::messages(&db.conn, wanted))
     }
 }
 

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row, Transaction, params};
 
 use super::super::{OutboxEffect, OutboxKey, OutboxRows, Result};
-use super::{assignments, from_db, sessions, to_db};
+use super::{assignments, efforts, from_db, sessions, to_db};
 
 /// An effect before the horizon was carried out long ago: only a repeatable one may come again.
 const PUT: &str = "INSERT INTO outbox (seq, kind, subject, body) SELECT ?1, ?2, ?3, ?4 \
@@ -37,6 +37,8 @@ pub(super) fn finish(conn: &mut Connection, done: &[OutboxKey], rows: &OutboxRow
     let tx = conn.transaction()?;
     sessions::put_in(&tx, &rows.sessions)?;
     assignments::put_in(&tx, &rows.assignments)?;
+    efforts::put_in(&tx, &rows.efforts)?;
+    efforts::put_messages_in(&tx, &rows.messages)?;
     let mut finish = tx.prepare_cached(FINISH)?;
     for OutboxKey { seq, kind, subject } in done {
         finish.execute(params![to_db(*seq), kind, subject])?;

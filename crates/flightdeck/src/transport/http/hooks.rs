@@ -1,15 +1,18 @@
 //! Hook payloads over HTTP: `POST /api/live/hook` and `POST /hook/<kebab-event>`.
 
-use axum::body::{Bytes, to_bytes};
+use std::convert::Infallible;
+
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use flightdeck_core::limits::HOOK_BODY_BYTES_MAX;
-use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_core::wire::hook::{HookDraft, set_waits};
+use futures_util::{StreamExt, stream};
 use serde_json::Map;
 
 use super::requests::{failed, refuse};
-use crate::app::{App, AppError, HookWaits, IncomingHook};
+use crate::app::{App, AppError, EffortVerdict, HookWaits, IncomingHook, is_query_of_http_handler};
 use crate::frame::parse_verbatim;
 
 /// Where in the log the event is.
@@ -17,15 +20,15 @@ const SEQ: HeaderName = HeaderName::from_static("x-flightdeck-seq");
 /// A hook with this header waits for a verdict; other HTTP hooks are answered at once.
 const HOLD: &str = "x-flightdeck-hold";
 
-pub(super) async fn live_hook(State(app): State<App>, headers: HeaderMap, body: Bytes) -> Response {
-    receive(&app, None, &headers, &body).await
+pub(super) async fn live_hook(State(app): State<App>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    receive(&app, None, Sender::of(&uri, &headers), &body).await
 }
 
 /// The same for a request whose size is known and within bounds.
 pub(super) async fn plain_hook(app: &App, request: Request) -> Response {
     let (head, body) = request.into_parts();
     match to_bytes(body, HOOK_BODY_BYTES_MAX).await {
-        Ok(body) => receive(app, None, &head.headers, &body).await,
+        Ok(body) => receive(app, None, Sender::of(&head.uri, &head.headers), &body).await,
         // Usually the client has closed the connection and does not read this.
         Err(error) => refuse(StatusCode::BAD_REQUEST, format!("the body broke off: {error}")),
     }
@@ -35,15 +38,32 @@ pub(super) async fn plain_hook(app: &App, request: Request) -> Response {
 pub(super) async fn named_hook(
     State(app): State<App>,
     Path(event): Path<String>,
+    uri: Uri,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    receive(&app, Some(event), &headers, &body).await
+    receive(&app, Some(event), Sender::of(&uri, &headers), &body).await
+}
+
+/// What the request says about its sender.
+#[derive(Clone, Copy)]
+struct Sender {
+    /// Waits until a person has decided.
+    holds: bool,
+    /// Takes a verdict that is given at once, also for an event that is otherwise sent without waiting.
+    hears_verdict: bool,
+}
+
+impl Sender {
+    fn of(uri: &Uri, headers: &HeaderMap) -> Self {
+        let holds = headers.get(HOLD).is_some_and(|value| value == "1");
+        Self { holds, hears_verdict: holds || uri.query().is_some_and(is_query_of_http_handler) }
+    }
 }
 
 /// 204 with an empty body, or the verdict: any other body would land in the client's transcript.
-async fn receive(app: &App, event: Option<String>, headers: &HeaderMap, body: &[u8]) -> Response {
-    let hook = match incoming(event, headers, body) {
+async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) -> Response {
+    let hook = match incoming(event, sender, body) {
         Ok(hook) => hook,
         Err(error) => return failed(error),
     };
@@ -52,6 +72,10 @@ async fn receive(app: &App, event: Option<String>, headers: &HeaderMap, body: &[
         Err(error) => return failed(error),
     };
     let seq = [(SEQ, HeaderValue::from(received.seq))];
+    if let Some(verdict) = received.verdict {
+        return (seq, [(header::CONTENT_TYPE, "application/json")], noted_after(app, verdict))
+            .into_response();
+    }
     let verdict = match received.hold {
         // If the client closes the connection, this future is dropped, and the hold with it.
         Some(mut hold) => hold.verdict().await,
@@ -63,17 +87,25 @@ async fn receive(app: &App, event: Option<String>, headers: &HeaderMap, body: &[
     }
 }
 
-fn incoming(
-    name_in_path: Option<String>,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<IncomingHook, AppError> {
+/// The verdict as a body. It is noted when the server has taken all of it.
+fn noted_after(app: &App, mut verdict: EffortVerdict) -> Body {
+    let app = app.clone();
+    let json = Bytes::from(std::mem::take(&mut verdict.json));
+    let first = stream::once(async move { Ok::<_, Infallible>(json) });
+    let then = stream::once(async move {
+        app.note_verdict(verdict).await;
+        Ok(Bytes::new())
+    });
+    Body::from_stream(first.chain(then))
+}
+
+fn incoming(name_in_path: Option<String>, sender: Sender, body: &[u8]) -> Result<IncomingHook, AppError> {
     let unreadable = |error| AppError::Invalid(format!("the body is not a JSON object: {error}"));
     let (payload, verbatim) = parse_verbatim(body).map_err(unreadable)?;
-    let draft = HookDraft { name_in_path, payload, env: Map::new(), bytes: body.len() };
-    let waits = match headers.get(HOLD) {
-        Some(value) if value == "1" => HookWaits::AsConfigured,
-        _ => HookWaits::No,
-    };
+    let mut draft = HookDraft { name_in_path, payload, env: Map::new(), bytes: body.len() };
+    if sender.hears_verdict {
+        set_waits(&mut draft.env);
+    }
+    let waits = if sender.holds { HookWaits::AsConfigured } else { HookWaits::No };
     Ok(IncomingHook { draft, verbatim, waits })
 }

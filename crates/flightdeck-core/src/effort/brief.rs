@@ -1,0 +1,19 @@
+//! The effort of a session in brief, as its card shows it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::EffortId;
+
+/// The effort that a session works on, on its card.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct EffortBrief {
+    pub id: EffortId,
+    pub skill: String,
+    pub ordinal: u32,
+    pub phase: Option<String>,
+    pub heartbeat: u32,
+    pub heartbeat_limit: u32,
+    /// Which context window of the effort this is, from 1.
+    pub window: u32,
+}

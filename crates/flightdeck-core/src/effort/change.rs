@@ -1,0 +1,138 @@
+//! What changes an effort, as the log stores it. The name of a record is the name of the change.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::SkillSettings;
+use super::guard::GuardRule;
+use crate::ids::{EffortId, InjectionId, WindowId};
+
+/// An effort as it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffortOpening {
+    /// The directory, a real path.
+    pub workstream: String,
+    pub skill: String,
+    #[serde(default)]
+    pub mode: Option<String>,
+    #[serde(default)]
+    pub seat: Option<String>,
+    #[serde(default)]
+    pub title: Option<String>,
+    #[serde(default)]
+    pub settings: SkillSettings,
+}
+
+/// What a verdict gave to the agent. It is stored after the verdict was written, so that a crash before that gives it again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Given {
+    pub effort: EffortId,
+    pub window: WindowId,
+    /// The call that was judged.
+    pub tool_use_id: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub injections: Vec<InjectionId>,
+    /// Guard rules that fired.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preloads: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub directives: Vec<String>,
+    /// The rule that denied the call, or `heartbeat`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub denied_by: Option<String>,
+    /// The call that was denied, on one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub warned: bool,
+    /// The window was told what it works on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub introduced: bool,
+    /// The handoff of the window before was in it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub handoff: bool,
+}
+
+impl Given {
+    /// Whether anything in it changes the effort.
+    pub fn is_worth_noting(&self) -> bool {
+        let lists = [&self.rules, &self.preloads, &self.directives];
+        let gave = !self.injections.is_empty() || lists.iter().any(|list| !list.is_empty());
+        gave || self.denied_by.is_some() || self.warned || self.introduced || self.handoff
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffortChange {
+    EffortStarted(EffortOpening),
+    PhaseEntered {
+        phase: String,
+        #[serde(default)]
+        proof: Option<String>,
+    },
+    EffortLogged {
+        text: String,
+    },
+    EffortDehydrated {
+        payload: String,
+    },
+    InjectionAdded {
+        text: String,
+    },
+    PreloadsAdded {
+        files: Vec<String>,
+    },
+    /// Real paths of directives that were found.
+    DirectivesFound {
+        files: Vec<String>,
+    },
+    EffortFinished {},
+    GuardSet {
+        rule: GuardRule,
+    },
+    GuardRemoved {
+        rule_id: String,
+    },
+    WindowFinished {
+        window: WindowId,
+        #[serde(default)]
+        payload: Option<String>,
+    },
+    MessageAppended {
+        kind: String,
+        text: String,
+    },
+    SeatClaimed {
+        seat: String,
+    },
+    SeatReleased {},
+    /// Its subject is the seat: when it is idle, the parent is told.
+    SeatParent {
+        seat: String,
+        parent: String,
+    },
+    /// Its subject is the session, so that its timeline shows it.
+    VerdictGiven(Given),
+}
+
+impl EffortChange {
+    /// From the name and the payload of a record. `None` for a change of a newer version: it changes nothing.
+    pub fn from_record(name: &str, payload: &Map<String, Value>) -> Option<Self> {
+        let tagged: Map<String, Value> =
+            [(name.to_owned(), Value::Object(payload.clone()))].into_iter().collect();
+        serde_json::from_value(Value::Object(tagged)).ok()
+    }
+
+    /// The name and the payload of the record.
+    pub fn into_record(self) -> Option<(String, Map<String, Value>)> {
+        let Ok(Value::Object(tagged)) = serde_json::to_value(self) else { return None };
+        match tagged.into_iter().next()? {
+            (name, Value::Object(payload)) => Some((name, payload)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Commands that a heartbeat neither counts nor denies: the agent must be able to log when it is told to.
+
+/// Our own commands that an agent may always run.
+const OURS: [&str; 2] = ["effort", "rpc"];
+
+/// Whether a Bash command is only one exempt command, with no other command beside it. `program` is what runs Flightdeck;
+/// `exempt` has the beginnings of further commands, each as words.
+pub fn is_exempt(command: &str, program: &str, exempt: &[String]) -> bool {
+    let Some(words) = single_command(command) else { return false };
+    let [name, rest @ ..] = words.as_slice() else { return false };
+    let is_ours = name == "flightdeck" || name == program;
+    let ours = is_ours && after_home(rest).first().is_some_and(|word| OURS.contains(&word.as_str()));
+    let begins = |prefix: &String| {
+        let prefix: Vec<&str> = prefix.split_whitespace().collect();
+        !prefix.is_empty() && words.len() >= prefix.len() && prefix.iter().zip(&words).all(|(a, b)| a == b)
+    };
+    ours || exempt.iter().any(begins)
+}
+
+/// The words after `--home DIR`.
+fn after_home(words: &[String]) -> &[String] {
+    match words {
+        [option, _, rest @ ..] if option == "--home" => rest,
+        [option, rest @ ..] if option.starts_with("--home=") => rest,
+        words => words,
+    }
+}
+
+/// The words of a line that a shell would run as one command and nothing else. `None` if that is not certain.
+fn single_command(command: &str) -> Option<Vec<String>> {
+    let line = without_heredoc(command.trim())?;
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            // A double-quoted text may run a command.
+            (Some('"'), '$' | '`' | '\\' | '!') => return None,
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, ' ' | '\t') => words.extend(word.take()),
+            (None, ';' | '&' | '|' | '<' | '>' | '(' | ')' | '{' | '}' | '$' | '`' | '\\' | '#' | '!') => {
+                return None;
+            }
+            (None, c) if c.is_control() => return None,
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
+/// Cuts off a heredoc whose delimiter is quoted, so that nothing in it is expanded, and that ends the command.
+fn without_heredoc(command: &str) -> Option<&str> {
+    let Some((line, body)) = command.split_once('\n') else { return Some(command) };
+    let Some((line, delimiter)) = line.split_once("<<'") else {
+        // A quoted text of several lines is no second command.
+        return Some(command);
+    };
+    let delimiter = delimiter.trim_end().strip_suffix('\'')?;
+    let plain = !delimiter.is_empty() && delimiter.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let mut lines = body.lines();
+    let ends = lines.by_ref().any(|line| line == delimiter);
+    (plain && ends && lines.all(|line| line.trim().is_empty())).then_some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_command_of_ours_is_exempt() {
+        let yes = [
+            "flightdeck effort log e-1 done",
+            "  flightdeck effort log e-1 'it works; next: tests'  ",
+            "flightdeck effort log e-1 \"a | b\"",
+            "flightdeck effort log e-1 'two\nlines'",
+            "/opt/bin/flightdeck rpc effort.list",
+            "flightdeck rpc effort.list '{}'",
+            "flightdeck --home /tmp/x effort log e-1 done",
+            "flightdeck --home=/tmp/x rpc fleet.status",
+            "flightdeck effort dehydrate e-1 <<'END'\nrm -rf / ; echo\nEND",
+            "flightdeck effort dehydrate e-1 <<'END'\nall\nEND\n",
+            "engine log x",
+        ];
+        let no = [
+            "",
+            "flightdeck",
+            "flightdeck hooks uninstall",
+            "flightdeck --home effort log x",
+            "flightdeck effort log e-1 x; rm -rf /",
+            "flightdeck effort log e-1 x && rm a",
+            "flightdeck effort log e-1 x | sh",
+            "flightdeck effort log e-1 x & rm a",
+            "flightdeck effort log e-1 $(rm a)",
+            "flightdeck effort log e-1 \"$(rm a)\"",
+            "flightdeck effort log e-1 `rm a`",
+            "flightdeck effort log e-1 x\nrm a",
+            "flightdeck effort log e-1 x > /etc/passwd",
+            "flightdeck effort log e-1 'x",
+            "/tmp/flightdeck effort log e-1 x",
+            "A=b flightdeck effort log e-1 x",
+            "flightdeck effort dehydrate e-1 <<END\n$(rm a)\nEND",
+            "flightdeck effort dehydrate e-1 <<'END'\nx\nEND\nrm a",
+            "flightdeck effort dehydrate e-1 <<'END' ; rm a\nx\nEND",
+            "flightdeck effort dehydrate e-1 <<'END'\nx",
+            "engine logx",
+            "engine",
+        ];
+        let exempt = ["engine log".to_owned(), " ".to_owned()];
+        for command in yes {
+            assert!(is_exempt(command, "/opt/bin/flightdeck", &exempt), "{command:?}");
+        }
+        for command in no {
+            assert!(!is_exempt(command, "/opt/bin/flightdeck", &exempt), "{command:?}");
+        }
+    }
+}

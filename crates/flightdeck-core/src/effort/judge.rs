@@ -1,0 +1,250 @@
+//! What a hook of a window is answered. Pure: the effort is as the fold left it after the hook's event.
+
+use serde_json::{Map, Value};
+
+use super::guard::{GuardAction, GuardRule};
+use super::guard_match::GuardFacts;
+use super::{Effort, Given, Injection, Verdict, Window};
+use crate::ids::{AgentId, EffortId, SessionId, WindowId};
+use crate::limits::{INJECTION_CHARS_MAX, OVERFLOW_PERMILLE};
+use crate::time::Timestamp;
+
+/// Rule name of a denial by the heartbeat.
+pub const HEARTBEAT_RULE: &str = "heartbeat";
+
+/// The events that are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JudgedEvent {
+    SessionStart,
+    UserPrompt,
+    PreToolUse,
+    PostToolUse,
+    SubagentStart,
+}
+
+impl JudgedEvent {
+    const ALL: [Self; 5] =
+        [Self::SessionStart, Self::UserPrompt, Self::PreToolUse, Self::PostToolUse, Self::SubagentStart];
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|event| event.as_str() == name)
+    }
+
+    /// The client's name of the event.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SessionStart => "SessionStart",
+            Self::UserPrompt => "UserPromptSubmit",
+            Self::PreToolUse => "PreToolUse",
+            Self::PostToolUse => "PostToolUse",
+            Self::SubagentStart => "SubagentStart",
+        }
+    }
+}
+
+/// A hook that waits for a verdict.
+#[derive(Clone, Debug)]
+pub struct HookQuestion {
+    pub event: JudgedEvent,
+    pub session_id: SessionId,
+    pub agent_id: Option<AgentId>,
+    pub tool_use_id: Option<String>,
+    /// `Bash: git push`
+    pub call: String,
+    pub payload: Map<String, Value>,
+    /// The call is only a command of ours: neither counted nor denied.
+    pub exempt: bool,
+    /// What the agent types to run Flightdeck.
+    pub program: String,
+}
+
+/// The answer, and what must be noted once the hook has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    pub effort: EffortId,
+    pub window: WindowId,
+    pub event: JudgedEvent,
+    pub verdict: Verdict,
+    pub given: Given,
+    pub call: JudgedCall,
+}
+
+/// What a script asks about the same event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JudgedCall {
+    pub heartbeat: u32,
+    pub context_percent: Option<f64>,
+    pub overflow: bool,
+    pub preloads: Vec<String>,
+    pub injections: Vec<Injection>,
+    pub dehydrated: Option<String>,
+    pub session_context: String,
+}
+
+impl Effort {
+    /// Judges a hook of this window.
+    pub fn judge(&self, window: &Window, question: &HookQuestion, now: Timestamp) -> Judged {
+        let heartbeat = window.heartbeat_of(question.tool_use_id.as_deref());
+        let context_percent = window.context_percent();
+        let mut judged = Judged {
+            effort: self.id.clone(),
+            window: window.id.clone(),
+            event: question.event,
+            verdict: Verdict::default(),
+            given: Given {
+                effort: self.id.clone(),
+                window: window.id.clone(),
+                tool_use_id: question.tool_use_id.clone(),
+                ..Given::default()
+            },
+            call: JudgedCall {
+                heartbeat,
+                context_percent,
+                overflow: window.context_permille.is_some_and(|permille| permille >= OVERFLOW_PERMILLE),
+                preloads: window.preloads.clone(),
+                injections: Vec::new(),
+                dehydrated: None,
+                session_context: self.session_context(heartbeat, now),
+            },
+        };
+        match question.event {
+            JudgedEvent::SessionStart => self.judge_start(window, question, &mut judged),
+            JudgedEvent::UserPrompt => {
+                judged.verdict.context.push(judged.call.session_context.clone());
+                self.introduce_late(window, question, &mut judged);
+                self.give_waiting(window, &mut judged);
+            }
+            JudgedEvent::PreToolUse => self.judge_call(window, question, &mut judged),
+            JudgedEvent::PostToolUse => {
+                self.introduce_late(window, question, &mut judged);
+                self.give_waiting(window, &mut judged);
+            }
+            JudgedEvent::SubagentStart => {
+                judged.verdict.context.push(self.subagent_start(&question.program));
+                self.give_directives(window, &mut judged);
+            }
+        }
+        judged
+    }
+
+    fn judge_start(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+        self.introduce(window, question, judged);
+        judged.call.dehydrated = self.dehydrated_context(window);
+        self.give_waiting(window, judged);
+    }
+
+    fn introduce(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+        judged.verdict.context.push(self.window_start(window, &question.program));
+        judged.given.introduced = true;
+        judged.given.handoff = self.handoff.as_ref().is_some_and(|handoff| handoff.to.is_none());
+    }
+
+    /// The effort was started meanwhile, or the verdict on the start of the session was lost.
+    fn introduce_late(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+        if !window.introduced && window.agent_id.is_none() {
+            self.introduce(window, question, judged);
+        }
+    }
+
+    fn judge_call(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+        if question.exempt {
+            return;
+        }
+        self.warn_of_overflow(window, question, judged);
+        let decided = self.fire_guards(window, question, judged);
+        let limit = self.settings.heartbeat;
+        let is_main = question.agent_id.is_none();
+        if let Some(rule) = decided.filter(|rule| rule.then == GuardAction::Deny) {
+            let said = rule.message.as_deref().unwrap_or("A guard rule of this effort denies this call.");
+            deny(judged, &rule.id, format!("{said} (guard rule {})", rule.id), question);
+        } else if is_main && limit > 0 && judged.call.heartbeat >= limit {
+            // A subagent may have no tool to log with, so only the main agent is held.
+            let reason = self.heartbeat_reason(judged.call.heartbeat, &question.program);
+            deny(judged, HEARTBEAT_RULE, reason, question);
+        }
+    }
+
+    fn warn_of_overflow(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
+        let Some(percent) = judged.call.context_percent.filter(|_| judged.call.overflow) else { return };
+        if !window.warned && question.agent_id.is_none() {
+            judged.verdict.context.push(self.overflow_warning(percent, &question.program));
+            judged.given.warned = true;
+        }
+    }
+
+    /// The rules that match fire until one decides. Returns the deciding rule.
+    fn fire_guards(
+        &self,
+        window: &Window,
+        question: &HookQuestion,
+        judged: &mut Judged,
+    ) -> Option<&GuardRule> {
+        let facts = GuardFacts {
+            payload: &question.payload,
+            heartbeat: judged.call.heartbeat,
+            context_percent: judged.call.context_percent,
+            phase: self.phase().map_or("", |phase| &phase.name),
+            project: &self.workstream,
+        };
+        for rule in &self.guards {
+            let spent = rule.once && window.fired.contains(&rule.id);
+            if spent || !rule.when.holds(&facts) {
+                continue;
+            }
+            judged.given.rules.push(rule.id.clone());
+            match (rule.then, &rule.message) {
+                (GuardAction::Allow | GuardAction::Deny, _) => return Some(rule),
+                (GuardAction::Warn, Some(said)) => judged.verdict.context.push(format!("Warning: {said}")),
+                (_, Some(said)) => judged.verdict.context.push(said.clone()),
+                (_, None) => {}
+            }
+        }
+        None
+    }
+
+    /// Injections, files to read and directives that wait. A subagent gets only directives.
+    fn give_waiting(&self, window: &Window, judged: &mut Judged) {
+        self.give_directives(window, judged);
+        if window.agent_id.is_some() {
+            return;
+        }
+        judged.verdict.files.extend(window.preloads.iter().cloned());
+        judged.given.preloads = window.preloads.clone();
+        let mut room = INJECTION_CHARS_MAX
+            .saturating_sub(judged.verdict.context.iter().map(|t| t.chars().count()).sum());
+        for injection in &self.injections {
+            let text = self.injection_text(injection);
+            let chars = text.chars().count();
+            if chars > room {
+                break;
+            }
+            room -= chars;
+            judged.verdict.context.push(text);
+            judged.given.injections.push(injection.id.clone());
+            judged.call.injections.push(injection.clone());
+        }
+    }
+
+    fn give_directives(&self, window: &Window, judged: &mut Judged) {
+        let new = self.directives.iter().chain(self.phase_directives());
+        for file in new.filter(|file| !window.told_directives.contains(*file)) {
+            if !judged.given.directives.contains(file) {
+                judged.verdict.files.push(file.clone());
+                judged.given.directives.push(file.clone());
+            }
+        }
+    }
+
+    /// The directives of the phase that the effort is in.
+    pub fn phase_directives(&self) -> &[String] {
+        let name = self.phase().map(|phase| phase.name.as_str());
+        let phase = self.settings.phases.iter().find(|phase| Some(phase.name()) == name);
+        phase.map_or(&[], |phase| phase.directives())
+    }
+}
+
+fn deny(judged: &mut Judged, rule: &str, reason: String, question: &HookQuestion) {
+    judged.verdict.deny = Some(reason);
+    judged.given.denied_by = Some(rule.to_owned());
+    judged.given.call = Some(question.call.clone());
+}

@@ -1,0 +1,358 @@
+//! How an effort changes: by requests of a person or an agent, and by what its windows do.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::guard::BadGuard;
+use super::judge::HEARTBEAT_RULE;
+use super::{
+    Effort, EffortChange, EffortMessage, EffortOpening, Given, Handoff, Injection, Lifecycle, LogEntry,
+    Phase, Window, WindowEnd,
+};
+use crate::ids::{AgentId, EffortId, MessageId, SessionId, WindowId};
+use crate::limits::{
+    DIRECTIVES_MAX, EFFORT_MESSAGES_MAX, EFFORT_PHASES_MAX, EFFORT_WINDOWS_MAX, GUARDS_MAX, INJECTIONS_MAX,
+    PRELOADS_MAX,
+};
+use crate::time::Timestamp;
+
+/// Why a change of an effort is refused. It then changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EffortRefused {
+    #[error("there is no effort {0}; `flightdeck effort list` shows all")]
+    NoEffort(EffortId),
+    #[error("there is no context window {0}; `flightdeck effort show` lists the windows of an effort")]
+    NoWindow(WindowId),
+    #[error("effort {0} is finished; start another one")]
+    Finished(EffortId),
+    #[error("context window {0} has ended already")]
+    WindowEnded(WindowId),
+    #[error("effort {0} is in phase {1:?} already")]
+    SamePhase(EffortId, String),
+    #[error("effort {0} has no guard rule {1:?}; `flightdeck guard list` shows its rules")]
+    NoGuard(EffortId, String),
+    #[error("the rule cannot be saved: {0}")]
+    Guard(#[from] BadGuard),
+    #[error("effort {0} has {1} {2} already, and may not have more")]
+    TooMany(EffortId, usize, &'static str),
+    #[error("effort {0} belongs to seat {1:?}; release it first")]
+    Claimed(EffortId, String),
+    #[error("effort {0} belongs to no seat")]
+    Unclaimed(EffortId),
+    #[error("there are {0} efforts already; finish some first")]
+    TooManyEfforts(usize),
+}
+
+/// A window as it begins.
+#[derive(Clone, Debug)]
+pub struct WindowStart {
+    pub id: WindowId,
+    pub session_id: SessionId,
+    pub agent_id: Option<AgentId>,
+    pub at: Timestamp,
+}
+
+/// When a change happens, and the id of its event as text: ids of messages and injections are made of it.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangedAt<'a> {
+    pub key: &'a str,
+    pub seq: u64,
+    pub at: Timestamp,
+}
+
+impl Effort {
+    pub fn open(opening: &EffortOpening, ordinal: u32, when: ChangedAt<'_>) -> Self {
+        let EffortOpening { workstream, skill, mode, seat, title, settings } = opening.clone();
+        let first = settings.phases.first().map(|phase| phase.name().to_owned());
+        Self {
+            id: EffortId::new(format!("e-{}", when.key)),
+            workstream,
+            title,
+            skill,
+            mode,
+            ordinal,
+            lifecycle: Lifecycle::Active,
+            seat,
+            settings,
+            phases: first.map(|name| Phase { name, entered_at: when.at, proof: None }).into_iter().collect(),
+            windows: VecDeque::new(),
+            windows_dropped: 0,
+            guards: Vec::new(),
+            denials: BTreeMap::new(),
+            injections: VecDeque::new(),
+            log: VecDeque::new(),
+            log_entries: 0,
+            messages: VecDeque::new(),
+            unsaved: Vec::new(),
+            handoff: None,
+            handoffs: 0,
+            directives: Vec::new(),
+            started_at: when.at,
+            finished_at: None,
+            seq: when.seq,
+        }
+    }
+
+    /// Whether the change is possible now.
+    pub fn check(&self, change: &EffortChange) -> Result<(), EffortRefused> {
+        use EffortChange as C;
+        let id = || self.id.clone();
+        let full = |count: usize, max: usize, what| {
+            if count >= max { Err(EffortRefused::TooMany(id(), max, what)) } else { Ok(()) }
+        };
+        if !self.is_active() && !matches!(change, C::MessageAppended { .. } | C::VerdictGiven(_)) {
+            return Err(EffortRefused::Finished(id()));
+        }
+        match change {
+            C::PhaseEntered { phase, .. } if self.phase().is_some_and(|now| now.name == *phase) => {
+                Err(EffortRefused::SamePhase(id(), phase.clone()))
+            }
+            C::PhaseEntered { .. } => full(self.phases.len(), EFFORT_PHASES_MAX, "phases"),
+            C::InjectionAdded { .. } => full(self.injections.len(), INJECTIONS_MAX, "texts that wait"),
+            C::PreloadsAdded { files } => {
+                let all = self.settings.preload.len() + files.len();
+                full(all.saturating_sub(1), PRELOADS_MAX, "files to read")
+            }
+            C::GuardSet { rule } => {
+                rule.check()?;
+                let new = !self.guards.iter().any(|known| known.id == rule.id);
+                if new { full(self.guards.len(), GUARDS_MAX, "guard rules") } else { Ok(()) }
+            }
+            C::GuardRemoved { rule_id } if !self.guards.iter().any(|rule| rule.id == *rule_id) => {
+                Err(EffortRefused::NoGuard(id(), rule_id.clone()))
+            }
+            C::WindowFinished { window, .. } => match self.window(window) {
+                None => Err(EffortRefused::NoWindow(window.clone())),
+                Some(known) if known.ended_at.is_some() => Err(EffortRefused::WindowEnded(window.clone())),
+                Some(_) => Ok(()),
+            },
+            C::SeatClaimed { seat } => match &self.seat {
+                Some(owner) if owner != seat => Err(EffortRefused::Claimed(id(), owner.clone())),
+                _ => Ok(()),
+            },
+            C::SeatReleased {} if self.seat.is_none() => Err(EffortRefused::Unclaimed(id())),
+            _ => Ok(()),
+        }
+    }
+
+    /// A change that `check` refuses changes nothing.
+    pub fn apply(&mut self, change: &EffortChange, when: ChangedAt<'_>) {
+        if self.check(change).is_err() {
+            return;
+        }
+        self.seq = self.seq.max(when.seq);
+        match change {
+            EffortChange::EffortStarted(_) | EffortChange::SeatParent { .. } => {}
+            EffortChange::PhaseEntered { phase, proof } => self.enter(phase, proof.as_deref(), when),
+            EffortChange::EffortLogged { text } => self.add_log_entry(text, when),
+            EffortChange::EffortDehydrated { payload } => {
+                let newest = self.windows.iter().rev().find(|w| w.agent_id.is_none() && w.ended_at.is_none());
+                let from = newest.map(|window| window.id.clone());
+                self.hand_over(from, payload, WindowEnd::Dehydrated, when);
+            }
+            EffortChange::InjectionAdded { text } => {
+                let id = format!("i-{}", when.key).into();
+                self.injections.push_back(Injection { id, text: text.clone(), at: when.at });
+                self.say("injection", text.clone(), None, when);
+            }
+            EffortChange::PreloadsAdded { files } => self.preload(files),
+            EffortChange::DirectivesFound { files } => self.add_directives(files),
+            EffortChange::EffortFinished {} => self.finish(when),
+            EffortChange::GuardSet { rule } => {
+                match self.guards.iter_mut().find(|known| known.id == rule.id) {
+                    Some(known) => *known = rule.clone(),
+                    None => self.guards.push(rule.clone()),
+                }
+                // Stable: rules of the same priority stay in the order in which they were added.
+                self.guards.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
+            }
+            EffortChange::GuardRemoved { rule_id } => self.guards.retain(|rule| rule.id != *rule_id),
+            EffortChange::WindowFinished { window, payload: Some(payload) } => {
+                self.hand_over(Some(window.clone()), payload, WindowEnd::Finished, when);
+            }
+            EffortChange::WindowFinished { window, payload: None } => {
+                self.end_windows(WindowEnd::Finished, when.at, |known| known.id == *window);
+            }
+            EffortChange::MessageAppended { kind, text } => self.say(kind, text.clone(), None, when),
+            EffortChange::SeatClaimed { seat } => self.seat = Some(seat.clone()),
+            EffortChange::SeatReleased {} => self.seat = None,
+            EffortChange::VerdictGiven(given) => self.note_given(given, when),
+        }
+    }
+
+    fn enter(&mut self, phase: &str, proof: Option<&str>, when: ChangedAt<'_>) {
+        let before = self.phase().map_or("start", |phase| &phase.name);
+        let proven = proof.map(|proof| format!(". Proof: {proof}")).unwrap_or_default();
+        let text = format!("{before} → {phase}{proven}");
+        let proof = proof.map(str::to_owned);
+        self.phases.push(Phase { name: phase.to_owned(), entered_at: when.at, proof });
+        self.say("phase", text, None, when);
+    }
+
+    /// The counters of all windows start again: the request does not say which window logged.
+    fn add_log_entry(&mut self, text: &str, when: ChangedAt<'_>) {
+        self.windows.iter_mut().for_each(|window| window.heartbeat = 0);
+        self.log_entries += 1;
+        push_bounded(&mut self.log, LogEntry { at: when.at, text: text.to_owned() });
+        self.say("log", text.to_owned(), None, when);
+    }
+
+    fn hand_over(&mut self, from: Option<WindowId>, payload: &str, end: WindowEnd, when: ChangedAt<'_>) {
+        if let Some(id) = &from {
+            self.end_windows(end, when.at, |window| window.id == *id);
+        }
+        self.handoffs += 1;
+        let from = from.unwrap_or_default();
+        let text = format!("A handoff of {} bytes was left for the next window.", payload.len());
+        self.handoff = Some(Handoff {
+            from: from.clone(),
+            number: self.handoffs,
+            at: when.at,
+            payload: payload.to_owned(),
+            to: None,
+        });
+        self.say("handoff", text, Some(from), when);
+    }
+
+    fn preload(&mut self, files: &[String]) {
+        let new: Vec<String> = files.iter().filter(|f| !self.settings.preload.contains(f)).cloned().collect();
+        self.settings.preload.extend(new);
+        let open = self.windows.iter_mut().filter(|w| w.ended_at.is_none() && w.agent_id.is_none());
+        for window in open {
+            let new =
+                files.iter().filter(|file| !window.preloads.contains(file)).cloned().collect::<Vec<_>>();
+            window.preloads.extend(new);
+        }
+    }
+
+    fn add_directives(&mut self, files: &[String]) {
+        for file in files {
+            if self.directives.len() < DIRECTIVES_MAX && !self.directives.contains(file) {
+                self.directives.push(file.clone());
+            }
+        }
+    }
+
+    fn finish(&mut self, when: ChangedAt<'_>) {
+        self.end_windows(WindowEnd::EffortFinished, when.at, |_| true);
+        self.lifecycle = Lifecycle::Finished;
+        self.finished_at = Some(when.at);
+        self.say("finished", "The effort is finished.".to_owned(), None, when);
+    }
+
+    /// What a verdict gave is not given again.
+    fn note_given(&mut self, given: &Given, when: ChangedAt<'_>) {
+        self.injections.retain(|injection| !given.injections.contains(&injection.id));
+        let Some(window) = self.windows.iter_mut().find(|window| window.id == given.window) else { return };
+        window.introduced |= given.introduced;
+        window.warned |= given.warned;
+        window.fired.extend(given.rules.iter().cloned());
+        window.told_directives.extend(given.directives.iter().cloned());
+        window.preloads.retain(|file| !given.preloads.contains(file));
+        if let Some(rule) = &given.denied_by {
+            *self.denials.entry(rule.clone()).or_default() += 1;
+            let call = given.call.as_deref().unwrap_or("a call");
+            let kind = if rule == HEARTBEAT_RULE { "held" } else { "denial" };
+            self.say(kind, format!("{rule}: {call}"), Some(given.window.clone()), when);
+        }
+        if given.handoff {
+            self.deliver_handoff(&given.window, when);
+        }
+    }
+
+    fn deliver_handoff(&mut self, to: &WindowId, when: ChangedAt<'_>) {
+        let Some(handoff) = self.handoff.as_mut().filter(|handoff| handoff.to.is_none()) else { return };
+        handoff.to = Some(to.clone());
+        let from = handoff.from.clone();
+        if let Some(window) = self.windows.iter_mut().find(|window| window.id == from) {
+            window.handed_over = true;
+        }
+        self.say(
+            "handoff_delivered",
+            "The handoff reached the next window.".to_owned(),
+            Some(to.clone()),
+            when,
+        );
+    }
+
+    /// Begins a window. The main agent of a session has one at a time.
+    pub fn begin_window(&mut self, start: WindowStart) {
+        let WindowStart { id, session_id, agent_id, at } = start;
+        self.end_windows(WindowEnd::Replaced, at, |window| {
+            window.session_id == session_id && window.agent_id == agent_id
+        });
+        let previous = self.newest_window().filter(|_| agent_id.is_none()).map(|window| window.id.clone());
+        let preloads = if agent_id.is_none() { self.settings.preload.clone() } else { Vec::new() };
+        self.windows.push_back(Window {
+            id,
+            session_id,
+            agent_id,
+            previous,
+            heartbeat: 0,
+            context_permille: None,
+            loaded_files: Vec::new(),
+            started_at: at,
+            ended_at: None,
+            end: None,
+            handed_over: false,
+            calls: VecDeque::new(),
+            fired: BTreeSet::new(),
+            introduced: false,
+            warned: false,
+            told_directives: BTreeSet::new(),
+            preloads,
+        });
+        while self.windows.len() > EFFORT_WINDOWS_MAX {
+            // An ended window of a subagent goes first: the windows of the main agent show how the effort went.
+            let ended = |window: &Window| window.ended_at.is_some();
+            let child = self.windows.iter().position(|w| ended(w) && w.agent_id.is_some());
+            self.windows.remove(child.unwrap_or(0));
+            self.windows_dropped += 1;
+        }
+    }
+
+    /// Ends the open windows that `of` names. Returns whether there was one.
+    pub fn end_windows(&mut self, end: WindowEnd, at: Timestamp, of: impl Fn(&Window) -> bool) -> bool {
+        let mut any = false;
+        for window in self.windows.iter_mut().filter(|window| window.ended_at.is_none() && of(window)) {
+            window.close(end, at);
+            any = true;
+        }
+        any
+    }
+
+    /// The open window of a session or of its subagent, for a change.
+    pub fn window_mut(&mut self, session_id: &str, agent_id: Option<&str>) -> Option<&mut Window> {
+        let open = self.windows.iter_mut().rev().filter(|window| window.ended_at.is_none());
+        open.into_iter()
+            .find(|window| window.session_id == *session_id && window.agent_id.as_deref() == agent_id)
+    }
+
+    /// Ends the window of a subagent, and adds its loaded files to the window of its parent.
+    pub fn end_subagent(&mut self, session_id: &str, agent_id: &str, at: Timestamp) -> bool {
+        let Some(child) = self.window_mut(session_id, Some(agent_id)) else { return false };
+        child.close(WindowEnd::SubagentStopped, at);
+        let files = child.loaded_files.clone();
+        if let Some(parent) = self.window_mut(session_id, None) {
+            files.iter().for_each(|file| parent.load(file));
+        }
+        true
+    }
+
+    /// Files a message.
+    pub fn say(&mut self, kind: &str, text: String, window: Option<WindowId>, when: ChangedAt<'_>) {
+        let again =
+            self.messages.iter().rev().take_while(|m| m.id.starts_with(&format!("m-{}", when.key))).count();
+        let suffix = if again == 0 { String::new() } else { format!("-{again}") };
+        let id = MessageId::new(format!("m-{}{suffix}", when.key));
+        let message = EffortMessage { id, at: when.at, kind: kind.to_owned(), text, window };
+        self.unsaved.push(message.clone());
+        push_bounded(&mut self.messages, message);
+    }
+}
+
+fn push_bounded<T>(list: &mut VecDeque<T>, item: T) {
+    list.push_back(item);
+    if list.len() > EFFORT_MESSAGES_MAX {
+        list.pop_front();
+    }
+}

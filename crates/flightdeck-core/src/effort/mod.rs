@@ -1,0 +1,220 @@
+//! An effort: one run of a skill that outlives context windows. `life.rs` says how events change it, `judge.rs` what a hook is
+//! answered, `guard.rs` and `guard_match.rs` are its rules.
+
+mod brief;
+mod change;
+pub mod exempt;
+pub mod guard;
+pub mod guard_match;
+mod guard_pattern;
+mod judge;
+mod life;
+mod text;
+mod verdict;
+mod window;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::brief::EffortBrief;
+pub use self::change::{EffortChange, EffortOpening, Given};
+use self::guard::GuardRule;
+pub use self::judge::{HEARTBEAT_RULE, HookQuestion, Judged, JudgedCall, JudgedEvent};
+pub use self::life::{ChangedAt, EffortRefused, WindowStart};
+pub use self::text::{INJECTED_WHOLE_CHARS_MAX, artifact_name, handoff_name, injection_file, log_name};
+pub use self::verdict::Verdict;
+pub use self::window::{Window, WindowEnd};
+use crate::ids::{EffortId, InjectionId, MessageId, WindowId};
+use crate::limits::HEARTBEAT_LIMIT;
+use crate::time::Timestamp;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum Lifecycle {
+    Active,
+    Finished,
+}
+
+/// A phase that was entered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Phase {
+    pub name: String,
+    pub entered_at: Timestamp,
+    /// What the agent gave as the reason to leave the phase before.
+    pub proof: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct LogEntry {
+    pub at: Timestamp,
+    pub text: String,
+}
+
+/// Something that happened in an effort, or that was said. `kind` is log, phase, handoff, handoff_delivered, held (by the
+/// heartbeat), denial (by a rule), dialogue, failure, todo, signal, injection, finished, or a word of the sender.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct EffortMessage {
+    pub id: MessageId,
+    pub at: Timestamp,
+    pub kind: String,
+    pub text: String,
+    /// The context window that it belongs to.
+    pub window: Option<WindowId>,
+}
+
+/// What a skill says about its efforts: the key `flightdeck` in the front matter of its SKILL.md.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct SkillSettings {
+    /// The phases in order.
+    pub phases: Vec<SkillPhase>,
+    /// Files that every new window is told to read, relative to the workstream.
+    pub preload: Vec<String>,
+    /// At this many calls without a log entry the next one is denied; 0 means never.
+    pub heartbeat: u32,
+    /// What a log entry should look like.
+    pub log_template: Option<String>,
+    /// Names of directive files beside AGENTS.md and CLAUDE.md.
+    pub directives: Vec<String>,
+}
+
+impl Default for SkillSettings {
+    fn default() -> Self {
+        Self {
+            phases: Vec::new(),
+            preload: Vec::new(),
+            heartbeat: HEARTBEAT_LIMIT,
+            log_template: None,
+            directives: Vec::new(),
+        }
+    }
+}
+
+/// A phase of a skill: its name, or its name with directives of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum SkillPhase {
+    Name(String),
+    WithDirectives { name: String, directives: Vec<String> },
+}
+
+impl SkillPhase {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Name(name) | Self::WithDirectives { name, .. } => name,
+        }
+    }
+    pub fn directives(&self) -> &[String] {
+        match self {
+            Self::Name(_) => &[],
+            Self::WithDirectives { directives, .. } => directives,
+        }
+    }
+}
+
+/// A text that waits until a hook can give it to the agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Injection {
+    pub id: InjectionId,
+    pub text: String,
+    pub at: Timestamp,
+}
+
+/// What a window left for the next one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handoff {
+    pub from: WindowId,
+    /// The how-manieth handoff of the effort: names its file.
+    pub number: u32,
+    pub at: Timestamp,
+    pub payload: String,
+    /// The window that was given it.
+    pub to: Option<WindowId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    pub id: EffortId,
+    /// The directory of its workstream, a real path.
+    pub workstream: String,
+    pub title: Option<String>,
+    pub skill: String,
+    pub mode: Option<String>,
+    pub ordinal: u32,
+    pub lifecycle: Lifecycle,
+    pub seat: Option<String>,
+    pub settings: SkillSettings,
+    pub phases: Vec<Phase>,
+    pub windows: VecDeque<Window>,
+    pub windows_dropped: u32,
+    pub guards: Vec<GuardRule>,
+    /// How often each rule denied; `heartbeat` is the limit.
+    pub denials: BTreeMap<String, u32>,
+    /// Not delivered yet, oldest first.
+    pub injections: VecDeque<Injection>,
+    pub log: VecDeque<LogEntry>,
+    pub log_entries: u32,
+    pub messages: VecDeque<EffortMessage>,
+    /// Filed since the fleet last looked.
+    #[serde(skip)]
+    pub unsaved: Vec<EffortMessage>,
+    pub handoff: Option<Handoff>,
+    pub handoffs: u32,
+    /// Real paths of directives that were found, for every window from now on.
+    pub directives: Vec<String>,
+    pub started_at: Timestamp,
+    pub finished_at: Option<Timestamp>,
+    /// `seq` of the last event that changed it. A replay over a stored effort skips events up to here.
+    pub seq: u64,
+}
+
+impl Effort {
+    pub fn is_active(&self) -> bool {
+        self.lifecycle == Lifecycle::Active
+    }
+
+    pub fn phase(&self) -> Option<&Phase> {
+        self.phases.last()
+    }
+
+    pub fn window(&self, id: &str) -> Option<&Window> {
+        self.windows.iter().find(|window| window.id == *id)
+    }
+
+    /// The newest window of the main agent, open or ended.
+    pub fn newest_window(&self) -> Option<&Window> {
+        self.windows.iter().rev().find(|window| window.agent_id.is_none())
+    }
+
+    /// The open window of a session, or of one of its subagents.
+    pub fn open_window(&self, session_id: &str, agent_id: Option<&str>) -> Option<&Window> {
+        let open = self.windows.iter().rev().filter(|window| window.ended_at.is_none());
+        open.clone().find(|window| window.session_id == *session_id && window.agent_id.as_deref() == agent_id)
+    }
+
+    /// The folder of its artifacts.
+    pub fn artifacts(&self) -> String {
+        format!("{}/{ARTIFACTS_FOLDER}", self.workstream.trim_end_matches('/'))
+    }
+}
+
+/// The folder below a workstream that holds the artifacts of its efforts.
+pub const ARTIFACTS_FOLDER: &str = ".flightdeck";
+
+/// What is known of a directory that had efforts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workstream {
+    pub title: Option<String>,
+    pub keywords: Vec<String>,
+    /// The ordinal of its newest effort.
+    pub ordinal: u32,
+    /// Its newest efforts, oldest first.
+    pub efforts: VecDeque<EffortId>,
+}

@@ -1,0 +1,174 @@
+//! What the agent reads about its effort. The agent sees these texts as context or as the reason of a denial.
+
+use super::{Effort, Handoff, Injection, Window};
+use crate::limits::INJECTION_CHARS_MAX;
+use crate::time::Timestamp;
+
+/// Log entries in the text of a window that begins without a handoff.
+const LOG_ENTRIES_TOLD: usize = 10;
+/// Loaded files in that text.
+const FILES_TOLD: usize = 20;
+/// Room for one part of a text, so that several fit into one injection.
+const PART_CHARS_MAX: usize = 6_000;
+
+/// Longest injection that is given whole.
+pub const INJECTED_WHOLE_CHARS_MAX: usize = INJECTION_CHARS_MAX - PART_CHARS_MAX / 2;
+
+/// `3_IMPLEMENT_LOG.md`
+pub fn log_name(effort: &Effort) -> String {
+    artifact_name(effort, "LOG")
+}
+
+/// `3_IMPLEMENT_HANDOFF_2.md`
+pub fn handoff_name(effort: &Effort, number: u32) -> String {
+    artifact_name(effort, &format!("HANDOFF_{number}"))
+}
+
+/// The name of an artifact: the ordinal, the skill in capitals, and what it is.
+pub fn artifact_name(effort: &Effort, what: &str) -> String {
+    let skill: String = effort.skill.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    format!("{}_{}_{what}.md", effort.ordinal, skill.to_uppercase())
+}
+
+/// The first characters of a text. If it is longer, `file` has all of it.
+pub(super) fn clipped(text: &str, max: usize, file: &str) -> String {
+    match text.char_indices().nth(max) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}\n[This is the beginning. Read all of it in {file}]", &text[..end]),
+    }
+}
+
+impl Effort {
+    /// `effort implement 3 (e-…), phase 2: Build`
+    fn named(&self) -> String {
+        let phase = self.phase().map(|phase| format!(", phase {}", phase.name)).unwrap_or_default();
+        format!("effort {} {} ({}){phase}", self.skill, self.ordinal, self.id)
+    }
+
+    fn artifact(&self, name: &str) -> String {
+        format!("{}/{name}", self.artifacts())
+    }
+
+    /// One line for every prompt.
+    pub(super) fn session_context(&self, heartbeat: u32, now: Timestamp) -> String {
+        let beats = match self.settings.heartbeat {
+            0 => heartbeat.to_string(),
+            limit => format!("{heartbeat}/{limit}"),
+        };
+        format!("Flightdeck: {now}, {}, heartbeat {beats}.", self.named())
+    }
+
+    fn how_to_log(&self, program: &str) -> String {
+        let template = self.settings.log_template.as_deref();
+        let template = template.map(|form| format!("\nForm of an entry:\n{form}")).unwrap_or_default();
+        format!("{program} effort log {} \"what you did and the next step\"{template}", self.id)
+    }
+
+    pub(super) fn heartbeat_reason(&self, heartbeat: u32, program: &str) -> String {
+        let how = self.how_to_log(program);
+        format!(
+            "{heartbeat} tool calls without a log entry of effort {}; the limit is {}. Write an entry, then repeat the call:\n{how}",
+            self.id, self.settings.heartbeat
+        )
+    }
+
+    pub(super) fn overflow_warning(&self, percent: f64, program: &str) -> String {
+        format!(
+            "The context is {percent:.0} % full. Hand over before it is compacted: write down where the work stands, what was \
+             decided, the next step and what to watch out for, with\n{program} effort dehydrate {} <<'HANDOFF'\n…\nHANDOFF\n\
+             The next context window begins with that text.",
+            self.id
+        )
+    }
+
+    /// What a new window is told first.
+    pub(super) fn window_start(&self, window: &Window, program: &str) -> String {
+        let mode = self.mode.as_deref().map(|mode| format!(", mode {mode}")).unwrap_or_default();
+        let phases: Vec<&str> = self.settings.phases.iter().map(|phase| phase.name()).collect();
+        let mut text = format!("This session works on Flightdeck {}{mode}.", self.named());
+        if let Some(title) = &self.title {
+            text += &format!("\nIt is about: {title}");
+        }
+        if !phases.is_empty() {
+            text += &format!(
+                "\nPhases: {}. Enter the next with: {program} effort phase {} NAME",
+                phases.join(", "),
+                self.id
+            );
+        }
+        if self.settings.heartbeat > 0 {
+            let limit = self.settings.heartbeat;
+            text += &format!("\nLog at least every {limit} tool calls: {}", self.how_to_log(program));
+        }
+        match self.handoff.as_ref().filter(|handoff| handoff.to.as_ref().is_none_or(|to| *to == window.id)) {
+            Some(handoff) => text + &self.handoff_text(handoff),
+            None => text + &self.artifacts_text(window),
+        }
+    }
+
+    fn handoff_text(&self, handoff: &Handoff) -> String {
+        let file = self.artifact(&handoff_name(self, handoff.number));
+        format!(
+            "\n\nThe window before left this handoff:\n{}",
+            clipped(&handoff.payload, PART_CHARS_MAX, &file)
+        )
+    }
+
+    /// Without a handoff: what was logged and read so far.
+    fn artifacts_text(&self, window: &Window) -> String {
+        let Some(before) = window.previous.as_deref().and_then(|id| self.window(id)) else {
+            return String::new();
+        };
+        let mut text = "\n\nThe window before left no handoff. What is known:".to_owned();
+        for phase in &self.phases {
+            text += &format!("\n- phase {} since {}", phase.name, phase.entered_at);
+        }
+        let skip = self.log.len().saturating_sub(LOG_ENTRIES_TOLD);
+        for entry in self.log.iter().skip(skip) {
+            text += &format!("\n- {}: {}", entry.at, entry.text);
+        }
+        if self.log_entries > 0 {
+            text += &format!("\nThe whole log: {}", self.artifact(&log_name(self)));
+        }
+        let files: Vec<&str> =
+            before.loaded_files.iter().rev().take(FILES_TOLD).map(String::as_str).collect();
+        if !files.is_empty() {
+            text += &format!("\nFiles it read last: {}", files.join(", "));
+        }
+        clipped(&text, PART_CHARS_MAX, &self.artifact(&log_name(self)))
+    }
+
+    /// The payload for the next window, or what is known without one, as the only text.
+    pub(super) fn dehydrated_context(&self, window: &Window) -> Option<String> {
+        let text = match self
+            .handoff
+            .as_ref()
+            .filter(|handoff| handoff.to.as_ref().is_none_or(|to| *to == window.id))
+        {
+            Some(handoff) => handoff.payload.clone(),
+            None => self.artifacts_text(window).trim_start().to_owned(),
+        };
+        (!text.is_empty()).then_some(text)
+    }
+
+    pub(super) fn subagent_start(&self, program: &str) -> String {
+        format!(
+            "You work for Flightdeck {} in {}. Log what you find with: {}",
+            self.named(),
+            self.workstream,
+            self.how_to_log(program)
+        )
+    }
+
+    /// The text of an injection, with its id so that a repeated one is recognised.
+    pub(super) fn injection_text(&self, injection: &Injection) -> String {
+        let file = self.artifact(&artifact_name(self, &injection_file(injection)));
+        let text = clipped(&injection.text, INJECTED_WHOLE_CHARS_MAX, &file);
+        format!("[Flightdeck injection {}] {text}", injection.id)
+    }
+}
+
+/// The part of a file's name that says which injection it holds.
+pub fn injection_file(injection: &Injection) -> String {
+    format!("INJECTION_{}", injection.id)
+}

@@ -1,0 +1,100 @@
+//! One context window of an effort. A window is never resumed.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AgentId, SessionId, WindowId};
+use crate::limits::{WINDOW_CALLS_MAX, WINDOW_FILES_MAX};
+use crate::time::Timestamp;
+
+/// Why a window ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum WindowEnd {
+    /// The session ended, or its conversation was cleared.
+    SessionEnded,
+    /// The client compacted the context by itself.
+    Compacted,
+    /// The agent left a payload.
+    Dehydrated,
+    /// `window.finish` ended it.
+    Finished,
+    /// The session began again, or went on with another effort.
+    Replaced,
+    SubagentStopped,
+    EffortFinished,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    pub id: WindowId,
+    pub session_id: SessionId,
+    pub agent_id: Option<AgentId>,
+    pub previous: Option<WindowId>,
+    /// Calls since the last log entry.
+    pub heartbeat: u32,
+    /// How full the context was when a hook last came, in tenths of a percent.
+    pub context_permille: Option<u16>,
+    pub loaded_files: Vec<String>,
+    pub started_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub end: Option<WindowEnd>,
+    pub handed_over: bool,
+    /// The newest calls: the heartbeat that each had. A verdict asked later is about that call, not about the newest.
+    pub calls: VecDeque<(String, u32)>,
+    /// Guard rules that need not fire again in this window.
+    pub fired: BTreeSet<String>,
+    /// The agent was told what it works on.
+    #[serde(default)]
+    pub introduced: bool,
+    /// The agent was told that the context is nearly full.
+    pub warned: bool,
+    /// Directives that were given in this window.
+    pub told_directives: BTreeSet<String>,
+    /// Files that the agent has still to be told to read.
+    pub preloads: Vec<String>,
+}
+
+impl Window {
+    /// Counts a call. `None` is a call without an id; its verdict is about the newest heartbeat.
+    pub fn beat(&mut self, tool_use_id: Option<&str>) {
+        self.heartbeat += 1;
+        if let Some(id) = tool_use_id {
+            self.calls.push_back((id.to_owned(), self.heartbeat));
+            if self.calls.len() > WINDOW_CALLS_MAX {
+                self.calls.pop_front();
+            }
+        }
+    }
+
+    /// The heartbeat that a call had.
+    pub fn heartbeat_of(&self, tool_use_id: Option<&str>) -> u32 {
+        let call = tool_use_id.and_then(|id| self.calls.iter().rev().find(|(call, _)| call == id));
+        call.map_or(self.heartbeat, |(_, heartbeat)| *heartbeat)
+    }
+
+    /// Whether the call was counted. An exempt call was not.
+    pub fn has_counted(&self, tool_use_id: &str) -> bool {
+        self.calls.iter().any(|(call, _)| call == tool_use_id)
+    }
+
+    pub fn load(&mut self, file: &str) {
+        if self.loaded_files.len() < WINDOW_FILES_MAX && !self.loaded_files.iter().any(|known| known == file)
+        {
+            self.loaded_files.push(file.to_owned());
+        }
+    }
+
+    pub(super) fn close(&mut self, end: WindowEnd, at: Timestamp) {
+        if self.ended_at.is_none() {
+            self.ended_at = Some(at);
+            self.end = Some(end);
+        }
+    }
+
+    pub fn context_percent(&self) -> Option<f64> {
+        self.context_permille.map(|permille| f64::from(permille) / 10.0)
+    }
+}

@@ -1,0 +1,352 @@
+//! Efforts in the fleet: which one an event belongs to, and what the event does to it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::effects::Effect;
+use super::state::{Fleet, own};
+use crate::effort::{
+    ChangedAt, Effort, EffortBrief, EffortChange, EffortRefused, HookQuestion, Judged, Window, WindowEnd,
+    WindowStart, Workstream,
+};
+use crate::ids::{EffortId, SessionId, WindowId};
+use crate::limits::{ASSIGNMENT_TITLE_CHARS_MAX, EFFORTS_MAX};
+use crate::log::event::{Event, EventKind, Prompter, StartSource, ToolOutcome};
+use crate::log::record::Source;
+use crate::log::subject::Subject;
+use crate::text::one_line;
+
+/// How an event changed an effort.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Touched {
+    No,
+    /// Only numbers that the next change of the effort carries too.
+    Numbers,
+    Yes,
+}
+
+impl Fleet {
+    pub fn effort(&self, id: &str) -> Option<&Effort> {
+        self.efforts.efforts.get(id).map(Arc::as_ref)
+    }
+    /// Active and lately finished efforts, by id, so the oldest first.
+    pub fn efforts(&self) -> impl Iterator<Item = &Effort> {
+        self.efforts.efforts.values().map(Arc::as_ref)
+    }
+    pub fn active_efforts(&self) -> usize {
+        self.efforts.active().count()
+    }
+    pub fn workstreams(&self) -> impl Iterator<Item = (&str, &Workstream)> {
+        self.efforts.workstreams.iter().map(|(dir, workstream)| (dir.as_str(), workstream))
+    }
+    /// The seat that is told when this one is idle.
+    pub fn parent_of_seat(&self, seat: &str) -> Option<&str> {
+        self.efforts.parents.get(seat).map(String::as_str)
+    }
+    /// The effort of a session at this seat and directory.
+    pub fn effort_for(&self, seat: Option<&str>, dir: Option<&str>) -> Option<&Effort> {
+        self.efforts.applying(seat, dir)
+    }
+    pub fn effort_of_window(&self, window: &WindowId) -> Option<&Effort> {
+        self.efforts().find(|effort| effort.window(window).is_some())
+    }
+    /// The effort that the session works on now.
+    pub fn effort_of_session(&self, id: &str) -> Option<&Effort> {
+        self.efforts.of_window(id, None)
+    }
+
+    /// Puts an effort back that was stored before the log begins. The log is replayed over it.
+    pub fn remember_effort(&mut self, effort: Effort) {
+        let workstream = self.efforts.workstreams.entry(effort.workstream.clone()).or_default();
+        workstream.ordinal = workstream.ordinal.max(effort.ordinal);
+        workstream.efforts.push_back(effort.id.clone());
+        self.efforts.efforts.insert(effort.id.clone(), Arc::new(effort));
+        self.efforts.make_room();
+    }
+
+    /// Whether a change of an effort is possible now. Any other event is.
+    pub fn check_effort_change(&self, event: &Event) -> Result<(), EffortRefused> {
+        match (&event.kind, &event.subject) {
+            (EventKind::Effort(change), Subject::Effort(id)) => match change.as_ref() {
+                EffortChange::EffortStarted(_) if self.active_efforts() >= EFFORTS_MAX => {
+                    Err(EffortRefused::TooManyEfforts(EFFORTS_MAX))
+                }
+                EffortChange::EffortStarted(_) => Ok(()),
+                change => self.effort(id).ok_or_else(|| EffortRefused::NoEffort(id.clone()))?.check(change),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// What a hook is answered. `None` if no effort applies: then the hook prints nothing.
+    pub fn judge(&self, question: &HookQuestion) -> Option<Judged> {
+        let agent = question.agent_id.as_deref();
+        let effort = self.efforts.of_window(&question.session_id, agent)?;
+        Some(effort.judge(effort.open_window(&question.session_id, agent)?, question, self.now))
+    }
+
+    /// Applies an event to the effort that it belongs to. Runs after the session has it.
+    pub(super) fn apply_to_efforts(&mut self, event: &Event, effects: &mut Vec<Effect>) {
+        let key = event.id.to_string();
+        let when = ChangedAt { key: &key, seq: event.seq, at: event.fired_at };
+        match (&event.kind, &event.subject) {
+            (EventKind::Effort(change), subject) => self.change_effort(change, subject, when, effects),
+            (_, Subject::Session(id)) if self.has_work_for(event) => {
+                let touched = self.follow_hook(id, event, when);
+                touched.into_iter().for_each(|(id, touched)| self.report_effort(&id, touched, effects));
+            }
+            _ => {}
+        }
+    }
+
+    /// Nearly every event belongs to no effort: then nothing is looked up.
+    fn has_work_for(&self, event: &Event) -> bool {
+        let hook = event.source == Source::Hook && !matches!(event.kind, EventKind::StatusLine(_));
+        let gone = matches!(event.kind, EventKind::ProcessGone { .. });
+        (hook || gone) && self.efforts.active().next().is_some()
+    }
+
+    fn change_effort(
+        &mut self,
+        change: &EffortChange,
+        subject: &Subject,
+        when: ChangedAt<'_>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let id = match (change, subject) {
+            (EffortChange::EffortStarted(opening), Subject::Effort(id)) => {
+                // A replay over stored efforts meets the event of one that is there already.
+                if self.effort(id).is_some() || self.efforts.efforts.len() >= 2 * EFFORTS_MAX {
+                    return;
+                }
+                self.efforts.start(opening, when)
+            }
+            (EffortChange::SeatParent { seat, parent }, _) => {
+                self.efforts.parents.insert(seat.clone(), parent.clone());
+                return;
+            }
+            (EffortChange::VerdictGiven(given), _) => given.effort.clone(),
+            (_, Subject::Effort(id)) => id.clone(),
+            _ => return,
+        };
+        let Some(effort) = self.efforts.own(&id) else { return };
+        if !matches!(change, EffortChange::EffortStarted(_)) {
+            if when.seq <= effort.seq {
+                return;
+            }
+            effort.apply(change, when);
+        }
+        self.report_effort(&id, Touched::Yes, effects);
+        if matches!(change, EffortChange::EffortFinished {}) {
+            self.efforts.make_room();
+        }
+    }
+
+    /// What a hook of a session, or the end of its process, does to efforts.
+    fn follow_hook(
+        &mut self,
+        session: &SessionId,
+        event: &Event,
+        when: ChangedAt<'_>,
+    ) -> Vec<(EffortId, Touched)> {
+        let is_live = self.get(session).is_some_and(|s| s.ended_at.is_none());
+        if !is_live || matches!(event.kind, EventKind::SessionEnded { .. }) {
+            return self.end_session_windows(session, None, WindowEnd::SessionEnded, when);
+        }
+        if event.source != Source::Hook {
+            return Vec::new();
+        }
+        let mut touched = Vec::new();
+        if matches!(&event.kind, EventKind::SessionStarted { source, .. } if *source != StartSource::Compact)
+        {
+            touched = self.end_session_windows(session, None, WindowEnd::Replaced, when);
+        }
+        if event.effort.as_ref().is_some_and(|facts| facts.auto_compaction) && event.agent_id.is_none() {
+            return self.end_session_windows(session, None, WindowEnd::Compacted, when);
+        }
+        let Some(id) = self.effort_for_event(session, event) else { return touched };
+        let began = self.ensure_window(&id, session, event, when);
+        touched.extend(began);
+        let moved = self.move_window(&id, session, event, when);
+        touched.push((id, moved));
+        touched
+    }
+
+    /// The effort of an event. A subagent works on the effort of its parent.
+    fn effort_for_event(&self, session: &SessionId, event: &Event) -> Option<EffortId> {
+        if event.agent_id.is_some() {
+            let parent = self.efforts.of_window(session, None);
+            let own = self.efforts.of_window(session, event.agent_id.as_deref());
+            return own.or(parent).map(|effort| effort.id.clone());
+        }
+        let dir = event.envelope.real_dir.as_deref().or(event.envelope.project_dir.as_deref());
+        let dir = dir.or(event.facts.cwd.as_deref());
+        self.efforts.applying(event.envelope.seat.as_deref(), dir).map(|effort| effort.id.clone())
+    }
+
+    /// Begins the window of the agent if it has none: at the start of a session, or where an effort was started meanwhile.
+    fn ensure_window(
+        &mut self,
+        id: &EffortId,
+        session: &SessionId,
+        event: &Event,
+        when: ChangedAt<'_>,
+    ) -> Vec<(EffortId, Touched)> {
+        let agent = event.agent_id.as_ref();
+        let wants = match (&event.kind, agent) {
+            (EventKind::SubagentStarted, Some(_)) => true,
+            (_, Some(_)) => false,
+            (kind, None) => matches!(
+                kind,
+                EventKind::SessionStarted { .. }
+                    | EventKind::Prompted { .. }
+                    | EventKind::ToolStarted(_)
+                    | EventKind::ToolEnded { .. }
+            ),
+        };
+        let has =
+            self.effort(id).is_some_and(|e| e.open_window(session, agent.map(|a| a.as_str())).is_some());
+        if !wants || has || self.effort(id).is_some_and(|effort| when.seq <= effort.seq) {
+            return Vec::new();
+        }
+        let mut touched =
+            self.end_session_windows(session, agent.map(|a| a.as_str()), WindowEnd::Replaced, when);
+        let start = WindowStart {
+            id: WindowId::new(format!("w-{}", when.key)),
+            session_id: session.clone(),
+            agent_id: agent.cloned(),
+            at: when.at,
+        };
+        if let Some(effort) = self.efforts.own(id) {
+            effort.begin_window(start);
+            touched.push((id.clone(), Touched::Yes));
+        }
+        touched
+    }
+
+    /// Ends the windows of a session, or those of one of its subagents.
+    fn end_session_windows(
+        &mut self,
+        session: &SessionId,
+        agent: Option<&str>,
+        end: WindowEnd,
+        when: ChangedAt<'_>,
+    ) -> Vec<(EffortId, Touched)> {
+        let of = |window: &Window| {
+            window.session_id == *session && (agent.is_none() || window.agent_id.as_deref() == agent)
+        };
+        let ids: Vec<EffortId> = self
+            .efforts
+            .active()
+            .filter(|effort| effort.seq < when.seq)
+            .filter(|effort| effort.windows.iter().any(|window| window.ended_at.is_none() && of(window)))
+            .map(|effort| effort.id.clone())
+            .collect();
+        for id in &ids {
+            if let Some(effort) = self.efforts.own(id) {
+                effort.end_windows(end, when.at, of);
+            }
+        }
+        ids.into_iter().map(|id| (id, Touched::Yes)).collect()
+    }
+
+    fn move_window(
+        &mut self,
+        id: &EffortId,
+        session: &SessionId,
+        event: &Event,
+        when: ChangedAt<'_>,
+    ) -> Touched {
+        let Some(effort) = self.efforts.own(id).filter(|effort| effort.seq < when.seq) else {
+            return Touched::No;
+        };
+        effort.seq = when.seq;
+        let agent = event.agent_id.as_ref().map(|agent| agent.as_str());
+        if event.kind == EventKind::SubagentStopped {
+            let ended = agent.is_some_and(|agent| effort.end_subagent(session, agent, when.at));
+            return if ended { Touched::Yes } else { Touched::No };
+        }
+        let Some(window) = effort.window_mut(session, agent) else { return Touched::No };
+        let window_id = window.id.clone();
+        if let (None, Some(permille)) = (agent, event.envelope.context_permille) {
+            window.context_permille = Some(permille);
+        }
+        let facts = event.effort.as_deref();
+        if let Some(file) = facts.and_then(|facts| facts.file.as_deref()) {
+            window.load(file);
+        }
+        match &event.kind {
+            EventKind::ToolStarted(tool) if !event.envelope.exempt => {
+                window.beat(tool.id.as_deref());
+                Touched::Numbers
+            }
+            EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
+                effort.say("failure", format!("{}: {error}", tool.label()), Some(window_id), when);
+                Touched::Yes
+            }
+            EventKind::ToolEnded { .. } => match facts.and_then(|facts| facts.dialogue.clone()) {
+                Some(dialogue) => {
+                    effort.say("dialogue", dialogue, Some(window_id), when);
+                    Touched::Yes
+                }
+                None => Touched::Numbers,
+            },
+            EventKind::TodoCompleted { .. } => {
+                let todo = facts.and_then(|facts| facts.todo.clone()).unwrap_or_default();
+                effort.say("todo", todo, Some(window_id), when);
+                Touched::Yes
+            }
+            EventKind::Prompted { text, by: Prompter::Person }
+                if effort.title.is_none() && !text.starts_with('/') =>
+            {
+                effort.title = Some(one_line(text, ASSIGNMENT_TITLE_CHARS_MAX));
+                Touched::Yes
+            }
+            _ => Touched::Numbers,
+        }
+    }
+
+    /// Tells the engine what changed, and puts the effort on the cards of its sessions.
+    fn report_effort(&mut self, id: &EffortId, touched: Touched, effects: &mut Vec<Effect>) {
+        let Some(effort) = self.efforts.own(id) else { return };
+        if touched == Touched::No {
+            return;
+        }
+        for message in std::mem::take(&mut effort.unsaved) {
+            effects.push(Effect::EffortMessage(id.clone(), Box::new(message)));
+        }
+        let briefs = briefs(effort);
+        effects.push(Effect::EffortChanged { id: id.clone(), numbers_only: touched == Touched::Numbers });
+        for (session, brief) in briefs {
+            let shown = self.sessions.get(&session).map(|session| session.effort.as_ref());
+            let of_another = shown.flatten().is_some_and(|shown| shown.id != *id);
+            if shown.is_none() || shown == Some(brief.as_ref()) || (brief.is_none() && of_another) {
+                continue;
+            }
+            if let Some(session) = own(&mut self.sessions, &session) {
+                session.effort = brief;
+            }
+            effects.push(Effect::Changed(Subject::Session(session)));
+        }
+    }
+}
+
+/// The newest window of each session, as its card shows it. `None` if that window has ended.
+fn briefs(effort: &Effort) -> BTreeMap<SessionId, Option<EffortBrief>> {
+    let main = effort.windows.iter().filter(|window| window.agent_id.is_none());
+    let numbered = main.enumerate().map(|(at, window)| (at as u32 + 1 + effort.windows_dropped, window));
+    numbered
+        .map(|(number, window)| {
+            let brief = EffortBrief {
+                id: effort.id.clone(),
+                skill: effort.skill.clone(),
+                ordinal: effort.ordinal,
+                phase: effort.phase().map(|phase| phase.name.clone()),
+                heartbeat: window.heartbeat,
+                heartbeat_limit: effort.settings.heartbeat,
+                window: number,
+            };
+            (window.session_id.clone(), Some(brief).filter(|_| window.ended_at.is_none()))
+        })
+        .collect()
+}

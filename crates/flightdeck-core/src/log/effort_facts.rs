@@ -1,0 +1,88 @@
+//! What an effort needs to know of a hook, beside what a session needs.
+
+use serde_json::{Map, Value};
+
+use super::record::{Record, Source};
+use crate::fnv::Fnv;
+use crate::limits::{CARD_PROMPT_CHARS_MAX, EFFORT_TEXT_BYTES_MAX, PATH_CHARS_MAX};
+use crate::text::{lines, one_line};
+use crate::wire::hook_name::HookName;
+use crate::wire::lenient::{borrowed_text, line, list, object, text};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EffortFacts {
+    /// The file that a call read or changed.
+    pub file: Option<String>,
+    /// The questions and answers of an AskUserQuestion.
+    pub dialogue: Option<String>,
+    /// The client compacts by itself; the person did not ask for it.
+    pub auto_compaction: bool,
+    /// The to-do that is done.
+    pub todo: Option<String>,
+    /// Equal for the same event by a hook and by `hooks.*`, and whether that is certain: it was made of an id.
+    pub twin: Option<(u64, bool)>,
+}
+
+impl EffortFacts {
+    /// `None` for a record that is no hook.
+    pub fn from_record(record: &Record) -> Option<Self> {
+        let name = HookName::parse(&record.name).filter(|_| record.source == Source::Hook)?;
+        let p = &record.payload;
+        let ended = name == HookName::PostToolUse;
+        Some(Self {
+            file: object(p, "tool_input")
+                .filter(|_| ended)
+                .and_then(|input| line(input, "file_path", PATH_CHARS_MAX)),
+            dialogue: if ended { dialogue(p) } else { None },
+            auto_compaction: name == HookName::PreCompact && borrowed_text(p, "trigger") == Some("auto"),
+            todo: text(p, "task_subject")
+                .filter(|_| name == HookName::TaskCompleted)
+                .map(|subject| one_line(&subject, CARD_PROMPT_CHARS_MAX)),
+            twin: twin(name, record),
+        })
+    }
+}
+
+/// One question and its answer on each line.
+fn dialogue(p: &Map<String, Value>) -> Option<String> {
+    if borrowed_text(p, "tool_name") != Some("AskUserQuestion") {
+        return None;
+    }
+    let answers = object(p, "tool_response").and_then(|response| object(response, "answers"));
+    let questions = list(object(p, "tool_input")?, "questions").iter().filter_map(Value::as_object);
+    let asked = questions.filter_map(|question| borrowed_text(question, "question"));
+    let said = asked.map(|question| {
+        let answer = answers.and_then(|answers| answers.get(question));
+        let answer = answer.map_or("no answer".to_owned(), |answer| {
+            answer.as_str().map_or_else(|| answer.to_string(), str::to_owned)
+        });
+        format!("{question} → {answer}")
+    });
+    let text = said.collect::<Vec<_>>().join("\n");
+    (!text.is_empty()).then(|| lines(&text, EFFORT_TEXT_BYTES_MAX / 4))
+}
+
+/// A call is known by its id, a prompt by its id, and any other event by all that it says.
+fn twin(name: HookName, record: &Record) -> Option<(u64, bool)> {
+    let p = &record.payload;
+    let session = record.session_id()?;
+    let agent = record.agent_id.as_deref().unwrap_or_default();
+    let id = match name {
+        HookName::PreToolUse | HookName::PostToolUse | HookName::PostToolUseFailure => {
+            borrowed_text(p, "tool_use_id")
+        }
+        HookName::UserPromptSubmit => borrowed_text(p, "prompt_id"),
+        _ => None,
+    };
+    let head = format!("{session}\0{name}\0{agent}\0");
+    match id {
+        Some(id) => Some((Fnv::of(format!("{head}{id}").as_bytes()), true)),
+        None => {
+            let mut fields: Vec<_> = p.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            let mut hash = Fnv::default();
+            serde_json::to_writer(&mut hash, &(head, fields)).ok()?;
+            Some((hash.finish(), false))
+        }
+    }
+}

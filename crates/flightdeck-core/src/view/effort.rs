@@ -1,0 +1,223 @@
+//! Efforts as they go over the wire: whole, and in brief on a card.
+
+use serde::{Deserialize, Serialize};
+
+use super::card::context_of;
+use super::lens::{FleetStatus, fleet_status};
+use super::project::ProjectCard;
+use crate::effort::guard::GuardRule;
+use crate::effort::{Effort, EffortMessage, Lifecycle, LogEntry, Phase, Window, WindowEnd, Workstream};
+use crate::fleet::Fleet;
+use crate::ids::{AgentId, EffortId, SessionId, WindowId};
+use crate::project::Project;
+use crate::session::Session;
+use crate::session::state_name::StateName;
+use crate::time::Timestamp;
+use crate::usage::price::Bill;
+
+/// One run of a skill that outlives context windows. Fields may be added; these names stay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Effort"))]
+pub struct EffortCard {
+    pub id: EffortId,
+    /// The directory of its workstream.
+    pub workstream: String,
+    pub project: ProjectCard,
+    /// What it is about: the first prompt of its first window, else the skill.
+    pub title: String,
+    pub skill: String,
+    pub mode: Option<String>,
+    /// The how-manieth effort of its workstream.
+    pub ordinal: u32,
+    pub lifecycle: Lifecycle,
+    /// The phase it is in.
+    pub phase: Option<String>,
+    /// The phases that were entered, oldest first.
+    pub phases: Vec<Phase>,
+    /// All phases that the skill names, in order; empty if it names none.
+    pub planned_phases: Vec<String>,
+    /// Calls of the current window since the last log entry.
+    pub heartbeat: u32,
+    /// At this many calls the next one is denied; 0 means never.
+    pub heartbeat_limit: u32,
+    /// The seat that it belongs to; only sessions with that `AGENT_ID` work on it.
+    pub seat: Option<String>,
+    /// Oldest first, windows of subagents too.
+    pub windows: Vec<WindowCard>,
+    /// Windows that are no longer kept, before the first of `windows`.
+    pub windows_dropped: u32,
+    pub guards: Vec<GuardRule>,
+    /// Calls that were denied, by the heartbeat or by a rule.
+    pub denials: Vec<DenialCount>,
+    pub pending_injections: u32,
+    /// The newest log entries, oldest first.
+    pub log: Vec<LogEntry>,
+    /// How many entries were logged.
+    pub log_entries: u32,
+    /// What happened, oldest first: phases, log entries, handoffs, denials.
+    pub timeline: Vec<EffortMessage>,
+    /// The payload that the last window left, until the next window has it; afterwards the last one that was handed over.
+    pub handoff: Option<HandoffCard>,
+    /// The folder of its log and handoffs, below the workstream.
+    pub artifacts: String,
+    /// What its sessions cost together; `None` if no transcript was read.
+    pub cost: Option<EffortCost>,
+    pub started_at: Timestamp,
+    pub finished_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct WindowCard {
+    pub id: WindowId,
+    pub session_id: SessionId,
+    /// Set for the window of a subagent.
+    pub agent_id: Option<AgentId>,
+    pub previous: Option<WindowId>,
+    pub heartbeat: u32,
+    /// How full the context is; for a window that ended, how full it was when it was last known.
+    pub context_percent: Option<f64>,
+    pub loaded_files: Vec<String>,
+    pub started_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    /// Why it ended.
+    pub end: Option<WindowEnd>,
+    /// The next window was given the payload that it left.
+    pub handed_over: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct HandoffCard {
+    pub from: WindowId,
+    pub at: Timestamp,
+    pub payload: String,
+    /// The window that was given it.
+    pub to: Option<WindowId>,
+}
+
+/// How often calls were denied. `rule` is `heartbeat` or the id of a guard rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct DenialCount {
+    pub rule: String,
+    pub count: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct EffortCost {
+    pub usd_micros: u64,
+    pub unpriced_models: Vec<String>,
+}
+
+/// A lasting container of efforts, named by its directory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct WorkstreamCard {
+    pub dir: String,
+    pub project: ProjectCard,
+    pub title: Option<String>,
+    pub keywords: Vec<String>,
+    /// One of its efforts is active.
+    pub active: bool,
+    pub efforts: Vec<EffortId>,
+}
+
+impl EffortCost {
+    pub fn of(bill: &Bill) -> Self {
+        Self { usd_micros: bill.total.micros(), unpriced_models: bill.unpriced.clone() }
+    }
+}
+
+impl EffortCard {
+    /// `fleet` knows how full the windows of live sessions are; for a stored effort there is none.
+    pub fn new(effort: &Effort, fleet: Option<&Fleet>) -> Self {
+        let current = effort.newest_window().filter(|window| window.ended_at.is_none());
+        let handoff = effort.handoff.as_ref().map(|handoff| HandoffCard {
+            from: handoff.from.clone(),
+            at: handoff.at,
+            payload: handoff.payload.clone(),
+            to: handoff.to.clone(),
+        });
+        let denials =
+            effort.denials.iter().map(|(rule, count)| DenialCount { rule: rule.clone(), count: *count });
+        Self {
+            id: effort.id.clone(),
+            workstream: effort.workstream.clone(),
+            project: project(&effort.workstream),
+            title: effort.title.clone().unwrap_or_else(|| format!("{} {}", effort.skill, effort.ordinal)),
+            skill: effort.skill.clone(),
+            mode: effort.mode.clone(),
+            ordinal: effort.ordinal,
+            lifecycle: effort.lifecycle,
+            phase: effort.phase().map(|phase| phase.name.clone()),
+            phases: effort.phases.clone(),
+            planned_phases: effort.settings.phases.iter().map(|phase| phase.name().to_owned()).collect(),
+            heartbeat: current.map_or(0, |window| window.heartbeat),
+            heartbeat_limit: effort.settings.heartbeat,
+            seat: effort.seat.clone(),
+            windows: effort.windows.iter().map(|window| WindowCard::new(window, fleet)).collect(),
+            windows_dropped: effort.windows_dropped,
+            guards: effort.guards.clone(),
+            denials: denials.collect(),
+            pending_injections: effort.injections.len() as u32,
+            log: effort.log.iter().cloned().collect(),
+            log_entries: effort.log_entries,
+            timeline: effort.messages.iter().cloned().collect(),
+            handoff,
+            artifacts: effort.artifacts(),
+            cost: None,
+            started_at: effort.started_at,
+            finished_at: effort.finished_at,
+        }
+    }
+}
+
+impl WindowCard {
+    pub fn new(window: &Window, fleet: Option<&Fleet>) -> Self {
+        let live = fleet.filter(|_| window.ended_at.is_none() && window.agent_id.is_none());
+        let session = live.and_then(|fleet| fleet.get(&window.session_id));
+        let percent = session.and_then(context_of).and_then(|context| context.percent);
+        Self {
+            id: window.id.clone(),
+            session_id: window.session_id.clone(),
+            agent_id: window.agent_id.clone(),
+            previous: window.previous.clone(),
+            heartbeat: window.heartbeat,
+            context_percent: percent.or_else(|| window.context_percent()),
+            loaded_files: window.loaded_files.clone(),
+            started_at: window.started_at,
+            ended_at: window.ended_at,
+            end: window.end,
+            handed_over: window.handed_over,
+        }
+    }
+}
+
+impl WorkstreamCard {
+    pub fn new(dir: &str, workstream: &Workstream, fleet: &Fleet) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            project: project(dir),
+            title: workstream.title.clone(),
+            keywords: workstream.keywords.clone(),
+            active: fleet.efforts().any(|effort| effort.is_active() && effort.workstream == dir),
+            efforts: workstream.efforts.iter().cloned().collect(),
+        }
+    }
+}
+
+fn project(dir: &str) -> ProjectCard {
+    ProjectCard::new(&Project { path: Some(dir.to_owned()), certain: true })
+}
+
+/// How the seat of a session is doing: the worst status of the sessions with its seat's name, else the session's own.
+pub fn seat_status(fleet: &Fleet, session: &str) -> Option<FleetStatus> {
+    let own = fleet.get(session)?;
+    let name = own.seat.name.as_deref();
+    let beside =
+        fleet.sessions().filter(|s| name.is_some() && s.seat.name.as_deref() == name && s.ended_at.is_none());
+    let status = |s: &Session| fleet_status(StateName::from_state(&s.shown.state), s.seen);
+    beside.map(status).chain([status(own)]).min()
+}

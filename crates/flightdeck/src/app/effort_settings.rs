@@ -1,0 +1,131 @@
+//! What a person configured for efforts, and what skills and directories on disk say about theirs.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flightdeck_core::effort::SkillSettings;
+use flightdeck_core::log::effort_facts::EffortFacts;
+use flightdeck_core::log::record::Record;
+use flightdeck_core::wire::lenient::borrowed_text;
+use flightdeck_protocol::efforts::StartEffort;
+
+use super::{App, AppError};
+use crate::skills::{self, directives};
+
+/// Directives on a slow disk are not waited for any longer; the next call looks again.
+const DISCOVERED_WITHIN: Duration = Duration::from_millis(10);
+/// The first prompt of a client that starts fresh.
+const GO_ON: &str = "Go on with the effort where the window before left off; its handoff is in your context.";
+
+impl App {
+    /// Commands beside our own that are neither counted nor denied.
+    pub(super) fn exempt_commands(&self) -> Vec<String> {
+        self.config.current().efforts.exempt.clone()
+    }
+
+    /// What the skill says about its efforts: in the project, else in the person's own skills.
+    pub(super) async fn skill_settings(&self, dir: &Path, skill: &str) -> Result<SkillSettings, AppError> {
+        let user = self.registrar.settings_path().parent().map(Path::to_owned);
+        let (dir, skill) = (dir.to_owned(), skill.to_owned());
+        let read = move || skills::settings::<SkillSettings>(&dir, user.as_deref(), &skill);
+        match tokio::task::spawn_blocking(read).await {
+            Ok(Ok(settings)) => Ok(settings.unwrap_or_default()),
+            Ok(Err(error)) => Err(AppError::Invalid(error.to_string())),
+            Err(error) => Err(AppError::Invalid(format!("the skill could not be read: {error}"))),
+        }
+    }
+
+    /// Directive files from these files up to the root, the outermost first. `more` are names beside the configured ones.
+    pub(super) async fn discover_directives(
+        &self,
+        files: Vec<PathBuf>,
+        root: Option<PathBuf>,
+        more: Vec<String>,
+    ) -> Vec<String> {
+        let mut names = self.config.current().efforts.directives.clone();
+        names.extend(more);
+        let root = root.or_else(|| files.first().and_then(|file| file.parent()).map(Path::to_owned));
+        let Some(root) = root else { return Vec::new() };
+        let look = tokio::task::spawn_blocking(move || directives::discover(&files, &root, &names));
+        let found = match tokio::time::timeout(DISCOVERED_WITHIN, look).await {
+            Ok(Ok(found)) => found,
+            _ => Vec::new(),
+        };
+        found.into_iter().filter_map(|path| path.into_os_string().into_string().ok()).collect()
+    }
+
+    /// A slash command that opens an effort, in a directory that is for efforts. In a task of its own: no hook waits for it.
+    pub(super) fn open_by_slash_command(&self, record: &Record) {
+        if record.name != "UserPromptExpansion" || record.agent_id.is_some() {
+            return;
+        }
+        let Some(skill) = borrowed_text(&record.payload, "command_name").map(str::to_owned) else { return };
+        let config = self.config.current();
+        if !config.efforts.skills.contains(&skill) {
+            return;
+        }
+        let dir = record.envelope.project_dir.clone();
+        let dir = dir.or_else(|| borrowed_text(&record.payload, "cwd").map(str::to_owned));
+        let (Some(dir), seat, app) = (dir, record.envelope.seat.clone(), self.clone()) else { return };
+        let title = borrowed_text(&record.payload, "command_args").map(str::to_owned);
+        tokio::spawn(async move {
+            let opted_in = {
+                let (efforts, dir) = (config.efforts.clone(), PathBuf::from(&dir));
+                tokio::task::spawn_blocking(move || efforts.is_opted_in(&dir)).await.unwrap_or(false)
+            };
+            if opted_in && !app.works_on(&dir, seat.as_deref(), &skill).await {
+                app.open_effort(StartEffort { dir, skill, mode: None, seat, title, settings: None }).await;
+            }
+        });
+    }
+
+    /// Whether the effort that applies here is of this skill: then the command goes on with it.
+    async fn works_on(&self, dir: &str, seat: Option<&str>, skill: &str) -> bool {
+        let real = self.real_dirs.find(dir).await;
+        let (dir, seat, skill) =
+            (real.unwrap_or_else(|| dir.to_owned()), seat.map(str::to_owned), skill.to_owned());
+        let same = self.engine.read(move |fleet| {
+            fleet.effort_for(seat.as_deref(), Some(&dir)).is_some_and(|effort| effort.skill == skill)
+        });
+        same.await.unwrap_or(true)
+    }
+
+    async fn open_effort(&self, request: StartEffort) {
+        match self.start_effort(request).await {
+            Ok(card) => {
+                let hooks = self.match_tool_hooks(true).await;
+                tracing::info!(effort = %card.id, skill = card.skill, hooks = hooks.sentence, "a slash command opened an effort");
+            }
+            Err(error) => tracing::warn!(%error, "a slash command could not open an effort"),
+        }
+    }
+
+    /// The client that is about to compact its context by itself, if its session works on an effort.
+    pub(super) async fn auto_compaction(&self, record: &Record) -> Option<u32> {
+        if record.name != "PreCompact" || record.agent_id.is_some() || !self.engine.has_efforts() {
+            return None;
+        }
+        EffortFacts::from_record(record).filter(|facts| facts.auto_compaction)?;
+        let (client, session) = (record.envelope.pid?, record.session_id()?.clone());
+        let works = self.engine.read(move |fleet| fleet.effort_of_session(&session).is_some()).await;
+        works.unwrap_or(false).then_some(client)
+    }
+
+    /// The supervisor of the client, if it has one, ends it and starts it fresh. Returns whether it does.
+    pub(super) async fn restart_instead_of_compaction(&self, client: u32) -> bool {
+        self.supervisors.restart(client, GO_ON.to_owned()).await
+    }
+
+    /// On start: the hooks must fit the efforts that were restored.
+    pub async fn match_tool_hooks_to_efforts(self) {
+        let active = self.engine.has_efforts();
+        if active != self.registrar.has_tool_verdicts() {
+            let hooks = self.match_tool_hooks(active).await;
+            tracing::info!(
+                active,
+                hooks = hooks.sentence,
+                "the handlers of tool calls were matched to the efforts"
+            );
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Verdicts of efforts on hooks. Everything here fails open: without an effort, or where an answer would be late, the hook
+//! prints nothing and the call goes on.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flightdeck_core::effort::exempt::is_exempt;
+use flightdeck_core::effort::{EffortChange, Given, HookQuestion, Judged};
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::limits::INJECTION_CHARS_MAX;
+use flightdeck_core::log::hook_question::question;
+use flightdeck_core::log::record::{Record, Source};
+use flightdeck_core::wire::lenient::{borrowed_text, object};
+
+use super::App;
+use crate::clock;
+use crate::engine::NotStored;
+
+/// The fold answers within this, or not at all: with the append before it, the hook stays below its 50 ms.
+const JUDGED_WITHIN: Duration = Duration::from_millis(15);
+/// A file on a slow disk is not waited for any longer.
+const DISK_WITHIN: Duration = Duration::from_millis(10);
+
+/// A verdict on its way to the hook. It is noted once it is written, so that a crash before that gives it again.
+#[derive(Debug)]
+pub struct EffortVerdict {
+    /// What the hook prints.
+    pub json: Vec<u8>,
+    given: Given,
+    session_id: SessionId,
+}
+
+/// What became of a hook's question.
+#[derive(Debug, Default)]
+pub(super) struct Answered {
+    /// What the effort says, if one applies.
+    pub judged: Option<Judged>,
+    pub verdict: Option<EffortVerdict>,
+}
+
+impl App {
+    /// Adds what efforts need to a hook's record. Does nothing while no effort is active.
+    pub(super) async fn prepare_for_efforts(&self, record: &mut Record) {
+        if !self.engine.has_efforts() {
+            return;
+        }
+        let named = record.envelope.project_dir.clone();
+        let dir = named.or_else(|| borrowed_text(&record.payload, "cwd").map(str::to_owned));
+        if let Some(dir) = dir {
+            record.envelope.real_dir = self.real_dirs.find(&dir).await.filter(|real| *real != dir);
+        }
+        record.envelope.exempt = self.is_exempt(record);
+    }
+
+    fn is_exempt(&self, record: &Record) -> bool {
+        let p = &record.payload;
+        if record.name != "PreToolUse" || borrowed_text(p, "tool_name") != Some("Bash") {
+            return false;
+        }
+        let command = object(p, "tool_input").and_then(|input| borrowed_text(input, "command"));
+        let exempt = self.exempt_commands();
+        command.is_some_and(|command| is_exempt(command, self.registrar.program(), &exempt))
+    }
+
+    /// The question of a hook that waits for a verdict. `None` while no effort is active.
+    pub(super) fn question(&self, record: &Record) -> Option<HookQuestion> {
+        if !self.engine.has_efforts() {
+            return None;
+        }
+        question(record, &self.registrar.command_for_agents())
+    }
+
+    /// What an effort says to the hook. The event must have been acknowledged.
+    pub(super) async fn answer_question(&self, question: HookQuestion) -> Answered {
+        let session_id = question.session_id.clone();
+        let judged = match tokio::time::timeout(JUDGED_WITHIN, self.engine.judge(question)).await {
+            Ok(Ok(Some(judged))) => judged,
+            Ok(_) => return Answered::default(),
+            Err(_) => {
+                tracing::warn!(session = %session_id, "a verdict was late; the call is allowed");
+                return Answered::default();
+            }
+        };
+        let verdict = self.write_verdict(&judged, session_id).await;
+        Answered { judged: Some(judged), verdict }
+    }
+
+    async fn write_verdict(&self, judged: &Judged, session_id: SessionId) -> Option<EffortVerdict> {
+        let mut verdict = judged.verdict.clone();
+        if !verdict.files.is_empty() {
+            let used = verdict.context.iter().map(|text| text.chars().count()).sum();
+            let dir = self.workstream_of(judged).await;
+            verdict.context.push(files_text(dir, std::mem::take(&mut verdict.files), used).await);
+        }
+        let json = verdict.to_json(judged.event.as_str())?;
+        Some(EffortVerdict { json: serde_json::to_vec(&json).ok()?, given: judged.given.clone(), session_id })
+    }
+
+    async fn workstream_of(&self, judged: &Judged) -> Option<String> {
+        let id = judged.effort.clone();
+        let read = self.engine.read(move |fleet| fleet.effort(&id).map(|effort| effort.workstream.clone()));
+        read.await.ok().flatten()
+    }
+
+    /// Notes what the hook was given, once it has it.
+    pub async fn note_verdict(&self, verdict: EffortVerdict) {
+        let EffortVerdict { given, session_id, .. } = verdict;
+        if let Err(error) = self.note_given(session_id, given).await {
+            tracing::warn!(%error, "what an agent was told could not be stored; it is told again");
+        }
+    }
+
+    pub(super) async fn note_given(&self, session_id: SessionId, given: Given) -> Result<(), NotStored> {
+        if !given.is_worth_noting() {
+            return Ok(());
+        }
+        let Some((name, payload)) = EffortChange::VerdictGiven(given).into_record() else { return Ok(()) };
+        let record = Record::ours(Source::User, &name, &session_id, payload, clock::fresh_id());
+        self.engine.append(vec![record]).await.map(drop)
+    }
+}
+
+/// The contents of files as far as there is room; the others by name.
+async fn files_text(dir: Option<String>, files: Vec<String>, used_chars: usize) -> String {
+    let dir = PathBuf::from(dir.unwrap_or_default());
+    let paths: Vec<PathBuf> = files.iter().map(|file| dir.join(file)).collect();
+    let to_read = paths.clone();
+    let read =
+        tokio::task::spawn_blocking(move || to_read.iter().map(|path| read_text(path)).collect::<Vec<_>>());
+    let contents = match tokio::time::timeout(DISK_WITHIN, read).await {
+        Ok(Ok(contents)) => contents,
+        _ => vec![None; paths.len()],
+    };
+    let mut room = INJECTION_CHARS_MAX.saturating_sub(used_chars);
+    let mut text = String::new();
+    for (path, content) in paths.iter().zip(contents) {
+        let named = format!("Read {} now and follow it.\n", path.display());
+        let whole = content.map(|content| format!("{}:\n{content}\n\n", path.display()));
+        let part = whole.filter(|whole| whole.chars().count() + named.len() < room).unwrap_or(named);
+        room = room.saturating_sub(part.chars().count());
+        text += &part;
+    }
+    text.trim_end().to_owned()
+}
+
+/// A small text file.
+fn read_text(path: &Path) -> Option<String> {
+    let about = path.metadata().ok()?;
+    let small = about.is_file() && about.len() <= 4 * INJECTION_CHARS_MAX as u64;
+    small.then(|| std::fs::read_to_string(path).ok()).flatten()
+}

@@ -1,0 +1,310 @@
+//! Efforts: started, moved on, handed over and finished. Each change is one event, checked when its turn comes.
+
+use std::path::{Path, PathBuf};
+
+use flightdeck_core::effort::{Effort, EffortChange, EffortOpening, EffortRefused, Lifecycle, SkillSettings};
+use flightdeck_core::ids::EffortId;
+use flightdeck_core::limits::{
+    ASSIGNMENT_TITLE_CHARS_MAX, EFFORT_TEXT_BYTES_MAX, HANDOFF_BYTES_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX,
+    PRELOADS_MAX,
+};
+use flightdeck_core::log::record::{Record, Source};
+use flightdeck_core::log::subject::Subject;
+use flightdeck_core::text::one_line;
+use flightdeck_core::usage::price::Bill;
+use flightdeck_core::view::effort::{EffortCard, EffortCost};
+use flightdeck_protocol::efforts::*;
+
+use super::{App, AppError, AppReply, Handle};
+use crate::clock;
+use crate::store::{EffortCursor, EffortsWanted, Stretch};
+
+/// Most rows of one page, however many were asked for.
+const PAGE_ROWS_MAX: usize = 200;
+const PAGE_ROWS: usize = 50;
+
+impl Handle<StartEffort> for App {
+    async fn handle(&self, request: StartEffort) -> Result<AppReply<StartedEffort>, AppError> {
+        let effort = self.start_effort(request).await?;
+        let hooks = self.match_tool_hooks(true).await.sentence;
+        Ok(StartedEffort { effort, hooks }.into())
+    }
+}
+
+impl App {
+    /// Starts an effort. The registration of hooks is left to the caller.
+    pub(super) async fn start_effort(&self, request: StartEffort) -> Result<EffortCard, AppError> {
+        let StartEffort { dir, skill, mode, seat, title, settings } = request;
+        let dir = existing_dir(&dir).await?;
+        let skill = name("skill", &skill)?;
+        let settings = match settings {
+            Some(settings) => settings,
+            None => self.skill_settings(Path::new(&dir), &skill).await?,
+        };
+        check_settings(&settings)?;
+        let opening = EffortOpening {
+            workstream: dir,
+            skill,
+            mode: mode.map(|mode| name("mode", &mode)).transpose()?,
+            seat: seat.map(|seat| name("seat", &seat)).transpose()?,
+            title: title.map(|title| one_line(&title, ASSIGNMENT_TITLE_CHARS_MAX)),
+            settings,
+        };
+        let id = clock::fresh_id();
+        let effort = EffortId::new(format!("e-{id}"));
+        self.append_change(Subject::Effort(effort.clone()), EffortChange::EffortStarted(opening), id).await?;
+        self.effort_card(&effort).await
+    }
+
+    /// Appends a change of an effort, and returns the effort after it.
+    pub(super) async fn change_effort(
+        &self,
+        id: &EffortId,
+        change: EffortChange,
+    ) -> Result<EffortCard, AppError> {
+        self.append_change(Subject::Effort(id.clone()), change, clock::fresh_id()).await?;
+        self.effort_card(id).await
+    }
+
+    pub(super) async fn append_change(
+        &self,
+        subject: Subject,
+        change: EffortChange,
+        id: flightdeck_core::log::record::EventId,
+    ) -> Result<(), AppError> {
+        let not_written = || AppError::Invalid("the change cannot be written as JSON".into());
+        let (name, payload) = change.into_record().ok_or_else(not_written)?;
+        let record = Record::ours(Source::User, &name, subject, payload, id);
+        self.engine.change_effort(record).await??;
+        Ok(())
+    }
+
+    /// The effort with what its sessions cost. One that left the fleet is in the store.
+    pub(super) async fn effort_card(&self, id: &EffortId) -> Result<EffortCard, AppError> {
+        let wanted = id.clone();
+        let live = self
+            .engine
+            .read(move |fleet| fleet.effort(&wanted).map(|e| EffortCard::new(e, Some(fleet))))
+            .await?;
+        let card = match live {
+            Some(card) => card,
+            None => {
+                let stored = self.store.effort(id).await?;
+                EffortCard::new(&stored.ok_or_else(|| EffortRefused::NoEffort(id.clone()))?, None)
+            }
+        };
+        Ok(self.priced_effort(card).await?)
+    }
+
+    async fn priced_effort(&self, card: EffortCard) -> Result<EffortCard, AppError> {
+        let mut sessions: Vec<_> = card.windows.iter().map(|window| window.session_id.clone()).collect();
+        sessions.sort();
+        sessions.dedup();
+        let to = card.finished_at.unwrap_or_else(clock::now);
+        let stretches =
+            sessions.into_iter().map(|session_id| Stretch { session_id, from: card.started_at, to });
+        let usage = self.store.usage_between(stretches.collect()).await?;
+        let counted: Vec<_> = usage.into_iter().flatten().flatten().collect();
+        if counted.is_empty() {
+            return Ok(card);
+        }
+        let bill = Bill::of(&self.prices_now(), counted.iter().map(|c| (c.model.as_str(), &c.usage)));
+        Ok(EffortCard { cost: Some(EffortCost::of(&bill)), ..card })
+    }
+}
+
+impl Handle<ListEfforts> for App {
+    async fn handle(&self, request: ListEfforts) -> Result<AppReply<EffortList>, AppError> {
+        let lifecycle = lifecycle(request.lifecycle.as_deref())?;
+        let before = request.before.as_ref().map(|text| {
+            EffortCursor::parse(text).ok_or_else(|| AppError::Invalid("`before` is not a cursor".into()))
+        });
+        let before = before.transpose()?;
+        let limit = request.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX);
+        let mut cards = Vec::new();
+        if before.is_none() && lifecycle != Some(Lifecycle::Finished) {
+            cards = self.active_efforts().await?;
+        }
+        let mut next_before = None;
+        if lifecycle != Some(Lifecycle::Active) {
+            let wanted = EffortsWanted { lifecycle: Some(Lifecycle::Finished), before, limit };
+            let page = self.store.efforts(wanted).await?;
+            cards.extend(page.efforts.iter().map(|effort| EffortCard::new(effort, None)));
+            next_before = page.next_before.map(|cursor| cursor.to_string());
+        }
+        cards.retain(|card| fits(card, &request));
+        let mut efforts = Vec::with_capacity(cards.len());
+        for card in cards {
+            efforts.push(self.priced_effort(card).await?);
+        }
+        Ok(EffortList { efforts, next_before }.into())
+    }
+}
+
+impl App {
+    /// The newest first.
+    async fn active_efforts(&self) -> Result<Vec<EffortCard>, AppError> {
+        let read = self.engine.read(|fleet| {
+            let mut active: Vec<_> = fleet.efforts().filter(|effort| effort.is_active()).collect();
+            active.sort_by_key(|effort| std::cmp::Reverse(EffortCursor::of(effort)));
+            active.into_iter().map(|effort| EffortCard::new(effort, Some(fleet))).collect()
+        });
+        Ok(read.await?)
+    }
+}
+
+fn lifecycle(word: Option<&str>) -> Result<Option<Lifecycle>, AppError> {
+    match word {
+        None | Some("all") => Ok(None),
+        Some("active") => Ok(Some(Lifecycle::Active)),
+        Some("finished") => Ok(Some(Lifecycle::Finished)),
+        Some(_) => Err(AppError::Invalid("`lifecycle` is none of: active, finished, all".into())),
+    }
+}
+
+fn fits(card: &EffortCard, request: &ListEfforts) -> bool {
+    let is_below = |dir: &String| Path::new(dir).starts_with(&card.workstream);
+    request.dir.as_ref().is_none_or(is_below)
+        && request.skill.as_ref().is_none_or(|skill| *skill == card.skill)
+        && request.seat.as_ref().is_none_or(|seat| card.seat.as_ref() == Some(seat))
+}
+
+impl Handle<GetEffort> for App {
+    async fn handle(&self, request: GetEffort) -> Result<AppReply<EffortCard>, AppError> {
+        Ok(self.effort_card(&request.id).await?.into())
+    }
+}
+
+impl Handle<EnterPhase> for App {
+    async fn handle(&self, request: EnterPhase) -> Result<AppReply<EffortCard>, AppError> {
+        let EnterPhase { id, phase, proof } = request;
+        let phase = name("phase", &phase)?;
+        let proof = proof.map(|proof| text("proof", proof, EFFORT_TEXT_BYTES_MAX)).transpose()?;
+        Ok(self.change_effort(&id, EffortChange::PhaseEntered { phase, proof }).await?.into())
+    }
+}
+
+impl Handle<LogEffort> for App {
+    async fn handle(&self, request: LogEffort) -> Result<AppReply<EffortCard>, AppError> {
+        let LogEffort { id, text: entry } = request;
+        let entry = text("text", entry, EFFORT_TEXT_BYTES_MAX)?;
+        let card = self.change_effort(&id, EffortChange::EffortLogged { text: entry }).await?;
+        if let Some(effort) = self.effort_now(&id).await {
+            self.write_log_file(effort).await;
+        }
+        Ok(card.into())
+    }
+}
+
+impl Handle<Dehydrate> for App {
+    async fn handle(&self, request: Dehydrate) -> Result<AppReply<EffortCard>, AppError> {
+        let Dehydrate { id, payload } = request;
+        let payload = text("payload", payload, HANDOFF_BYTES_MAX)?;
+        let card = self.change_effort(&id, EffortChange::EffortDehydrated { payload }).await?;
+        if let Some(effort) = self.effort_now(&id).await {
+            self.write_handoff_file(effort).await;
+        }
+        Ok(card.into())
+    }
+}
+
+impl Handle<InjectText> for App {
+    async fn handle(&self, request: InjectText) -> Result<AppReply<EffortCard>, AppError> {
+        let InjectText { id, text: injected } = request;
+        let injected = text("text", injected, HANDOFF_BYTES_MAX)?;
+        let is_long = injected.chars().count() > flightdeck_core::effort::INJECTED_WHOLE_CHARS_MAX;
+        let card = self.change_effort(&id, EffortChange::InjectionAdded { text: injected }).await?;
+        if let Some(effort) = self.effort_now(&id).await.filter(|_| is_long) {
+            self.write_injection_file(effort).await;
+        }
+        Ok(card.into())
+    }
+}
+
+impl Handle<PreloadFiles> for App {
+    async fn handle(&self, request: PreloadFiles) -> Result<AppReply<EffortCard>, AppError> {
+        let PreloadFiles { id, files } = request;
+        check_files("files", &files)?;
+        Ok(self.change_effort(&id, EffortChange::PreloadsAdded { files }).await?.into())
+    }
+}
+
+impl Handle<FinishEffort> for App {
+    async fn handle(&self, request: FinishEffort) -> Result<AppReply<EffortCard>, AppError> {
+        let card = self.change_effort(&request.id, EffortChange::EffortFinished {}).await?;
+        if !self.engine.has_efforts() {
+            // The reply does not wait for the client to read its settings again.
+            self.match_tool_hooks(false).await;
+        }
+        Ok(card.into())
+    }
+}
+
+async fn existing_dir(dir: &str) -> Result<String, AppError> {
+    let path = PathBuf::from(dir);
+    if !path.is_absolute() {
+        return Err(AppError::Invalid(format!("`dir` {dir:?} is not an absolute path")));
+    }
+    let real =
+        tokio::task::spawn_blocking(move || path.canonicalize().ok().filter(|path| path.is_dir())).await;
+    let real = real.ok().flatten().and_then(|path| path.into_os_string().into_string().ok());
+    real.ok_or_else(|| AppError::Invalid(format!("`dir` {dir:?} is no directory")))
+}
+
+fn check_settings(settings: &SkillSettings) -> Result<(), AppError> {
+    check_files("settings.preload", &settings.preload)?;
+    check_files("settings.directives", &settings.directives)?;
+    settings.phases.iter().try_for_each(|phase| name("settings.phases", phase.name()).map(drop))?;
+    settings
+        .log_template
+        .clone()
+        .map(|form| text("settings.log_template", form, EFFORT_TEXT_BYTES_MAX))
+        .transpose()?;
+    Ok(())
+}
+
+fn check_files(field: &str, files: &[String]) -> Result<(), AppError> {
+    if files.len() > PRELOADS_MAX {
+        return Err(AppError::Invalid(format!(
+            "`{field}` may name {PRELOADS_MAX} files, not {}",
+            files.len()
+        )));
+    }
+    match files.iter().find(|file| file.is_empty() || file.len() > PATH_CHARS_MAX) {
+        Some(_) => Err(AppError::Invalid(format!("`{field}` holds a path that is empty or too long"))),
+        None => Ok(()),
+    }
+}
+
+/// A short word or line of a request.
+pub(super) fn name(field: &str, value: &str) -> Result<String, AppError> {
+    let line = one_line(value, NAME_CHARS_MAX + 1);
+    match line.chars().count() {
+        1..=NAME_CHARS_MAX => Ok(line),
+        _ => Err(AppError::Invalid(format!("`{field}` must have 1 to {NAME_CHARS_MAX} characters"))),
+    }
+}
+
+/// A longer text of a request.
+pub(super) fn text(field: &str, value: String, bytes_max: usize) -> Result<String, AppError> {
+    if value.trim().is_empty() {
+        return Err(AppError::Invalid(format!("`{field}` is empty")));
+    }
+    if value.len() > bytes_max {
+        let bytes = value.len();
+        return Err(AppError::Invalid(format!(
+            "`{field}` has {bytes} bytes; at most {bytes_max} are taken: shorten it"
+        )));
+    }
+    Ok(value)
+}
+
+/// Finds the effort of an id that may be in the store only.
+impl App {
+    pub(super) async fn whole_effort(&self, id: &EffortId) -> Result<Effort, AppError> {
+        match self.effort_now(id).await {
+            Some(effort) => Ok(effort),
+            None => Ok(self.store.effort(id).await?.ok_or_else(|| EffortRefused::NoEffort(id.clone()))?),
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! `hooks.*`: the events of Claude Code from scripts that are used instead of `flightdeck hook`. Each takes the path of an
+//! ordinary hook; the reply says what an effort made of it.
+
+use flightdeck_core::effort::{Effort, HookQuestion, Judged, Window};
+use flightdeck_core::fleet::Fleet;
+use flightdeck_core::ids::{AskId, MessageId, SessionId, WindowId};
+use flightdeck_core::log::record::{Record, Verbatim};
+use flightdeck_core::time::Timestamp;
+use flightdeck_core::view::card::context_of;
+use flightdeck_core::view::effort::seat_status;
+use flightdeck_core::view::lens::FleetStatus;
+use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_protocol::Request;
+use flightdeck_protocol::engine_hooks::*;
+use serde_json::{Map, Value};
+
+use super::effort_verdicts::{Answered, EffortVerdict};
+use super::{App, AppError};
+use crate::clock;
+
+/// At this context use no further turn fits.
+const EXHAUSTED_PERCENT: f64 = 98.0;
+/// What the client says when a limit stops it; it stands at the beginning of its last message.
+const RATE_LIMITED: [&str; 3] = ["API Error: 429", "Claude AI usage limit reached", "You've hit your"];
+const CONTEXT_FULL: [&str; 2] = ["Prompt is too long", "Context limit reached"];
+
+/// A hook by a script, once its event is stored.
+#[derive(Debug)]
+pub struct ScriptHook {
+    /// The event's id as text: messages that it filed are named after it.
+    key: String,
+    session_id: SessionId,
+    agent_id: Option<String>,
+    at: Timestamp,
+    seat: Option<String>,
+    /// The process of the client.
+    client: Option<u32>,
+    windows_before: Vec<WindowId>,
+    answered: Answered,
+}
+
+/// A use case of `hooks.*`: what is answered once the event is stored and applied.
+pub trait HandleHook<R: Request + EngineHook> {
+    fn reply(&self, request: R, hook: &ScriptHook)
+    -> impl Future<Output = Result<R::Reply, AppError>> + Send;
+}
+
+impl App {
+    /// Takes the event, and answers it. The verdict must be noted after the reply was written.
+    pub async fn receive_script_hook<R>(
+        &self,
+        mut args: Map<String, Value>,
+        env: Map<String, Value>,
+    ) -> Result<(R::Reply, Option<EffortVerdict>), AppError>
+    where
+        R: Request + EngineHook,
+        Self: HandleHook<R>,
+    {
+        let request: R = read_arguments(Value::Object(args.clone()))?;
+        args.insert("hook_event_name".to_owned(), R::EVENT.into());
+        let bytes = serde_json::to_vec(&args)?.len();
+        let draft = HookDraft { name_in_path: None, payload: args, env, bytes };
+        let record =
+            draft.into_record(clock::fresh_id()).map_err(|error| AppError::Invalid(error.to_string()))?;
+        let mut hook = self.store_script_hook(record).await?;
+        let reply = self.reply(request, &hook).await?;
+        Ok((reply, hook.answered.verdict.take()))
+    }
+
+    async fn store_script_hook(&self, mut record: Record) -> Result<ScriptHook, AppError> {
+        record.envelope.rpc = true;
+        record.verbatim = Verbatim::default();
+        self.prepare_for_efforts(&mut record).await;
+        let question = self.question(&record);
+        let session_id = record.session_id().cloned().unwrap_or_default();
+        let mut hook = ScriptHook {
+            key: record.id.to_string(),
+            agent_id: record.agent_id.as_deref().map(str::to_owned),
+            at: clock::now(),
+            seat: record.envelope.seat.clone(),
+            client: record.envelope.pid,
+            windows_before: self.open_windows(&session_id).await?,
+            session_id,
+            answered: Answered::default(),
+        };
+        let directories = self.touched_file(&record);
+        self.engine.append(vec![record]).await?;
+        if let Some(question) = question {
+            self.find_directives(&question, directories).await;
+            hook.answered = self.answer_question(question).await;
+        }
+        Ok(hook)
+    }
+
+    async fn open_windows(&self, session: &SessionId) -> Result<Vec<WindowId>, AppError> {
+        if !self.engine.has_efforts() {
+            return Ok(Vec::new());
+        }
+        let session = session.clone();
+        let read = move |fleet: &Fleet| {
+            let windows = fleet.efforts().flat_map(|effort| &effort.windows);
+            let open = windows.filter(|w| w.ended_at.is_none() && w.session_id == session);
+            open.map(|window| window.id.clone()).collect()
+        };
+        Ok(self.engine.read(read).await?)
+    }
+
+    /// What the effort of the session says, and its newest window. `None` without an effort.
+    async fn of_effort<T: Send + 'static>(
+        &self,
+        hook: &ScriptHook,
+        read: impl FnOnce(&Effort, Option<&Window>) -> T + Send + 'static,
+    ) -> Result<Option<T>, AppError> {
+        let (session, agent) = (hook.session_id.clone(), hook.agent_id.clone());
+        let found = self.engine.read(move |fleet| {
+            let effort = fleet.effort_of_session(&session)?;
+            Some(read(effort, effort.open_window(&session, agent.as_deref())))
+        });
+        Ok(found.await?)
+    }
+
+    async fn seat_status(&self, hook: &ScriptHook) -> Result<Option<FleetStatus>, AppError> {
+        let session = hook.session_id.clone();
+        Ok(self.engine.read(move |fleet| seat_status(fleet, &session)).await?)
+    }
+
+    /// Whether a window of the session that was open before has ended by the event.
+    async fn window_ended(&self, hook: &ScriptHook) -> Result<bool, AppError> {
+        let open = self.open_windows(&hook.session_id).await?;
+        Ok(hook.windows_before.iter().any(|window| !open.contains(window)))
+    }
+
+    /// The message that the event was filed as.
+    async fn message_of(&self, hook: &ScriptHook) -> Result<Option<(MessageId, String)>, AppError> {
+        let id = MessageId::new(format!("m-{}", hook.key));
+        let found = self.of_effort(hook, move |effort, _| {
+            effort.messages.iter().find(|message| message.id == id).map(|m| (m.id.clone(), m.text.clone()))
+        });
+        Ok(found.await?.flatten())
+    }
+}
+
+/// Reads arguments; the error names the field that does not fit.
+pub fn read_arguments<R: serde::de::DeserializeOwned>(args: Value) -> Result<R, AppError> {
+    serde_path_to_error::deserialize(args).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if path == "." { String::new() } else { format!("`{path}`: ") };
+        AppError::Invalid(format!("the arguments are not understood: {field}{}", error.inner()))
+    })
+}
+
+fn judged(hook: &ScriptHook) -> Option<&Judged> {
+    hook.answered.judged.as_ref()
+}
+
+impl HandleHook<HookSessionStart> for App {
+    async fn reply(&self, _: HookSessionStart, hook: &ScriptHook) -> Result<SessionStartReply, AppError> {
+        let about = |effort: &Effort, _: Option<&Window>| {
+            (effort.skill.clone(), effort.phase().map(|phase| phase.name.clone()), effort.settings.clone())
+        };
+        let about = self.of_effort(hook, about).await?.filter(|_| judged(hook).is_some());
+        let (skill, phase, config) = match about {
+            Some((skill, phase, config)) => (Some(skill), phase, Some(config)),
+            None => (None, None, None),
+        };
+        Ok(SessionStartReply {
+            found: judged(hook).is_some(),
+            effort_id: judged(hook).map(|judged| judged.effort.clone()),
+            session_id: judged(hook).map(|judged| judged.window.clone()),
+            skill,
+            phase,
+            files_to_preload: judged(hook).map(|judged| judged.call.preloads.clone()).unwrap_or_default(),
+            dehydrated_context: judged(hook).and_then(|judged| judged.call.dehydrated.clone()),
+            skill_config: config,
+        })
+    }
+}
+
+impl HandleHook<HookSessionEnd> for App {
+    async fn reply(&self, _: HookSessionEnd, hook: &ScriptHook) -> Result<SessionEndReply, AppError> {
+        Ok(SessionEndReply {
+            window_ended: self.window_ended(hook).await?,
+            seat_status: self.seat_status(hook).await?,
+        })
+    }
+}
+
+impl HandleHook<HookPreCompact> for App {
+    async fn reply(&self, request: HookPreCompact, hook: &ScriptHook) -> Result<PreCompactReply, AppError> {
+        let window_ended = self.window_ended(hook).await?;
+        let restart = match hook.client.filter(|_| window_ended && request.trigger == "auto") {
+            Some(client) => self.restart_instead_of_compaction(client).await,
+            None => false,
+        };
+        let action = if restart { CompactAction::Restart } else { CompactAction::None };
+        Ok(PreCompactReply { action, window_ended })
+    }
+}
+
+impl HandleHook<HookPreToolUse> for App {
+    async fn reply(&self, _: HookPreToolUse, hook: &ScriptHook) -> Result<PreToolUseReply, AppError> {
+        let Some(judged) = judged(hook) else { return Ok(PreToolUseReply::allowed()) };
+        Ok(PreToolUseReply {
+            allow: judged.verdict.deny.is_none(),
+            heartbeat_count: judged.call.heartbeat,
+            context_usage: judged.call.context_percent,
+            overflow_warning: judged.call.overflow,
+            pending_preloads: judged.call.preloads.clone(),
+            fired_rules: judged.given.rules.clone(),
+            reason: judged.verdict.deny.clone(),
+        })
+    }
+}
+
+impl HandleHook<HookPostToolUse> for App {
+    async fn reply(&self, _: HookPostToolUse, hook: &ScriptHook) -> Result<PostToolUseReply, AppError> {
+        let injections = judged(hook).map(|judged| judged.call.injections.clone()).unwrap_or_default();
+        let pending = injections.into_iter().map(|i| PendingInjection { id: i.id, text: i.text });
+        Ok(PostToolUseReply {
+            heartbeat_count: judged(hook).map_or(0, |judged| judged.call.heartbeat),
+            pending_injections: pending.collect(),
+            dialogue_entry: self.message_of(hook).await?.map(|(_, text)| text),
+        })
+    }
+}
+
+impl HandleHook<HookPostToolUseFailure> for App {
+    async fn reply(
+        &self,
+        _: HookPostToolUseFailure,
+        hook: &ScriptHook,
+    ) -> Result<PostToolUseFailureReply, AppError> {
+        Ok(PostToolUseFailureReply {
+            seat_status: self.seat_status(hook).await?,
+            message_id: self.message_of(hook).await?.map(|(id, _)| id),
+        })
+    }
+}
+
+impl HandleHook<HookStop> for App {
+    async fn reply(&self, request: HookStop, hook: &ScriptHook) -> Result<StopReply, AppError> {
+        let said =
+            |begins: &[&str]| begins.iter().any(|text| request.last_assistant_message.starts_with(text));
+        let session = hook.session_id.clone();
+        let percent =
+            self.engine.read(move |fleet| fleet.get(&session).and_then(context_of)?.percent).await?;
+        let limits = self.engine.overview().await?.rate_limits;
+        let used = limits.into_iter().flat_map(|limits| [limits.five_hour, limits.seven_day]).flatten();
+        Ok(StopReply {
+            seat_status: self.seat_status(hook).await?,
+            rate_limited: said(&RATE_LIMITED) || used.into_iter().any(|limit| limit.percent >= 100.0),
+            context_exhausted: said(&CONTEXT_FULL)
+                || percent.is_some_and(|percent| percent >= EXHAUSTED_PERCENT),
+        })
+    }
+}
+
+impl HandleHook<HookUserPrompt> for App {
+    async fn reply(&self, _: HookUserPrompt, hook: &ScriptHook) -> Result<UserPromptReply, AppError> {
+        let about = |effort: &Effort, _: Option<&Window>| {
+            (effort.workstream.clone(), effort.skill.clone(), effort.phase().map(|phase| phase.name.clone()))
+        };
+        let about = self.of_effort(hook, about).await?.filter(|_| judged(hook).is_some());
+        let (task_dir, skill, phase) = match about {
+            Some((dir, skill, phase)) => (Some(dir), Some(skill), phase),
+            None => (None, None, None),
+        };
+        Ok(UserPromptReply {
+            session_context: judged(hook).map(|judged| judged.call.session_context.clone()),
+            effort_id: judged(hook).map(|judged| judged.effort.clone()),
+            session_id: judged(hook).map(|judged| judged.window.clone()),
+            task_dir,
+            skill,
+            phase,
+            heartbeat: judged(hook).map(|judged| judged.call.heartbeat),
+        })
+    }
+}
+
+impl HandleHook<HookNotification> for App {
+    async fn reply(&self, _: HookNotification, hook: &ScriptHook) -> Result<SeatStatusReply, AppError> {
+        Ok(SeatStatusReply { seat_status: self.seat_status(hook).await? })
+    }
+}
+
+impl HandleHook<HookPermissionRequest> for App {
+    async fn reply(
+        &self,
+        _: HookPermissionRequest,
+        hook: &ScriptHook,
+    ) -> Result<PermissionRequestReply, AppError> {
+        let seat_status = self.seat_status(hook).await?;
+        let known = self.engine.find_ask(&AskId::new(hook.key.clone())).await?;
+        Ok(PermissionRequestReply { seat_status, ask_id: known.map(|_| AskId::new(hook.key.clone())) })
+    }
+}
+
+impl HandleHook<HookTeammateIdle> for App {
+    async fn reply(
+        &self,
+        request: HookTeammateIdle,
+        hook: &ScriptHook,
+    ) -> Result<TeammateIdleReply, AppError> {
+        let signalled = match &hook.seat {
+            Some(seat) => self.signal_parent(seat, &request.teammate_name, &request.team_name).await?,
+            None => None,
+        };
+        Ok(TeammateIdleReply { seat_status: self.seat_status(hook).await?, signalled })
+    }
+}
+
+impl HandleHook<HookTaskCompleted> for App {
+    async fn reply(&self, _: HookTaskCompleted, hook: &ScriptHook) -> Result<TaskCompletedReply, AppError> {
+        Ok(TaskCompletedReply { message_id: self.message_of(hook).await?.map(|(id, _)| id) })
+    }
+}
+
+impl HandleHook<HookSubagentStart> for App {
+    async fn reply(&self, _: HookSubagentStart, hook: &ScriptHook) -> Result<SubagentStartReply, AppError> {
+        let about = |effort: &Effort, window: Option<&Window>| {
+            let directives =
+                effort.directives.iter().chain(effort.phase_directives()).cloned().collect::<Vec<_>>();
+            let metadata = EffortMetadata {
+                skill: effort.skill.clone(),
+                mode: effort.mode.clone(),
+                phase: effort.phase().map(|phase| phase.name.clone()),
+                ordinal: effort.ordinal,
+                workstream: effort.workstream.clone(),
+            };
+            let window = window.map(|window| window.id.clone());
+            (effort.id.clone(), window, effort.settings.log_template.clone(), directives, metadata)
+        };
+        Ok(match self.of_effort(hook, about).await? {
+            None => SubagentStartReply {
+                session_id: None,
+                effort_id: None,
+                log_template: None,
+                directives: Vec::new(),
+                effort_metadata: None,
+            },
+            Some((effort, session_id, log_template, directives, metadata)) => SubagentStartReply {
+                session_id,
+                effort_id: Some(effort),
+                log_template,
+                directives,
+                effort_metadata: Some(metadata),
+            },
+        })
+    }
+}
+
+impl HandleHook<HookSubagentStop> for App {
+    async fn reply(
+        &self,
+        request: HookSubagentStop,
+        hook: &ScriptHook,
+    ) -> Result<SubagentStopReply, AppError> {
+        let window_ended = self.window_ended(hook).await?;
+        let merged = self.of_effort(hook, move |effort, _| {
+            let ended =
+                effort.windows.iter().rev().find(|w| w.agent_id.as_deref() == Some(&request.agent_id));
+            ended.map(|window| window.loaded_files.clone())
+        });
+        let merged_files = merged.await?.flatten().filter(|_| window_ended).unwrap_or_default();
+        Ok(SubagentStopReply { window_ended, merged_files })
+    }
+}
+
+impl HandleHook<HookConfigChange> for App {
+    async fn reply(&self, _: HookConfigChange, hook: &ScriptHook) -> Result<ConfigChangeReply, AppError> {
+        // Skills and settings are read when they are needed, so nothing old is kept: the next start of an effort reads them.
+        tracing::debug!(session = %hook.session_id, at = %hook.at, "the client's settings changed");
+        Ok(ConfigChangeReply { invalidated: true })
+    }
+}
+
+impl App {
+    /// Tells the seat above this one, by a message and a text for its agent. Returns the name of that seat.
+    pub(super) async fn signal_parent(
+        &self,
+        seat: &str,
+        who: &str,
+        team: &str,
+    ) -> Result<Option<String>, AppError> {
+        use flightdeck_core::effort::EffortChange as Change;
+        let seat = seat.to_owned();
+        let parent = self.engine.read(move |fleet| {
+            let parent = fleet.parent_of_seat(&seat)?;
+            Some((parent.to_owned(), fleet.effort_for(Some(parent), None)?.id.clone()))
+        });
+        let Some((parent, effort)) = parent.await? else { return Ok(None) };
+        let text = format!("Teammate {who} of team {team} has nothing to do.");
+        self.change_effort(
+            &effort,
+            Change::MessageAppended { kind: "signal".to_owned(), text: text.clone() },
+        )
+        .await?;
+        self.change_effort(&effort, Change::InjectionAdded { text }).await?;
+        Ok(Some(parent))
+    }
+
+    /// The file that a call read or changed.
+    pub(super) fn touched_file(&self, record: &Record) -> Option<String> {
+        let facts = flightdeck_core::log::effort_facts::EffortFacts::from_record(record)?;
+        facts.file
+    }
+
+    /// Directives that apply to a file which the agent touched: the effort gives each once in a window.
+    pub(super) async fn find_directives(&self, question: &HookQuestion, file: Option<String>) {
+        let Some(file) = file else { return };
+        let session = question.session_id.clone();
+        let read = move |fleet: &Fleet| {
+            let effort = fleet.effort_of_session(&session)?;
+            Some((
+                effort.id.clone(),
+                effort.workstream.clone(),
+                effort.settings.directives.clone(),
+                effort.directives.clone(),
+            ))
+        };
+        let Ok(Some((effort, root, names, known))) = self.engine.read(read).await else { return };
+        let mut found = self.discover_directives(vec![file.into()], Some(root.into()), names).await;
+        found.retain(|path| !known.contains(path));
+        if found.is_empty() {
+            return;
+        }
+        let change = flightdeck_core::effort::EffortChange::DirectivesFound { files: found };
+        let subject = flightdeck_core::log::subject::Subject::Effort(effort);
+        if let Err(error) = self.append_change(subject, change, clock::fresh_id()).await {
+            tracing::warn!(%error, "directives could not be stored; they are looked for again");
+        }
+    }
+}

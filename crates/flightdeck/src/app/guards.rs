@@ -1,0 +1,127 @@
+//! Guard rules of an effort, and their dry run over recorded calls.
+
+use std::path::Path;
+
+use flightdeck_core::effort::guard::{GuardAction, GuardRule};
+use flightdeck_core::effort::guard_match::GuardFacts;
+use flightdeck_core::effort::{Effort, EffortChange};
+use flightdeck_core::log::record::Record;
+use flightdeck_core::log::tool::ToolUse;
+use flightdeck_core::view::effort::EffortCard;
+use flightdeck_core::wire::hook_name::HookName;
+use flightdeck_core::wire::lenient::borrowed_text;
+use flightdeck_protocol::efforts::*;
+
+use super::{App, AppError, AppReply, Handle};
+use crate::store::EventsNamed;
+
+/// Calls that a report lists; all are counted.
+const DENIED_LISTED_MAX: usize = 20;
+
+impl Handle<ListGuards> for App {
+    async fn handle(&self, request: ListGuards) -> Result<AppReply<GuardList>, AppError> {
+        Ok(GuardList { guards: self.whole_effort(&request.effort).await?.guards }.into())
+    }
+}
+
+impl Handle<SetGuard> for App {
+    async fn handle(&self, request: SetGuard) -> Result<AppReply<EffortCard>, AppError> {
+        Ok(self.change_effort(&request.effort, EffortChange::GuardSet { rule: request.rule }).await?.into())
+    }
+}
+
+impl Handle<RemoveGuard> for App {
+    async fn handle(&self, request: RemoveGuard) -> Result<AppReply<EffortCard>, AppError> {
+        let change = EffortChange::GuardRemoved { rule_id: request.rule_id };
+        Ok(self.change_effort(&request.effort, change).await?.into())
+    }
+}
+
+impl Handle<TestGuards> for App {
+    async fn handle(&self, request: TestGuards) -> Result<AppReply<GuardReport>, AppError> {
+        let mut effort = self.whole_effort(&request.effort).await?;
+        if let Some(rule) = request.rule {
+            rule.check().map_err(|error| AppError::Invalid(error.to_string()))?;
+            effort.guards.retain(|known| known.id != rule.id);
+            effort.guards.push(rule);
+            effort.guards.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
+        }
+        let mut test = GuardTest::new(&effort);
+        let mut after = Some(0);
+        while let Some(after_seq) = after {
+            let names = [HookName::PreToolUse.as_str(), HookName::PreToolUse.as_str()];
+            let page = self.store.events_named(EventsNamed { names, after_seq }).await?;
+            after = page.next;
+            page.records.iter().for_each(|record| test.add(record));
+        }
+        Ok(test.report().into())
+    }
+}
+
+/// Evaluates rules over recorded calls. The phase is the present one; the heartbeat of an old call is not known.
+struct GuardTest<'a> {
+    effort: &'a Effort,
+    calls: u64,
+    rows: Vec<GuardReportRow>,
+    denied: Vec<DeniedCall>,
+}
+
+impl<'a> GuardTest<'a> {
+    fn new(effort: &'a Effort) -> Self {
+        let row = |rule: &GuardRule| GuardReportRow {
+            rule: rule.id.clone(),
+            then: rule.then.as_str().to_owned(),
+            matched: 0,
+            decided: 0,
+        };
+        Self { effort, calls: 0, rows: effort.guards.iter().map(row).collect(), denied: Vec::new() }
+    }
+
+    fn add(&mut self, record: &Record) {
+        let envelope = &record.envelope;
+        let dir = envelope.real_dir.as_deref().or(envelope.project_dir.as_deref());
+        let dir = dir.or_else(|| borrowed_text(&record.payload, "cwd"));
+        if !dir.is_some_and(|dir| Path::new(dir).starts_with(&self.effort.workstream)) || envelope.exempt {
+            return;
+        }
+        self.calls += 1;
+        let facts = GuardFacts {
+            payload: &record.payload,
+            heartbeat: 0,
+            context_percent: envelope.context_permille.map(|permille| f64::from(permille) / 10.0),
+            phase: self.effort.phase().map_or("", |phase| &phase.name),
+            project: &self.effort.workstream,
+        };
+        let mut decided = false;
+        for (rule, row) in self.effort.guards.iter().zip(&mut self.rows) {
+            if !rule.when.holds(&facts) {
+                continue;
+            }
+            row.matched += 1;
+            if decided || !matches!(rule.then, GuardAction::Allow | GuardAction::Deny) {
+                continue;
+            }
+            decided = true;
+            row.decided += 1;
+            if rule.then == GuardAction::Deny {
+                self.denied.push(denied(record, rule));
+            }
+        }
+        let old = self.denied.len().saturating_sub(DENIED_LISTED_MAX);
+        self.denied.drain(..old);
+    }
+
+    fn report(mut self) -> GuardReport {
+        self.denied.reverse();
+        GuardReport { calls: self.calls, rules: self.rows, denied: self.denied }
+    }
+}
+
+fn denied(record: &Record, rule: &GuardRule) -> DeniedCall {
+    DeniedCall {
+        at: record.fired_at,
+        session_id: record.session_id().map(ToString::to_string).unwrap_or_default(),
+        call: ToolUse::from_payload(&record.payload).label(),
+        rule: rule.id.clone(),
+    }
+}

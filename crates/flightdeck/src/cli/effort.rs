@@ -1,0 +1,309 @@
+//! `flightdeck effort`: work that outlives context windows. Agents run these commands too, so each prints one clear sentence.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Subcommand;
+use flightdeck_core::ids::EffortId;
+use flightdeck_core::limits::HANDOFF_BYTES_MAX;
+use flightdeck_core::view::effort::{EffortCard, WindowCard};
+use flightdeck_protocol::efforts::*;
+
+use super::draw;
+use super::out::Out;
+use crate::client::Client;
+use crate::paths::Paths;
+
+/// Log entries and messages that `show` prints; `--json` has more.
+const SHOWN_MAX: usize = 12;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct EffortArgs {
+    #[command(subcommand)]
+    command: EffortCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum EffortCommand {
+    /// Start an effort: sessions in this directory work on it from now on
+    Start {
+        /// The skill, for example implement
+        skill: String,
+        /// The directory [default: this one]
+        #[arg(long)]
+        dir: Option<PathBuf>,
+        /// What it is about [default: the first prompt]
+        #[arg(long)]
+        title: Option<String>,
+        #[arg(long)]
+        mode: Option<String>,
+        /// Only sessions of this seat work on it [default: FLIGHTDECK_SEAT, else AGENT_ID, else every session here]
+        #[arg(long)]
+        seat: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Enter a phase
+    Phase {
+        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        id: String,
+        phase: String,
+        /// Why the phase before is complete
+        #[arg(long)]
+        proof: Option<String>,
+    },
+    /// Write a log entry; the heartbeat starts again at 0
+    Log {
+        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        id: String,
+        #[arg(required = true)]
+        text: Vec<String>,
+    },
+    /// Leave the handoff on standard input for the next context window, and end this one
+    Dehydrate {
+        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        id: String,
+    },
+    /// Tell the agent something with its next tool call or prompt
+    Inject {
+        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        id: String,
+        #[arg(required = true)]
+        text: Vec<String>,
+    },
+    /// Finish an effort: nothing is counted or denied any more
+    Finish {
+        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        id: String,
+    },
+    /// List efforts, the active ones first
+    List {
+        /// Also finished ones
+        #[arg(long)]
+        all: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one effort: phases, windows, log and handoff
+    Show {
+        /// The effort: its id or the beginning of it; `.` is the one of this directory
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub(super) fn run(args: &EffortArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let client = &mut Client::connect(paths)?;
+    match &args.command {
+        EffortCommand::Start { skill, dir, title, mode, seat, json } => {
+            let request = StartEffort {
+                dir: directory(dir.as_ref())?,
+                skill: skill.clone(),
+                mode: mode.clone(),
+                seat: seat.clone().or_else(seat_of_environment),
+                title: title.clone(),
+                settings: None,
+            };
+            let started = client.call(&request)?;
+            match json {
+                true => out.json(&started)?,
+                false => print_started(&started, out)?,
+            }
+        }
+        EffortCommand::Phase { id, phase, proof } => {
+            let id = find_effort(client, id)?;
+            let card = client.call(&EnterPhase { id, phase: phase.clone(), proof: proof.clone() })?;
+            writeln!(out, "{} is in phase {phase}.", named(&card))?;
+        }
+        EffortCommand::Log { id, text } => {
+            let id = find_effort(client, id)?;
+            let card = client.call(&LogEffort { id, text: text.join(" ") })?;
+            writeln!(out, "Logged; {} has {}.", named(&card), draw::count(card.log_entries, "entry"))?;
+        }
+        EffortCommand::Dehydrate { id } => {
+            let payload = payload_on_stdin()?;
+            let id = find_effort(client, id)?;
+            let card = client.call(&Dehydrate { id, payload })?;
+            writeln!(out, "The next context window of {} begins with this handoff.", named(&card))?;
+        }
+        EffortCommand::Inject { id, text } => {
+            let id = find_effort(client, id)?;
+            let card = client.call(&InjectText { id, text: text.join(" ") })?;
+            writeln!(out, "The agent of {} is told with its next tool call or prompt.", named(&card))?;
+        }
+        EffortCommand::Finish { id } => {
+            let id = find_effort(client, id)?;
+            let card = client.call(&FinishEffort { id })?;
+            writeln!(out, "{} is finished.", named(&card))?;
+        }
+        EffortCommand::List { all, json } => list(client, *all, *json, out)?,
+        EffortCommand::Show { id, json } => {
+            let id = find_effort(client, id)?;
+            let card = client.call(&GetEffort { id })?;
+            match json {
+                true => out.json(&card)?,
+                false => show(&card, out)?,
+            }
+        }
+    }
+    Ok(0)
+}
+
+fn directory(dir: Option<&PathBuf>) -> anyhow::Result<String> {
+    let here = std::env::current_dir().context("this directory cannot be found")?;
+    let dir = dir.map_or(here.clone(), |dir| here.join(dir));
+    dir.into_os_string().into_string().map_err(|dir| anyhow::anyhow!("{dir:?} is not UTF-8"))
+}
+
+fn seat_of_environment() -> Option<String> {
+    let named = |name| std::env::var(name).ok().filter(|seat| !seat.is_empty());
+    named("FLIGHTDECK_SEAT").or_else(|| named("AGENT_ID"))
+}
+
+/// The effort with this id, or the only one whose id begins so; `.` is the newest active one of this directory.
+pub(super) fn find_effort(client: &mut Client, text: &str) -> anyhow::Result<EffortId> {
+    let here = if text == "." { Some(directory(None)?) } else { None };
+    if here.is_none() && text.len() == "e-".len() + 32 {
+        return Ok(text.into());
+    }
+    let seat = seat_of_environment().filter(|_| here.is_some());
+    let dir = here.clone().filter(|_| seat.is_none());
+    let list = client.call(&ListEfforts {
+        lifecycle: Some("active".into()),
+        dir,
+        seat,
+        ..ListEfforts::default()
+    })?;
+    let mut fitting: Vec<&EffortCard> =
+        list.efforts.iter().filter(|card| here.is_some() || card.id.starts_with(text)).collect();
+    if here.is_some() {
+        // The nearest directory counts, and in it the newest.
+        fitting.sort_by_key(|card| std::cmp::Reverse(card.workstream.len()));
+        fitting.truncate(1);
+    }
+    match fitting.as_slice() {
+        [one] => Ok(one.id.clone()),
+        [] if here.is_some() => {
+            bail!("no active effort in this directory: start one with `flightdeck effort start SKILL`")
+        }
+        [] => bail!("no active effort begins with {text:?}: `flightdeck effort list` shows all"),
+        many => bail!("{} efforts begin with {text:?}: type more of the id", many.len()),
+    }
+}
+
+fn payload_on_stdin() -> anyhow::Result<String> {
+    let mut payload = String::new();
+    // One byte more than is taken shows that it is too long.
+    let mut input = std::io::stdin().take(HANDOFF_BYTES_MAX as u64 + 1);
+    input.read_to_string(&mut payload).context("the handoff on standard input is not UTF-8 text")?;
+    if payload.trim().is_empty() {
+        bail!("the handoff is empty: write it on standard input, for example with <<'HANDOFF'");
+    }
+    if payload.len() > HANDOFF_BYTES_MAX {
+        bail!("the handoff is longer than {HANDOFF_BYTES_MAX} bytes: shorten it");
+    }
+    Ok(payload)
+}
+
+/// `implement 3`
+fn named(card: &EffortCard) -> String {
+    format!("{} {}", card.skill, card.ordinal)
+}
+
+fn print_started(started: &StartedEffort, out: &mut Out) -> anyhow::Result<()> {
+    let card = &started.effort;
+    writeln!(out, "Started {} in {}: {}", named(card), card.workstream, card.id)?;
+    if let Some(seat) = &card.seat {
+        writeln!(out, "Only sessions of seat {seat} work on it.")?;
+    }
+    if card.heartbeat_limit > 0 {
+        writeln!(out, "The agent must log at least every {} tool calls.", card.heartbeat_limit)?;
+    }
+    writeln!(out, "{}.", started.hooks.trim_end_matches('.'))?;
+    Ok(())
+}
+
+fn list(client: &mut Client, all: bool, json: bool, out: &mut Out) -> anyhow::Result<()> {
+    let lifecycle = Some(if all { "all" } else { "active" }.to_owned());
+    let list = client.call(&ListEfforts { lifecycle, ..ListEfforts::default() })?;
+    if json {
+        return out.json(&list);
+    }
+    if list.efforts.is_empty() {
+        writeln!(out, "No effort is active: start one with `flightdeck effort start SKILL`.")?;
+    }
+    for card in &list.efforts {
+        writeln!(out, "{}", row(card))?;
+    }
+    Ok(())
+}
+
+fn row(card: &EffortCard) -> String {
+    let state = if card.finished_at.is_some() { "finished".to_owned() } else { heartbeat(card) };
+    let phase = card.phase.as_deref().unwrap_or("-");
+    let cost = card.cost.as_ref().map(|cost| draw::money(cost.usd_micros)).unwrap_or_default();
+    format!(
+        "{}  {:<14} {:<14} {:<9} {:<10} {cost:>8}  {}",
+        card.id,
+        named(card),
+        phase,
+        state,
+        card.project.name,
+        card.title
+    )
+}
+
+fn heartbeat(card: &EffortCard) -> String {
+    match card.heartbeat_limit {
+        0 => card.heartbeat.to_string(),
+        limit => format!("{}/{limit}", card.heartbeat),
+    }
+}
+
+fn show(card: &EffortCard, out: &mut Out) -> anyhow::Result<()> {
+    writeln!(out, "{}: {}", named(card), card.title)?;
+    writeln!(out, "  id         {}", card.id)?;
+    writeln!(out, "  directory  {}", card.workstream)?;
+    if let Some(seat) = &card.seat {
+        writeln!(out, "  seat       {seat}")?;
+    }
+    writeln!(out, "  heartbeat  {}", heartbeat(card))?;
+    if let Some(cost) = &card.cost {
+        writeln!(out, "  cost       {}", draw::money(cost.usd_micros))?;
+    }
+    for phase in &card.phases {
+        writeln!(out, "  phase      {} since {}", phase.name, draw::date_and_time(phase.entered_at))?;
+    }
+    for (number, window) in card.windows.iter().enumerate() {
+        writeln!(out, "  window {:<3} {}", number + 1, window_line(window))?;
+    }
+    for denial in &card.denials {
+        writeln!(out, "  denied     {} by {}", draw::count(denial.count, "call"), denial.rule)?;
+    }
+    let skip = card.timeline.len().saturating_sub(SHOWN_MAX);
+    for message in card.timeline.iter().skip(skip) {
+        let text = message.text.lines().next().unwrap_or_default();
+        writeln!(out, "  {}  {:<10} {text}", draw::date_and_time(message.at), message.kind)?;
+    }
+    Ok(())
+}
+
+fn window_line(window: &WindowCard) -> String {
+    let who = window
+        .agent_id
+        .as_ref()
+        .map(|agent| format!("subagent {agent}"))
+        .unwrap_or_else(|| "main".to_owned());
+    let full = window.context_percent.map(|percent| format!(", context {percent:.0} %")).unwrap_or_default();
+    let ended = match (window.ended_at, window.handed_over) {
+        (None, _) => ", open".to_owned(),
+        (Some(at), true) => format!(", handed over {}", draw::hour_and_minute(at)),
+        (Some(at), false) => format!(", ended {}", draw::hour_and_minute(at)),
+    };
+    format!("{who} since {}{full}{ended}", draw::date_and_time(window.started_at))
+}

@@ -1,0 +1,76 @@
+//! Efforts in the engine: changes that are checked before they are stored, verdicts, and rows for the store.
+
+use flightdeck_core::effort::{HookQuestion, Judged};
+use flightdeck_core::ids::EffortId;
+use flightdeck_core::log::event::Event;
+use flightdeck_core::log::record::{Record, Source};
+use flightdeck_core::view::card::context_of;
+use flightdeck_core::view::effort::EffortCard;
+use tokio::sync::oneshot;
+
+use super::commit::Events;
+use super::{EffortChangeReply, Engine, NotStored, outbox};
+
+impl Engine {
+    /// Stores each change that is possible after the ones before it. One transaction for each.
+    pub(super) async fn commit_effort_changes(&mut self, changes: Vec<(Record, EffortChangeReply)>) {
+        for (record, reply) in changes {
+            if let Err(refused) = self.fleet.check_effort_change(&Event::from_record(&record)) {
+                // The sender may have gone; then nothing has changed.
+                let _ = reply.send(Ok(Err(refused)));
+                continue;
+            }
+            let (acknowledge, stored) = oneshot::channel();
+            let mut events = Events::default();
+            events.push(vec![record], acknowledge);
+            self.commit(events).await;
+            let answer = match stored.await {
+                Ok(Ok(appended)) => Ok(Ok(appended.first().map_or(0, |a| a.seq))),
+                Ok(Err(error)) => Err(error),
+                Err(_) => Err(NotStored("the engine dropped it".to_owned())),
+            };
+            // The sender may have gone; the change is stored.
+            let _ = reply.send(answer);
+        }
+    }
+
+    /// Notes on a hook how full the context of its session is. Only efforts ask for it.
+    pub(super) fn note_context(&self, record: &mut Record) {
+        let session =
+            record.session_id().filter(|_| record.source == Source::Hook).and_then(|id| self.fleet.get(id));
+        let percent = session.and_then(context_of).and_then(|context| context.percent);
+        record.envelope.context_permille =
+            percent.map(|percent| (percent * 10.0).round().clamp(0.0, 1000.0) as u16);
+    }
+
+    /// Tells hooks whether a verdict can be due at all.
+    pub(super) fn report_efforts(&self) {
+        self.efforts_active.store(self.fleet.active_efforts(), std::sync::atomic::Ordering::Release);
+    }
+
+    /// An effort changed: viewers get it, and the store.
+    pub(super) fn effort_changed(&mut self, seq: u64, id: EffortId, numbers_only: bool) {
+        if numbers_only {
+            self.unstored_efforts.insert(id);
+            return;
+        }
+        self.unstored_efforts.remove(&id);
+        if let Some(effort) = self.fleet.effort(&id) {
+            self.outbox.add(outbox::effort(seq, effort));
+            self.changes.effort(&EffortCard::new(effort, Some(&self.fleet)));
+        }
+    }
+
+    /// Before a snapshot: with it, the events may go from which the numbers of efforts were counted.
+    pub(super) fn store_numbers_of_efforts(&mut self) {
+        let seq = self.fleet.last_seq();
+        for id in std::mem::take(&mut self.unstored_efforts) {
+            let row = self.fleet.effort(&id).and_then(|effort| outbox::effort(seq, effort));
+            self.outbox.add(row);
+        }
+    }
+
+    pub(super) fn judge(&self, question: &HookQuestion) -> Option<Judged> {
+        self.fleet.judge(question)
+    }
+}

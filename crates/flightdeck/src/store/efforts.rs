@@ -1,0 +1,102 @@
+//! The rows of efforts, their windows and their messages.
+
+use std::fmt;
+
+use flightdeck_core::effort::{Effort, EffortMessage, Lifecycle, Window};
+use flightdeck_core::ids::{EffortId, MessageId, WindowId};
+use flightdeck_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Result;
+
+pub trait Efforts {
+    /// A row replaces an earlier row of the same effort, never a later one. Its windows and its workstream follow.
+    fn put_efforts(&mut self, rows: &[Effort]) -> Result<()>;
+    /// A message replaces itself.
+    fn put_effort_messages(&mut self, rows: &[MessageRow]) -> Result<()>;
+    /// The newest first.
+    fn efforts(&mut self, wanted: &EffortsWanted) -> Result<EffortPage>;
+    fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>>;
+    /// A window that its effort no longer keeps, too.
+    fn window(&mut self, id: &WindowId) -> Result<Option<Window>>;
+    /// The newest of these, oldest first.
+    fn effort_messages(&mut self, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>>;
+}
+
+/// A message, and the effort that it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageRow {
+    pub effort: EffortId,
+    pub message: EffortMessage,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EffortsWanted {
+    pub lifecycle: Option<Lifecycle>,
+    pub before: Option<EffortCursor>,
+    pub limit: usize,
+}
+
+impl EffortsWanted {
+    pub(super) fn fits(&self, effort: &Effort) -> bool {
+        self.lifecycle.is_none_or(|lifecycle| lifecycle == effort.lifecycle)
+            && self.before.as_ref().is_none_or(|before| EffortCursor::of(effort) < *before)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessagesWanted {
+    pub effort: EffortId,
+    pub kind: Option<String>,
+    pub before: Option<MessageId>,
+    pub limit: usize,
+}
+
+/// Where a page of efforts ended. Clients send its text back and do not look into it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EffortCursor {
+    pub started_at: Timestamp,
+    pub id: EffortId,
+}
+
+impl EffortCursor {
+    pub fn of(effort: &Effort) -> Self {
+        Self { started_at: effort.started_at, id: effort.id.clone() }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        let (ms, id) = text.split_once('-')?;
+        Some(Self { started_at: Timestamp::from_millis(ms.parse().ok()?), id: id.into() })
+    }
+}
+
+impl fmt::Display for EffortCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.started_at.as_millis(), self.id)
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EffortPage {
+    pub efforts: Vec<Effort>,
+    /// Continue before this; `None` at the end.
+    pub next_before: Option<EffortCursor>,
+}
+
+impl EffortPage {
+    /// Takes one effort more than the limit, if there is one: it shows that there is another page.
+    pub(super) fn cut(mut efforts: Vec<Effort>, limit: usize) -> Self {
+        let more = efforts.len() > limit;
+        efforts.truncate(limit);
+        let next_before = efforts.last().filter(|_| more).map(EffortCursor::of);
+        Self { efforts, next_before }
+    }
+}
+
+/// `active`, `finished`
+pub(super) fn lifecycle_name(lifecycle: Lifecycle) -> &'static str {
+    match lifecycle {
+        Lifecycle::Active => "active",
+        Lifecycle::Finished => "finished",
+    }
+}

@@ -1,0 +1,83 @@
+//! Listens to the daemon for orders about one client, and connects again after the daemon was restarted.
+
+use flightdeck_protocol::ErrorCode;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::client::{AsyncClient, ClientError, reconnect_delay};
+use crate::paths::Paths;
+
+/// An order that the supervisor must answer.
+#[derive(Debug)]
+pub(super) struct Order {
+    pub(super) prompt: String,
+    pub(super) answer: oneshot::Sender<bool>,
+}
+
+/// The connection about one client. Ends when it is dropped.
+#[derive(Debug)]
+pub(super) struct DaemonLink {
+    orders: mpsc::Receiver<Order>,
+    task: JoinHandle<()>,
+}
+
+impl DaemonLink {
+    pub(super) fn open(paths: Paths, group: u32) -> Self {
+        // The next order comes only after the answer to the last one.
+        let (sender, orders) = mpsc::channel(1);
+        Self { orders, task: tokio::spawn(async move { keep_connected(&paths, group, &sender).await }) }
+    }
+
+    /// The next order. Waits for ever where there is no daemon.
+    pub(super) async fn next_order(&mut self) -> Order {
+        match self.orders.recv().await {
+            Some(order) => order,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for DaemonLink {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn keep_connected(paths: &Paths, group: u32, orders: &mpsc::Sender<Order>) {
+    let mut failures = 0;
+    loop {
+        match pass_orders_on(paths, group, orders, &mut failures).await {
+            // A daemon of an earlier version, which has no orders.
+            ClientError::Refused(refusal) if refusal.error == ErrorCode::UnknownCommand => return,
+            _ => tokio::time::sleep(reconnect_delay(failures)).await,
+        }
+        failures = failures.saturating_add(1);
+    }
+}
+
+/// Returns why the connection ended.
+async fn pass_orders_on(
+    paths: &Paths,
+    group: u32,
+    orders: &mpsc::Sender<Order>,
+    failures: &mut u32,
+) -> ClientError {
+    let connected = async { AsyncClient::connect(paths).await?.supervise(group).await };
+    let mut supervision = match connected.await {
+        Ok(supervision) => supervision,
+        Err(error) => return error,
+    };
+    *failures = 0;
+    loop {
+        let order = match supervision.next_order().await {
+            Ok(order) => order,
+            Err(error) => return error,
+        };
+        let (answer, accepted) = oneshot::channel();
+        // Fails if the supervisor is ending; then the order is declined.
+        let _ = orders.send(Order { prompt: order.prompt, answer }).await;
+        if let Err(error) = supervision.answer(accepted.await.unwrap_or(false)).await {
+            return error;
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The requests about efforts: what they accept, what they refuse and why.
+
+use flightdeck::store::Store;
+use flightdeck_core::limits::{HANDOFF_BYTES_MAX, INJECTIONS_MAX};
+use serde_json::{Value, json};
+
+use super::Deck;
+
+#[test]
+fn an_effort_goes_through_its_phases_and_is_finished() {
+    let mut deck = Deck::new();
+    let settings =
+        json!({"phases": ["1: Plan", {"name": "2: Build", "directives": ["docs/build.md"]}], "heartbeat": 5});
+    let id = deck.start_with(json!({"title": "Split the engine", "settings": settings}));
+    let shown = deck.data("effort.phase", json!({"id": id, "phase": "2: Build", "proof": "plan approved"}));
+    assert_eq!(
+        (&shown["phase"], &shown["planned_phases"]),
+        (&json!("2: Build"), &json!(["1: Plan", "2: Build"]))
+    );
+    assert_eq!(shown["phases"][1]["proof"], "plan approved");
+    assert_eq!(
+        (&shown["ordinal"], &shown["heartbeat_limit"], &shown["title"]),
+        (&json!(1), &json!(5), &json!("Split the engine"))
+    );
+    let filed =
+        deck.data("message.append", json!({"effort": id, "text": "tables stay data", "kind": "decision"}));
+    let messages = deck.data("message.list", json!({ "effort": id }));
+    assert_eq!(messages["messages"].as_array().unwrap().last().unwrap()["id"], filed["id"]);
+    let decisions = deck.data("message.list", json!({"effort": id, "kind": "decision"}));
+    assert_eq!(decisions["messages"].as_array().unwrap().len(), 1);
+    assert_eq!(deck.data("workstream.list", json!({}))["workstreams"][0]["active"], true);
+    deck.data("effort.finish", json!({ "id": id }));
+    let dir = deck.dir();
+    assert_eq!(deck.data("workstream.show", json!({ "dir": dir }))["active"], false);
+    assert_eq!(deck.data("effort.list", json!({"lifecycle": "active"}))["efforts"], json!([]));
+    assert_eq!(deck.data("effort.list", json!({"lifecycle": "finished"}))["efforts"][0]["id"], json!(id));
+    let second = deck.start();
+    assert_eq!(deck.show(&second)["ordinal"], 2);
+}
+
+#[test]
+fn every_refusal_names_what_is_wrong() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    let rule = |when: Value| json!({"id": "r", "when": when, "then": "deny"});
+    let wrong = [
+        ("effort.start", json!({"skill": "implement"}), "VALIDATION_ERROR", "dir"),
+        ("effort.start", json!({"dir": "relative", "skill": "x"}), "VALIDATION_ERROR", "`dir`"),
+        ("effort.start", json!({"dir": "/no/such/place", "skill": "x"}), "VALIDATION_ERROR", "`dir`"),
+        ("effort.start", json!({"dir": "/", "skill": " "}), "VALIDATION_ERROR", "`skill`"),
+        ("effort.start", json!({"dir": 3, "skill": "x"}), "VALIDATION_ERROR", "`dir`"),
+        (
+            "effort.start",
+            json!({"dir": "/", "skill": "x", "settings": {"hartbeat": 3}}),
+            "VALIDATION_ERROR",
+            "hartbeat",
+        ),
+        ("effort.show", json!({"id": "e-none"}), "NOT_FOUND", "e-none"),
+        ("effort.phase", json!({"id": "e-none", "phase": "2"}), "NOT_FOUND", "e-none"),
+        ("effort.log", json!({"id": id, "text": "  "}), "VALIDATION_ERROR", "`text`"),
+        ("window.show", json!({"id": "w-none"}), "NOT_FOUND", "w-none"),
+        ("window.finish", json!({"id": "w-none"}), "NOT_FOUND", "w-none"),
+        ("workstream.show", json!({"dir": "/none"}), "NOT_FOUND", "/none"),
+        (
+            "guard.set",
+            json!({"effort": id, "rule": rule(json!({"field": "/x", "op": "like", "value": 1}))}),
+            "VALIDATION_ERROR",
+            "rule.when.op",
+        ),
+        (
+            "guard.set",
+            json!({"effort": id, "rule": rule(json!({"field": "phaze", "op": "eq", "value": 1}))}),
+            "VALIDATION_ERROR",
+            "`when.field`",
+        ),
+        ("guard.remove", json!({"effort": id, "rule_id": "none"}), "NOT_FOUND", "none"),
+        ("seat.release", json!({"name": "x", "effort": id}), "REFUSED", "no seat"),
+        ("hooks.preToolUse", json!({"sessionId": "s"}), "VALIDATION_ERROR", "transcript_path"),
+    ];
+    for (cmd, args, code, part) in wrong {
+        let reply = deck.ask(cmd, args.clone());
+        assert_eq!(reply["error"], code, "{cmd} {args}: {reply}");
+        assert!(reply["message"].as_str().unwrap().contains(part), "{cmd} {args}: {reply}");
+    }
+    deck.data("effort.finish", json!({ "id": id }));
+    assert_eq!(deck.ask("effort.log", json!({"id": id, "text": "x"}))["error"], "ALREADY_ENDED");
+}
+
+#[test]
+fn a_payload_at_the_limit_is_taken_and_one_byte_more_is_not() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    let whole = "x".repeat(HANDOFF_BYTES_MAX);
+    let refused = deck.ask("effort.dehydrate", json!({"id": id, "payload": format!("{whole}x")}));
+    assert_eq!(refused["error"], "VALIDATION_ERROR");
+    assert!(refused["message"].as_str().unwrap().contains("`payload`"));
+    deck.data("effort.dehydrate", json!({"id": id, "payload": whole}));
+    let text = super::context(&deck.hook("s", "SessionStart", json!({"source": "startup"})));
+    assert!(
+        text.chars().count() <= 10_000 && text.contains("1_IMPLEMENT_HANDOFF_1.md"),
+        "{}",
+        &text[text.len() - 300..]
+    );
+    let injected = "y".repeat(HANDOFF_BYTES_MAX);
+    let pending = deck.data("effort.inject", json!({"id": id, "text": injected}));
+    assert_eq!(pending["pending_injections"], 1);
+    for _ in 1..INJECTIONS_MAX {
+        deck.data("effort.inject", json!({"id": id, "text": "z"}));
+    }
+    assert_eq!(deck.ask("effort.inject", json!({"id": id, "text": "z"}))["error"], "REFUSED");
+}
+
+#[test]
+fn of_two_equal_phase_changes_at_once_one_is_refused() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    let mut others: Vec<_> = (0..8).map(|_| deck.daemon.socket()).collect();
+    let enter = json!({"cmd": "effort.phase", "args": {"id": id, "phase": "2: Build"}});
+    others.iter_mut().for_each(|socket| socket.send(&enter).unwrap());
+    let replies: Vec<Value> = others.iter_mut().map(|socket| socket.line().unwrap()).collect();
+    assert_eq!(replies.iter().filter(|reply| reply["ok"] == true).count(), 1, "{replies:?}");
+    assert_eq!(deck.show(&id)["phases"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_seat_is_claimed_once_and_can_be_released() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    let claimed = deck.data("seat.claim", json!({"name": "backend"}));
+    assert_eq!(claimed["efforts"], json!([id]));
+    assert_eq!(deck.ask("seat.claim", json!({"name": "tests", "effort": id}))["error"], "REFUSED");
+    assert_eq!(deck.data("seat.release", json!({"name": "backend"}))["efforts"], json!([]));
+    assert_eq!(deck.data("seat.claim", json!({"name": "tests", "parent": "backend"}))["efforts"], json!([]));
+}
+
+#[test]
+fn the_fleet_status_is_the_worst_of_all_seats() {
+    let mut deck = Deck::new();
+    deck.start();
+    let dir = deck.dir();
+    let env = |pid: u32| json!({"pid": pid, "proc_start": "1"});
+    deck.hook_in(&dir, "one", "UserPromptSubmit", json!({"prompt": "go"}), env(11));
+    deck.hook_in(&dir, "two", "UserPromptSubmit", json!({"prompt": "go"}), env(12));
+    deck.hook_in(&dir, "two", "PermissionRequest", super::bash("t", "rm x"), env(12));
+    let fleet = deck.data("fleet.status", json!({}));
+    assert_eq!(fleet["status"], "attention");
+    let told: Vec<_> = fleet["seats"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| (&s["session_id"], &s["status"], &s["skill"]))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (&json!("two"), &json!("attention"), &json!("implement")),
+            (&json!("one"), &json!("working"), &json!("implement"))
+        ]
+    );
+}
+
+#[test]
+fn a_dry_run_counts_what_the_rules_would_have_denied() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    for (n, command) in
+        ["git push --force", "git push", "git push --force origin", "ls"].into_iter().enumerate()
+    {
+        deck.hook("s", "PreToolUse", super::bash(&format!("t{n}"), command));
+    }
+    let rule = json!({"id": "no-force", "then": "deny",
+        "when": {"field": "/tool_input/command", "op": "contains", "value": "--force"}});
+    let report = deck.data("guard.test", json!({"effort": id, "rule": rule}));
+    assert_eq!((&report["calls"], &report["rules"][0]["decided"]), (&json!(4), &json!(2)));
+    assert_eq!(report["denied"][0]["call"], "Bash: git push --force origin");
+    assert_eq!(deck.data("guard.list", json!({ "effort": id }))["guards"], json!([]), "nothing was saved");
+}
+
+#[test]
+fn a_restart_gives_the_same_effort() {
+    let store = Store::in_memory().unwrap();
+    let mut deck = Deck::on(store.clone());
+    let id = deck.start();
+    deck.hook("s", "SessionStart", json!({"source": "startup"}));
+    deck.call("s", "t1");
+    deck.data("effort.log", json!({"id": id, "text": "so far"}));
+    deck.call("s", "t2");
+    let before = deck.show(&id);
+    let dir = deck.dir;
+    let daemon = crate::in_process::InProcessDaemon::builder().store(store).start();
+    let socket = daemon.socket();
+    let mut deck = Deck { daemon, dir, socket };
+    assert_eq!(deck.show(&id), before);
+    assert_eq!(
+        deck.data("message.list", json!({"effort": id, "kind": "log"}))["messages"].as_array().unwrap().len(),
+        1
+    );
+}
+
+#[test]
+fn viewers_get_an_effort_when_it_changes() {
+    let mut deck = Deck::new();
+    let mut viewer = deck.daemon.socket();
+    viewer.ask(&json!({"cmd": "subscribe", "args": {}}));
+    let id = deck.start();
+    let change = viewer.line().unwrap();
+    assert_eq!((&change["event"], &change["data"]["effort"]["id"]), (&json!("effort_updated"), &json!(id)));
+}

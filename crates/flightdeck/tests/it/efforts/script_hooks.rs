@@ -1,0 +1,213 @@
+//! `hooks.*`: the same events from scripts, with exactly the inputs and outputs of the interface.
+
+use serde_json::{Value, json};
+
+use super::Deck;
+
+/// Arguments in camelCase, as a script sends them.
+fn camel(deck: &Deck, session: &str, event: &str, more: Value) -> Value {
+    let mut args = json!({"sessionId": session, "transcriptPath": "/t.jsonl", "cwd": deck.dir(), "permissionMode": "default",
+        "hookEventName": event});
+    args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    args
+}
+
+fn keys(reply: &Value) -> Vec<String> {
+    let mut keys: Vec<String> = reply.as_object().unwrap().keys().cloned().collect();
+    keys.sort();
+    keys
+}
+
+/// Each command, its event, further arguments, and the fields of its reply.
+fn commands() -> Vec<(&'static str, &'static str, Value, Vec<&'static str>)> {
+    let tool = json!({"toolName": "Bash", "toolInput": {"command": "ls"}, "toolUseId": "t1"});
+    let with = |more: Value| {
+        let mut tool = tool.clone();
+        tool.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        tool
+    };
+    vec![
+        (
+            "sessionStart",
+            "SessionStart",
+            json!({"source": "startup"}),
+            vec![
+                "dehydratedContext",
+                "effortId",
+                "filesToPreload",
+                "found",
+                "phase",
+                "sessionId",
+                "skill",
+                "skillConfig",
+            ],
+        ),
+        (
+            "userPrompt",
+            "UserPromptSubmit",
+            json!({"prompt": "go"}),
+            vec!["effortId", "heartbeat", "phase", "sessionContext", "sessionId", "skill", "taskDir"],
+        ),
+        (
+            "preToolUse",
+            "PreToolUse",
+            tool.clone(),
+            vec![
+                "allow",
+                "contextUsage",
+                "firedRules",
+                "heartbeatCount",
+                "overflowWarning",
+                "pendingPreloads",
+            ],
+        ),
+        (
+            "permissionRequest",
+            "PermissionRequest",
+            json!({"toolName": "Bash", "toolInput": {"command": "ls"}}),
+            vec!["askId", "seatStatus"],
+        ),
+        (
+            "postToolUse",
+            "PostToolUse",
+            with(json!({"toolResponse": {"stdout": ""}})),
+            vec!["dialogueEntry", "heartbeatCount", "pendingInjections"],
+        ),
+        (
+            "postToolUseFailure",
+            "PostToolUseFailure",
+            with(json!({"error": "exit 1", "toolUseId": "t2"})),
+            vec!["messageId", "seatStatus"],
+        ),
+        (
+            "notification",
+            "Notification",
+            json!({"message": "m", "notificationType": "idle_prompt"}),
+            vec!["seatStatus"],
+        ),
+        (
+            "teammateIdle",
+            "TeammateIdle",
+            json!({"teammateName": "a", "teamName": "b"}),
+            vec!["seatStatus", "signalled"],
+        ),
+        ("taskCompleted", "TaskCompleted", json!({"taskId": "1", "taskSubject": "x"}), vec!["messageId"]),
+        (
+            "subagentStart",
+            "SubagentStart",
+            json!({"agentId": "a1", "agentType": "Explore"}),
+            vec!["directives", "effortId", "effortMetadata", "logTemplate", "sessionId"],
+        ),
+        (
+            "subagentStop",
+            "SubagentStop",
+            json!({"stopHookActive": false, "agentId": "a1", "agentType": "Explore",
+            "agentTranscriptPath": "/a.jsonl", "lastAssistantMessage": "m"}),
+            vec!["mergedFiles", "windowEnded"],
+        ),
+        ("configChange", "ConfigChange", json!({"source": "project_settings"}), vec!["invalidated"]),
+        (
+            "stop",
+            "Stop",
+            json!({"stopHookActive": false, "lastAssistantMessage": "Done."}),
+            vec!["contextExhausted", "rateLimited", "seatStatus"],
+        ),
+        ("preCompact", "PreCompact", json!({"trigger": "auto"}), vec!["action", "windowEnded"]),
+        ("sessionEnd", "SessionEnd", json!({"reason": "other"}), vec!["seatStatus", "windowEnded"]),
+    ]
+}
+
+#[test]
+fn all_fifteen_answer_with_their_fields_with_an_effort_and_without() {
+    for with_effort in [true, false] {
+        let mut deck = Deck::new();
+        let id = with_effort.then(|| deck.start());
+        for (name, event, more, fields) in commands() {
+            let args = camel(&deck, "s", event, more);
+            let reply = deck.data(&format!("hooks.{name}"), args);
+            assert_eq!(keys(&reply), fields, "{name}: {reply}");
+            match name {
+                "sessionStart" => {
+                    assert_eq!((&reply["found"], &reply["effortId"]), (&json!(with_effort), &json!(id)))
+                }
+                "preToolUse" => assert_eq!(
+                    (&reply["allow"], &reply["heartbeatCount"]),
+                    (&json!(true), &json!(u32::from(with_effort)))
+                ),
+                "userPrompt" => assert_eq!(reply["sessionContext"].is_string(), with_effort),
+                "postToolUseFailure" | "taskCompleted" => {
+                    assert_eq!(reply["messageId"].is_string(), with_effort, "{reply}")
+                }
+                "subagentStart" => assert_eq!(reply["effortMetadata"]["skill"] == "implement", with_effort),
+                "subagentStop" | "preCompact" => assert_eq!(reply["windowEnded"], with_effort, "{name}"),
+                "permissionRequest" => assert_eq!(reply["seatStatus"], "attention"),
+                "stop" => assert_eq!(
+                    (&reply["rateLimited"], &reply["contextExhausted"]),
+                    (&json!(false), &json!(false))
+                ),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_call_by_script_and_by_hook_counts_once() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    let call = json!({"toolName": "Bash", "toolInput": {"command": "cargo test"}, "toolUseId": "t1"});
+    let args = camel(&deck, "s", "PreToolUse", call);
+    assert_eq!(deck.data("hooks.preToolUse", args)["heartbeatCount"], 1);
+    deck.call("s", "t1");
+    deck.call("s", "t2");
+    let snake = json!({"session_id": "s", "transcript_path": "/t", "cwd": deck.dir(), "permission_mode": "default",
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "cargo test"}, "tool_use_id": "t2"});
+    assert_eq!(deck.data("hooks.preToolUse", snake)["heartbeatCount"], 2);
+    assert_eq!(deck.show(&id)["heartbeat"], 2);
+}
+
+#[test]
+fn a_script_is_told_to_stop_at_the_limit_and_gets_injections() {
+    let mut deck = Deck::new();
+    let id = deck.start_with(json!({"settings": {"heartbeat": 2}}));
+    let call = |deck: &mut Deck, n: u32| {
+        let more = json!({"toolName": "Bash", "toolInput": {"command": "ls"}, "toolUseId": format!("t{n}")});
+        let args = camel(deck, "s", "PreToolUse", more);
+        deck.data("hooks.preToolUse", args)
+    };
+    assert_eq!(call(&mut deck, 1)["allow"], true);
+    let denied = call(&mut deck, 2);
+    assert!(denied["allow"] == false && denied["reason"].as_str().unwrap().contains(&id), "{denied}");
+    deck.data("effort.inject", json!({"id": id, "text": "the key moved"}));
+    let done = json!({"toolName": "Bash", "toolInput": {}, "toolUseId": "t1", "toolResponse": "x"});
+    let args = camel(&deck, "s", "PostToolUse", done);
+    let reply = deck.data("hooks.postToolUse", args);
+    assert_eq!(reply["pendingInjections"][0]["text"], "the key moved");
+    assert_eq!(deck.show(&id)["pending_injections"], 0, "noted after the reply");
+}
+
+#[test]
+fn an_alias_is_the_command_that_it_stands_for() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    let window = deck.hook("s", "SessionStart", json!({"source": "startup"}));
+    assert!(!window.is_null());
+    let window = deck.show(&id)["windows"][0]["id"].clone();
+    let ended = deck.data("session.finish", json!({"id": window, "dehydrationPayload": "over to you"}));
+    assert_eq!(ended["end"], "finished");
+    assert_eq!(deck.show(&id)["handoff"]["payload"], "over to you");
+    assert_eq!(deck.data("agent.directives.discover", json!({"files": []}))["directives"], json!([]));
+}
+
+#[test]
+fn an_idle_teammate_is_reported_to_the_seat_above_it() {
+    let mut deck = Deck::new();
+    let lead = deck.start_with(json!({"seat": "lead"}));
+    deck.data("seat.claim", json!({"name": "tests", "parent": "lead"}));
+    let args = camel(&deck, "s", "TeammateIdle", json!({"teammateName": "tests", "teamName": "api"}));
+    let reply =
+        deck.socket.ask(&json!({"cmd": "hooks.teammateIdle", "args": args, "env": {"AGENT_ID": "tests"}}));
+    assert_eq!(reply["data"]["signalled"], "lead", "{reply}");
+    let shown = deck.show(&lead);
+    assert_eq!((&shown["pending_injections"], &shown["timeline"][0]["kind"]), (&json!(1), &json!("signal")));
+}
