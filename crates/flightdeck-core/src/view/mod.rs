@@ -8,6 +8,7 @@ pub mod effort;
 pub mod explain;
 pub mod fleet_history;
 pub mod lens;
+pub mod phase_line;
 pub mod policy_test;
 pub mod project;
 pub mod seats;
