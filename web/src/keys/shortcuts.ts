@@ -230,7 +230,7 @@ function inView(name: View, act: () => void): boolean {
 }
 const onBoard = (act: () => void) => inView("board", act);
 /** Views that consist of rows. */
-const inRows = (act: () => void) => inView("overview", act) || inView("log", act);
+const inRows = (act: () => void) => inView("overview", act) || inView("log", act) || inView("efforts", act);
 
 /** n always means next: on the board it selects, in the drawer it opens. */
 function goToNeed(by: 1 | -1): void {
@@ -273,6 +273,7 @@ function afterG(key: string): boolean {
     b: () => goTo("board"),
     o: () => goTo("overview"),
     l: () => goTo("log"),
+    e: () => goTo("efforts"),
     a: openDigest,
     n: () => firstOf(["blocked", "waiting"]),
     r: () => firstOf(["running"]),

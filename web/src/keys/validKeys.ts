@@ -30,7 +30,7 @@ export function validKeys(session: Session | undefined): ValidKey[] {
   if (prefix.value === "g") return PLACES;
   if (prefix.value === "p") return [...PARK_CHOICES.map(({ key, label }): ValidKey => [key, label]), CANCEL];
   if (openId.value !== null) return withWayOut(keysOf(session, true), "close");
-  if (view.value === "overview") return overviewKeys(session);
+  if (view.value === "overview" || view.value === "efforts") return overviewKeys(session);
   return picks.value.length > 0 ? pickKeys() : boardKeys(session);
 }
 
@@ -51,6 +51,7 @@ const PLACES: ValidKey[] = [
   ["b", "board"],
   ["o", "overview"],
   ["l", "log"],
+  ["e", "efforts"],
   ["a", "while you were away"],
   ["u", "usage"],
   CANCEL,
@@ -64,7 +65,7 @@ function boardKeys(session: Session | undefined): ValidKey[] {
   return session && unfolded.value === session.id ? withWayOut(keys, "fold") : keys;
 }
 
-/** The rows of the overview are opened; requests are answered on the board and in the drawer. */
+/** The rows of the overview and of the efforts are opened; requests are answered on the board and in the drawer. */
 function overviewKeys(session: Session | undefined): ValidKey[] {
   const keys: ValidKey[] = session ? [["↵", "open"], ...sessionKeys(session)] : [];
   return [...keys, ["j k", "move"], ...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey()];
