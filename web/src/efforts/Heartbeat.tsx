@@ -21,7 +21,7 @@ export function Heartbeat({ beat: { heartbeat, heartbeat_limit: limit, held } }:
       aria-valuenow={Math.min(heartbeat, limit)}
       aria-valuemin={0}
       aria-valuemax={limit}
-      title={`${plural(heartbeat, "call")} since the last log entry; at ${limit} the next one is held`}
+      title={`${plural(heartbeat, "call")} since the last log entry; the call that reaches ${limit} is held`}
     >
       <Icon name="beat" small />
       <Pips done={Math.min(heartbeat, limit)} of={limit} />

@@ -18,7 +18,7 @@ export function PhaseLine({ line, detailed = false }: { line: PhaseStep[]; detai
   return (
     <ol class={detailed ? "steps detailed" : "steps"} aria-label="Phases">
       {line.map((step) => (
-        <li key={step.name} class={step.standing} title={detailed ? undefined : titleOf(step)}>
+        <li key={step.name} class={`is-${step.standing}`} title={detailed ? undefined : titleOf(step)}>
           <i>{step.standing === "done" && <Icon name="check" />}</i>
           <span class="sr">{WORDS[step.standing]}: </span>
           <span class="name clip">{step.name}</span>

@@ -7,7 +7,7 @@ import { fill } from "../ui/Meters";
 import { contextOf, mainWindows } from "./current";
 
 /** Segments of a row; the details show all. */
-const SEGMENTS_MAX = 6;
+const SEGMENTS_MAX = 5;
 
 export function WindowSegments({ effort }: { effort: Effort }) {
   const windows = mainWindows(effort);

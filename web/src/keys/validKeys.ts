@@ -30,7 +30,8 @@ export function validKeys(session: Session | undefined): ValidKey[] {
   if (prefix.value === "g") return PLACES;
   if (prefix.value === "p") return [...PARK_CHOICES.map(({ key, label }): ValidKey => [key, label]), CANCEL];
   if (openId.value !== null) return withWayOut(keysOf(session, true), "close");
-  if (view.value === "overview" || view.value === "efforts") return overviewKeys(session);
+  if (view.value === "overview") return overviewKeys(session);
+  if (view.value === "efforts") return effortKeys(session);
   return picks.value.length > 0 ? pickKeys() : boardKeys(session);
 }
 
@@ -65,10 +66,24 @@ function boardKeys(session: Session | undefined): ValidKey[] {
   return session && unfolded.value === session.id ? withWayOut(keys, "fold") : keys;
 }
 
-/** The rows of the overview and of the efforts are opened; requests are answered on the board and in the drawer. */
+/** The rows of the overview are opened; requests are answered on the board and in the drawer. */
 function overviewKeys(session: Session | undefined): ValidKey[] {
   const keys: ValidKey[] = session ? [["↵", "open"], ...sessionKeys(session)] : [];
   return [...keys, ["j k", "move"], ...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey()];
+}
+
+/** Enter opens the effort of a row, o its session. */
+function effortKeys(session: Session | undefined): ValidKey[] {
+  const keys: ValidKey[] = session ? [["o", "session"], ...sessionKeys(session)] : [];
+  return [
+    ["j k", "move"],
+    ["↵", "open"],
+    ...keys,
+    ...nextKey(),
+    ["/", "search"],
+    ["g b", "board"],
+    ...connectKey(),
+  ];
 }
 
 /** The keys of the selected card or of the open session. */
