@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { doing, numbersOf, openWindow } from "../src/efforts/current";
 import { merged, withChanges } from "../src/efforts/entries";
 import { fits, NO_FILTER } from "../src/efforts/filter";
+import { costOf, curveOf } from "../src/efforts/windowNumbers";
 import { changeFrom } from "../src/live/messageQueue";
 import { at } from "./assignment";
 import { contextWindow, effort } from "./effort";
@@ -58,6 +59,7 @@ test("lifecycle, project and skill filter", () => {
 test("the open window is the newest of the main agent", () => {
   const windows = [
     contextWindow({ id: "w-1", ended_at: at(1) }),
+    contextWindow({ id: "w-0" }),
     contextWindow({ id: "w-2" }),
     contextWindow({ id: "w-3", agent_id: "a1", number: null }),
   ];
@@ -101,6 +103,34 @@ test("what an effort does: a request to the person comes before the heartbeat", 
   expect(doing(effort({ windows }), null).label).toBe("Window open");
   expect(doing(effort(), null).label).toBe("Waits for a window");
   expect(doing(effort({ finished_at: at(1) }), null).label).toBe("Finished");
+});
+
+const point = (min: number, context_tokens: number | null, usd_micros: number | null) => ({
+  at: at(min),
+  context_tokens,
+  usd_micros,
+});
+
+test("the curve of a window has its own points, in its own scale", () => {
+  const window = contextWindow({ started_at: at(10), ended_at: at(20) });
+  const points = [point(5, 900, 1), point(10, 20, 2), point(15, 50, 3), point(20, 100, 4), point(25, 7, 5)];
+  expect(curveOf(window, 80, points, 0)).toEqual([
+    { x: 0, y: 16 },
+    { x: 50, y: 40 },
+    { x: 100, y: 80 },
+  ]);
+  const open = contextWindow({ started_at: at(10) });
+  expect(curveOf(open, 80, points.slice(1, 3), Date.parse(at(20))).map(({ x }) => x)).toEqual([0, 50]);
+  expect(curveOf(window, null, points, 0)).toEqual([]);
+  expect(curveOf(window, 80, points.slice(0, 2), 0)).toEqual([]);
+});
+
+test("a window costs what its session cost more at its end than before it", () => {
+  const window = contextWindow({ started_at: at(10), ended_at: at(20) });
+  const points = [point(5, null, 100), point(12, null, 150), point(20, null, 400), point(25, null, 900)];
+  expect(costOf(window, points)).toBe(300);
+  expect(costOf(contextWindow({ started_at: at(0), ended_at: at(8) }), points)).toBe(100);
+  expect(costOf(contextWindow({ started_at: at(21), ended_at: at(22) }), points)).toBeNull();
 });
 
 test("effort_updated of the stream is a change of an effort", () => {

@@ -71,12 +71,14 @@ function Head({ effort }: { effort: Effort }) {
   );
 }
 
-const whereText = ({ project, seat, mode }: Effort): string =>
+const whereText = ({ project, seat, mode, started_at, finished_at }: Effort): string =>
   [
     project.name,
     project.worktree && `worktree ${project.worktree}`,
     seat && `seat ${seat}`,
     mode && `mode ${mode}`,
+    `started ${dateText(started_at)}`,
+    finished_at && `finished ${dateText(finished_at)}`,
   ]
     .filter(Boolean)
     .join(", ");
@@ -118,8 +120,7 @@ function Facts({ effort }: { effort: Effort }) {
       <div>
         <dt>Denied calls</dt>
         <dd>
-          {deniedCalls(effort)}{" "}
-          {effort.denials.length > 0 && <small>by {effort.denials.map(({ rule }) => rule).join(", ")}</small>}
+          {deniedCalls(effort)} <DeniedBy effort={effort} />
         </dd>
       </div>
       <div>
@@ -136,17 +137,23 @@ function Facts({ effort }: { effort: Effort }) {
           </dd>
         </div>
       )}
-      <div>
-        <dt>{effort.finished_at ? "Finished" : "Started"}</dt>
-        <dd>
-          <small>{new Date(effort.finished_at ?? effort.started_at).toLocaleString("en-GB", WHEN)}</small>
-        </dd>
-      </div>
     </dl>
   );
 }
 
+/** Names of rules that have room; more are counted. */
+const RULES_NAMED = 2;
+
+function DeniedBy({ effort: { denials } }: { effort: Effort }) {
+  if (denials.length === 0) return null;
+  const names = denials.map(({ rule }) => rule).join(", ");
+  return (
+    <small title={names}>by {denials.length > RULES_NAMED ? plural(denials.length, "rule") : names}</small>
+  );
+}
+
 const WHEN = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" } as const;
+const dateText = (iso: string) => new Date(iso).toLocaleString("en-GB", WHEN);
 
 function Handoff({ effort, handoff }: { effort: Effort; handoff: HandoffCard }) {
   const number = (id: string | null) => effort.windows.find((window) => window.id === id)?.number;

@@ -3,6 +3,7 @@ import { pendingAnswers, pendingOf } from "../ask/giveAnswer";
 import { plainAskOf } from "../ask/plainAsk";
 import { layout } from "../board/currentLayout";
 import { canPark, PARK_CHOICES } from "../card/parking";
+import { efforts } from "../efforts/effortsData";
 import type { Session } from "../generated/Session";
 import { openId, view } from "../lib/route";
 import { unfolded } from "../lib/selection";
@@ -75,15 +76,8 @@ function overviewKeys(session: Session | undefined): ValidKey[] {
 /** Enter opens the effort of a row, o its session. */
 function effortKeys(session: Session | undefined): ValidKey[] {
   const keys: ValidKey[] = session ? [["o", "session"], ...sessionKeys(session)] : [];
-  return [
-    ["j k", "move"],
-    ["↵", "open"],
-    ...keys,
-    ...nextKey(),
-    ["/", "search"],
-    ["g b", "board"],
-    ...connectKey(),
-  ];
+  if (efforts.value.length > 0) keys.unshift(["j k", "move"], ["↵", "open"]);
+  return [...keys, ...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey()];
 }
 
 /** The keys of the selected card or of the open session. */
