@@ -46,7 +46,7 @@ export function EffortDetail({ effort }: { effort: Effort }) {
 function Head({ effort }: { effort: Effort }) {
   const window = openWindow(effort) ?? mainWindows(effort).at(-1) ?? null;
   const session = sessionOf(openWindow(effort));
-  const { label, icon, tone } = doing(effort, session);
+  const { label, icon, tone, since } = doing(effort, session);
   return (
     <header class={`effort-title tone-${tone}`}>
       <a class="btn ghost back" href={viewHref("efforts")}>
@@ -57,16 +57,18 @@ function Head({ effort }: { effort: Effort }) {
         {effort.skill} {effort.ordinal}
       </code>
       <span class="dim">{whereText(effort)}</span>
-      <span class="doing">
-        <WireIcon name={icon} small />
-        {label}
-        {session && <Elapsed since={session.agent_state.since} />}
+      <span class="effort-now">
+        <span class="doing">
+          <WireIcon name={icon} small />
+          {label}
+          {since && <Elapsed since={since} />}
+        </span>
+        {window && (
+          <a class="btn" href={sessionHref(window.session_id)}>
+            {window.ended_at === null ? "Open session" : "Open last session"}
+          </a>
+        )}
       </span>
-      {window && (
-        <a class="btn" href={sessionHref(window.session_id)}>
-          {window.ended_at === null ? "Open session" : "Open last session"}
-        </a>
-      )}
     </header>
   );
 }

@@ -36,8 +36,8 @@ export function contextOf(window: WindowCard): number | null {
   return percent === null ? null : Math.round(percent);
 }
 
-/** `icon` is a name of the wire or of this page. */
-export type Doing = { label: string; icon: string; tone: Tone };
+/** `icon` is a name of the wire or of this page. `since` is set for what its session does. */
+export type Doing = { label: string; icon: string; tone: Tone; since?: string };
 
 const TONES: Partial<Record<ReturnType<typeof appearanceOf>, Tone>> = {
   blocked: "attn",
@@ -59,5 +59,6 @@ export function doing(effort: Effort, session: Session | null): Doing {
     label: [state, what].filter(Boolean).join(", "),
     icon: session.waiting?.icon ?? session.agent_state.icon,
     tone,
+    since: session.agent_state.since,
   };
 }

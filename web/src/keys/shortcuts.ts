@@ -6,7 +6,7 @@
 import { goToTerminal, mute } from "../card/actions";
 import { canPark, PARK_CHOICES, park, unpark } from "../card/parking";
 import { openDigest } from "../digest/digestData";
-import { closeSession, goTo, openId, openSession, type View, view } from "../lib/route";
+import { closeSession, goTo, openEffortId, openId, openSession, type View, view } from "../lib/route";
 import { unfolded } from "../lib/selection";
 import { sessionSignal } from "../live/store";
 import { isOffline, reconnectNow } from "../live/stream";
@@ -212,7 +212,7 @@ function onPage(event: KeyboardEvent): boolean {
     case "m":
       return id !== null && did(() => mute(id));
     case "Escape":
-      return leaveSession() || foldRow() || (picksAreShown() && did(clearPicks));
+      return leaveSession() || leaveEffort() || foldRow() || (picksAreShown() && did(clearPicks));
     default:
       return false;
   }
@@ -354,6 +354,11 @@ function foldRow(): boolean {
   if (unfolded.peek() === null || view.value !== "board") return false;
   unfolded.value = null;
   return true;
+}
+
+/** Back to the list of efforts. */
+function leaveEffort(): boolean {
+  return openEffortId.value !== null && inView("efforts", () => goTo("efforts"));
 }
 
 function leaveSession(): boolean {

@@ -5,7 +5,7 @@ import { layout } from "../board/currentLayout";
 import { canPark, PARK_CHOICES } from "../card/parking";
 import { efforts } from "../efforts/effortsData";
 import type { Session } from "../generated/Session";
-import { openId, view } from "../lib/route";
+import { openEffortId, openId, view } from "../lib/route";
 import { unfolded } from "../lib/selection";
 import { can } from "../live/capabilities";
 import { isOffline } from "../live/stream";
@@ -77,7 +77,8 @@ function overviewKeys(session: Session | undefined): ValidKey[] {
 function effortKeys(session: Session | undefined): ValidKey[] {
   const keys: ValidKey[] = session ? [["o", "session"], ...sessionKeys(session)] : [];
   if (efforts.value.length > 0) keys.unshift(["j k", "move"], ["↵", "open"]);
-  return [...keys, ...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey()];
+  keys.push(...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey());
+  return openEffortId.value === null ? keys : withWayOut(keys, "all efforts");
 }
 
 /** The keys of the selected card or of the open session. */
