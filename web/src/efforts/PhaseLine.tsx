@@ -2,7 +2,7 @@
 import type { PhaseStanding } from "../generated/PhaseStanding";
 import type { PhaseStep } from "../generated/PhaseStep";
 import { now, time } from "../lib/clock";
-import { clockTime, roundedDuration } from "../lib/format";
+import { clockTime, lastedText } from "../lib/format";
 import { Icon } from "../ui/Icon";
 
 const WORDS: Record<PhaseStanding, string> = {
@@ -37,7 +37,7 @@ function StepTimes({ step: { standing, entered_at, left_at, proof } }: { step: P
   return (
     <>
       <small>
-        {clockTime(time(entered_at))}, {roundedDuration(Math.max(0, end - time(entered_at)))}
+        {clockTime(time(entered_at))}, {lastedText(Math.max(0, end - time(entered_at)))}
       </small>
       {proof && (
         <small class="proof" title={`Why the phase before was complete: ${proof}`}>

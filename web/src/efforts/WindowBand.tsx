@@ -5,7 +5,7 @@ import type { NumbersPoint } from "../generated/NumbersPoint";
 import type { WindowCard } from "../generated/WindowCard";
 import type { WindowEnd } from "../generated/WindowEnd";
 import { now, time } from "../lib/clock";
-import { clockTime, plural, roundedDuration, usd } from "../lib/format";
+import { clockTime, lastedText, plural, usd } from "../lib/format";
 import { sessionHref } from "../lib/route";
 import { Icon } from "../ui/Icon";
 import { fill } from "../ui/Meters";
@@ -72,7 +72,7 @@ function WindowBox({ window, points, at }: { window: WindowCard; points: Numbers
       >
         <span class="window-top">
           <b>Window {window.number}</b>
-          <span>{roundedDuration(lasted(window, at))}</span>
+          <span>{lastedText(lasted(window, at))}</span>
         </span>
         <span class={curve.length > 0 ? "window-fill has-curve" : "window-fill"} style={fill(percent ?? 0)}>
           {curve.length > 0 && <Curve points={curve} />}
@@ -119,7 +119,7 @@ function Subagents({ effort, at }: { effort: Effort; at: number }) {
         {windows.map((window) => (
           <li key={window.id}>
             <a href={sessionHref(window.session_id, window.started_at)}>{window.agent_id}</a>{" "}
-            {clockTime(time(window.started_at))}, {roundedDuration(lasted(window, at))}, {endText(window)},{" "}
+            {clockTime(time(window.started_at))}, {lastedText(lasted(window, at))}, {endText(window)},{" "}
             {plural(window.heartbeat, "call")} since its last log
           </li>
         ))}
