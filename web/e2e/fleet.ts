@@ -113,7 +113,7 @@ export class Fleet {
     await this.page.goto(`${through}${hash}`);
     await expect(this.page.locator("[data-connection=live]")).toBeAttached();
     if ((await this.sessions()).length > 0)
-      await expect(this.page.locator("[data-card], .row-name, .log-row").first()).toBeAttached();
+      await expect(this.page.locator("[data-card], .row-name, .log-row, .effort-row").first()).toBeAttached();
   }
 
   /** Waits until all animations ended, except endless ones. */

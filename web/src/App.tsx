@@ -5,6 +5,7 @@ import { layout } from "./board/currentLayout";
 import { EmptyBoard } from "./board/EmptyBoard";
 import { DigestDialog } from "./digest/DigestDialog";
 import { Drawer } from "./drawer/Drawer";
+import { EffortsView } from "./efforts/EffortsView";
 import { ConnectionBanner } from "./header/ConnectionBanner";
 import { FilterBar, Found } from "./header/FilterBar";
 import { Header } from "./header/Header";
@@ -50,6 +51,7 @@ export function App() {
 function Page() {
   if (view.value === "overview") return <Overview />;
   if (view.value === "log") return <LogView />;
+  if (view.value === "efforts") return <EffortsView />;
   if (!loaded.value)
     return (
       <main class="empty" aria-busy="true">

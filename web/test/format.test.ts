@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, duration, modelName, roundedDuration, tokens, usd } from "../src/lib/format";
+import { ago, duration, lastedText, modelName, roundedDuration, tokens, usd } from "../src/lib/format";
 
 test("times are short and never negative", () => {
   expect([
@@ -15,6 +15,7 @@ test("times are short and never negative", () => {
     roundedDuration(4_920_000),
     roundedDuration(63_360_000),
   ]).toEqual(["none", "20 s", "82 min", "17 h 36 min"]);
+  expect([lastedText(0), lastedText(20_000)]).toEqual(["0 s", "20 s"]);
   expect([ago(400), ago(6_000), ago(240_000)]).toEqual(["just now", "6 s ago", "4 min ago"]);
 });
 

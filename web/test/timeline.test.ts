@@ -35,6 +35,19 @@ test("a tool call and its end are one step with a duration, newest first", () =>
   ]);
 });
 
+test("a denial by a rule is marked, other verdicts are not", () => {
+  const steps = stepsFrom([
+    event(1, "PreToolUse", 0, { tool_use_id: "a" }),
+    event(2, "verdict_given", 10, { denied_by: "no-force-push", tool_use_id: "a" }),
+    event(3, "verdict_given", 20, { handoff: true }),
+  ]);
+  expect(steps.map((s) => [s.event.seq, s.denied, s.icon])).toEqual([
+    [3, false, "rule"],
+    [2, true, "rule"],
+    [1, false, "tool"],
+  ]);
+});
+
 test("the conversation has the prompts and the last message of each turn", () => {
   const said = saidIn([
     event(1, "UserPromptSubmit", 0, { prompt: "fix" }),

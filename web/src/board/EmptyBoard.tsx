@@ -141,7 +141,8 @@ const Command = ({ text }: { text: string }) => (
   </code>
 );
 
-function Way({ title, command, text }: { title: string; command: string; text: string }) {
+/** A command to try. */
+export function Way({ title, command, text }: { title: string; command: string; text: string }) {
   return (
     <div class="way">
       <h2>{title}</h2>

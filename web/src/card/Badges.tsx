@@ -1,4 +1,5 @@
-/** Badges of a card: several terminals, subagents, background work, queued prompts, the last failure. */
+/** Badges of a card: its effort, several terminals, subagents, background work, queued prompts, the last failure. */
+import { EffortChip } from "../efforts/EffortChip";
 import type { Process } from "../generated/Process";
 import type { Session } from "../generated/Session";
 import type { SubAgent } from "../generated/SubAgent";
@@ -11,16 +12,18 @@ import { Elapsed } from "../ui/Timer";
 const PILLS_MAX = 4;
 
 export function Badges({ session }: { session: Session }) {
-  const { background, processes, queued_prompts, last_failure, failure_is_past, sub_agents } = session;
+  const { background, effort, processes, queued_prompts, last_failure, failure_is_past, sub_agents } =
+    session;
   const over = (agent: SubAgent) => agent.state === "done";
   // A failed subagent stays on the card: it no longer runs, but the person should see it.
   const live = sub_agents.filter((a) => !over(a));
   const pills = (live.length > 0 ? [...live, ...sub_agents.filter(over)] : []).slice(0, PILLS_MAX);
   const more = live.length - pills.length;
   const work = background?.agents || background?.shells || queued_prompts;
-  if (!pills.length && processes.length < 2 && !work && !last_failure) return null;
+  if (!pills.length && processes.length < 2 && !work && !last_failure && !effort) return null;
   return (
     <div class="badges">
+      {effort && <EffortChip effort={effort} />}
       {processes.length > 1 && (
         <span class="chip" title={processes.map(terminal).join("\n")}>
           <Icon name="pane" small />

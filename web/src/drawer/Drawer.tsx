@@ -10,6 +10,7 @@ import { StateLine } from "../card/CardHeader";
 import { Composer } from "../card/Composer";
 import { agentType, visibleAsks } from "../card/headline";
 import { ParkMenu } from "../card/ParkMenu";
+import { EffortChip } from "../efforts/EffortChip";
 import type { Session } from "../generated/Session";
 import { ConnectionBanner } from "../header/ConnectionBanner";
 import { KeyFooter } from "../keys/KeyFooter";
@@ -154,6 +155,7 @@ function Head({ session }: { session: Session }) {
       </div>
       <h2>{session.title ?? "No prompt yet"}</h2>
       <AssignmentLine session={session} />
+      {session.effort && <EffortChip effort={session.effort} />}
       <Facts session={session} />
     </header>
   );

@@ -69,10 +69,10 @@ function StepRow({ step, session, isMarked }: StepRowProps) {
   useLayoutEffect(() => {
     if (isMarked) row.current?.scrollIntoView({ block: "center" });
   }, [isMarked]);
-  const { event, end, icon, failed, said } = step;
+  const { event, end, icon, failed, said, denied } = step;
   const agent = agentType(session, event.agent_id);
   const ms = stepMs(step);
-  const cls = ["ev", said && "you", event.agent_id && "child"].filter(Boolean).join(" ");
+  const cls = ["ev", said && "you", denied && "denied", event.agent_id && "child"].filter(Boolean).join(" ");
   return (
     <li class={cls} ref={row} data-moment={isMarked || undefined}>
       <button

@@ -10,6 +10,8 @@ export type Step = {
   icon: IconName;
   failed: boolean;
   said: boolean;
+  /** A guard rule or the heartbeat of an effort denied a call. */
+  denied: boolean;
   /** How a request was answered here, such as "deny (web)", and what was written with it. */
   answer: { text: string; message: string | null } | null;
 };
@@ -27,7 +29,7 @@ const ICON_BY_NAME: [RegExp, IconName][] = [
   [/^PostModelSwitch/, "model"],
   [/^Notification/, "bell"],
   [/ToolUse/, "tool"],
-  [/[Aa]nswer/, "rule"],
+  [/[Aa]nswer|^verdict_given/, "rule"],
   [/^ask_gone/, "pane"],
   [/^registry|^Registry/, "pane"],
   [/^process_gone/, "died"],
@@ -53,6 +55,10 @@ const callId = (event: TimelineEvent): string | null => {
   const id = (event.payload as { tool_use_id?: unknown } | undefined)?.tool_use_id;
   return typeof id === "string" ? id : null;
 };
+
+/** The daemon names the rule in `denied_by`; `summary` has it too. */
+const isDenial = (event: TimelineEvent): boolean =>
+  event.name === "verdict_given" && typeof event.payload?.denied_by === "string";
 
 const askId = (event: TimelineEvent) => String((event.payload as { ask_id?: unknown } | undefined)?.ask_id);
 
@@ -94,6 +100,7 @@ export function stepsFrom(events: TimelineEvent[]): Step[] {
         (event.name === "UserPromptSubmit" && !event.by_person ? "clock" : iconFor(event.name)),
       failed: /Failure$/.test(event.name),
       said: event.by_person,
+      denied: isDenial(event),
       answer: null,
     };
     // An ask has the id of the event that opened it.

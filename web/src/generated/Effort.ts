@@ -7,6 +7,7 @@ import type { HandoffCard } from "./HandoffCard";
 import type { Lifecycle } from "./Lifecycle";
 import type { LogEntry } from "./LogEntry";
 import type { Phase } from "./Phase";
+import type { PhaseStep } from "./PhaseStep";
 import type { Project } from "./Project";
 import type { WindowCard } from "./WindowCard";
 
@@ -25,8 +26,10 @@ export type Effort = {
   phase: string | null;
   phases: Array<Phase>;
   planned_phases: Array<string>;
+  line: Array<PhaseStep>;
   heartbeat: number;
   heartbeat_limit: number;
+  held: boolean;
   seat: string | null;
   windows: Array<WindowCard>;
   windows_dropped: number;

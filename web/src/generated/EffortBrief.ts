@@ -9,5 +9,6 @@ export type EffortBrief = {
   phase: string | null;
   heartbeat: number;
   heartbeat_limit: number;
+  held: boolean;
   window: number;
 };

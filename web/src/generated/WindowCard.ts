@@ -3,6 +3,7 @@ import type { WindowEnd } from "./WindowEnd";
 
 export type WindowCard = {
   id: string;
+  number: number | null;
   session_id: string;
   agent_id: string | null;
   previous: string | null;

@@ -36,6 +36,9 @@ export function Header() {
         <a href={viewHref("log")} aria-current={view.value === "log" ? "page" : undefined}>
           Log
         </a>
+        <a href={viewHref("efforts")} aria-current={view.value === "efforts" ? "page" : undefined}>
+          Efforts
+        </a>
       </nav>
       <div class="instruments" role="group" aria-label="Fleet">
         <NeedYou />

@@ -51,6 +51,10 @@ export function PhoneNav() {
         <Icon name="log" />
         Log
       </a>
+      <a href={viewHref("efforts")} aria-current={view.value === "efforts" ? "page" : undefined}>
+        <Icon name="phase" />
+        Efforts
+      </a>
       <button
         type="button"
         onClick={() => {

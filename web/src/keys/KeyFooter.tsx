@@ -80,7 +80,12 @@ function Selected({ session, picked }: { session: Session | undefined; picked: n
         <b>{picked} picked</b>
       </p>
     );
-  if (!session) return <p class="key-target dim">No {view.value === "overview" ? "row" : "card"} selected</p>;
+  if (!session)
+    return (
+      <p class="key-target dim">
+        No {view.value === "overview" || view.value === "efforts" ? "row" : "card"} selected
+      </p>
+    );
   const { state, what } = headline(session);
   return (
     <p class="key-target clip">

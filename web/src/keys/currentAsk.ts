@@ -23,9 +23,11 @@ export function currentAskOf(session: Session): Ask | null {
   return waiting.find((ask) => ask.id === askFocus.value) ?? waiting[0] ?? open[0] ?? null;
 }
 
-/** The session that keys act on: the open one, the row of the overview with the focus, or the selected card. */
-export const targetId = (): string | null =>
-  openId.value ?? (view.value === "overview" ? focusedRow.value : cursor.value);
+/** The session that keys act on: the open one, that of the row with the focus, or the selected card. */
+export const targetId = (): string | null => openId.value ?? (hasRows() ? focusedRow.value : cursor.value);
+
+/** Views whose rows set `focusedRow`. */
+const hasRows = () => view.value === "overview" || view.value === "efforts";
 
 /** True for the ask that has the key caps. An ask on a card has none while the drawer is open. */
 export function isCurrentAsk(ask: Ask, inDrawer: boolean): boolean {

@@ -66,9 +66,9 @@ export function stepInLane(by: number): void {
   if (next) focusCard(next);
 }
 
-/** j and k in the overview and the log: the next and previous row, starting with the first. */
+/** j and k in the overview, the log and the efforts: the next and previous row, starting with the first. */
 export function stepRow(by: number): void {
-  const rows = Array.from(document.querySelectorAll<HTMLElement>(".row-name, .log-row"));
+  const rows = Array.from(document.querySelectorAll<HTMLElement>(".row-name, .log-row, .effort-row"));
   const at = rows.indexOf(document.activeElement as HTMLElement);
   (at < 0 ? rows[0] : rows[at + by])?.focus();
 }

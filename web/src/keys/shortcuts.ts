@@ -6,7 +6,7 @@
 import { goToTerminal, mute } from "../card/actions";
 import { canPark, PARK_CHOICES, park, unpark } from "../card/parking";
 import { openDigest } from "../digest/digestData";
-import { closeSession, goTo, openId, openSession, type View, view } from "../lib/route";
+import { closeSession, goTo, openEffortId, openId, openSession, type View, view } from "../lib/route";
 import { unfolded } from "../lib/selection";
 import { sessionSignal } from "../live/store";
 import { isOffline, reconnectNow } from "../live/stream";
@@ -212,7 +212,7 @@ function onPage(event: KeyboardEvent): boolean {
     case "m":
       return id !== null && did(() => mute(id));
     case "Escape":
-      return leaveSession() || foldRow() || (picksAreShown() && did(clearPicks));
+      return leaveSession() || leaveEffort() || foldRow() || (picksAreShown() && did(clearPicks));
     default:
       return false;
   }
@@ -230,7 +230,7 @@ function inView(name: View, act: () => void): boolean {
 }
 const onBoard = (act: () => void) => inView("board", act);
 /** Views that consist of rows. */
-const inRows = (act: () => void) => inView("overview", act) || inView("log", act);
+const inRows = (act: () => void) => inView("overview", act) || inView("log", act) || inView("efforts", act);
 
 /** n always means next: on the board it selects, in the drawer it opens. */
 function goToNeed(by: 1 | -1): void {
@@ -273,6 +273,7 @@ function afterG(key: string): boolean {
     b: () => goTo("board"),
     o: () => goTo("overview"),
     l: () => goTo("log"),
+    e: () => goTo("efforts"),
     a: openDigest,
     n: () => firstOf(["blocked", "waiting"]),
     r: () => firstOf(["running"]),
@@ -353,6 +354,11 @@ function foldRow(): boolean {
   if (unfolded.peek() === null || view.value !== "board") return false;
   unfolded.value = null;
   return true;
+}
+
+/** Back to the list of efforts. */
+function leaveEffort(): boolean {
+  return openEffortId.value !== null && inView("efforts", () => goTo("efforts"));
 }
 
 function leaveSession(): boolean {

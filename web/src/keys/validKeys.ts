@@ -3,8 +3,9 @@ import { pendingAnswers, pendingOf } from "../ask/giveAnswer";
 import { plainAskOf } from "../ask/plainAsk";
 import { layout } from "../board/currentLayout";
 import { canPark, PARK_CHOICES } from "../card/parking";
+import { efforts } from "../efforts/effortsData";
 import type { Session } from "../generated/Session";
-import { openId, view } from "../lib/route";
+import { openEffortId, openId, view } from "../lib/route";
 import { unfolded } from "../lib/selection";
 import { can } from "../live/capabilities";
 import { isOffline } from "../live/stream";
@@ -31,6 +32,7 @@ export function validKeys(session: Session | undefined): ValidKey[] {
   if (prefix.value === "p") return [...PARK_CHOICES.map(({ key, label }): ValidKey => [key, label]), CANCEL];
   if (openId.value !== null) return withWayOut(keysOf(session, true), "close");
   if (view.value === "overview") return overviewKeys(session);
+  if (view.value === "efforts") return effortKeys(session);
   return picks.value.length > 0 ? pickKeys() : boardKeys(session);
 }
 
@@ -51,6 +53,7 @@ const PLACES: ValidKey[] = [
   ["b", "board"],
   ["o", "overview"],
   ["l", "log"],
+  ["e", "efforts"],
   ["a", "while you were away"],
   ["u", "usage"],
   CANCEL,
@@ -68,6 +71,14 @@ function boardKeys(session: Session | undefined): ValidKey[] {
 function overviewKeys(session: Session | undefined): ValidKey[] {
   const keys: ValidKey[] = session ? [["↵", "open"], ...sessionKeys(session)] : [];
   return [...keys, ["j k", "move"], ...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey()];
+}
+
+/** Enter opens the effort of a row, o its session. */
+function effortKeys(session: Session | undefined): ValidKey[] {
+  const keys: ValidKey[] = session ? [["o", "session"], ...sessionKeys(session)] : [];
+  if (efforts.value.length > 0) keys.unshift(["j k", "move"], ["↵", "open"]);
+  keys.push(...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey());
+  return openEffortId.value === null ? keys : withWayOut(keys, "all efforts");
 }
 
 /** The keys of the selected card or of the open session. */

@@ -17,6 +17,9 @@ export function roundedDuration(ms: number): string {
   return min < 100 ? `${min} min` : min % 60 ? `${Math.floor(min / 60)} h ${min % 60} min` : `${min / 60} h`;
 }
 
+/** How long something lasted: a total, but "0 s" instead of "none". */
+export const lastedText = (ms: number): string => (ms < 1000 ? "0 s" : roundedDuration(ms));
+
 export function ago(ms: number): string {
   if (ms < 1000) return "just now";
   if (ms < 60_000) return `${Math.floor(ms / 1000)} s ago`;

@@ -1,15 +1,18 @@
 /** The views and the drawer over them, stored in the URL hash, so that every session has a link. */
 import { signal } from "@preact/signals";
 
-export type View = "board" | "overview" | "log";
+export type View = "board" | "overview" | "log" | "efforts";
 
 export const view = signal<View>("board");
+/** The effort whose details are shown; null if the address names none. */
+export const openEffortId = signal<string | null>(null);
 export const openId = signal<string | null>(null);
 /** The moment that the timeline of the open session is scrolled to. */
 export const openAt = signal<string | null>(null);
 
 export const sessionHref = (id: string, at?: string) =>
   `#/session/${encodeURIComponent(id)}${at ? `?at=${encodeURIComponent(at)}` : ""}`;
+export const effortHref = (id: string) => `#/efforts/${encodeURIComponent(id)}`;
 export const viewHref = (name: View) => (name === "board" ? "#/" : `#/${name}`);
 
 export function openSession(id: string): void {
@@ -17,7 +20,8 @@ export function openSession(id: string): void {
 }
 
 export function closeSession(): void {
-  location.hash = viewHref(view.value);
+  const effort = view.value === "efforts" ? openEffortId.value : null;
+  location.hash = effort === null ? viewHref(view.value) : effortHref(effort);
 }
 
 export function goTo(name: View): void {
@@ -29,7 +33,10 @@ function read(): void {
   const session = /^session\/(.+)$/.exec(path);
   openAt.value = session ? new URLSearchParams(query).get("at") : null;
   openId.value = session?.[1] ? safeDecode(session[1]) : null;
-  if (!session) view.value = (["overview", "log"] as const).find((name) => path.startsWith(name)) ?? "board";
+  if (session) return;
+  view.value = (["overview", "log", "efforts"] as const).find((name) => path.startsWith(name)) ?? "board";
+  const effort = /^efforts\/(.+)$/.exec(path);
+  openEffortId.value = effort?.[1] ? safeDecode(effort[1]) : null;
 }
 
 function safeDecode(text: string): string {

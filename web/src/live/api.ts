@@ -5,6 +5,8 @@ import type { Assignment } from "../generated/Assignment";
 import type { AssignmentList } from "../generated/AssignmentList";
 import type { ConversationPage } from "../generated/ConversationPage";
 import type { Digest } from "../generated/Digest";
+import type { Effort } from "../generated/Effort";
+import type { EffortList } from "../generated/EffortList";
 import type { EventPage } from "../generated/EventPage";
 import type { Explanation } from "../generated/Explanation";
 import type { FleetHistory } from "../generated/FleetHistory";
@@ -95,6 +97,14 @@ export const getAssignments = ({ limit, ...filters }: AssignmentQuery) => {
 };
 export const getAssignment = (id: string) =>
   request<Assignment>("GET", `/api/assignments/${encodeURIComponent(id)}`);
+export type EffortQuery = { lifecycle?: string; skill?: string; before?: string; limit: number };
+/** A page of efforts: the active ones, then the finished ones, the newest first. */
+export const getEfforts = ({ limit, ...filters }: EffortQuery) => {
+  const query = new URLSearchParams({ limit: String(limit) });
+  for (const [name, value] of Object.entries(filters)) query.set(name, value);
+  return request<EffortList>("GET", `/api/efforts?${query.toString()}`);
+};
+export const getEffort = (id: string) => request<Effort>("GET", `/api/efforts/${encodeURIComponent(id)}`);
 /** `since` is a time, a date, or a word such as `yesterday`. */
 export const getDigest = (since: string) =>
   request<Digest>("GET", `/api/digest?since=${encodeURIComponent(since)}`);

@@ -4,6 +4,7 @@
  */
 import type { Ask } from "../generated/Ask";
 import type { Assignment } from "../generated/Assignment";
+import type { Effort } from "../generated/Effort";
 import type { Session } from "../generated/Session";
 import type { Snapshot } from "../generated/Snapshot";
 import type { SseMessage } from "./sse";
@@ -99,6 +100,8 @@ export function changeFrom(message: SseMessage): StoreChange | null {
           kind: "assignment",
           assignment: (JSON.parse(message.data) as { assignment: Assignment }).assignment,
         };
+      case "effort_updated":
+        return { kind: "effort", effort: (JSON.parse(message.data) as { effort: Effort }).effort };
       default:
         return null;
     }

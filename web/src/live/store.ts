@@ -2,6 +2,7 @@
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Ask } from "../generated/Ask";
 import type { Assignment } from "../generated/Assignment";
+import type { Effort } from "../generated/Effort";
 import type { Session } from "../generated/Session";
 import type { Snapshot } from "../generated/Snapshot";
 
@@ -10,7 +11,8 @@ export type StoreChange =
   | { kind: "session"; session: Session; discovered: boolean }
   | { kind: "removed"; id: string }
   | { kind: "ask"; ask: Ask }
-  | { kind: "assignment"; assignment: Assignment };
+  | { kind: "assignment"; assignment: Assignment }
+  | { kind: "effort"; effort: Effort };
 
 /** `before` is null for a session that the page did not know, such as all of the first snapshot. */
 export type SessionChange = { before: Session | null; after: Session; discovered: boolean };
@@ -43,22 +45,32 @@ export function onAssignmentChanges(watch: (changed: Assignment[]) => void): () 
   return () => assignmentWatchers.delete(watch);
 }
 
+const effortWatchers = new Set<(changed: Effort[]) => void>();
+/** Efforts are not kept here either. */
+export function onEffortChanges(watch: (changed: Effort[]) => void): () => void {
+  effortWatchers.add(watch);
+  return () => effortWatchers.delete(watch);
+}
+
 /** Applies all changes of one animation frame as one update. */
 export function applyChanges(changes: StoreChange[]): void {
   const sessionChanges: SessionChange[] = [];
   const assignments: Assignment[] = [];
+  const efforts: Effort[] = [];
   batch(() => {
     for (const change of changes) {
       if (change.kind === "snapshot") replaceAll(change.snapshot, sessionChanges);
       else if (change.kind === "session") putSession(change.session, change.discovered, sessionChanges);
       else if (change.kind === "removed") sessions.delete(change.id);
       else if (change.kind === "ask") putAsk(change.ask, sessionChanges);
+      else if (change.kind === "effort") efforts.push(change.effort);
       else assignments.push(change.assignment);
     }
     revision.value++;
   });
   if (sessionChanges.length > 0) for (const watch of watchers) watch(sessionChanges);
   if (assignments.length > 0) for (const watch of assignmentWatchers) watch(assignments);
+  if (efforts.length > 0) for (const watch of effortWatchers) watch(efforts);
 }
 
 /**

@@ -2,8 +2,7 @@
 import { persistentSignal } from "../lib/storage";
 import { allSessions, revision } from "../live/store";
 import { Segmented } from "../ui/Button";
-import { Icon } from "../ui/Icon";
-import { Menu, MenuItem } from "../ui/Menu";
+import { Choice, SearchField } from "../ui/FilterControls";
 import { type LogFilter, NO_FILTER, OUTCOMES, type Outcome, PERIODS, type Period } from "./filter";
 import type { GroupOrder } from "./groups";
 import { logFilter, rows } from "./logData";
@@ -26,7 +25,12 @@ export function LogBar({ found, projects }: { found: number; projects: string[] 
   const { project, outcome, period } = logFilter.value;
   return (
     <div class="bar log-bar" role="search">
-      <SearchField />
+      <SearchField
+        placeholder="Search what was asked and said"
+        label="Search the log"
+        value={logFilter.value.text}
+        onChange={(text) => change({ text })}
+      />
       <Choice
         name="Project"
         value={project}
@@ -77,65 +81,4 @@ function projectNames(projects: string[]): string[] {
   const live = Array.from(allSessions(), (held) => held.peek().project.name);
   const loaded = rows.value.map(({ assignment }) => assignment.project.name);
   return [...new Set([...projects, ...live, ...loaded])].sort((a, b) => a.localeCompare(b));
-}
-
-function SearchField() {
-  return (
-    <label class="search">
-      <Icon name="search" small />
-      <input
-        id="search"
-        type="search"
-        placeholder="Search what was asked and said"
-        aria-label="Search the log"
-        autocomplete="off"
-        spellcheck={false}
-        value={logFilter.value.text}
-        onInput={(event) => change({ text: event.currentTarget.value })}
-        onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
-          if (logFilter.value.text) change({ text: "" });
-          else event.currentTarget.blur();
-        }}
-      />
-      <kbd>/</kbd>
-    </label>
-  );
-}
-
-function Choice<T extends string | null>(props: {
-  name: string;
-  value: T;
-  choices: [T, string][];
-  onChange: (value: T) => void;
-  isOn?: boolean;
-}) {
-  const { name, value, choices, onChange, isOn = false } = props;
-  const shown = choices.find(([choice]) => choice === value)?.[1] ?? value;
-  return (
-    <Menu
-      label={name}
-      button={(open, toggle) => (
-        <button type="button" class={isOn ? "facet on" : "facet"} aria-expanded={open} onClick={toggle}>
-          {name} <b class="clip">{shown}</b>
-          <Icon name="down" small />
-        </button>
-      )}
-    >
-      {(close) =>
-        choices.map(([choice, label]) => (
-          <MenuItem
-            key={label}
-            chosen={choice === value}
-            onClick={() => {
-              onChange(choice);
-              close();
-            }}
-          >
-            <span class="clip">{label}</span>
-          </MenuItem>
-        ))
-      }
-    </Menu>
-  );
 }

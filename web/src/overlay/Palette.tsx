@@ -31,6 +31,13 @@ const COMMANDS: Entry[] = [
     run: () => goTo("log"),
   },
   {
+    key: "efforts",
+    text: "Go to the efforts: skills over several context windows",
+    hint: "g e",
+    icon: "phase",
+    run: () => goTo("efforts"),
+  },
+  {
     key: "digest",
     text: "Digest: what happened while you were away",
     hint: "g a",

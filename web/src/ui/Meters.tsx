@@ -10,8 +10,12 @@ const vars = (values: Vars): CSSProperties => values;
 const HIGH_PERCENT = 80;
 export const isHigh = (percent: number): boolean => percent >= HIGH_PERCENT;
 
+/** A percentage for a stylesheet, as `--v`. */
+export const fill = (percent: number): CSSProperties =>
+  vars({ "--v": `${Math.min(100, Math.max(0, percent))}%` });
+
 export function Gauge({ percent }: { percent: number }) {
-  return <i class="gauge" style={vars({ "--v": `${Math.min(100, Math.max(0, percent))}%` })} />;
+  return <i class="gauge" style={fill(percent)} />;
 }
 
 /** To-dos as small marks, `done` of `of`. More than a dozen are drawn as one bar. */

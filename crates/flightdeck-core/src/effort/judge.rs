@@ -152,12 +152,11 @@ impl Effort {
         }
         self.warn_of_overflow(window, question, judged);
         let decided = self.fire_guards(window, question, judged);
-        let limit = self.settings.heartbeat;
         let is_main = question.agent_id.is_none();
         if let Some(rule) = decided.filter(|rule| rule.then == GuardAction::Deny) {
             let said = rule.message.as_deref().unwrap_or("A guard rule of this effort denies this call.");
             deny(judged, &rule.id, format!("{said} (guard rule {})", rule.id), question);
-        } else if is_main && limit > 0 && judged.call.heartbeat >= limit {
+        } else if is_main && self.holds_at(judged.call.heartbeat) {
             // A subagent may have no tool to log with, so only the main agent is held.
             let reason = self.heartbeat_reason(judged.call.heartbeat, &question.program);
             deny(judged, HEARTBEAT_RULE, reason, question);

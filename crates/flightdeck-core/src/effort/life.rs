@@ -305,8 +305,8 @@ impl Effort {
             // An ended window of a subagent goes first: the windows of the main agent show how the effort went.
             let ended = |window: &Window| window.ended_at.is_some();
             let child = self.windows.iter().position(|w| ended(w) && w.agent_id.is_some());
-            self.windows.remove(child.unwrap_or(0));
-            self.windows_dropped += 1;
+            let dropped = self.windows.remove(child.unwrap_or(0));
+            self.windows_dropped += u32::from(dropped.is_some_and(|window| window.agent_id.is_none()));
         }
     }
 

@@ -153,6 +153,7 @@ pub struct Effort {
     pub settings: SkillSettings,
     pub phases: Vec<Phase>,
     pub windows: VecDeque<Window>,
+    /// Windows of the main agent that are no longer kept.
     pub windows_dropped: u32,
     pub guards: Vec<GuardRule>,
     /// How often each rule denied; `heartbeat` is the limit.
@@ -197,6 +198,22 @@ impl Effort {
     pub fn open_window(&self, session_id: &str, agent_id: Option<&str>) -> Option<&Window> {
         let open = self.windows.iter().rev().filter(|window| window.ended_at.is_none());
         open.clone().find(|window| window.session_id == *session_id && window.agent_id.as_deref() == agent_id)
+    }
+
+    /// The windows with their numbers, from 1. The window of a subagent has none.
+    pub fn numbered_windows(&self) -> impl Iterator<Item = (Option<u32>, &Window)> {
+        let mut number = self.windows_dropped;
+        self.windows.iter().map(move |window| {
+            let is_main = window.agent_id.is_none();
+            number += u32::from(is_main);
+            (is_main.then_some(number), window)
+        })
+    }
+
+    /// Whether a call of the main agent with this heartbeat is denied until a log entry.
+    pub fn holds_at(&self, heartbeat: u32) -> bool {
+        let limit = self.settings.heartbeat;
+        limit > 0 && heartbeat >= limit
     }
 
     /// The folder of its artifacts.

@@ -333,20 +333,19 @@ impl Fleet {
 
 /// The newest window of each session, as its card shows it. `None` if that window has ended.
 fn briefs(effort: &Effort) -> BTreeMap<SessionId, Option<EffortBrief>> {
-    let main = effort.windows.iter().filter(|window| window.agent_id.is_none());
-    let numbered = main.enumerate().map(|(at, window)| (at as u32 + 1 + effort.windows_dropped, window));
-    numbered
-        .map(|(number, window)| {
-            let brief = EffortBrief {
-                id: effort.id.clone(),
-                skill: effort.skill.clone(),
-                ordinal: effort.ordinal,
-                phase: effort.phase().map(|phase| phase.name.clone()),
-                heartbeat: window.heartbeat,
-                heartbeat_limit: effort.settings.heartbeat,
-                window: number,
-            };
-            (window.session_id.clone(), Some(brief).filter(|_| window.ended_at.is_none()))
-        })
-        .collect()
+    let main = effort.numbered_windows().filter_map(|(number, window)| Some((number?, window)));
+    main.map(|(number, window)| {
+        let brief = EffortBrief {
+            id: effort.id.clone(),
+            skill: effort.skill.clone(),
+            ordinal: effort.ordinal,
+            phase: effort.phase().map(|phase| phase.name.clone()),
+            heartbeat: window.heartbeat,
+            heartbeat_limit: effort.settings.heartbeat,
+            held: effort.holds_at(window.heartbeat),
+            window: number,
+        };
+        (window.session_id.clone(), Some(brief).filter(|_| window.ended_at.is_none()))
+    })
+    .collect()
 }

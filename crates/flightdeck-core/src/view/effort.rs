@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::card::context_of;
 use super::lens::{FleetStatus, fleet_status};
+use super::phase_line::{PhaseStep, phase_line};
 use super::project::ProjectCard;
 use crate::effort::guard::GuardRule;
 use crate::effort::{Effort, EffortMessage, Lifecycle, LogEntry, Phase, Window, WindowEnd, Workstream};
@@ -36,10 +37,14 @@ pub struct EffortCard {
     pub phases: Vec<Phase>,
     /// All phases that the skill names, in order; empty if it names none.
     pub planned_phases: Vec<String>,
+    /// Entered and planned phases in one order.
+    pub line: Vec<PhaseStep>,
     /// Calls of the current window since the last log entry.
     pub heartbeat: u32,
     /// At this many calls the next one is denied; 0 means never.
     pub heartbeat_limit: u32,
+    /// Its calls are denied until the agent writes a log entry.
+    pub held: bool,
     /// The seat that it belongs to; only sessions with that `AGENT_ID` work on it.
     pub seat: Option<String>,
     /// Oldest first, windows of subagents too.
@@ -70,6 +75,8 @@ pub struct EffortCard {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct WindowCard {
     pub id: WindowId,
+    /// From 1; `None` for the window of a subagent, and for a window that is read without its effort.
+    pub number: Option<u32>,
     pub session_id: SessionId,
     /// Set for the window of a subagent.
     pub agent_id: Option<AgentId>,
@@ -140,6 +147,11 @@ impl EffortCard {
             payload: handoff.payload.clone(),
             to: handoff.to.clone(),
         });
+        let planned_phases: Vec<String> =
+            effort.settings.phases.iter().map(|phase| phase.name().to_owned()).collect();
+        let windows = effort
+            .numbered_windows()
+            .map(|(number, window)| WindowCard { number, ..WindowCard::new(window, fleet) });
         let denials =
             effort.denials.iter().map(|(rule, count)| DenialCount { rule: rule.clone(), count: *count });
         Self {
@@ -153,11 +165,13 @@ impl EffortCard {
             lifecycle: effort.lifecycle,
             phase: effort.phase().map(|phase| phase.name.clone()),
             phases: effort.phases.clone(),
-            planned_phases: effort.settings.phases.iter().map(|phase| phase.name().to_owned()).collect(),
+            line: phase_line(&effort.phases, &planned_phases, effort.finished_at),
+            planned_phases,
             heartbeat: current.map_or(0, |window| window.heartbeat),
             heartbeat_limit: effort.settings.heartbeat,
+            held: current.is_some_and(|window| effort.holds_at(window.heartbeat)),
             seat: effort.seat.clone(),
-            windows: effort.windows.iter().map(|window| WindowCard::new(window, fleet)).collect(),
+            windows: windows.collect(),
             windows_dropped: effort.windows_dropped,
             guards: effort.guards.clone(),
             denials: denials.collect(),
@@ -181,6 +195,7 @@ impl WindowCard {
         let percent = session.and_then(context_of).and_then(|context| context.percent);
         Self {
             id: window.id.clone(),
+            number: None,
             session_id: window.session_id.clone(),
             agent_id: window.agent_id.clone(),
             previous: window.previous.clone(),

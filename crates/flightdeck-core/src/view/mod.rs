@@ -9,6 +9,7 @@ pub mod explain;
 pub mod fleet_history;
 pub mod lens;
 pub mod pane_status;
+pub mod phase_line;
 pub mod policy_test;
 pub mod project;
 pub mod seats;

@@ -1,0 +1,146 @@
+/** The data of the efforts view: pages from the daemon, then live changes. */
+import { effect, signal } from "@preact/signals";
+import type { Effort } from "../generated/Effort";
+import { openEffortId } from "../lib/route";
+import { throttle } from "../lib/throttle";
+import { getEffort, getEfforts, Refusal } from "../live/api";
+import { onEffortChanges, onSessionChanges } from "../live/store";
+import { isOffline } from "../live/stream";
+import { merged, withChanges } from "./entries";
+import { type EffortFilter, NO_FILTER } from "./filter";
+
+const PAGE_ROWS = 100;
+/** How often the cost of efforts at work is read again. The stream does not send it. */
+const COST_MS = 5_000;
+
+export const effortFilter = signal<EffortFilter>(NO_FILTER);
+export const efforts = signal<Effort[]>([]);
+/** The cursor of the next page: undefined before the first, null after the last. */
+export const nextBefore = signal<string | null | undefined>(undefined);
+export const loading = signal(false);
+export const failure = signal<string | null>(null);
+/** An id of the address that the daemon does not know. */
+export const unknownId = signal<string | null>(null);
+
+/** A reply to an earlier filter is dropped. */
+let generation = 0;
+
+/** Starts again with the first page. Rows stay until it is here. */
+export function reload(): Promise<void> {
+  generation++;
+  return load(undefined);
+}
+
+export async function loadMore(): Promise<void> {
+  const before = nextBefore.peek();
+  if (loading.peek() || before === null || before === undefined) return;
+  await load(before);
+}
+
+async function load(before: string | undefined): Promise<void> {
+  const own = generation;
+  const { which } = effortFilter.peek();
+  loading.value = true;
+  try {
+    const page = await getEfforts({
+      ...(which !== "all" && { lifecycle: which }),
+      ...(before !== undefined && { before }),
+      limit: PAGE_ROWS,
+    });
+    if (own !== generation) return;
+    // What changed while the page was on its way is newer than the page.
+    const changed = [...waiting.values()];
+    waiting.clear();
+    const known = before === undefined ? [] : efforts.peek();
+    nextBefore.value = page.next_before;
+    efforts.value = withChanges(merged(known, page.efforts), changed, page.next_before !== null);
+    failure.value = null;
+  } catch (error) {
+    if (own === generation) failure.value = error instanceof Error ? error.message : String(error);
+  } finally {
+    if (own === generation) loading.value = false;
+  }
+}
+
+/** Changes that arrive while a page is loaded. */
+const waiting = new Map<string, Effort>();
+
+/** Loads what the filter asks for, and follows changes until the returned function is called. */
+export function followEfforts(): () => void {
+  const costs = followCosts();
+  const stops = [
+    followFilter(),
+    followOpened(),
+    costs.stop,
+    onEffortChanges((changed) => {
+      if (loading.peek()) for (const effort of changed) waiting.set(effort.id, effort);
+      else efforts.value = withChanges(efforts.peek(), changed, typeof nextBefore.peek() === "string");
+      costs.request(changed.map(({ id }) => id));
+    }),
+    onSessionChanges((changes) =>
+      costs.request(changes.flatMap(({ after }) => (after.effort ? [after.effort.id] : []))),
+    ),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+function followFilter(): () => void {
+  let wanted: string | null = null;
+  return effect(() => {
+    const { which } = effortFilter.value;
+    if (which === wanted || isOffline.value) {
+      // What changed while the daemon was not heard is read again.
+      if (isOffline.value) wanted = null;
+      return;
+    }
+    wanted = which;
+    void reload();
+  });
+}
+
+/** The effort that the address names is read even if no loaded page has it. */
+function followOpened(): () => void {
+  return effect(() => {
+    const id = openEffortId.value;
+    const isLoaded = nextBefore.value !== undefined && !loading.value;
+    if (id === null || !isLoaded || efforts.value.some((effort) => effort.id === id)) return;
+    void readOpened(id);
+  });
+}
+
+async function readOpened(id: string): Promise<void> {
+  try {
+    efforts.value = merged(efforts.peek(), [await getEffort(id)]);
+    unknownId.value = null;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404) unknownId.value = id;
+    else failure.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Reads efforts again whose cost may have changed. */
+function followCosts(): { request: (ids: string[]) => void; stop: () => void } {
+  const ids = new Set<string>();
+  const read = async () => {
+    const known = new Set(efforts.peek().map((effort) => effort.id));
+    const wanted = [...ids].filter((id) => known.has(id));
+    ids.clear();
+    // If one cannot be read, its known cost stays.
+    const found = await Promise.all(wanted.map((id) => getEffort(id).catch(() => null)));
+    const costs = new Map(found.flatMap((effort) => (effort ? [[effort.id, effort.cost] as const] : [])));
+    // Only the cost: the reply may be older than a change that came since.
+    efforts.value = efforts
+      .peek()
+      .map((effort) => ({ ...effort, cost: costs.get(effort.id) ?? effort.cost }));
+  };
+  const { request, stop } = throttle(read, COST_MS);
+  return {
+    request: (changed) => {
+      for (const id of changed) ids.add(id);
+      if (ids.size > 0) request();
+    },
+    stop,
+  };
+}
