@@ -6,10 +6,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::ids::{AskId, HostId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::Record;
+use flightdeck_core::session::HostTerms;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 
@@ -23,6 +24,7 @@ use crate::store::{Appended, Pending, StoreError};
 pub(super) struct Batch {
     pub(super) events: Events,
     pub(super) enriched: Vec<(SessionId, Box<Summary>)>,
+    pub(super) host_terms: Vec<(HostId, HostTerms)>,
     /// Stored only if they are news, which depends on the events before them.
     pub(super) lines: Vec<(Record, AckSender)>,
     /// Taken over once every event of the batch is applied.
@@ -46,6 +48,7 @@ impl Batch {
                 Input::Events { records, reply } => batch.events.push(records, reply),
                 Input::IfNews { record, reply } => batch.lines.push((*record, reply)),
                 Input::Enriched { id, summary } => batch.enriched.push((id, summary)),
+                Input::HostTerms { host, terms } => batch.host_terms.push((host, terms)),
                 Input::TakeOver { refolded, reply } => batch.refolded.push((refolded, reply)),
                 query => batch.queries.push(query),
             }
@@ -55,7 +58,7 @@ impl Batch {
 
     fn is_only_events(&self) -> bool {
         let no_other = self.lines.is_empty() && self.refolded.is_empty() && self.queries.is_empty();
-        self.enriched.is_empty() && no_other
+        self.enriched.is_empty() && self.host_terms.is_empty() && no_other
     }
 }
 
@@ -146,6 +149,7 @@ impl Engine {
                 // Stamps never go back, so the last record is the newest.
                 let last_at = records.last().map(|r| r.received_at).unwrap_or_default();
                 self.health.metrics.received(appended.len() - resent, resent, last_at);
+                self.report_last_appended(&appended);
                 acknowledge(waiting, &appended);
                 appended
             }
@@ -157,6 +161,12 @@ impl Engine {
                 waiting.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refusal.clone()))));
                 Vec::new()
             }
+        }
+    }
+
+    fn report_last_appended(&self, appended: &[Appended]) {
+        if let Some(last) = appended.iter().filter(|place| !place.duplicate).map(|place| place.seq).max() {
+            self.appended.send_replace(last);
         }
     }
 

@@ -2,15 +2,15 @@
 
 use bytes::Bytes;
 use flightdeck_core::fleet::Occupant;
-use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::ids::{AskId, HostId, SessionId};
 use flightdeck_core::log::record::Record;
 use flightdeck_core::notify::NoteKind;
-use flightdeck_core::session::SessionAssignment;
+use flightdeck_core::session::{HostTerms, SessionAssignment};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::seats::KnownSeatCard;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::changes::{SubscribeFrom, Subscription};
 use super::explain::Explanation;
@@ -26,6 +26,7 @@ pub struct NotStored(pub String);
 #[derive(Clone, Debug)]
 pub struct EngineHandle {
     pub(super) inputs: mpsc::Sender<Input>,
+    pub(super) last_appended: watch::Receiver<u64>,
 }
 
 /// The engine has ended: the daemon is stopping.
@@ -63,7 +64,7 @@ impl EngineHandle {
     /// For a test that takes the inputs itself, or passes them on to an engine.
     #[cfg(test)]
     pub(crate) fn to(inputs: mpsc::Sender<Input>) -> Self {
-        Self { inputs }
+        Self { inputs, last_appended: watch::channel(0).1 }
     }
     #[cfg(test)]
     pub(crate) async fn send(&self, input: Input) -> Result<(), Stopped> {
@@ -77,6 +78,18 @@ impl EngineHandle {
     pub async fn append_if_news(&self, record: Record) -> Result<Vec<Appended>, NotStored> {
         let answer = self.ask(|reply| Input::IfNews { record: Box::new(record), reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
+    }
+    /// How far the log goes; it changes with every append.
+    pub fn last_appended(&self) -> watch::Receiver<u64> {
+        self.last_appended.clone()
+    }
+    /// What is known about another host. Returns before the engine has taken it.
+    pub async fn set_host_terms(&self, host: HostId, terms: HostTerms) -> Result<(), Stopped> {
+        self.inputs.send(Input::HostTerms { host, terms }).await.map_err(|_| Stopped)
+    }
+    /// What was read of the transcripts of a session.
+    pub async fn summary(&self, id: &SessionId) -> Result<Option<Box<Summary>>, Stopped> {
+        self.ask(|reply| Input::Summary { id: id.clone(), reply }).await
     }
     pub async fn overview(&self) -> Result<Overview, Stopped> {
         self.ask(Input::Overview).await

@@ -29,16 +29,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flightdeck_core::fleet::{Fleet, Occupant};
-use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::ids::{AskId, HostId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
-use flightdeck_core::session::Session;
+use flightdeck_core::session::{HostTerms, Session};
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::seats::KnownSeatCard;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use self::changes::{Changes, SubscribeFrom, Subscription};
 use self::commit::{Batch, Events};
@@ -115,6 +115,16 @@ pub enum Input {
     },
     /// The sessions whose process is known.
     Occupants(oneshot::Sender<Vec<Occupant>>),
+    /// What is known about another host.
+    HostTerms {
+        host: HostId,
+        terms: HostTerms,
+    },
+    /// What was read of the transcripts of a session.
+    Summary {
+        id: SessionId,
+        reply: oneshot::Sender<Option<Box<Summary>>>,
+    },
     /// A session that a note is about.
     NotedSession {
         id: SessionId,
@@ -152,6 +162,8 @@ pub struct Engine {
     unwritten: BTreeSet<SessionId>,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
+    /// How far the log goes, for readers that follow it.
+    appended: watch::Sender<u64>,
     clock: Steady,
     /// The newest `received_at` given out: that event may not have been applied yet.
     stamped: Timestamp,
@@ -211,6 +223,7 @@ impl Engine {
         }
         fleet.sessions().for_each(|session| transcripts.touched(session));
         health.metrics.fleet(fleet.len(), 0);
+        let (appended, last_appended) = watch::channel(fleet.last_seq());
         let engine = Self {
             fleet,
             store,
@@ -219,6 +232,7 @@ impl Engine {
             unwritten: BTreeSet::new(),
             health,
             inputs,
+            appended,
             clock: Steady::new(clock),
             stamped: Timestamp::default(),
             housekeeping,
@@ -227,7 +241,7 @@ impl Engine {
             transcripts,
             holds,
         };
-        (engine, EngineHandle { inputs: sender })
+        (engine, EngineHandle { inputs: sender, last_appended })
     }
 
     /// Runs until it is stopped, or until every handle is gone.
@@ -304,9 +318,13 @@ impl Engine {
     /// Handles the batch, and the events that arrive while it is stored. Queries come last, so that they see the whole batch.
     async fn handle(&mut self, inputs: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
         let batch = Batch::sort(inputs);
-        let Batch { enriched, lines, refolded, queries, .. } = self.commit_all(inputs, batch).await;
+        let Batch { enriched, host_terms, lines, refolded, queries, .. } =
+            self.commit_all(inputs, batch).await;
         if !enriched.is_empty() {
             self.enrich(enriched).await;
+        }
+        if !host_terms.is_empty() {
+            self.set_host_terms(host_terms).await;
         }
         self.commit_news(lines).await;
         for (refolded, reply) in refolded {
@@ -346,6 +364,16 @@ impl Engine {
         self.carry_out(effects).await;
     }
 
+    /// Marks the sessions of other hosts. Like data from transcripts, it is no event.
+    async fn set_host_terms(&mut self, changed: Vec<(HostId, HostTerms)>) {
+        let mut effects = Vec::new();
+        for (host, terms) in changed {
+            let caused = self.fleet.set_host_terms(&host, &terms);
+            effects.extend(CausedEffect::by(self.fleet.last_seq(), caused));
+        }
+        self.carry_out(effects).await;
+    }
+
     fn answer(&mut self, query: Input) -> Option<oneshot::Sender<()>> {
         if matches!(query, Input::Board(_) | Input::Subscribe { .. }) {
             self.watched |= matches!(query, Input::Subscribe { .. });
@@ -365,6 +393,9 @@ impl Engine {
             }
             Input::FindAsk { id, reply } => drop(reply.send(KnownAsk::find(&self.fleet, &id))),
             Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),
+            Input::Summary { id, reply } => {
+                drop(reply.send(self.fleet.get(&id).and_then(|session| session.enrichment.clone())));
+            }
             Input::Retention(policy) => self.housekeeping.set_policy(policy),
             Input::NotedSession { id, reply } => drop(reply.send(self.noted_session(&id))),
             Input::NoteSettings(settings) => self.use_note_settings(settings),
@@ -372,8 +403,11 @@ impl Engine {
             Input::Overview(reply) => {
                 drop(reply.send(overview::overview(&self.fleet, self.clock.now(self.fleet.now()))))
             }
-            Input::Events { .. } | Input::IfNews { .. } | Input::Enriched { .. } | Input::TakeOver { .. } => {
-            }
+            Input::Events { .. }
+            | Input::IfNews { .. }
+            | Input::Enriched { .. }
+            | Input::HostTerms { .. }
+            | Input::TakeOver { .. } => {}
         }
         None
     }

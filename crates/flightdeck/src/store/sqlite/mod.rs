@@ -4,6 +4,7 @@
 mod assignments;
 mod checkpoint;
 mod events;
+mod host_states;
 mod migrate;
 mod open;
 mod outbox;
@@ -30,9 +31,10 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::{
     Appended, AssignmentPage, Assignments, AssignmentsWanted, CompletedCount, EventLog, EventPage,
-    EventsNamed, EventsOf, FileRead, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions,
-    ProjectTime, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead,
-    SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
+    EventsNamed, EventsOf, FileRead, HostState, HostStates, Oldest, Outbox, OutboxEffect, OutboxKey,
+    OutboxRows, PastSessions, ProjectTime, Result, RetainStep, RetentionPolicy, SaveStep, SessionCursor,
+    SessionPage, SessionRead, SessionUsage, Snapshot, Snapshots, StoreError, StoredSession, Stretch,
+    TranscriptBatch, Transcripts,
 };
 use tally::Tally;
 
@@ -196,6 +198,15 @@ impl Outbox for Sqlite {
     }
     fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
         self.run(|db| outbox::finish(&mut db.conn, done, rows))
+    }
+}
+
+impl HostStates for Sqlite {
+    fn put_host_states(&mut self, rows: &[HostState]) -> Result<()> {
+        self.run(|db| host_states::put(&mut db.conn, rows))
+    }
+    fn host_states(&mut self) -> Result<BTreeMap<String, String>> {
+        self.run(|db| host_states::all(&db.conn))
     }
 }
 
