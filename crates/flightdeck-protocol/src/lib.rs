@@ -13,6 +13,7 @@ mod error;
 pub mod fleet;
 pub mod frame;
 pub mod hooks;
+pub mod hosts;
 pub mod notify;
 pub mod openapi;
 pub mod policy;

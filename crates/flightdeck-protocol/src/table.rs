@@ -157,6 +157,11 @@ macro_rules! endpoints {
                 socket "seat.list", example {};
                 http get "/api/seats" [200 "Seats"];
             }
+            ListHosts -> HostList, "The hosts of the fleet, what needs a look first: last seen, backlog, version, sessions, clock; \
+                link: the connection to the server that joins them" {
+                socket "hosts.list", example {};
+                http get "/api/hosts" [200 "Hosts"];
+            }
             TestNotify -> NotifyTests, "Send a test to every target of notifications, or to target" {
                 socket "notify.test", example {"target": "desktop"};
             }

@@ -17,6 +17,7 @@ pub use crate::changes::*;
 pub use crate::daemon::*;
 pub use crate::fleet::*;
 pub use crate::hooks::*;
+pub use crate::hosts::*;
 pub use crate::notify::*;
 pub use crate::policy::*;
 pub use crate::seats::*;

@@ -10,6 +10,7 @@ pub mod default_status_line;
 pub mod engine;
 pub mod frame;
 pub mod health;
+pub mod hosts;
 pub mod ingest;
 mod log;
 mod moment;

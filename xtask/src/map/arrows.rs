@@ -32,8 +32,9 @@ const MODULES: &[Arrow] = &[
     ("engine", &["store"]),
     // The panes that a person looks at need no note.
     ("notify", &["engine", "store", "terminal"]),
+    ("hosts", &["engine", "store"]),
     // Each section of config.toml is a type of the module that it configures.
-    ("config", &["notify", "store", "settings", "terminal"]),
+    ("config", &["hosts", "notify", "store", "settings", "terminal"]),
     ("usage", &["store"]),
     ("moment", &["usage"]),
     ("ingest", &["engine"]),
@@ -44,6 +45,7 @@ const MODULES: &[Arrow] = &[
         &[
             "config",
             "engine",
+            "hosts",
             "notify",
             "store",
             "terminal",
@@ -63,6 +65,7 @@ const MODULES: &[Arrow] = &[
             "ingest",
             "transcripts",
             "engine",
+            "hosts",
             "notify",
             "store",
             "settings",
@@ -71,9 +74,9 @@ const MODULES: &[Arrow] = &[
         ],
     ),
     ("client", &[]),
-    // Some commands work without a daemon: `doctor` reads the spool, `usage` the transcripts. `demo` plays into the
+    // Some commands work without a daemon: `doctor` reads the spool, `usage` the transcripts, `hosts join` connects. `demo` plays into the
     // engine of the daemon that it starts.
-    ("cli", &["client", "daemon", "settings", "config", "usage", "ingest", "transcripts", "engine"]),
+    ("cli", &["client", "daemon", "settings", "config", "hosts", "usage", "ingest", "transcripts", "engine"]),
     // The status line without a command of the person; only `main` uses it.
     ("default_status_line", &[]),
 ];

@@ -11,7 +11,9 @@ mod fleet;
 pub mod holds;
 pub mod hook_watch;
 mod hooks;
+mod hosts;
 mod notify;
+mod owner;
 mod policy;
 pub mod registration;
 mod sessions;
@@ -35,6 +37,7 @@ pub use self::encoded::{AppReply, Encoded};
 pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
 pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
+pub use self::owner::OwnerError;
 use self::registration::Registrar;
 use crate::clock;
 use crate::config::live::LiveConfig;
@@ -42,6 +45,7 @@ use crate::engine::changes::SubscribeFrom;
 pub use crate::engine::changes::Subscription;
 use crate::engine::{EngineHandle, Stopped};
 use crate::health::Health;
+use crate::hosts::Hosts;
 use crate::notify::Notifier;
 use crate::store::Store;
 use crate::terminal::Terminals;
@@ -73,6 +77,7 @@ pub struct App {
     pub(crate) config: Arc<LiveConfig>,
     pub(crate) terminals: Arc<Terminals>,
     pub(crate) notifier: Arc<Notifier>,
+    pub(crate) hosts: Arc<Hosts>,
 }
 
 /// A use case: what a request does and what it is answered with.

@@ -8,6 +8,7 @@ mod doctor;
 mod draw;
 mod explain;
 pub mod hooks;
+mod hosts;
 mod line;
 mod lookup;
 mod ls;
@@ -79,6 +80,8 @@ enum Command {
     Focus(terminal::FocusArgs),
     /// Press Esc in a session's tmux pane, or end its Claude Code
     Interrupt(terminal::InterruptArgs),
+    /// Put several machines on one board: join, leave, list, print a server's configuration
+    Hosts(hosts::HostsArgs),
     /// Test the targets of notifications
     Notify(notify::NotifyArgs),
     /// Show the daemon's health and counts
@@ -182,6 +185,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Send(args) => terminal::send(&args, &paths, out),
         Command::Focus(args) => terminal::focus(&args, &paths, out),
         Command::Interrupt(args) => terminal::interrupt(&args, &paths, out),
+        Command::Hosts(args) => hosts::run(&args, &paths, out),
         Command::Notify(args) => notify::run(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),

@@ -26,6 +26,7 @@ use crate::engine::housekeeping::Housekeeping;
 use crate::engine::restore::{self, Restored};
 use crate::engine::{Engine, EngineHandle, EngineParts, NoteSettings, Outbox};
 use crate::health::Health;
+use crate::hosts::Hosts;
 use crate::notify::{Dispatcher, Notifier};
 use crate::store::{RetentionPolicy, Store, StoreError};
 use crate::terminal::Terminals;
@@ -56,6 +57,8 @@ pub struct DaemonParts {
     /// The person's settings, read again when the file changes.
     pub config: Arc<LiveConfig>,
     pub terminals: Terminals,
+    /// Show the sessions of the other hosts.
+    pub hub: bool,
 }
 
 /// A daemon whose engine runs.
@@ -89,6 +92,7 @@ impl DaemonParts {
             // The caller has no file.
             config: Arc::new(LiveConfig::new(Path::new(""), Config::default())),
             terminals: Terminals::default(),
+            hub: false,
         }
     }
 
@@ -113,6 +117,11 @@ impl DaemonParts {
         let engine_task = tokio::spawn(engine.run());
         append_released(&handle, released).await;
         let history = Arc::<History>::default();
+        let prices = Arc::new(watch::Sender::new(Arc::new(self.prices)));
+        let settings = self.config.current().hosts.clone();
+        let name = self.rules.host.clone().unwrap_or_default();
+        let hosts =
+            Hosts::new(settings, &name, self.hub, handle.clone(), self.store.clone(), prices.subscribe());
         let app = App {
             engine: handle.clone(),
             store: self.store,
@@ -123,12 +132,13 @@ impl DaemonParts {
             heartbeat_every: self.heartbeat_every,
             history: Arc::clone(&history),
             watch_list: self.watch_list,
-            prices: Arc::new(watch::Sender::new(Arc::new(self.prices))),
+            prices,
             holds,
             hold_rules: Arc::new(Mutex::new(self.hold_rules)),
             config: self.config,
             terminals: Arc::new(self.terminals),
             notifier,
+            hosts: Arc::new(hosts),
         };
         let dispatcher = Dispatcher::new(
             Arc::clone(&app.notifier),

@@ -47,7 +47,7 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let hold_seconds = file.installed().ok().flatten().and_then(|i| i.hold_seconds);
     let registrar = Registrar::new(file, registration(&options, addr.port()), options.hooks, paths.spool());
     let parts = DaemonParts {
-        rules: config.rules(Some(home::host_name())),
+        rules: config.rules(Some(config.hosts.name.clone().unwrap_or_else(home::host_name))),
         prices: config.prices()?,
         retention: config.retention(),
         watch_list: watch_list.clone(),
@@ -55,6 +55,7 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
         url: url.clone(),
         hold_rules: config.hold_rules(hold_seconds.unwrap_or(config.hold_seconds())),
         config: Arc::new(LiveConfig::new(&paths.config, config.clone())),
+        hub: options.hub,
         ..DaemonParts::new(store.clone(), registrar.simulated(options.simulated))
     };
     let StartedParts { app, engine, engine_task, dispatcher, .. } = parts.start().await?;
@@ -64,8 +65,9 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let mut readers = start_ingest(&app, &options, new_seats).await?;
     readers.extend(start_transcripts(&app, &options, watch_list));
     readers.push(tokio::spawn(app.clone().follow_note_settings()));
+    readers.push(tokio::spawn(Arc::clone(&app.hosts).run(Arc::new(app.clone()))));
     let (shutdown, stopping) = watch::channel(false);
-    let gate = Gate::new(addr, &config.hosts, options.token.clone(), health);
+    let gate = Gate::new(addr, &config.hosts.names, options.token.clone(), health);
     let gate = Arc::new(gate.with_public_host(config.notify.public_host()));
     readers.push(tokio::spawn(LiveSettings::new(app.clone(), Arc::clone(&gate)).watch()));
     let server = tokio::spawn(serve(listener, app, gate, stopping));
