@@ -13,9 +13,12 @@ test.describe("overview", () => {
     // The fleet continues: a span may end or move under the pointer.
     await expect(async () => {
       await stretch.hover({ timeout: 2_000 });
-      await expect(page.getByRole("tooltip")).toContainText(/(Permission|Question|Plan|\?).*(Waited|Has waited)/, {
-        timeout: 2_000,
-      });
+      await expect(page.getByRole("tooltip")).toContainText(
+        /(Permission|Question|Plan|\?).*(Waited|Has waited)/,
+        {
+          timeout: 2_000,
+        },
+      );
     }).toPass();
     await page.getByRole("button", { name: "By time waited" }).click();
     await expect(page.locator(".lane-row")).toHaveCount(0);

@@ -9,6 +9,7 @@ import type { Cost } from "./Cost";
 import type { DetectedIntent } from "./DetectedIntent";
 import type { Failure } from "./Failure";
 import type { FleetStatus } from "./FleetStatus";
+import type { Owner } from "./Owner";
 import type { Parking } from "./Parking";
 import type { Process } from "./Process";
 import type { ProgressItem } from "./ProgressItem";
@@ -30,6 +31,9 @@ export type Session = {
   replaced_by: string | null;
   ended_at: string | null;
   end_reason: string | null;
+  host: string | null;
+  unreachable_since: string | null;
+  owner: Owner | null;
   seat: Seat;
   processes: Array<Process>;
   project: Project;

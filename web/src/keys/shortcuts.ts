@@ -273,6 +273,7 @@ function afterG(key: string): boolean {
     b: () => goTo("board"),
     o: () => goTo("overview"),
     l: () => goTo("log"),
+    h: () => goTo("hosts"),
     a: openDigest,
     n: () => firstOf(["blocked", "waiting"]),
     r: () => firstOf(["running"]),

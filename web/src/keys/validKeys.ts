@@ -51,6 +51,7 @@ const PLACES: ValidKey[] = [
   ["b", "board"],
   ["o", "overview"],
   ["l", "log"],
+  ["h", "hosts"],
   ["a", "while you were away"],
   ["u", "usage"],
   CANCEL,

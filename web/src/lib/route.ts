@@ -1,7 +1,7 @@
 /** The views and the drawer over them, stored in the URL hash, so that every session has a link. */
 import { signal } from "@preact/signals";
 
-export type View = "board" | "overview" | "log";
+export type View = "board" | "overview" | "log" | "hosts";
 
 export const view = signal<View>("board");
 export const openId = signal<string | null>(null);
@@ -29,7 +29,8 @@ function read(): void {
   const session = /^session\/(.+)$/.exec(path);
   openAt.value = session ? new URLSearchParams(query).get("at") : null;
   openId.value = session?.[1] ? safeDecode(session[1]) : null;
-  if (!session) view.value = (["overview", "log"] as const).find((name) => path.startsWith(name)) ?? "board";
+  if (!session)
+    view.value = (["overview", "log", "hosts"] as const).find((name) => path.startsWith(name)) ?? "board";
 }
 
 function safeDecode(text: string): string {
