@@ -35,6 +35,11 @@ pub(super) trait Board {
     /// Runs `flightdeck` with these arguments; returns its output. A recorder has no such command.
     fn run(&self, lab: &Lab, words: &[&str]) -> Result<String>;
 
+    /// The daemon's program; `None` for a recorder.
+    fn binary(&self) -> Option<&Path> {
+        None
+    }
+
     /// How many hooks of this name a session has sent.
     fn heard(&self, lab: &Lab, session: &str, hook: &str) -> Result<usize>;
 
@@ -98,6 +103,10 @@ fn sessions(api: &Api) -> Result<Vec<SessionView>> {
 }
 
 impl Board for DaemonBoard {
+    fn binary(&self) -> Option<&Path> {
+        Some(&self.binary)
+    }
+
     fn install_hooks(&self, lab: &Lab) -> Result<()> {
         self.run(lab, &["hooks", "install"]).map(drop)
     }
