@@ -51,17 +51,19 @@ fn the_server_is_killed_under_load_and_the_backlog_is_drained_when_it_is_back() 
 }
 
 #[test]
-fn a_member_that_was_never_connected_catches_up() {
+fn a_member_that_was_offline_for_ten_thousand_events_catches_up() {
     let Some(mut nats) = NatsServer::start() else { return };
     nats.kill();
     let mut a = Host::member(&nats, "a");
     let mut hub = Host::hub(&nats, "desk");
-    for n in 0..1_500 {
-        prompt(&a, &format!("s{}", n % 11), &n.to_string());
+    let mut hook = a.home.socket();
+    for n in 0..10_000 {
+        let payload = json!({"session_id": format!("s{}", n % 10), "hook_event_name": "UserPromptSubmit", "prompt": n.to_string()});
+        hook.hook(payload.as_object().unwrap(), &serde_json::Map::new());
     }
     until("the backlog is known", || a.link()["problem"].as_str().map(str::to_owned));
     nats.run();
-    hub.until_card("s3@a", |card| card["last_user_message"] == "1499" || card["last_user_message"] == "1488");
+    hub.until_card("s9@a", |card| card["last_user_message"] == "9999");
     a.until_forwarded();
     a.stop();
     hub.stop();

@@ -67,3 +67,31 @@ fn a_host_that_leaves_is_not_called_unreachable() {
     until("the hub knows that it left", || hub.sees("a").filter(|row| row["left"] == true));
     hub.until_card("s@a", |card| card["unreachable_since"] != json!(null));
 }
+
+/// The pair of NATS' own documentation: it protects nothing.
+const PUBLIC_KEY: &str = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
+const SEED: &str = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
+
+#[test]
+fn a_host_trusts_the_authority_it_was_given_and_proves_with_its_nkey_who_it_is() {
+    let home = home();
+    let user = format!("desk={PUBLIC_KEY}");
+    let printed = home.run(&["hosts", "nats-config", "--tls", "--hub", &user]).success();
+    let data = |file: &str| format!("{}/tests/data/tls/{file}", env!("CARGO_MANIFEST_DIR"));
+    let config = printed[printed.find("tls {").unwrap()..]
+        .replace("/etc/nats/server.pem", &data("server.pem"))
+        .replace("/etc/nats/server-key.pem", &data("server.key"));
+    let Some(nats) = NatsServer::with_config(&config) else { return };
+    let seed = home.path().join("desk.nk");
+    fs::write(&seed, format!("{SEED}\n")).unwrap();
+    let url = format!("tls://localhost:{}", nats.port());
+    let (ca, seed) = (data("ca.pem"), seed.display().to_string());
+    let join = |more: &[&str]| home.run(&[&["hosts", "join", &url, "--name", "desk"], more].concat());
+    let refused = join(&["--creds", &seed]);
+    assert!(refused.code == 1 && refused.err.contains("UnknownIssuer"), "{refused:?}");
+    let refused = join(&["--ca", &ca]);
+    assert!(refused.code == 1 && refused.err.contains("authorization violation"), "{refused:?}");
+    join(&["--ca", &ca, "--creds", &seed]).success();
+    let hub = home.up(&["--no-hooks", "--hub"]);
+    until("it is connected", || (hub.get("/api/hosts").json()["link"]["connected"] == true).then_some(()));
+}
