@@ -11,6 +11,7 @@ import { FilterBar, Found } from "./header/FilterBar";
 import { Header } from "./header/Header";
 import { HookBanner } from "./header/HookBanner";
 import { PhoneNav, PhoneTabs } from "./header/PhoneBar";
+import { HostsView } from "./hosts/HostsView";
 import { KeyFooter } from "./keys/KeyFooter";
 import { openAt, openId, view } from "./lib/route";
 import { loaded } from "./live/store";
@@ -52,6 +53,7 @@ function Page() {
   if (view.value === "overview") return <Overview />;
   if (view.value === "log") return <LogView />;
   if (view.value === "efforts") return <EffortsView />;
+  if (view.value === "hosts") return <HostsView />;
   if (!loaded.value)
     return (
       <main class="empty" aria-busy="true">

@@ -19,6 +19,7 @@ import { applyPrefs } from "./lib/preferences";
 import { trackPresence } from "./lib/presence";
 import { startRouting } from "./lib/route";
 import { pollHookStatus } from "./live/hookStatus";
+import { pollHosts } from "./live/hosts";
 import { enqueueMessages } from "./live/messageQueue";
 import { startStream } from "./live/stream";
 import { pollUsage } from "./live/usage";
@@ -39,6 +40,7 @@ trackPresence();
 startDigest();
 pollHookStatus();
 pollUsage();
+pollHosts();
 reportVisibility();
 startStream(enqueueMessages);
 

@@ -4,6 +4,7 @@ import { filterFrom, searchWith } from "../src/board/filterUrl";
 test("a filter survives the way through the address, beside other parameters", () => {
   const filter = {
     text: "cargo test",
+    host: [],
     project: ["api", "a&b"],
     branch: [],
     state: ["idle"],

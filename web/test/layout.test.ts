@@ -4,7 +4,7 @@ import { holdInPlace, type LayoutChoices, layOut, sameLayout } from "../src/boar
 import type { Session } from "../src/generated/Session";
 import { session } from "./session";
 
-const none: Filter = { text: "", project: [], branch: [], state: [], model: [] };
+const none: Filter = { text: "", host: [], project: [], branch: [], state: [], model: [] };
 const choices: LayoutChoices = {
   split: [],
   sort: "default",

@@ -134,6 +134,21 @@ ids! {
     MessageId;
 }
 
+impl SessionId {
+    /// The id of another host's session on a hub. Two hosts may have equal ids, so every one of them gets the name of its host.
+    #[must_use]
+    pub fn on_host(&self, host: &HostId) -> Self {
+        if host.is_this() { self.clone() } else { Self(format!("{self}@{host}")) }
+    }
+
+    /// The id that the session has on its own host.
+    #[must_use]
+    pub fn bare(&self, host: &HostId) -> Self {
+        let bare = self.0.strip_suffix(host.as_str()).and_then(|rest| rest.strip_suffix('@'));
+        bare.map_or_else(|| self.clone(), Self::from)
+    }
+}
+
 impl HostId {
     /// The machine that the daemon runs on.
     pub fn this() -> Self {
@@ -154,6 +169,14 @@ mod tests {
         assert_eq!(serde_json::to_string(&id).unwrap(), r#""a-1""#);
         assert_eq!(serde_json::from_str::<SessionId>(r#""a-1""#).unwrap(), id);
         assert_eq!(id, "a-1");
+    }
+
+    #[test]
+    fn a_session_of_another_host_is_named_after_it_and_reads_back() {
+        let (id, host) = (SessionId::new("a@b"), HostId::new("build-1"));
+        assert_eq!(id.on_host(&host), "a@b@build-1");
+        assert_eq!(id.on_host(&host).bare(&host), id);
+        assert_eq!((id.on_host(&HostId::this()), id.bare(&HostId::this())), (id.clone(), id));
     }
 
     #[test]

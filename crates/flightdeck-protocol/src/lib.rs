@@ -15,6 +15,7 @@ mod error;
 pub mod fleet;
 pub mod frame;
 pub mod hooks;
+pub mod hosts;
 pub mod notify;
 pub mod openapi;
 pub mod policy;

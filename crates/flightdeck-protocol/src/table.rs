@@ -321,6 +321,11 @@ macro_rules! endpoints {
                     "permission_mode": "default", "hook_event_name": "ConfigChange",
                     "source": "project_settings"};
             }
+            ListHosts -> HostList, "The hosts of the fleet, what needs a look first: last seen, backlog, version, sessions, clock; \
+                link: the connection to the server that joins them" {
+                socket "hosts.list", example {};
+                http get "/api/hosts" [200 "Hosts"];
+            }
             TestNotify -> NotifyTests, "Send a test to every target of notifications, or to target" {
                 socket "notify.test", example {"target": "desktop"};
             }

@@ -20,6 +20,7 @@ pub use crate::efforts::*;
 pub use crate::engine_hooks::*;
 pub use crate::fleet::*;
 pub use crate::hooks::*;
+pub use crate::hosts::*;
 pub use crate::notify::*;
 pub use crate::policy::*;
 pub use crate::seats::*;

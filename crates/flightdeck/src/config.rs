@@ -2,6 +2,7 @@
 
 pub mod add_rule;
 pub mod efforts;
+pub mod join_hosts;
 pub mod live;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use flightdeck_core::time::Millis;
 use flightdeck_core::usage::price::{DollarsPerMillion, PriceError, PriceTable};
 use serde::Deserialize;
 
+use crate::hosts::settings::HostsSettings;
 use crate::notify::settings::NotifySettings;
 use crate::settings::{DEFAULT_HOLD_SECONDS, DEFAULT_PORT};
 use crate::store::RetentionPolicy;
@@ -30,8 +32,8 @@ pub struct Config {
     pub bind: Option<IpAddr>,
     /// The token that every HTTP request must have, also from this machine.
     pub token: Option<String>,
-    /// Further accepted host names: `name` means our port, `name:443` another port, `name:` no port.
-    pub hosts: Vec<String>,
+    /// One board for many hosts; as a list, as in earlier versions, only the accepted host names.
+    pub hosts: HostsSettings,
     #[serde(deserialize_with = "hold_seconds_within_limit")]
     pub hold_seconds: Option<u32>,
     pub hold_print: bool,
@@ -304,6 +306,25 @@ mod tests {
         assert_eq!(config.prices().unwrap().price("my-model").unwrap().input, 1500);
         let wrong = read(&format!("[prices]\n\"my-model\" = {{ {} }}\n", price.replace("1.5", "-1")));
         assert!(wrong.unwrap_err().to_string().contains("the price of my-model is -1"));
+    }
+
+    #[test]
+    fn hosts_is_a_list_of_accepted_names_or_a_table() {
+        let names = |text: &str| read(text).unwrap().hosts.names;
+        assert_eq!(names("hosts = [\"box.local\"]"), ["box.local"]);
+        assert_eq!(names("[hosts]\nnames = [\"box.local\"]"), ["box.local"]);
+        let table =
+            read("[hosts]\nurl = \"nats://n:4222\"\nname = \"build-1\"\naccept = [\"prompt\"]").unwrap();
+        assert_eq!(table.hosts.url.as_deref(), Some("nats://n:4222"));
+        for (wrong, why) in [
+            ("[hosts]\nurl = \"nats://n\"\nnane = \"x\"", "unknown field `nane`"),
+            ("[hosts]\nname = \"box.local\"", "letters, digits"),
+            ("hosts = 3", "a list of accepted host names, or a table"),
+            ("[hosts]\naccept = [\"stop\"]", "unknown variant `stop`"),
+        ] {
+            let error = read(wrong).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod engine;
 pub mod fleet;
 pub mod frame;
 pub mod health;
+pub mod hosts;
 pub mod ingest;
 mod log;
 mod moment;

@@ -6,9 +6,11 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { goToTerminal } from "../card/actions";
 import type { Ask } from "../generated/Ask";
+import { cannotAnswer } from "../hosts/answerGate";
 import { askFocus, isCurrentAsk } from "../keys/currentAsk";
 import { now, time } from "../lib/clock";
 import { openSession, sessionHref } from "../lib/route";
+import { sessionSignal } from "../live/store";
 import { Button, NeedsDaemon } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { Countdown } from "../ui/Timer";
@@ -33,6 +35,9 @@ export function AskView({ ask: carried, full }: { ask: Ask; full: boolean }) {
     return <ByPolicy session={ask.session_id} text={resolutionText(ask.resolution)} full={full} />;
   if (ask.resolution) return <Outcome text={resolutionText(ask.resolution)} />;
   if (sent.kind === "ended") return <Outcome text={sent.text} />;
+  const session = sessionSignal(ask.session_id)?.value;
+  const elsewhere = session ? cannotAnswer(session, ask) : null;
+  if (elsewhere !== null) return <OnItsHost ask={ask} why={elsewhere} full={full} />;
   if (!ask.answerable || expired) return <InTerminal ask={ask} expired={expired} full={full} />;
   return <OpenAsk ask={ask} full={full} missing={missing} />;
 }
@@ -60,6 +65,7 @@ function OpenAsk({ ask, full, missing }: AskProps) {
           <ByKind ask={ask} full={full} missing={missing} />
         </NeedsDaemon.Provider>
       </div>
+      <GoesTo id={ask.session_id} />
       {sent.kind === "pending" && <Pending askId={ask.id} what={sent.what} sendAt={sent.sendAt} />}
       {sent.kind === "failed" && (
         <p class="ask-error" role="alert">
@@ -152,6 +158,22 @@ const ByPolicy = ({ session, text, full }: { session: string; text: string; full
       </a>
     )}
   </p>
+);
+
+/** The answer is sent to the machine that the session belongs to. */
+function GoesTo({ id }: { id: string }) {
+  const session = sessionSignal(id)?.value;
+  return session?.owner ? <p class="goes-to dim">goes to {session.host}</p> : null;
+}
+
+/** The session belongs to another machine, which cannot be asked or does not accept an answer from here. */
+const OnItsHost = ({ ask, why, full }: { ask: Ask; why: string; full: boolean }) => (
+  <div class="ask on-its-host">
+    {ask.tool_input !== null && Object.keys(ask.tool_input).length > 0 && (
+      <ToolInputView input={toolInput(ask)} full={full} />
+    )}
+    <p class="dim">{why}</p>
+  </div>
 );
 
 /** The session still waits for an answer, but this page cannot give it. */

@@ -1,6 +1,9 @@
 /** One scrolling lane of cards, with headings for project groups or cache tiers. */
+import type { ComponentChildren } from "preact";
+import { awayMark } from "../hosts/hostText";
 import { clockTime, plural, usd } from "../lib/format";
 import { density, folded, showParked, toggleFolded } from "../lib/preferences";
+import { hosts } from "../live/hosts";
 import { revision, sessionSignal } from "../live/store";
 import { Icon, WireIcon } from "../ui/Icon";
 import { BoardItem, type ItemLook } from "./BoardItem";
@@ -41,15 +44,15 @@ function lookIn({ name }: Lane, id: string): ItemLook {
 type SectionProps = { section: Section; lane: Lane; virtualized: boolean; first: boolean };
 
 function SectionView({ section, lane, virtualized, first }: SectionProps) {
-  const foldKey = `${lane.name}/${section.project}`;
-  const open = section.parked
-    ? parkedShown.value
-    : section.project === null || !folded.value.includes(foldKey);
+  const heading = section.project ?? section.host ?? null;
+  const foldKey = `${lane.name}/${section.host === undefined ? section.project : section.key}`;
+  const open = section.parked ? parkedShown.value : heading === null || !folded.value.includes(foldKey);
   return (
     <>
-      {section.project !== null && (
+      {heading !== null && (
         <GroupHead
-          project={section.project}
+          name={heading}
+          away={<Away host={section.host} />}
           ids={section.ids}
           open={open}
           onToggle={() => toggleFolded(foldKey)}
@@ -110,10 +113,23 @@ function TierLine({ tier, count }: { tier: string; count: number }) {
   );
 }
 
-type GroupHeadProps = { project: string; ids: string[]; open: boolean; onToggle: () => void };
+/** Beside the name of a host: since when it is unreachable, or how far it has caught up. */
+function Away({ host }: { host: string | undefined }) {
+  const card = hosts.value?.hosts.find(({ name }) => name === host);
+  const mark = card && awayMark(card);
+  return mark ? <span class={mark.bad ? "gone" : "catching"}>{mark.text}</span> : null;
+}
 
-/** The heading of a project group. A folded group still shows the state icons of its sessions. */
-function GroupHead({ project, ids, open, onToggle }: GroupHeadProps) {
+type GroupHeadProps = {
+  name: string;
+  away: ComponentChildren;
+  ids: string[];
+  open: boolean;
+  onToggle: () => void;
+};
+
+/** The heading of the group of a project or a host. A folded group still shows the state icons of its sessions. */
+function GroupHead({ name, away, ids, open, onToggle }: GroupHeadProps) {
   // Reads the store once per frame; subscribing to each card of the group would cost more.
   void revision.value;
   const sessions = ids.map((id) => sessionSignal(id)?.peek()).filter((s) => s !== undefined);
@@ -122,7 +138,8 @@ function GroupHead({ project, ids, open, onToggle }: GroupHeadProps) {
   return (
     <button type="button" class="group-head" aria-expanded={open} onClick={onToggle}>
       <Icon name={open ? "down" : "right"} small />
-      <b class="clip">{project}</b>
+      <b class="clip">{name}</b>
+      {away}
       {worktrees > 1 && <span class="dim">{plural(worktrees, "worktree")}</span>}
       <span class="rule" />
       {!open && (

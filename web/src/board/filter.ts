@@ -6,10 +6,10 @@ import { computed, signal } from "@preact/signals";
 import type { Session } from "../generated/Session";
 import { showParked } from "../lib/preferences";
 
-export type Facet = "project" | "branch" | "state" | "model";
+export type Facet = "host" | "project" | "branch" | "state" | "model";
 export type Filter = { text: string } & Record<Facet, string[]>;
 
-const NONE: Filter = { text: "", project: [], branch: [], state: [], model: [] };
+const NONE: Filter = { text: "", host: [], project: [], branch: [], state: [], model: [] };
 export const filter = signal<Filter>(NONE);
 
 export const filtering = computed(() => {
@@ -20,7 +20,7 @@ export const filtering = computed(() => {
 /** Parked sessions are folded, unless the person opened them or searches. */
 export const parkedShown = computed(() => showParked.value || filtering.value);
 
-export const FACETS: Facet[] = ["project", "branch", "state", "model"];
+export const FACETS: Facet[] = ["host", "project", "branch", "state", "model"];
 
 export const clearFilter = () => {
   filter.value = NONE;
@@ -34,6 +34,8 @@ export function toggleFacet(facet: Facet, value: string): void {
 
 export function facetOf(session: Session, facet: Facet): string | null {
   switch (facet) {
+    case "host":
+      return session.host;
     case "project":
       return session.project.name;
     case "branch":
@@ -68,7 +70,7 @@ function searchText(s: Session): string {
     s.last_assistant_text,
     s.waiting?.label,
     s.seat?.pane,
-    s.seat?.host,
+    s.host,
     s.seat?.name,
     s.id,
     ...asked,

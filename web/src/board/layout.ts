@@ -12,6 +12,8 @@ export type LaneName = "blocked" | "waiting" | "running" | "done";
 /** A run of cards with an optional heading: a project, a cache tier, or what the person put aside. */
 export type Section = {
   key: string;
+  /** The machine that its sessions belong to, if the board is grouped by host. */
+  host?: string;
   project: string | null;
   tier: string | null;
   parked: boolean;
@@ -78,11 +80,14 @@ function buildLane(
   const bunches = needs ? bunchesIn(members, split, before) : {};
   const bunched = Object.values(bunches).flatMap((ids) => ids.slice(1));
   const shown = members.filter((s) => s.parked === null && !bunched.includes(s.id));
-  const sections = grouped
-    ? byProject(shown)
-    : needs && sort === "default"
-      ? byTier(shown)
-      : oneSection(shown);
+  const sections =
+    grouping === "host"
+      ? byHost(shown)
+      : grouped
+        ? byProject(shown)
+        : needs && sort === "default"
+          ? byTier(shown)
+          : oneSection(shown);
   if (aside.length > 0)
     sections.push({ key: "parked", project: null, tier: null, parked: true, ids: aside.map((s) => s.id) });
   return { lane: { name, ids: sections.flatMap((s) => s.ids), sections, bunched }, bunches };
@@ -101,6 +106,21 @@ function byProject(members: Session[]): Section[] {
     .map(([project, group]) => ({
       key: `project:${project}`,
       project,
+      tier: null,
+      parked: false,
+      ids: group.map((s) => s.id),
+    }));
+}
+
+/** What the person may have to answer stays in its order within each host. Hosts are sorted by name. */
+function byHost(members: Session[]): Section[] {
+  const groups = groupBy(members, (s) => s.host ?? "");
+  return [...groups]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([host, group]) => ({
+      key: `host:${host}`,
+      host,
+      project: null,
       tier: null,
       parked: false,
       ids: group.map((s) => s.id),

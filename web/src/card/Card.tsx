@@ -4,6 +4,7 @@ import { AskView, TerminalRow } from "../ask/AskView";
 import { KeptTextNote } from "../ask/KeptTextNote";
 import { AssignmentLine } from "../assignment/AssignmentLine";
 import type { Session } from "../generated/Session";
+import { HostChip, Unreachable } from "../hosts/OwnerMarks";
 import { PickMark } from "../keys/picks";
 import { sessionHref } from "../lib/route";
 import { can } from "../live/capabilities";
@@ -61,7 +62,9 @@ function Body({
         <PickMark id={session.id} />
         <StateLine session={session} appearance={appearance} />
         <Where session={session} withProject={!inProject} />
+        <HostChip session={session} />
       </header>
+      <Unreachable session={session} />
       <div class="card-sub">
         <h3 class="title clip">
           {unread && <i class="new" title="Not seen yet" />}

@@ -90,6 +90,9 @@ export function Where({ session, withProject }: { session: Session; withProject:
   );
 }
 
+/** Another machine says what may be done to its terminals from here. */
+const mayFocus = ({ owner }: Session) => !owner || owner.accepts.includes("focus");
+
 export function SeatLabel({ session }: { session: Session }) {
   const tab = useContext(TabStop);
   const { seat, project } = session;
@@ -102,7 +105,7 @@ export function SeatLabel({ session }: { session: Session }) {
           <span class="clip">{project.worktree}</span>
         </span>
       )}
-      {seat.pane && can("focus") ? (
+      {seat.pane && can("focus") && mayFocus(session) ? (
         <button
           type="button"
           tabIndex={tab}

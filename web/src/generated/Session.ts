@@ -10,6 +10,7 @@ import type { DetectedIntent } from "./DetectedIntent";
 import type { EffortBrief } from "./EffortBrief";
 import type { Failure } from "./Failure";
 import type { FleetStatus } from "./FleetStatus";
+import type { Owner } from "./Owner";
 import type { Parking } from "./Parking";
 import type { Process } from "./Process";
 import type { ProgressItem } from "./ProgressItem";
@@ -31,6 +32,9 @@ export type Session = {
   replaced_by: string | null;
   ended_at: string | null;
   end_reason: string | null;
+  host: string | null;
+  unreachable_since: string | null;
+  owner: Owner | null;
   seat: Seat;
   processes: Array<Process>;
   project: Project;

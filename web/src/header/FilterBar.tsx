@@ -16,6 +16,7 @@ import {
   showDone,
   sort,
 } from "../lib/preferences";
+import { manyHosts } from "../live/hosts";
 import { allSessions, revision } from "../live/store";
 import { Icon } from "../ui/Icon";
 import type { IconName } from "../ui/icons";
@@ -54,9 +55,11 @@ export function FilterBar() {
   return (
     <div class="bar" role="search">
       <Search />
-      {FACETS.map((facet) => (
-        <FacetMenu key={facet} facet={facet} />
-      ))}
+      {FACETS.filter((facet) => facet !== "host" || manyHosts.value || filter.value.host.length > 0).map(
+        (facet) => (
+          <FacetMenu key={facet} facet={facet} />
+        ),
+      )}
       <MoreMenu />
       <Found />
       <span class="push" />
@@ -280,7 +283,10 @@ const GROUPINGS: Record<Grouping, string> = {
   none: "Not grouped",
   quiet: "Grouped by project",
   all: "Needs You grouped too",
+  host: "Grouped by host",
 };
+
+const isOffered = (value: Grouping) => value !== "host" || manyHosts.value || grouping.value === "host";
 
 function GroupingMenu() {
   return (
@@ -300,7 +306,7 @@ function GroupingMenu() {
       )}
     >
       {(close) =>
-        (Object.keys(GROUPINGS) as Grouping[]).map((value) => (
+        (Object.keys(GROUPINGS) as Grouping[]).filter(isOffered).map((value) => (
           <MenuItem
             key={value}
             chosen={grouping.value === value}

@@ -4,12 +4,14 @@
  */
 
 import { notifyOn } from "../alerts/settings";
+import { hostCounts } from "../hosts/hostText";
 import { plural } from "../lib/format";
 import { nextTheme } from "../lib/preferences";
 import { view, viewHref } from "../lib/route";
 import { fleetCounts } from "../live/fleetCounts";
 import { hookProblem } from "../live/hookProblem";
 import { hookStatus, lastEventAt } from "../live/hookStatus";
+import { hasHosts, hosts } from "../live/hosts";
 import { connection, silentSince } from "../live/stream";
 import { overlay } from "../overlay/overlay";
 import { Button } from "../ui/Button";
@@ -39,6 +41,11 @@ export function Header() {
         <a href={viewHref("efforts")} aria-current={view.value === "efforts" ? "page" : undefined}>
           Efforts
         </a>
+        {hasHosts.value && (
+          <a href={viewHref("hosts")} aria-current={view.value === "hosts" ? "page" : undefined}>
+            Hosts
+          </a>
+        )}
       </nav>
       <div class="instruments" role="group" aria-label="Fleet">
         <NeedYou />
@@ -47,6 +54,7 @@ export function Header() {
         <Spend />
         <Limits />
         <Hooks />
+        <Hosts />
         <Link />
       </div>
       <div class="top-tools">
@@ -184,6 +192,30 @@ function Hooks() {
             <b>{status.simulated ? "Simulated" : status.wanted ? "In place" : "Off"}</b>, {last}
           </span>
         )}
+      </div>
+    </div>
+  );
+}
+
+/** How many of the other machines can be reached. */
+function Hosts() {
+  if (!hasHosts.value || !hosts.value?.link) return null;
+  const { link } = hosts.value;
+  const { reachable, known, catchingUp } = hostCounts(hosts.value.hosts);
+  return (
+    <div class="instrument hosts" data-hosts={link.connected && reachable === known ? "ok" : "away"}>
+      <div>
+        <span class="k">Hosts</span>
+        <a class="sub" href={viewHref("hosts")}>
+          {link.connected ? (
+            <b class={reachable < known ? "bad" : undefined}>
+              {reachable} of {known} reachable
+            </b>
+          ) : (
+            <b class="bad">No connection to the server</b>
+          )}
+          {catchingUp > 0 && `, ${catchingUp} catching up`}
+        </a>
       </div>
     </div>
   );

@@ -3,6 +3,7 @@ import { type ColumnName, phoneColumn } from "../board/Board";
 import { countText, type ShownCount, shownCounts } from "../board/shownCounts";
 import { nextNeed } from "../keys/cursor";
 import { goTo, view, viewHref } from "../lib/route";
+import { hasHosts } from "../live/hosts";
 import { overlay } from "../overlay/overlay";
 import { Icon } from "../ui/Icon";
 
@@ -55,6 +56,12 @@ export function PhoneNav() {
         <Icon name="phase" />
         Efforts
       </a>
+      {hasHosts.value && (
+        <a href={viewHref("hosts")} aria-current={view.value === "hosts" ? "page" : undefined}>
+          <Icon name="server" />
+          Hosts
+        </a>
+      )}
       <button
         type="button"
         onClick={() => {

@@ -274,6 +274,7 @@ function afterG(key: string): boolean {
     o: () => goTo("overview"),
     l: () => goTo("log"),
     e: () => goTo("efforts"),
+    h: () => goTo("hosts"),
     a: openDigest,
     n: () => firstOf(["blocked", "waiting"]),
     r: () => firstOf(["running"]),

@@ -54,6 +54,7 @@ const PLACES: ValidKey[] = [
   ["o", "overview"],
   ["l", "log"],
   ["e", "efforts"],
+  ["h", "hosts"],
   ["a", "while you were away"],
   ["u", "usage"],
   CANCEL,

@@ -4,7 +4,7 @@ import { isOffline } from "../live/stream";
 import { persistentSignal } from "./storage";
 
 export type Sort = "default" | "urgency" | "waiting";
-export type Grouping = "none" | "quiet" | "all";
+export type Grouping = "none" | "quiet" | "all" | "host";
 /** "rows": one line per running session. */
 export type Density = "comfortable" | "compact" | "rows";
 export type Theme = "system" | "light" | "dark";

@@ -1,7 +1,7 @@
 /** The views and the drawer over them, stored in the URL hash, so that every session has a link. */
 import { signal } from "@preact/signals";
 
-export type View = "board" | "overview" | "log" | "efforts";
+export type View = "board" | "overview" | "log" | "efforts" | "hosts";
 
 export const view = signal<View>("board");
 /** The effort whose details are shown; null if the address names none. */
@@ -34,7 +34,7 @@ function read(): void {
   openAt.value = session ? new URLSearchParams(query).get("at") : null;
   openId.value = session?.[1] ? safeDecode(session[1]) : null;
   if (session) return;
-  view.value = (["overview", "log", "efforts"] as const).find((name) => path.startsWith(name)) ?? "board";
+  view.value = (["overview", "log", "efforts", "hosts"] as const).find((name) => path.startsWith(name)) ?? "board";
   const effort = /^efforts\/(.+)$/.exec(path);
   openEffortId.value = effort?.[1] ? safeDecode(effort[1]) : null;
 }

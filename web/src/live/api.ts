@@ -12,6 +12,7 @@ import type { Explanation } from "../generated/Explanation";
 import type { FleetHistory } from "../generated/FleetHistory";
 import type { Focused } from "../generated/Focused";
 import type { HookStatus } from "../generated/HookStatus";
+import type { HostList } from "../generated/HostList";
 import type { Interrupt } from "../generated/Interrupt";
 import type { Logged } from "../generated/Logged";
 import type { Numbers } from "../generated/Numbers";
@@ -73,6 +74,7 @@ const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 export const getSession = (id: string) => request<Session>("GET", at(id));
 export const getExplanation = (id: string) => request<Explanation>("GET", `${at(id)}/explain`);
 export const getNumbers = (id: string) => request<Numbers>("GET", `${at(id)}/numbers`);
+export const getHosts = () => request<HostList>("GET", "/api/hosts");
 export const getHookStatus = () => request<HookStatus>("GET", "/hook/status");
 /** `since` is a time, a date, or a span such as `7d`. */
 export const getUsageOf = (since: string) =>

@@ -3,7 +3,7 @@
  */
 import { signal } from "@preact/signals";
 
-export type Capability = "prompt" | "interrupt" | "focus" | "usage" | "park" | "rules";
+export type Capability = "prompt" | "interrupt" | "focus" | "usage" | "park" | "rules" | "hosts";
 
 const PATHS: Record<Capability, string> = {
   prompt: "/api/sessions/{id}/prompt",
@@ -12,6 +12,7 @@ const PATHS: Record<Capability, string> = {
   usage: "/api/usage",
   park: "/api/sessions/{id}/park",
   rules: "/api/policy/rules",
+  hosts: "/api/hosts",
 };
 
 const capabilities = signal<ReadonlySet<string>>(new Set());

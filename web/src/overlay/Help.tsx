@@ -28,6 +28,7 @@ const KEYS: [string, [string, string][]][] = [
       ["h l", "column to the left and right"],
       ["g n · g r · g d", "first card of Needs You, Running, Done"],
       ["g b · g o · g l · g e · g u", "board, overview, log, efforts, usage"],
+      ["g h", "the hosts"],
       ["g a", "what happened while you were away"],
     ],
   ],

@@ -38,6 +38,22 @@ const COMMANDS: Entry[] = [
     run: () => goTo("efforts"),
   },
   {
+    key: "hosts",
+    text: "Go to the hosts: last seen, backlog, clocks",
+    hint: "g h",
+    icon: "server",
+    run: () => goTo("hosts"),
+  },
+  {
+    key: "group-host",
+    text: "Group by host, on or off",
+    hint: "",
+    icon: "server",
+    run: () => {
+      grouping.value = grouping.value === "host" ? "quiet" : "host";
+    },
+  },
+  {
     key: "digest",
     text: "Digest: what happened while you were away",
     hint: "g a",

@@ -20,6 +20,9 @@ export const ICONS = {
   clock: '<path d="M4 2h8M4 14h8M5 2v2.6L8 8l3-3.4V2M5 14v-2.6L8 8l3 3.4V14"/>',
   check: '<path d="m3 8.6 3.2 3.2L13 4.8"/>',
 
+  server: '<path d="M2.5 2.8h11v4.4h-11zM2.5 8.8h11v4.4h-11zM5 5v.01M5 11v.01"/>',
+  laptop: '<path d="M3.5 3h9v7h-9zM1.5 12.8h13"/>',
+  container: '<path d="M8 1.8 13.5 5v6L8 14.2 2.5 11V5zM2.5 5 8 8.2 13.5 5M8 8.2v6"/>',
   mark: '<circle cx="8" cy="8" r="6.4"/><path d="M1.6 8h3.6L8 10.6 10.8 8h3.6M8 4.2v.01"/>',
   edit: '<path d="m10.4 2.7 2.9 2.9-7.6 7.6-3.4.5.5-3.4zM8.7 4.4l2.9 2.9"/>',
   form: '<path d="M3.5 2.5h9a1 1 0 0 1 1 1v9a1 1 0 0 1-1 1h-9a1 1 0 0 1-1-1v-9a1 1 0 0 1 1-1zM5 6h6M5 10h3"/>',

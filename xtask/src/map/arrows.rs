@@ -32,8 +32,9 @@ const MODULES: &[Arrow] = &[
     ("engine", &["store"]),
     // The panes that a person looks at need no note.
     ("notify", &["engine", "store", "terminal"]),
+    ("hosts", &["engine", "store"]),
     // Each section of config.toml is a type of the module that it configures.
-    ("config", &["notify", "store", "settings", "terminal"]),
+    ("config", &["hosts", "notify", "store", "settings", "terminal"]),
     ("usage", &["store"]),
     ("moment", &["usage"]),
     // A session without hooks is found in its tmux pane.
@@ -46,6 +47,7 @@ const MODULES: &[Arrow] = &[
         &[
             "config",
             "engine",
+            "hosts",
             "notify",
             "store",
             "terminal",
@@ -66,6 +68,7 @@ const MODULES: &[Arrow] = &[
             "ingest",
             "transcripts",
             "engine",
+            "hosts",
             "notify",
             "store",
             "settings",
@@ -80,7 +83,7 @@ const MODULES: &[Arrow] = &[
     // `run` and `fleet up` work without a daemon; `run` listens to one where there is one.
     ("supervisor", &["client"]),
     ("fleet", &[]),
-    // Some commands work without a daemon: `doctor` reads the spool, `usage` the transcripts. `demo` plays into the
+    // Some commands work without a daemon: `doctor` reads the spool, `usage` the transcripts, `hosts join` connects. `demo` plays into the
     // engine of the daemon that it starts.
     (
         "cli",
@@ -89,6 +92,7 @@ const MODULES: &[Arrow] = &[
             "daemon",
             "settings",
             "config",
+            "hosts",
             "usage",
             "ingest",
             "transcripts",

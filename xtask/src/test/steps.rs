@@ -77,9 +77,20 @@ fn clippy() -> Result<StepOutcome> {
 fn rust() -> Result<StepOutcome> {
     // `faults` runs these alone: a process forked by another test would keep their sockets open for a moment.
     let seeds = ["--", "--skip", "simulation::"];
+    nats_server()?;
     // A fixed seed, so that the result does not vary. `soak` draws new cases.
     let cases = ("PROPTEST_RNG_SEED", "1");
     run(cargo().env(cases.0, cases.1).args(["test", "--workspace", "--no-fail-fast"]).args(seeds))
+}
+
+/// The tests of several hosts start it themselves, on loopback in a folder of their own; without it they are skipped.
+fn nats_server() -> Result<()> {
+    if !is_installed("nats-server") && !install("nats-server")? {
+        println!(
+            "nats-server is not installed: tests of several hosts are skipped (apt-get install nats-server)"
+        );
+    }
+    Ok(())
 }
 
 fn faults() -> Result<StepOutcome> {
@@ -137,6 +148,7 @@ fn browser() -> Result<StepOutcome> {
     let Some(chromium) = chromium()? else {
         return skipped("there is no chromium, and only root may install it (apt-get install chromium)");
     };
+    nats_server()?;
     let daemon = build_for_tests()?;
     let told = target().join("e2e/browser.json");
     let env = [("CHROMIUM", &chromium), ("FLIGHTDECK_BIN", &daemon), ("E2E_RESULT", &told)];

@@ -9,11 +9,11 @@ use super::processes::{ProcessKey, ProcessesBefore, occupants};
 use super::replace::begins;
 use super::state::{Fleet, own};
 use super::timers::Timer;
-use crate::ids::SessionId;
+use crate::ids::{HostId, SessionId};
 use crate::limits::{ASK_STAYS, BUSY_AFTER_STOP, QUIET_AFTER, SETTLE, STALE_AFTER};
 use crate::log::event::{Event, EventKind};
 use crate::log::record::Source;
-use crate::session::Session;
+use crate::session::{HostTerms, Session};
 use crate::usage::enrichment::Summary;
 use crate::usage::status_line::StatusLine;
 use crate::wire::status_line::StatusLineData;
@@ -51,7 +51,9 @@ impl Fleet {
             }
             self.make_room(effects);
             self.ended.remove(id);
-            self.sessions.insert(id.clone(), Arc::new(Session::new(id.clone(), event)));
+            let owner = self.host_terms.get(&event.host).map(|terms| Box::new(terms.clone()));
+            let session = Session { owner, ..Session::new(id.clone(), event) };
+            self.sessions.insert(id.clone(), Arc::new(session));
             self.timers.set(event.received_at + STALE_AFTER, id, Timer::Stale);
             effects.push(Effect::Discovered(id.clone()));
         }
@@ -64,7 +66,9 @@ impl Fleet {
     }
 
     fn take_rate_limits(&mut self, event: &Event) {
-        if let EventKind::StatusLine(StatusLineData { rate_limits: Some(limits), .. }) = event.kind
+        // Another host may use another subscription.
+        if event.host.is_this()
+            && let EventKind::StatusLine(StatusLineData { rate_limits: Some(limits), .. }) = event.kind
             && (event.envelope.clock_back || self.rate_limits.is_none_or(|(at, _)| at <= event.fired_at))
         {
             self.rate_limits = Some((event.fired_at, limits));
@@ -85,6 +89,19 @@ impl Fleet {
             }
         }
         vec![Effect::Changed(id.into())]
+    }
+
+    /// Stores what is known about another host on each of its sessions. Like [`Fleet::enrich`], it is no part of the log.
+    pub fn set_host_terms(&mut self, host: &HostId, terms: &HostTerms) -> Vec<Effect> {
+        self.host_terms.insert(host.clone(), terms.clone());
+        let differs = |s: &&Session| s.host == *host && s.owner.as_deref() != Some(terms);
+        let changed: Vec<SessionId> = self.sessions().filter(differs).map(|s| s.id.clone()).collect();
+        for id in &changed {
+            if let Some(session) = own(&mut self.sessions, id) {
+                session.owner = Some(Box::new(terms.clone()));
+            }
+        }
+        changed.into_iter().map(|id| Effect::Changed(id.into())).collect()
     }
 
     /// Only a SessionStart or an active registry entry brings back a session that ended and left the board.

@@ -1,10 +1,11 @@
 //! When Flightdeck's hooks were away, and which sessions worked meanwhile.
 
 use super::state::{Fleet, own};
-use crate::ids::SessionId;
+use crate::ids::{HostId, SessionId};
 use crate::log::event::{Event, EventKind};
 use crate::log::hook_presence::HookPresence;
 use crate::log::record::Source;
+use crate::session::Session;
 use crate::time::Timestamp;
 
 impl Fleet {
@@ -13,7 +14,10 @@ impl Fleet {
         let known_to_be_away = self.hooks_away_since.is_some();
         match seen.present {
             true => known_to_be_away,
-            false => !known_to_be_away && self.sessions().any(|s| !s.main.state.is_ended()),
+            false => {
+                let concerned = |s: &Session| s.host.is_this() && !s.main.state.is_ended();
+                !known_to_be_away && self.sessions().any(concerned)
+            }
         }
     }
 
@@ -21,13 +25,16 @@ impl Fleet {
     pub(super) fn hooks_seen(&mut self, event: &Event, heard_at: Timestamp) {
         let EventKind::HooksSeen(HookPresence { present, at_start }) = event.kind else { return };
         if present {
-            self.hooks_away_since = None;
+            self.set_hooks_away(&event.host, None);
             return;
         }
-        let since = if at_start { heard_at } else { event.fired_at };
-        self.hooks_away_since.get_or_insert(since);
-        let at_work: Vec<SessionId> =
-            self.sessions().filter(|s| s.is_in_a_turn()).map(|s| s.id.clone()).collect();
+        // When this daemon last heard anything says nothing about another host's daemon.
+        let since = if at_start && event.host.is_this() { heard_at } else { event.fired_at };
+        if self.hooks_away_since(&event.host).is_none() {
+            self.set_hooks_away(&event.host, Some(since));
+        }
+        let at_work = |s: &&Session| s.host == event.host && s.is_in_a_turn();
+        let at_work: Vec<SessionId> = self.sessions().filter(at_work).map(|s| s.id.clone()).collect();
         for id in at_work {
             if let Some(session) = own(&mut self.sessions, &id) {
                 session.hooks_left(since);
@@ -35,9 +42,21 @@ impl Fleet {
         }
     }
 
+    fn hooks_away_since(&self, host: &HostId) -> Option<Timestamp> {
+        if host.is_this() { self.hooks_away_since } else { self.hooks_away_elsewhere.get(host).copied() }
+    }
+
+    fn set_hooks_away(&mut self, host: &HostId, since: Option<Timestamp>) {
+        match since {
+            _ if host.is_this() => self.hooks_away_since = since,
+            Some(since) => drop(self.hooks_away_elsewhere.insert(host.clone(), since)),
+            None => drop(self.hooks_away_elsewhere.remove(host)),
+        }
+    }
+
     /// A hook of a client that has not read its settings again yet: what follows it will not be reported.
     pub(super) fn note_hook_while_away(&mut self, id: &SessionId, event: &Event) {
-        let Some(since) = self.hooks_away_since else { return };
+        let Some(since) = self.hooks_away_since(&event.host) else { return };
         if event.source == Source::Hook
             && let Some(session) = own(&mut self.sessions, id)
             && session.is_in_a_turn()

@@ -37,9 +37,11 @@ impl Fleet {
             Some((session, live.or_else(past)?))
         })
     }
-    /// Asks with a held hook. A restarted daemon no longer holds those hooks and appends an event for each ask.
+    /// Asks of this host with a held hook. A restarted daemon no longer holds those hooks and appends an event for each ask.
     pub fn held_asks(&self) -> impl Iterator<Item = (&Session, &Ask)> {
-        self.sessions().flat_map(|s| s.all_asks().filter(|a| a.is_answerable()).map(move |a| (s, a)))
+        self.sessions()
+            .filter(|s| s.host.is_this())
+            .flat_map(|s| s.all_asks().filter(|a| a.is_answerable()).map(move |a| (s, a)))
     }
 
     /// Whether the event says anything new. An event without news need not be stored.

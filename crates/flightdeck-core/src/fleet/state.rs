@@ -11,10 +11,10 @@ use super::processes::ProcessKey;
 use super::seats::{KnownSeat, Seats};
 use super::timers::Timers;
 use super::twins::Twins;
-use crate::ids::SessionId;
+use crate::ids::{HostId, SessionId};
 use crate::notify::NotifyRules;
 use crate::rules::Rules;
-use crate::session::Session;
+use crate::session::{HostTerms, Session};
 use crate::time::Timestamp;
 use crate::wire::status_line::RateLimits;
 
@@ -48,6 +48,12 @@ pub struct Fleet {
     /// Since when Flightdeck's hooks are not registered with the client; `None` while they are.
     #[serde(default)]
     pub(super) hooks_away_since: Option<Timestamp>,
+    /// The same on other hosts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) hooks_away_elsewhere: BTreeMap<HostId, Timestamp>,
+    /// What is known about other hosts. Not in the log.
+    #[serde(skip)]
+    pub(super) host_terms: BTreeMap<HostId, HostTerms>,
     /// When the newest event was received.
     #[serde(default)]
     pub(super) heard_at: Timestamp,
@@ -72,6 +78,8 @@ impl Fleet {
             cooling: Timers::default(),
             rate_limits: None,
             hooks_away_since: None,
+            hooks_away_elsewhere: BTreeMap::new(),
+            host_terms: BTreeMap::new(),
             heard_at: Timestamp::default(),
             last_seq: 0,
             now: Timestamp::default(),

@@ -23,7 +23,7 @@ use crate::limits::{
     ELICITATION_CHARS_MAX, FAILURE_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX,
 };
 use crate::text::{last_lines, lines, one_line};
-use crate::time::Timestamp;
+use crate::time::{Millis, Timestamp};
 use crate::wire::client_notices::is_client_notice;
 use crate::wire::clip;
 use crate::wire::hook_name::HookName;
@@ -279,7 +279,9 @@ impl Event {
                     .map_or(EventKind::Noted, |change| EventKind::Effort(Box::new(change))),
                 Source::Process if record.name == ASK_GONE => ask_gone(p).unwrap_or(EventKind::Noted),
                 Source::Registry => {
-                    registry::parse_report(p).map_or(EventKind::Noted, EventKind::RegistryReported)
+                    let ahead = Millis(record.envelope.clock_ahead_ms.unwrap_or(0));
+                    let report = registry::parse_report(p).map(|report| report.corrected(ahead));
+                    report.map_or(EventKind::Noted, EventKind::RegistryReported)
                 }
                 Source::Process if record.name == PROCESS_GONE => process_gone(p),
                 Source::Process if record.name == HOOKS_SEEN => EventKind::HooksSeen(HookPresence {

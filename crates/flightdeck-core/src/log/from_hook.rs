@@ -82,6 +82,11 @@ pub fn stamp(record: &mut Record, wall: Timestamp, last: Timestamp) {
     let received = wall.max(last);
     record.received_at = received;
     record.envelope.clock_back = last - wall > CLOCK_BACK_FROM;
+    if !record.host.is_this() {
+        // Its own daemon checked the time. A host that was offline for days sends events of days ago.
+        record.fired_at = record.fired_at.min(received);
+        return;
+    }
     if !record.envelope.has_fired_at {
         record.fired_at = received;
     }

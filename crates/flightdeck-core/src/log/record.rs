@@ -194,4 +194,7 @@ pub struct Envelope {
     /// The wall clock was behind `received_at` on receipt: it was set back.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub clock_back: bool,
+    /// How far the clock of another host was ahead. `fired_at` is corrected by it; times inside the payload are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_ahead_ms: Option<i64>,
 }

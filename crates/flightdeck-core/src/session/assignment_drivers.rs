@@ -36,7 +36,7 @@ impl Session {
         Some(SessionAssignment {
             session_id: self.id.clone(),
             seat: self.seat.name.clone().or_else(|| self.seat.pane.clone()),
-            host: self.seat.host.clone(),
+            host: if self.seat.host.is_this() { self.host.clone() } else { self.seat.host.clone() },
             project: self.project.clone(),
             assignment: self.assignment()?.clone(),
         })

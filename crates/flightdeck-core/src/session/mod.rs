@@ -38,5 +38,5 @@ pub use self::process::{PastProcess, Process};
 pub use self::registry_view::RegistryView;
 pub use self::seat::Seat;
 pub use self::shown::{Because, Shown, Transition};
-pub use self::state::{Parking, Session};
+pub use self::state::{HostTerms, Parking, Session};
 pub use self::turn::Turn;

@@ -18,7 +18,7 @@ use super::turn::Turn;
 use crate::approval::ask::{Ask, PastAsk};
 use crate::assignment::intent::{DetectedIntent, TurnIntent};
 use crate::effort::EffortBrief;
-use crate::ids::{AgentId, SessionId};
+use crate::ids::{AgentId, HostId, SessionId};
 use crate::log::event::{Background, Event};
 use crate::log::todo::Todo;
 use crate::notify::NoteMark;
@@ -35,6 +35,12 @@ pub struct Session {
     pub continues: Option<SessionId>,
     /// The session that took over from this one; such a session is no longer on the board.
     pub replaced_by: Option<SessionId>,
+    /// The machine that it belongs to.
+    #[serde(default, skip_serializing_if = "HostId::is_this")]
+    pub host: HostId,
+    /// What this daemon knows about that machine, if it is another one. Not in the log.
+    #[serde(skip)]
+    pub owner: Option<Box<HostTerms>>,
     pub seat: Seat,
     pub entrypoint: Option<String>,
     pub project: Project,
@@ -117,6 +123,17 @@ pub struct Session {
     pub tracker: AssignmentTracker,
 }
 
+/// What another host allows, and since when it is silent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostTerms {
+    /// Since when no sign of life came from it.
+    pub unreachable_since: Option<Timestamp>,
+    /// What a person may do to its sessions from here: `answer`, `prompt`, `interrupt`, `focus`.
+    pub accepts: Vec<String>,
+    /// It sends prompts, commands and outputs.
+    pub shares_payloads: bool,
+}
+
 /// A session that the person put aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -135,6 +152,8 @@ impl Session {
             id,
             continues: None,
             replaced_by: None,
+            host: event.host.clone(),
+            owner: None,
             seat: Seat::default(),
             entrypoint: None,
             project: Project::default(),

@@ -15,7 +15,7 @@ use crate::limits::{
 };
 use crate::log::todo::Todo;
 use crate::text;
-use crate::time::Timestamp;
+use crate::time::{Millis, Timestamp};
 use crate::usage::price::{Bill, PriceTable, Usage};
 use crate::usage::session_files::SessionFiles;
 use crate::wire::client_notices::is_client_notice;
@@ -86,6 +86,52 @@ pub struct Enrichment {
     pub last_at: Option<Timestamp>,
     /// Lines that are not JSON. They are skipped.
     pub unreadable: u64,
+}
+
+impl Enrichment {
+    /// The same by a clock that is not `ahead`, for a session of another host.
+    #[must_use]
+    pub fn corrected(mut self, ahead: Millis) -> Self {
+        let times = [
+            &mut self.model_at,
+            &mut self.cache_used_at,
+            &mut self.cwd_at,
+            &mut self.last_prompt_at,
+            &mut self.queue_at,
+            &mut self.interrupted_at,
+            &mut self.first_at,
+            &mut self.last_at,
+        ];
+        let lines = self.agent_lines.values_mut().flat_map(|l| [&mut l.first_at, &mut l.last_at]);
+        let queue = self.queue.iter_mut().map(|queued| &mut queued.at);
+        let command = self.shell_command.iter_mut().map(|command| &mut command.at);
+        for at in times.into_iter().chain(lines).chain(queue).chain(command).flatten() {
+            *at = *at - ahead;
+        }
+        self
+    }
+
+    /// Only numbers, times and names of models: no prompt, answer, title, command or path.
+    #[must_use]
+    pub fn without_payloads(self) -> Self {
+        let Self { usage, agents, model, model_at, context_tokens, cache_used_at, cache_class, .. } = self;
+        let Self { compactions, lines_added, lines_removed, first_at, last_at, .. } = self;
+        Self {
+            usage,
+            agents,
+            model,
+            model_at,
+            context_tokens,
+            cache_used_at,
+            cache_class,
+            compactions,
+            lines_added,
+            lines_removed,
+            first_at,
+            last_at,
+            ..Self::default()
+        }
+    }
 }
 
 /// A command that the person ran with `!`: no hook reports it.

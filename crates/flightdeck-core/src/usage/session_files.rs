@@ -4,10 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::log::todo::Todo;
 use crate::project::Project;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SessionFiles {
     pub repository: Option<Repository>,
     /// The client's own list; empty if it has none.
@@ -17,7 +20,8 @@ pub struct SessionFiles {
 }
 
 /// The note beside a subagent's transcript (`agent-<id>.meta.json`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AgentNote {
     /// Empty for a helper of the client, which is no subagent of the person.
     pub agent_type: String,
@@ -28,7 +32,8 @@ pub struct AgentNote {
 }
 
 /// The repository of the working directory, read from its files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Repository {
     /// `None` if HEAD has no readable name.
     pub branch: Option<String>,
@@ -36,7 +41,7 @@ pub struct Repository {
 }
 
 /// A worktree that `git worktree add` made beside the main one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkedWorktree {
     pub name: String,
     /// Its own folder.

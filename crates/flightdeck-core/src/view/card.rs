@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::approval::card::AskCard;
 use crate::assignment::intent::DetectedIntent;
 use crate::effort::EffortBrief;
-use crate::ids::SessionId;
+use crate::ids::{HostId, SessionId};
 use crate::log::event::Background;
 use crate::log::record::Source;
 use crate::log::todo::Todo;
@@ -33,6 +33,15 @@ pub struct Card {
     pub replaced_by: Option<SessionId>,
     pub ended_at: Option<Timestamp>,
     pub end_reason: Option<String>,
+    /// The name of the machine that it belongs to.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// Since when no sign of life came from that machine; the card keeps its state.
+    #[serde(default)]
+    pub unreachable_since: Option<Timestamp>,
+    /// What may be done from here, if the session belongs to another machine.
+    #[serde(default)]
+    pub owner: Option<OwnerCard>,
     /// The place of the process that the card shows.
     pub seat: SeatCard,
     /// Every process that holds the session; the card shows the most urgent one.
@@ -110,6 +119,16 @@ pub struct Card {
     pub effort: Option<EffortBrief>,
 }
 
+/// The other machine that a session belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Owner"))]
+pub struct OwnerCard {
+    /// What it lets a person do from here: `answer`, `prompt`, `interrupt`, `focus`.
+    pub accepts: Vec<String>,
+    /// It sends prompts, commands and outputs. If not, a request cannot be allowed from here.
+    pub shares_payloads: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Seat"))]
 pub struct SeatCard {
@@ -174,7 +193,12 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         replaced_by: session.replaced_by.clone(),
         ended_at: session.ended_at,
         end_reason: end_reason(session),
-        takes: state.terminal_input().filter(|_| seat.pane.is_some() && seat.tmux_socket.is_some()),
+        host: host_name(&session.host, rules),
+        unreachable_since: session.owner.as_ref().and_then(|owner| owner.unreachable_since),
+        owner: owner(session),
+        takes: state
+            .terminal_input()
+            .filter(|input| seat.pane.is_some() && seat.tmux_socket.is_some() && may_type(session, *input)),
         seat,
         processes: processes(session),
         project: project(session),
@@ -331,14 +355,47 @@ fn end_reason(session: &Session) -> Option<String> {
     }
 }
 
+/// The configured name of this machine, or the name of another.
+fn host_name(host: &HostId, rules: &Rules) -> Option<String> {
+    if host.is_this() { rules.host.clone() } else { Some(host.to_string()) }
+}
+
+/// Whether the machine of the session lets a person here type into its terminal, and can be reached.
+fn may_type(session: &Session, input: TerminalInput) -> bool {
+    if session.host.is_this() {
+        return true;
+    }
+    let action = match input {
+        TerminalInput::Prompt => "prompt",
+        TerminalInput::Interrupt => "interrupt",
+    };
+    let terms = session.owner.as_deref();
+    terms
+        .is_some_and(|t| t.unreachable_since.is_none() && t.accepts.iter().any(|accepted| accepted == action))
+}
+
+/// `None` for a session of this machine. Nothing is allowed until the other machine has said what it accepts.
+fn owner(session: &Session) -> Option<OwnerCard> {
+    if session.host.is_this() {
+        return None;
+    }
+    let terms = session.owner.as_deref();
+    Some(OwnerCard {
+        accepts: terms.map(|terms| terms.accepts.clone()).unwrap_or_default(),
+        shares_payloads: terms.is_none_or(|terms| terms.shares_payloads),
+    })
+}
+
 fn seat(session: &Session, rules: &Rules) -> SeatCard {
     let seat = &session.seat;
+    // The seat names its host once a process is known.
+    let host = if seat.host.is_this() { &session.host } else { &seat.host };
     SeatCard {
         pid: seat.pid,
         pane: seat.pane.clone(),
         tmux_socket: seat.tmux_socket.clone(),
         name: seat.name.clone(),
-        host: if seat.host.is_this() { rules.host.clone() } else { Some(seat.host.to_string()) },
+        host: host_name(host, rules),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::log::tool::ToolUse;
 use crate::text::one_line;
 use crate::time::Timestamp;
 use crate::wire::hook_name::HookName;
-use crate::wire::lenient::{borrowed_text, list, object, text, whole_number};
+use crate::wire::lenient::{borrowed_text, flag, list, object, text, whole_number};
 use crate::wire::status_line::{self, STATUS_LINE};
 
 /// Names in the log of what the person did to a session's terminal through Flightdeck.
@@ -24,6 +24,8 @@ pub const PROMPTED: &str = "prompted";
 pub const INTERRUPTED: &str = "interrupted";
 pub const STOPPED: &str = "stopped";
 pub const FOCUSED: &str = "focused";
+/// A person on another host asked for something; what it did follows.
+pub const REMOTE_ACTION: &str = "remote_action";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -105,6 +107,7 @@ fn ours(record: &Record) -> String {
         (Source::User, STOPPED) => "Stopped from here".to_owned(),
         (Source::User, "verdict_given") => verdict_given(p),
         (Source::User, FOCUSED) => "Its pane was brought to the front".to_owned(),
+        (Source::User, REMOTE_ACTION) => remote_action(p),
         (Source::Transcript, INTERRUPT_MARKED) => {
             "The transcript says that the person interrupted".to_owned()
         }
@@ -124,6 +127,13 @@ fn ours(record: &Record) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// `answer, asked by dev on laptop`
+fn remote_action(p: &Map<String, Value>) -> String {
+    let word = |name: &str| borrowed_text(p, name).unwrap_or("unknown");
+    let refused = if flag(p, "accepted") { "" } else { ": not accepted here" };
+    short(&format!("{}, asked by {} on {}{refused}", word("action"), word("by"), word("from")))
 }
 
 fn hook(name: HookName, record: &Record) -> String {

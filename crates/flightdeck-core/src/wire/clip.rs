@@ -96,6 +96,18 @@ pub fn clip(name: Option<HookName>, payload: &mut Map<String, Value>, bytes: usi
     true
 }
 
+/// Clips a payload that another budget than that of the log allows, such as the message size of a server. `budget` is in bytes of
+/// JSON. A payload that was clipped before keeps the digest of its whole input.
+pub fn clip_to(payload: &mut Map<String, Value>, budget: usize) {
+    let bytes = written(payload);
+    let digest = input_digest(payload);
+    let room = budget.saturating_sub(MARK_BYTES);
+    let cut = LEVELS.iter().find_map(|level| Cut::new(*level, room).payload(payload));
+    let mut cut = cut.unwrap_or_else(|| bones(payload));
+    cut.insert(MARK.into(), json!({ "input_digest": format!("{digest:016x}"), "bytes": bytes }));
+    *payload = cut;
+}
+
 /// Clips the longest parts of a map that is over `bytes`. The rest is only for display.
 pub fn shorten(map: &mut Map<String, Value>, bytes: usize) {
     if written(map) > bytes {

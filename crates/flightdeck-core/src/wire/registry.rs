@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::time::Timestamp;
+use crate::time::{Millis, Timestamp};
 use crate::wire::lenient::{text, whole_number};
 
 /// The client's entry about one session.
@@ -19,6 +19,12 @@ pub struct RegistryReport {
 }
 
 impl RegistryReport {
+    /// Its times by a clock that is not `ahead`.
+    #[must_use]
+    pub fn corrected(self, ahead: Millis) -> Self {
+        Self { status_at: self.status_at - ahead, started_at: self.started_at - ahead, ..self }
+    }
+
     /// The client writes a last `idle` a few milliseconds after its end. Only work or a new process means that it is back.
     pub fn is_life_after(&self, ended: Timestamp) -> bool {
         let works = matches!(self.status, ClientStatus::Busy | ClientStatus::Waiting(_));

@@ -6,6 +6,7 @@
 mod client;
 mod compared;
 mod count;
+mod hosts;
 mod page;
 mod plot;
 mod promises;
@@ -165,14 +166,15 @@ fn build_program() -> Result<PathBuf> {
     path.context("cargo did not say where it put the benches")
 }
 
-/// Rows that another program than the bench program measures: a browser or the real client.
+/// Rows that another program than the bench program measures: a browser, several daemons, or the real client.
 fn measured_here(row: &str) -> bool {
-    [page::ROW, client::ROW, client::FORMS_ROW].contains(&row)
+    [page::ROW, hosts::ROW, client::ROW, client::FORMS_ROW].contains(&row)
 }
 
 fn sample(program: &Path, binary: &Path, row: &str, quick: bool) -> Result<Measured> {
     match row {
         page::ROW => return page::measure(binary),
+        hosts::ROW => return hosts::measure(binary, quick),
         client::ROW | client::FORMS_ROW => return client::measure(row, binary, quick),
         _ => {}
     }

@@ -299,6 +299,16 @@ pub(super) static ROWS: &[Row] = &[
         checks: FORMS,
     },
     Row {
+        name: super::hosts::ROW,
+        about: "several hosts on one NATS server: 20,000 events caught up; 5 members with 54 sessions each at 200 events a second",
+        long: true,
+        checks: &[
+            number("forwarding 1,000 events", "forwarding 1,000 events", MedianMax(50.0)),
+            number("hub takes 1,000 events", "hub takes 1,000 events", NoPromise),
+            number("hook to viewer of the hub: p99", "hook to viewer of the hub", P99Max(100.0)),
+        ],
+    },
+    Row {
         name: super::page::ROW,
         about: "the page in Chromium: 1,000 sessions at 200 changes a second for a minute; 54 cards drawn (LOAD_SECONDS=10 to try it)",
         long: true,

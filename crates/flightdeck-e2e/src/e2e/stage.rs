@@ -162,6 +162,10 @@ impl Stage {
         self.install_hooks()
     }
 
+    pub(super) fn binary(&self) -> Option<&Path> {
+        self.board.binary()
+    }
+
     pub(super) fn kill_daemon(&mut self) -> Result<()> {
         self.board.kill()
     }

@@ -7,12 +7,14 @@
 mod daemon;
 mod home;
 pub mod http;
+mod nats;
 mod socket;
 
 use std::time::{Duration, Instant};
 
 pub use daemon::TestDaemon;
 pub use home::{CommandOutput, PATIENT_HOOK, TestHome, run_hook};
+pub use nats::NatsServer;
 pub use socket::SocketClient;
 
 /// No step of a test takes this long, on a slow machine either.

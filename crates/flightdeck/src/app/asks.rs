@@ -9,6 +9,7 @@ use flightdeck_core::approval::resolution::AskOutcome;
 use flightdeck_core::approval::verdict::{check_sender, verdict};
 use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::log::approvals::answered_record;
+use flightdeck_core::wire::clip;
 use flightdeck_protocol::asks::{AnswerAsk, AskList, GetAsk, ListAsks, SentAnswer};
 
 use super::{App, AppError, AppReply, AskError, Handle};
@@ -49,6 +50,14 @@ impl App {
     async fn ask_card(&self, ask_id: &AskId) -> Result<AskCard, AskError> {
         let ask = self.find_ask(ask_id).await?;
         let record = self.store.event(ask.seq).await?;
+        let clipped = record.as_ref().is_some_and(|record| record.payload.contains_key(clip::MARK));
+        if clipped && !ask.host.is_this() {
+            // If the owner cannot be asked, the clipped request is better than none.
+            match self.whole_ask(&ask.host, ask_id).await {
+                Ok(whole) => return Ok(whole),
+                Err(error) => tracing::info!(%error, ask = %ask_id, "a request is shown clipped"),
+            }
+        }
         let asked = record.as_ref().and_then(Asked::whole).unwrap_or_default();
         let KnownAsk { session_id, seq, kind, agent_id, opened_at, expires_at, resolution, .. } = ask;
         let (id, call_id) = (ask_id.clone(), None);
@@ -73,6 +82,10 @@ impl App {
         let ask = self.find_ask(ask_id).await?;
         if let Some(resolution) = ask.resolution {
             return Err(AskError::Over(resolution.into()));
+        }
+        if !ask.host.is_this() {
+            let request = AnswerAsk { ask_id: ask_id.clone(), answer: answer.clone().into() };
+            return Ok(self.ask_owner(&ask.host, &request).await?);
         }
         if !ask.answerable {
             return Err(AskError::NotHeld);

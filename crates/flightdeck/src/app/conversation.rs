@@ -17,6 +17,10 @@ impl Handle<GetConversation> for App {
     async fn handle(&self, request: GetConversation) -> Result<AppReply<ConversationPage>, AppError> {
         let GetConversation { session_id, before, limit } = request;
         let card = self.card(&session_id).await?;
+        if let Some(owner) = self.owner_of(&card) {
+            let session_id = card.id.bare(&owner);
+            return Ok(self.ask_owner(&owner, &GetConversation { session_id, before, limit }).await?.into());
+        }
         let limit = limit.unwrap_or(PAGE_MESSAGES).min(PAGE_MESSAGES_MAX);
         let watch_list = self.watch_list.clone();
         let read = tokio::task::spawn_blocking(move || match watch_list.find_main(&card) {

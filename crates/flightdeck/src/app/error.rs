@@ -7,6 +7,7 @@ use flightdeck_core::ids::{AskId, AssignmentId, SessionId};
 use flightdeck_protocol::terminal::TerminalRefusal;
 use flightdeck_protocol::{ErrorCode, ErrorReply};
 
+use super::owner::OwnerError;
 use crate::engine::{NotStored, Stopped};
 use crate::store::StoreError;
 use crate::terminal::RefusalReason;
@@ -31,6 +32,9 @@ pub enum AppError {
     /// The session's state does not allow it now.
     #[error(transparent)]
     Refused(#[from] RefusalReason),
+    /// The session belongs to another host.
+    #[error(transparent)]
+    Owner(#[from] OwnerError),
     #[error(transparent)]
     Ask(#[from] AskError),
     #[error(transparent)]
@@ -50,6 +54,9 @@ pub enum AskError {
     DoesNotFit(#[from] DoesNotFit),
     #[error("the answer is not understood: {0}")]
     Unreadable(String),
+    /// The session belongs to another host.
+    #[error(transparent)]
+    Owner(#[from] OwnerError),
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -100,6 +107,7 @@ impl AppError {
             Self::Effort(refused) => effort_code(refused),
             Self::Invalid(_) => ErrorCode::ValidationError,
             Self::Refused(_) => ErrorCode::Refused,
+            Self::Owner(error) => error.code(),
             Self::Ask(error) => error.code(),
             Self::Unavailable(_) => ErrorCode::HandlerError,
         }
@@ -109,6 +117,7 @@ impl AppError {
     pub fn details(&self) -> Option<TerminalRefusal> {
         match self {
             Self::Refused(refused) => Some(refused.details()),
+            Self::Owner(OwnerError::Refused(refusal)) => TerminalRefusal::read(&refusal.reply),
             _ => None,
         }
     }
@@ -125,6 +134,7 @@ impl AskError {
             Self::Unknown(_) => ErrorCode::NotFound,
             Self::Over(_) | Self::NotHeld => ErrorCode::AlreadyEnded,
             Self::DoesNotFit(_) | Self::Unreadable(_) => ErrorCode::ValidationError,
+            Self::Owner(error) => error.code(),
             Self::Unavailable(_) => ErrorCode::HandlerError,
         }
     }
@@ -132,6 +142,7 @@ impl AskError {
     pub fn resolution(&self) -> Option<&ResolutionCard> {
         match self {
             Self::Over(resolution) => Some(resolution),
+            Self::Owner(OwnerError::Refused(refusal)) => refusal.resolution.as_ref(),
             _ => None,
         }
     }

@@ -18,7 +18,9 @@ mod guards;
 pub mod holds;
 pub mod hook_watch;
 mod hooks;
+mod hosts;
 mod notify;
+mod owner;
 mod policy;
 mod real_dirs;
 pub mod registration;
@@ -47,6 +49,7 @@ pub use self::engine_hooks::{HandleHook, read_arguments};
 pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
 pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
+pub use self::owner::OwnerError;
 use self::real_dirs::RealDirs;
 use self::registration::Registrar;
 use self::supervisors::Supervisors;
@@ -56,6 +59,7 @@ use crate::engine::changes::SubscribeFrom;
 pub use crate::engine::changes::Subscription;
 use crate::engine::{EngineHandle, Stopped};
 use crate::health::Health;
+use crate::hosts::Hosts;
 use crate::notify::Notifier;
 pub use crate::settings::is_query_of_http_handler;
 use crate::store::Store;
@@ -92,6 +96,7 @@ pub struct App {
     pub(crate) real_dirs: Arc<RealDirs>,
     /// The supervisors that can start their client again.
     pub(crate) supervisors: Arc<Supervisors>,
+    pub(crate) hosts: Arc<Hosts>,
 }
 
 /// A use case: what a request does and what it is answered with.

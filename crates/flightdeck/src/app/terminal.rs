@@ -21,6 +21,10 @@ use crate::terminal::{PaneAddress, RefusalReason, pane};
 impl Handle<SendPrompt> for App {
     async fn handle(&self, request: SendPrompt) -> Result<AppReply<Pressed>, AppError> {
         let card = self.card(&request.session_id).await?;
+        if let Some(owner) = self.owner_of(&card) {
+            let session_id = card.id.bare(&owner);
+            return Ok(self.ask_owner(&owner, &SendPrompt { session_id, ..request }).await?.into());
+        }
         let typed = prepare(&request)?;
         let place = self.place(&card).await?;
         let _lock = self.terminals.lock_pane(&place)?;
@@ -55,6 +59,10 @@ fn prepare(request: &SendPrompt) -> Result<PreparedPrompt, AppError> {
 impl Handle<Interrupt> for App {
     async fn handle(&self, request: Interrupt) -> Result<AppReply<Pressed>, AppError> {
         let card = self.card(&request.session_id).await?;
+        if let Some(owner) = self.owner_of(&card) {
+            let session_id = card.id.bare(&owner);
+            return Ok(self.ask_owner(&owner, &Interrupt { session_id, ..request }).await?.into());
+        }
         if request.stop {
             return Ok(self.end_client(&card, request.confirm).await?.into());
         }
@@ -84,6 +92,10 @@ impl Handle<Interrupt> for App {
 impl Handle<Focus> for App {
     async fn handle(&self, request: Focus) -> Result<AppReply<Focused>, AppError> {
         let card = self.card(&request.session_id).await?;
+        if let Some(owner) = self.owner_of(&card) {
+            let session_id = card.id.bare(&owner);
+            return Ok(self.ask_owner(&owner, &Focus { session_id }).await?.into());
+        }
         let (place, settings) = (self.place(&card).await, self.config.current());
         let command = &settings.focus_command;
         let (tty, shown) = match (place, command) {

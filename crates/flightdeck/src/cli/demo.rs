@@ -78,6 +78,7 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
         settings: home.join("settings.json"),
         config_dir: Some(config_dir.clone()),
         binary: binary.clone(),
+        hub: false,
         version: ClientVersion::assumed(),
     })
     .await?;

@@ -15,6 +15,7 @@ pub mod fleet_line;
 mod fleet_status;
 mod guard;
 pub mod hooks;
+mod hosts;
 mod line;
 mod lookup;
 mod ls;
@@ -109,6 +110,8 @@ enum Command {
     Watch(change_lines::WatchArgs),
     /// Install key bindings, a status bar and colours into tmux, or take them out
     Tmux(tmux::TmuxArgs),
+    /// Put several machines on one board: join, leave, list, print a server's configuration
+    Hosts(hosts::HostsArgs),
     /// Test the targets of notifications
     Notify(notify::NotifyArgs),
     /// Show the daemon's health and counts
@@ -232,6 +235,7 @@ fn run(cli: Cli, out: &mut Out) -> anyhow::Result<u8> {
         Command::Wait(args) => wait::run(&args, &paths, out),
         Command::Watch(args) => change_lines::run(&args, &paths, out),
         Command::Tmux(args) => tmux::run(&args, &paths, out),
+        Command::Hosts(args) => hosts::run(&args, &paths, out),
         Command::Notify(args) => notify::run(&args, &paths, out),
         Command::Status(args) => status::run(&args, &paths, out),
         Command::Usage(args) => usage::run(&args, &paths, out),

@@ -26,6 +26,9 @@ pub(super) struct UpArgs {
     /// Do not change Claude Code's settings
     #[arg(long)]
     no_hooks: bool,
+    /// Show the sessions of all hosts of the fleet that `[hosts]` in config.toml names
+    #[arg(long)]
+    hub: bool,
     /// Open the board in the browser
     #[arg(long)]
     open: bool,
@@ -33,6 +36,9 @@ pub(super) struct UpArgs {
 
 pub(super) fn run(args: &UpArgs, paths: Paths, out: &mut Out) -> anyhow::Result<u8> {
     let config = Config::read(&paths.config)?;
+    if args.hub && config.hosts.url.is_none() {
+        anyhow::bail!("a hub needs a server: run `flightdeck hosts join URL` first");
+    }
     log::start(&paths.logs, std::env::var("FLIGHTDECK_LOG").ok().as_deref())
         .with_context(|| format!("cannot write logs to {}", paths.logs.display()))?;
     let env = |name: &str| std::env::var_os(name);
@@ -52,6 +58,7 @@ pub(super) fn run(args: &UpArgs, paths: Paths, out: &mut Out) -> anyhow::Result<
         config_dir: Some(config_dir),
         binary: std::env::current_exe()?,
         version,
+        hub: args.hub,
         config,
         paths,
     };

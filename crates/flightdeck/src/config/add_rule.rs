@@ -94,7 +94,7 @@ fn table(rule: &RuleDraft) -> Table {
 }
 
 /// Replaces the file at once; a link stays a link. The file may hold a token, so a new one is the owner's alone.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = real.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder)?;

@@ -144,7 +144,7 @@ struct FixedSetting {
     differs: fn(&Config, &Config) -> bool,
 }
 
-const FIXED: [FixedSetting; 4] = [
+const FIXED: [FixedSetting; 5] = [
     FixedSetting {
         name: "port",
         reason: "the daemon listens where it was started",
@@ -159,6 +159,11 @@ const FIXED: [FixedSetting; 4] = [
         name: "token",
         reason: "open connections were admitted with the old one",
         differs: |old, new| old.token != new.token,
+    },
+    FixedSetting {
+        name: "hosts",
+        reason: "the daemon joined the other hosts when it was started",
+        differs: |old, new| !old.hosts.same_membership(&new.hosts),
     },
     FixedSetting {
         name: "notify.public_url",

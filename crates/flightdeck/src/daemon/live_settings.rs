@@ -50,8 +50,8 @@ impl LiveSettings {
         if old == new {
             return Ok(());
         }
-        if old.hosts != new.hosts {
-            self.gate.accept_hosts(&new.hosts);
+        if old.hosts.names != new.hosts.names {
+            self.gate.accept_hosts(&new.hosts.names);
         }
         if old.keep != new.keep {
             self.app.engine.set_retention(new.retention()).await?;

@@ -17,9 +17,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-#[cfg(test)]
-pub(crate) use self::home::host_name;
-pub(crate) use self::home::{NO_HOOKS_IN_A_DEMO, is_simulated};
+pub(crate) use self::home::{NO_HOOKS_IN_A_DEMO, host_name, is_simulated};
 pub use self::live_settings::LiveSettings;
 pub use self::parts::{DaemonParts, StartedParts};
 pub(crate) use self::start::start;
@@ -55,6 +53,8 @@ pub(crate) struct Options {
     pub config_dir: Option<PathBuf>,
     pub binary: PathBuf,
     pub version: ClientVersion,
+    /// Show the sessions of the other hosts.
+    pub hub: bool,
 }
 
 /// A daemon that serves requests.

@@ -26,6 +26,7 @@ use crate::engine::housekeeping::Housekeeping;
 use crate::engine::restore::{self, Restored};
 use crate::engine::{Engine, EngineHandle, EngineParts, NoteSettings, Outbox, PaneDisplay};
 use crate::health::Health;
+use crate::hosts::Hosts;
 use crate::notify::{Dispatcher, Notifier};
 use crate::store::{RetentionPolicy, Store, StoreError};
 use crate::terminal::Terminals;
@@ -58,6 +59,8 @@ pub struct DaemonParts {
     pub terminals: Terminals,
     /// Shows the status of sessions in their tmux panes; `None` shows nothing.
     pub panes: Option<Arc<dyn PaneDisplay>>,
+    /// Show the sessions of the other hosts.
+    pub hub: bool,
 }
 
 /// A daemon whose engine runs.
@@ -92,6 +95,7 @@ impl DaemonParts {
             config: Arc::new(LiveConfig::new(Path::new(""), Config::default())),
             terminals: Terminals::default(),
             panes: None,
+            hub: false,
         }
     }
 
@@ -118,6 +122,11 @@ impl DaemonParts {
         let engine_task = tokio::spawn(engine.run());
         append_released(&handle, released).await;
         let history = Arc::<History>::default();
+        let prices = Arc::new(watch::Sender::new(Arc::new(self.prices)));
+        let settings = self.config.current().hosts.clone();
+        let name = self.rules.host.clone().unwrap_or_default();
+        let hosts =
+            Hosts::new(settings, &name, self.hub, handle.clone(), self.store.clone(), prices.subscribe());
         let app = App {
             engine: handle.clone(),
             store: self.store,
@@ -128,7 +137,7 @@ impl DaemonParts {
             heartbeat_every: self.heartbeat_every,
             history: Arc::clone(&history),
             watch_list: self.watch_list,
-            prices: Arc::new(watch::Sender::new(Arc::new(self.prices))),
+            prices,
             holds,
             hold_rules: Arc::new(Mutex::new(self.hold_rules)),
             config: self.config,
@@ -136,6 +145,7 @@ impl DaemonParts {
             notifier,
             real_dirs: Arc::default(),
             supervisors: Arc::default(),
+            hosts: Arc::new(hosts),
         };
         let dispatcher = Dispatcher::new(
             Arc::clone(&app.notifier),

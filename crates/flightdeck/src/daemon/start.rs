@@ -50,7 +50,7 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     let registrar = Registrar::new(file, registration(&options, addr.port()), options.hooks, paths.spool());
     let (panes, pane_changes) = PaneColours::new(&paths.home);
     let parts = DaemonParts {
-        rules: config.rules(Some(home::host_name())),
+        rules: config.rules(Some(config.hosts.name.clone().unwrap_or_else(home::host_name))),
         prices: config.prices()?,
         retention: config.retention(),
         watch_list: watch_list.clone(),
@@ -59,6 +59,7 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
         hold_rules: config.hold_rules(hold_seconds.unwrap_or(config.hold_seconds())),
         config: Arc::new(LiveConfig::new(&paths.config, config.clone())),
         panes: Some(panes),
+        hub: options.hub,
         ..DaemonParts::new(store.clone(), registrar.simulated(options.simulated))
     };
     let StartedParts { app, engine, engine_task, dispatcher, .. } = parts.start().await?;
@@ -69,8 +70,9 @@ pub(crate) async fn start(options: Options) -> anyhow::Result<Running> {
     readers.extend(start_transcripts(&app, &options, watch_list));
     readers.push(tokio::spawn(app.clone().follow_note_settings()));
     readers.push(tokio::spawn(pane_colours::follow(pane_changes, engine.clone(), TmuxProgram)));
+    readers.push(tokio::spawn(Arc::clone(&app.hosts).run(Arc::new(app.clone()))));
     let (shutdown, stopping) = watch::channel(false);
-    let gate = Gate::new(addr, &config.hosts, options.token.clone(), health);
+    let gate = Gate::new(addr, &config.hosts.names, options.token.clone(), health);
     let gate = Arc::new(gate.with_public_host(config.notify.public_host()));
     readers.push(tokio::spawn(LiveSettings::new(app.clone(), Arc::clone(&gate)).watch()));
     let for_efforts = app.clone();

@@ -6,10 +6,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::ids::{AskId, HostId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::record::Record;
+use flightdeck_core::session::HostTerms;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 
@@ -23,6 +24,7 @@ use crate::store::{Appended, Pending, StoreError};
 pub(super) struct Batch {
     pub(super) events: Events,
     pub(super) enriched: Vec<(SessionId, Box<Summary>)>,
+    pub(super) host_terms: Vec<(HostId, HostTerms)>,
     /// Stored only if they are news, which depends on the events before them.
     pub(super) lines: Vec<(Record, AckSender)>,
     /// Changes of efforts, which are possible or not after the events before them.
@@ -49,6 +51,7 @@ impl Batch {
                 Input::IfNews { record, reply } => batch.lines.push((*record, reply)),
                 Input::Enriched { id, summary } => batch.enriched.push((id, summary)),
                 Input::EffortChange { record, reply } => batch.effort_changes.push((*record, reply)),
+                Input::HostTerms { host, terms } => batch.host_terms.push((host, terms)),
                 Input::TakeOver { refolded, reply } => batch.refolded.push((refolded, reply)),
                 query => batch.queries.push(query),
             }
@@ -61,7 +64,7 @@ impl Batch {
             && self.effort_changes.is_empty()
             && self.refolded.is_empty()
             && self.queries.is_empty();
-        self.enriched.is_empty() && no_other
+        self.enriched.is_empty() && self.host_terms.is_empty() && no_other
     }
 }
 
@@ -156,6 +159,7 @@ impl Engine {
                 // Stamps never go back, so the last record is the newest.
                 let last_at = records.last().map(|r| r.received_at).unwrap_or_default();
                 self.health.metrics.received(appended.len() - resent, resent, last_at);
+                self.report_last_appended(&appended);
                 acknowledge(waiting, &appended);
                 appended
             }
@@ -167,6 +171,12 @@ impl Engine {
                 waiting.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refusal.clone()))));
                 Vec::new()
             }
+        }
+    }
+
+    fn report_last_appended(&self, appended: &[Appended]) {
+        if let Some(last) = appended.iter().filter(|place| !place.duplicate).map(|place| place.seq).max() {
+            self.appended.send_replace(last);
         }
     }
 

@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flightdeck_core::effort::{EffortRefused, HookQuestion, Judged};
 use flightdeck_core::fleet::{Fleet, Occupant};
-use flightdeck_core::ids::{AskId, SessionId};
+use flightdeck_core::ids::{AskId, HostId, SessionId};
 use flightdeck_core::log::record::Record;
 use flightdeck_core::notify::NoteKind;
-use flightdeck_core::session::SessionAssignment;
+use flightdeck_core::session::{HostTerms, SessionAssignment};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::seats::KnownSeatCard;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::changes::{SubscribeFrom, Subscription};
 use super::explain::Explanation;
@@ -31,6 +31,7 @@ pub struct NotStored(pub String);
 pub struct EngineHandle {
     pub(super) inputs: mpsc::Sender<Input>,
     pub(super) efforts_active: Arc<AtomicUsize>,
+    pub(super) last_appended: watch::Receiver<u64>,
 }
 
 /// The engine has ended: the daemon is stopping.
@@ -68,7 +69,7 @@ impl EngineHandle {
     /// For a test that takes the inputs itself, or passes them on to an engine.
     #[cfg(test)]
     pub(crate) fn to(inputs: mpsc::Sender<Input>) -> Self {
-        Self { inputs, efforts_active: Arc::default() }
+        Self { inputs, efforts_active: Arc::default(), last_appended: watch::channel(0).1 }
     }
     #[cfg(test)]
     pub(crate) async fn send(&self, input: Input) -> Result<(), Stopped> {
@@ -106,6 +107,18 @@ impl EngineHandle {
             Input::Read(FleetQuery(Box::new(move |fleet| drop(reply.send(read(fleet))))))
         };
         self.ask(reader).await
+    }
+    /// How far the log goes; it changes with every append.
+    pub fn last_appended(&self) -> watch::Receiver<u64> {
+        self.last_appended.clone()
+    }
+    /// What is known about another host. Returns before the engine has taken it.
+    pub async fn set_host_terms(&self, host: HostId, terms: HostTerms) -> Result<(), Stopped> {
+        self.inputs.send(Input::HostTerms { host, terms }).await.map_err(|_| Stopped)
+    }
+    /// What was read of the transcripts of a session.
+    pub async fn summary(&self, id: &SessionId) -> Result<Option<Box<Summary>>, Stopped> {
+        self.ask(|reply| Input::Summary { id: id.clone(), reply }).await
     }
     pub async fn overview(&self) -> Result<Overview, Stopped> {
         self.ask(Input::Overview).await

@@ -2,12 +2,14 @@
 
 use flightdeck_core::approval::resolution::{NeedKind, Resolution};
 use flightdeck_core::fleet::{Fleet, FoundAsk};
-use flightdeck_core::ids::{AgentId, AskId, SessionId};
+use flightdeck_core::ids::{AgentId, AskId, HostId, SessionId};
 use flightdeck_core::time::Timestamp;
 
 #[derive(Clone, Debug)]
 pub struct KnownAsk {
     pub session_id: SessionId,
+    /// The machine that the session belongs to.
+    pub host: HostId,
     /// The event that asked.
     pub seq: u64,
     pub kind: NeedKind,
@@ -21,10 +23,11 @@ pub struct KnownAsk {
 impl KnownAsk {
     pub(super) fn find(fleet: &Fleet, id: &AskId) -> Option<Self> {
         let (session, found) = fleet.find_ask(id)?;
-        let session_id = session.id.clone();
+        let (session_id, host) = (session.id.clone(), session.host.clone());
         Some(match found {
             FoundAsk::OnCard(ask) => Self {
                 session_id,
+                host,
                 seq: ask.seq,
                 kind: ask.kind,
                 agent_id: ask.agent_id.clone(),
@@ -35,6 +38,7 @@ impl KnownAsk {
             },
             FoundAsk::Past(ask) => Self {
                 session_id,
+                host,
                 seq: ask.seq,
                 kind: ask.kind,
                 agent_id: None,

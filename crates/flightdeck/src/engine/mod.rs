@@ -32,10 +32,10 @@ use std::sync::atomic::AtomicUsize;
 use bytes::Bytes;
 use flightdeck_core::effort::{EffortRefused, HookQuestion, Judged};
 use flightdeck_core::fleet::{Fleet, Occupant};
-use flightdeck_core::ids::{AskId, EffortId, SessionId};
+use flightdeck_core::ids::{AskId, EffortId, HostId, SessionId};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::record::Record;
-use flightdeck_core::session::Session;
+use flightdeck_core::session::{HostTerms, Session};
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::enrichment::Summary;
 use flightdeck_core::view;
@@ -43,7 +43,7 @@ use flightdeck_core::view::card::Card;
 use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::view::pane_status::{PaneKey, pane_statuses};
 use flightdeck_core::view::seats::KnownSeatCard;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use self::changes::{Changes, SubscribeFrom, Subscription};
 use self::commit::{Batch, Events};
@@ -134,6 +134,16 @@ pub enum Input {
     Occupants(oneshot::Sender<Vec<Occupant>>),
     /// The panes of every session, each with its status.
     PaneStatuses(oneshot::Sender<Vec<SessionPanes>>),
+    /// What is known about another host.
+    HostTerms {
+        host: HostId,
+        terms: HostTerms,
+    },
+    /// What was read of the transcripts of a session.
+    Summary {
+        id: SessionId,
+        reply: oneshot::Sender<Option<Box<Summary>>>,
+    },
     /// A session that a note is about.
     NotedSession {
         id: SessionId,
@@ -188,6 +198,8 @@ pub struct Engine {
     unwritten: BTreeSet<SessionId>,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
+    /// How far the log goes, for readers that follow it.
+    appended: watch::Sender<u64>,
     clock: Steady,
     /// The newest `received_at` given out: that event may not have been applied yet.
     stamped: Timestamp,
@@ -257,6 +269,7 @@ impl Engine {
         // Their numbers may have changed in the events that were replayed.
         let active = fleet.efforts().filter(|effort| effort.is_active());
         let unstored_efforts = active.map(|effort| effort.id.clone()).collect();
+        let (appended, last_appended) = watch::channel(fleet.last_seq());
         let engine = Self {
             fleet,
             store,
@@ -265,6 +278,7 @@ impl Engine {
             unwritten: BTreeSet::new(),
             health,
             inputs,
+            appended,
             clock: Steady::new(clock),
             stamped: Timestamp::default(),
             housekeeping,
@@ -278,7 +292,7 @@ impl Engine {
         };
         engine.report_efforts();
         let efforts_active = Arc::clone(&engine.efforts_active);
-        (engine, EngineHandle { inputs: sender, efforts_active })
+        (engine, EngineHandle { inputs: sender, efforts_active, last_appended })
     }
 
     /// Runs until it is stopped, or until every handle is gone.
@@ -359,10 +373,13 @@ impl Engine {
     /// Handles the batch, and the events that arrive while it is stored. Queries come last, so that they see the whole batch.
     async fn handle(&mut self, inputs: &mut Vec<Input>) -> Option<oneshot::Sender<()>> {
         let batch = Batch::sort(inputs);
-        let Batch { enriched, lines, effort_changes, refolded, queries, .. } =
+        let Batch { enriched, host_terms, lines, effort_changes, refolded, queries, .. } =
             self.commit_all(inputs, batch).await;
         if !enriched.is_empty() {
             self.enrich(enriched).await;
+        }
+        if !host_terms.is_empty() {
+            self.set_host_terms(host_terms).await;
         }
         self.commit_news(lines).await;
         self.commit_effort_changes(effort_changes).await;
@@ -403,6 +420,16 @@ impl Engine {
         self.carry_out(effects).await;
     }
 
+    /// Marks the sessions of other hosts. Like data from transcripts, it is no event.
+    async fn set_host_terms(&mut self, changed: Vec<(HostId, HostTerms)>) {
+        let mut effects = Vec::new();
+        for (host, terms) in changed {
+            let caused = self.fleet.set_host_terms(&host, &terms);
+            effects.extend(CausedEffect::by(self.fleet.last_seq(), caused));
+        }
+        self.carry_out(effects).await;
+    }
+
     fn answer(&mut self, query: Input) -> Option<oneshot::Sender<()>> {
         if matches!(query, Input::Board(_) | Input::Subscribe { .. }) {
             self.watched |= matches!(query, Input::Subscribe { .. });
@@ -425,6 +452,9 @@ impl Engine {
             Input::FindAsk { id, reply } => drop(reply.send(KnownAsk::find(&self.fleet, &id))),
             Input::Occupants(reply) => drop(reply.send(self.fleet.occupants().collect())),
             Input::PaneStatuses(reply) => drop(reply.send(self.pane_statuses())),
+            Input::Summary { id, reply } => {
+                drop(reply.send(self.fleet.get(&id).and_then(|session| session.enrichment.clone())));
+            }
             Input::Retention(policy) => self.housekeeping.set_policy(policy),
             Input::NotedSession { id, reply } => drop(reply.send(self.noted_session(&id))),
             Input::NoteSettings(settings) => self.use_note_settings(settings),
@@ -437,6 +467,7 @@ impl Engine {
             | Input::IfNews { .. }
             | Input::Enriched { .. }
             | Input::EffortChange { .. }
+            | Input::HostTerms { .. }
             | Input::TakeOver { .. } => {}
         }
         None

@@ -15,10 +15,10 @@ use flightdeck_core::usage::enrichment::Counted;
 
 use super::{
     Appended, AssignmentPage, Assignments, AssignmentsWanted, Backend, CompletedCount, EffortPage, Efforts,
-    EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead, MessageRow, MessagesWanted, Oldest,
-    Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions, ProjectTime, Result, RetainStep,
-    RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, Snapshots,
-    StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
+    EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead, HostState, HostStates, MessageRow,
+    MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions, ProjectTime, Result,
+    RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot,
+    Snapshots, StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
 };
 
 /// What goes wrong at one write.
@@ -369,6 +369,15 @@ impl Outbox for Faulty {
             this.switch.wrote(|| Written::Finished(done.to_vec()));
             Ok(())
         })
+    }
+}
+
+impl HostStates for Faulty {
+    fn put_host_states(&mut self, rows: &[HostState]) -> Result<()> {
+        self.write(|this| this.inner.put_host_states(rows))
+    }
+    fn host_states(&mut self) -> Result<BTreeMap<String, String>> {
+        self.alive()?.host_states()
     }
 }
 

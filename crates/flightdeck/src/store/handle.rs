@@ -15,6 +15,7 @@ use tokio::time::{Duration, Instant};
 
 use super::assignments::*;
 use super::efforts::*;
+use super::host_states::*;
 use super::log::*;
 use super::outbox::*;
 use super::sessions::*;
@@ -102,6 +103,17 @@ impl Store {
 
     pub async fn finish_outbox(&self, done: Vec<OutboxKey>, rows: OutboxRows) -> Result<()> {
         self.ask(|reply| Command::FinishOutbox { done, rows, reply }).await
+    }
+}
+
+impl Store {
+    pub async fn put_host_states(&self, rows: Vec<HostState>) -> Result<()> {
+        self.ask(|reply| Command::PutHostStates { rows, reply }).await
+    }
+
+    /// What is remembered about other hosts, by name.
+    pub async fn host_states(&self) -> Result<BTreeMap<String, String>> {
+        self.ask(Command::HostStates).await
     }
 }
 

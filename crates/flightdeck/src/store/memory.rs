@@ -17,10 +17,10 @@ use super::counts::Counts;
 use super::{
     Appended, AssignmentCursor, AssignmentPage, Assignments, AssignmentsWanted, COUNT_SPAN, CompletedCount,
     EffortCursor, EffortPage, Efforts, EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead,
-    MessageRow, MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PAGE_ITEMS_MAX,
-    PageFrom, PastSessions, ProjectTime, Result, RetainStep, RetentionPolicy, SLICE_EVENTS_MAX,
-    SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, Snapshots,
-    StoredSession, Stretch, Title, TranscriptBatch, Transcripts,
+    HostState, HostStates, MessageRow, MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows,
+    PAGE_ITEMS_MAX, PageFrom, PastSessions, ProjectTime, Result, RetainStep, RetentionPolicy,
+    SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage,
+    Snapshot, Snapshots, StoredSession, Stretch, Title, TranscriptBatch, Transcripts,
 };
 
 /// The size of an event without its payload. A guess, so that retention by size works here too.
@@ -45,6 +45,7 @@ struct Data {
     outbox: BTreeMap<OutboxKey, OutboxBody>,
     outbox_horizon: u64,
     transcripts: BTreeMap<SessionId, TranscriptBatch>,
+    host_states: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug)]
@@ -409,6 +410,18 @@ impl Outbox for Memory {
             }
         }
         Ok(())
+    }
+}
+
+impl HostStates for Memory {
+    fn put_host_states(&mut self, rows: &[HostState]) -> Result<()> {
+        let rows = rows.iter().map(|HostState { name, body }| (name.clone(), body.clone()));
+        self.data().host_states.extend(rows);
+        Ok(())
+    }
+
+    fn host_states(&mut self) -> Result<BTreeMap<String, String>> {
+        Ok(self.data().host_states.clone())
     }
 }
 

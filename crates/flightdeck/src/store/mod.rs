@@ -2,7 +2,7 @@
 //!
 //! A [`Store`] sends commands over a bounded channel to one thread that owns a [`Backend`] (SQLite, or memory), and awaits
 //! the reply. An append is durable (it survives `kill -9`) before it is answered. Each concern has a file with its trait and its
-//! types: `log.rs`, `snapshots.rs`, `sessions.rs`, `assignments.rs`, `efforts.rs`, `outbox.rs`, `transcripts.rs`. `handle.rs` has the methods of [`Store`], `thread.rs` is the thread,
+//! types: `log.rs`, `snapshots.rs`, `sessions.rs`, `assignments.rs`, `efforts.rs`, `outbox.rs`, `transcripts.rs`, `host_states.rs`. `handle.rs` has the methods of [`Store`], `thread.rs` is the thread,
 //! `sqlite/` the database, and `tests.rs` what every backend must do.
 
 mod assignments;
@@ -15,6 +15,7 @@ mod error;
 #[cfg(any(test, feature = "faults"))]
 pub mod faulty;
 mod handle;
+mod host_states;
 mod log;
 mod memory;
 mod outbox;
@@ -40,6 +41,7 @@ pub use backend::Backend;
 pub use efforts::{EffortCursor, EffortPage, Efforts, EffortsWanted, MessageRow, MessagesWanted};
 pub use error::StoreError;
 pub use handle::{Pending, Replay};
+pub use host_states::{HostState, HostStates};
 pub use log::{
     Appended, EventLog, EventPage, EventsNamed, EventsOf, Oldest, PageFrom, RetainReport, RetainStep,
     RetentionPolicy,

@@ -19,9 +19,9 @@ use tokio::sync::oneshot;
 
 use super::{
     Appended, AssignmentPage, AssignmentsWanted, Backend, CompletedCount, EffortPage, EffortsWanted,
-    EventPage, EventsNamed, EventsOf, FileRead, MessagesWanted, Oldest, OutboxEffect, OutboxKey, OutboxRows,
-    ProjectTime, Result, RetainReport, RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage,
-    SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, Stretch, TranscriptBatch,
+    EventPage, EventsNamed, EventsOf, FileRead, HostState, MessagesWanted, Oldest, OutboxEffect, OutboxKey,
+    OutboxRows, ProjectTime, Result, RetainReport, RetainStep, RetentionPolicy, SaveStep, SessionCursor,
+    SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, Stretch, TranscriptBatch,
 };
 
 /// Returns the result of a command to its sender.
@@ -68,6 +68,8 @@ pub(super) enum Command {
     TranscriptSessions { since: Timestamp, reply: ResultSender<Vec<SessionRead>> },
     UsageBetween { stretches: Vec<Stretch>, reply: ResultSender<Vec<Option<Vec<Counted>>>> },
     UsageOf { sessions: Vec<SessionId>, reply: ResultSender<Vec<SessionUsage>> },
+    PutHostStates { rows: Vec<HostState>, reply: ResultSender<()> },
+    HostStates(ResultSender<BTreeMap<String, String>>),
     Retain { now: Timestamp, policy: RetentionPolicy, reply: ResultSender<RetainReport> },
     Close(ResultSender<()>),
 }
@@ -224,6 +226,8 @@ impl Worker {
             Command::TranscriptSessions { since, reply } => answer(reply, db.transcript_sessions(since)),
             Command::UsageBetween { stretches, reply } => answer(reply, db.usage_between(&stretches)),
             Command::UsageOf { sessions, reply } => answer(reply, db.usage_of(&sessions)),
+            Command::PutHostStates { rows, reply } => answer(reply, db.put_host_states(&rows)),
+            Command::HostStates(reply) => answer(reply, db.host_states()),
             Command::Retain { now, policy, reply } => self.begin_retention(now, policy, reply),
             // Handled by `run`, which must drop the database first.
             Command::Close(_) => {}

@@ -124,6 +124,10 @@ impl WatchList {
 
 impl TranscriptWatch for WatchList {
     fn touched(&self, session: &Session) {
+        // The path of another host may name another file here.
+        if !session.host.is_this() {
+            return;
+        }
         let reported = reported_path(session.transcript_path.as_deref());
         // The registry knows the working directory, not the transcript. The session may have moved into a worktree since it
         // started.

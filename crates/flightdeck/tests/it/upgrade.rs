@@ -116,6 +116,9 @@ fn take_additions(card: &mut Map<String, Value>) {
     let processes = card.shift_remove("processes").unwrap();
     assert_eq!(processes, processes_of(card, &processes), "{}", card["id"]);
     for (field, expected) in [
+        ("host", card["seat"]["host"].clone()),
+        ("unreachable_since", Value::Null),
+        ("owner", Value::Null),
         ("agent_type", Value::Null),
         ("parked", Value::Null),
         ("failure_is_past", failure_is_past(card).into()),

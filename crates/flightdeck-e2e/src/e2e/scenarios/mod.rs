@@ -206,6 +206,11 @@ pub(super) static ALL: &[Scenario] = &[
     acting("answer_race", "terminal and board answer at the same moment", answer::race::both_at_once),
     acting("answer_cli", "answers and a prompt are sent with the command line", answer::cli::answered),
     acting("answer_tui", "the TUI shows, allows, denies, prompts and jumps", answer::tui::answered),
+    acting(
+        "answer_hub",
+        "a permission is allowed and denied on the board of another machine",
+        answer::hub::allowed_on_a_hub,
+    ),
     acting("answer_timeout", "no answer before the hold times out", answer::hold::timeout),
     acting("answer_killed", "the daemon dies while a hook waits", answer::hold::daemon_killed),
     acting("answer_print", "print mode: a request is held only if hold_print is set", answer::hold::print),

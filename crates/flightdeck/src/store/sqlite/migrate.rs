@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::super::{Result, StoreError};
 
-pub(super) const MIGRATIONS: [&str; 11] = [
+pub(super) const MIGRATIONS: [&str; 12] = [
     include_str!("../migrations/0001_log.sql"),
     include_str!("../migrations/0002_sessions.sql"),
     include_str!("../migrations/0003_transcripts.sql"),
@@ -18,6 +18,7 @@ pub(super) const MIGRATIONS: [&str; 11] = [
     include_str!("../migrations/0009_outbox.sql"),
     include_str!("../migrations/0010_assignments.sql"),
     include_str!("../migrations/0011_efforts.sql"),
+    include_str!("../migrations/0012_host_states.sql"),
 ];
 
 /// How many steps the file has taken. Refuses a file of a newer version before anything is written to it.

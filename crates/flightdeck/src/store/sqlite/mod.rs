@@ -5,6 +5,7 @@ mod assignments;
 mod checkpoint;
 mod efforts;
 mod events;
+mod host_states;
 mod migrate;
 mod open;
 mod outbox;
@@ -32,10 +33,10 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::{
     Appended, AssignmentPage, Assignments, AssignmentsWanted, CompletedCount, EffortPage, Efforts,
-    EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead, MessageRow, MessagesWanted, Oldest,
-    Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions, ProjectTime, Result, RetainStep,
-    RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot, Snapshots,
-    StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
+    EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead, HostState, HostStates, MessageRow,
+    MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions, ProjectTime, Result,
+    RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot,
+    Snapshots, StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
 };
 use tally::Tally;
 
@@ -220,6 +221,15 @@ impl Outbox for Sqlite {
     }
     fn finish_outbox(&mut self, done: &[OutboxKey], rows: &OutboxRows) -> Result<()> {
         self.run(|db| outbox::finish(&mut db.conn, done, rows))
+    }
+}
+
+impl HostStates for Sqlite {
+    fn put_host_states(&mut self, rows: &[HostState]) -> Result<()> {
+        self.run(|db| host_states::put(&mut db.conn, rows))
+    }
+    fn host_states(&mut self) -> Result<BTreeMap<String, String>> {
+        self.run(|db| host_states::all(&db.conn))
     }
 }
 

@@ -10,6 +10,7 @@ use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_protocol::asks::{AnswerAsk, SentAnswer};
 use flightdeck_protocol::daemon::HealthStatus;
 use flightdeck_protocol::sessions::MarkSeen;
+use flightdeck_protocol::terminal::{TerminalRefusal, TerminalRefusalCode};
 use flightdeck_protocol::{AskRefusal, ErrorCode, PlainError, Request};
 use serde_json::{Map, Value};
 
@@ -101,6 +102,10 @@ pub(super) fn failed(error: AppError) -> Response {
     match error {
         AppError::Refused(refused) => (StatusCode::CONFLICT, axum::Json(refused.details())).into_response(),
         AppError::Ask(error) => ask_failed(&error),
+        AppError::Owner(ref owner) if owner.code() == ErrorCode::Refused => {
+            let other = || TerminalRefusal::new(TerminalRefusalCode::Other, error.to_string());
+            (StatusCode::CONFLICT, axum::Json(error.details().unwrap_or_else(other))).into_response()
+        }
         error => refuse(status(error.code()), error.to_string()),
     }
 }

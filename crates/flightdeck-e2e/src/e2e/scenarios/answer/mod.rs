@@ -4,6 +4,7 @@ pub(super) mod agents;
 pub(super) mod cli;
 pub(super) mod elicitation;
 pub(super) mod hold;
+pub(super) mod hub;
 pub(super) mod permission;
 pub(super) mod plan;
 pub(super) mod question;

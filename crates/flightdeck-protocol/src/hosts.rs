@@ -1,0 +1,77 @@
+//! The hosts of a fleet, as a hub or a member sees them.
+
+use flightdeck_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Every known host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListHosts {}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct HostList {
+    /// Hosts that need a look first: unreachable, then catching up, then by name.
+    pub hosts: Vec<HostCard>,
+    /// The connection to the server; `None` if this machine has joined no other.
+    pub link: Option<HostLink>,
+}
+
+/// The connection of this machine to the server that joins the hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct HostLink {
+    /// Without a password.
+    pub url: String,
+    pub fleet: String,
+    pub connected: bool,
+    /// This machine shows the sessions of the other hosts.
+    pub hub: bool,
+    /// Events of this machine that the server does not have yet.
+    pub backlog: u64,
+    /// Why there is no connection, or what the server refused last.
+    pub problem: Option<String>,
+}
+
+/// One host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Host"))]
+pub struct HostCard {
+    pub name: String,
+    /// It is the machine that this daemon runs on.
+    pub this: bool,
+    pub hub: bool,
+    pub kind: HostKind,
+    pub version: Option<String>,
+    /// The last sign of life.
+    pub last_seen: Option<Timestamp>,
+    /// Set if there was none for 30 seconds.
+    pub unreachable_since: Option<Timestamp>,
+    /// It left the fleet on purpose.
+    pub left: bool,
+    /// Events that it has and this daemon has not; as of `last_seen` if it is unreachable.
+    pub backlog: u64,
+    /// How much of what it brought when it came back is here: 0 to 100. `None` unless it is catching up.
+    pub caught_up_percent: Option<u8>,
+    pub sessions: u32,
+    pub needs_you: u32,
+    /// How far its clock is ahead of this machine's, in seconds.
+    pub clock_ahead_seconds: Option<f64>,
+    /// The difference is large enough to be shown, and times are corrected by it.
+    pub clock_differs: bool,
+    pub shares_payloads: bool,
+    /// What a person may do to its sessions from here.
+    pub accepts: Vec<String>,
+    /// Messages under its name that were refused, and why the last one was.
+    pub refused: u64,
+    pub refused_because: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename_all = "snake_case"))]
+pub enum HostKind {
+    Laptop,
+    Container,
+    #[default]
+    Server,
+}

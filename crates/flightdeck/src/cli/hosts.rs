@@ -1,0 +1,253 @@
+//! `flightdeck hosts`: join or leave a server that puts several hosts on one board, list them, print its configuration.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Subcommand, ValueEnum};
+use flightdeck_core::ids::HostId;
+use flightdeck_protocol::hosts::{HostCard, HostList, ListHosts};
+
+use super::draw;
+use super::out::Out;
+use super::up::runtime;
+use crate::client::Client;
+use crate::clock;
+use crate::config::{Config, join_hosts};
+use crate::daemon::host_name;
+use crate::hosts::nats_config::{ConfigUser, server_config};
+use crate::hosts::settings::{HostsSettings, RemoteAction, Share};
+use crate::hosts::subjects::{as_token, check_token};
+use crate::hosts::wire::Presence;
+use crate::hosts::{Link, host_kind, own_presence, publish_presence, without_password};
+use crate::paths::Paths;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct HostsArgs {
+    #[command(subcommand)]
+    command: HostsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum HostsCommand {
+    /// Join the hosts of a NATS server: their hubs then show the sessions of this machine
+    Join(JoinArgs),
+    /// Leave them; the daemon connects nowhere after its next start
+    Leave,
+    /// List the hosts: last seen, backlog, version, sessions, clock
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a configuration of the server in which each host may publish under its own name only
+    NatsConfig(NatsConfigArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct JoinArgs {
+    /// The server, such as nats://box:4222 or tls://nats.example.org:4222
+    url: String,
+    /// What this machine is called on the board [default: its host name]
+    #[arg(long)]
+    name: Option<String>,
+    /// A credentials file, or a file with the seed of an nkey
+    #[arg(long, value_name = "FILE")]
+    creds: Option<PathBuf>,
+    /// The certificates that sign the server's, if the system does not trust them
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Hosts with the same fleet share a board [default: main]
+    #[arg(long)]
+    fleet: Option<String>,
+    /// What is sent
+    #[arg(long, value_enum, default_value = "full")]
+    share: ShareArg,
+    /// What a hub may do to the sessions of this machine; give it several times [default: answer]
+    #[arg(long, value_enum)]
+    accept: Vec<AcceptArg>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ShareArg {
+    /// Everything that is in the log
+    Full,
+    /// Names, states, times and numbers only
+    NoPayloads,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AcceptArg {
+    Answer,
+    Prompt,
+    Interrupt,
+    Focus,
+    /// Nothing: hubs may only look
+    Nothing,
+}
+
+#[derive(Debug, clap::Args)]
+struct NatsConfigArgs {
+    /// A member, or NAME=NKEY with the public part of its nkey; give it several times
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+    /// A hub, in the same form
+    #[arg(long, value_name = "NAME", required = true)]
+    hub: Vec<String>,
+    #[arg(long, default_value = "main")]
+    fleet: String,
+    /// With a section for TLS
+    #[arg(long)]
+    tls: bool,
+}
+
+pub(super) fn run(args: &HostsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    match &args.command {
+        HostsCommand::Join(args) => join(args, paths, out),
+        HostsCommand::Leave => leave(paths, out),
+        HostsCommand::List { json } => list(*json, paths, out),
+        HostsCommand::NatsConfig(args) => nats_config(args, out),
+    }
+}
+
+fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let names = Config::read(&paths.config)?.hosts.names;
+    let settings = settings(args, names)?;
+    let name = own_name(&settings);
+    runtime()?.block_on(async {
+        let link = Link::connect(&settings, &HostId::new(&name)).await?;
+        link.check().await
+    })?;
+    join_hosts::join(&paths.config, &settings)?;
+    writeln!(out, "{name} joins the fleet {} on {}.", settings.fleet(), without_password(&args.url))?;
+    match settings.share {
+        Share::Full => writeln!(out, "Shared: every event of its log, with prompts, commands and outputs.")?,
+        Share::NoPayloads => {
+            writeln!(out, "Shared: names, states, times and numbers; no prompt, command, path or output.")?;
+        }
+    }
+    let accepts: Vec<_> = settings.accepts().iter().map(|action| action.as_str()).collect();
+    let accepts = if accepts.is_empty() { "nothing".to_owned() } else { accepts.join(", ") };
+    writeln!(out, "Accepted from hubs: {accepts}.")?;
+    writeln!(out, "It takes effect when the daemon is started again.")?;
+    Ok(0)
+}
+
+fn settings(args: &JoinArgs, names: Vec<String>) -> anyhow::Result<HostsSettings> {
+    for token in args.name.iter().chain(&args.fleet) {
+        check_token(token).map_err(anyhow::Error::msg)?;
+    }
+    let absolute = |path: &Option<PathBuf>| path.as_ref().map(std::path::absolute).transpose();
+    let action = |accept: &AcceptArg| match accept {
+        AcceptArg::Answer => Some(RemoteAction::Answer),
+        AcceptArg::Prompt => Some(RemoteAction::Prompt),
+        AcceptArg::Interrupt => Some(RemoteAction::Interrupt),
+        AcceptArg::Focus => Some(RemoteAction::Focus),
+        AcceptArg::Nothing => None,
+    };
+    Ok(HostsSettings {
+        names,
+        url: Some(args.url.clone()),
+        name: args.name.clone(),
+        fleet: args.fleet.clone(),
+        creds: absolute(&args.creds)?,
+        ca: absolute(&args.ca)?,
+        accept: (!args.accept.is_empty()).then(|| args.accept.iter().filter_map(action).collect()),
+        share: if args.share == ShareArg::Full { Share::Full } else { Share::NoPayloads },
+    })
+}
+
+fn own_name(settings: &HostsSettings) -> String {
+    as_token(&settings.name.clone().unwrap_or_else(host_name))
+}
+
+fn leave(paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let settings = Config::read(&paths.config)?.hosts;
+    let Some(url) = settings.url.clone() else {
+        writeln!(out, "This machine has joined no other hosts.")?;
+        return Ok(0);
+    };
+    let name = own_name(&settings);
+    join_hosts::leave(&paths.config)?;
+    let told = runtime()?.block_on(async {
+        let link = Link::connect(&settings, &HostId::new(&name)).await?;
+        let presence = Presence { left: true, ..own_presence(&settings, host_kind(), false) };
+        publish_presence(&link, &presence).await
+    });
+    if let Err(error) = told {
+        Out::note(&format!("the hubs could not be told and will call {name} unreachable: {error:#}"));
+    }
+    writeln!(
+        out,
+        "{name} has left {}. What it sent stays on the server and on the hubs.",
+        without_password(&url)
+    )?;
+    writeln!(out, "A daemon that runs stays connected until it is started again.")?;
+    Ok(0)
+}
+
+fn list(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let reply = Client::connect(paths)?.call_raw(&ListHosts {})?;
+    if json {
+        out.json(&reply.json()?)?;
+        return Ok(0);
+    }
+    let HostList { hosts, link } = reply.decode()?;
+    let Some(link) = link else {
+        writeln!(out, "This machine has joined no other hosts: flightdeck hosts join URL")?;
+        return Ok(0);
+    };
+    for host in &hosts {
+        writeln!(out, "{}", line(host))?;
+    }
+    let state = match (&link.problem, link.connected) {
+        (Some(problem), _) => format!("not connected: {problem}"),
+        (None, true) => "connected".to_owned(),
+        (None, false) => "connecting".to_owned(),
+    };
+    writeln!(out, "{}, fleet {}: {state}; {} events to forward", link.url, link.fleet, link.backlog)?;
+    Ok(0)
+}
+
+/// `build-2          unreachable for 8m   412 to come   0.4.1   14 sessions, 1 needs you   clock +74.1 s`
+fn line(host: &HostCard) -> String {
+    let now = clock::now();
+    let seen = match (host.left, host.unreachable_since, host.last_seen) {
+        (true, ..) => "left".to_owned(),
+        (_, Some(since), _) => format!("unreachable for {}", draw::duration(now - since)),
+        (_, None, Some(_)) if host.this => "this machine".to_owned(),
+        (_, None, Some(seen)) => format!("seen {} ago", draw::duration(now - seen)),
+        (_, None, None) => "not seen".to_owned(),
+    };
+    let backlog = match (host.caught_up_percent, host.backlog) {
+        (Some(percent), behind) => format!("{behind} to come, {percent}%"),
+        (None, 0) => "all here".to_owned(),
+        (None, behind) => format!("{behind} to come"),
+    };
+    let clock = match host.clock_ahead_seconds.filter(|_| host.clock_differs) {
+        Some(ahead) => format!("  clock {ahead:+.1} s"),
+        None => String::new(),
+    };
+    let shares = if host.shares_payloads { "" } else { "  no payloads" };
+    let hub = if host.hub { "  hub" } else { "" };
+    let version = host.version.as_deref().unwrap_or("unknown version");
+    let (name, sessions, needs_you) = (&host.name, host.sessions, host.needs_you);
+    format!(
+        "{name:<20} {seen:<24} {backlog:<18} {version:<10} {sessions} sessions, {needs_you} need you{clock}{shares}{hub}"
+    )
+}
+
+fn nats_config(args: &NatsConfigArgs, out: &mut Out) -> anyhow::Result<u8> {
+    let user = |text: &String, hub: bool| {
+        let (host, nkey) =
+            text.split_once('=').map_or((text.as_str(), None), |(host, nkey)| (host, Some(nkey)));
+        check_token(host).map_err(anyhow::Error::msg)?;
+        Ok::<_, anyhow::Error>(ConfigUser { host: host.to_owned(), nkey: nkey.map(str::to_owned), hub })
+    };
+    let hubs = args.hub.iter().map(|text| user(text, true));
+    let users = hubs.chain(args.host.iter().map(|text| user(text, false))).collect::<Result<Vec<_>, _>>();
+    let users = users.context("a host is NAME or NAME=NKEY")?;
+    check_token(&args.fleet).map_err(anyhow::Error::msg)?;
+    out.write_all(server_config(&args.fleet, &users, args.tls).as_bytes())?;
+    Ok(0)
+}

@@ -1,0 +1,94 @@
+//! The clocks of other hosts. Each presence has the sender's time, and the server adds its own on receipt. The difference of two
+//! hosts' differences is how far one clock is ahead of the other. A delay on the way makes a clock look behind, never ahead, so the
+//! largest of a few measurements counts.
+
+use std::collections::VecDeque;
+
+use flightdeck_core::time::{Millis, Timestamp};
+
+/// Measurements that are kept: half a minute of them.
+const SAMPLES_MAX: usize = 3;
+/// A smaller difference cannot be told from the delay of the network; such times are not corrected.
+pub(super) const COUNTS_FROM: Millis = Millis(250);
+
+/// How far a host's clock is ahead of the server's.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AheadOfServer(VecDeque<i64>);
+
+impl AheadOfServer {
+    pub(super) fn add(&mut self, sent_at: i64, server_at: i64) {
+        if self.0.len() == SAMPLES_MAX {
+            self.0.pop_front();
+        }
+        self.0.push_back(sent_at - server_at);
+    }
+
+    pub(super) fn millis(&self) -> Option<i64> {
+        self.0.iter().copied().max()
+    }
+}
+
+/// Corrects the times of one host's log and keeps their order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Corrector {
+    last: Option<(i64, i64)>,
+}
+
+impl Corrector {
+    /// A time that is not before the last one stays so, however the measured difference changes.
+    pub(super) fn correct(&mut self, fired_at: i64, ahead: Millis) -> Timestamp {
+        let mut corrected = fired_at.saturating_sub(ahead.0);
+        if let Some((fired_before, corrected_before)) = self.last
+            && fired_at >= fired_before
+        {
+            corrected = corrected.max(corrected_before);
+        }
+        self.last = Some((fired_at, corrected));
+        Timestamp::from_millis(corrected)
+    }
+}
+
+/// The correction for a measured difference: none for a small one.
+pub(super) fn correction(ahead: Option<Millis>) -> Millis {
+    ahead.filter(|ahead| ahead.0.abs() >= COUNTS_FROM.0).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delayed_presence_does_not_move_the_clock() {
+        let mut ahead = AheadOfServer::default();
+        for (sent, server) in [(74_000, 0), (84_000, 10_200), (94_000, 60_000)] {
+            ahead.add(sent, server);
+        }
+        assert_eq!(ahead.millis(), Some(74_000));
+        // The clock was set right: within three presences the measurement follows.
+        for at in [110_000, 120_000, 130_000] {
+            ahead.add(at, at);
+        }
+        assert_eq!(ahead.millis(), Some(0));
+    }
+
+    #[test]
+    fn the_order_within_a_host_survives_a_changed_measurement() {
+        let mut corrector = Corrector::default();
+        let mut at = |fired, ahead| corrector.correct(fired, Millis(ahead)).as_millis();
+        assert_eq!(at(100_000, 74_000), 26_000);
+        // Measured anew half a second further ahead: the next event is not before the last one.
+        assert_eq!(at(100_100, 74_500), 26_000);
+        assert_eq!(at(101_000, 74_500), 26_500);
+        // A late hook stays late.
+        assert_eq!(at(100_500, 74_500), 26_000);
+        // The clock is set back by 74 s: both the time and the measurement change.
+        assert_eq!(at(27_000, 0), 27_000);
+    }
+
+    #[test]
+    fn a_difference_within_the_noise_corrects_nothing() {
+        assert_eq!(correction(Some(Millis(-249))), Millis(0));
+        assert_eq!(correction(Some(Millis(-251))), Millis(-251));
+        assert_eq!(correction(None), Millis(0));
+    }
+}

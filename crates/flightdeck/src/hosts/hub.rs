@@ -1,0 +1,159 @@
+//! Reads the logs of the other hosts into the own store, where they are folded like the own log.
+//!
+//! The place in the stream is stored after the records. After a crash between the two, some messages come again: their events are
+//! in the log already and are not applied twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use async_nats::jetstream::Message;
+use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::consumer::pull::OrderedConfig;
+use flightdeck_core::ids::{HostId, SessionId};
+use flightdeck_core::log::record::Record;
+use futures_util::{FutureExt, StreamExt};
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use super::Hosts;
+use super::known_hosts::{ReadUpTo, Refusal};
+use super::link::Link;
+use super::wire::LogMessage;
+
+/// Messages that are stored in one transaction.
+const BATCH_MESSAGES_MAX: usize = 1024;
+/// When to retry after the own store refused: a full disk stays full for a while.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+/// The log waits this long for the clocks of the hosts, which correct its times.
+const CLOCKS_TIME_MAX: Duration = Duration::from_secs(3);
+/// The name of the place in the store.
+const STATE: &str = "hub";
+
+/// How far the stream was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct ReadState {
+    /// When the stream was made, in nanoseconds: a new one begins again.
+    stream: String,
+    /// The place of the last message that was taken.
+    cursor: u64,
+    hosts: BTreeMap<HostId, ReadUpTo>,
+}
+
+/// Reads until the connection ends.
+pub(super) async fn follow_logs(
+    hosts: &Hosts,
+    link: &Link,
+    clocks: &watch::Sender<bool>,
+) -> anyhow::Result<()> {
+    // A fleet without hosts has no clocks to wait for.
+    let _ = tokio::time::timeout(CLOCKS_TIME_MAX, clocks.subscribe().wait_for(|known| *known)).await;
+    let stream = link.log_stream().await?;
+    let made = stream.cached_info().created.unix_timestamp_nanos().to_string();
+    let mut state: ReadState = hosts.load_state(STATE).await?;
+    if state.stream != made {
+        // Numbers begin again too; events that were here before are recognised by their ids.
+        let logs = |read: ReadUpTo| ReadUpTo { n: 0, ..read };
+        let known = state.hosts.into_iter().map(|(host, read)| (host, logs(read))).collect();
+        state = ReadState { stream: made, cursor: 0, hosts: known };
+    }
+    hosts.known().set_positions(state.hosts.clone());
+    let config = OrderedConfig {
+        deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: state.cursor + 1 },
+        ..OrderedConfig::default()
+    };
+    let consumer = stream.create_consumer(config).await.context("the logs of hosts cannot be read")?;
+    let mut messages = consumer.messages().await?;
+    loop {
+        let first = messages.next().await.context("the logs of hosts ended")??;
+        let mut batch = vec![first];
+        while batch.len() < BATCH_MESSAGES_MAX
+            && let Some(Some(more)) = messages.next().now_or_never()
+        {
+            batch.push(more?);
+        }
+        take_batch(hosts, link, &mut state, &batch).await?;
+    }
+}
+
+async fn take_batch(
+    hosts: &Hosts,
+    link: &Link,
+    state: &mut ReadState,
+    batch: &[Message],
+) -> anyhow::Result<()> {
+    let (mut records, mut cursor) = (Vec::with_capacity(batch.len()), state.cursor);
+    let before = hosts.known().positions();
+    for message in batch {
+        let info = message.info().map_err(|error| anyhow::anyhow!("a message has no place: {error}"))?;
+        // A consumer that was made anew may begin too early.
+        if info.stream_sequence > cursor {
+            cursor = info.stream_sequence;
+            records.extend(hosts.record_of(link, message));
+        }
+    }
+    let touched: BTreeSet<SessionId> =
+        records.iter().filter_map(|record| record.session_id().cloned()).collect();
+    if let Err(error) = append(hosts, records).await {
+        hosts.known().set_positions(before);
+        return Err(error);
+    }
+    *state = ReadState { cursor, hosts: hosts.known().positions(), stream: state.stream.clone() };
+    hosts.store_state(STATE, state).await?;
+    let arrived = hosts.early_summaries().take(&touched);
+    for (host, message) in arrived {
+        hosts.enrich(&host, message).await?;
+    }
+    Ok(())
+}
+
+/// Tries until the own store takes them: the stream waits.
+async fn append(hosts: &Hosts, records: Vec<Record>) -> anyhow::Result<()> {
+    while !records.is_empty() {
+        match hosts.engine.append(records.clone()).await {
+            Ok(_) => break,
+            Err(error) if hosts.engine.is_stopped() => return Err(error.into()),
+            Err(error) => {
+                tracing::warn!(%error, events = records.len(), "events of other hosts could not be stored; they are tried again");
+                tokio::time::sleep(RETRY_AFTER).await;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Hosts {
+    /// The record in a message of another host. `None` for the own log, and for a message that is refused.
+    fn record_of(&self, link: &Link, message: &Message) -> Option<Record> {
+        let (host, _) = link.subjects.parse(&message.subject)?;
+        if host == self.name {
+            return None;
+        }
+        let taken = self.take_message(&host, &message.payload);
+        taken
+            .inspect_err(|refusal| {
+                tracing::warn!(%host, %refusal, "a message of a host is refused");
+                if let Ok(known) = self.known().get_or_add(&host) {
+                    known.note_refusal(refusal);
+                }
+            })
+            .ok()
+    }
+
+    fn take_message(&self, host: &HostId, payload: &[u8]) -> Result<Record, Refusal> {
+        let message: LogMessage =
+            serde_json::from_slice(payload).map_err(|error| Refusal::Unreadable(error.to_string()))?;
+        let mut known = self.known();
+        let own = known.own_ahead();
+        let known = known.get_or_add(host)?;
+        let mut read = known.read.clone();
+        read.take(host, &message.head)?;
+        let (fired_at, ahead) = known.corrected(&message, own);
+        let id = message.id.clone();
+        let record = message.into_record(host, fired_at, ahead);
+        let record = record.ok_or_else(|| Refusal::Unreadable(format!("{id} is no id")))?;
+        known.read = read;
+        Ok(record)
+    }
+}

@@ -1,0 +1,303 @@
+//! What a hub knows about each host: its presence, its clock, how far its log was read, and what was refused.
+
+use std::collections::BTreeMap;
+
+use flightdeck_core::ids::HostId;
+use flightdeck_core::session::HostTerms;
+use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_protocol::hosts::HostCard;
+use serde::{Deserialize, Serialize};
+
+use super::clocks::{AheadOfServer, Corrector, correction};
+use super::settings::{RemoteAction, Share};
+use super::wire::{LogHead, LogMessage, Presence};
+
+/// A host without a sign of life for this long is unreachable: three of them were missed.
+pub(super) const UNREACHABLE_AFTER: Millis = Millis::seconds(30);
+/// A clock that differs by more is shown.
+const CLOCK_SHOWN_FROM: Millis = Millis::seconds(1);
+/// Databases of one host that are remembered: a new one is begun only if the old one is damaged.
+const LOGS_MAX: usize = 16;
+/// Hosts that are remembered; a message of a further one is refused.
+pub(super) const HOSTS_MAX: usize = 10_000;
+/// A smaller backlog is the ordinary delay and is not called catching up.
+const CATCHING_UP_FROM: u64 = 100;
+
+/// How far the log of a host was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ReadUpTo {
+    /// The number of its last message.
+    pub(super) n: u64,
+    /// Its databases, the present one last.
+    pub(super) logs: Vec<String>,
+}
+
+/// Why a message was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("it says that it is from {0}")]
+    AnotherHost(HostId),
+    #[error("its number {0} was taken before")]
+    TakenBefore(u64),
+    #[error("two machines send under this name")]
+    TwoMachines,
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
+    #[error("there are too many hosts")]
+    TooMany,
+}
+
+impl ReadUpTo {
+    /// Takes the next message of the host, or says why not. A gap is not refused: the server forgets old messages.
+    pub(super) fn take(&mut self, host: &HostId, head: &LogHead) -> Result<(), Refusal> {
+        if head.host != *host {
+            return Err(Refusal::AnotherHost(head.host.clone()));
+        }
+        let current = self.logs.last() == Some(&head.log);
+        if !current && self.logs.contains(&head.log) {
+            return Err(Refusal::TwoMachines);
+        }
+        if head.n <= self.n {
+            return Err(Refusal::TakenBefore(head.n));
+        }
+        if head.n > self.n + 1 && self.n > 0 {
+            tracing::warn!(%host, from = self.n + 1, to = head.n - 1, "messages of a host are missing; the server has them no more");
+        }
+        if !current {
+            if self.logs.len() == LOGS_MAX {
+                self.logs.remove(0);
+            }
+            self.logs.push(head.log.clone());
+        }
+        self.n = head.n;
+        Ok(())
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownHost {
+    pub(super) presence: Option<Presence>,
+    /// When the last sign of life was sent, by this machine's clock.
+    pub(super) last_seen: Option<Timestamp>,
+    pub(super) unreachable_since: Option<Timestamp>,
+    ahead_of_server: AheadOfServer,
+    corrector: Corrector,
+    pub(super) read: ReadUpTo,
+    /// The largest backlog since the host came back.
+    behind_at_return: u64,
+    refused: u64,
+    refused_because: Option<String>,
+}
+
+impl KnownHost {
+    /// Messages that the host has and this daemon has not.
+    fn backlog(&self) -> u64 {
+        let Some(presence) = &self.presence else { return 0 };
+        presence.backlog + presence.forwarded.saturating_sub(self.read.n)
+    }
+
+    pub(super) fn terms(&self) -> HostTerms {
+        let presence = self.presence.as_ref();
+        let accepts = presence.into_iter().flat_map(|p| &p.accept);
+        HostTerms {
+            unreachable_since: self.unreachable_since,
+            accepts: accepts.map(|action: &RemoteAction| action.as_str().to_owned()).collect(),
+            shares_payloads: presence.is_none_or(|p| p.share == Share::Full),
+        }
+    }
+
+    /// The difference to this machine's clock, if both are known.
+    pub(super) fn clock_ahead(&self, own: Option<i64>) -> Option<Millis> {
+        Some(Millis(self.ahead_of_server.millis()? - own?))
+    }
+
+    pub(super) fn corrected(&mut self, message: &LogMessage, own: Option<i64>) -> (Timestamp, Millis) {
+        let ahead = correction(self.clock_ahead(own));
+        (self.corrector.correct(message.fired_at, ahead), ahead)
+    }
+
+    pub(super) fn note_refusal(&mut self, refusal: &Refusal) {
+        self.refused += 1;
+        self.refused_because = Some(refusal.to_string());
+    }
+}
+
+/// Every host that this daemon heard of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownHosts {
+    hosts: BTreeMap<HostId, KnownHost>,
+    /// How far this machine's clock is ahead of the server's.
+    own_ahead: AheadOfServer,
+}
+
+impl KnownHosts {
+    pub(super) fn get_or_add(&mut self, host: &HostId) -> Result<&mut KnownHost, Refusal> {
+        if self.hosts.len() >= HOSTS_MAX && !self.hosts.contains_key(host) {
+            return Err(Refusal::TooMany);
+        }
+        Ok(self.hosts.entry(host.clone()).or_default())
+    }
+
+    pub(super) fn get(&self, host: &HostId) -> Option<&KnownHost> {
+        self.hosts.get(host)
+    }
+
+    pub(super) fn own_ahead(&self) -> Option<i64> {
+        self.own_ahead.millis()
+    }
+
+    pub(super) fn own_presence(&mut self, sent_at: i64, server_at: i64) {
+        self.own_ahead.add(sent_at, server_at);
+    }
+
+    /// A sign of life of another host. `sent` is when the server took it, by this machine's clock.
+    pub(super) fn heard(
+        &mut self,
+        host: &HostId,
+        presence: Presence,
+        server_at: i64,
+        sent: Timestamp,
+    ) -> Result<(), Refusal> {
+        let known = self.get_or_add(host)?;
+        known.ahead_of_server.add(presence.at, server_at);
+        known.last_seen = known.last_seen.max(Some(sent));
+        known.presence = Some(presence);
+        let backlog = known.backlog();
+        match backlog {
+            0 => known.behind_at_return = 0,
+            behind => known.behind_at_return = known.behind_at_return.max(behind),
+        }
+        Ok(())
+    }
+
+    /// Marks hosts that fell silent or came back; returns those whose mark changed.
+    pub(super) fn mark_silent(&mut self, now: Timestamp) -> Vec<(HostId, HostTerms)> {
+        let mut changed = Vec::new();
+        for (host, known) in &mut self.hosts {
+            let silent = known.last_seen.is_none_or(|seen| now - seen > UNREACHABLE_AFTER);
+            let left = known.presence.as_ref().is_some_and(|p| p.left);
+            let since = known.last_seen.filter(|_| silent || left);
+            if known.unreachable_since != since {
+                known.unreachable_since = since;
+                changed.push((host.clone(), known.terms()));
+            }
+        }
+        changed
+    }
+
+    pub(super) fn positions(&self) -> BTreeMap<HostId, ReadUpTo> {
+        self.hosts.iter().map(|(host, known)| (host.clone(), known.read.clone())).collect()
+    }
+
+    pub(super) fn set_positions(&mut self, positions: BTreeMap<HostId, ReadUpTo>) {
+        for (host, read) in positions {
+            self.hosts.entry(host).or_default().read = read;
+        }
+    }
+
+    /// Without sessions, which the board knows.
+    pub(super) fn cards(&self) -> Vec<HostCard> {
+        self.hosts.iter().map(|(host, known)| self.card(host, known)).collect()
+    }
+
+    fn card(&self, host: &HostId, known: &KnownHost) -> HostCard {
+        let presence = known.presence.as_ref();
+        let backlog = known.backlog();
+        let catching_up =
+            known.behind_at_return >= CATCHING_UP_FROM && backlog > 0 && known.unreachable_since.is_none();
+        let ahead = known.clock_ahead(self.own_ahead());
+        let terms = known.terms();
+        HostCard {
+            name: host.to_string(),
+            this: false,
+            hub: presence.is_some_and(|p| p.hub),
+            kind: presence.map(|p| p.kind).unwrap_or_default(),
+            version: presence.map(|p| p.version.clone()),
+            last_seen: known.last_seen,
+            unreachable_since: known.unreachable_since,
+            left: presence.is_some_and(|p| p.left),
+            backlog,
+            caught_up_percent: catching_up.then(|| percent(backlog, known.behind_at_return)),
+            sessions: 0,
+            needs_you: 0,
+            clock_ahead_seconds: ahead.map(Millis::as_seconds),
+            clock_differs: ahead.is_some_and(|ahead| ahead.0.abs() > CLOCK_SHOWN_FROM.0),
+            shares_payloads: terms.shares_payloads,
+            accepts: terms.accepts,
+            refused: known.refused,
+            refused_because: known.refused_because.clone(),
+        }
+    }
+}
+
+fn percent(left: u64, of: u64) -> u8 {
+    let done = of.saturating_sub(left) * 100 / of.max(1);
+    u8::try_from(done).unwrap_or(100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flightdeck_protocol::hosts::HostKind;
+
+    fn head(host: &str, n: u64, log: &str) -> LogHead {
+        LogHead { host: host.into(), n, log: log.into(), seq: n }
+    }
+
+    fn presence(at: i64, backlog: u64, forwarded: u64) -> Presence {
+        Presence {
+            at,
+            version: "1".into(),
+            kind: HostKind::Server,
+            backlog,
+            forwarded,
+            share: Share::Full,
+            accept: vec![RemoteAction::Answer],
+            hub: false,
+            left: false,
+        }
+    }
+
+    #[test]
+    fn a_forged_host_an_old_number_and_a_second_machine_are_refused() {
+        let (host, mut read) = (HostId::new("a"), ReadUpTo::default());
+        read.take(&host, &head("a", 1, "x")).unwrap();
+        assert_eq!(read.take(&host, &head("b", 2, "x")), Err(Refusal::AnotherHost("b".into())));
+        assert_eq!(read.take(&host, &head("a", 1, "x")), Err(Refusal::TakenBefore(1)));
+        // Its database was lost: the count goes on.
+        read.take(&host, &head("a", 2, "y")).unwrap();
+        assert_eq!(read.take(&host, &head("a", 3, "x")), Err(Refusal::TwoMachines));
+        // The server has forgotten some.
+        read.take(&host, &head("a", 9, "y")).unwrap();
+        assert_eq!((read.n, read.logs), (9, vec!["x".to_owned(), "y".to_owned()]));
+    }
+
+    #[test]
+    fn a_silent_host_is_marked_with_its_last_sign_of_life_and_back_when_it_speaks() {
+        let (host, mut known) = (HostId::new("a"), KnownHosts::default());
+        let at = Timestamp::from_millis;
+        known.heard(&host, presence(0, 0, 0), 0, at(1_000)).unwrap();
+        assert!(known.mark_silent(at(31_000)).is_empty());
+        let changed = known.mark_silent(at(31_001));
+        assert_eq!(changed[0].1.unreachable_since, Some(at(1_000)));
+        assert!(known.mark_silent(at(40_000)).is_empty(), "nothing changed");
+        known.heard(&host, presence(0, 500, 0), 0, at(50_000)).unwrap();
+        assert_eq!(known.mark_silent(at(50_001))[0].1.unreachable_since, None);
+        assert_eq!(known.cards()[0].caught_up_percent, Some(0));
+        known.heard(&host, presence(0, 0, 500), 0, at(51_000)).unwrap();
+        known.get_or_add(&host).unwrap().read.n = 350;
+        let card = &known.cards()[0];
+        assert_eq!((card.backlog, card.caught_up_percent), (150, Some(70)));
+    }
+
+    #[test]
+    fn the_clock_of_a_host_is_compared_with_this_ones() {
+        let (host, mut known) = (HostId::new("a"), KnownHosts::default());
+        known.heard(&host, presence(74_100, 0, 0), 10, Timestamp::default()).unwrap();
+        assert_eq!(known.cards()[0].clock_ahead_seconds, None, "the own clock is not known yet");
+        known.own_presence(1_000, 910);
+        let card = &known.cards()[0];
+        assert_eq!((card.clock_ahead_seconds, card.clock_differs), (Some(74.0), true));
+    }
+}

@@ -1,0 +1,133 @@
+//! Reads the latest presence of each host and the latest numbers of each session.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::{Message, message};
+use flightdeck_core::ids::HostId;
+use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::usage::enrichment::Summary;
+use futures_util::StreamExt;
+use tokio::sync::watch;
+
+use super::Hosts;
+use super::clocks::correction;
+use super::link::Link;
+use super::wire::{Presence, SummaryMessage};
+use crate::clock;
+
+/// How often hosts are checked for silence.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+
+/// Follows until the connection ends. `caught_up` becomes true once everything that was there is read.
+pub(super) async fn follow_latest(
+    hosts: &Hosts,
+    link: &Link,
+    caught_up: &watch::Sender<bool>,
+) -> anyhow::Result<()> {
+    let stream = link.latest_stream().await?;
+    if stream.cached_info().state.messages == 0 {
+        caught_up.send_replace(true);
+    }
+    // The stream has one message for each subject.
+    let config = OrderedConfig { deliver_policy: DeliverPolicy::All, ..OrderedConfig::default() };
+    let consumer = stream.create_consumer(config).await.context("the presence of hosts cannot be read")?;
+    let mut messages = consumer.messages().await?;
+    let mut check = tokio::time::interval(CHECK_EVERY);
+    loop {
+        tokio::select! {
+            message = messages.next() => {
+                let message = message.context("the presence of hosts ended")??;
+                let info = message.info().map_err(|error| anyhow::anyhow!("a message has no place: {error}"))?;
+                take(hosts, link, &message, &info).await?;
+                if info.pending == 0 {
+                    caught_up.send_replace(true);
+                }
+            }
+            _ = check.tick() => hosts.mark_silent_hosts().await?,
+        }
+    }
+}
+
+async fn take(hosts: &Hosts, link: &Link, message: &Message, info: &message::Info<'_>) -> anyhow::Result<()> {
+    let Some((host, what)) = link.subjects.parse(&message.subject) else { return Ok(()) };
+    let server_at = i64::try_from(info.published.unix_timestamp_nanos() / 1_000_000).unwrap_or_default();
+    if what == "presence" {
+        match serde_json::from_slice::<Presence>(&message.payload) {
+            Ok(presence) => hosts.take_presence(&host, presence, server_at).await?,
+            Err(error) => tracing::warn!(%host, %error, "a presence cannot be read; it is left out"),
+        }
+    } else if host != link.host {
+        match serde_json::from_slice::<SummaryMessage>(&message.payload) {
+            Ok(summary) => hosts.take_summary(&host, summary).await?,
+            Err(error) => {
+                tracing::warn!(%host, %error, "the numbers of a session cannot be read; they are left out")
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Hosts {
+    async fn take_presence(&self, host: &HostId, presence: Presence, server_at: i64) -> anyhow::Result<()> {
+        let terms = {
+            let mut known = self.known();
+            if *host == self.name {
+                known.own_presence(presence.at, server_at);
+                return Ok(());
+            }
+            // The server's time by this machine's clock.
+            let sent = Timestamp::from_millis(server_at + known.own_ahead().unwrap_or(0)).min(clock::now());
+            if let Err(refusal) = known.heard(host, presence, server_at, sent) {
+                tracing::warn!(%host, %refusal, "a host is not shown");
+                return Ok(());
+            }
+            known.mark_silent(clock::now());
+            known.get(host).map(super::known_hosts::KnownHost::terms).unwrap_or_default()
+        };
+        // Also without a change: the engine may have replayed its log and forgotten it.
+        self.engine.set_host_terms(host.clone(), terms).await?;
+        Ok(())
+    }
+
+    async fn mark_silent_hosts(&self) -> anyhow::Result<()> {
+        let changed = self.known().mark_silent(clock::now());
+        for (host, terms) in changed {
+            match terms.unreachable_since {
+                Some(since) => {
+                    tracing::warn!(%host, %since, "a host is unreachable; its cards keep their state")
+                }
+                None => tracing::info!(%host, "a host is back"),
+            }
+            self.engine.set_host_terms(host, terms).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_summary(&self, host: &HostId, message: SummaryMessage) -> anyhow::Result<()> {
+        let id = message.session_id.on_host(host);
+        match self.engine.card(&id).await? {
+            Some(_) => self.enrich(host, message).await,
+            // Its first event is still to come.
+            None => {
+                self.early_summaries().put(id, message);
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts the numbers on the card, by this machine's clock and prices.
+    pub(super) async fn enrich(&self, host: &HostId, message: SummaryMessage) -> anyhow::Result<()> {
+        let id = message.session_id.on_host(host);
+        let ahead = {
+            let known = self.known();
+            known.get(host).and_then(|host| host.clock_ahead(known.own_ahead()))
+        };
+        let ahead: Millis = correction(ahead);
+        let mut summary = Summary::of(message.known.corrected(ahead), &self.prices.borrow());
+        summary.files = message.files;
+        Ok(self.engine.enrich(id, summary).await?)
+    }
+}

@@ -1,0 +1,186 @@
+//! One connection to the server. It is dead once it breaks; the daemon then opens another one.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::{self, ErrorCode};
+use async_nats::{Client, ConnectOptions, Event, ServerAddr};
+use flightdeck_core::ids::HostId;
+use tokio::sync::watch;
+
+use super::settings::HostsSettings;
+use super::subjects::Subjects;
+
+/// How long a server may take to answer, at the start and for each acknowledgement.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
+/// A server that is gone without a word is noticed after three of these.
+const PING_EVERY: Duration = Duration::from_secs(10);
+/// How long the server keeps a log. A hub that was away longer misses what is older.
+const LOG_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Acknowledgements that may be outstanding: a window of the forwarder, and a few others.
+pub(super) const IN_FLIGHT_MAX: usize = 1024;
+
+#[derive(Clone, Debug)]
+pub struct Link {
+    pub(super) client: Client,
+    pub(super) js: jetstream::Context,
+    pub(super) subjects: Subjects,
+    /// This machine.
+    pub(super) host: HostId,
+    dead: watch::Receiver<bool>,
+}
+
+impl Link {
+    pub async fn connect(settings: &HostsSettings, host: &HostId) -> anyhow::Result<Self> {
+        let url = settings.url.as_deref().context("[hosts] in config.toml has no url")?;
+        let (dies, dead) = watch::channel(false);
+        let subjects = Subjects::new(settings.fleet());
+        let options = with_password(credentials(settings)?, url)?
+            .name(format!("flightdeck {host}"))
+            .connection_timeout(ANSWER_TIME_MAX)
+            .request_timeout(Some(ANSWER_TIME_MAX))
+            .ping_interval(PING_EVERY)
+            .custom_inbox_prefix(subjects.inbox(host))
+            .event_callback(move |event| {
+                let lost = matches!(event, Event::Disconnected | Event::Closed);
+                if lost {
+                    dies.send_replace(true);
+                }
+                async move { log_event(&event) }
+            });
+        let connected = tokio::time::timeout(ANSWER_TIME_MAX, options.connect(url)).await;
+        let client = connected.context("the server did not answer in time")?;
+        let client = client.with_context(|| format!("cannot connect to {}", without_password(url)))?;
+        let js = jetstream::context::ContextBuilder::new()
+            .timeout(ANSWER_TIME_MAX)
+            .ack_timeout(ANSWER_TIME_MAX)
+            .max_ack_inflight(IN_FLIGHT_MAX)
+            .backpressure_on_inflight(true)
+            .build(client.clone());
+        Ok(Self { client, js, subjects, host: host.clone(), dead })
+    }
+
+    /// Returns when the connection is lost.
+    pub(super) async fn died(&self) {
+        // The sender goes with the connection.
+        let _ = self.dead.clone().wait_for(|dead| *dead).await;
+    }
+
+    /// The stream of all logs. The first host of a fleet makes it, unless only a hub may.
+    pub(super) async fn log_stream(&self) -> anyhow::Result<Stream> {
+        self.stream(Config {
+            name: self.subjects.log_stream(),
+            subjects: vec![self.subjects.log("*")],
+            max_age: LOG_KEPT,
+            ..shared_config()
+        })
+        .await
+    }
+
+    /// The stream that keeps the latest message of each subject.
+    pub(super) async fn latest_stream(&self) -> anyhow::Result<Stream> {
+        self.stream(Config {
+            name: self.subjects.latest_stream(),
+            subjects: vec![self.subjects.presence("*"), self.subjects.summaries("*")],
+            max_messages_per_subject: 1,
+            max_age: LOG_KEPT,
+            ..shared_config()
+        })
+        .await
+    }
+
+    /// Whether the server keeps streams, and whether this host may use them.
+    pub async fn check(&self) -> anyhow::Result<()> {
+        self.log_stream().await?;
+        self.latest_stream().await?;
+        Ok(())
+    }
+
+    async fn stream(&self, config: Config) -> anyhow::Result<Stream> {
+        let name = config.name.clone();
+        match self.js.get_stream(&name).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) if is_missing(&error) => {}
+            Err(error) => bail!("cannot read the stream {name}: {error}"),
+        }
+        let made = self.js.create_stream(config).await;
+        made.with_context(|| format!("the stream {name} is missing and could not be made; a hub makes it"))
+    }
+}
+
+fn shared_config() -> Config {
+    Config {
+        storage: StorageType::File,
+        discard: DiscardPolicy::Old,
+        allow_direct: true,
+        ..Config::default()
+    }
+}
+
+fn is_missing(error: &jetstream::context::GetStreamError) -> bool {
+    use jetstream::context::GetStreamErrorKind;
+    matches!(error.kind(), GetStreamErrorKind::JetStream(ref error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND)
+}
+
+fn log_event(event: &Event) {
+    match event {
+        Event::Connected => tracing::info!("connected to the server of the hosts"),
+        Event::Disconnected | Event::Closed => {
+            tracing::warn!("the connection to the server of the hosts is lost")
+        }
+        Event::ServerError(error) => tracing::warn!(%error, "the server of the hosts refused something"),
+        other => tracing::debug!(%other, "the connection to the server of the hosts"),
+    }
+}
+
+/// A credentials file holds a token and a seed; a file with only a seed is an nkey.
+fn credentials(settings: &HostsSettings) -> anyhow::Result<ConnectOptions> {
+    let mut options = ConnectOptions::new();
+    if let Some(ca) = &settings.ca {
+        options = options.add_root_certificates(ca.clone());
+    }
+    let Some(path) = &settings.creds else { return Ok(options) };
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if text.contains("-----BEGIN") {
+        return options
+            .credentials(&text)
+            .with_context(|| format!("{} holds no credentials", path.display()));
+    }
+    let seed = text.lines().map(str::trim).find(|line| line.starts_with('S'));
+    let seed = seed.with_context(|| format!("{} holds neither credentials nor a seed", path.display()))?;
+    Ok(options.nkey(seed.to_owned()))
+}
+
+/// The client does not use the name and password of an address by itself.
+fn with_password(options: ConnectOptions, url: &str) -> anyhow::Result<ConnectOptions> {
+    let address: ServerAddr =
+        url.parse().with_context(|| format!("{} is no address", without_password(url)))?;
+    Ok(match (address.username(), address.password()) {
+        (Some(user), Some(password)) => options.user_and_password(user.to_owned(), password.to_owned()),
+        _ => options,
+    })
+}
+
+/// An address for a person: a password in it is left out.
+pub fn without_password(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme, rest)) => match rest.rsplit_once('@') {
+            Some((_, host)) => format!("{scheme}://{host}"),
+            None => url.to_owned(),
+        },
+        None => url.rsplit_once('@').map_or(url, |(_, host)| host).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_in_an_address_is_not_shown() {
+        assert_eq!(without_password("nats://me:hunter2@n:4222"), "nats://n:4222");
+        assert_eq!(without_password("me:hunter2@n"), "n");
+        assert_eq!(without_password("nats://n:4222"), "nats://n:4222");
+    }
+}

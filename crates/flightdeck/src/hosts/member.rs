@@ -1,0 +1,227 @@
+//! Forwards the own log to the server. The database is the outbox: a position says how far it got.
+//!
+//! The server's word counts: after every connect, the last message on the own subject says where to go on. Many messages are in
+//! flight at a time. The first of each window names the message that must be the last one, so a second machine with the same name
+//! is refused.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
+use bytes::Bytes;
+use flightdeck_core::log::record::Record;
+use flightdeck_core::wire::clip;
+use serde::{Deserialize, Serialize};
+
+use super::Hosts;
+use super::link::Link;
+use super::settings::Share;
+use super::share::PayloadFilter;
+use super::wire::{LogHead, LogMessage};
+use crate::store::{HostState, Replay, Store};
+
+/// Messages in flight at a time: enough for 20,000 a second on one machine, and 5,000 over a slow line.
+const WINDOW_MESSAGES_MAX: usize = 512;
+/// How often the position is stored. If it is lost, the server still knows it.
+const STORE_POSITION_EVERY: Duration = Duration::from_secs(5);
+/// Bytes of a message beside its payload: ids, times, the envelope and headers.
+const AROUND_PAYLOAD_BYTES: usize = 8 * 1024;
+/// The name of the position in the store.
+const STATE: &str = "forward";
+
+/// How far the log is forwarded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Position {
+    /// When the stream was made, in nanoseconds: a new stream has nothing yet.
+    stream: String,
+    /// Records up to this one of the own log were forwarded or belong to other hosts.
+    pub(super) seq: u64,
+    /// The number of the last message.
+    pub(super) n: u64,
+    /// The place of that message in the stream.
+    last: u64,
+}
+
+/// What the database remembers: a name for its log, and a secret for digests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LogIdentity {
+    pub(super) log: String,
+    pub(super) salt: String,
+}
+
+const IDENTITY: &str = "identity";
+
+impl LogIdentity {
+    /// Reads the identity of this database, or makes one.
+    pub(super) async fn load(store: &Store) -> anyhow::Result<Self> {
+        let known = store.host_states().await?.remove(IDENTITY);
+        if let Some(identity) = known.and_then(|body| serde_json::from_str(&body).ok()) {
+            return Ok(identity);
+        }
+        let fresh =
+            Self { log: crate::clock::fresh_id().to_string(), salt: crate::clock::fresh_id().to_string() };
+        let body = serde_json::to_string(&fresh)?;
+        store.put_host_states(vec![HostState { name: IDENTITY.to_owned(), body }]).await?;
+        Ok(fresh)
+    }
+}
+
+/// Forwards until the connection ends or the server refuses.
+pub(super) async fn forward(hosts: &Hosts, link: &Link, identity: &LogIdentity) -> anyhow::Result<()> {
+    let stream = link.log_stream().await?;
+    let mut forwarder = Forwarder::resume(hosts, link, identity, &stream).await?;
+    let mut appended = hosts.engine.last_appended();
+    loop {
+        let last = *appended.borrow_and_update();
+        while forwarder.position.seq < last {
+            forwarder.send_some(last).await?;
+            hosts.note_forwarded(&forwarder.position, *appended.borrow());
+        }
+        hosts.note_forwarded(&forwarder.position, last);
+        forwarder.store_position().await?;
+        tokio::select! {
+            changed = appended.changed() => changed.context("the daemon is stopping")?,
+            // The position of the last events is stored too.
+            () = tokio::time::sleep(STORE_POSITION_EVERY) => {}
+        }
+    }
+}
+
+struct Forwarder<'a> {
+    hosts: &'a Hosts,
+    link: &'a Link,
+    identity: &'a LogIdentity,
+    filter: Option<PayloadFilter>,
+    subject: String,
+    position: Position,
+    /// Reads the next page while this one is sent.
+    replay: Option<Replay>,
+    stored: Position,
+    stored_at: Instant,
+}
+
+impl<'a> Forwarder<'a> {
+    async fn resume(
+        hosts: &'a Hosts,
+        link: &'a Link,
+        identity: &'a LogIdentity,
+        stream: &Stream,
+    ) -> anyhow::Result<Self> {
+        let subject = link.subjects.log(&link.host);
+        let made = stream.cached_info().created.unix_timestamp_nanos().to_string();
+        let stored: Position = hosts.load_state(STATE).await?;
+        let position = match stream.direct_get_last_for_subject(subject.clone()).await {
+            Ok(last) => {
+                let head: LogHead =
+                    serde_json::from_slice(&last.payload).context("the last message of this host")?;
+                // Another database of this host: its log begins again, the count of messages goes on.
+                let seq = if head.log == identity.log { head.seq } else { 0 };
+                Position { stream: made, seq, n: head.n, last: last.sequence }
+            }
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => match stored.stream == made {
+                // The server has forgotten messages that are too old.
+                true => Position { last: 0, ..stored.clone() },
+                false => Position { stream: made, ..Position::default() },
+            },
+            Err(error) => bail!("cannot read how far the log was forwarded: {error}"),
+        };
+        let filter = (hosts.settings.share == Share::NoPayloads).then(|| PayloadFilter::new(&identity.salt));
+        Ok(Self {
+            hosts,
+            link,
+            identity,
+            filter,
+            subject,
+            position,
+            replay: None,
+            stored,
+            stored_at: Instant::now(),
+        })
+    }
+
+    /// Sends the next page of the log, a window at a time.
+    async fn send_some(&mut self, last: u64) -> anyhow::Result<()> {
+        let mut replay = match self.replay.take() {
+            Some(replay) => replay,
+            None => self.hosts.store.replay(self.position.seq).await?,
+        };
+        let Some(page) = replay.next().await? else {
+            // What is left cannot be read, or was removed.
+            self.position.seq = last.max(self.position.seq);
+            return Ok(());
+        };
+        // Without another page, the log may have grown meanwhile.
+        self.replay = page.next.is_some().then_some(replay);
+        let end = page.next.or(page.records.last().map(|record| record.seq));
+        let own: Vec<Record> = page.records.into_iter().filter(|record| record.host.is_this()).collect();
+        let mut own = own.into_iter().peekable();
+        while own.peek().is_some() {
+            let window = own.by_ref().take(WINDOW_MESSAGES_MAX).collect();
+            self.send_window(window).await?;
+        }
+        self.position.seq = end.unwrap_or(self.position.seq).max(self.position.seq);
+        self.store_position().await
+    }
+
+    /// Sends all, then waits for all acknowledgements. On an error the connection is opened anew, and the server says what it has.
+    async fn send_window(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
+        let mut acknowledgements = Vec::with_capacity(records.len());
+        let mut position = self.position.clone();
+        for record in records {
+            (position.n, position.seq) = (position.n + 1, record.seq);
+            let mut message = self.message(record, &position)?;
+            if acknowledgements.is_empty() && position.last > 0 {
+                message = message.expected_last_subject_sequence(position.last);
+            }
+            acknowledgements.push(self.link.js.send_publish(self.subject.clone(), message).await?);
+        }
+        for acknowledgement in acknowledgements {
+            match acknowledgement.await {
+                Ok(acknowledged) => position.last = acknowledged.sequence,
+                Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
+                    bail!(
+                        "another machine also sends as {}: give each its own `name` in [hosts]",
+                        self.link.host
+                    )
+                }
+                Err(error) => bail!("the server did not take the log: {error:#}"),
+            }
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    fn message(&self, mut record: Record, position: &Position) -> anyhow::Result<PublishMessage> {
+        if let Some(filter) = &self.filter {
+            filter.reduce(&mut record);
+        }
+        let head = LogHead {
+            host: self.link.host.clone(),
+            n: position.n,
+            log: self.identity.log.clone(),
+            seq: record.seq,
+        };
+        let mut message = LogMessage::new(head, record);
+        let mut body = serde_json::to_vec(&message)?;
+        let room = self.link.client.max_payload().saturating_sub(AROUND_PAYLOAD_BYTES);
+        if body.len() > room {
+            // The whole payload stays in the own log, where a hub can ask for it.
+            clip::clip_to(&mut message.payload, room.saturating_sub(AROUND_PAYLOAD_BYTES));
+            body = serde_json::to_vec(&message)?;
+        }
+        let id = format!("{}:{}", self.link.host, position.n);
+        Ok(PublishMessage::build().payload(Bytes::from(body)).message_id(id))
+    }
+
+    async fn store_position(&mut self) -> anyhow::Result<()> {
+        if self.position == self.stored || self.stored_at.elapsed() < STORE_POSITION_EVERY {
+            return Ok(());
+        }
+        self.hosts.store_state(STATE, &self.position).await?;
+        (self.stored, self.stored_at) = (self.position.clone(), Instant::now());
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! `flightdeck hosts nats-config`: a minimal configuration of the server, in which each host may publish on its own subjects only.
+
+use super::subjects::Subjects;
+
+/// How the hosts prove who they are.
+#[derive(Clone, Debug)]
+pub struct ConfigUser {
+    pub host: String,
+    /// The public part of its nkey; `None`: a password is to be filled in.
+    pub nkey: Option<String>,
+    /// It shows the other hosts, and makes the streams.
+    pub hub: bool,
+}
+
+/// The configuration as text.
+pub fn server_config(fleet: &str, users: &[ConfigUser], tls: bool) -> String {
+    let subjects = Subjects::new(fleet);
+    let mut text = format!(
+        "# A NATS server for the Flightdeck hosts of the fleet `{fleet}`, written by `flightdeck hosts nats-config`.\n\
+         # Start it with: nats-server -c THIS_FILE\n\
+         port: 4222\n\
+         # Hooks with a large output are clipped to this size; the whole stays on its host.\n\
+         max_payload: 1MB\n\
+         jetstream {{\n  store_dir: \"/var/lib/nats\"\n  # Old events are removed when it is full.\n  max_file_store: 10GB\n}}\n"
+    );
+    if tls {
+        text += "tls {\n  cert_file: \"/etc/nats/server.pem\"\n  key_file: \"/etc/nats/server-key.pem\"\n}\n";
+    }
+    text += "authorization {\n  users: [\n";
+    text.extend(users.iter().map(|user| entry(user, &subjects)));
+    text + "  ]\n}\n"
+}
+
+fn entry(user: &ConfigUser, subjects: &Subjects) -> String {
+    let identity = match &user.nkey {
+        Some(nkey) => format!("nkey: {nkey}"),
+        None => format!("user: \"{}\", password: \"FILL IN: a long random text\"", user.host),
+    };
+    let (publish, subscribe) = permissions(user, subjects);
+    let list = |subjects: &[String]| {
+        let lines: Vec<String> = subjects.iter().map(|subject| format!("\n          {subject:?}")).collect();
+        lines.join(",")
+    };
+    let what = if user.hub { "a hub: reads every host, acts where a host accepts it" } else { "a member" };
+    format!(
+        "    # {host}: {what}\n    {{ {identity}\n      permissions: {{\n        publish: {{ allow: [{}\n        ] }}\n        \
+         subscribe: {{ allow: [{}\n        ] }}\n        # Replies to the requests of hubs.\n        allow_responses: {{ max: 256, expires: \"1m\" }}\n      }}\n    }}\n",
+        list(&publish),
+        list(&subscribe),
+        host = user.host,
+    )
+}
+
+/// What a host may publish and subscribe to.
+fn permissions(user: &ConfigUser, subjects: &Subjects) -> (Vec<String>, Vec<String>) {
+    let host = &user.host;
+    let (log, latest) = (subjects.log_stream(), subjects.latest_stream());
+    let mut publish = vec![
+        subjects.log(host),
+        subjects.presence(host),
+        subjects.summaries(host),
+        format!("$JS.API.STREAM.INFO.{log}"),
+        format!("$JS.API.STREAM.INFO.{latest}"),
+        // Only the last message of its own log.
+        format!("$JS.API.DIRECT.GET.{log}.{}", subjects.log(host)),
+    ];
+    if user.hub {
+        publish.push(subjects.ask("*"));
+        for stream in [&log, &latest] {
+            publish.push(format!("$JS.API.STREAM.CREATE.{stream}"));
+            publish.push(format!("$JS.API.CONSUMER.CREATE.{stream}"));
+            publish.push(format!("$JS.API.CONSUMER.CREATE.{stream}.>"));
+            publish.push(format!("$JS.API.CONSUMER.DELETE.{stream}.*"));
+            publish.push(format!("$JS.API.CONSUMER.INFO.{stream}.*"));
+            publish.push(format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.*"));
+        }
+    }
+    (publish, vec![format!("{}.>", subjects.inbox(host)), subjects.ask(host)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_may_publish_under_its_own_name_only() {
+        let user = |hub| ConfigUser { host: "build-1".into(), nkey: None, hub };
+        let (publish, subscribe) = permissions(&user(false), &Subjects::new("main"));
+        assert!(publish.iter().filter(|s| s.starts_with("flightdeck.")).all(|s| s.contains(".build-1.")));
+        assert!(subscribe.iter().all(|s| s.contains("build-1")), "{subscribe:?}");
+        assert!(!publish.iter().any(|s| s.contains("CREATE") || s.contains("MSG.NEXT")));
+        let (hub, _) = permissions(&user(true), &Subjects::new("main"));
+        assert!(hub.contains(&"flightdeck.main.*.ask".to_owned()));
+        assert!(!hub.iter().any(|s| s.ends_with("*.log")), "a hub forges no log");
+    }
+}

@@ -1,0 +1,50 @@
+//! Tells the other hosts that this one is alive, and what it is.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use flightdeck_protocol::hosts::HostKind;
+
+use super::Hosts;
+use super::link::Link;
+use super::wire::Presence;
+use crate::clock;
+
+/// How often a host gives a sign of life.
+pub(super) const PRESENCE_EVERY: Duration = Duration::from_secs(10);
+/// The same while the server does not have the whole log, so that the board shows the progress.
+const PRESENCE_EVERY_WHILE_BEHIND: Duration = Duration::from_secs(1);
+
+pub(super) async fn announce(hosts: &Hosts, link: &Link) -> anyhow::Result<()> {
+    link.latest_stream().await?;
+    let kind = host_kind();
+    loop {
+        let presence = hosts.presence(kind);
+        let behind = presence.backlog > 0;
+        publish(link, &presence).await?;
+        tokio::time::sleep(if behind { PRESENCE_EVERY_WHILE_BEHIND } else { PRESENCE_EVERY }).await;
+    }
+}
+
+/// Sends one presence and waits until the server has it.
+pub async fn publish(link: &Link, presence: &Presence) -> anyhow::Result<()> {
+    let presence = Presence { at: clock::now().as_millis(), ..presence.clone() };
+    let body = serde_json::to_vec(&presence)?;
+    let subject = link.subjects.presence(&link.host);
+    let sent = link.js.publish(subject, body.into()).await.context("the presence could not be sent")?;
+    sent.await.context("the server did not take the presence")?;
+    Ok(())
+}
+
+/// A container, a laptop (it has a battery), or another machine.
+pub fn host_kind() -> HostKind {
+    let exists = |path: &str| Path::new(path).exists();
+    if exists("/.dockerenv") || exists("/run/.containerenv") {
+        return HostKind::Container;
+    }
+    let supplies = std::fs::read_dir("/sys/class/power_supply").into_iter().flatten().flatten();
+    let mut names = supplies.map(|entry| entry.file_name());
+    let battery = names.any(|name| name.to_string_lossy().starts_with("BAT"));
+    if battery || cfg!(target_os = "macos") { HostKind::Laptop } else { HostKind::Server }
+}

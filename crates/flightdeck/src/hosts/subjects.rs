@@ -1,0 +1,112 @@
+//! The names of streams and subjects: `flightdeck.<fleet>.<host>.<what>`.
+
+use flightdeck_core::fnv::Fnv;
+use flightdeck_core::ids::{HostId, SessionId};
+
+/// Longest name of a host or a fleet: a label of a host name.
+const TOKEN_BYTES_MAX: usize = 63;
+
+/// One token of a subject: it is also part of file names on the server and of ids on the page.
+pub fn check_token(name: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.is_empty() || name.len() > TOKEN_BYTES_MAX || !name.chars().all(fits) {
+        return Err(format!(
+            "{name:?} cannot name a host or a fleet: use letters, digits, `-` and `_`, at most {TOKEN_BYTES_MAX}"
+        ));
+    }
+    Ok(())
+}
+
+/// A host name as a token: `box.local` becomes `box-local`.
+pub fn as_token(name: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let token: String = name.chars().map(fits).take(TOKEN_BYTES_MAX).collect();
+    if token.is_empty() { "host".to_owned() } else { token }
+}
+
+/// The names that the hosts of one fleet use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subjects {
+    fleet: String,
+}
+
+impl Subjects {
+    pub fn new(fleet: &str) -> Self {
+        Self { fleet: fleet.to_owned() }
+    }
+    /// The stream of all logs.
+    pub fn log_stream(&self) -> String {
+        format!("FLIGHTDECK_{}_LOG", self.fleet)
+    }
+    /// The stream that keeps the latest message of each subject: presence and summaries.
+    pub fn latest_stream(&self) -> String {
+        format!("FLIGHTDECK_{}_LATEST", self.fleet)
+    }
+    /// `*` for every host.
+    fn of(&self, host: &str, what: &str) -> String {
+        format!("flightdeck.{}.{host}.{what}", self.fleet)
+    }
+    pub fn log(&self, host: &str) -> String {
+        self.of(host, "log")
+    }
+    pub fn presence(&self, host: &str) -> String {
+        self.of(host, "presence")
+    }
+    /// A session id that does not fit into a subject is replaced by its hash; the message has the id.
+    pub fn summary(&self, host: &str, session: &SessionId) -> String {
+        let token = match check_token(session) {
+            Ok(()) => session.to_string(),
+            Err(_) => format!("h-{:016x}", Fnv::of(session.as_bytes())),
+        };
+        self.of(host, &format!("summary.{token}"))
+    }
+    pub fn summaries(&self, host: &str) -> String {
+        self.of(host, "summary.*")
+    }
+    /// Requests to a host.
+    pub fn ask(&self, host: &str) -> String {
+        self.of(host, "ask")
+    }
+    /// Where replies to a host arrive: a prefix of its own, so that no other host may read them.
+    pub fn inbox(&self, host: &str) -> String {
+        format!("_INBOX_{}_{host}", self.fleet)
+    }
+    /// The host that a subject of this fleet belongs to, and what the message is.
+    pub fn parse<'a>(&self, subject: &'a str) -> Option<(HostId, &'a str)> {
+        let rest =
+            subject.strip_prefix("flightdeck.")?.strip_prefix(self.fleet.as_str())?.strip_prefix('.')?;
+        let (host, what) = rest.split_once('.')?;
+        check_token(host).ok()?;
+        Some((host.into(), what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_names_its_host_and_no_other_fleet_is_read() {
+        let subjects = Subjects::new("main");
+        let parsed =
+            |subject: &str| subjects.parse(subject).map(|(host, what)| (host.to_string(), what.to_owned()));
+        assert_eq!(parsed(&subjects.log("a")), Some(("a".into(), "log".into())));
+        assert_eq!(parsed(&subjects.summary("a", &"s-1".into())), Some(("a".into(), "summary.s-1".into())));
+        for other in ["flightdeck.other.a.log", "flightdeck.mainly.a.log", "flightdeck.main.log", "x"] {
+            assert_eq!(parsed(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_name_with_dots_or_blanks_is_no_token() {
+        for wrong in ["", "box.local", "a b", "a*", ">", &"x".repeat(64)] {
+            check_token(wrong).unwrap_err();
+        }
+        check_token(&as_token("box.local of the team")).unwrap();
+        assert!(subjects_fit("a.b c"));
+    }
+
+    fn subjects_fit(session: &str) -> bool {
+        Subjects::new("main").summary("a", &session.into()).split('.').all(|token| check_token(token).is_ok())
+    }
+}

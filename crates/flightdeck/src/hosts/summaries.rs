@@ -1,0 +1,82 @@
+//! Sends the latest numbers of each own session: tokens, cost, context, titles. They are no events, so the log does not have them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use flightdeck_core::fnv::Fnv;
+use flightdeck_core::ids::SessionId;
+use flightdeck_core::usage::session_files::SessionFiles;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::Hosts;
+use super::link::Link;
+use super::settings::Share;
+use super::wire::SummaryMessage;
+use crate::engine::changes::SubscribeFrom;
+
+/// Changes of the numbers are gathered for this long: a busy session changes them with every message.
+const SEND_EVERY: Duration = Duration::from_secs(2);
+/// Sessions whose last sent numbers are remembered; beyond that they may be sent again.
+const REMEMBERED_MAX: usize = 10_000;
+
+pub(super) async fn send_summaries(hosts: &Hosts, link: &Link) -> anyhow::Result<()> {
+    link.latest_stream().await?;
+    let mut changes = hosts.engine.subscribe(SubscribeFrom::Now).await?;
+    let mut changed = own_sessions(hosts).await?;
+    let mut sent = BTreeMap::new();
+    loop {
+        for id in std::mem::take(&mut changed) {
+            send_summary(hosts, link, &id, &mut sent).await?;
+        }
+        let until = tokio::time::Instant::now() + SEND_EVERY;
+        while let Ok(change) = tokio::time::timeout_at(until, changes.next.recv()).await {
+            match change {
+                Ok(change) => changed.extend(change.subject.session_id().cloned()),
+                // Some were missed: look at all.
+                Err(RecvError::Lagged(_)) => changed = own_sessions(hosts).await?,
+                Err(RecvError::Closed) => anyhow::bail!("the daemon is stopping"),
+            }
+        }
+    }
+}
+
+async fn own_sessions(hosts: &Hosts) -> anyhow::Result<BTreeSet<SessionId>> {
+    let cards = hosts.engine.all_cards().await?.cards;
+    Ok(cards.into_iter().filter(|card| card.owner.is_none()).map(|card| card.id).collect())
+}
+
+/// Sends the numbers if they differ from those sent last. A session of another host has its numbers from there.
+async fn send_summary(
+    hosts: &Hosts,
+    link: &Link,
+    id: &SessionId,
+    sent: &mut BTreeMap<SessionId, u64>,
+) -> anyhow::Result<()> {
+    if hosts.is_of_another_host(id) {
+        return Ok(());
+    }
+    let Some(summary) = hosts.engine.summary(id).await? else { return Ok(()) };
+    let message = match hosts.settings.share {
+        Share::Full => SummaryMessage { session_id: id.clone(), known: summary.known, files: summary.files },
+        Share::NoPayloads => SummaryMessage {
+            session_id: id.clone(),
+            known: summary.known.without_payloads(),
+            files: SessionFiles::default(),
+        },
+    };
+    let body = serde_json::to_vec(&message)?;
+    let digest = Fnv::of(&body);
+    // Too large for the server: the card keeps the numbers it has.
+    if sent.get(id) == Some(&digest) || body.len() > link.client.max_payload() / 2 {
+        return Ok(());
+    }
+    let subject = link.subjects.summary(&link.host, id);
+    let taken = link.js.publish(subject, body.into()).await.context("the numbers could not be sent")?;
+    taken.await.context("the server did not take the numbers")?;
+    if sent.len() >= REMEMBERED_MAX {
+        sent.clear();
+    }
+    sent.insert(id.clone(), digest);
+    Ok(())
+}

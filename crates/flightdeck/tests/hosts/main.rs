@@ -1,0 +1,12 @@
+//! Several daemons of the built binary and a real NATS server. A machine without `nats-server` skips these tests; CI does not.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops where it goes wrong")]
+
+mod actions;
+mod clocks;
+mod fleet;
+mod forgery;
+mod forwarding;
+mod outages;
+mod presence;
+mod privacy;
+mod set_up;

@@ -1,0 +1,105 @@
+//! The server or a host is gone for a while: local work goes on, and every log is whole at the end.
+
+use flightdeck_e2e::testkit::{NatsServer, until};
+use serde_json::json;
+
+use crate::fleet::{Host, assert_same_log};
+
+fn prompt(host: &Host, session: &str, text: &str) {
+    host.post(&json!({"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": text}));
+}
+
+#[test]
+fn a_member_that_is_killed_loses_and_doubles_nothing() {
+    let Some(nats) = NatsServer::start() else { return };
+    let (mut c, mut hub) = (Host::member(&nats, "c"), Host::hub(&nats, "desk"));
+    for round in 0..4 {
+        for n in 0..60 {
+            prompt(&c, &format!("s{}", n % 5), &format!("{round} {n}"));
+        }
+        c.kill();
+        c.start();
+    }
+    prompt(&c, "s0", "the last");
+    hub.until_card("s0@c", |card| card["last_user_message"] == "the last");
+    c.until_forwarded();
+    c.stop();
+    hub.stop();
+    assert_same_log(&c, &hub);
+}
+
+#[test]
+fn the_server_is_killed_under_load_and_the_backlog_is_drained_when_it_is_back() {
+    let Some(mut nats) = NatsServer::start() else { return };
+    let (mut a, mut hub) = (Host::member(&nats, "a"), Host::hub(&nats, "desk"));
+    for n in 0..100 {
+        prompt(&a, "s", &format!("before {n}"));
+    }
+    hub.until_card("s@a", |_| true);
+    nats.kill();
+    for n in 0..100 {
+        prompt(&a, "s", &format!("meanwhile {n}"));
+    }
+    until("the member says that there is no connection", || (a.link()["connected"] == false).then_some(()));
+    assert_eq!(a.daemon().card("s")["last_user_message"], "meanwhile 99", "local work goes on");
+    nats.run();
+    hub.until_card("s@a", |card| card["last_user_message"] == "meanwhile 99");
+    a.until_forwarded();
+    a.stop();
+    hub.stop();
+    assert_same_log(&a, &hub);
+}
+
+#[test]
+fn a_member_that_was_offline_for_ten_thousand_events_catches_up() {
+    let Some(mut nats) = NatsServer::start() else { return };
+    nats.kill();
+    let mut a = Host::member(&nats, "a");
+    let mut hub = Host::hub(&nats, "desk");
+    let mut hook = a.home.socket();
+    for n in 0..10_000 {
+        let payload = json!({"session_id": format!("s{}", n % 10), "hook_event_name": "UserPromptSubmit", "prompt": n.to_string()});
+        hook.hook(payload.as_object().unwrap(), &serde_json::Map::new());
+    }
+    until("the backlog is known", || a.link()["problem"].as_str().map(str::to_owned));
+    nats.run();
+    hub.until_card("s9@a", |card| card["last_user_message"] == "9999");
+    a.until_forwarded();
+    a.stop();
+    hub.stop();
+    assert_same_log(&a, &hub);
+}
+
+#[test]
+fn a_server_that_is_full_holds_nothing_up_and_gets_the_rest_later() {
+    // The whole store is smaller than what is sent: the server refuses until there is room.
+    let Some(nats) = NatsServer::start() else { return };
+    let mut a = Host::member(&nats, "a");
+    a.until_forwarded();
+    let full = |bytes: i64| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let js = async_nats::jetstream::new(async_nats::connect(nats.url()).await.unwrap());
+            let mut stream = js.get_stream("FLIGHTDECK_main_LOG").await.unwrap();
+            let mut config = stream.info().await.unwrap().config.clone();
+            config.max_bytes = bytes;
+            config.discard = async_nats::jetstream::stream::DiscardPolicy::New;
+            js.update_stream(config).await.unwrap();
+        });
+    };
+    full(4_000);
+    for n in 0..50 {
+        prompt(&a, "s", &format!("{n} {}", "x".repeat(500)));
+    }
+    until("the server refuses", || {
+        a.link()["problem"].as_str().filter(|p| p.contains("did not take")).map(drop)
+    });
+    assert!(a.daemon().card("s")["last_user_message"].as_str().unwrap().starts_with("49 "));
+    full(-1);
+    let mut hub = Host::hub(&nats, "desk");
+    hub.until_card("s@a", |card| card["last_user_message"].as_str().is_some_and(|m| m.starts_with("49 ")));
+    a.until_forwarded();
+    a.stop();
+    hub.stop();
+    assert_same_log(&a, &hub);
+}

@@ -1,0 +1,97 @@
+//! `flightdeck hosts join`, `leave` and `list`, and a daemon that joined nothing.
+
+use std::fs;
+
+use flightdeck_e2e::testkit::{NatsServer, TestHome, until};
+use serde_json::json;
+
+use crate::fleet::Host;
+
+fn home() -> TestHome {
+    TestHome::new(env!("CARGO_BIN_EXE_flightdeck").as_ref(), "fd")
+}
+
+#[test]
+fn joining_writes_the_settings_keeps_the_old_list_and_says_what_is_shared() {
+    let Some(nats) = NatsServer::start() else { return };
+    let home = home();
+    fs::create_dir_all(home.paths().config.parent().unwrap()).unwrap();
+    fs::write(&home.paths().config, "# mine\ndone_minutes = 5\nhosts = [\"box.local\"]\n").unwrap();
+    let said =
+        home.run(&["hosts", "join", &nats.url(), "--name", "build-1", "--share", "no-payloads"]).success();
+    assert!(said.contains("build-1") && said.contains("no prompt, command, path or output"), "{said}");
+    let config = fs::read_to_string(&home.paths().config).unwrap();
+    assert!(config.starts_with("# mine\n") && config.contains("done_minutes = 5"), "{config}");
+    assert!(
+        config.contains("names = [\"box.local\"]") && config.contains("share = \"no_payloads\""),
+        "{config}"
+    );
+    let daemon = home.daemon();
+    let link = until("it is connected", || {
+        Some(daemon.get("/api/hosts").json()["link"].clone()).filter(|link| link["connected"] == true)
+    });
+    assert_eq!((&link["fleet"], &link["hub"]), (&json!("main"), &json!(false)));
+    let list = home.run(&["hosts", "list"]).success();
+    assert!(list.contains("build-1") && list.contains("this machine"), "{list}");
+    drop(daemon);
+
+    let said = home.run(&["hosts", "leave"]).success();
+    assert!(said.contains("left"), "{said}");
+    let config = fs::read_to_string(&home.paths().config).unwrap();
+    assert!(!config.contains("nats://") && config.contains("names = [\"box.local\"]"), "{config}");
+    assert_eq!(home.daemon().get("/api/hosts").json(), json!({"hosts": [], "link": null}));
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_changes_nothing() {
+    let home = home();
+    let said = home.run(&["hosts", "join", "nats://127.0.0.1:1"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(
+        said.err.contains("cannot connect to nats://127.0.0.1:1") && !home.paths().config.exists(),
+        "{said:?}"
+    );
+    let said = home.run(&["up", "--hub", "--no-hooks"]);
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("flightdeck hosts join URL"), "{said:?}");
+}
+
+#[test]
+fn a_host_that_leaves_is_not_called_unreachable() {
+    let Some(nats) = NatsServer::start() else { return };
+    let (mut a, hub) = (Host::member(&nats, "a"), Host::hub(&nats, "desk"));
+    a.works("s", "go");
+    hub.until_card("s@a", |_| true);
+    a.stop();
+    a.home.run(&["hosts", "leave"]).success();
+    until("the hub knows that it left", || hub.sees("a").filter(|row| row["left"] == true));
+    hub.until_card("s@a", |card| card["unreachable_since"] != json!(null));
+}
+
+/// The pair of NATS' own documentation: it protects nothing.
+const PUBLIC_KEY: &str = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
+const SEED: &str = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
+
+#[test]
+fn a_host_trusts_the_authority_it_was_given_and_proves_with_its_nkey_who_it_is() {
+    let home = home();
+    let user = format!("desk={PUBLIC_KEY}");
+    let printed = home.run(&["hosts", "nats-config", "--tls", "--hub", &user]).success();
+    let data = |file: &str| format!("{}/tests/data/tls/{file}", env!("CARGO_MANIFEST_DIR"));
+    let config = printed[printed.find("tls {").unwrap()..]
+        .replace("/etc/nats/server.pem", &data("server.pem"))
+        .replace("/etc/nats/server-key.pem", &data("server.key"));
+    let Some(nats) = NatsServer::with_config(&config) else { return };
+    let seed = home.path().join("desk.nk");
+    fs::write(&seed, format!("{SEED}\n")).unwrap();
+    let url = format!("tls://localhost:{}", nats.port());
+    let (ca, seed) = (data("ca.pem"), seed.display().to_string());
+    let join = |more: &[&str]| home.run(&[&["hosts", "join", &url, "--name", "desk"], more].concat());
+    let refused = join(&["--creds", &seed]);
+    assert!(refused.code == 1 && refused.err.contains("UnknownIssuer"), "{refused:?}");
+    let refused = join(&["--ca", &ca]);
+    assert!(refused.code == 1 && refused.err.contains("authorization violation"), "{refused:?}");
+    join(&["--ca", &ca, "--creds", &seed]).success();
+    let hub = home.up(&["--no-hooks", "--hub"]);
+    until("it is connected", || (hub.get("/api/hosts").json()["link"]["connected"] == true).then_some(()));
+}
