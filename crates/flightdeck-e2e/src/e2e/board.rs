@@ -101,10 +101,6 @@ fn sessions(api: &Api) -> Result<Vec<SessionView>> {
 }
 
 impl Board for DaemonBoard {
-    fn binary(&self) -> Option<&Path> {
-        Some(&self.binary)
-    }
-
     fn install_hooks(&self, lab: &Lab) -> Result<()> {
         self.run(lab, &["hooks", "install"]).map(drop)
     }

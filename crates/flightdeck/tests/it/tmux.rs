@@ -58,10 +58,10 @@ impl Tmux {
 
     /// Attaches a terminal of another tmux server, which ends when the returned value is dropped.
     pub(crate) fn attach(&self, session: &str) -> Self {
-        let outer = Self { folder: self.folder.join("outer"), env: self.env.clone() };
-        std::fs::create_dir_all(&outer.folder).unwrap();
-        let socket = self.folder.join("tmux");
-        let inner = format!("unset TMUX; exec tmux -u -S {} attach -t {session}", socket.display());
+        let folder = self.folder.join("outer");
+        std::fs::create_dir_all(&folder).unwrap();
+        let outer = Self { socket: folder.join("tmux"), folder, env: self.env.clone() };
+        let inner = format!("unset TMUX; exec tmux -u -S {} attach -t {session}", self.socket.display());
         outer.run(&["new-session", "-d", "-s", "outer", "-x", "200", "-y", "50", "sh", "-c", &inner]);
         outer
     }
