@@ -34,7 +34,8 @@ function read(): void {
   openAt.value = session ? new URLSearchParams(query).get("at") : null;
   openId.value = session?.[1] ? safeDecode(session[1]) : null;
   if (session) return;
-  view.value = (["overview", "log", "efforts", "hosts"] as const).find((name) => path.startsWith(name)) ?? "board";
+  view.value =
+    (["overview", "log", "efforts", "hosts"] as const).find((name) => path.startsWith(name)) ?? "board";
   const effort = /^efforts\/(.+)$/.exec(path);
   openEffortId.value = effort?.[1] ? safeDecode(effort[1]) : null;
 }
