@@ -93,7 +93,7 @@ impl App {
                 EffortCard::new(&stored.ok_or_else(|| EffortRefused::NoEffort(id.clone()))?, None)
             }
         };
-        Ok(self.priced_effort(card).await?)
+        self.priced_effort(card).await
     }
 
     async fn priced_effort(&self, card: EffortCard) -> Result<EffortCard, AppError> {

@@ -211,6 +211,10 @@ impl<'a> RunningClient<'a> {
     /// The client was stopped with Ctrl-Z: stops this job too, so that the shell gets the terminal. Returns when the shell
     /// continues it, or at once where no shell could.
     fn suspend(&mut self) {
+        if self.tty.as_ref().is_some_and(|tty| tty.is_in_front()) {
+            // `fg` of a job that was not stopped sends no signal. The client has stopped because it read the terminal.
+            return self.hand_over();
+        }
         self.take_terminal_back();
         // A process may always signal its own group.
         let _ = kill_current_process_group(Signal::TSTP);

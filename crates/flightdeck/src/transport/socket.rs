@@ -113,6 +113,8 @@ async fn read_line(lines: &mut BufReader<OwnedReadHalf>, line: &mut Vec<u8>) -> 
 
 type Line<'a> = Pin<Box<dyn Future<Output = Vec<u8>> + Send + 'a>>;
 
+/// Arguments, or an environment.
+type Object = Map<String, Value>;
 type HookLine<'a> = Pin<Box<dyn Future<Output = (Vec<u8>, Option<EffortVerdict>)> + Send + 'a>>;
 
 /// What a command does.
@@ -123,7 +125,7 @@ enum Action {
     Hook,
     StatusLine,
     /// A hook of a script: one reply, and a verdict to note after it.
-    EngineHook(for<'a> fn(&'a App, Map<String, Value>, Map<String, Value>) -> HookLine<'a>),
+    EngineHook(for<'a> fn(&'a App, Object, Object) -> HookLine<'a>),
     /// Changes until the viewer leaves.
     Subscribe,
     /// Orders until the supervisor leaves.

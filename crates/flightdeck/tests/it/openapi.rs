@@ -49,8 +49,8 @@ fn every_error_of_the_interface_has_a_json_body() {
         assert_eq!(answer.header("content-type"), Some("application/json"), "{}", answer.text());
         (answer.status, answer.json()["error"].as_str().unwrap().to_owned())
     };
-    let none = "there is nothing at /api/efforts; /api/openapi.json lists all paths";
-    assert_eq!(said(deck.get("/api/efforts")), (404, none.to_owned()));
+    let none = "there is nothing at /api/nothing; /api/openapi.json lists all paths";
+    assert_eq!(said(deck.get("/api/nothing")), (404, none.to_owned()));
     let wrong = "POST is not possible at /api/sessions; possible: GET,HEAD";
     let post = flightdeck_e2e::testkit::http::post(deck.addr, "/api/sessions", "{}");
     assert_eq!(said(post), (405, wrong.to_owned()));
@@ -66,13 +66,20 @@ fn every_documented_route_answers_with_a_documented_status() {
     deck.post(&STOP.replace("Stop", "UserPromptSubmit"));
     deck.post(STOP);
     let assignment = deck.get("/api/assignments").json()["assignments"][0]["id"].as_str().unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let start = serde_json::json!({"cmd": "effort.start", "args": {"dir": folder.path(), "skill": "fix"}});
+    let effort = deck.socket().ask(&start)["data"]["id"].as_str().unwrap().to_owned();
     for route in openapi::routes() {
         let Route { method, path, responses, .. } = route;
         // A stream never ends, an ask has to be open, and a rule has to be one: they have tests of their own.
         if *path == "/api/live/stream" || path.starts_with("/api/asks/") || path.starts_with("/api/policy/") {
             continue;
         }
-        let id = if path.starts_with("/api/assignments/") { assignment.as_str() } else { "s" };
+        let id = match path.split('/').nth(2) {
+            Some("assignments") => assignment.as_str(),
+            Some("efforts") => effort.as_str(),
+            _ => "s",
+        };
         let answer = request(&deck, route, id, STOP).send(deck.addr);
         let documented = responses.iter().any(|(code, _)| *code == answer.status);
         assert!(documented, "{method:?} {path}: {}", answer.status);
