@@ -127,6 +127,9 @@ pub const INTENT_BYTES_MAX: usize = 8 * 1024;
 pub const INTENT_LINES_MAX: usize = 32;
 /// Lines at the start of a message that are read too: a long report often begins with "Done".
 pub const INTENT_OPENING_LINES_MAX: usize = 2;
+/// Most memory for the states that the matcher of intents has met. With less it forgets them between messages and builds them again,
+/// which takes a thousand times longer.
+pub const INTENT_MATCHER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Longest message of a conversation: pages of prose, while a pasted log stays small enough to draw.
 pub const MESSAGE_CHARS_MAX: usize = 20_000;
 /// Most messages of one transcript line; the client writes one block a line.

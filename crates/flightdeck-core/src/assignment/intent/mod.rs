@@ -10,6 +10,7 @@ mod matching;
 mod patterns;
 mod prose;
 mod questions;
+mod shapes;
 mod signs;
 
 use serde::{Deserialize, Serialize};

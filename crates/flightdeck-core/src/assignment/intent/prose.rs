@@ -1,7 +1,7 @@
 //! The sentences of a markdown message that a reader would take as said: without code, quotes, tables and markup.
 
 use super::matching::signs;
-use super::signs::Signs;
+use super::signs::{Sign, Signs};
 use crate::limits::{INTENT_BYTES_MAX, INTENT_LINES_MAX, INTENT_OPENING_LINES_MAX};
 
 /// The sentences near the end of a message, and those that open it.
@@ -24,7 +24,26 @@ pub(super) struct Sentence {
 struct Line<'a> {
     text: &'a str,
     item: bool,
+    mark: Option<Sign>,
 }
+
+/// Marks of finished and of open items in a list of tasks.
+const MARKS: [(&str, Sign); 14] = [
+    ("[x]", Sign::Done),
+    ("[X]", Sign::Done),
+    ("✅", Sign::Done),
+    ("✔", Sign::Done),
+    ("✓", Sign::Done),
+    ("☑", Sign::Done),
+    ("[ ]", Sign::PartlyDone),
+    ("⏳", Sign::PartlyDone),
+    ("⏸", Sign::PartlyDone),
+    ("🔄", Sign::PartlyDone),
+    ("❌", Sign::PartlyDone),
+    ("✗", Sign::PartlyDone),
+    ("🚧", Sign::PartlyDone),
+    ("⬜", Sign::PartlyDone),
+];
 
 impl Prose {
     pub(super) fn of(message: &str) -> Self {
@@ -33,8 +52,13 @@ impl Prose {
         let mut sentences = Vec::new();
         for (index, line) in lines.iter().enumerate().filter(|(index, _)| !skipped.contains(index)) {
             split(line.text, |text, written| {
+                let mut signs = signs(text);
+                line.mark.iter().for_each(|mark| signs.add(*mark));
+                if counts_a_part(text) {
+                    signs.add(Sign::PartlyDone);
+                }
                 sentences.push(Sentence {
-                    signs: signs(text),
+                    signs,
                     text: text.to_owned(),
                     written: written.to_owned(),
                     item: line.item,
@@ -59,7 +83,8 @@ fn prose_lines(message: &str) -> Vec<Line<'_>> {
             fence = if fence.is_none() { Some(mark) } else { fence.filter(|open| *open != mark) };
         } else if fence.is_none() && read >= from && !text.is_empty() && !text.starts_with(['>', '|']) {
             let (text, item) = without_marker(text);
-            lines.push(Line { text: last_bytes(text), item });
+            let (text, mark) = without_mark(text);
+            lines.push(Line { text: last_bytes(text), item: item || mark.is_some(), mark });
         }
     }
     lines
@@ -96,6 +121,23 @@ fn without_marker(line: &str) -> (&str, bool) {
         }
         _ => (line, false),
     }
+}
+
+/// The text of a task, and what its mark says.
+fn without_mark(line: &str) -> (&str, Option<Sign>) {
+    let marked = |(mark, sign): &(&str, Sign)| Some((line.strip_prefix(mark)?.trim_start(), Some(*sign)));
+    MARKS.iter().find_map(marked).unwrap_or((line, None))
+}
+
+/// Whether it says "3 of 8". "8 of 8" is all, and "0 of 8" counts what is wrong.
+fn counts_a_part(text: &str) -> bool {
+    let number = |word: Option<&str>| word?.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().ok();
+    text.match_indices(" of ").any(|(at, of)| {
+        let (before, after) = (text.get(..at), text.get(at + of.len()..));
+        let part = number(before.and_then(|text| text.split_whitespace().next_back()));
+        let all = number(after.and_then(|text| text.trim_start_matches("the ").split_whitespace().next()));
+        part.zip(all).is_some_and(|(part, all)| 0 < part && part < all)
+    })
 }
 
 fn closing(open: char) -> Option<char> {
