@@ -9,7 +9,8 @@ const SENTENCES_AFTER_QUESTION_MAX: usize = 3;
 impl Sentence {
     /// Whether the sentence has the form of a question, in English and in languages that mark it in another way.
     pub(super) fn is_question(&self) -> bool {
-        let bare = self.text.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | '？'));
+        let bare =
+            self.signs.text().trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | '？'));
         let ends = ["?", "？", "ですか", "ますか", "でしょうか", "ませんか", "吗", "呢", "いいか", "よいか"];
         ends.iter().any(|end| bare.ends_with(end))
     }

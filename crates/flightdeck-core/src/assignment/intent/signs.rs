@@ -61,6 +61,11 @@ pub(super) enum Sign {
     Answers,
 }
 
+impl Sign {
+    /// How many there are.
+    pub(super) const COUNT: usize = Self::Answers as usize + 1;
+}
+
 /// The signs of one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Signs(u32);
@@ -70,7 +75,7 @@ impl Signs {
         self.0 & (1 << sign as u32) != 0
     }
 
-    pub(super) fn add(&mut self, sign: Sign) {
-        self.0 |= 1 << sign as u32;
+    pub(super) fn with(self, sign: Sign) -> Self {
+        Self(self.0 | 1 << sign as u32)
     }
 }
