@@ -207,7 +207,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "intent",
-        about: "detecting the intent of a message of 4 KB",
+        about: "detecting the intent of a new message of 4 KB",
         long: false,
         checks: &[number("intent of 4 KB", "intent", MedianMax(50.0))],
     },

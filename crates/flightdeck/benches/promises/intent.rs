@@ -1,36 +1,50 @@
-//! Detecting the intent of an agent's message of 4 KB: a long report with lists, code and a question at its end.
+//! Detecting the intent of an agent's message of 4 KB that the detector has not met. It builds states for new words, so a message that is
+//! repeated would be measured too fast: each text is measured once, after other messages were read.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::Result;
-use flightdeck_core::assignment::intent::detect;
+use flightdeck_core::assignment::intent::labelled::parse;
+use flightdeck_core::assignment::intent::{detect, prepare};
 
 use crate::{Plan, Series};
 
 const MESSAGE_BYTES: usize = 4096;
-/// Messages in one sample.
-const MESSAGES: u32 = 64;
 
-const PARAGRAPH: &str = "I've moved the parser into `parse.rs`. It handles all the files of version 2, and the tests pass.\n\n\
-     - `src/lib.rs`: exports the new module, and \"parse\" is public now\n\
-     - `src/main.rs`: reads the file once instead of twice\n\n\
-     ```rust\nlet file = parse(&text)?;\n```\n\n\
-     Why was it slow? Each line was read twice.\n\n";
+/// Read before, as a daemon has read other messages.
+const BEFORE: &[&str] = &[include_str!("../../../flightdeck-core/tests/data/intents/tune.txt")];
+const NEW: &[&str] = &[
+    include_str!("../../../flightdeck-core/tests/data/intents/first_met.txt"),
+    include_str!("../../../flightdeck-core/tests/data/intents/met_later.txt"),
+    include_str!("../../../flightdeck-core/tests/data/intents/second_tune.txt"),
+    include_str!("../../../flightdeck-core/tests/data/intents/third_tune.txt"),
+];
 
-pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
-    let question = "Should I also remove the old parser, or keep it for version 1?";
-    let message = PARAGRAPH.repeat(MESSAGE_BYTES / PARAGRAPH.len()) + question;
+/// The number of samples is the number of texts, in a quick run too.
+pub(crate) fn measure(_plan: &Plan) -> Result<Vec<Series>> {
     let mut series = Series::new("intent", "µs");
-    for round in 0..=plan.rounds(100, 1000) {
+    prepare();
+    for text in texts(BEFORE) {
+        black_box(detect(black_box(&text)));
+    }
+    for text in texts(NEW) {
         let begun = Instant::now();
-        for _ in 0..MESSAGES {
-            black_box(detect(black_box(&message)));
-        }
-        // The first round warms up.
-        if round > 0 {
-            series.samples.push(begun.elapsed().as_secs_f64() * 1e6 / f64::from(MESSAGES));
-        }
+        black_box(detect(black_box(&text)));
+        series.samples.push(begun.elapsed().as_secs_f64() * 1e6);
     }
     Ok(vec![series])
+}
+
+/// The messages of the sets, joined to texts of 4 KB.
+fn texts(sets: &[&str]) -> Vec<String> {
+    let (mut texts, mut text) = (Vec::new(), String::new());
+    for message in sets.iter().flat_map(|set| parse(set)) {
+        text.push_str(message.message);
+        text.push_str("\n\n");
+        if text.len() >= MESSAGE_BYTES {
+            texts.push(std::mem::take(&mut text));
+        }
+    }
+    texts
 }

@@ -29,7 +29,7 @@ type Found<'a> = Option<(IntentRule, &'a Sentence)>;
 fn question(sentences: &[Sentence], changed_files: bool) -> Found<'_> {
     let (index, question) = open_question(sentences)?;
     let before = sentences.get(..index).unwrap_or_default();
-    let offers = question.signs.has(Sign::Offer) && !question.signs.has(Sign::Decision);
+    let offers = question.is_offer() && !before.iter().any(Sentence::is_question);
     let rule = match () {
         _ if offers && (is_done(before) || changed_files && question.signs.has(Sign::OffersMore)) => {
             IntentRule::OfferAfterCompletion
@@ -45,15 +45,18 @@ fn request(sentences: &[Sentence]) -> Found<'_> {
     let tail = || prose(sentences).rev().take(TAIL_SENTENCES_MAX);
     let is_request = |s: &&Sentence| match s.signs.has(Sign::Feedback) {
         true => !is_done(sentences),
-        false => s.signs.has(Sign::Request),
+        false => s.signs.has(Sign::Request) && !s.signs.has(Sign::NoRequest),
     };
     let request = tail().find(is_request);
-    let weak = || tail().find(|s| s.signs.has(Sign::WeakRequest)).filter(|_| !is_done(sentences));
+    let is_weak = |s: &&Sentence| s.signs.has(Sign::WeakRequest) && !s.signs.has(Sign::NoRequest);
+    let weak = || tail().find(is_weak).filter(|_| !is_done(sentences));
     Some((IntentRule::RequestsInput, request.or_else(weak)?))
 }
 
 fn obstacle(sentences: &[Sentence]) -> Found<'_> {
-    let blocked = prose(sentences).rev().take(TAIL_SENTENCES_MAX).find(|s| s.signs.has(Sign::Blocked))?;
+    let is_unable = |s: &Sentence| s.signs.has(Sign::Unable) && !s.signs.has(Sign::NoRequest);
+    let is_blocked = |s: &&Sentence| s.signs.has(Sign::Blocked) || is_unable(s);
+    let blocked = prose(sentences).rev().take(TAIL_SENTENCES_MAX).find(is_blocked)?;
     (!is_done(sentences)).then_some((IntentRule::Blocked, blocked))
 }
 
@@ -61,7 +64,8 @@ fn obstacle(sentences: &[Sentence]) -> Found<'_> {
 fn next_step(sentences: &[Sentence]) -> Found<'_> {
     let last = prose(sentences).rev().take(LAST_SENTENCES_MAX);
     let mut open = last.take_while(|s| !s.signs.has(Sign::SoftClose));
-    open.find(|s| s.signs.has(Sign::NextStep)).map(|s| (IntentRule::AnnouncesNextStep, s))
+    open.find(|s| s.signs.has(Sign::NextStep) && !s.signs.has(Sign::NotNext))
+        .map(|s| (IntentRule::AnnouncesNextStep, s))
 }
 
 fn soft_close(sentences: &[Sentence]) -> Found<'_> {
@@ -71,7 +75,7 @@ fn soft_close(sentences: &[Sentence]) -> Found<'_> {
 }
 
 fn done(sentences: &[Sentence]) -> Found<'_> {
-    let says_done = |s: &&Sentence| s.says_done();
+    let says_done = |s: &&Sentence| s.says_done() || s.signs.has(Sign::Finding);
     let last = sentences.iter().rev().take(TAIL_SENTENCES_MAX).find(says_done);
     let first = || sentences.iter().filter(|s| s.opening).find(says_done);
     last.map(|s| (IntentRule::SaysDone, s)).or_else(|| Some((IntentRule::OpensWithDone, first()?)))

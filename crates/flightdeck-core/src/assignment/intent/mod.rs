@@ -7,9 +7,13 @@
 mod decide;
 pub mod labelled;
 mod matching;
+mod pattern_set;
 mod patterns;
 mod prose;
 mod questions;
+mod required_words;
+mod sentence_signs;
+mod shapes;
 mod signs;
 
 use serde::{Deserialize, Serialize};

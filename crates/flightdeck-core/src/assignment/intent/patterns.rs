@@ -16,7 +16,7 @@ macro_rules! prepared {
     };
 }
 
-pub(super) const SIGNS: &[(Sign, &str)] = &[
+pub(super) const PHRASES: &[(Sign, &str)] = &[
     (
         Request,
         r"\b(?:let me know|tell me) (?:which|what|how|whether|when|where|who|once|your|the)\b|(?:^|, )say (?:…|go|yes)",
@@ -64,7 +64,7 @@ pub(super) const SIGNS: &[(Sign, &str)] = &[
     ),
     (
         Blocked,
-        r"\b(?:don't|do not) have (?:access|permission|the (?:rights|credentials|permission))|\bhas no (?:rights|permission)|\b(?:can't|cannot) \w+ (?:it |this |that )?without\b|\bneeds? a login\b|\bi need (?:access|permission|credentials|the)\b",
+        r"\b(?:don't|do not) have (?:access|permission|the (?:rights|credentials|permission))|\bhas no (?:rights|permission)|\b(?:i|we) (?:can't|cannot) \w+ (?:it |this |that )?without\b|\bneeds? a login\b|\bi need (?:access|permission|credentials|the)\b",
     ),
     (
         Blocked,
@@ -72,7 +72,7 @@ pub(super) const SIGNS: &[(Sign, &str)] = &[
     ),
     (
         SoftClose,
-        r"\blet me know if\b|\bjust (?:let me know|ask|tell me|say)\b|\bfeel free\b|\b(?:tell|ping) me if (?:anything|something)\b|\b(?:happy|glad) to\b|\b(?:don't|do not) hesitate\b|\bsay the word\b|^i can (?:also|go)\b|\bi can also\b|\byou're welcome\b|\breach out\b|\b(?:ping me|shout|holler|drop me a line)\b|^if you(?:'d| would) (?:like|prefer|rather)\b|^if you (?:want|prefer|need|have any)\b|\bhere if you need\b",
+        r"\blet me know (?:if|in case|should)\b|\bi'm here if\b|\bjust (?:let me know|ask|tell me|say)\b|\bfeel free\b|\b(?:tell|ping) me if (?:anything|something)\b|\b(?:happy|glad) to\b|\b(?:don't|do not) hesitate\b|\bsay the word\b|^i can (?:also|go)\b|\bi can also\b|\byou're welcome\b|\breach out\b|\b(?:ping me|shout|holler|drop me a line)\b|^if you(?:'d| would) (?:like|prefer|rather)\b|^if you (?:want|prefer|need|have any)\b|\bhere if you need\b",
     ),
     (
         SoftClose,
@@ -138,11 +138,11 @@ pub(super) const SIGNS: &[(Sign, &str)] = &[
     ),
     (
         State,
-        r"\b(?:tests?|checks?|files?|suites?|specs?|ci|build|lint|clippy|types?|pipeline|everything|tsc|compiles?)\b[^.?!]*\b(?:pass(?:es|ed)?|green|succeed(?:s|ed)?|match|compiles?|clean|without (?:errors|warnings)|no (?:errors|warnings))\b",
+        r"\b(?:tests?|checks?|files?|suites?|specs?|ci|build|lint|clippy|types?|pipeline|everything|tsc)\b[^.?!]*\b(?:pass(?:es|ed)?|green|succeed(?:s|ed)?|match|compiles|clean|without (?:errors|warnings)|no (?:errors|warnings))\b",
     ),
     (
         Done,
-        r"\b(?:it|everything|that|this|all of it)(?: all)? works(?: now| again| as)?\b|\bworks? (?:now|again)\b|\bno failures?\b|\b(?:is|are) (?:now )?stable\b|\brunning green\b|\bnow works\b|\bruns again\b|\bran successfully\b|\bno longer\b|\bhave been (?:made|done)\b|\bno (?:functional|behaviou?r) changes?\b|\bno behaviou?r changed\b|\bi(?:'ve)? (?:ran|tested|verified)\b",
+        r"\b(?:it|everything|that|this|all of it)(?: all)? works(?: now| again| as)?\b|\bworks? (?:now|again)\b|\bno failures?\b|\b(?:is|are) (?:now )?stable\b|\brunning green\b|\bnow works\b|\bruns again\b|\bran successfully\b|\bhave been (?:made|done)\b|\bno (?:functional|behaviou?r) changes?\b|\bno behaviou?r changed\b|\bi(?:'ve)? (?:ran|tested|verified)\b",
     ),
     (
         Done,
@@ -175,11 +175,7 @@ pub(super) const SIGNS: &[(Sign, &str)] = &[
     ),
     (
         Past,
-        r"\bi(?:'ve| have)?(?: \w+ly| now| just| also| already| then)? (?:[a-z]+ed|made|put|cut|rewrote|wrote|gave|brought|took|kept|bumped|set|got rid of|turned)\b",
-    ),
-    (
-        Past,
-        r"^(?:(?:sure|ok|okay|yes|right|great|perfect|got it|understood)\W+)*[a-z]+ed\b|\band [a-z]+ed (?:the|it|them|all|a|an|…)\b",
+        r"\bi(?:'ve| have)?(?: \w+ly| now| just| also| already| then)? (?:put|cut|set|turned)\b|\band [a-z]+ed (?:the|it|them|all|a|an|…)\b",
     ),
     (
         State,
@@ -260,7 +256,7 @@ pub(super) const SIGNS: &[(Sign, &str)] = &[
     ),
     (
         NoResult,
-        r"\b(?:analy[sz]ed|asked|based|believed|compared|considered|described|discovered|checked|examined|expected|explained|explored|figured|followed|guessed|happened|hoped|identified|inspected|intended|interrupted|introduced in|investigated|launched|learned|limited|listed|located|looked|missed|need|needed|noticed|observed|opened|planned|prepared|preferred|queued|reached|reali[sz]ed|recommended|related|reproduced|researched|reviewed|scanned|scheduled|searched|skipped|spawned|started|stopped|suggested|suspected|traced|tried|triggered|waited|wanted|wondered)\b|\bto be \w+ed\b|\bstill\b",
+        r"(?:^|\b(?:i|we)(?:'ve| have)? |\band |, )(?:[a-z]+ly |also |just |then |now |already )?(?:analy[sz]ed|asked|based|believed|compared|considered|described|discovered|checked|examined|expected|explained|explored|figured|followed|guessed|happened|hoped|identified|inspected|intended|interrupted|introduced in|investigated|launched|learned|listed|located|looked|missed|need|needed|noticed|observed|opened|planned|prepared|preferred|queued|reached|reali[sz]ed|recommended|related|reproduced|researched|reviewed|scanned|scheduled|searched|skipped|spawned|started|stopped|suggested|suspected|traced|tried|triggered|waited|wanted|wondered)\b|\bto be \w+ed\b|\bstill\b",
     ),
     (
         PartlyDone,
@@ -274,7 +270,7 @@ pub(super) const SIGNS: &[(Sign, &str)] = &[
     ),
     (
         PartlyDone,
-        r"\b(?:haven't|have not|didn't|did not) (?:run|ran|commit|push|appl|chang|touch|merge|deploy|start)|\b(?:one|two|three|four|\d+) of (?:the )?(?:two|three|four|five|six|\d+)\b|\bexcept the icon\b|\bremaining\b",
+        r"\b(?:haven't|have not|didn't|did not) (?:run|ran|commit|push|appl|chang|touch|merge|deploy|start)|\b(?:one|two|three|four) of (?:the )?(?:two|three|four|five|six)\b|\bexcept the icon\b|\bremaining\b",
     ),
     (
         Offer,

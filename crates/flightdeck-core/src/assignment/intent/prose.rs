@@ -1,8 +1,11 @@
 //! The sentences of a markdown message that a reader would take as said: without code, quotes, tables and markup.
 
-use super::matching::signs;
-use super::signs::Signs;
-use crate::limits::{INTENT_BYTES_MAX, INTENT_LINES_MAX, INTENT_OPENING_LINES_MAX};
+use super::sentence_signs::SentenceSigns;
+use super::signs::{Sign, Signs};
+use crate::limits::{
+    INTENT_BYTES_MAX, INTENT_LINES_MAX, INTENT_OPENING_LINES_MAX, INTENT_OPENING_SENTENCES_MAX,
+    INTENT_SENTENCES_MAX,
+};
 
 /// The sentences near the end of a message, and those that open it.
 pub(super) struct Prose {
@@ -10,11 +13,9 @@ pub(super) struct Prose {
 }
 
 pub(super) struct Sentence {
-    /// Without markup, code and quoted words.
-    pub(super) text: String,
-    /// With them.
+    pub(super) signs: SentenceSigns,
+    /// With markup, code and quoted words.
     pub(super) written: String,
-    pub(super) signs: Signs,
     /// Part of a list.
     pub(super) item: bool,
     /// One of the first lines of the message.
@@ -24,26 +25,65 @@ pub(super) struct Sentence {
 struct Line<'a> {
     text: &'a str,
     item: bool,
+    mark: Option<Sign>,
 }
+
+/// Marks of finished and of open items in a list of tasks.
+const MARKS: [(&str, Sign); 14] = [
+    ("[x]", Sign::Done),
+    ("[X]", Sign::Done),
+    ("✅", Sign::Done),
+    ("✔", Sign::Done),
+    ("✓", Sign::Done),
+    ("☑", Sign::Done),
+    ("[ ]", Sign::PartlyDone),
+    ("⏳", Sign::PartlyDone),
+    ("⏸", Sign::PartlyDone),
+    ("🔄", Sign::PartlyDone),
+    ("❌", Sign::PartlyDone),
+    ("✗", Sign::PartlyDone),
+    ("🚧", Sign::PartlyDone),
+    ("⬜", Sign::PartlyDone),
+];
 
 impl Prose {
     pub(super) fn of(message: &str) -> Self {
         let lines = prose_lines(message);
-        let skipped = INTENT_OPENING_LINES_MAX..lines.len().saturating_sub(INTENT_LINES_MAX);
-        let mut sentences = Vec::new();
-        for (index, line) in lines.iter().enumerate().filter(|(index, _)| !skipped.contains(index)) {
-            split(line.text, |text, written| {
-                sentences.push(Sentence {
-                    signs: signs(text),
-                    text: text.to_owned(),
-                    written: written.to_owned(),
-                    item: line.item,
-                    opening: index < INTENT_OPENING_LINES_MAX,
-                })
-            });
+        let (opening, rest) = lines.split_at(lines.len().min(INTENT_OPENING_LINES_MAX));
+        let mut sentences: Vec<_> = opening.iter().flat_map(|line| sentences_of(line, true)).collect();
+        let opening = sentences.len();
+        // From the end, until there are enough.
+        let mut last = Vec::new();
+        for line in rest.iter().rev().take(INTENT_LINES_MAX) {
+            if last.len() >= INTENT_SENTENCES_MAX {
+                break;
+            }
+            last.extend(sentences_of(line, false).into_iter().rev());
         }
+        sentences.extend(last.into_iter().rev());
+        drop_middle(&mut sentences, opening);
         Self { sentences }
     }
+}
+
+/// Keeps the first sentences of the opening lines, and the last sentences of the message.
+fn drop_middle(sentences: &mut Vec<Sentence>, opening: usize) {
+    let last = sentences.len().saturating_sub(INTENT_SENTENCES_MAX);
+    let opening = opening.min(INTENT_OPENING_SENTENCES_MAX);
+    if opening < last {
+        sentences.drain(opening..last);
+    }
+}
+
+fn sentences_of(line: &Line<'_>, opening: bool) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    split(line.text, |text, written| {
+        let counted = counts_a_part(text).then_some(Sign::PartlyDone);
+        let known = line.mark.into_iter().chain(counted).fold(Signs::default(), Signs::with);
+        let signs = SentenceSigns::new(text, known);
+        sentences.push(Sentence { signs, written: written.to_owned(), item: line.item, opening })
+    });
+    sentences
 }
 
 /// The lines outside code blocks, block quotes and tables, from the last [`INTENT_BYTES_MAX`] of the message.
@@ -59,7 +99,8 @@ fn prose_lines(message: &str) -> Vec<Line<'_>> {
             fence = if fence.is_none() { Some(mark) } else { fence.filter(|open| *open != mark) };
         } else if fence.is_none() && read >= from && !text.is_empty() && !text.starts_with(['>', '|']) {
             let (text, item) = without_marker(text);
-            lines.push(Line { text: last_bytes(text), item });
+            let (text, mark) = without_mark(text);
+            lines.push(Line { text: last_bytes(text), item: item || mark.is_some(), mark });
         }
     }
     lines
@@ -98,6 +139,26 @@ fn without_marker(line: &str) -> (&str, bool) {
     }
 }
 
+/// The text of a task, and what its mark says.
+fn without_mark(line: &str) -> (&str, Option<Sign>) {
+    let marked = |(mark, sign): &(&str, Sign)| Some((line.strip_prefix(mark)?.trim_start(), Some(*sign)));
+    MARKS.iter().find_map(marked).unwrap_or((line, None))
+}
+
+/// Whether it says "3 of 8". "8 of 8" is all, and "0 of 8" counts what is wrong.
+fn counts_a_part(text: &str) -> bool {
+    if !text.bytes().any(|b| b.is_ascii_digit()) {
+        return false;
+    }
+    let number = |word: Option<&str>| word?.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().ok();
+    text.match_indices(" of ").any(|(at, of)| {
+        let (before, after) = (text.get(..at), text.get(at + of.len()..));
+        let part = number(before.and_then(|text| text.split_whitespace().next_back()));
+        let all = number(after.and_then(|text| text.trim_start_matches("the ").split_whitespace().next()));
+        part.zip(all).is_some_and(|(part, all)| 0 < part && part < all)
+    })
+}
+
 fn closing(open: char) -> Option<char> {
     match open {
         '`' => Some('`'),
@@ -121,7 +182,11 @@ fn split<'a>(line: &'a str, mut take: impl FnMut(&str, &'a str)) {
         }
         clean.clear();
     };
-    while let Some(c) = rest.chars().next() {
+    loop {
+        let (plain, from_mark) = rest.split_at(plain_bytes(rest));
+        clean.push_str(plain);
+        rest = from_mark;
+        let Some(c) = rest.chars().next() else { break };
         rest = rest.get(c.len_utf8()..).unwrap_or_default();
         match closing(c).and_then(|close| rest.split_once(close)) {
             Some((inside, after)) => {
@@ -140,6 +205,12 @@ fn split<'a>(line: &'a str, mut take: impl FnMut(&str, &'a str)) {
     take_some(&mut clean, line.get(from..).unwrap_or_default());
 }
 
+/// How many bytes at the start of a text are taken as they are.
+fn plain_bytes(text: &str) -> usize {
+    let is_plain = |b: &u8| b.is_ascii() && !matches!(b, b'`' | b'"' | b'*' | b'.' | b'!' | b'?');
+    text.bytes().position(|b| !is_plain(&b)).unwrap_or(text.len())
+}
+
 fn ends_sentence(c: char, rest: &str) -> bool {
     match c {
         '。' | '？' | '！' => true,
@@ -153,7 +224,7 @@ mod tests {
     use super::*;
 
     fn said(message: &str) -> Vec<String> {
-        Prose::of(message).sentences.into_iter().map(|s| s.text).collect()
+        Prose::of(message).sentences.into_iter().map(|s| s.signs.text().to_owned()).collect()
     }
 
     #[test]
@@ -176,6 +247,19 @@ mod tests {
             said("## Summary\n- **One** thing\n2. Two\n✅ Done!"),
             ["Summary", "One thing", "Two", "Done!"]
         );
+    }
+
+    #[test]
+    fn of_many_sentences_the_first_and_the_last_are_read() {
+        let many: String = (0..100).map(|n| format!("It is {n}. ")).collect();
+        let read = said(&many);
+        assert_eq!(read.len(), INTENT_OPENING_SENTENCES_MAX + INTENT_SENTENCES_MAX);
+        assert_eq!(
+            (read[0].as_str(), read[INTENT_OPENING_SENTENCES_MAX].as_str(), read.last().unwrap().as_str()),
+            ("It is 0.", "It is 76.", "It is 99.")
+        );
+        let read = said(&many.replace(". ", ".\n"));
+        assert_eq!((read[1].as_str(), read[2].as_str(), read.len()), ("It is 1.", "It is 76.", 26));
     }
 
     #[test]

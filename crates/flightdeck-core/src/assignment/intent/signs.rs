@@ -7,16 +7,26 @@ pub(super) enum Sign {
     Request,
     /// The same, but also usual in instructions at the end of finished work: "please run `npm install`".
     WeakRequest,
+    /// Has the words of a request, but asks for nothing: "please note".
+    NoRequest,
     Blocked,
+    /// Something was not possible for Claude. If nothing is reported as done, that is an obstacle.
+    Unable,
     /// Offers help beyond the task.
     SoftClose,
     /// Says what Claude does next.
     NextStep,
+    /// Has the words of a next step, but names none: "I'm asking because".
+    NotNext,
     Done,
+    /// The result of an investigation. It ends the work only if nothing is asked after it.
+    Finding,
     /// A past tense of Claude, which often reports what was done.
     Past,
     /// A past tense that reports no result: what Claude read, tried or started.
     NoResult,
+    /// Begins with a participle that belongs to a noun: "failed invoices are".
+    EdAdjective,
     /// A state of the work, which often reports what was done: "the page is updated".
     State,
     /// A past participle without its verb, as in a list of results: "docs updated, tests added".
@@ -37,10 +47,23 @@ pub(super) enum Sign {
     Decision,
     /// As a question: addressed to the person.
     Addressed,
+    /// As a question: only the person can answer it.
+    ToThePerson,
+    /// As a question: asks for more than a yes, so it offers nothing.
+    WhQuestion,
+    /// As a question: asks to be allowed to do something.
+    Permission,
     /// As a question: a reader may ask it and answer it at once.
     Rhetorical,
     /// After a question: explains it, and does not answer it.
     KeepsOpen,
+    /// After a question: answers it.
+    Answers,
+}
+
+impl Sign {
+    /// How many there are.
+    pub(super) const COUNT: usize = Self::Answers as usize + 1;
 }
 
 /// The signs of one sentence.
@@ -52,7 +75,7 @@ impl Signs {
         self.0 & (1 << sign as u32) != 0
     }
 
-    pub(super) fn add(&mut self, sign: Sign) {
-        self.0 |= 1 << sign as u32;
+    pub(super) fn with(self, sign: Sign) -> Self {
+        Self(self.0 | 1 << sign as u32)
     }
 }

@@ -1,0 +1,56 @@
+//! A set of patterns, one bit for each.
+
+/// Most patterns, counting each alternative. A test builds them all.
+const PATTERNS_MAX: usize = 512;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PatternSet([u64; PATTERNS_MAX / 64]);
+
+impl PatternSet {
+    pub(super) fn insert(&mut self, pattern: usize) -> Result<(), &'static str> {
+        let bits = self.0.get_mut(pattern / 64).ok_or("more patterns than PATTERNS_MAX")?;
+        *bits |= 1 << (pattern % 64);
+        Ok(())
+    }
+
+    pub(super) fn add_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(bits, more)| *bits |= more);
+    }
+
+    pub(super) fn both(mut self, other: &Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(bits, more)| *bits &= more);
+        self
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(|bits| *bits == 0)
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
+        self.0.into_iter().enumerate().flat_map(|(word, mut bits)| {
+            std::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+                bits &= bits - 1;
+                Some(word * 64 + bit)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(patterns: &[usize]) -> PatternSet {
+        let mut set = PatternSet::default();
+        patterns.iter().for_each(|pattern| set.insert(*pattern).unwrap());
+        set
+    }
+
+    #[test]
+    fn what_is_in_both_sets_is_listed_in_order() {
+        let both = set(&[0, 63, 64, 511]).both(&set(&[511, 64, 1, 0]));
+        assert_eq!(both.iter().collect::<Vec<_>>(), [0, 64, 511]);
+        assert!(PatternSet::default().insert(PATTERNS_MAX).is_err());
+    }
+}
