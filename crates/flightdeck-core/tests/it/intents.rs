@@ -14,6 +14,9 @@ const THIRD_TUNE: &str = include_str!("../data/intents/third_tune.txt");
 /// Written before the rules were last changed and not read meanwhile. Do not tune the rules on it.
 const SECOND_HELD_OUT: &str = include_str!("../data/intents/second_held_out.txt");
 
+/// Written by another author than the rules, and not read by the authors of the rules. Do not tune the rules on it.
+const THIRD_HELD_OUT: &str = include_str!("../data/intents/third_held_out.txt");
+
 fn is_finished(intent: Intent) -> bool {
     matches!(intent, Intent::Completion | Intent::EndOfTask)
 }
@@ -40,6 +43,16 @@ fn questions_and_completions_of_the_held_out_halves_are_detected() {
     for set in [HELD_OUT, SECOND_HELD_OUT].map(parse) {
         is_detected(&set, Intent::Question);
         is_detected(&set, Intent::Completion);
+    }
+}
+
+/// What decision 0017 measured on messages of another author: less than on the other halves. It must not get worse.
+#[test]
+fn messages_of_another_author_are_read_as_well_as_measured() {
+    let set = parse(THIRD_HELD_OUT);
+    for intent in [Intent::Question, Intent::Completion] {
+        let score = score(&set, intent);
+        assert!(score.precision() > 0.88 && score.recall() > 0.92, "{intent:?} {score:?}");
     }
 }
 
