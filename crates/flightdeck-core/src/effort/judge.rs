@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::guard::{GuardAction, GuardRule};
 use super::guard_match::GuardFacts;
-use super::{Effort, Given, Injection, Verdict, Window};
+use super::{Effort, Given, Handoff, Injection, Verdict, Window};
 use crate::ids::{AgentId, EffortId, SessionId, WindowId};
 use crate::limits::{INJECTION_CHARS_MAX, OVERFLOW_PERMILLE};
 use crate::time::Timestamp;
@@ -129,14 +129,27 @@ impl Effort {
 
     fn judge_start(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
         self.introduce(window, question, judged);
-        judged.call.dehydrated = self.dehydrated_context(window);
+        judged.call.dehydrated = self.dehydrated_context(window, question.event);
         self.give_waiting(window, judged);
     }
 
     fn introduce(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
-        judged.verdict.context.push(self.window_start(window, &question.program));
+        judged.verdict.context.push(self.window_start(window, question.event, &question.program));
         judged.given.introduced = true;
-        judged.given.handoff = self.handoff.as_ref().is_some_and(|handoff| handoff.to.is_none());
+        let handoff = self.handoff_for(window, question.event);
+        judged.given.handoff = handoff.is_some_and(|handoff| handoff.to.is_none());
+    }
+
+    /// The handoff that this window is given. A session that goes on after it left a handoff still has its context, so the handoff
+    /// waits for another session, or for a start of this one.
+    pub(super) fn handoff_for(&self, window: &Window, event: JudgedEvent) -> Option<&Handoff> {
+        self.handoff.as_ref().filter(|handoff| match &handoff.to {
+            Some(to) => *to == window.id,
+            None => {
+                let left_by = self.window(&handoff.from).map(|from| &from.session_id);
+                event == JudgedEvent::SessionStart || left_by != Some(&window.session_id)
+            }
+        })
     }
 
     /// The effort was started meanwhile, or the verdict on the start of the session was lost.

@@ -1,6 +1,6 @@
 //! What the agent reads about its effort. The agent sees these texts as context or as the reason of a denial.
 
-use super::{Effort, Handoff, Injection, Window};
+use super::{Effort, Handoff, Injection, JudgedEvent, Window};
 use crate::limits::INJECTION_CHARS_MAX;
 use crate::time::Timestamp;
 
@@ -82,7 +82,7 @@ impl Effort {
     }
 
     /// What a new window is told first.
-    pub(super) fn window_start(&self, window: &Window, program: &str) -> String {
+    pub(super) fn window_start(&self, window: &Window, event: JudgedEvent, program: &str) -> String {
         let mode = self.mode.as_deref().map(|mode| format!(", mode {mode}")).unwrap_or_default();
         let phases: Vec<&str> = self.settings.phases.iter().map(|phase| phase.name()).collect();
         let mut text = format!("This session works on Flightdeck {}{mode}.", self.named());
@@ -100,8 +100,10 @@ impl Effort {
             let limit = self.settings.heartbeat;
             text += &format!("\nLog at least every {limit} tool calls: {}", self.how_to_log(program));
         }
-        match self.handoff.as_ref().filter(|handoff| handoff.to.as_ref().is_none_or(|to| *to == window.id)) {
+        match self.handoff_for(window, event) {
             Some(handoff) => text + &self.handoff_text(handoff),
+            // The session has left a handoff and goes on: it knows what it wrote.
+            None if self.handoff.as_ref().is_some_and(|handoff| handoff.to.is_none()) => text,
             None => text + &self.artifacts_text(window),
         }
     }
@@ -119,7 +121,7 @@ impl Effort {
         let Some(before) = window.previous.as_deref().and_then(|id| self.window(id)) else {
             return String::new();
         };
-        let mut text = "\n\nThe window before left no handoff. What is known:".to_owned();
+        let mut text = String::new();
         for phase in &self.phases {
             text += &format!("\n- phase {} since {}", phase.name, phase.entered_at);
         }
@@ -135,16 +137,16 @@ impl Effort {
         if !files.is_empty() {
             text += &format!("\nFiles it read last: {}", files.join(", "));
         }
+        if text.is_empty() {
+            return text;
+        }
+        let text = format!("\n\nThe window before left no handoff. What is known:{text}");
         clipped(&text, PART_CHARS_MAX, &self.artifact(&log_name(self)))
     }
 
     /// The payload for the next window, or what is known without one, as the only text.
-    pub(super) fn dehydrated_context(&self, window: &Window) -> Option<String> {
-        let text = match self
-            .handoff
-            .as_ref()
-            .filter(|handoff| handoff.to.as_ref().is_none_or(|to| *to == window.id))
-        {
+    pub(super) fn dehydrated_context(&self, window: &Window, event: JudgedEvent) -> Option<String> {
+        let text = match self.handoff_for(window, event) {
             Some(handoff) => handoff.payload.clone(),
             None => self.artifacts_text(window).trim_start().to_owned(),
         };

@@ -268,6 +268,19 @@ fn a_payload_reaches_the_next_window_until_that_is_noted() {
 }
 
 #[test]
+fn a_session_that_goes_on_does_not_take_the_handoff_it_left() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    case.hook("s", "SessionStart", json!({"source": "startup"}));
+    case.on(&id, EffortChange::EffortDehydrated { payload: "NINE OF FOURTEEN".into() }).unwrap();
+    let same = case.hook("s", "UserPromptSubmit", json!({"prompt": "go on"})).unwrap();
+    assert!(!same.given.handoff && !same.verdict.context.concat().contains("handoff"), "{same:?}");
+    case.written(&same);
+    let other = case.hook("t", "UserPromptSubmit", json!({"prompt": "go on"})).unwrap();
+    assert!(other.given.handoff && other.verdict.context.concat().contains("NINE OF FOURTEEN"), "{other:?}");
+}
+
+#[test]
 fn without_a_payload_the_next_window_gets_what_is_known() {
     let mut case = Case::new();
     let settings = SkillSettings {
