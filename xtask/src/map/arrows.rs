@@ -40,6 +40,8 @@ const MODULES: &[Arrow] = &[
     // A session without hooks is found in its tmux pane.
     ("ingest", &["engine", "terminal"]),
     ("pane_colours", &["engine", "terminal"]),
+    // Skills and directives on disk.
+    ("skills", &[]),
     ("transcripts", &["engine", "store", "usage"]),
     // `config`: settings are read again while the daemon runs. `ingest`: the number of spooled files is part of the status.
     (
@@ -78,8 +80,6 @@ const MODULES: &[Arrow] = &[
         ],
     ),
     ("client", &[]),
-    // Skills and directives on disk.
-    ("skills", &[]),
     // `run` and `fleet up` work without a daemon; `run` listens to one where there is one.
     ("supervisor", &["client"]),
     ("fleet", &[]),
