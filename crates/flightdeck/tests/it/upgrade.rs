@@ -123,6 +123,7 @@ fn take_additions(card: &mut Map<String, Value>) {
         ("parked", Value::Null),
         ("failure_is_past", failure_is_past(card).into()),
         ("waiting", waiting(card)),
+        ("duration_seconds", seconds(&card["started_at"], [&card["ended_at"], &card["last_activity_at"]])),
     ] {
         assert_eq!(card.shift_remove(field).unwrap(), expected, "{field} of {}", card["id"]);
     }
@@ -136,7 +137,11 @@ fn take_additions(card: &mut Map<String, Value>) {
     } else {
         take(&mut card["rank"], "waiting", |rank| rank["default"].clone());
     }
+    let id = card["id"].clone();
     for agent in card["sub_agents"].as_array_mut().unwrap() {
+        take(agent, "parent_session_id", |_| id.clone());
+        take(agent, "duration_seconds", |agent| seconds(&agent["started_at"], [&agent["ended_at"]; 2]));
+        take_agent_status(agent);
         ["description", "prompt", "tool_use_id"].iter().for_each(|field| take(agent, field, |_| Value::Null));
     }
     for ask in card["asks"].as_array_mut().unwrap() {
@@ -144,6 +149,24 @@ fn take_additions(card: &mut Map<String, Value>) {
             take(&mut ask["resolution"], "message", |_| Value::Null);
         }
     }
+}
+
+/// From the start to the first of these times that is known.
+fn seconds(start: &Value, ends: [&Value; 2]) -> Value {
+    let at = |value: &Value| value.as_str().and_then(Timestamp::parse);
+    let end = ends.into_iter().find_map(at);
+    end.map_or(Value::Null, |end| json!((end - at(start).unwrap()).as_seconds()))
+}
+
+/// The three-state view follows from the state.
+fn take_agent_status(agent: &mut Value) {
+    let status = agent.as_object_mut().unwrap().shift_remove("status").unwrap();
+    let kind = match agent["state"].as_str().unwrap() {
+        "working" => "working",
+        "blocked" => "attention_needed",
+        _ => "ended",
+    };
+    assert_eq!(status["kind"], kind, "{agent}");
 }
 
 /// No message of 0.1.0 asks or reports the end, so the label stays. Among idle cards, those that ask have the digit that all had.
