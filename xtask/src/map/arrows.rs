@@ -80,11 +80,10 @@ const MODULES: &[Arrow] = &[
         ],
     ),
     ("client", &[]),
-    // `run` and `fleet up` work without a daemon; `run` listens to one where there is one.
+    // `run` works without a daemon, and listens to one where there is one.
     ("supervisor", &["client"]),
     ("fleet", &[]),
-    // Some commands work without a daemon: `doctor` reads the spool, `usage` the transcripts, `hosts join` connects. `demo` plays into the
-    // engine of the daemon that it starts.
+    // Some commands work without a daemon: `doctor`, `usage`, `hosts join`. `demo` plays into the engine that it starts.
     (
         "cli",
         &[

@@ -31,17 +31,9 @@ pub(super) static STEPS: &[Step] = &[
     Step { name: "fuzz", about: "every parser under damaged input, 30 s each", run: fuzz },
     Step { name: "load", about: "a small load on a running daemon; checks counts, not times", run: load },
     Step { name: "counts", about: "instruction counts of the hook and of the reducer", run: counts },
-    Step {
-        name: "pageless",
-        about: "the program builds without the page, and so without Node",
-        run: pageless,
-    },
+    Step { name: "pageless", about: "the program builds without the page and without Node", run: pageless },
     Step { name: "deny", about: "licences and sources of the dependencies", run: deny },
-    Step {
-        name: "web",
-        about: "the page is formatted, passes its linter, type-checks, builds, and passes its unit tests",
-        run: web,
-    },
+    Step { name: "web", about: "the page: format, linter, types, build and unit tests", run: web },
     Step { name: "browser", about: "the page in a real browser", run: browser },
     Step { name: "e2e", about: "the real client against our board, all but its slow scenarios", run: e2e },
 ];
