@@ -385,7 +385,8 @@ test("an answer given in the terminal first is shown on the card and ends the ho
   await fleet.open();
   const id = await fleet.start();
   const verdict = fleet.ask(id, "Bash", { command: "make" });
-  await expect(fleet.cardIn("Needs You", id)).toBeVisible();
+  // A session without a prompt is in Needs You too.
+  await expect(fleet.card(id)).toHaveAttribute("data-state", "needs_permission");
   await fleet.hook(id, "PostToolUse", {
     tool_name: "Bash",
     tool_input: { command: "make" },

@@ -12,7 +12,7 @@ impl Default for Fnv {
 impl Fnv {
     pub fn of(bytes: &[u8]) -> u64 {
         let mut hash = Self::default();
-        hash.take(bytes);
+        hash.add(bytes);
         hash.finish()
     }
 
@@ -20,7 +20,7 @@ impl Fnv {
         self.0
     }
 
-    fn take(&mut self, bytes: &[u8]) {
+    pub fn add(&mut self, bytes: &[u8]) {
         for b in bytes {
             self.0 = (self.0 ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3);
         }
@@ -29,7 +29,7 @@ impl Fnv {
 
 impl std::io::Write for Fnv {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.take(bytes);
+        self.add(bytes);
         Ok(bytes.len())
     }
     fn flush(&mut self) -> std::io::Result<()> {

@@ -8,14 +8,16 @@ use crate::limits::{TWIN_PAYLOADS_MAX, TWINS_MAX};
 use crate::log::event::Event;
 use crate::time::Timestamp;
 
-/// The newest hook events.
+/// The newest hook events, by the way they came. An event is searched only among those that came the other way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Twins(VecDeque<Twin>);
+pub(super) struct Twins {
+    by_hook: VecDeque<Twin>,
+    by_rpc: VecDeque<Twin>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Twin {
     key: u64,
-    by_rpc: bool,
     at: Timestamp,
 }
 
@@ -23,18 +25,19 @@ impl Twins {
     /// Whether the event came the other way before. Each event has one twin at most.
     pub(super) fn is_second(&mut self, event: &Event) -> bool {
         let Some((key, certain)) = event.effort.as_ref().and_then(|facts| facts.twin) else { return false };
-        let (by_rpc, at) = (event.envelope.rpc, event.received_at);
-        let fits = |twin: &Twin| {
-            let soon = certain || at - twin.at <= TWIN_PAYLOADS_MAX;
-            twin.key == key && twin.by_rpc != by_rpc && soon
+        let at = event.received_at;
+        let (same, other) = match event.envelope.rpc {
+            true => (&mut self.by_rpc, &mut self.by_hook),
+            false => (&mut self.by_hook, &mut self.by_rpc),
         };
-        if let Some(first) = self.0.iter().rposition(fits) {
-            self.0.remove(first);
+        let fits = |twin: &Twin| twin.key == key && (certain || at - twin.at <= TWIN_PAYLOADS_MAX);
+        if let Some(first) = other.iter().rposition(fits) {
+            other.remove(first);
             return true;
         }
-        self.0.push_back(Twin { key, by_rpc, at });
-        if self.0.len() > TWINS_MAX {
-            self.0.pop_front();
+        same.push_back(Twin { key, at });
+        if same.len() > TWINS_MAX {
+            same.pop_front();
         }
         false
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::record::{Record, Source};
 use crate::fnv::Fnv;
-use crate::limits::{CARD_PROMPT_CHARS_MAX, EFFORT_TEXT_BYTES_MAX, PATH_CHARS_MAX};
+use crate::limits::{CARD_PROMPT_CHARS_MAX, EFFORT_TEXT_BYTES_MAX, PATH_CHARS_MAX, TWIN_FIELD_BYTES_MAX};
 use crate::text::{lines, one_line};
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{borrowed_text, line, list, object, text};
@@ -74,15 +74,26 @@ fn twin(name: HookName, record: &Record) -> Option<(u64, bool)> {
         HookName::UserPromptSubmit => borrowed_text(p, "prompt_id"),
         _ => None,
     };
-    let head = format!("{session}\0{name}\0{agent}\0");
+    let mut hash = Fnv::default();
+    for part in [session.as_str(), name.as_str(), agent, id.unwrap_or_default()] {
+        hash.add(part.as_bytes());
+    }
     match id {
-        Some(id) => Some((Fnv::of(format!("{head}{id}").as_bytes()), true)),
+        Some(_) => Some((hash.finish(), true)),
         None => {
-            let mut fields: Vec<_> = p.iter().collect();
-            fields.sort_by_key(|(name, _)| *name);
-            let mut hash = Fnv::default();
-            serde_json::to_writer(&mut hash, &(head, fields)).ok()?;
-            Some((hash.finish(), false))
+            Some((hash.finish().wrapping_add(p.iter().map(fingerprint).fold(0, u64::wrapping_add)), false))
         }
     }
+}
+
+/// Of a field: its name, and the length and the beginning of its text. Hashing whole messages would cost more than folding the
+/// event; two events that differ only further on do not come by a hook and by `hooks.*` within two seconds. The order of the fields
+/// does not matter, because their fingerprints are added up.
+fn fingerprint((name, value): (&String, &Value)) -> u64 {
+    let text = value.as_str().unwrap_or_default().as_bytes();
+    let mut hash = Fnv::default();
+    hash.add(name.as_bytes());
+    hash.add(&text.len().to_le_bytes());
+    hash.add(text.get(..TWIN_FIELD_BYTES_MAX).unwrap_or(text));
+    hash.finish()
 }
