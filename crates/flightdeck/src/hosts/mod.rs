@@ -155,6 +155,8 @@ impl Hosts {
     /// Works over one connection until it breaks or the server refuses.
     async fn stay_connected(&self, actions: &Arc<dyn RemoteActions>) -> anyhow::Result<()> {
         let link = Link::connect(&self.settings, &self.name).await?;
+        // Shown as connected only once the streams exist: before, a message would find no receiver.
+        link.check().await?;
         let identity = LogIdentity::load(&self.store).await?;
         lock(&self.status).link = Some(link.clone());
         let caught_up = watch::Sender::new(false);
