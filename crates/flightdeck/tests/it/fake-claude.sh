@@ -8,15 +8,22 @@ trap 'log interrupted' INT
 trap 'log continued' CONT
 trap 'log "size $(stty size < /dev/tty)"' WINCH
 log "start $$ seat=$FLIGHTDECK_SEAT agent=$AGENT_ID home=$FLIGHTDECK_HOME args=$(printf '%s|' "$@")"
+begun=
 while :; do
-  # A short wait, because a trap runs only between commands.
-  if IFS= read -r -t 0.1 line; then
+  # A short wait, because a trap runs only between commands. It may end in the middle of a line.
+  IFS= read -r -t 0.1 part
+  result=$?
+  line=$begun$part
+  if ((result == 0)); then
+    begun=
     log "line $line"
     case $line in
       exit*) exit "${line#exit }" ;;
       raw) stty -echo -icanon min 1 ;;
     esac
-  elif (($? <= 128)); then
+  elif ((result > 128)); then
+    begun=$line
+  else
     log 'end of input'
     exit 0
   fi
