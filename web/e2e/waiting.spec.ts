@@ -25,6 +25,22 @@ test("a waiting card shows the end of the last message, and a question is marked
   await expect(other.locator(".last-said b")).toHaveCount(0);
 });
 
+test("a blocked card in compact density shows the last sentence from its beginning", async ({
+  fleet,
+  page,
+}) => {
+  await page.addInitScript(() => localStorage.setItem("flightdeck.density", '"compact"'));
+  await fleet.open();
+  const id = await fleet.start("one");
+  const message = `${"A sentence before the last. ".repeat(8)}Borrowing instead gives 12 us.`;
+  await fleet.hook(id, "Stop", { last_assistant_message: message });
+  await fleet.block(id, "make");
+  const said = fleet.cardIn("Needs You", id).locator(".last-said");
+  await expect(said.locator(".lead")).toBeHidden();
+  await expect(said).toContainText("Borrowing instead gives 12 us.");
+  expect((await said.boundingBox())!.height).toBeLessThanOrEqual(17 + 1);
+});
+
 test("header, tab, icon and column show one number: what blocks or asks", async ({ fleet, page }) => {
   await fleet.open();
   const ids = [];

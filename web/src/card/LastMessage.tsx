@@ -10,7 +10,8 @@ export function LastMessage({ session }: { session: Session }) {
   return (
     <div class="last-said" data-asks={asks ? "" : undefined} title={text}>
       <p>
-        {lead} {asks ? <b>{last}</b> : last}
+        <span class="lead">{lead} </span>
+        {asks ? <b>{last}</b> : last}
       </p>
     </div>
   );
