@@ -14,6 +14,10 @@ pub(super) enum Sign {
     Unable,
     /// Offers help beyond the task.
     SoftClose,
+    /// Has the form of a soft close, but tells how to use the result: "if you need another limit, set …".
+    UsageNote,
+    /// Offers work on top of what was asked, and not only to be there for it.
+    OffersWorkOnTop,
     /// Says what Claude does next.
     NextStep,
     /// Has the words of a next step, but names none: "I'm asking because".
@@ -43,6 +47,8 @@ pub(super) enum Sign {
     Offer,
     /// As a question: what it offers comes on top of what was asked.
     OffersMore,
+    /// As a question: asks whether the person has questions or wishes, so it offers help.
+    AsksForQuestions,
     /// As a question: asks to choose or to let the work go on, so it is no mere offer.
     Decision,
     /// As a question: addressed to the person.
