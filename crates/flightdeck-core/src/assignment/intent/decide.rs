@@ -72,7 +72,8 @@ fn next_step(sentences: &[Sentence], _: bool) -> Found<'_> {
 fn soft_close(sentences: &[Sentence], changed_files: bool) -> Found<'_> {
     let mut last = prose(sentences).rev().take(LAST_SENTENCES_MAX);
     let is_close = |s: &Sentence| s.signs.has(Sign::SoftClose) && !s.signs.has(Sign::UsageNote);
-    let closes = |s: &&Sentence| is_close(s) || s.signs.has(Sign::Feedback);
+    let is_thanks = |s: &Sentence| s.signs.has(Sign::Courtesy) && is_finished(sentences, changed_files);
+    let closes = |s: &&Sentence| is_close(s) || s.signs.has(Sign::Feedback) || is_thanks(s);
     let close = last.find(closes)?;
     // "I can also do the other one" offers what "shall I also do the other one?" offers.
     let rule = match close.signs.has(Sign::OffersWorkOnTop) && is_finished(sentences, changed_files) {

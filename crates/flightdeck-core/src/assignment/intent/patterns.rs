@@ -183,7 +183,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Past,
-        r"^(?:\w+ ){1,3}(?:fixed|done|finished|complete|resolved|reverted|completed|pushed|merged|deployed|updated|added|removed|renamed)(?:[.!:;,]|$)",
+        r"^(?:\w+ ){1,3}(?:fixed|done|resolved|reverted|completed|pushed|merged|deployed|updated|added|removed|renamed)(?:[.!:;,]|$)",
     ),
     (
         Participle,

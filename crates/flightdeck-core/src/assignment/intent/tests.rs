@@ -91,6 +91,12 @@ fn an_offer_of_work_on_top_is_no_close() {
 }
 
 #[test]
+fn thanks_close_only_finished_work() {
+    check("Thank you for the answer.", Intent::Progress, IntentRule::NothingSaid);
+    check("I've updated the page. Thanks for the hint!", Intent::EndOfTask, IntentRule::SoftClose);
+}
+
+#[test]
 fn one_clause_with_a_result_is_a_report() {
     check("Read the log and looked at the queue.", Intent::Progress, IntentRule::NothingSaid);
     check("Looked at the queue and restarted the worker.", Intent::Completion, IntentRule::SaysDone);
