@@ -295,7 +295,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Rhetorical,
-        r"^(?:but |so |and |now )?(?:why|how come|how (?:does|did|do|is|was|can (?:this|that|it))|what (?:went|happens|happened|causes|caused|changed|changes|if|was (?:wrong|the)|does (?:this|that|it|[^?]* (?:do|mean|return)\b)|did (?:i|we|it|this|that)|makes)|what(?:'s| is| are) (?:going on|happening|wrong|new|left|missing|next|different|an? |this|that|it\b|the (?:problem|cause|reason|difference|issue|catch|point|result|effect|upshot|takeaway|fix|solution|trick|deal|story|impact|benefit))|where (?:does|did|do) (?:the|all|that|this|those|these|it|they) (?:\w+ )?(?:go|time|memory|error|bug|difference)|where(?:'s| is) the (?:time|catch|bug|error|problem|bottleneck)|the (?:result|reason|cause|problem|catch|fix|effect|upshot|difference)|warum|wieso|weshalb|por qué|pourquoi|为什么|なぜ)",
+        r"^(?:but |so |and |now )?(?:why|how come|how (?:does|did|do|is|was|can (?:this|that|it))|what (?:went|happens|happened|causes|caused|changed|changes|if|was (?:wrong|the)|does (?:this|that|it|[^?]* (?:do|mean|return)\b)|did (?:i|we|it|this|that)|makes)|what(?:'s| is| are) (?:going on|happening|wrong|new|left|missing|next|different|an? |this|that|it\b|the (?:problem|cause|reason|difference|issue|catch|point|result|effect|upshot|takeaway|fix|solution|trick|deal|impact|benefit))|where (?:does|did|do) (?:the|all|that|this|those|these|it|they) (?:\w+ )?(?:go|time|memory|error|bug|difference)|where(?:'s| is) the (?:time|catch|bug|error|problem|bottleneck)|the (?:result|reason|cause|problem|catch|fix|effect|upshot|difference)|warum|wieso|weshalb|por qué|pourquoi|为什么|なぜ)",
     ),
     (
         KeepsOpen,
