@@ -11,7 +11,7 @@ use flightdeck_e2e::workspace::root;
 /// `third_held_out` is one of them since it was measured and then read.
 const TUNE: [&str; 7] =
     ["tune", "first_met", "met_later", "second_tune", "third_tune", "third_held_out", "fourth_tune"];
-const HELD_OUT: [&str; 2] = ["held_out", "second_held_out"];
+const HELD_OUT: [&str; 3] = ["held_out", "second_held_out", "fourth_held_out"];
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -17,6 +17,9 @@ const FOURTH_TUNE: &str = include_str!("../data/intents/fourth_tune.txt");
 /// Written before the rules were last changed and not read meanwhile. Do not tune the rules on it.
 const SECOND_HELD_OUT: &str = include_str!("../data/intents/second_held_out.txt");
 
+/// Written by another author than the rules, and not read by the authors of the rules. Do not tune the rules on it.
+const FOURTH_HELD_OUT: &str = include_str!("../data/intents/fourth_held_out.txt");
+
 fn is_finished(intent: Intent) -> bool {
     matches!(intent, Intent::Completion | Intent::EndOfTask)
 }
@@ -43,6 +46,16 @@ fn questions_and_completions_of_the_held_out_halves_are_detected() {
     for set in [HELD_OUT, SECOND_HELD_OUT].map(parse) {
         is_detected(&set, Intent::Question);
         is_detected(&set, Intent::Completion);
+    }
+}
+
+/// What decision 0017 measured on messages of another author: less than on the other halves. It must not get worse.
+#[test]
+fn messages_of_another_author_are_read_as_well_as_measured() {
+    let set = parse(FOURTH_HELD_OUT);
+    for (intent, precision, recall) in [(Intent::Question, 0.97, 0.89), (Intent::Completion, 0.83, 0.90)] {
+        let score = score(&set, intent);
+        assert!(score.precision() > precision && score.recall() > recall, "{intent:?} {score:?}");
     }
 }
 
