@@ -8,8 +8,10 @@ use flightdeck_core::assignment::intent::labelled::{Labelled, parse, score};
 use flightdeck_e2e::workspace::root;
 
 /// Sets whose misses may be printed. A person who reads the others while changing rules can no longer measure with them.
-const TUNE: [&str; 5] = ["tune", "first_met", "met_later", "second_tune", "third_tune"];
-const HELD_OUT: [&str; 3] = ["held_out", "second_held_out", "third_held_out"];
+/// `third_held_out` is one of them since it was measured and then read.
+const TUNE: [&str; 7] =
+    ["tune", "first_met", "met_later", "second_tune", "third_tune", "third_held_out", "fourth_tune"];
+const HELD_OUT: [&str; 3] = ["held_out", "second_held_out", "fourth_held_out"];
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -132,9 +132,9 @@ pub const INTENT_OPENING_LINES_MAX: usize = 2;
 pub const INTENT_SENTENCES_MAX: usize = 24;
 /// Most sentences of the opening lines that are read too, if those are long.
 pub const INTENT_OPENING_SENTENCES_MAX: usize = 8;
-/// Most memory for the states that one pattern of intents has met; above it the pattern forgets them. There are about 400 patterns, and
-/// most meet few states: 1.5 MB in all after 2.6 MB of text.
-pub const INTENT_PATTERN_BYTES_MAX: usize = 16 * 1024;
+/// Most memory for the states that one pattern of intents has met; above it the pattern forgets them. There are about 700 patterns, and
+/// most meet few states: 2.7 MB in all after 3.4 MB of text.
+pub const INTENT_PATTERN_BYTES_MAX: usize = 32 * 1024;
 /// Longest message of a conversation: pages of prose, while a pasted log stays small enough to draw.
 pub const MESSAGE_CHARS_MAX: usize = 20_000;
 /// Most messages of one transcript line; the client writes one block a line.

@@ -11,11 +11,14 @@ const FIRST_MET: &str = include_str!("../data/intents/first_met.txt");
 const MET_LATER: &str = include_str!("../data/intents/met_later.txt");
 const SECOND_TUNE: &str = include_str!("../data/intents/second_tune.txt");
 const THIRD_TUNE: &str = include_str!("../data/intents/third_tune.txt");
+/// Held out until it had been measured, and read after that.
+const THIRD_HELD_OUT: &str = include_str!("../data/intents/third_held_out.txt");
+const FOURTH_TUNE: &str = include_str!("../data/intents/fourth_tune.txt");
 /// Written before the rules were last changed and not read meanwhile. Do not tune the rules on it.
 const SECOND_HELD_OUT: &str = include_str!("../data/intents/second_held_out.txt");
 
 /// Written by another author than the rules, and not read by the authors of the rules. Do not tune the rules on it.
-const THIRD_HELD_OUT: &str = include_str!("../data/intents/third_held_out.txt");
+const FOURTH_HELD_OUT: &str = include_str!("../data/intents/fourth_held_out.txt");
 
 fn is_finished(intent: Intent) -> bool {
     matches!(intent, Intent::Completion | Intent::EndOfTask)
@@ -49,17 +52,26 @@ fn questions_and_completions_of_the_held_out_halves_are_detected() {
 /// What decision 0017 measured on messages of another author: less than on the other halves. It must not get worse.
 #[test]
 fn messages_of_another_author_are_read_as_well_as_measured() {
-    let set = parse(THIRD_HELD_OUT);
-    for intent in [Intent::Question, Intent::Completion] {
+    let set = parse(FOURTH_HELD_OUT);
+    for (intent, precision, recall) in [(Intent::Question, 0.97, 0.89), (Intent::Completion, 0.83, 0.90)] {
         let score = score(&set, intent);
-        assert!(score.precision() > 0.88 && score.recall() > 0.92, "{intent:?} {score:?}");
+        assert!(score.precision() > precision && score.recall() > recall, "{intent:?} {score:?}");
     }
 }
 
 #[test]
 fn questions_in_every_style_are_detected() {
-    for set in [TUNE, FIRST_MET, MET_LATER, SECOND_TUNE, THIRD_TUNE].map(parse) {
+    for set in [TUNE, FIRST_MET, MET_LATER, SECOND_TUNE, THIRD_TUNE, THIRD_HELD_OUT, FOURTH_TUNE].map(parse) {
         is_detected(&set, Intent::Question);
+    }
+}
+
+/// The sets of other authors than that of the first rules know which turns changed files.
+#[test]
+fn completions_in_every_style_are_detected() {
+    for set in [SECOND_TUNE, THIRD_TUNE, THIRD_HELD_OUT, FOURTH_TUNE].map(parse) {
+        is_detected(&set, Intent::Completion);
+        is_detected(&set, Intent::EndOfTask);
     }
 }
 
@@ -67,7 +79,8 @@ fn questions_in_every_style_are_detected() {
 /// finished must be finished.
 #[test]
 fn by_the_text_alone_what_is_called_finished_is_finished() {
-    for set in [FIRST_MET, MET_LATER, SECOND_TUNE, THIRD_TUNE, SECOND_HELD_OUT].map(parse) {
+    let sets = [FIRST_MET, MET_LATER, SECOND_TUNE, THIRD_TUNE, THIRD_HELD_OUT, FOURTH_TUNE, SECOND_HELD_OUT];
+    for set in sets.map(parse) {
         let called = set.iter().filter(|m| is_finished(detect(m.message).intent));
         let wrong: Vec<_> = called.filter(|m| !is_finished(m.intent)).map(|m| m.message).collect();
         assert!(wrong.is_empty(), "{wrong:#?}");

@@ -19,6 +19,7 @@ const NEW: &[&str] = &[
     include_str!("../../../flightdeck-core/tests/data/intents/met_later.txt"),
     include_str!("../../../flightdeck-core/tests/data/intents/second_tune.txt"),
     include_str!("../../../flightdeck-core/tests/data/intents/third_tune.txt"),
+    include_str!("../../../flightdeck-core/tests/data/intents/fourth_tune.txt"),
 ];
 
 /// The number of samples is the number of texts, in a quick run too.

@@ -18,7 +18,9 @@ use regex_syntax::hir::Hir;
 
 use super::pattern_set::PatternSet;
 use super::patterns::PHRASES;
-use super::required_words::{RequiredWords, alternatives, required_words};
+use super::required_words::{
+    RequiredWords, WORD_BYTES_MAX, alternatives, more_required_words, required_words,
+};
 use super::shapes;
 use super::signs::Sign;
 use crate::limits::INTENT_PATTERN_BYTES_MAX;
@@ -36,54 +38,76 @@ struct Matcher {
     patterns: Vec<DFA>,
     by_sign: [PatternSet; Sign::COUNT],
     words: AhoCorasick,
-    /// What each word of the automaton makes possible.
+    /// The patterns that each word of the automaton makes possible.
     by_word: Vec<Possible>,
+    /// The patterns that the first letters of a sentence make possible.
+    by_start: BTreeMap<Vec<u8>, Vec<u16>>,
     /// Patterns that need no word.
     always: PatternSet,
+    /// Patterns that need no more words than one.
+    one_word: PatternSet,
 }
 
 /// The patterns that a word makes possible.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Possible {
-    at_start: PatternSet,
-    anywhere: PatternSet,
+    /// If no other word is needed.
+    first: Vec<u16>,
+    /// If the first word is there.
+    more: Vec<u16>,
 }
 
 impl Matcher {
     fn build() -> Result<Self, Box<dyn Error>> {
         let (mut patterns, mut by_sign) = (Vec::new(), [PatternSet::default(); Sign::COUNT]);
-        let (mut by_word, mut always) = (BTreeMap::<Vec<u8>, Possible>::new(), PatternSet::default());
+        let (mut by_word, mut by_start) =
+            (BTreeMap::<Vec<u8>, Possible>::new(), BTreeMap::<Vec<u8>, Vec<u16>>::new());
+        let (mut always, mut one_word) = (PatternSet::default(), PatternSet::default());
         for (sign, pattern) in rows() {
             for alternative in alternatives(pattern)? {
-                let index = patterns.len();
+                let index = u16::try_from(patterns.len())?;
                 patterns.push(automaton(&alternative)?);
                 by_sign.get_mut(sign as usize).ok_or("a sign is not counted")?.insert(index)?;
                 match required_words(&alternative) {
-                    RequiredWords::AtStart(words) => words
-                        .into_iter()
-                        .try_for_each(|word| by_word.entry(word).or_default().at_start.insert(index))?,
-                    RequiredWords::Anywhere(words) => words
-                        .into_iter()
-                        .try_for_each(|word| by_word.entry(word).or_default().anywhere.insert(index))?,
+                    RequiredWords::AtStart(words) => {
+                        words.into_iter().for_each(|word| by_start.entry(word).or_default().push(index));
+                    }
+                    RequiredWords::Anywhere(words) => {
+                        words.into_iter().for_each(|word| by_word.entry(word).or_default().first.push(index));
+                    }
                     RequiredWords::Unknown => always.insert(index)?,
+                }
+                match more_required_words(&alternative) {
+                    Some(words) => {
+                        words.into_iter().for_each(|word| by_word.entry(word).or_default().more.push(index));
+                    }
+                    None => one_word.insert(index)?,
                 }
             }
         }
         let words =
             AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(by_word.keys())?;
-        Ok(Self { patterns, by_sign, words, by_word: by_word.into_values().collect(), always })
+        Ok(Self {
+            patterns,
+            by_sign,
+            words,
+            by_word: by_word.into_values().collect(),
+            by_start,
+            always,
+            one_word,
+        })
     }
 
     fn candidates(&self, lowered: &[u8]) -> PatternSet {
-        let mut candidates = self.always;
+        let (mut first, mut more) = (self.always, self.one_word);
         for found in self.words.find_overlapping_iter(lowered) {
             let Some(possible) = self.by_word.get(found.pattern().as_usize()) else { continue };
-            candidates.add_all(&possible.anywhere);
-            if found.start() == 0 {
-                candidates.add_all(&possible.at_start);
-            }
+            first.add_each(&possible.first);
+            more.add_each(&possible.more);
         }
-        candidates
+        let starts = (1..=WORD_BYTES_MAX).filter_map(|bytes| lowered.get(..bytes));
+        starts.filter_map(|start| self.by_start.get(start)).for_each(|patterns| first.add_each(patterns));
+        first.both(&more)
     }
 
     fn is_match(&self, pattern: usize, caches: &mut [Option<Cache>], lowered: &[u8]) -> bool {
@@ -134,12 +158,15 @@ pub(super) fn says(lowered: &[u8], candidates: &PatternSet, sign: Sign) -> bool 
 mod tests {
     use super::*;
 
-    const MESSAGES: &str = include_str!("../../../tests/data/intents/tune.txt");
+    const MESSAGES: [&str; 2] = [
+        include_str!("../../../tests/data/intents/tune.txt"),
+        include_str!("../../../tests/data/intents/fourth_tune.txt"),
+    ];
 
     #[test]
     fn every_pattern_that_matches_is_a_candidate() {
         let mut caches = CACHES.get();
-        let lines = MESSAGES.lines().chain(shapes::all().map(|shape| shape.example));
+        let lines = MESSAGES.into_iter().flat_map(str::lines).chain(shapes::all().map(|shape| shape.example));
         for line in lines.map(str::to_ascii_lowercase) {
             let candidates: Vec<_> = candidates(line.as_bytes()).iter().collect();
             let left_out = (0..MATCHER.patterns.len()).filter(|pattern| !candidates.contains(pattern));

@@ -1,20 +1,25 @@
 //! A set of patterns, one bit for each.
 
 /// Most patterns, counting each alternative. A test builds them all.
-const PATTERNS_MAX: usize = 512;
+const PATTERNS_MAX: usize = 1024;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PatternSet([u64; PATTERNS_MAX / 64]);
 
 impl PatternSet {
-    pub(super) fn insert(&mut self, pattern: usize) -> Result<(), &'static str> {
-        let bits = self.0.get_mut(pattern / 64).ok_or("more patterns than PATTERNS_MAX")?;
+    pub(super) fn insert(&mut self, pattern: u16) -> Result<(), &'static str> {
+        let bits = self.0.get_mut(usize::from(pattern / 64)).ok_or("more patterns than PATTERNS_MAX")?;
         *bits |= 1 << (pattern % 64);
         Ok(())
     }
 
-    pub(super) fn add_all(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(bits, more)| *bits |= more);
+    /// Adds patterns that another set took: they are below [`PATTERNS_MAX`].
+    pub(super) fn add_each(&mut self, patterns: &[u16]) {
+        for pattern in patterns {
+            if let Some(bits) = self.0.get_mut(usize::from(pattern / 64)) {
+                *bits |= 1 << (pattern % 64);
+            }
+        }
     }
 
     pub(super) fn both(mut self, other: &Self) -> Self {
@@ -41,7 +46,7 @@ impl PatternSet {
 mod tests {
     use super::*;
 
-    fn set(patterns: &[usize]) -> PatternSet {
+    fn set(patterns: &[u16]) -> PatternSet {
         let mut set = PatternSet::default();
         patterns.iter().for_each(|pattern| set.insert(*pattern).unwrap());
         set
@@ -49,8 +54,8 @@ mod tests {
 
     #[test]
     fn what_is_in_both_sets_is_listed_in_order() {
-        let both = set(&[0, 63, 64, 511]).both(&set(&[511, 64, 1, 0]));
-        assert_eq!(both.iter().collect::<Vec<_>>(), [0, 64, 511]);
-        assert!(PatternSet::default().insert(PATTERNS_MAX).is_err());
+        let both = set(&[0, 63, 64, 1023]).both(&set(&[1023, 64, 1, 0]));
+        assert_eq!(both.iter().collect::<Vec<_>>(), [0, 64, 1023]);
+        assert!(PatternSet::default().insert(1024).is_err());
     }
 }

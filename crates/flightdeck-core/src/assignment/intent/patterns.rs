@@ -23,7 +23,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Request,
-        r"\b(?:let me know|tell me) if (?:(?:i should|you want me to|you'd like me to) (?:proceed|continue|go ahead|start)|i can|i may|you agree|(?:it's|that's|this is) (?:ok|okay|fine|right|correct)|you're (?:ok|okay|fine|happy))",
+        r"\b(?:let me know|tell me) if (?:(?:i should|you want me to|you'd like me to) (?:proceed|continue|go ahead|start)|i can (?:use|go|run|start|delete|remove|drop|push|merge|deploy|do|change|touch|proceed|continue|assume|rely)|i may|you agree|(?:it's|that's|this is) (?:ok|okay|fine|right|correct)|you're (?:ok|okay|fine|happy))",
     ),
     (
         Request,
@@ -35,7 +35,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Request,
-        r"\b(?:waiting|awaiting|wait)(?: for)? your\b|\byour (?:call|decision|choice|approval|confirmation|input|go-ahead)\b",
+        r"\b(?:waiting|awaiting|wait)(?: for)? your\b|\byour (?:call|decision|choice|approval|confirmation|input|go-ahead|pick|turn|move|verdict|say)\b",
     ),
     (Request, r"^(?:type|reply|answer|respond)(?: with)? (?:…|yes|no|a|b|1)\b|^(?:type|reply with) …"),
     (
@@ -64,7 +64,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Blocked,
-        r"\b(?:don't|do not) have (?:access|permission|the (?:rights|credentials|permission))|\bhas no (?:rights|permission)|\b(?:i|we) (?:can't|cannot) \w+ (?:it |this |that )?without\b|\bneeds? a login\b|\bi need (?:access|permission|credentials|the)\b",
+        r"\b(?:don't|do not) have (?:access|permission|the (?:rights|credentials|permission))|\bhas no (?:rights|permission)|\b(?:i|we) (?:can't|cannot) \w+ (?:it |this |that )?without\b|\bneeds? a login(?:[^ a-z]|$)|\bi need (?:access|permission|credentials|the)\b",
     ),
     (
         Blocked,
@@ -72,7 +72,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         SoftClose,
-        r"\blet me know (?:if|in case|should)\b|\bi'm here if\b|\bjust (?:let me know|ask|tell me|say)\b|\bfeel free\b|\b(?:tell|ping) me if (?:anything|something)\b|\b(?:happy|glad) to\b|\b(?:don't|do not) hesitate\b|\bsay the word\b|^i can (?:also|go)\b|\bi can also\b|\byou're welcome\b|\breach out\b|\b(?:ping me|shout|holler|drop me a line)\b|^if you(?:'d| would) (?:like|prefer|rather)\b|^if you (?:want|prefer|need|have any)\b|\bhere if you need\b",
+        r"\blet me know (?:if|in case|should)\b|\bi'm here if\b|\bjust (?:let me know|ask|tell me|say)\b|\bfeel free\b|\bping me (?:if|when)\b|\b(?:happy|glad) to\b|\b(?:don't|do not) hesitate\b|\bsay the word\b|^i can (?:also|go)\b|\bi can also\b|\byou're welcome\b|\breach out\b|\b(?:shout|holler|drop me a line)\b|^if you(?:'d| would) (?:like|prefer|rather)\b|^if you (?:want|prefer|need|have any)\b|\bhere if you need\b",
     ),
     (
         SoftClose,
@@ -134,7 +134,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         State,
-        r"\b(?:is|are|was|were|has been|have been|looks|all) (?:now |all |fully |successfully |already |both )?(?:added|addressed|applied|back|clean|closed|committed|complete|completed|consistent|converted|corrected|created|deployed|done|finished|fixed|gone|green|identical|implemented|in place|installed|live|made|merged|migrated|moved|passing|published|pushed|ready|refactored|released|removed|renamed|replaced|resolved|restored|set up|up to date|updated|upgraded|up|valid|verified|written|wired)\b",
+        r"\b(?:is|are|was|were|has been|have been|looks|all) (?:now |all |fully |successfully |already |both )?(?:added|addressed|applied|back|clean|closed|committed|complete|completed|consistent|converted|corrected|created|deployed|done|finished|fixed|gone|green|identical|implemented|in place|installed|live|made|merged|migrated|moved|passing|published|pushed|ready|refactored|released|removed|renamed|replaced|resolved|restored|set up|split up|up to date|updated|upgraded|up|valid|verified|written|wired)\b",
     ),
     (
         State,
@@ -142,11 +142,11 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Done,
-        r"\b(?:it|everything|that|this|all of it)(?: all)? works(?: now| again| as)?\b|\bworks? (?:now|again)\b|\bno failures?\b|\b(?:is|are) (?:now )?stable\b|\brunning green\b|\bnow works\b|\bruns again\b|\bran successfully\b|\bhave been (?:made|done)\b|\bno (?:functional|behaviou?r) changes?\b|\bno behaviou?r changed\b|\bi(?:'ve)? (?:ran|tested|verified)\b",
+        r"\b(?:everything|all of it)(?: all)? works\b|\b(?:it|that|this) (?:all )?works (?:now|again|as|fine|like|in|on|for|with|well)\b|^(?:it |this )?works(?:[.,:!]|$| (?:now|again|fine))|\bworks? (?:now|again)\b|\bno failures?\b|\b(?:is|are) (?:now )?stable\b|\brunning green\b|\bnow works\b|\bruns again\b|\bran successfully\b|\bhave been (?:made|done)\b|\bno (?:functional|behaviou?r) changes?\b|\bno behaviou?r changed\b|\bi(?:'ve)? (?:ran|tested|verified)\b",
     ),
     (
         Done,
-        r"^(?:what (?:changed|i (?:changed|did))|here(?:'s| is) what (?:i (?:changed|did)|changed)|changes(?: made)?|the (?:fix|change|script|code|result|report) is in)\b",
+        r"^(?:what (?:i (?:changed|did)|changed(?:[^a-z ]|$| (?:in|since|and|at))|has changed)|here(?:'s| is) what (?:i (?:changed|did)|changed)|changes(?: made)?|the (?:fix|change|script|code|result|report) is in)\b",
     ),
     (State, r"^(?:the |your )?[^.?!,;:]+ (?:now|are now|is now) \w+"),
     (
@@ -183,7 +183,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Past,
-        r"^(?:\w+ ){1,3}(?:fixed|done|resolved|reverted|completed|pushed|merged|deployed|updated|added|removed|renamed)[.!]?$",
+        r"^(?:\w+ ){1,3}(?:fixed|done|resolved|reverted|completed|pushed|merged|deployed|updated|added|removed|renamed)(?:[.!:;,]|$)",
     ),
     (
         Participle,
@@ -195,7 +195,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         WholeSentence,
-        r"^(?:the|a|an|it|he|she|they|we|you|i|this|that|these|those|there|your|my|our|its|their|each|every|any|no|some|what|which|who|users?|people|in|at|on|for|with|from|by|as|then|so|but|and|or|not|only|nothing)\b|\b(?:has|have|had|will|would|can|could|may|must) \w+",
+        r"^(?:the|a|an|it|he|she|they|we|you|i|this|that|these|those|there|your|my|our|its|their|each|every|any|no|some|what|which|who|users?|people|in|at|on|for|with|from|by|as|then|so|but|and|or|not|only|nothing)\b|^(?:hence|thus|therefore|because|since)\b|\b(?:isn't|aren't|wasn't|weren't|doesn't|don't|won't|can't|cannot) |\b(?:has|have|had|will|would|can|could|may|must) \w+|\b(?:is|are|be|being|gets?) (?:only |also |then |often |usually |still )?[a-z]+ed\b",
     ),
     (
         State,
@@ -207,7 +207,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         State,
-        r"^\d[\d,.]* (?:tests?|specs?|checks?|cases|assertions)\b[^?]*\b(?:0|no|zero) (?:failures?|failed|errors?|regressions?)\b|\b(?:reports?|shows?|found|finds?) no (?:problems|issues|regressions|warnings)\b|\bwithout (?:conflicts|problems|issues|a hitch)\b|\b(?:came|comes|come) back (?:clean|green)\b|\b(?:is|are|stays?|stayed) (?:flat|happy)\b",
+        r"^\d[\d,.]* (?:tests?|specs?|checks?|cases|assertions)\b[^?]*\b(?:0|no|zero) (?:failures?|failed|errors?|regressions?)\b|\b(?:reports?|shows?|found|finds?) no (?:problems|issues|regressions|warnings|changes|differences|drift|diff|errors|failures|findings|leaks)\b|\bwithout (?:conflicts|problems|issues|a hitch)\b|\b(?:came|comes|come) back (?:clean|green)\b|\b(?:is|are|stays?|stayed) (?:flat|happy)\b",
     ),
     (
         Done,
@@ -215,7 +215,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Done,
-        r"^here(?:'s| is| are) (?:the|your) (?:final|finished|updated|complete|fixed|revised|corrected|working)\b",
+        r"^here(?:'s| is| are) [^?]*\byou (?:asked|wanted|requested|needed|were looking|had asked)\b|^here(?:'s| is| are) (?:the|your) (?:final|finished|updated|complete|fixed|revised|corrected|working)\b",
     ),
     (
         NextStep,
@@ -274,7 +274,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Offer,
-        r"\b(?:would|do) you (?:like|want) (?:me to|to|docs|tests|an?|the|some|that|this)\b|^(?:do you )?want (?:me to|to|a|docs|tests)\b|^(?:shall|should|can|may) i\b|\b(?:also|as well|too)\?|\bi also\b|^anything (?:else|more)\b|^something else\b|\bwhile i'm (?:at it|here)\b|^ready to ",
+        r"\b(?:would|do) you (?:also |maybe |perhaps |even |still )?(?:like|want|need) (?:me to|to|docs|tests|an?|the|some|that|this)\b|\b(?:would|do) you (?:also|maybe|perhaps|even) (?:like|want|need)\b|^(?:do you )?want (?:me to|to|a|docs|tests)\b|^(?:shall|should|can|may) i\b|\b(?:also|as well|too)\?|\bi also\b|^anything (?:else|more)\b|^something else\b|\bwhile i'm (?:at it|here)\b|^ready to ",
     ),
     (
         OffersMore,
@@ -295,7 +295,7 @@ pub(super) const PHRASES: &[(Sign, &str)] = &[
     ),
     (
         Rhetorical,
-        r"^(?:but |so |and )?(?:why|how come|how (?:does|did|do|is|was)|what (?:does|did|was|is|went|happened|causes|caused|changed|changes|if)|where (?:does|did|is)|the (?:result|reason|cause|problem)|warum|wieso|por qué|pourquoi|为什么|なぜ)",
+        r"^(?:but |so |and |now )?(?:why|how come|how (?:does|did|do|is|was|can (?:this|that|it))|what (?:went|happens|happened|causes|caused|changed|changes|if|was (?:wrong|the)|does (?:this|that|it|[^?]* (?:do|mean|return)\b)|did (?:i|we|it|this|that)|makes)|what(?:'s| is| are) (?:going on|happening|wrong|new|left|missing|next|different|an? |this|that|it\b|the (?:problem|cause|reason|difference|issue|catch|point|result|effect|upshot|takeaway|fix|solution|trick|deal|impact|benefit))|where (?:does|did|do) (?:the|all|that|this|those|these|it|they) (?:\w+ )?(?:go|time|memory|error|bug|difference)|where(?:'s| is) the (?:time|catch|bug|error|problem|bottleneck)|the (?:result|reason|cause|problem|catch|fix|effect|upshot|difference)|warum|wieso|weshalb|por qué|pourquoi|为什么|なぜ)",
     ),
     (
         KeepsOpen,

@@ -125,17 +125,20 @@ fn without_marker(line: &str) -> (&str, bool) {
     if line.starts_with('#') {
         return (line.trim_start_matches('#').trim_start(), false);
     }
-    for bullet in ["- ", "* ", "+ ", "• "] {
+    for bullet in ["- ", "* ", "+ ", "• ", "– ", "— ", "‣ ", "◦ ", "· ", "→ ", "▸ "] {
         if let Some(rest) = line.strip_prefix(bullet) {
             return (rest.trim_start(), true);
         }
     }
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    match line.get(digits..) {
-        Some(rest) if (1..=3).contains(&digits) && (rest.starts_with(". ") || rest.starts_with(") ")) => {
-            (rest.trim_start_matches(['.', ')']).trim_start(), true)
-        }
-        _ => (line, false),
+    let numbered = line.trim_start_matches(['(', '*']);
+    let digits = numbered.bytes().take_while(u8::is_ascii_digit).count();
+    let letters = usize::from(numbered.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let after = numbered.get(digits.max(letters)..).filter(|_| digits <= 3 && digits + letters > 0);
+    let item =
+        after.and_then(|rest| rest.strip_prefix(['.', ')', ':'])).map(|rest| rest.trim_start_matches('*'));
+    match item.and_then(|rest| rest.strip_prefix(' ')) {
+        Some(rest) => (rest.trim_start(), true),
+        None => (line, false),
     }
 }
 
@@ -196,7 +199,7 @@ fn split<'a>(line: &'a str, mut take: impl FnMut(&str, &'a str)) {
             None if c == '*' => {}
             None => clean.push(if c == '’' { '\'' } else { c }),
         }
-        if ends_sentence(c, rest) {
+        if ends_sentence(c, rest) && !ends_with_abbreviation(&clean) {
             let end = line.len() - rest.len();
             take_some(&mut clean, line.get(from..end).unwrap_or_default());
             from = end;
@@ -214,9 +217,23 @@ fn plain_bytes(text: &str) -> usize {
 fn ends_sentence(c: char, rest: &str) -> bool {
     match c {
         '。' | '？' | '！' => true,
-        '.' | '!' | '?' => rest.is_empty() || rest.starts_with([' ', ')']),
+        '.' | '!' | '?' => {
+            let after_marks = rest.trim_start_matches(['*', '_', '"', '”', '»']);
+            let is_wide = |next: char| c != '.' && next.is_alphabetic() && !next.is_ascii();
+            after_marks.is_empty() || after_marks.starts_with([' ', ')']) || after_marks.starts_with(is_wide)
+        }
         _ => false,
     }
+}
+
+/// Whether a text ends with a point that ends no sentence.
+fn ends_with_abbreviation(text: &str) -> bool {
+    [
+        "i.e.", "e.g.", " vs.", " incl.", " approx.", " bzw.", " ca.", "z. B.", "z.B.", "d.h.", "p. ej.",
+        "p. ex.",
+    ]
+    .iter()
+    .any(|abbreviation| text.ends_with(abbreviation))
 }
 
 #[cfg(test)]
@@ -260,6 +277,24 @@ mod tests {
         );
         let read = said(&many.replace(". ", ".\n"));
         assert_eq!((read[1].as_str(), read[2].as_str(), read.len()), ("It is 1.", "It is 76.", 26));
+    }
+
+    #[test]
+    fn a_sentence_ends_before_the_marks_around_it() {
+        assert_eq!(said("**Which one?** The first is smaller."), ["Which one?", "The first is smaller."]);
+        assert_eq!(said("要先备份吗?大约需要十分钟。"), ["要先备份吗?", "大约需要十分钟。"]);
+    }
+
+    #[test]
+    fn letters_number_the_items_of_a_list_too() {
+        let items: Vec<_> =
+            Prose::of("a) one\nB. two\n(3) three\n– four\nA word").sentences.iter().map(|s| s.item).collect();
+        assert_eq!(items, [true, true, true, true, false]);
+    }
+
+    #[test]
+    fn an_abbreviation_ends_no_sentence() {
+        assert_eq!(said("Done with one part, i.e. the names."), ["Done with one part, i.e. the names."]);
     }
 
     #[test]

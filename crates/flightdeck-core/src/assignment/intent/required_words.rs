@@ -7,7 +7,10 @@ use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind, Look};
 
 /// Longest word that is looked for. Its first letters are enough to leave out most patterns, and keep the automaton small.
-const WORD_BYTES_MAX: usize = 6;
+pub(super) const WORD_BYTES_MAX: usize = 6;
+
+/// Shortest word that is worth a second look.
+const MORE_WORDS_BYTES_MIN: usize = 3;
 
 /// Words of which at least one is in every sentence that a pattern matches.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,13 +21,27 @@ pub(super) enum RequiredWords {
     Unknown,
 }
 
-/// The alternatives of a pattern: the parts between its outermost bars. A part has fewer words and states than the whole.
+/// The alternatives of a pattern: the parts between its outermost bars. A part has fewer words and states than the whole. The parser
+/// moves what all parts begin with before them (`\ba|\bb` becomes `\b(?:a|b)`), so it is put back.
 pub(super) fn alternatives(pattern: &str) -> Result<Vec<Hir>, Box<regex_syntax::Error>> {
     let parsed = ParserBuilder::new().unicode(false).utf8(false).build().parse(pattern)?;
     Ok(match parsed.kind() {
         HirKind::Alternation(parts) => parts.clone(),
+        HirKind::Concat(parts) => match parts.as_slice() {
+            [first, last] => with_first(first, last).unwrap_or_else(|| vec![parsed]),
+            _ => vec![parsed],
+        },
         _ => vec![parsed],
     })
+}
+
+/// The alternatives of `last`, each after `first`. Plain words stay together: they need few states.
+fn with_first(first: &Hir, last: &Hir) -> Option<Vec<Hir>> {
+    let (HirKind::Look(_), HirKind::Alternation(parts)) = (first.kind(), last.kind()) else { return None };
+    let (plain, shapes): (Vec<_>, Vec<_>) =
+        parts.iter().cloned().partition(|part| part.properties().is_literal());
+    let plain = (!plain.is_empty()).then(|| Hir::alternation(plain));
+    Some(shapes.into_iter().chain(plain).map(|part| Hir::concat(vec![first.clone(), part])).collect())
 }
 
 pub(super) fn required_words(pattern: &Hir) -> RequiredWords {
@@ -40,6 +57,20 @@ fn first_words(pattern: &Hir) -> Option<Vec<Vec<u8>>> {
     let literals = first.literals().filter(|_| is_first)?;
     let words: Vec<_> = literals.iter().map(|literal| cut(literal.as_bytes())).collect();
     (!words.is_empty() && words.iter().all(|word| !word.is_empty())).then_some(words)
+}
+
+/// Other words of which one is needed too: those of the rarest part after the part that [`required_words`] are in. `None` if all are so short
+/// that most sentences have one.
+pub(super) fn more_required_words(pattern: &Hir) -> Option<Vec<Vec<u8>>> {
+    let HirKind::Concat(parts) = pattern.kind() else { return None };
+    let mut needed: Vec<_> = parts.iter().filter_map(words).collect();
+    let first = match first_words(pattern) {
+        Some(_) => 0,
+        None => needed.iter().enumerate().max_by_key(|(_, words)| rarity(words))?.0,
+    };
+    needed.remove(first);
+    let more = needed.into_iter().max_by_key(|words| rarity(words))?;
+    (rarity(&more).0 >= MORE_WORDS_BYTES_MIN).then_some(more)
 }
 
 fn words(pattern: &Hir) -> Option<Vec<Vec<u8>>> {
@@ -103,5 +134,6 @@ mod tests {
     #[test]
     fn the_alternatives_are_the_outermost_parts() {
         assert_eq!(alternatives(r"^next\b|(?:a|b)c").unwrap().len(), 2);
+        assert_eq!(alternatives(r"\ba.*b|\bc.*d|\bword|\bother").unwrap().len(), 3);
     }
 }

@@ -14,6 +14,12 @@ pub(super) enum Sign {
     Unable,
     /// Offers help beyond the task.
     SoftClose,
+    /// Says thanks. After finished work that is a soft close.
+    Courtesy,
+    /// Has the form of a soft close, but tells how to use the result: "if you need another limit, set …".
+    UsageNote,
+    /// Offers work on top of what was asked, and not only to be there for it.
+    OffersWorkOnTop,
     /// Says what Claude does next.
     NextStep,
     /// Has the words of a next step, but names none: "I'm asking because".
@@ -43,6 +49,8 @@ pub(super) enum Sign {
     Offer,
     /// As a question: what it offers comes on top of what was asked.
     OffersMore,
+    /// As a question: asks whether the person has questions or wishes, so it offers help.
+    AsksForQuestions,
     /// As a question: asks to choose or to let the work go on, so it is no mere offer.
     Decision,
     /// As a question: addressed to the person.
@@ -68,14 +76,14 @@ impl Sign {
 
 /// The signs of one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Signs(u32);
+pub(super) struct Signs(u64);
 
 impl Signs {
     pub(super) fn has(self, sign: Sign) -> bool {
-        self.0 & (1 << sign as u32) != 0
+        self.0 & (1 << sign as u64) != 0
     }
 
     pub(super) fn with(self, sign: Sign) -> Self {
-        Self(self.0 | 1 << sign as u32)
+        Self(self.0 | 1 << sign as u64)
     }
 }

@@ -69,6 +69,40 @@ fn only_the_end_of_a_long_message_counts() {
 }
 
 #[test]
+fn a_question_stays_open_if_its_context_follows() {
+    let context = "What's the expected output? The README says one thing, the test another.";
+    check(context, Intent::Question, IntentRule::QuestionForm);
+    let placeholder = "What should the default be? I've set it to 30 s for now.";
+    check(placeholder, Intent::Question, IntentRule::QuestionForm);
+}
+
+#[test]
+fn the_same_words_ask_before_the_work_and_close_after_it() {
+    check("The key is missing. Tell me when you have it.", Intent::Question, IntentRule::RequestsInput);
+    check("I've added the level. Tell me when you've played it.", Intent::EndOfTask, IntentRule::SoftClose);
+}
+
+#[test]
+fn an_offer_of_work_on_top_is_no_close() {
+    let also = "I've fixed the job. If you'd like, I can look at the other one too.";
+    check(also, Intent::Completion, IntentRule::OfferAfterCompletion);
+    let note = "I've added a limit. If you need another one, set it in the environment.";
+    check(note, Intent::Completion, IntentRule::SaysDone);
+}
+
+#[test]
+fn thanks_close_only_finished_work() {
+    check("Thank you for the answer.", Intent::Progress, IntentRule::NothingSaid);
+    check("I've updated the page. Thanks for the hint!", Intent::EndOfTask, IntentRule::SoftClose);
+}
+
+#[test]
+fn one_clause_with_a_result_is_a_report() {
+    check("Read the log and looked at the queue.", Intent::Progress, IntentRule::NothingSaid);
+    check("Looked at the queue and restarted the worker.", Intent::Completion, IntentRule::SaysDone);
+}
+
+#[test]
 fn a_message_without_words_says_nothing() {
     for message in ["", "\n\n", "```", "…", "`", "\"", "👍", "|a|"] {
         let found = detect(message);
