@@ -281,19 +281,19 @@ impl Fleet {
                 Touched::Numbers
             }
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
-                effort.say("failure", format!("{}: {error}", tool.label()), Some(window_id), when);
+                effort.add_message("failure", format!("{}: {error}", tool.label()), Some(window_id), when);
                 Touched::Yes
             }
             EventKind::ToolEnded { .. } => match facts.and_then(|facts| facts.dialogue.clone()) {
                 Some(dialogue) => {
-                    effort.say("dialogue", dialogue, Some(window_id), when);
+                    effort.add_message("dialogue", dialogue, Some(window_id), when);
                     Touched::Yes
                 }
                 None => Touched::Numbers,
             },
             EventKind::TodoCompleted { .. } => {
                 let todo = facts.and_then(|facts| facts.todo.clone()).unwrap_or_default();
-                effort.say("todo", todo, Some(window_id), when);
+                effort.add_message("todo", todo, Some(window_id), when);
                 Touched::Yes
             }
             EventKind::Prompted { text, by: Prompter::Person }

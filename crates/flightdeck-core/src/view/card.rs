@@ -179,7 +179,7 @@ pub struct Rank {
 
 pub fn card(session: &Session, rules: &Rules) -> Card {
     let state = StateName::from_state(&session.shown.state);
-    let told = session.enrichment.as_deref().filter(|t| t.known.is_anything());
+    let told = session.enrichment.as_deref().filter(|t| t.known.has_content());
     let known = told.map(|t| &t.known);
     let line = session.status_line.as_ref();
     let cache = status_line::cache(line, cache(session));
@@ -317,7 +317,7 @@ fn progress(session: &Session) -> Vec<Todo> {
 /// The transcript names each ended task, so its count is exact. Without a transcript, hooks give a lower and an upper bound.
 fn background(session: &Session) -> Background {
     let mut background = session.background;
-    if let Some(told) = session.enrichment.as_deref().filter(|t| t.known.is_anything()) {
+    if let Some(told) = session.enrichment.as_deref().filter(|t| t.known.has_content()) {
         let ended = session.background_shells.iter().filter(|id| told.known.has_ended_task(**id)).count();
         background.shells = background.shells.saturating_sub(ended as u32);
         background.shells_min = background.shells;

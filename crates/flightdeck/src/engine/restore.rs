@@ -200,7 +200,7 @@ async fn remembered(
 ) -> Result<Option<Summary>, StoreError> {
     let Some(read) = store.transcript(id).await? else { return Ok(None) };
     let whole = read.known.as_deref().and_then(|json| serde_json::from_str(json).ok());
-    Ok(Some(Summary::of(whole.unwrap_or_else(|| Enrichment::of_costs(&read.counted)), prices)))
+    Ok(Some(Summary::of(whole.unwrap_or_else(|| Enrichment::from_counted(&read.counted)), prices)))
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl Checks<'_> {
         if settings.quiet.is_some_and(|(from, to)| time.is_within(from, to)) {
             return Ok(Err("these are quiet hours"));
         }
-        if self.notifier.boards.show(&card.id) {
+        if self.notifier.boards.show_session(&card.id) {
             return Ok(Err("a visible board shows it"));
         }
         if self.is_in_front(&card).await? {
