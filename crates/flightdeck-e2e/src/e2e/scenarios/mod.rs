@@ -243,8 +243,16 @@ pub(super) static ALL: &[Scenario] = &[
     effort("effort_handoff", "a handoff is in the first request of the next session", efforts::handoff),
     effort("effort_guard", "a guard rule denies `git push --force`", efforts::guard),
     effort("effort_slash", "the prompt /implement starts an effort", efforts::slash_command),
-    effort("effort_run", "`run` starts the client fresh twice, instead of two compactions", efforts::supervised),
-    effort("effort_elsewhere", "an effort in another directory does not change the client's requests", efforts::elsewhere),
+    effort(
+        "effort_run",
+        "`run` starts the client fresh twice, instead of two compactions",
+        efforts::supervised,
+    ),
+    effort(
+        "effort_elsewhere",
+        "an effort in another directory does not change the client's requests",
+        efforts::elsewhere,
+    ),
     acting("send", "the daemon types prompts of all kinds", terminal::send),
     acting(
         "send_command",
