@@ -1,6 +1,7 @@
 /** The digest: what happened while the person was away. It opens by itself after a long absence. */
 import { effect, signal } from "@preact/signals";
 import type { Digest } from "../generated/Digest";
+import { errorText } from "../lib/errorText";
 import { type Absence, absence, away } from "../lib/presence";
 import { getDigest } from "../live/api";
 import { connection } from "../live/stream";
@@ -30,7 +31,7 @@ export async function loadDigest(): Promise<void> {
     digest.value = found;
     digestFailure.value = null;
   } catch (error) {
-    digestFailure.value = error instanceof Error ? error.message : String(error);
+    digestFailure.value = errorText(error);
   }
 }
 
