@@ -157,7 +157,7 @@ pub const SEATS_MAX: usize = 5_000;
 pub const REFUSED_STEPS_MAX: usize = 8;
 /// A note that could not be sent for this long is no news any more: the person finds the session on the board.
 pub const NOTE_LIVES: Millis = Millis::minutes(10);
-/// A state must hold this long before a note about it arises, unless configured: a wake-up can follow a Stop within 100 ms.
+/// How long a state must last before a note about it is made, unless configured. A new turn can follow a Stop within 100 ms.
 pub const NOTE_SETTLE: Millis = Millis::seconds(1);
 /// The shortest time between two notes about one session, unless configured.
 pub const NOTE_AGAIN_AFTER: Millis = Millis::seconds(30);

@@ -9,7 +9,7 @@ import { type Bunches, type BunchesBefore, bunchesIn, NOTHING_BEFORE } from "./b
 import { type Filter, matches } from "./filter";
 
 export type LaneName = "blocked" | "waiting" | "running" | "done";
-/** A run of cards with an optional heading: a project, a cache tier, or what the person put aside. */
+/** A run of cards with an optional heading: a project, a cache tier, or the parked sessions. */
 export type Section = {
   key: string;
   /** The machine that its sessions belong to, if the board is grouped by host. */

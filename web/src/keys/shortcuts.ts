@@ -243,7 +243,7 @@ function goToNeed(by: 1 | -1): void {
   else if (open !== null) openSession(next);
 }
 
-/** x: picks the selected card, or takes it out again. */
+/** x: picks the selected card, or unpicks it. */
 function pressPick(id: string): void {
   const why = togglePick(id);
   if (why !== null) refuse("x", why, cardElement(id));

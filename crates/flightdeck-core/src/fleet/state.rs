@@ -48,7 +48,7 @@ pub struct Fleet {
     /// Since when Flightdeck's hooks are not registered with the client; `None` while they are.
     #[serde(default)]
     pub(super) hooks_away_since: Option<Timestamp>,
-    /// The same on other hosts.
+    /// Since when the hooks of another host are not registered with its client.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) hooks_away_elsewhere: BTreeMap<HostId, Timestamp>,
     /// What is known about other hosts. Not in the log.

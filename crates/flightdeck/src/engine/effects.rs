@@ -18,7 +18,7 @@ use flightdeck_protocol::changes::ChangeName;
 
 use super::{Engine, outbox};
 
-/// An effect, and the `seq` of the last event that was applied when it arose. A replay gives both the same values.
+/// An effect, and the `seq` of the last event that was applied before it. A replay gives both the same values.
 #[derive(Debug)]
 pub(super) struct CausedEffect {
     pub(super) seq: u64,

@@ -31,13 +31,13 @@ pub struct Restored {
     pub outbox: Outbox,
 }
 
-/// The newest snapshot of these rules and the log after it. Without a snapshot, the whole log that is kept.
+/// Restores the fleet from the newest snapshot of these rules and the log after it. Without a snapshot, from the whole log.
 pub async fn restore(store: &Store, rules: Rules) -> Result<Restored, StoreError> {
     restore_with(store, rules, PriceTable::shipped(), Outbox::default()).await
 }
 
-/// The same, with a person's own prices for the rows of past sessions that are written on the way, and the outbox for the
-/// effects of the replay.
+/// Restores the fleet as [`restore`] does. `prices` are used for the rows of past sessions that the replay writes, and `outbox`
+/// takes the effects of the replay.
 pub async fn restore_with(
     store: &Store,
     rules: Rules,

@@ -1,4 +1,4 @@
-//! Why a note need not be sent: checked just before sending, because the person may have acted since the note arose.
+//! Decides whether a note is dropped. This is checked just before sending, because the person may have acted since the note was made.
 
 use flightdeck_core::limits::NOTE_LIVES;
 use flightdeck_core::notify::Note;

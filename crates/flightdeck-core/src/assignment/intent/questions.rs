@@ -31,13 +31,13 @@ impl Sentence {
         self.signs.has(Sign::Done) || (did && !self.signs.has(Sign::NoResult))
     }
 
-    /// Whether the question is for the person to answer, and not one that a text asks in order to answer it itself.
+    /// Whether the person has to answer the question. False for a question that the text asks only to answer it itself.
     fn is_to_the_person(&self) -> bool {
         let asks = self.signs.has(Sign::Addressed) || self.signs.has(Sign::ToThePerson);
         asks && !self.signs.has(Sign::Rhetorical)
     }
 
-    /// Whether the question only offers more work: it wants a yes, and no choice or leave.
+    /// Whether the question only offers more work. A question that asks for a choice or for permission is not an offer.
     pub(super) fn is_offer(&self) -> bool {
         let asks_more = [Sign::Decision, Sign::WhQuestion].iter().any(|sign| self.signs.has(*sign));
         let asks_leave = self.signs.has(Sign::Permission) && !self.signs.has(Sign::OffersMore);

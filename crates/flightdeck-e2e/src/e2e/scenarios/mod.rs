@@ -74,7 +74,7 @@ const fn effort(name: &'static str, about: &'static str, run: fn(&mut Stage) -> 
     Scenario { allow_tools: true, ..acting(name, about, run) }
 }
 
-/// The same with tools that run without asking: it removes the daemon's hooks.
+/// A scenario that removes the daemon's hooks. Its tools run without asking.
 const fn taking_hooks(
     name: &'static str,
     about: &'static str,

@@ -144,7 +144,7 @@ pub(super) struct Note {
 pub(super) enum Link {
     Connecting,
     Live,
-    /// Why the daemon is not heard.
+    /// Why there is no connection to the daemon.
     Lost(String),
 }
 
@@ -441,7 +441,7 @@ impl Model {
     }
 }
 
-/// Whether it blocks or asks, and was not put aside.
+/// Whether the session blocks or asks, and is not parked.
 pub(super) fn needs_person(card: &Card) -> bool {
     card.waiting.as_ref().is_some_and(|waiting| waiting.counts) && card.parked.is_none()
 }
