@@ -107,7 +107,7 @@ impl App {
     pub async fn note_verdict(&self, verdict: EffortVerdict) {
         let EffortVerdict { given, session_id, .. } = verdict;
         if let Err(error) = self.note_given(session_id, given).await {
-            tracing::warn!(%error, "what an agent was told could not be stored; it is told again");
+            tracing::warn!(%error, "could not record the verdict that an agent got; the agent gets it again");
         }
     }
 

@@ -111,7 +111,7 @@ impl RuleArgs {
 fn word<T: serde::de::DeserializeOwned>(option: &str, text: &str, known: &str) -> anyhow::Result<T> {
     match serde_json::from_value(Value::from(text)) {
         Ok(word) => Ok(word),
-        Err(_) => bail!("{option} {text:?} is none of: {known}"),
+        Err(_) => bail!("{option} {text:?} is not one of: {known}"),
     }
 }
 
@@ -167,7 +167,7 @@ pub(super) fn run(args: &GuardArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
                 .as_deref()
                 .map(serde_json::from_str)
                 .transpose()
-                .context("--rule is no guard rule")?;
+                .context("--rule is not a guard rule")?;
             let report = client.call(&TestGuards { effort, rule })?;
             match json {
                 true => out.json(&report)?,

@@ -63,7 +63,7 @@ fn change(path: &Path, edit: impl FnOnce(&mut dyn TableLike)) -> anyhow::Result<
         document.insert("hosts", Item::Table(table));
     }
     let hosts = document.entry("hosts").or_insert(Item::Table(Table::new()));
-    let hosts = hosts.as_table_like_mut().with_context(|| format!("`hosts` in {name} is no table"))?;
+    let hosts = hosts.as_table_like_mut().with_context(|| format!("`hosts` in {name} is not a table"))?;
     edit(hosts);
     if hosts.is_empty() {
         document.remove("hosts");

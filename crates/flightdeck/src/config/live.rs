@@ -123,7 +123,7 @@ impl State {
         self.file = file;
         match Config::read(path) {
             Ok(config) => {
-                tracing::info!(path = %path.display(), "the settings are read again");
+                tracing::info!(path = %path.display(), "the settings changed and were read again");
                 self.problem = None;
                 if config != *self.current {
                     self.current = Arc::new(config);

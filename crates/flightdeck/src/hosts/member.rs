@@ -187,7 +187,7 @@ impl<'a> Forwarder<'a> {
                         self.link.host
                     )
                 }
-                Err(error) => bail!("the server did not take the log: {error:#}"),
+                Err(error) => bail!("the server did not acknowledge a message of the log: {error:#}"),
             }
         }
         self.position = position;

@@ -33,7 +33,7 @@ pub async fn publish(link: &Link, presence: &Presence) -> anyhow::Result<()> {
     let body = serde_json::to_vec(&presence)?;
     let subject = link.subjects.presence(&link.host);
     let sent = link.js.publish(subject, body.into()).await.context("the presence could not be sent")?;
-    sent.await.context("the server did not take the presence")?;
+    sent.await.context("the server did not acknowledge the presence")?;
     Ok(())
 }
 

@@ -74,7 +74,7 @@ async fn send_summary(
     }
     let subject = link.subjects.summary(&link.host, id);
     let taken = link.js.publish(subject, body.into()).await.context("the numbers could not be sent")?;
-    taken.await.context("the server did not take the numbers")?;
+    taken.await.context("the server did not acknowledge the numbers")?;
     if sent.len() >= REMEMBERED_MAX {
         sent.clear();
     }
