@@ -118,11 +118,11 @@ enum Command {
     Status(status::StatusArgs),
     /// Show tokens and cost by day, project, model and session
     Usage(usage::UsageArgs),
-    /// List what was asked: outcome, turns, time working, time waiting for you, cost
+    /// List what you asked of sessions: outcome, turns, time working, time waiting for you, cost
     Log(assignments::LogArgs),
     /// Sum up what happened since a time, and what waits for you
     Digest(assignments::DigestArgs),
-    /// Start, follow and hand over work that outlives context windows
+    /// Start, follow and hand over work that continues over several context windows
     Effort(effort::EffortArgs),
     /// Add, list, remove or test rules that deny tool calls of an effort
     Guard(guard::GuardArgs),

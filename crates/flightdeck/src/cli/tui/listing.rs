@@ -79,7 +79,7 @@ pub(super) enum Row {
         id: SessionId,
         indent: u16,
     },
-    /// A subagent by its place on the card. `last`: no other one follows.
+    /// A subagent, by its position on the card. `last` is true if no other subagent follows.
     Agent {
         session: SessionId,
         agent: usize,

@@ -108,9 +108,9 @@ pub(super) struct Details {
 /// A question at the bottom that the next key answers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum OpenQuestion {
-    /// The same key again allows a request that cannot be undone.
+    /// Whether a request that cannot be undone is allowed: a second press of the same key allows it.
     SecondPress { ask: AskId, key: Action, answer: Box<Answer>, why: String },
-    /// Esc into the session, or the end of its client.
+    /// Whether to press Esc in the session's pane, or with `stop` to end its client.
     Interrupt { session: SessionId, stop: bool, label: String },
     /// The client would run the text: send it as a command or as text?
     PromptKind(SendPrompt),
