@@ -19,7 +19,7 @@ export type Section = {
   parked: boolean;
   ids: string[];
 };
-/** `bunched`: sessions of the lane that another card stands for. */
+/** `bunched` are sessions of the lane that are drawn as part of another card. */
 export type Lane = { name: LaneName; ids: string[]; sections: Section[]; bunched: string[] };
 export type Layout = { lanes: Lane[]; bunches: Bunches; shown: number; known: number };
 

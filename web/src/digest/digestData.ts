@@ -8,7 +8,7 @@ import { connection } from "../live/stream";
 import { closeOverlay, overlay } from "../overlay/overlay";
 import { isWorthShowing } from "./headline";
 
-/** After this time the digest is the first thing that a person sees. */
+/** The shortest absence after which the digest opens by itself. */
 export const DIGEST_AWAY_MS = 30 * 60_000;
 
 /** What the digest covers: the last long absence, or a word that the daemon understands. */

@@ -17,7 +17,7 @@ const COST_MS = 5_000;
 
 export const effortFilter = signal<EffortFilter>(NO_FILTER);
 export const efforts = signal<Effort[]>([]);
-/** An id of the address that the daemon does not know. */
+/** The id in the address of the page, if the daemon does not know it. */
 export const unknownId = signal<string | null>(null);
 
 /** Changes that arrive while a page is loaded. */
@@ -106,7 +106,7 @@ function followCosts(): { request: (ids: string[]) => void; stop: () => void } {
     // If one cannot be read, its known cost stays.
     const found = await Promise.all(wanted.map((id) => getEffort(id).catch(() => null)));
     const costs = new Map(found.flatMap((effort) => (effort ? [[effort.id, effort.cost] as const] : [])));
-    // Only the cost: the reply may be older than a change that came since.
+    // Only the cost is taken from the reply, which may be older than a change that arrived since.
     efforts.value = efforts
       .peek()
       .map((effort) => ({ ...effort, cost: costs.get(effort.id) ?? effort.cost }));

@@ -289,7 +289,7 @@ function afterG(key: string): boolean {
 
 const picksAreShown = () => openId.value === null && view.value === "board" && picks.value.length > 0;
 
-/** p: asks until when, or takes a parked session back. */
+/** p: asks until when to park, or ends the parking of a session. */
 function pressPark(id: string, event: KeyboardEvent): boolean {
   if (picksAreShown()) return did(() => pressParkPicks(event));
   const session = sessionSignal(id)?.peek();
@@ -314,7 +314,7 @@ function afterP(key: string): boolean {
     return true;
   }
   void park(id, choice.until);
-  // The selection goes on: the parked card leaves its place.
+  // Selects the next card, because the parked card leaves its place.
   if (openId.value === null && view.value === "board") nextNeed(1);
   return true;
 }
