@@ -55,7 +55,9 @@ impl App {
             // If the owner cannot be asked, the clipped request is better than none.
             match self.whole_ask(&ask.host, ask_id).await {
                 Ok(whole) => return Ok(whole),
-                Err(error) => tracing::info!(%error, ask = %ask_id, "the whole request could not be fetched from its host; it is shown clipped"),
+                Err(error) => {
+                    tracing::info!(%error, ask = %ask_id, "the whole request could not be fetched from its host; it is shown clipped")
+                }
             }
         }
         let asked = record.as_ref().and_then(Asked::whole).unwrap_or_default();
