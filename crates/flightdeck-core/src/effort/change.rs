@@ -48,7 +48,7 @@ pub struct Given {
     pub call: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub warned: bool,
-    /// Whether the verdict told the window about the effort.
+    /// Whether the verdict introduced the effort to the window.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub introduced: bool,
     /// Whether the verdict contained the handoff of the previous window.

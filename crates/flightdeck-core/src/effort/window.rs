@@ -46,7 +46,7 @@ pub struct Window {
     pub calls: VecDeque<(String, u32)>,
     /// Guard rules that have fired in this window. A rule with `once` does not fire again.
     pub fired: BTreeSet<String>,
-    /// Whether the agent was told about the effort.
+    /// Whether the effort was introduced to the agent.
     #[serde(default)]
     pub introduced: bool,
     /// Whether the agent was told that the context is nearly full.
