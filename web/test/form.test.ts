@@ -15,7 +15,7 @@ const schema = {
 };
 
 test("each field of a form gets its control, and a choice keeps its own type", () => {
-  expect(fieldsOf(schema).map((f) => f.kind)).toEqual(["text", "truth", "one", "one", "many", "number"]);
+  expect(fieldsOf(schema).map((f) => f.kind)).toEqual(["text", "boolean", "one", "one", "many", "number"]);
   expect(fieldsOf(schema)[2]?.choices).toEqual([
     { value: 1, label: "1" },
     { value: 2, label: "2" },

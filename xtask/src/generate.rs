@@ -71,7 +71,7 @@ fn architecture() -> Result<String> {
     replace_part(&page, "map", &map::picture()?)
 }
 
-/// Files that were generated once and are not any more. Files without our header are left alone.
+/// Files that have our header but are no longer generated.
 fn orphans(wanted: &[(PathBuf, String)]) -> Result<Vec<Stale>> {
     let folder = root().join(TYPES);
     if !folder.exists() {

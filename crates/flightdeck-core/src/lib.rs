@@ -1,6 +1,7 @@
 //! The rules of Flightdeck: what each fact does to a session, and what a board shows.
 //!
-//! Pure. No clock, no files, no network, no randomness: time is an argument, side effects are returned as data.
+//! This crate is pure. It has no clock, no files, no network and no randomness: time is an argument, and side effects are
+//! returned as data.
 //! Events enter through [`fleet::Fleet::apply`]; viewers read [`view`].
 
 pub mod approval;

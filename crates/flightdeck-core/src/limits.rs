@@ -6,7 +6,7 @@ use crate::time::Millis;
 pub const HOOK_BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Longest session id accepted: a uuid has 36; the wire format promises 128.
 pub const SESSION_ID_BYTES_MAX: usize = 128;
-/// A payload smaller than this is never clipped; most are.
+/// A payload smaller than this is never clipped. Most payloads are smaller.
 pub const CLIP_PAYLOAD_FROM_BYTES: usize = 16 * 1024;
 /// Most bytes kept of a tool's input and result: the timeline and its detail need no more.
 pub const TOOL_PAYLOAD_BYTES_MAX: usize = 16 * 1024;
@@ -74,13 +74,13 @@ pub const GROWTH_COUNTS_AFTER: Millis = Millis::seconds(10);
 pub const STALE_AFTER: Millis = Millis::hours(8);
 /// Events of one session may be out of order by this much: they have no clock of their own, or read it late.
 pub const DISORDER_MAX: Millis = Millis::seconds(1);
-/// Two hooks that report one prompt fire within this time; no person submits the same text twice as fast.
+/// Two hooks that report the same prompt fire within this time. A person does not submit the same text twice so fast.
 pub const TWIN_HOOKS_MAX: Millis = Millis(250);
 /// A running client has read changed settings within this time; 1.1 s on an idle machine.
 pub const HOOKS_RELOAD_MAX: Millis = Millis::seconds(5);
 /// A registry entry counts once it has been stable for this long, so that cards do not flicker.
 pub const SETTLE: Millis = Millis(250);
-/// If the client is still busy this long after its Stop, a Stop hook sent it on.
+/// If the client is still busy this long after its Stop, a Stop hook made it continue.
 pub const BUSY_AFTER_STOP: Millis = Millis::seconds(1);
 /// Longest path on a card: the kernel's limit.
 pub const PATH_CHARS_MAX: usize = 4096;
@@ -147,7 +147,8 @@ pub const INTENT_LINE_CHARS_MAX: usize = 200;
 pub const ASSIGNMENT_TITLE_CHARS_MAX: usize = 200;
 /// Most messages kept of one assignment: the command and the newest. A session holds one assignment, a large fleet many sessions.
 pub const ASSIGNMENT_MESSAGES_MAX: usize = 32;
-/// Most stretches of work and waiting kept of one assignment. Above it the oldest are added to the next, and only their times blur.
+/// Most spans of work and waiting kept of one assignment. Above it the oldest span is merged into the next one: the sums stay right,
+/// but its times become less exact.
 pub const ASSIGNMENT_SPANS_MAX: usize = 64;
 /// Longest text of a message of an assignment; the full text stays in the event and in the transcript.
 pub const ASSIGNMENT_MESSAGE_CHARS_MAX: usize = 500;
@@ -155,13 +156,13 @@ pub const ASSIGNMENT_MESSAGE_CHARS_MAX: usize = 500;
 pub const SEATS_MAX: usize = 5_000;
 /// Refused steps kept between two events, until the engine has logged them.
 pub const REFUSED_STEPS_MAX: usize = 8;
-/// A note that could not be sent for this long is no news any more: the person finds the session on the board.
+/// A note that could not be sent for this long is dropped: by then the person finds the session on the board.
 pub const NOTE_LIVES: Millis = Millis::minutes(10);
-/// A state must hold this long before a note about it arises, unless configured: a wake-up can follow a Stop within 100 ms.
+/// How long a state must last before a note about it is made, unless configured. A new turn can follow a Stop within 100 ms.
 pub const NOTE_SETTLE: Millis = Millis::seconds(1);
 /// The shortest time between two notes about one session, unless configured.
 pub const NOTE_AGAIN_AFTER: Millis = Millis::seconds(30);
-/// Calls without a log entry before the next one is denied, unless the skill says otherwise.
+/// The call with this number is denied if no log entry was written before it, unless the skill says otherwise.
 pub const HEARTBEAT_LIMIT: u32 = 10;
 /// Longest message of a guard rule: a paragraph that the model reads.
 pub const GUARD_MESSAGE_CHARS_MAX: usize = 2_000;
@@ -199,9 +200,9 @@ pub const FINISHED_EFFORTS_MAX: usize = 100;
 pub const WORKSTREAMS_MAX: usize = 1_000;
 /// At this context use the agent is told to hand over, in tenths of a percent.
 pub const OVERFLOW_PERMILLE: u16 = 900;
-/// Events that came by a hook and by `hooks.*` are matched against so many of the newest.
+/// Events by a hook are compared with this many of the newest events by `hooks.*`, and the other way round.
 pub const TWINS_MAX: usize = 256;
-/// How much of each field is compared then.
+/// Most bytes of each field that are compared, to recognise an event that arrived by a hook and by `hooks.*`.
 pub const TWIN_FIELD_BYTES_MAX: usize = 64;
-/// An event without an id counts once if the same payload comes the other way within this time.
+/// An event without an id counts once if the same payload arrives by a hook and by `hooks.*` within this time.
 pub const TWIN_PAYLOADS_MAX: Millis = Millis::seconds(2);

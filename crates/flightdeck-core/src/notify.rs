@@ -32,12 +32,12 @@ impl NoteKind {
     }
 }
 
-/// The part of the `[notify]` settings that the fold needs. It changes no state, only which notes arise; so it is no part of
+/// The part of the `[notify]` settings that the fold needs. It changes no state, only which notes are made. So it is not part of
 /// [`fold_version`](crate::rules::Rules::fold_version), and a changed setting does not replay the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifyRules {
     pub kinds: Vec<NoteKind>,
-    /// A state must hold this long before a note about it arises.
+    /// How long a state must last before a note about it is made.
     pub settle: Millis,
     /// The shortest time between two notes about one session.
     pub again_after: Millis,
@@ -50,16 +50,16 @@ pub struct Note {
     pub session_id: SessionId,
     /// Since when the card shows the state.
     pub since: Timestamp,
-    /// When the note arose.
+    /// When the note was made.
     pub at: Timestamp,
 }
 
 /// What the fold remembers about the notes of one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoteMark {
-    /// When the session entered its present state. `None` once a note about it has arisen.
+    /// When the session entered its present state. `None` once a note about it was made.
     pub entered_at: Option<Timestamp>,
-    /// When the last note arose.
+    /// When the last note was made.
     pub noted_at: Option<Timestamp>,
 }
 

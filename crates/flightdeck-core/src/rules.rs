@@ -16,7 +16,7 @@ pub struct Rules {
     pub done_keeps: Millis,
     /// Shown on cards as the host of the seat.
     pub host: Option<String>,
-    /// Which notes arise; `None` if there is no target to send them to.
+    /// Which notes are made; `None` if there is no target to send them to.
     pub notify: Option<NotifyRules>,
 }
 

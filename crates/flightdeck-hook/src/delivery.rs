@@ -1,4 +1,4 @@
-//! Sends a frame to the daemon and waits for its reply, for so short a time that a person does not notice it.
+//! Sends a frame to the daemon and waits for its reply. The wait is so short that a person does not notice it.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -61,7 +61,7 @@ pub(crate) fn more_time_for(bytes: usize) -> Duration {
     ACK_WITHIN_PER_MB.saturating_mul(whole_mb)
 }
 
-/// Recognises the reply to nearly every event without the parser, whose code would have to be brought into memory.
+/// Recognises the usual reply without the parser, because loading the parser's code into memory takes time.
 pub fn is_plain_acknowledgement(line: &[u8]) -> bool {
     let rest = line.strip_prefix(br#"{"ok":true,"data":{"seq":"#);
     let seq = rest.and_then(|rest| rest.strip_suffix(b",\"hold_ms\":0,\"verdict\":null}}\n"));

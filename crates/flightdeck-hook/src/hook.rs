@@ -1,7 +1,7 @@
 //! `flightdeck hook`: reads one event from Claude Code on stdin and delivers it to the daemon.
 //!
-//! The client waits for it, so it is fast, silent and never fails: no runtime, no configuration, and the payload is not
-//! parsed. If delivery fails, the event is written to the spool. The exit code is always 0.
+//! The client waits for this command, so it is fast, silent and never fails. It has no async runtime, reads no configuration
+//! and does not parse the payload. If delivery fails, it writes the event to the spool. The exit code is always 0.
 //!
 //! Order: `stdin` → `frame` (with the facts of `client`) → `delivery` → stdout, or `spool`.
 
@@ -54,9 +54,9 @@ pub(crate) struct Options {
     /// How long the daemon may take to acknowledge, instead of [`limits::ACK_WITHIN`]. For hooks that may be held: without an
     /// acknowledgement in time the person could not answer them.
     ack_ms: Option<u64>,
-    /// When the client ends this hook, if it may be held.
+    /// Seconds until the client ends this hook. Only hooks that may be held have it.
     hold_s: Option<u32>,
-    /// The client waits for the reply because an effort may deny the tool call or add context to it.
+    /// Whether the client waits for the reply, because an effort may deny the tool call or add context to it.
     verdict: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! No tree is built and nothing recurses. What is accepted and written is the same as with `serde_json`; the tests compare.
 
-/// Nesting that `serde_json` refuses when it builds values.
+/// The deepest nesting that `serde_json` accepts when it builds values.
 pub(crate) const DEPTH_MAX: usize = 127;
 
 /// Reads JSON from left to right. Every method returns `None` where the text ends or is not JSON.
@@ -196,10 +196,10 @@ pub(crate) fn is_named(key: &[u8], name: &str) -> bool {
     key == name.as_bytes() || (key.contains(&b'\\') && unescaped(key).text == name)
 }
 
-/// A string's text, and whether something in it was no text.
+/// The text of a string, and whether a part of it was not valid text.
 pub(crate) struct Unescaped {
     pub(crate) text: String,
-    /// Half an emoji, or bytes that are not UTF-8, became `U+FFFD`.
+    /// True if a lone surrogate, or bytes that are not UTF-8, were replaced by `U+FFFD`.
     pub(crate) repaired: bool,
 }
 

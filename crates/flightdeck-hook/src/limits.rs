@@ -18,9 +18,10 @@ pub(crate) const STDIN_CHUNK_BYTES: usize = 64 * 1024;
 pub(crate) const PIPE_BYTES: usize = 16 * 1024;
 /// Largest status line that is read; an ordinary one has 2 KB. A larger one is only passed on to the person's own command.
 pub(crate) const STATUS_LINE_READ_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Less free space than this is not worth a read.
+/// The buffer grows before a read if it has less free space than this.
 pub(crate) const STDIN_ROOM_BYTES_MIN: usize = 16 * 1024;
-/// Connect, send and acknowledgement of an ordinary event: long for a daemon, short for a person.
+/// Longest time to connect, send and get the acknowledgement of an ordinary event. The daemon needs far less, and a person does not
+/// notice it.
 pub(crate) const ACK_WITHIN: Duration = Duration::from_millis(50);
 /// Longest time that `--ack-ms` can ask for: handlers that ask for it are held for minutes anyway.
 pub(crate) const ACK_WITHIN_MAX: Duration = Duration::from_secs(30);

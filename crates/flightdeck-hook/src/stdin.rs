@@ -1,4 +1,4 @@
-//! Reads the payload, with a bound for its bytes, for silence and for the total time.
+//! Reads the payload from standard input. Its bytes, the time without new bytes and the total time are bounded.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -35,7 +35,8 @@ pub(crate) fn read_to_end(input: impl AsFd, buffer: &mut Vec<u8>, max: usize) ->
     }
 }
 
-/// Grows the buffer only when little room is left: an ordinary event leaves most pages of the first chunk untouched.
+/// Grows the buffer only when little room is left. For most events the first chunk is enough, and the kernel maps only the pages of
+/// it that are written.
 fn make_room(buffer: &mut Vec<u8>) -> Result<(), std::collections::TryReserveError> {
     let left = buffer.capacity() - buffer.len();
     if left < STDIN_ROOM_BYTES_MIN { buffer.try_reserve(STDIN_CHUNK_BYTES) } else { Ok(()) }

@@ -191,7 +191,7 @@ pub struct ChangeFrame {
     pub change: Change,
 }
 
-/// The same line, as TypeScript declares it.
+/// The TypeScript declaration of [`ChangeFrame`].
 #[cfg(feature = "ts")]
 #[derive(ts_rs::TS)]
 #[ts(rename = "ChangeFrame")]

@@ -48,7 +48,7 @@ pub fn success<T: Serialize + ?Sized>(data: &T) -> serde_json::Result<Vec<u8>> {
     line(&Success { ok: true, data })
 }
 
-/// The same around JSON that was encoded before.
+/// `{"ok": true, "data"}` and a newline, around data that is already encoded as JSON.
 pub fn success_encoded(data: &[u8]) -> Vec<u8> {
     [br#"{"ok":true,"data":"#, data, b"}\n"].concat()
 }

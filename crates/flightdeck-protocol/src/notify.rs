@@ -16,7 +16,7 @@ pub struct NotifyTests {
     pub results: Vec<NotifyTest>,
 }
 
-/// How one target took the test.
+/// The result of a test for one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotifyTest {
     pub target: String,
@@ -54,7 +54,7 @@ pub struct AnswerByKey {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ReportVisibility {
-    /// Chosen by the page, to tell it from other pages.
+    /// An id that the page chose for itself.
     pub viewer: String,
     pub visible: bool,
     /// `None`: every session of the board.
@@ -63,7 +63,7 @@ pub struct ReportVisibility {
     pub sessions: Option<Vec<SessionId>>,
 }
 
-/// The reply to a page that said what it shows.
+/// The reply to a page that reported which sessions it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct VisibilityNoted {

@@ -1,4 +1,4 @@
-//! The lasting places that sessions occupy one after the other.
+//! Seats: lasting places that sessions occupy one after the other.
 
 use flightdeck_core::view::seats::KnownSeatCard;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
-//! `flightdeck run`: it starts its client again when the daemon says so.
+//! Orders of the daemon to `flightdeck run`, which supervises a client.
 
 use serde::{Deserialize, Serialize};
 
-/// Asks for orders about a client, until the connection ends.
+/// Subscribes to orders about a client, until the connection ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Supervise {
     /// The process group of the client.
@@ -15,9 +15,9 @@ pub struct RestartOrder {
     pub prompt: String,
 }
 
-/// What the supervisor does about an order.
+/// The supervisor's answer to an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderAnswer {
-    /// False after too many restarts in a row: the client goes on as it is.
+    /// False after too many restarts in a row; then the client continues without a restart.
     pub accepted: bool,
 }

@@ -79,7 +79,7 @@ macro_rules! endpoints {
                     503 "The transcript cannot be read",
                 ];
             }
-            ExplainSession -> Explanation, "Why it is where it is" {
+            ExplainSession -> Explanation, "Why the session is in its state" {
                 socket "explain", example {"session_id": "a1b2"};
                 http get "/api/sessions/{id}/explain" [200 "Explanation", 404 "No such session"];
             }
@@ -87,7 +87,7 @@ macro_rules! endpoints {
                 context_tokens, usd_micros so far" {
                 http get "/api/sessions/{id}/numbers" [200 "Points", 404 "No such session"];
             }
-            MarkSeen -> Logged, "The person opened the card" {
+            MarkSeen -> Logged, "Mark a session as seen: the person opened its card" {
                 socket "seen", example {"session_id": "a1b2"};
                 http post "/api/sessions/{id}/seen" by seen [202 "Noted", 404 "No such session"];
             }
@@ -160,7 +160,7 @@ macro_rules! endpoints {
                 socket "digest", example {"since": "lunch"};
                 http get "/api/digest" [200 "Digest", 400 "since is not understood"];
             }
-            ListSeats -> SeatList, "The lasting places of sessions, occupied or free, and why each session was given its own" {
+            ListSeats -> SeatList, "All seats, occupied or free, and why each session was assigned its seat" {
                 socket "seat.list", example {};
                 http get "/api/seats" [200 "Seats"];
             }
@@ -182,7 +182,7 @@ macro_rules! endpoints {
             LogEffort -> EffortCard, "Add a log entry; the heartbeat starts again at 0" {
                 socket "effort.log", example {"id": "e-0f3c", "text": "9 of 14 rules moved"};
             }
-            Dehydrate -> EffortCard, "Leave a payload for the next context window, and end the newest one" {
+            Dehydrate -> EffortCard, "Leave a handoff for the next context window, and end the newest one" {
                 socket "effort.dehydrate", example {"id": "e-0f3c", "payload": "Where it stands: …"};
             }
             InjectText -> EffortCard, "Give the agent a text with the next hook that can carry it" {
@@ -191,7 +191,7 @@ macro_rules! endpoints {
             PreloadFiles -> EffortCard, "Tell the agent, and every new window, to read files" {
                 socket "effort.preload", example {"id": "e-0f3c", "files": ["docs/tax.md"]};
             }
-            FinishEffort -> EffortCard, "Finish an effort: its rules hold no call any more" {
+            FinishEffort -> EffortCard, "Finish an effort: no call is counted or denied any more" {
                 socket "effort.finish", example {"id": "e-0f3c"};
             }
             ListGuards -> GuardList, "The guard rules of an effort, in the order in which they are evaluated" {
@@ -205,7 +205,7 @@ macro_rules! endpoints {
             RemoveGuard -> EffortCard, "Remove a guard rule" {
                 socket "guard.remove", example {"effort": "e-0f3c", "rule_id": "no-force-push"};
             }
-            TestGuards -> GuardReport, "Which recorded calls the guard rules would have denied. Nothing is changed" {
+            TestGuards -> GuardReport, "Which recorded calls the guard rules would have denied, without changing anything" {
                 socket "guard.test", example {"effort": "e-0f3c"};
             }
             ListWorkstreams -> WorkstreamList, "Directories that had efforts" {
@@ -227,13 +227,13 @@ macro_rules! endpoints {
                 project root" {
                 socket "directives.discover", example {"files": ["/home/dev/work/api/src/tax/mod.rs"], "effort": "e-0f3c"};
             }
-            ClaimSeat -> SeatEfforts, "An effort belongs to a seat: only sessions with that AGENT_ID work on it" {
+            ClaimSeat -> SeatEfforts, "Assign an effort to a seat: only sessions with that AGENT_ID work on it" {
                 socket "seat.claim", example {"name": "backend", "effort": "e-0f3c"};
             }
-            ReleaseSeat -> SeatEfforts, "The efforts of a seat belong to no seat any more" {
+            ReleaseSeat -> SeatEfforts, "Release the efforts of a seat: they belong to no seat any more" {
                 socket "seat.release", example {"name": "backend"};
             }
-            AppendMessage -> MessageFiled, "File a message with an effort" {
+            AppendMessage -> MessageFiled, "Add a message to an effort" {
                 socket "message.append", example {"effort": "e-0f3c", "text": "Tables stay as data", "kind": "decision"};
             }
             ListEffortMessages -> EffortMessageList, "The messages of an effort, oldest first; kind, before and limit" {
@@ -258,7 +258,7 @@ macro_rules! endpoints {
                     "permission_mode": "default", "hook_event_name": "PreCompact",
                     "trigger": "auto"};
             }
-            HookPreToolUse -> PreToolUseReply, "Before a tool call: counts it and says whether it may go on" {
+            HookPreToolUse -> PreToolUseReply, "Before a tool call: counts it and says whether it may run" {
                 socket "hooks.preToolUse" by engine_hook, example {"session_id": "a1b2", "transcript_path": "/home/dev/.claude/projects/api/a1b2.jsonl", "cwd": "/home/dev/work/api",
                     "permission_mode": "default", "hook_event_name": "PreToolUse",
                     "tool_name": "Bash", "tool_input": {"command": "cargo test"}, "tool_use_id": "toolu_1"};
@@ -341,7 +341,7 @@ macro_rules! endpoints {
                 unless sessions are given): no notification is sent about those" {
                 http post "/api/notify/visible" [200 "Noted; wanted: whether notifications are sent", 400 "Not understood"];
             }
-            GetFleet -> FleetOverview, "How many sessions are where, and the rate limits of the subscription where known" {
+            GetFleet -> FleetOverview, "How many sessions each column has, and the rate limits of the subscription if known" {
                 socket "fleet", example {};
                 http get "/api/fleet" [200 "Overview"];
             }
@@ -355,13 +355,13 @@ macro_rules! endpoints {
                 socket "usage", example {"since": "7d", "by": "project"};
                 http get "/api/usage" [200 "Report", 400 "since or by is not understood"];
             }
-            ControlIndexing -> Indexing, "How far past transcripts are read; pause stops it or lets it go on" {
+            ControlIndexing -> Indexing, "How many past transcripts are left to read; pause pauses or resumes the reading" {
                 socket "index", example {"pause": true};
             }
             GetPolicyHistory -> PolicyHistory, "Permission requests and answers of the log, paged by after" {
                 socket "policy.history", example {"after": 0};
             }
-            SuggestRules -> RuleSuggestions, "Rules that a person may make of an ask, narrowest first" {
+            SuggestRules -> RuleSuggestions, "Suggests policy rules for an ask, narrowest first" {
                 socket "policy.suggest", example {"ask_id": "0f3c"};
                 http get "/api/asks/{id}/rules" [200 "Rules, none for a question, a plan or a form", 404 "No such ask"];
             }
@@ -379,10 +379,10 @@ macro_rules! endpoints {
                     503 "config.toml has a mistake or cannot be written",
                 ];
             }
-            Ping -> Pong, "Whether a daemon answers: its version and process" {
+            Ping -> Pong, "The version and process of the daemon" {
                 socket "ping", example {};
             }
-            GetStatus -> DaemonStatus, "How the daemon is doing: health, counts, hooks" {
+            GetStatus -> DaemonStatus, "The status of the daemon: health, counts, hooks" {
                 socket "status", example {};
             }
             GetHealth -> HealthReport, "Whether events can be stored" {

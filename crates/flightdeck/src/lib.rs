@@ -1,4 +1,4 @@
-//! Everything of Flightdeck that touches the world. Start reading at `engine/mod.rs`.
+//! The daemon and the command line: everything that does IO, except for the hook. Start reading at `engine/mod.rs`.
 
 pub mod app;
 pub mod cli;

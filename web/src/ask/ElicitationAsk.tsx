@@ -34,7 +34,7 @@ export function ElicitationAsk({ ask, full }: { ask: Ask; full: boolean }) {
       ? {
           y: complete
             ? key("send", send)
-            : { label: null, act: () => "fill in what is required first: r goes there" },
+            : { label: null, act: () => "fill in the required fields first: r goes to the form" },
           d: key("decline", decline),
           ...(fields.length > 0 && { r: key("fill in", fill) }),
         }
@@ -113,7 +113,7 @@ function Control({ field, value, disabled, onSet }: FormFieldProps) {
         </select>
       );
     }
-    case "truth":
+    case "boolean":
       return (
         <input
           type="checkbox"
@@ -146,7 +146,7 @@ function Several({ field, label, value, disabled, onSet }: FormFieldProps & { la
   if (field.choices.length === 0)
     return (
       <label class="form-field">
-        <span>{label}, one to a line</span>
+        <span>{label}, one per line</span>
         <textarea
           rows={2}
           disabled={disabled}

@@ -34,7 +34,7 @@ export function PermissionAsk(props: AskProps) {
   const warning = ask.caution;
   const allow = (event: UIEvent) => giveAnswer(ask, { decision: "allow" }, "Allowed", event);
   const confirm = useConfirm(allow);
-  // A person who has left this request no longer sees what a second press would run.
+  // If the person has moved on to another request, a second press must not run this one.
   const wasCurrent = useRef(false);
   useSignalEffect(() => {
     const current = isCurrentAsk(ask, full);
@@ -144,7 +144,7 @@ const DenyMessage = ({ ask }: { ask: Ask }) => (
   />
 );
 
-/** Why it asks twice, whole: it is read before the button below it is pressed. */
+/** The whole reason why a second press is needed. The person reads it before pressing the button below it. */
 const Caution = ({ text }: { text: string }) => (
   <p class="caution">
     <Icon name="triangle" small />

@@ -5,6 +5,7 @@ import type { Ask } from "../generated/Ask";
 import type { RuleDraft } from "../generated/RuleDraft";
 import type { RuleSuggestions } from "../generated/RuleSuggestions";
 import { keyedState } from "../lib/drafts";
+import { errorText } from "../lib/errorText";
 import { Button, Segmented } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { showToast } from "../ui/toast";
@@ -17,8 +18,6 @@ const DECISIONS = [
   { value: "allow" as const, label: "Allow" },
   { value: "deny" as const, label: "Deny" },
 ];
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 export function RulePanel({ ask }: { ask: Ask }) {
   const found = useSignal<RuleSuggestions | null>(null);
@@ -35,7 +34,7 @@ export function RulePanel({ ask }: { ask: Ask }) {
         found.value = rules;
       },
       (cause: unknown) => {
-        error.value = messageOf(cause);
+        error.value = errorText(cause);
       },
     );
   }, [ask.id]);
@@ -50,7 +49,7 @@ export function RulePanel({ ask }: { ask: Ask }) {
         if (!gone) preview.value = previewText(report);
       },
       (cause: unknown) => {
-        if (!gone) preview.value = messageOf(cause);
+        if (!gone) preview.value = errorText(cause);
       },
     );
     return () => {
@@ -65,7 +64,7 @@ export function RulePanel({ ask }: { ask: Ask }) {
         close();
       },
       (cause: unknown) => {
-        error.value = messageOf(cause);
+        error.value = errorText(cause);
       },
     );
   };

@@ -7,7 +7,7 @@ export type Field = {
   label: string;
   required: boolean;
   description: string | null;
-  kind: "text" | "number" | "truth" | "one" | "many";
+  kind: "text" | "number" | "boolean" | "one" | "many";
   choices: Choice[];
 };
 
@@ -41,7 +41,7 @@ export function fieldsOf(schema: Schema | null): Field[] {
 function kindOf({ type }: Schema, many: boolean, choices: Choice[]): Field["kind"] {
   if (many) return "many";
   if (choices.length > 0) return "one";
-  return type === "boolean" ? "truth" : type === "number" || type === "integer" ? "number" : "text";
+  return type === "boolean" ? "boolean" : type === "number" || type === "integer" ? "number" : "text";
 }
 
 /** Reads `enum` with `enumNames`, and `oneOf` or `anyOf` with a title each. */
@@ -63,7 +63,7 @@ export function defaultValues(schema: Schema | null): Filled {
   for (const { name, kind, required } of fieldsOf(schema)) {
     const given = object(described[name]).default;
     if (given !== undefined && given !== null) filled[name] = given;
-    else if (kind === "truth" && required) filled[name] = false;
+    else if (kind === "boolean" && required) filled[name] = false;
   }
   return filled;
 }

@@ -5,6 +5,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Ask } from "../generated/Ask";
+import { errorText } from "../lib/errorText";
 import { getAsk } from "../live/api";
 
 /** Why a part of the input is not shown. An ask with a missing part cannot be allowed on this page. */
@@ -49,7 +50,7 @@ export function useFullAsk(ask: Ask, full: boolean): Seen {
     const got = (said: Ask | string) => {
       if (!gone) read.value = said;
     };
-    getAsk(ask.id).then(got, (error: unknown) => got(error instanceof Error ? error.message : String(error)));
+    getAsk(ask.id).then(got, (error: unknown) => got(errorText(error)));
     return () => {
       gone = true;
     };

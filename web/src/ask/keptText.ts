@@ -30,7 +30,7 @@ function keepText({ before, after }: SessionChange): void {
   }
 }
 
-/** The person sent it here, so nothing of it is lost. */
+/** Called when the person sent the text here, so that it need not be kept. */
 const wasSentHere = ({ id }: Ask) => /sending|ended/.test(submissionOf(id).peek().kind);
 
 const draftsOf = ({ id, questions }: Ask): string[] =>

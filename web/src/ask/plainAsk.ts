@@ -43,7 +43,7 @@ export const byInput = <T extends { ask: Ask }>(asking: T[]): T[][] => [
 export const sharedRule = (asks: Ask[]): Ask["suggestions"][number] | undefined =>
   asks.find(({ suggestions }) => ruleOf(suggestions[0]).length > 0)?.suggestions[0];
 
-/** Only a rule with a content counts: "every Edit" would make all edits alike. */
+/** Only a rule with a pattern counts: a rule for every Edit would make all edits alike. */
 function ruleOf(suggestion: Record<string, unknown> | undefined): string[] {
   const { type, behavior, rules } = suggestion ?? {};
   if (type !== "addRules" || behavior === "deny" || !Array.isArray(rules)) return [];

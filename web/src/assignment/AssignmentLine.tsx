@@ -8,7 +8,7 @@ import { Icon } from "../ui/Icon";
 import { isSameTitle, standing } from "./standing";
 import { briefWaitedMs } from "./times";
 
-/** The title is left out where the session has the same. */
+/** Leaves the title out if the session has the same title. */
 export function AssignmentLine({ session }: { session: Session }) {
   const { assignment, title } = session;
   if (!assignment) return null;
@@ -27,7 +27,7 @@ export function AssignmentLine({ session }: { session: Session }) {
   );
 }
 
-/** Shown from one second on. */
+/** How long the assignment waited for the person, from one second on. */
 function Waited({ assignment }: { assignment: AssignmentBrief }) {
   const brief = useSignal(assignment);
   brief.value = assignment;
@@ -38,7 +38,7 @@ function Waited({ assignment }: { assignment: AssignmentBrief }) {
     return ms < 1000 ? "" : `waited ${roundedDuration(ms)}`;
   });
   return (
-    <span class="waited" title="Time that it waited for you">
+    <span class="waited" title="How long this assignment waited for you">
       {text}
     </span>
   );

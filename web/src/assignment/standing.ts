@@ -8,7 +8,7 @@ import type { IconName } from "../ui/icons";
 export type Tone = "attn" | "fail" | "work" | "good" | "quiet";
 export type Standing = { label: string; icon: IconName; tone: Tone };
 
-/** A turn that ended without a clear word counts as completed, with a confidence below this. */
+/** A turn whose last message neither asks nor reports counts as completed, with a confidence below this. */
 const SURE_MIN = 0.5;
 
 const WAITS: Record<AwaitReason, Standing> = {
@@ -40,7 +40,7 @@ export function standing({ state, reason, outcome, last_intent }: Progress): Sta
     : { label: "Working", icon: "spark", tone: "work" };
 }
 
-/** Titles are clipped at different lengths. */
+/** Compares the beginnings, because the two titles are clipped at different lengths. */
 export function isSameTitle(title: string, sessionTitle: string | null): boolean {
   if (sessionTitle === null) return false;
   const plain = (text: string) => text.replace(/…$/, "").replace(/\s+/g, " ").trim();

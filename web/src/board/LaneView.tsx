@@ -76,7 +76,7 @@ function SectionView({ section, lane, virtualized, first }: SectionProps) {
   );
 }
 
-/** The heading of what the person put aside, with when it comes back. */
+/** The heading of parked sessions, with the time at which the next one comes back. */
 function ParkedHead({ ids, open }: { ids: string[]; open: boolean }) {
   void revision.value;
   const until = ids.map((id) => sessionSignal(id)?.peek().parked?.until ?? null);

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { likenesses, plainAskOf } from "../ask/plainAsk";
 import type { Session } from "../generated/Session";
 
-/** From the session whose card stands for all to all of them, itself first. */
+/** Maps the session whose card stands for a bunch to all sessions of the bunch, itself first. */
 export type Bunches = Record<string, string[]>;
 
 /** Asks that the person wants to see one by one. */

@@ -9,7 +9,7 @@ import { type Bunches, type BunchesBefore, bunchesIn, NOTHING_BEFORE } from "./b
 import { type Filter, matches } from "./filter";
 
 export type LaneName = "blocked" | "waiting" | "running" | "done";
-/** A run of cards with an optional heading: a project, a cache tier, or what the person put aside. */
+/** A run of cards with an optional heading: a project, a cache tier, or the parked sessions. */
 export type Section = {
   key: string;
   /** The machine that its sessions belong to, if the board is grouped by host. */
@@ -19,7 +19,7 @@ export type Section = {
   parked: boolean;
   ids: string[];
 };
-/** `bunched`: sessions of the lane that another card stands for. */
+/** `bunched` are sessions of the lane that are drawn as part of another card. */
 export type Lane = { name: LaneName; ids: string[]; sections: Section[]; bunched: string[] };
 export type Layout = { lanes: Lane[]; bunches: Bunches; shown: number; known: number };
 

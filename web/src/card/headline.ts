@@ -66,7 +66,7 @@ export const agentType = (session: Session, agentId: string | null): string | nu
 export const openAsks = (session: Session): Ask[] =>
   session.asks.filter((ask) => ask.resolution === null && ask.answerable);
 
-/** How long the daemon keeps a resolved ask with its session. */
+/** How long a card shows a resolved ask. */
 const NEWS_MS = 60_000;
 
 /**

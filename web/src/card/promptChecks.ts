@@ -1,6 +1,6 @@
 /**
- * Questions of the daemon before it types a prompt: whether a command is meant, and what to do with a draft
- * in the terminal.
+ * Questions that the daemon asks before it types a prompt: whether the text is meant as a command, and what to
+ * do with a draft in the terminal.
  */
 import { type How, Refusal } from "../live/api";
 

@@ -1,4 +1,4 @@
-/** What a session wants, as one line. `whole`: the line has all of the request, so it may be answered beside it. */
+/** The request of a session as one line. If `whole`, the line shows the complete request, so buttons may answer it. */
 import { plainAskOf } from "../ask/plainAsk";
 import { toolInput } from "../ask/toolInput";
 import type { Ask } from "../generated/Ask";
@@ -10,7 +10,7 @@ export type RowText = {
   /** The kind of request, or why the session stopped. Null if the icon says it. */
   what: string | null;
   text: string;
-  /** Text after it that gives way first. */
+  /** Text after it, which is cut first if there is little room. */
   aside: string | null;
   code: boolean;
   whole: boolean;

@@ -1,13 +1,14 @@
 /** The digest: what happened while the person was away. It opens by itself after a long absence. */
 import { effect, signal } from "@preact/signals";
 import type { Digest } from "../generated/Digest";
+import { errorText } from "../lib/errorText";
 import { type Absence, absence, away } from "../lib/presence";
 import { getDigest } from "../live/api";
 import { connection } from "../live/stream";
 import { closeOverlay, overlay } from "../overlay/overlay";
 import { isWorthShowing } from "./headline";
 
-/** After this time the digest is the first thing that a person sees. */
+/** The shortest absence after which the digest opens by itself. */
 export const DIGEST_AWAY_MS = 30 * 60_000;
 
 /** What the digest covers: the last long absence, or a word that the daemon understands. */
@@ -30,7 +31,7 @@ export async function loadDigest(): Promise<void> {
     digest.value = found;
     digestFailure.value = null;
   } catch (error) {
-    digestFailure.value = error instanceof Error ? error.message : String(error);
+    digestFailure.value = errorText(error);
   }
 }
 

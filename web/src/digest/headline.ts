@@ -3,7 +3,7 @@ import type { Digest } from "../generated/Digest";
 
 export type Part = { text: string; tone: "attn" | "fail" | null };
 
-/** A failed turn waits for the person too, but it is named as what it is. */
+/** A failed turn waits for the person too, but it is counted as failed. */
 export function partsOf({ total, waiting }: Digest): Part[] {
   const failed = waiting.filter(({ reason }) => reason === "failed").length;
   const wait = Math.max(0, total.waiting - failed);
@@ -21,6 +21,6 @@ export function partsOf({ total, waiting }: Digest): Part[] {
     : [{ text: "Nothing was completed, and nothing waits for you", tone: null }];
 }
 
-/** Something was completed or waits. Otherwise a digest would only be in the way. */
+/** Whether something was completed or waits. Otherwise the digest is not shown. */
 export const isWorthShowing = ({ total }: Digest): boolean =>
   total.completed + total.ended + total.died + total.waiting > 0;

@@ -13,7 +13,7 @@ export const isFiltering = () => {
   return text.trim() !== "" || project !== null || skill !== null;
 };
 
-/** Whether active or finished ones are shown stays as it was chosen. */
+/** Clears all filters except the choice of active or finished efforts. */
 export const clearEffortFilter = () => change({ ...NO_FILTER, which: effortFilter.peek().which });
 
 export function EffortBar({ found }: { found: number }) {
@@ -63,7 +63,7 @@ export function EffortBar({ found }: { found: number }) {
   );
 }
 
-/** Any, the values of the loaded efforts, and the chosen one. */
+/** The choices of a menu: any, the values of the loaded efforts, and the chosen value. */
 function choicesOf(
   chosen: string | null,
   value: (effort: (typeof efforts.value)[number]) => string,

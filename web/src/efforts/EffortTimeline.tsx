@@ -11,7 +11,7 @@ import type { IconName } from "../ui/icons";
 
 const FIRST = 40;
 
-/** `code`: the text is a tool call. */
+/** `code` is true if the text is a tool call. */
 type Kind = { label: string; icon: IconName; tone?: "deny" | "fail"; code?: boolean };
 
 const KINDS: Record<string, Kind> = {
@@ -29,7 +29,7 @@ const KINDS: Record<string, Kind> = {
   finished: { label: "Finished", icon: "finished" },
 };
 
-/** A word of a sender is shown as it is. */
+/** A kind that a sender chose is shown as it is. */
 export const kindOf = (kind: string): Kind => KINDS[kind] ?? { label: humanize(kind), icon: "asks" };
 
 export function EffortTimeline({ effort }: { effort: Effort }) {

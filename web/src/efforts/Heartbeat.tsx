@@ -1,4 +1,4 @@
-/** Calls since the last log entry, out of those that are allowed. Bright when full: the agent helps itself by logging. */
+/** Calls since the last log entry, out of those that are allowed. It is bright when full: then calls are denied until the agent logs. */
 import { plural } from "../lib/format";
 import { Icon } from "../ui/Icon";
 import { Pips } from "../ui/Meters";

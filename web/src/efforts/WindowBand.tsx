@@ -13,7 +13,7 @@ import { contextOf, mainWindows } from "./current";
 import { contextText } from "./WindowSegments";
 import { type CurvePoint, costOf, curveOf, useWindowNumbers } from "./windowNumbers";
 
-/** The widths are computed again this often; less would not move a pixel. */
+/** How often the widths are computed again. After a shorter time they would change by less than a pixel. */
 const STEP_MS = 10_000;
 
 const ENDS: Record<WindowEnd, string> = {

@@ -14,11 +14,11 @@ export const mainWindows = ({ windows }: Effort): WindowCard[] =>
 export const openWindow = (effort: Effort): WindowCard | null =>
   mainWindows(effort).findLast((window) => window.ended_at === null) ?? null;
 
-/** The session of a window. The component that asks is drawn again when the session changes. */
+/** The session of a window. A component that calls this is drawn again when the session changes. */
 export function sessionOf(window: WindowCard | null): Session | null {
   if (!window) return null;
   const held = sessionSignal(window.session_id);
-  // The board may learn of the session later.
+  // The session may appear on the board later.
   if (!held) void revision.value;
   return held?.value ?? null;
 }

@@ -1,6 +1,8 @@
 /** The data of the efforts view: pages from the daemon, then live changes. */
 import { effect, signal } from "@preact/signals";
 import type { Effort } from "../generated/Effort";
+import { errorText } from "../lib/errorText";
+import { pagedList } from "../lib/pagedList";
 import { openEffortId } from "../lib/route";
 import { throttle } from "../lib/throttle";
 import { getEffort, getEfforts, Refusal } from "../live/api";
@@ -15,55 +17,29 @@ const COST_MS = 5_000;
 
 export const effortFilter = signal<EffortFilter>(NO_FILTER);
 export const efforts = signal<Effort[]>([]);
-/** The cursor of the next page: undefined before the first, null after the last. */
-export const nextBefore = signal<string | null | undefined>(undefined);
-export const loading = signal(false);
-export const failure = signal<string | null>(null);
-/** An id of the address that the daemon does not know. */
+/** The id in the address of the page, if the daemon does not know it. */
 export const unknownId = signal<string | null>(null);
 
-/** A reply to an earlier filter is dropped. */
-let generation = 0;
+/** Changes that arrive while a page is loaded. */
+const waiting = new Map<string, Effort>();
 
-/** Starts again with the first page. Rows stay until it is here. */
-export function reload(): Promise<void> {
-  generation++;
-  return load(undefined);
-}
-
-export async function loadMore(): Promise<void> {
-  const before = nextBefore.peek();
-  if (loading.peek() || before === null || before === undefined) return;
-  await load(before);
-}
-
-async function load(before: string | undefined): Promise<void> {
-  const own = generation;
-  const { which } = effortFilter.peek();
-  loading.value = true;
-  try {
-    const page = await getEfforts({
+export const { nextBefore, loading, failure, reload, loadMore } = pagedList(
+  (before) => {
+    const { which } = effortFilter.peek();
+    return getEfforts({
       ...(which !== "all" && { lifecycle: which }),
       ...(before !== undefined && { before }),
       limit: PAGE_ROWS,
     });
-    if (own !== generation) return;
-    // What changed while the page was on its way is newer than the page.
+  },
+  (page, isFirst) => {
+    // Changes that arrived while the page was being loaded are newer than the page.
     const changed = [...waiting.values()];
     waiting.clear();
-    const known = before === undefined ? [] : efforts.peek();
-    nextBefore.value = page.next_before;
+    const known = isFirst ? [] : efforts.peek();
     efforts.value = withChanges(merged(known, page.efforts), changed, page.next_before !== null);
-    failure.value = null;
-  } catch (error) {
-    if (own === generation) failure.value = error instanceof Error ? error.message : String(error);
-  } finally {
-    if (own === generation) loading.value = false;
-  }
-}
-
-/** Changes that arrive while a page is loaded. */
-const waiting = new Map<string, Effort>();
+  },
+);
 
 /** Loads what the filter asks for, and follows changes until the returned function is called. */
 export function followEfforts(): () => void {
@@ -91,7 +67,7 @@ function followFilter(): () => void {
   return effect(() => {
     const { which } = effortFilter.value;
     if (which === wanted || isOffline.value) {
-      // What changed while the daemon was not heard is read again.
+      // After a lost connection, changes may have been missed, so the list is read again.
       if (isOffline.value) wanted = null;
       return;
     }
@@ -116,7 +92,7 @@ async function readOpened(id: string): Promise<void> {
     unknownId.value = null;
   } catch (error) {
     if (error instanceof Refusal && error.status === 404) unknownId.value = id;
-    else failure.value = error instanceof Error ? error.message : String(error);
+    else failure.value = errorText(error);
   }
 }
 
@@ -130,7 +106,7 @@ function followCosts(): { request: (ids: string[]) => void; stop: () => void } {
     // If one cannot be read, its known cost stays.
     const found = await Promise.all(wanted.map((id) => getEffort(id).catch(() => null)));
     const costs = new Map(found.flatMap((effort) => (effort ? [[effort.id, effort.cost] as const] : [])));
-    // Only the cost: the reply may be older than a change that came since.
+    // Only the cost is taken from the reply, which may be older than a change that arrived since.
     efforts.value = efforts
       .peek()
       .map((effort) => ({ ...effort, cost: costs.get(effort.id) ?? effort.cost }));

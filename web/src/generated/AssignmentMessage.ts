@@ -4,7 +4,7 @@ import type { Evidence } from "./Evidence";
 import type { Intent } from "./Intent";
 
 /**
- * One utterance.
+ * One message of the person or of the agent.
  */
 export type AssignmentMessage = {
   seq: number;

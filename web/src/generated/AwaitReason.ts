@@ -1,5 +1,5 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
- * What the person has to do before the work goes on.
+ * Why the work cannot continue without the person.
  */
 export type AwaitReason = "permission" | "question" | "elicitation" | "plan" | "asked" | "failed" | "interrupted";

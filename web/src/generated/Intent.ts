@@ -1,5 +1,5 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
- * What one message of an assignment wants.
+ * The purpose of one message of an assignment.
  */
 export type Intent = "command" | "answer" | "question" | "completion" | "end_of_task" | "progress";

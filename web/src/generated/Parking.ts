@@ -1,5 +1,5 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
- * A session that the person put aside.
+ * The mark of a parked session, which the person put aside.
  */
 export type Parking = { since: string; until: string | null };

@@ -2,6 +2,6 @@
 import type { RuleDraft } from "./RuleDraft";
 
 /**
- * A rule that a person may make of a request.
+ * A suggested rule that would match the request.
  */
 export type SuggestedRule = { rule: RuleDraft; name: string; would_answer: boolean };

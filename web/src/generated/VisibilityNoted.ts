@@ -1,5 +1,5 @@
 // Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
 /**
- * The reply to a page that said what it shows.
+ * The reply to a page that reported which sessions it shows.
  */
 export type VisibilityNoted = { wanted: boolean };

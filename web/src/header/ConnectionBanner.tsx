@@ -1,6 +1,6 @@
 /**
- * Says that the daemon is not heard: since when, and that nothing below is known to be true now. At phone width
- * too.
+ * Says since when there is no connection to the daemon, and that the page may be out of date. It is also shown
+ * at phone width.
  */
 import { clockTime } from "../lib/format";
 import { connection, reconnectNow, silentSince } from "../live/stream";

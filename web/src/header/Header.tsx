@@ -224,7 +224,7 @@ function Hosts() {
 /** A screen reader reads each new state, but not the countdown or the event count. */
 function Link() {
   const state = connection.value;
-  // A connection to a daemon that stands still opens, but nothing arrives.
+  // If the daemon does not respond, a connection can still be opened, but no data arrives.
   const waiting = silentSince.value !== null && (state.kind === "connecting" || state.kind === "catching_up");
   return (
     <div class="instrument" data-connection={state.kind}>

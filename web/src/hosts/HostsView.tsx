@@ -1,4 +1,4 @@
-/** The machines of the fleet: when each was last seen, what is still to come, and whose clock differs. */
+/** The machines of the fleet: when each was last seen, its backlog, and whether its clock differs. */
 import type { Host } from "../generated/Host";
 import type { HostLink } from "../generated/HostLink";
 import { clockTime, plural } from "../lib/format";
@@ -17,7 +17,7 @@ export function HostsView() {
   );
 }
 
-/** Shown also while the daemon cannot be asked; the banner above says so. */
+/** Also shown while there is no connection to the daemon; the banner above says so. */
 const Alone = () => (
   <p class="lede">
     This machine has joined no other hosts. <code>flightdeck hosts join URL</code> puts several machines on

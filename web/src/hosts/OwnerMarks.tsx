@@ -1,4 +1,4 @@
-/** On a card: which machine its session belongs to, and since when that machine is silent. */
+/** On a card: which machine its session belongs to, and since when that machine is unreachable. */
 import type { Session } from "../generated/Session";
 import { clockTime } from "../lib/format";
 import { hosts, manyHosts } from "../live/hosts";

@@ -2,10 +2,10 @@
 import type { Ask } from "../generated/Ask";
 import type { Session } from "../generated/Session";
 
-/** Why not, for the person; null if it can be answered here. */
+/** Why the request cannot be answered here, for the person; null if it can. */
 export function cannotAnswer(session: Session, ask: Ask): string | null {
   const { owner, host } = session;
-  // A card that an older daemon stored has no owner either.
+  // Without an owner the session runs on this machine. A card that an older daemon stored has none either.
   if (!owner) return null;
   if (session.unreachable_since) return "Can be answered once the host is back, or in its terminal";
   if (!owner.accepts.includes("answer")) return `${host} does not accept answers from here`;

@@ -20,7 +20,7 @@ export function hostCounts(hosts: Host[]): { reachable: number; known: number; c
   };
 }
 
-/** What makes the sessions of a host older than they look; null if nothing does. */
+/** Why the cards of a host may be out of date; null if they are current. */
 export function awayMark(host: Host): { text: string; bad: boolean } | null {
   if (host.left) return { text: "left the fleet", bad: false };
   if (host.unreachable_since !== null)

@@ -15,7 +15,7 @@ import { cardElement, focusCard, needQueue } from "./cursor";
 import { answerPicks, picks } from "./picks";
 import { refuse } from "./refusal";
 
-/** The selection went on by itself: for this long a key still belongs to the ask before. */
+/** After the selection moved by itself, a key within this time was meant for the previous ask. */
 const AFTER_ANSWER_MS = 400;
 
 /** Keys that only answer asks. On a card without an ask they are refused. */
@@ -86,7 +86,7 @@ const cursorCard = () => {
   return id === null ? null : cardElement(id);
 };
 
-/** The same key again, before anything else could be read, sends the answer without waiting. */
+/** A second press of the same key, before the person could read anything else, sends the answer at once. */
 function isSecondPress(event: KeyboardEvent): boolean {
   if (!last || event.key !== last.key || event.timeStamp - last.at >= AFTER_ANSWER_MS) return false;
   sendNow(last.ask.id);

@@ -243,7 +243,7 @@ function goToNeed(by: 1 | -1): void {
   else if (open !== null) openSession(next);
 }
 
-/** x: picks the selected card, or takes it out again. */
+/** x: picks the selected card, or unpicks it. */
 function pressPick(id: string): void {
   const why = togglePick(id);
   if (why !== null) refuse("x", why, cardElement(id));
@@ -289,7 +289,7 @@ function afterG(key: string): boolean {
 
 const picksAreShown = () => openId.value === null && view.value === "board" && picks.value.length > 0;
 
-/** p: asks until when, or takes a parked session back. */
+/** p: asks until when to park, or ends the parking of a session. */
 function pressPark(id: string, event: KeyboardEvent): boolean {
   if (picksAreShown()) return did(() => pressParkPicks(event));
   const session = sessionSignal(id)?.peek();
@@ -314,7 +314,7 @@ function afterP(key: string): boolean {
     return true;
   }
   void park(id, choice.until);
-  // The selection goes on: the parked card leaves its place.
+  // Selects the next card, because the parked card leaves its place.
   if (openId.value === null && view.value === "board") nextNeed(1);
   return true;
 }

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { isOffline } from "../live/stream";
 
-/** Stands still while the daemon is not heard: a timer that runs would claim that the state still holds. */
+/** Stops while no data arrives from the daemon: a running time would claim that the state is still current. */
 export const now = signal(Date.now());
 /** Always runs: for the connection itself, and for answers that are about to be sent. */
 export const wallNow = signal(Date.now());

@@ -3,8 +3,8 @@ import { signal } from "@preact/signals";
 
 export const cursor = signal<string | null>(null);
 
-/** The session of the row of the overview or of the efforts that has the focus. */
+/** The session whose row has the focus, in the overview or in the Efforts view. */
 export const focusedRow = signal<string | null>(null);
 
-/** The selected card if it was selected by key: in the densest view it unfolds over its neighbours. */
+/** The selected card, if a key selected it. In the densest view it unfolds over its neighbours. */
 export const unfolded = signal<string | null>(null);

@@ -148,7 +148,7 @@ export const postPrompt = (id: string, text: string, how: How) =>
 export const postInterrupt = (id: string, what: Omit<Interrupt, "session_id">) =>
   request<Pressed>("POST", `${at(id)}/interrupt`, what);
 export const postFocus = (id: string) => request<Focused>("POST", `${at(id)}/focus`, {});
-/** Without `until` the session stays aside until its next change. */
+/** Without `until` the session stays parked until its next change. */
 export const postPark = (id: string, how: Partial<Omit<ParkSession, "session_id">>) =>
   request<Logged>("POST", `${at(id)}/park`, how);
 export const postVisibility = (report: ReportVisibility) =>

@@ -3,6 +3,7 @@
  * interruption.
  */
 import { computed, signal } from "@preact/signals";
+import { errorText } from "../lib/errorText";
 import { type SseMessage, SseParser } from "./sse";
 
 export type Connection =
@@ -77,7 +78,7 @@ export class Stream {
       await this.read(response.body);
       this.lost("the daemon closed the stream");
     } catch (error) {
-      this.lost(error instanceof Error ? error.message : String(error));
+      this.lost(errorText(error));
     }
   }
 

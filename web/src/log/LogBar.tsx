@@ -18,7 +18,7 @@ export const isFiltering = () => {
   return text.trim() !== "" || project !== null || outcome !== "any";
 };
 
-/** The time stays as it was chosen. */
+/** Clears all filters except the chosen time. */
 export const clearLogFilter = () => change({ ...NO_FILTER, period: logFilter.peek().period });
 
 export function LogBar({ found, projects }: { found: number; projects: string[] }) {

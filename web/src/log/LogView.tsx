@@ -28,7 +28,7 @@ import { chartDays } from "./waits";
 
 /** How often the chart is read again while assignments change. */
 const CHART_MS = 5_000;
-/** The sums of a day are drawn again this often; less would not change a minute. */
+/** How often the sums of a day are drawn again. They are shown in minutes. */
 const STEP_MS = 10_000;
 
 export function LogView() {

@@ -25,8 +25,8 @@ export const withPage = (rows: Reading[], page: Assignment[], readAt: number): R
   merged(rows, read(page, readAt));
 
 /**
- * Live changes. While older pages exist, an assignment that is older than every loaded row is left out: its
- * page brings it.
+ * Adds live changes. While older pages exist, an assignment that is older than every loaded row is left out:
+ * it is loaded with its page.
  */
 export function withChanges(
   rows: Reading[],

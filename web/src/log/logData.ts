@@ -2,6 +2,7 @@
 import { effect, signal } from "@preact/signals";
 import type { Reading } from "../assignment/times";
 import type { Assignment } from "../generated/Assignment";
+import { pagedList } from "../lib/pagedList";
 import { getAssignment, getAssignments } from "../live/api";
 import { onAssignmentChanges } from "../live/store";
 import { isOffline } from "../live/stream";
@@ -16,53 +17,26 @@ export const AUTO_ROWS_MAX = 5_000;
 
 export const logFilter = signal<LogFilter>(NO_FILTER);
 export const rows = signal<Reading[]>([]);
-/** The cursor of the next page: undefined before the first, null after the last. */
-export const nextBefore = signal<string | null | undefined>(undefined);
-export const loading = signal(false);
-export const failure = signal<string | null>(null);
-
 /** Shortest time between two redraws, even if the fleet is busy. */
 const FOLLOW_MS = 250;
 
 /** The daemon reads the last lines of a transcript a moment after the assignment is complete. */
 const COST_AFTER_MS = 3_000;
 
-/** A reply to an earlier filter is dropped. */
-let generation = 0;
-
-/** Starts again with the newest page. Rows stay until it is here. */
-export function reload(): Promise<void> {
-  generation++;
-  return load(undefined);
-}
-
-export async function loadMore(): Promise<void> {
-  const before = nextBefore.peek();
-  if (loading.peek() || before === null || before === undefined) return;
-  await load(before);
-}
-
-async function load(before: string | undefined): Promise<void> {
-  const own = generation;
-  const filter = logFilter.peek();
-  loading.value = true;
-  try {
+export const { nextBefore, loading, failure, reload, loadMore } = pagedList(
+  (before) => {
+    const filter = logFilter.peek();
     const limit = filter.text.trim() === "" ? PAGE_ROWS : SEARCH_PAGE_ROWS;
-    const page = await getAssignments({
+    return getAssignments({
       ...queryOf(filter, Date.now()),
       ...(before !== undefined && { before }),
       limit,
     });
-    if (own !== generation) return;
-    rows.value = withPage(before === undefined ? [] : rows.peek(), page.assignments, Date.now());
-    nextBefore.value = page.next_before;
-    failure.value = null;
-  } catch (error) {
-    if (own === generation) failure.value = error instanceof Error ? error.message : String(error);
-  } finally {
-    if (own === generation) loading.value = false;
-  }
-}
+  },
+  (page, isFirst) => {
+    rows.value = withPage(isFirst ? [] : rows.peek(), page.assignments, Date.now());
+  },
+);
 
 /** Loads what the filter asks for, and follows changes until the returned function is called. */
 export function followLog(): () => void {
@@ -72,7 +46,7 @@ export function followLog(): () => void {
       const { text: _, ...asked } = logFilter.value;
       const query = JSON.stringify(asked);
       if (query === wanted || isOffline.value) {
-        // What changed while the daemon was not heard is read again.
+        // After a lost connection, changes may have been missed, so the list is read again.
         if (isOffline.value) wanted = "";
         return;
       }
@@ -90,7 +64,7 @@ function followChanges(): () => void {
   let waiting: Assignment[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const apply = () => {
-    // The page that is on its way may be older than the changes.
+    // A page that is still being loaded may be older than the changes, so they are applied after it.
     timer = loading.peek() ? setTimeout(apply, FOLLOW_MS) : undefined;
     if (timer !== undefined) return;
     const changed = waiting;

@@ -17,7 +17,7 @@ import { Legend } from "./Legend";
 import { axisTicks, summarise, type Window, waitedMs } from "./summary";
 
 const HOUR = 3_600_000;
-/** The range until the person chooses one: one hour if nothing is older, else four. */
+/** The range that the person chose. Until then the range is one hour if no state is older, else four hours. */
 const chosenRange = persistentSignal<string | null>("overview-range", null);
 const range = computed(
   () =>
@@ -26,12 +26,12 @@ const range = computed(
 );
 const order = persistentSignal<"project" | "waited">("overview-order", "project");
 
-/** The chart advances every few seconds; less would not move it by a pixel. */
+/** How often the chart advances. After a shorter time it would move by less than a pixel. */
 const STEP_MS = 5_000;
 
 const startOf = (chosen: string, end: number) =>
   chosen === "today" ? new Date(end).setHours(0, 0, 0, 0) : end - Number(chosen) * HOUR;
-/** At least four hours, because the default range depends on them. */
+/** The start of the history to load: at least four hours, because the default range depends on them. */
 const keptSince = (end: number) => Math.min(startOf(range.peek(), end), end - 4 * HOUR);
 
 export function Overview() {
@@ -139,7 +139,7 @@ function HistoryGrid({ rows: found, window }: { rows: FleetHistoryRow[]; window:
         <div class="axis lbl">{plural(found.length, "session")}</div>
         <Axis window={window} />
         <div class="axis num">
-          <span title="The sum of all its times">Waited, sum</span>
+          <span title="The sum of all times that the session waited for you">Waited, sum</span>
           <span>Cost</span>
         </div>
         <div class="sum-row">
@@ -151,7 +151,7 @@ function HistoryGrid({ rows: found, window }: { rows: FleetHistoryRow[]; window:
         <div class="sum-row num">
           <b>{roundedDuration(total)}</b>
           <br />
-          <span class="dim" title="Times of sessions that waited at once are added up">
+          <span class="dim" title="The times of sessions that waited at the same time are added up">
             summed over sessions, in {roundedDuration(window.end - window.start)}
           </span>
         </div>

@@ -11,7 +11,7 @@ import { isOffline } from "../live/stream";
  */
 export const TabStop = createContext<ReadonlySignal<number> | undefined>(undefined);
 
-/** True around buttons that send something: they are off while the daemon is not heard. */
+/** True around buttons that send something: they are disabled while there is no connection to the daemon. */
 export const NeedsDaemon = createContext(false);
 
 /** Whether a button here must be off now. */

@@ -1,6 +1,7 @@
 /** One short message at the bottom of the page: a result or an error. */
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { errorText } from "../lib/errorText";
 
 type Toast = { text: string; bad: boolean };
 const current = signal<Toast | null>(null);
@@ -17,7 +18,7 @@ export function showToast(text: string, bad = false): void {
 
 export const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 export const showError = (error: unknown) =>
-  showToast(capitalize(error instanceof Error ? error.message : String(error)), true);
+  showToast(capitalize(errorText(error)), true);
 
 export function Toasts() {
   const toast = current.value;

@@ -18,7 +18,7 @@ pub(super) struct Module {
     pub(super) children: BTreeSet<String>,
     /// Names of the items defined here.
     pub(super) items: BTreeSet<String>,
-    /// What each imported name stands for, as the `use` says it.
+    /// The path that each imported name stands for, as the `use` has it.
     pub(super) imports: BTreeMap<String, Vec<String>>,
     pub(super) globs: Vec<Vec<String>>,
     pub(super) mentions: Vec<Mention>,
@@ -180,13 +180,13 @@ impl Reader {
     }
 
     fn mention(&mut self, path: Vec<String>, line: usize) {
-        // A single name is an import that is counted already, or something of this module.
+        // A single name is an import, which is counted already, or an item of this module.
         if path.len() > 1 {
             self.mentions.push(Mention { path, line });
         }
     }
 
-    /// The inside of a macro call is no syntax tree: paths are found as names with `::` between them.
+    /// Finds paths inside a macro call, which is not a syntax tree: names with `::` between them.
     fn read_tokens(&mut self, tokens: TokenStream) {
         let (mut path, mut line, mut colons) = (Vec::new(), 0, 0);
         for token in tokens {

@@ -20,7 +20,7 @@ pub struct Assignment {
     pub reason: Option<AwaitReason>,
     /// How it was completed.
     pub outcome: Option<Completion>,
-    /// Work was seen without its prompt.
+    /// True if the assignment was opened by work whose prompt was not seen.
     pub inferred: bool,
     /// The prompt on one line. Empty if it was inferred and no prompt followed in that turn.
     pub title: String,
@@ -32,7 +32,7 @@ pub struct Assignment {
     pub turns: u32,
     /// When it worked and when it waited, without the time since `since`.
     pub spans: Spans,
-    /// What the last message of a turn wanted.
+    /// The intent of the last message of a turn.
     pub last_intent: Option<DetectedIntent>,
     /// What the agent said or asked last, on one line.
     pub last_message: Option<String>,
@@ -86,7 +86,7 @@ impl Assignment {
         self.title = one_line(prompt, ASSIGNMENT_TITLE_CHARS_MAX);
     }
 
-    /// One step of the table. A refused step changes nothing.
+    /// Makes one step of the state machine. A refused step changes nothing.
     pub fn step(&mut self, actor: Actor, intent: Intent, at: Timestamp) -> Result<(), StepRefused> {
         let to = transition(self.state, actor, intent)?;
         self.enter(to, at);
@@ -96,7 +96,7 @@ impl Assignment {
         Ok(())
     }
 
-    /// The agent asks. If it waits already, only the reason changes.
+    /// The agent asks the person. If the assignment already awaits input, only the reason changes.
     pub fn await_input(&mut self, reason: AwaitReason, at: Timestamp) -> Result<(), StepRefused> {
         if self.state != AssignmentState::AwaitingInput {
             self.step(Actor::Agent, Intent::Question, at)?;
@@ -113,7 +113,7 @@ impl Assignment {
         true
     }
 
-    /// The command itself arrived after the work that it caused.
+    /// Moves the opening to an earlier time, because the prompt arrived after the work that it caused.
     pub fn begin_earlier(&mut self, at: Timestamp) {
         self.inferred = false;
         if at < self.opened_at && self.since == self.opened_at {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn work_and_waits_are_counted_apart() {
+    fn time_working_and_time_waiting_are_counted_separately() {
         let mut a = opened();
         assert_eq!((a.state, a.title.as_str(), a.turns), (AssignmentState::Commanded, "fix it", 1));
         a.step(Actor::Agent, Intent::Progress, at(12)).unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_clock_takes_nothing_back() {
+    fn an_event_with_an_earlier_time_does_not_shorten_a_span() {
         let mut a = opened();
         a.await_input(AwaitReason::Plan, at(5)).unwrap();
         assert_eq!((a.since, a.worked_until(at(11))), (at(10), Millis(0)));

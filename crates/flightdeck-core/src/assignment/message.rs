@@ -1,4 +1,4 @@
-//! What was said in an assignment: by the person, and by the agent.
+//! The messages of an assignment: what the person and the agent said.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,11 @@ use super::transition::Actor;
 use crate::limits::ASSIGNMENT_MESSAGES_MAX;
 use crate::time::Timestamp;
 
-/// One utterance.
+/// One message of the person or of the agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "AssignmentMessage"))]
 pub struct Message {
-    /// `seq` of the event that brought it.
+    /// `seq` of the event that contained it.
     pub seq: u64,
     pub actor: Actor,
     pub intent: Intent,
@@ -46,7 +46,8 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// At the bound the oldest message after the command leaves: the command says what the rest is about.
+    /// Adds a message. At the bound, the oldest message after the first is dropped. The first stays, because it is the command
+    /// that the others are about.
     pub fn push(&mut self, message: Message) {
         if self.kept.len() == ASSIGNMENT_MESSAGES_MAX {
             self.kept.remove(1);
@@ -71,7 +72,7 @@ impl Messages {
 
 /// For a store that keeps the messages in a table of their own.
 impl Messages {
-    /// Only the number of dropped messages.
+    /// A copy without messages, which keeps the number of dropped ones.
     pub fn emptied(&self) -> Self {
         Self { kept: Vec::new(), dropped: self.dropped }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the person has to do before the work goes on.
+/// Why the work cannot continue without the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -21,7 +21,7 @@ pub enum AwaitReason {
 }
 
 impl AwaitReason {
-    /// Whether an open need of the session is the reason. Such an assignment goes on when the last need closes.
+    /// Whether an open need of the session is the reason. Such an assignment continues when the last need is closed.
     pub fn is_need(self) -> bool {
         matches!(self, Self::Permission | Self::Question | Self::Elicitation | Self::Plan)
     }

@@ -73,17 +73,17 @@ impl Completion {
 /// Why a step is not possible. The assignment stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum StepRefused {
-    #[error("the assignment is complete, and it stays complete")]
+    #[error("the assignment is complete and cannot change any more")]
     Complete,
     #[error("nothing was asked yet, and only a person's command opens an assignment")]
     NothingAsked,
-    #[error("an assignment is open, and a command opens another only after it")]
+    #[error("an assignment is open; a command opens the next one only after it is complete")]
     AlreadyOpen,
     #[error("the agent has asked nothing yet, so there is nothing to answer")]
     NothingToAnswer,
     #[error("the agent already waits for an answer")]
     AlreadyAsked,
-    #[error("the agent waits for an answer, so it does not go on without one")]
+    #[error("the agent waits for an answer, so it does not continue without one")]
     AwaitsAnswer,
     #[error("only a person commands and answers")]
     NotAnAgentsIntent,
@@ -109,7 +109,7 @@ pub fn transition(
         (Processing, Agent, Progress) => Ok(Processing),
         (Processing, Agent, Question) => Ok(AwaitingInput),
         (Processing, Agent, Intent::Completion | EndOfTask) => Ok(Complete),
-        // Typed ahead: the client absorbs the prompt into the running turn.
+        // A prompt that was typed while a turn runs: the client adds it to that turn.
         (Processing, User, Answer) => Ok(Processing),
         (AwaitingInput, User, Answer) => Ok(Processing),
         (AwaitingInput, Agent, Intent::Completion | EndOfTask) => Ok(Complete),
@@ -127,7 +127,7 @@ pub fn transition(
     }
 }
 
-/// The end of the session completes every open assignment, outside the table. A complete one stays as it is.
+/// Completes an assignment because its session ended. This is not one of the thirteen steps. A complete assignment does not change.
 pub fn force(state: AssignmentState, outcome: Completion) -> Option<(AssignmentState, Completion)> {
     matches!(state, Commanded | Processing | AwaitingInput).then_some((Complete, outcome))
 }
@@ -136,7 +136,7 @@ pub fn force(state: AssignmentState, outcome: Completion) -> Option<(AssignmentS
 mod tests {
     use super::*;
 
-    /// The table of the agreement, one step a line.
+    /// All accepted steps, one per line.
     const STEPS: [(AssignmentState, Actor, Intent, AssignmentState); 13] = [
         (Idle, User, Command, Commanded),
         (Commanded, Agent, Progress, Processing),
@@ -180,12 +180,12 @@ mod tests {
             let expected = match (state, actor, intent) {
                 (_, Agent, Command | Answer) => "only a person commands",
                 (_, User, Question | Intent::Completion | EndOfTask | Progress) => "only an agent asks",
-                (Complete, ..) => "stays complete",
+                (Complete, ..) => "cannot change any more",
                 (Idle, ..) => "nothing was asked",
                 (_, _, Command) => "an assignment is open",
                 (Commanded, ..) => "nothing to answer",
                 (_, _, Question) => "already waits",
-                _ => "does not go on",
+                _ => "does not continue",
             };
             assert!(refused.to_string().contains(expected), "{state:?} {actor:?} {intent:?}: {refused}");
         }

@@ -1,4 +1,4 @@
-//! What changes an effort, as the log stores it. The name of a record is the name of the change.
+//! The changes of an effort, as the log stores them. The name of a record is the name of the change.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use super::SkillSettings;
 use super::guard::GuardRule;
 use crate::ids::{EffortId, InjectionId, WindowId};
 
-/// An effort as it begins.
+/// The facts with which an effort begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffortOpening {
     /// The directory, a real path.
@@ -23,7 +23,7 @@ pub struct EffortOpening {
     pub settings: SkillSettings,
 }
 
-/// What a verdict gave to the agent. It is stored after the verdict was written, so that a crash before that gives it again.
+/// What a verdict gave to the agent. It is stored after the verdict was written, so that it is given again if the daemon crashes before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Given {
@@ -48,10 +48,10 @@ pub struct Given {
     pub call: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub warned: bool,
-    /// The window was told what it works on.
+    /// Whether the verdict introduced the effort to the window.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub introduced: bool,
-    /// The handoff of the window before was in it.
+    /// Whether the verdict contained the handoff of the previous window.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub handoff: bool,
 }
@@ -110,12 +110,12 @@ pub enum EffortChange {
         seat: String,
     },
     SeatReleased {},
-    /// Its subject is the seat: when it is idle, the parent is told.
+    /// Sets the parent of a seat, which gets a message when the seat is idle. The subject of the record is the seat.
     SeatParent {
         seat: String,
         parent: String,
     },
-    /// Its subject is the session, so that its timeline shows it.
+    /// A verdict was given. The subject of the record is the session, so that the session's timeline shows it.
     VerdictGiven(Given),
 }
 

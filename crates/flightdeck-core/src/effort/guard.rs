@@ -1,4 +1,5 @@
-//! Guard rules of an effort: what a rule is, and which rules are possible. `guard_match.rs` evaluates them, `guard_pattern.rs` has the operators.
+//! Guard rules of an effort: the type of a rule, and the check before it is saved. `guard_match.rs` evaluates rules, and `guard_pattern.rs`
+//! contains the operators.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,10 +16,10 @@ pub struct GuardRule {
     pub id: String,
     pub when: GuardCondition,
     pub then: GuardAction,
-    /// Claude reads this.
+    /// The text that Claude gets if the rule matches.
     #[serde(default)]
     pub message: Option<String>,
-    /// At most once in each context window.
+    /// Whether the rule acts at most once in each context window.
     #[serde(default)]
     pub once: bool,
     /// Rules with a higher number are evaluated first; the first `allow` or `deny` that matches decides.
@@ -53,10 +54,10 @@ impl GuardCondition {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum GuardAction {
     Allow,
-    /// The call goes on, and Claude reads the message as a warning.
+    /// The call continues, and Claude gets the message as a warning.
     Warn,
     Deny,
-    /// The call goes on, and Claude reads the message as context.
+    /// The call continues, and Claude gets the message as context.
     Inject,
 }
 
@@ -71,7 +72,7 @@ impl GuardAction {
     }
 }
 
-/// The fields that are no JSON pointer.
+/// The fields that are not JSON pointers.
 pub const GUARD_FIELDS: [&str; 4] = ["window.heartbeat", "context.percent", "phase", "project"];
 
 /// Why a rule cannot be saved. The text names the field of the rule.
@@ -85,9 +86,9 @@ pub enum BadGuard {
     Field(String),
     #[error("`when.value` {0}")]
     Value(String),
-    #[error("`message` is missing: `{0}` has nothing to say without it")]
+    #[error("`message` is missing: a rule with `{0}` needs one")]
     NoMessage(&'static str),
-    #[error("`{0}` may have {1} characters")]
+    #[error("`{0}` may have at most {1} characters")]
     TooLong(&'static str, usize),
 }
 

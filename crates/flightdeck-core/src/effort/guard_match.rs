@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::guard::GuardCondition;
 use super::guard_pattern::GuardOperator;
 
-/// What the conditions of guard rules may ask for.
+/// The values that conditions of guard rules can test.
 #[derive(Clone, Copy, Debug)]
 pub struct GuardFacts<'a> {
     /// The payload of the tool call.

@@ -23,8 +23,8 @@ pub enum GuardOperator {
     Exists,
 }
 
-/// The pattern of a condition, compiled when it is first needed. It follows from the condition, so it is neither stored nor
-/// compared.
+/// The compiled pattern of a condition. It is compiled when it is first used. Two caches are always equal, and a cache is not
+/// stored, because the pattern follows from the condition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PatternCache(OnceLock<Option<Regex>>);
 
@@ -45,7 +45,7 @@ pub(super) fn compile(op: GuardOperator, value: &Value) -> Result<Option<Regex>,
     use GuardOperator as Op;
     let text = || match value.as_str() {
         Some(text) if text.chars().count() <= GUARD_TEXT_CHARS_MAX => Ok(text),
-        Some(_) => Err(format!("may have {GUARD_TEXT_CHARS_MAX} characters")),
+        Some(_) => Err(format!("may have at most {GUARD_TEXT_CHARS_MAX} characters")),
         None => Err("must be a text for this operator".to_owned()),
     };
     match op {

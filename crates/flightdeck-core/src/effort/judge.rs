@@ -1,4 +1,4 @@
-//! What a hook of a window is answered. Pure: the effort is as the fold left it after the hook's event.
+//! Decides the verdict on a hook of a window. It is a pure function of the effort after the hook's event was applied.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 /// Rule name of a denial by the heartbeat.
 pub const HEARTBEAT_RULE: &str = "heartbeat";
 
-/// The events that are answered.
+/// The hook events on which an effort may give a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JudgedEvent {
     SessionStart,
@@ -52,13 +52,13 @@ pub struct HookQuestion {
     /// `Bash: git push`
     pub call: String,
     pub payload: Map<String, Value>,
-    /// The call is only a command of ours: neither counted nor denied.
+    /// Whether the call is exempt: it is neither counted nor denied.
     pub exempt: bool,
     /// What the agent types to run Flightdeck.
     pub program: String,
 }
 
-/// The answer, and what must be noted once the hook has it.
+/// The verdict, and what must be recorded once the hook has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     pub effort: EffortId,
@@ -69,7 +69,7 @@ pub struct Judged {
     pub call: JudgedCall,
 }
 
-/// What a script asks about the same event.
+/// Facts about the call, for the reply to a script.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JudgedCall {
     pub heartbeat: u32,
@@ -140,8 +140,8 @@ impl Effort {
         judged.given.handoff = handoff.is_some_and(|handoff| handoff.to.is_none());
     }
 
-    /// The handoff that this window is given. A session that goes on after it left a handoff still has its context, so the handoff
-    /// waits for another session, or for a start of this one.
+    /// The handoff for this window. A session that continues after it left a handoff still has its context, so the handoff waits for
+    /// another session, or for a new start of this one.
     pub(super) fn handoff_for(&self, window: &Window, event: JudgedEvent) -> Option<&Handoff> {
         self.handoff.as_ref().filter(|handoff| match &handoff.to {
             Some(to) => *to == window.id,
@@ -152,7 +152,8 @@ impl Effort {
         })
     }
 
-    /// The effort was started meanwhile, or the verdict on the start of the session was lost.
+    /// Introduces the effort to a window that began without that: the effort was started later, or the verdict on the session's start
+    /// was lost.
     fn introduce_late(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
         if !window.introduced && window.agent_id.is_none() {
             self.introduce(window, question, judged);
@@ -170,7 +171,7 @@ impl Effort {
             let said = rule.message.as_deref().unwrap_or("A guard rule of this effort denies this call.");
             deny(judged, &rule.id, format!("{said} (guard rule {})", rule.id), question);
         } else if is_main && self.holds_at(judged.call.heartbeat) {
-            // A subagent may have no tool to log with, so only the main agent is held.
+            // Only calls of the main agent are denied by the heartbeat, because a subagent may have no tool to log with.
             let reason = self.heartbeat_reason(judged.call.heartbeat, &question.program);
             deny(judged, HEARTBEAT_RULE, reason, question);
         }
@@ -184,7 +185,7 @@ impl Effort {
         }
     }
 
-    /// The rules that match fire until one decides. Returns the deciding rule.
+    /// Fires the matching rules in order, until one allows or denies. Returns that rule.
     fn fire_guards(
         &self,
         window: &Window,
@@ -214,7 +215,7 @@ impl Effort {
         None
     }
 
-    /// Injections, files to read and directives that wait. A subagent gets only directives.
+    /// Adds the waiting injections, files to read and directives to the verdict. A subagent gets only directives.
     fn give_waiting(&self, window: &Window, judged: &mut Judged) {
         self.give_directives(window, judged);
         if window.agent_id.is_some() {

@@ -1,4 +1,4 @@
-//! How an effort changes: by requests of a person or an agent, and by what its windows do.
+//! How an effort changes: by requests of a person or an agent, and when its windows begin and end.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -42,7 +42,7 @@ pub enum EffortRefused {
     TooManyEfforts(usize),
 }
 
-/// A window as it begins.
+/// The facts with which a window begins.
 #[derive(Clone, Debug)]
 pub struct WindowStart {
     pub id: WindowId,
@@ -51,7 +51,7 @@ pub struct WindowStart {
     pub at: Timestamp,
 }
 
-/// When a change happens, and the id of its event as text: ids of messages and injections are made of it.
+/// The event of a change: its id as text, from which the ids of messages and injections are made, its number and its time.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangedAt<'a> {
     pub key: &'a str,
@@ -107,7 +107,7 @@ impl Effort {
                 Err(EffortRefused::SamePhase(id(), phase.clone()))
             }
             C::PhaseEntered { .. } => full(self.phases.len(), EFFORT_PHASES_MAX, "phases"),
-            C::InjectionAdded { .. } => full(self.injections.len(), INJECTIONS_MAX, "texts that wait"),
+            C::InjectionAdded { .. } => full(self.injections.len(), INJECTIONS_MAX, "injections that wait"),
             C::PreloadsAdded { files } => {
                 let all = self.settings.preload.len() + files.len();
                 full(all.saturating_sub(1), PRELOADS_MAX, "files to read")
@@ -134,7 +134,7 @@ impl Effort {
         }
     }
 
-    /// A change that `check` refuses changes nothing.
+    /// Applies a change. A change that `check` refuses is ignored.
     pub fn apply(&mut self, change: &EffortChange, when: ChangedAt<'_>) {
         if self.check(change).is_err() {
             return;
@@ -152,7 +152,7 @@ impl Effort {
             EffortChange::InjectionAdded { text } => {
                 let id = format!("i-{}", when.key).into();
                 self.injections.push_back(Injection { id, text: text.clone(), at: when.at });
-                self.say("injection", text.clone(), None, when);
+                self.add_message("injection", text.clone(), None, when);
             }
             EffortChange::PreloadsAdded { files } => self.preload(files),
             EffortChange::DirectivesFound { files } => self.add_directives(files),
@@ -172,10 +172,10 @@ impl Effort {
             EffortChange::WindowFinished { window, payload: None } => {
                 self.end_windows(WindowEnd::Finished, when.at, |known| known.id == *window);
             }
-            EffortChange::MessageAppended { kind, text } => self.say(kind, text.clone(), None, when),
+            EffortChange::MessageAppended { kind, text } => self.add_message(kind, text.clone(), None, when),
             EffortChange::SeatClaimed { seat } => self.seat = Some(seat.clone()),
             EffortChange::SeatReleased {} => self.seat = None,
-            EffortChange::VerdictGiven(given) => self.note_given(given, when),
+            EffortChange::VerdictGiven(given) => self.record_verdict(given, when),
         }
     }
 
@@ -185,15 +185,15 @@ impl Effort {
         let text = format!("{before} → {phase}{proven}");
         let proof = proof.map(str::to_owned);
         self.phases.push(Phase { name: phase.to_owned(), entered_at: when.at, proof });
-        self.say("phase", text, None, when);
+        self.add_message("phase", text, None, when);
     }
 
-    /// The counters of all windows start again: the request does not say which window logged.
+    /// Adds a log entry and resets the heartbeat of all windows, because the request does not say which window logged.
     fn add_log_entry(&mut self, text: &str, when: ChangedAt<'_>) {
         self.windows.iter_mut().for_each(|window| window.heartbeat = 0);
         self.log_entries += 1;
         push_bounded(&mut self.log, LogEntry { at: when.at, text: text.to_owned() });
-        self.say("log", text.to_owned(), None, when);
+        self.add_message("log", text.to_owned(), None, when);
     }
 
     fn hand_over(&mut self, from: Option<WindowId>, payload: &str, end: WindowEnd, when: ChangedAt<'_>) {
@@ -210,7 +210,7 @@ impl Effort {
             payload: payload.to_owned(),
             to: None,
         });
-        self.say("handoff", text, Some(from), when);
+        self.add_message("handoff", text, Some(from), when);
     }
 
     fn preload(&mut self, files: &[String]) {
@@ -236,11 +236,11 @@ impl Effort {
         self.end_windows(WindowEnd::EffortFinished, when.at, |_| true);
         self.lifecycle = Lifecycle::Finished;
         self.finished_at = Some(when.at);
-        self.say("finished", "The effort is finished.".to_owned(), None, when);
+        self.add_message("finished", "The effort is finished.".to_owned(), None, when);
     }
 
-    /// What a verdict gave is not given again.
-    fn note_given(&mut self, given: &Given, when: ChangedAt<'_>) {
+    /// Records what a verdict gave to a window, so that it is not given again.
+    fn record_verdict(&mut self, given: &Given, when: ChangedAt<'_>) {
         self.injections.retain(|injection| !given.injections.contains(&injection.id));
         let Some(window) = self.windows.iter_mut().find(|window| window.id == given.window) else { return };
         window.introduced |= given.introduced;
@@ -252,7 +252,7 @@ impl Effort {
             *self.denials.entry(rule.clone()).or_default() += 1;
             let call = given.call.as_deref().unwrap_or("a call");
             let kind = if rule == HEARTBEAT_RULE { "held" } else { "denial" };
-            self.say(kind, format!("{rule}: {call}"), Some(given.window.clone()), when);
+            self.add_message(kind, format!("{rule}: {call}"), Some(given.window.clone()), when);
         }
         if given.handoff {
             self.deliver_handoff(&given.window, when);
@@ -266,7 +266,7 @@ impl Effort {
         if let Some(window) = self.windows.iter_mut().find(|window| window.id == from) {
             window.handed_over = true;
         }
-        self.say(
+        self.add_message(
             "handoff_delivered",
             "The handoff reached the next window.".to_owned(),
             Some(to.clone()),
@@ -274,7 +274,7 @@ impl Effort {
         );
     }
 
-    /// Begins a window. The main agent of a session has one at a time.
+    /// Begins a window, and ends the open window of the same agent: an agent of a session has one window at a time.
     pub fn begin_window(&mut self, start: WindowStart) {
         let WindowStart { id, session_id, agent_id, at } = start;
         self.end_windows(WindowEnd::Replaced, at, |window| {
@@ -302,7 +302,7 @@ impl Effort {
             preloads,
         });
         while self.windows.len() > EFFORT_WINDOWS_MAX {
-            // An ended window of a subagent goes first: the windows of the main agent show how the effort went.
+            // Removes ended windows of subagents first, because the windows of the main agent show how the effort went.
             let ended = |window: &Window| window.ended_at.is_some();
             let child = self.windows.iter().position(|w| ended(w) && w.agent_id.is_some());
             let dropped = self.windows.remove(child.unwrap_or(0));
@@ -310,7 +310,7 @@ impl Effort {
         }
     }
 
-    /// Ends the open windows that `of` names. Returns whether there was one.
+    /// Ends the open windows that `of` selects. Returns whether there was one.
     pub fn end_windows(&mut self, end: WindowEnd, at: Timestamp, of: impl Fn(&Window) -> bool) -> bool {
         let mut any = false;
         for window in self.windows.iter_mut().filter(|window| window.ended_at.is_none() && of(window)) {
@@ -320,7 +320,7 @@ impl Effort {
         any
     }
 
-    /// The open window of a session or of its subagent, for a change.
+    /// The open window of a session's main agent, or of its subagent.
     pub fn window_mut(&mut self, session_id: &str, agent_id: Option<&str>) -> Option<&mut Window> {
         let open = self.windows.iter_mut().rev().filter(|window| window.ended_at.is_none());
         open.into_iter()
@@ -338,8 +338,8 @@ impl Effort {
         true
     }
 
-    /// Files a message.
-    pub fn say(&mut self, kind: &str, text: String, window: Option<WindowId>, when: ChangedAt<'_>) {
+    /// Adds a message to the effort. If an event adds several messages, their ids are numbered.
+    pub fn add_message(&mut self, kind: &str, text: String, window: Option<WindowId>, when: ChangedAt<'_>) {
         let again =
             self.messages.iter().rev().take_while(|m| m.id.starts_with(&format!("m-{}", when.key))).count();
         let suffix = if again == 0 { String::new() } else { format!("-{again}") };

@@ -1,5 +1,5 @@
-//! An effort: one run of a skill that outlives context windows. `life.rs` says how events change it, `judge.rs` what a hook is
-//! answered, `guard.rs` and `guard_match.rs` are its rules.
+//! An effort: one run of a skill that continues over several context windows. `life.rs` applies changes to it, `judge.rs` decides the
+//! reply to a hook, and `guard.rs` and `guard_match.rs` contain its rules.
 
 mod brief;
 mod change;
@@ -43,7 +43,7 @@ pub enum Lifecycle {
 pub struct Phase {
     pub name: String,
     pub entered_at: Timestamp,
-    /// What the agent gave as the reason to leave the phase before.
+    /// Why the previous phase is complete, in the words of the agent or the person.
     pub proof: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct LogEntry {
 }
 
 /// Something that happened in an effort, or that was said. `kind` is log, phase, handoff, handoff_delivered, held (by the
-/// heartbeat), denial (by a rule), dialogue, failure, todo, signal, injection, finished, or a word of the sender.
+/// heartbeat), denial (by a rule), dialogue, failure, todo, signal, injection, finished, or a kind that the sender chose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct EffortMessage {
@@ -67,7 +67,7 @@ pub struct EffortMessage {
     pub window: Option<WindowId>,
 }
 
-/// What a skill says about its efforts: the key `flightdeck` in the front matter of its SKILL.md.
+/// The settings of a skill for its efforts: the key `flightdeck` in the front matter of its SKILL.md.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -76,9 +76,9 @@ pub struct SkillSettings {
     pub phases: Vec<SkillPhase>,
     /// Files that every new window is told to read, relative to the workstream.
     pub preload: Vec<String>,
-    /// At this many calls without a log entry the next one is denied; 0 means never.
+    /// The call with this number is denied if no log entry was written before it; 0 means never.
     pub heartbeat: u32,
-    /// What a log entry should look like.
+    /// A template that shows the agent what a log entry should contain.
     pub log_template: Option<String>,
     /// Names of directive files beside AGENTS.md and CLAUDE.md.
     pub directives: Vec<String>,
@@ -127,15 +127,15 @@ pub struct Injection {
     pub at: Timestamp,
 }
 
-/// What a window left for the next one.
+/// The text that a window leaves for the next window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handoff {
     pub from: WindowId,
-    /// The how-manieth handoff of the effort: names its file.
+    /// The number of this handoff within the effort, from 1. It is part of the name of its file.
     pub number: u32,
     pub at: Timestamp,
     pub payload: String,
-    /// The window that was given it.
+    /// The window that received it.
     pub to: Option<WindowId>,
 }
 
@@ -156,19 +156,19 @@ pub struct Effort {
     /// Windows of the main agent that are no longer kept.
     pub windows_dropped: u32,
     pub guards: Vec<GuardRule>,
-    /// How often each rule denied; `heartbeat` is the limit.
+    /// How often each rule denied a call, by the id of the rule. Denials by the heartbeat limit have the key `heartbeat`.
     pub denials: BTreeMap<String, u32>,
     /// Not delivered yet, oldest first.
     pub injections: VecDeque<Injection>,
     pub log: VecDeque<LogEntry>,
     pub log_entries: u32,
     pub messages: VecDeque<EffortMessage>,
-    /// Filed since the fleet last looked.
+    /// Messages that were added since the fleet last handed them to the store.
     #[serde(skip)]
     pub unsaved: Vec<EffortMessage>,
     pub handoff: Option<Handoff>,
     pub handoffs: u32,
-    /// Real paths of directives that were found, for every window from now on.
+    /// Real paths of directives that were found. Every later window gets them.
     pub directives: Vec<String>,
     pub started_at: Timestamp,
     pub finished_at: Option<Timestamp>,
@@ -225,7 +225,7 @@ impl Effort {
 /// The folder below a workstream that holds the artifacts of its efforts.
 pub const ARTIFACTS_FOLDER: &str = ".flightdeck";
 
-/// What is known of a directory that had efforts.
+/// A directory that has or had efforts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workstream {
     pub title: Option<String>,

@@ -1,12 +1,12 @@
-//! What the agent reads about its effort. The agent sees these texts as context or as the reason of a denial.
+//! The texts that an agent gets about its effort, as context or as the reason of a denial.
 
 use super::{Effort, Handoff, Injection, JudgedEvent, Window};
 use crate::limits::INJECTION_CHARS_MAX;
 use crate::time::Timestamp;
 
-/// Log entries in the text of a window that begins without a handoff.
+/// Most log entries in the text for a window that begins without a handoff.
 const LOG_ENTRIES_TOLD: usize = 10;
-/// Loaded files in that text.
+/// Most loaded files in the text for a window that begins without a handoff.
 const FILES_TOLD: usize = 20;
 /// Room for one part of a text, so that several fit into one injection.
 const PART_CHARS_MAX: usize = 6_000;
@@ -81,7 +81,7 @@ impl Effort {
         )
     }
 
-    /// What a new window is told first.
+    /// The text at the start of a window.
     pub(super) fn window_start(&self, window: &Window, event: JudgedEvent, program: &str) -> String {
         let mode = self.mode.as_deref().map(|mode| format!(", mode {mode}")).unwrap_or_default();
         let phases: Vec<&str> = self.settings.phases.iter().map(|phase| phase.name()).collect();
@@ -102,7 +102,7 @@ impl Effort {
         }
         match self.handoff_for(window, event) {
             Some(handoff) => text + &self.handoff_text(handoff),
-            // The session has left a handoff and goes on: it knows what it wrote.
+            // The session itself left the handoff and continues, so it need not read it.
             None if self.handoff.as_ref().is_some_and(|handoff| handoff.to.is_none()) => text,
             None => text + &self.artifacts_text(window),
         }
@@ -116,7 +116,7 @@ impl Effort {
         )
     }
 
-    /// Without a handoff: what was logged and read so far.
+    /// The text for a window without a handoff: phases, log entries and files so far.
     fn artifacts_text(&self, window: &Window) -> String {
         let Some(before) = window.previous.as_deref().and_then(|id| self.window(id)) else {
             return String::new();
@@ -144,7 +144,7 @@ impl Effort {
         clipped(&text, PART_CHARS_MAX, &self.artifact(&log_name(self)))
     }
 
-    /// The payload for the next window, or what is known without one, as the only text.
+    /// Only the handoff for the next window, or the summary that replaces it.
     pub(super) fn dehydrated_context(&self, window: &Window, event: JudgedEvent) -> Option<String> {
         let text = match self.handoff_for(window, event) {
             Some(handoff) => handoff.payload.clone(),

@@ -1,15 +1,15 @@
-//! A verdict on a hook as data, and as the client reads it.
+//! The verdict of an effort on a hook: as data, and in the client's format.
 
 use serde_json::{Map, Value, json};
 
 use crate::limits::INJECTION_CHARS_MAX;
 
-/// What a hook is answered because of an effort.
+/// The reply to a hook because of an effort.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// The call must not go on, for this reason.
+    /// The reason, if the call is denied.
     pub deny: Option<String>,
-    /// What the agent is told.
+    /// Texts for the agent.
     pub context: Vec<String>,
     /// Files whose content the agent is given, or that it is told to read. The daemon reads them.
     pub files: Vec<String>,
@@ -20,7 +20,7 @@ impl Verdict {
         self.deny.is_none() && self.context.is_empty() && self.files.is_empty()
     }
 
-    /// What the hook prints. `None` if there is nothing to say: then it prints nothing.
+    /// The JSON that the hook prints. `None` if the hook prints nothing.
     pub fn to_json(&self, event: &str) -> Option<Value> {
         let mut output = Map::from_iter([("hookEventName".to_owned(), event.into())]);
         if let Some(reason) = &self.deny {

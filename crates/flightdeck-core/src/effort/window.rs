@@ -17,11 +17,11 @@ pub enum WindowEnd {
     SessionEnded,
     /// The client compacted the context by itself.
     Compacted,
-    /// The agent left a payload.
+    /// The agent left a handoff with `effort dehydrate`.
     Dehydrated,
     /// `window.finish` ended it.
     Finished,
-    /// The session began again, or went on with another effort.
+    /// The session began again, or continued with another effort.
     Replaced,
     SubagentStopped,
     EffortFinished,
@@ -35,21 +35,21 @@ pub struct Window {
     pub previous: Option<WindowId>,
     /// Calls since the last log entry.
     pub heartbeat: u32,
-    /// How full the context was when a hook last came, in tenths of a percent.
+    /// How full the context was at the last hook, in tenths of a percent.
     pub context_permille: Option<u16>,
     pub loaded_files: Vec<String>,
     pub started_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     pub end: Option<WindowEnd>,
     pub handed_over: bool,
-    /// The newest calls: the heartbeat that each had. A verdict asked later is about that call, not about the newest.
+    /// The newest calls with the heartbeat that each had. A verdict that is asked for later is about its own call, not about the newest.
     pub calls: VecDeque<(String, u32)>,
-    /// Guard rules that need not fire again in this window.
+    /// Guard rules that have fired in this window. A rule with `once` does not fire again.
     pub fired: BTreeSet<String>,
-    /// The agent was told what it works on.
+    /// Whether the effort was introduced to the agent.
     #[serde(default)]
     pub introduced: bool,
-    /// The agent was told that the context is nearly full.
+    /// Whether the agent was told that the context is nearly full.
     pub warned: bool,
     /// Directives that were given in this window.
     pub told_directives: BTreeSet<String>,

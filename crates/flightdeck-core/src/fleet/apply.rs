@@ -19,7 +19,7 @@ use crate::usage::status_line::StatusLine;
 use crate::wire::status_line::StatusLineData;
 
 impl Fleet {
-    /// One event. Every timer due by then runs first, so that live and replay see the same order.
+    /// Applies one event. Every timer that is due before it runs first, so that the order is the same live and in a replay.
     pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
         let mut effects = self.tick(event.received_at);
         self.last_seq = self.last_seq.max(event.seq);
@@ -34,7 +34,7 @@ impl Fleet {
         self.take_rate_limits(event);
         let heard_at = std::mem::replace(&mut self.heard_at, event.received_at);
         let Some(id) = event.session_id() else { return self.hooks_seen(event, heard_at) };
-        // It is about the effort of the session, not about its state.
+        // The event is about the effort of the session, and does not change the session's state.
         if matches!(event.kind, EventKind::Effort(_)) {
             return;
         }
@@ -75,7 +75,7 @@ impl Fleet {
         }
     }
 
-    /// Stores what a session's transcripts say. Data for its card: it changes no state and is in no snapshot.
+    /// Stores the data from a session's transcripts for its card. It changes no state and is not part of a snapshot.
     pub fn enrich(&mut self, id: &SessionId, summary: Summary) -> Vec<Effect> {
         if self.get(id).is_some_and(|session| session.enrichment.as_deref() == Some(&summary)) {
             return Vec::new();
@@ -91,7 +91,7 @@ impl Fleet {
         vec![Effect::Changed(id.into())]
     }
 
-    /// Stores what is known about another host on each of its sessions. Like [`Fleet::enrich`], it is no part of the log.
+    /// Stores what is known about another host on each of its sessions. Like the data of [`Fleet::enrich`], it is not in the log.
     pub fn set_host_terms(&mut self, host: &HostId, terms: &HostTerms) -> Vec<Effect> {
         self.host_terms.insert(host.clone(), terms.clone());
         let differs = |s: &&Session| s.host == *host && s.owner.as_deref() != Some(terms);

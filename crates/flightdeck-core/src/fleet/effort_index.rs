@@ -24,7 +24,8 @@ impl Efforts {
         self.efforts.values().map(Arc::as_ref).filter(|effort| effort.is_active())
     }
 
-    /// With a seat: the effort of that seat, or none. Without: the newest unclaimed one of the nearest directory.
+    /// The effort of a session. A session with a seat works on the effort of that seat, or on none. A session without a seat works on
+    /// the newest effort of the nearest directory that belongs to no seat.
     pub(super) fn applying(&self, seat: Option<&str>, dir: Option<&str>) -> Option<&Effort> {
         let newest = |a: &&Effort, b: &&Effort| a.started_at.cmp(&b.started_at).then_with(|| a.id.cmp(&b.id));
         if let Some(seat) = seat {

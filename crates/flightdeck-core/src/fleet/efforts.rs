@@ -20,7 +20,7 @@ use crate::text::one_line;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Touched {
     No,
-    /// Only numbers that the next change of the effort carries too.
+    /// Only numbers changed. They may be written later, together with the next change of the effort.
     Numbers,
     Yes,
 }
@@ -39,7 +39,7 @@ impl Fleet {
     pub fn workstreams(&self) -> impl Iterator<Item = (&str, &Workstream)> {
         self.efforts.workstreams.iter().map(|(dir, workstream)| (dir.as_str(), workstream))
     }
-    /// The seat that is told when this one is idle.
+    /// The parent of a seat: it gets a message when the seat is idle.
     pub fn parent_of_seat(&self, seat: &str) -> Option<&str> {
         self.efforts.parents.get(seat).map(String::as_str)
     }
@@ -55,7 +55,7 @@ impl Fleet {
         self.efforts.of_window(id, None)
     }
 
-    /// Puts an effort back that was stored before the log begins. The log is replayed over it.
+    /// Adds an effort from the store, whose first events are no longer in the log. The log is replayed over it.
     pub fn remember_effort(&mut self, effort: Effort) {
         let workstream = self.efforts.workstreams.entry(effort.workstream.clone()).or_default();
         workstream.ordinal = workstream.ordinal.max(effort.ordinal);
@@ -64,7 +64,7 @@ impl Fleet {
         self.efforts.make_room();
     }
 
-    /// Whether a change of an effort is possible now. Any other event is.
+    /// Checks whether a change of an effort is possible now. Every other event is accepted.
     pub fn check_effort_change(&self, event: &Event) -> Result<(), EffortRefused> {
         match (&event.kind, &event.subject) {
             (EventKind::Effort(change), Subject::Effort(id)) => match change.as_ref() {
@@ -78,14 +78,14 @@ impl Fleet {
         }
     }
 
-    /// What a hook is answered. `None` if no effort applies: then the hook prints nothing.
+    /// The verdict for a hook. `None` if no effort applies; then the hook prints nothing.
     pub fn judge(&self, question: &HookQuestion) -> Option<Judged> {
         let agent = question.agent_id.as_deref();
         let effort = self.efforts.of_window(&question.session_id, agent)?;
         Some(effort.judge(effort.open_window(&question.session_id, agent)?, question, self.now))
     }
 
-    /// Applies an event to the effort that it belongs to. Runs after the session has it.
+    /// Applies an event to the effort that it belongs to. Runs after the event was applied to its session.
     pub(super) fn apply_to_efforts(&mut self, event: &Event, effects: &mut Vec<Effect>) {
         let key = event.id.to_string();
         let when = ChangedAt { key: &key, seq: event.seq, at: event.fired_at };
@@ -99,7 +99,7 @@ impl Fleet {
         }
     }
 
-    /// Nearly every event belongs to no effort: then nothing is looked up.
+    /// A cheap check before any lookup, because nearly every event belongs to no effort.
     fn has_work_for(&self, event: &Event) -> bool {
         let hook = event.source == Source::Hook && !matches!(event.kind, EventKind::StatusLine(_));
         let gone = matches!(event.kind, EventKind::ProcessGone { .. });
@@ -115,7 +115,7 @@ impl Fleet {
     ) {
         let id = match (change, subject) {
             (EffortChange::EffortStarted(opening), Subject::Effort(id)) => {
-                // A replay over stored efforts meets the event of one that is there already.
+                // In a replay over stored efforts, the effort of this event may be there already.
                 if self.effort(id).is_some() || self.efforts.efforts.len() >= 2 * EFFORTS_MAX {
                     return;
                 }
@@ -184,7 +184,7 @@ impl Fleet {
         self.efforts.applying(event.envelope.seat.as_deref(), dir).map(|effort| effort.id.clone())
     }
 
-    /// Begins the window of the agent if it has none: at the start of a session, or where an effort was started meanwhile.
+    /// Begins a window for the agent if it has none: at the start of a session, or if the effort was started during the session.
     fn ensure_window(
         &mut self,
         id: &EffortId,
@@ -281,19 +281,19 @@ impl Fleet {
                 Touched::Numbers
             }
             EventKind::ToolEnded { tool, outcome: ToolOutcome::Failed { error } } => {
-                effort.say("failure", format!("{}: {error}", tool.label()), Some(window_id), when);
+                effort.add_message("failure", format!("{}: {error}", tool.label()), Some(window_id), when);
                 Touched::Yes
             }
             EventKind::ToolEnded { .. } => match facts.and_then(|facts| facts.dialogue.clone()) {
                 Some(dialogue) => {
-                    effort.say("dialogue", dialogue, Some(window_id), when);
+                    effort.add_message("dialogue", dialogue, Some(window_id), when);
                     Touched::Yes
                 }
                 None => Touched::Numbers,
             },
             EventKind::TodoCompleted { .. } => {
                 let todo = facts.and_then(|facts| facts.todo.clone()).unwrap_or_default();
-                effort.say("todo", todo, Some(window_id), when);
+                effort.add_message("todo", todo, Some(window_id), when);
                 Touched::Yes
             }
             EventKind::Prompted { text, by: Prompter::Person }

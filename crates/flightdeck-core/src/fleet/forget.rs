@@ -18,7 +18,7 @@ impl Fleet {
         if session.tracker.open().is_some() {
             effects.extend(session.session_assignment().map(|left| Effect::AssignmentLeft(Box::new(left))));
         }
-        // Includes the processes it had before it was resumed in another.
+        // Also removes the processes that the session had before it was resumed in another one.
         self.by_process.retain(|_, who| who != id);
         if let Some(past) = PastSession::from_session(&session) {
             if self.past.len() == PAST_SESSIONS_MAX {

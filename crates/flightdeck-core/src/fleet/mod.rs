@@ -1,4 +1,4 @@
-//! Every session this daemon knows: a pure fold over the log. One engine owns it.
+//! The fleet: all sessions that this daemon knows, as a pure fold over the log. The engine owns it.
 
 mod apply;
 mod asks;

@@ -1,4 +1,4 @@
-//! When a note about a session arises: it entered a state that the person wants to know about, and the state has settled.
+//! Makes a note about a session that entered a state which the person wants to be notified of, once the state has settled.
 
 use super::effects::Effect;
 use super::state::{Fleet, own};
@@ -8,14 +8,14 @@ use crate::notify::{Note, NoteKind};
 use crate::time::Timestamp;
 
 impl Fleet {
-    /// What a note about the session would be about now. `None` also if no notes are wanted.
+    /// The kind of note that the present state of the session calls for. `None` if it calls for none, or if notes are off.
     pub(super) fn wanted_note(&self, id: &SessionId) -> Option<NoteKind> {
         let rules = self.rules.notify.as_ref()?;
         self.get(id)?.note_kind().filter(|kind| rules.kinds.contains(kind))
     }
 
-    /// Starts the settle time if the session has entered another such state. `before` is what [`Self::wanted_note`] said
-    /// before the change.
+    /// Starts the settle time if the session has entered a state with another kind of note. `before` is the result of
+    /// [`Self::wanted_note`] before the change.
     pub(super) fn watch_note(&mut self, id: &SessionId, before: Option<NoteKind>, at: Timestamp) {
         let Some(settle) = self.rules.notify.as_ref().map(|rules| rules.settle) else { return };
         let now = self.wanted_note(id);
@@ -28,19 +28,19 @@ impl Fleet {
         }
     }
 
-    /// The settle time is over. If the session re-entered the state meanwhile, or had its last note a moment ago, the note
-    /// arises when its time has come, if the state still holds then.
+    /// Called when the settle time is over. If the session re-entered the state meanwhile, or had its last note a moment ago, the
+    /// timer is set again. The note is then made later, if the state still lasts.
     pub(super) fn note_settled(&mut self, id: &SessionId, due: Timestamp, effects: &mut Vec<Effect>) {
         let (Some(rules), Some(kind)) = (self.rules.notify.clone(), self.wanted_note(id)) else { return };
         let Some(session) = own(&mut self.sessions, id) else { return };
         let Some(entered) = session.note.entered_at else { return };
         let again = session.note.noted_at.map_or(Timestamp::default(), |at| at + rules.again_after);
-        let arises = (entered + rules.settle).max(again);
-        if arises > due {
-            return self.timers.set(arises, id, Timer::Note);
+        let earliest = (entered + rules.settle).max(again);
+        if earliest > due {
+            return self.timers.set(earliest, id, Timer::Note);
         }
         session.note.entered_at = None;
-        // The person has opened the card since, or put it aside.
+        // The person has opened the card or parked the session since.
         if session.seen || session.parked.is_some() {
             return;
         }

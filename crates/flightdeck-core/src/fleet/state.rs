@@ -26,12 +26,12 @@ pub struct Fleet {
     pub(super) sessions: BTreeMap<SessionId, Arc<Session>>,
     /// Ids of sessions that ended and left the board: a late hook must not create them again.
     pub(super) ended: BTreeMap<SessionId, Timestamp>,
-    /// Those sessions in the overview, oldest first.
+    /// The sessions that ended and left the board, as the overview shows them, oldest first.
     #[serde(default)]
     pub(super) past: VecDeque<PastSession>,
-    /// The session that sits in each process.
+    /// The session that each process holds.
     pub(super) by_process: BTreeMap<ProcessKey, SessionId>,
-    /// The lasting places of sessions.
+    /// The seats: places that sessions occupy one after the other.
     #[serde(default)]
     pub(super) seats: Seats,
     #[serde(default)]
@@ -48,7 +48,7 @@ pub struct Fleet {
     /// Since when Flightdeck's hooks are not registered with the client; `None` while they are.
     #[serde(default)]
     pub(super) hooks_away_since: Option<Timestamp>,
-    /// The same on other hosts.
+    /// Since when the hooks of another host are not registered with its client.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) hooks_away_elsewhere: BTreeMap<HostId, Timestamp>,
     /// What is known about other hosts. Not in the log.
@@ -103,7 +103,7 @@ impl Fleet {
         self
     }
 
-    /// Which notes arise from now on.
+    /// Sets which notes are made from now on.
     pub fn set_notify_rules(&mut self, rules: Option<NotifyRules>) {
         self.rules.notify = rules;
     }

@@ -29,9 +29,9 @@ pub(super) enum Timer {
     AskLeaves,
     /// The provider may have dropped a session's cached prompt.
     CacheCold,
-    /// A session that was put aside until a time comes back.
+    /// The time until which a session was parked is over.
     Unpark,
-    /// The state that a session entered has settled: a note may arise. After the timers that may still change the state.
+    /// The state that a session entered has settled, so a note may be made. It runs after the timers that may change the state.
     Note,
 }
 

@@ -1,4 +1,4 @@
-//! An event that a script sends by `hooks.*` beside the ordinary hook counts once.
+//! Recognises twins: the same event, sent by an ordinary hook and by `hooks.*`. It counts once.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::limits::{TWIN_PAYLOADS_MAX, TWINS_MAX};
 use crate::log::event::Event;
 use crate::time::Timestamp;
 
-/// The newest hook events, by the way they came. An event is searched only among those that came the other way.
+/// The newest hook events, in one list for ordinary hooks and one for `hooks.*`. A twin is searched only in the other list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Twins {
     by_hook: VecDeque<Twin>,
@@ -22,7 +22,7 @@ struct Twin {
 }
 
 impl Twins {
-    /// Whether the event came the other way before. Each event has one twin at most.
+    /// Whether the twin of this event was applied before. Each event has one twin at most.
     pub(super) fn is_second(&mut self, event: &Event) -> bool {
         let Some((key, certain)) = event.effort.as_ref().and_then(|facts| facts.twin) else { return false };
         let at = event.received_at;

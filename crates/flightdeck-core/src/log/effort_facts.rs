@@ -9,22 +9,24 @@ use crate::text::{lines, one_line};
 use crate::wire::hook_name::HookName;
 use crate::wire::lenient::{borrowed_text, line, list, object, text};
 
+/// The fields of a hook that only efforts use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffortFacts {
     /// The file that a call read or changed.
     pub file: Option<String>,
     /// The questions and answers of an AskUserQuestion.
     pub dialogue: Option<String>,
-    /// The client compacts by itself; the person did not ask for it.
+    /// Whether the client compacts by itself, not at the person's request.
     pub auto_compaction: bool,
-    /// The to-do that is done.
+    /// The to-do that was completed.
     pub todo: Option<String>,
-    /// Equal for the same event by a hook and by `hooks.*`, and whether that is certain: it was made of an id.
+    /// A hash by which the same event is recognised if it arrives twice, by a hook and by a `hooks.*` command. The flag is true
+    /// if the hash was made of an id; then equal hashes certainly mean the same event.
     pub twin: Option<(u64, bool)>,
 }
 
 impl EffortFacts {
-    /// `None` for a record that is no hook.
+    /// `None` if the record is not a hook event.
     pub fn from_record(record: &Record) -> Option<Self> {
         let name = HookName::parse(&record.name).filter(|_| record.source == Source::Hook)?;
         let p = &record.payload;
@@ -62,7 +64,7 @@ fn dialogue(p: &Map<String, Value>) -> Option<String> {
     (!text.is_empty()).then(|| lines(&text, EFFORT_TEXT_BYTES_MAX / 4))
 }
 
-/// A call is known by its id, a prompt by its id, and any other event by all that it says.
+/// Hashes the id of a call or of a prompt. An event without an id is recognised by its whole payload.
 fn twin(name: HookName, record: &Record) -> Option<(u64, bool)> {
     let p = &record.payload;
     let session = record.session_id()?;
@@ -86,9 +88,9 @@ fn twin(name: HookName, record: &Record) -> Option<(u64, bool)> {
     }
 }
 
-/// Of a field: its name, and the length and the beginning of its text. Hashing whole messages would cost more than folding the
-/// event; two events that differ only further on do not come by a hook and by `hooks.*` within two seconds. The order of the fields
-/// does not matter, because their fingerprints are added up.
+/// Hashes the name of a field, and the length and the beginning of its text. Hashing whole messages would cost more than folding
+/// the event. Two different events with the same hash would have to arrive within two seconds, one by a hook and one by `hooks.*`,
+/// and differ only after the hashed beginning. The caller adds up the fingerprints, so the order of the fields does not matter.
 fn fingerprint((name, value): (&String, &Value)) -> u64 {
     let text = value.as_str().unwrap_or_default().as_bytes();
     let mut hash = Fnv::default();

@@ -49,11 +49,11 @@ pub struct Event {
     pub kind: EventKind,
     /// The request in it that a person may answer.
     pub asks: Option<Box<Asked>>,
-    /// What the last message of the main agent wants, at its Stop.
+    /// The intent of the message with which the main agent stopped.
     pub intent: Option<Box<TurnIntent>>,
-    /// That message, shortened.
+    /// The message with which the main agent stopped, shortened.
     pub last_message: Option<Box<str>>,
-    /// What an effort needs to know of a hook.
+    /// The fields of a hook that only efforts use.
     pub effort: Option<Box<EffortFacts>>,
 }
 
@@ -150,7 +150,7 @@ pub enum EventKind {
     },
     /// The person opened the card.
     Seen,
-    /// The person put an idle session aside: until then, or until its next change.
+    /// The person parked an idle session, until a time or until its next change.
     Parked {
         until: Option<Timestamp>,
     },
@@ -202,7 +202,7 @@ pub struct Background {
     pub agents: u32,
     /// At most this many shells run.
     pub shells: u32,
-    /// At least this many. It is less than `shells` if a shell may have been ended without a sign of it.
+    /// At least this many shells run. It is less than `shells` if a shell may have ended without an event.
     #[serde(default)]
     pub shells_min: u32,
 }
@@ -230,7 +230,7 @@ impl EndReason {
 
 /// Name in the log of "the person opened the card".
 pub const SEEN: &str = "seen";
-/// Names in the log of "the person put the session aside" and "took it back".
+/// Names in the log of parking a session, and of ending that.
 pub const PARKED: &str = "parked";
 pub const UNPARKED: &str = "unparked";
 
@@ -297,7 +297,7 @@ impl Event {
 }
 
 impl EventKind {
-    /// Whether it says what an agent does or waits for; all others are data.
+    /// Whether the event is about what an agent does or waits for. All other events are data.
     pub fn is_about_state(&self) -> bool {
         use EventKind as K;
         !matches!(
@@ -325,7 +325,7 @@ impl EventKind {
     }
 }
 
-/// The message that ends a turn of the main agent. A clipped message has lost its end, which says most.
+/// The message that ends a turn of the main agent. `None` if it was clipped, because the intent is mostly at its end.
 fn last_message(record: &Record) -> Option<&str> {
     let p = &record.payload;
     let ends_a_turn = record.source == Source::Hook && record.agent_id.is_none();

@@ -72,9 +72,9 @@ pub(crate) struct AgentContext<'a> {
     pub from_child: bool,
     /// The state before compaction began.
     pub before_compaction: Option<&'a AgentState>,
-    /// The turn ran when the prompt arrived: the prompt was typed ahead.
+    /// Whether the prompt was typed ahead: a turn was running when it arrived.
     pub typed_ahead: bool,
-    /// Prompts wait in the client's queue that the running turn did not take: they start a turn of their own.
+    /// Whether the client's queue has prompts that the running turn did not absorb. They start a turn of their own.
     pub queue_goes_on: bool,
     /// `claude -p`: no prompt is ever shown, so nothing waits for a person.
     pub print_mode: bool,
@@ -94,7 +94,7 @@ pub(crate) fn next_state(
         // The client restarts its own session after compaction; the turn goes on.
         (_, K::SessionStarted { source: StartSource::Compact, .. }) => return None,
         (_, K::SessionStarted { .. }) => (Idle(Fresh), Rule::Started),
-        // Hooks overtake each other; a late one does not bring a session back.
+        // Hooks may arrive out of order; a late hook does not bring a session back.
         (Ended(_), _) => return None,
 
         // A subagent touches its parent only by starting and by being the last to stop.
@@ -122,7 +122,7 @@ fn next_in_turn(
     let AgentContext { ledger, rules, .. } = around;
     let (to, rule) = match (state, kind) {
         (_, K::SetupStarted) => (Working(Setup), Rule::SetupRan),
-        // Typed while the turn runs: the client queues the message and the turn goes on.
+        // The person typed while the turn runs: the client queues the message and the turn continues.
         (_, K::Prompted { by: Prompter::Person, .. }) if around.typed_ahead => return None,
         (_, K::Prompted { by: Prompter::Person, .. }) => {
             (Working(Thinking { after_tool: false }), Rule::Prompted)
@@ -151,7 +151,7 @@ fn next_in_turn(
             (Idle(TurnEnded), Rule::IdleNotice)
         }
 
-        // No hook says that the queued prompts become the next turn.
+        // The queued prompts become the next turn, and no hook reports that.
         (_, K::Stopped { .. }) if around.queue_goes_on => {
             (Working(Thinking { after_tool: false }), Rule::QueueGoesOn)
         }

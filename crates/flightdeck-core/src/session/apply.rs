@@ -1,4 +1,4 @@
-//! What one event does to a session: facts, then state, then data, then what shows.
+//! Applies one event to a session: first facts, then the state, then data, then what the card shows.
 
 use super::agent::{self, AgentContext};
 use super::asks::{closed_by_event, closed_by_registry};
@@ -21,7 +21,7 @@ impl Session {
         self.follow_event(event, before);
     }
 
-    /// Usually the session has only one process.
+    /// The first branch is the usual case: the session has only one process.
     fn apply_to_its_process(&mut self, event: &Event, rules: &Rules) {
         if self.beside.is_empty() && self.is_of_shown(event) {
             self.apply_to_process(event, rules);
@@ -107,8 +107,8 @@ impl Session {
         }
     }
 
-    /// Records a sign of life. A repeated registry entry is none: after a restart the daemon reads all entries again, with
-    /// their old times. An entry older than a day has its true time only in `status_at`.
+    /// Records when the session was last active. A repeated registry entry does not count: after a restart the daemon reads all
+    /// entries again, with their old times. An entry older than a day has its true time only in `status_at`.
     pub(super) fn record_activity(&mut self, event: &Event) {
         let at = match &event.kind {
             EventKind::RegistryReported(word) if event.envelope.has_fired_at => {
@@ -126,7 +126,7 @@ impl Session {
     fn take_common_facts(&mut self, event: &Event) {
         let facts = &event.facts;
         self.started_at = self.started_at.min(event.fired_at);
-        // Opening a card, answering an ask or ending a hold is no activity of the session.
+        // Opening a card, answering an ask and ending a hold do not count as activity of the session.
         if event.source != Source::User && !matches!(event.kind, EventKind::HoldEnded { .. }) {
             self.record_activity(event);
         }
@@ -197,7 +197,7 @@ impl Session {
                 self.children.clear();
                 self.main.before_compaction = None;
             }
-            // A message typed ahead leaves running calls alone; any other prompt of a person closes everything open.
+            // A message that was typed ahead does not close running calls. Any other prompt of a person closes all calls and needs.
             EventKind::Prompted { by: Prompter::Person, .. } if !late && !typed_ahead => {
                 self.turn.tools_reported = false;
                 ledger.clear(at);

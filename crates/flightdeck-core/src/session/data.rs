@@ -76,7 +76,7 @@ impl Session {
                 self.background = Background::default();
             }
             EventKind::Seen => self.seen = true,
-            // Only a session that waits without blocking can be put aside.
+            // Only a session that waits without blocking can be parked.
             EventKind::Parked { until } if matches!(self.shown.state, AgentState::Idle(_)) => {
                 self.parked = Some(Parking { since: at, until: *until });
             }

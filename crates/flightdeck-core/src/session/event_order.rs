@@ -72,8 +72,8 @@ impl Session {
         (of_this_turn && self.main.state.is_working()) || self.is_using_a_tool()
     }
 
-    /// The first event of a turn that no prompt hook announced. After an Esc the client goes on with its queue, and no hook says
-    /// so: the calls of the old turn are over.
+    /// Begins a new turn at its first event, if no prompt hook announced it. After an Esc the client continues with its queue and no
+    /// hook reports that, so the calls of the old turn are over.
     pub(super) fn leave_the_turn_before(&mut self, event: &Event) {
         let of_another = self.turn.is_another(event.facts.prompt_id.as_deref());
         if event.source != Source::Hook || event.agent_id.is_some() || !is_sign_of_work(&event.kind) {
@@ -82,7 +82,7 @@ impl Session {
         if of_another && self.main.state.is_working() {
             self.begin_queued_turn(event.fired_at);
             if matches!(event.kind, EventKind::ToolStarted(_) | EventKind::PermissionAsked(_)) {
-                // A registry entry from before this is about the turn before.
+                // A registry entry that is older than this event is about the previous turn.
                 self.turn.started_at = self.turn.started_at.max(Some(event.fired_at));
             }
         }
@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// The turn was interrupted and the client goes on with its queue: nothing of the old turn is open.
+    /// Begins the turn of the queued prompts, after the old turn was interrupted. Nothing of the old turn stays open.
     pub(super) fn begin_queued_turn(&mut self, at: Timestamp) {
         self.main.ledger.clear(self.hook_changed_at);
         self.turn.empty_queue(at);
@@ -163,8 +163,8 @@ impl Session {
         ends && self.main.changed_at <= event.fired_at + DISORDER_MAX
     }
 
-    /// Whether a Stop at this time ends the current turn: it follows the turn's calls, however late their hooks read the
-    /// clock. An Esc fires no Stop, so a state taken for an Esc was this Stop.
+    /// Whether a Stop at this time ends the current turn. It does if it follows the calls of the turn, even if their hooks have
+    /// later timestamps. An Esc fires no Stop, so if the state counts as interrupted, this Stop was the reason.
     fn is_end_of_this_turn(&self, at: Timestamp) -> bool {
         match self.main.rule {
             Rule::ToolStarted => !self.main.ledger.has_open_call() && self.is_trailed_by_a_call(at),
@@ -173,8 +173,9 @@ impl Session {
         }
     }
 
-    /// A call reported after the end of its turn. After a Stop a new call may begin, because a Stop hook of the person may send
-    /// Claude on. After an Esc no call begins without a prompt, which may still be on its way: such a call is of the next turn.
+    /// Whether the event reports a call after the end of its turn. After a Stop a new call may begin, because a Stop hook of the
+    /// person may make Claude continue. After an Esc a call begins only with a prompt, whose event may not have arrived yet: such a
+    /// call belongs to the next turn.
     pub(super) fn trails_its_turn(&self, event: &Event) -> bool {
         use EventKind as K;
         let of_an_ended_turn = match &event.kind {

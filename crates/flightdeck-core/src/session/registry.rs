@@ -1,8 +1,9 @@
 //! What the client's registry entry does to a session, and when it counts (decision 0007).
 //!
-//! Hooks and registry may disagree for a moment. An entry counts if the client wrote it after the last hook that changed
-//! something (or within a moment before a call that was reported late, decision 0013), and only once it has been stable for
-//! [`SETTLE`]. Both are tested when that timer fires.
+//! Hooks and registry may disagree for a moment. An entry is applied if both are true when its timer fires:
+//! - The entry has not changed for [`SETTLE`].
+//! - The client wrote the entry after the last hook that changed the session, or within a moment before a call whose hook
+//!   has a late timestamp (decision 0013).
 
 use super::agent::{Activity, AgentState, IdleReason};
 use super::asks::closed_by_registry;
@@ -19,22 +20,23 @@ use crate::time::Timestamp;
 use crate::wire::registry::{ClientStatus, RegistryReport, WaitingFor};
 
 impl Session {
-    /// Stores an entry. If nothing is known of the session yet it counts at once, because there is nothing it could make
-    /// flicker.
-    pub(super) fn take_registry_report(&mut self, word: &RegistryReport, event: &Event) -> bool {
-        if self.main.state.is_ended() && !self.comes_back(word) {
+    /// Stores an entry, which is applied when its timer fires. If it is the first fact about the session, or revives it, the
+    /// entry is applied at once: there is no other state that it could contradict. Returns whether it confirms what the card
+    /// shows.
+    pub(super) fn take_registry_report(&mut self, report: &RegistryReport, event: &Event) -> bool {
+        if self.main.state.is_ended() && !self.revives(report) {
             return false;
         }
-        let began_anew = self.starts_queued_turn(word);
+        let began_anew = self.starts_queued_turn(report);
         let view = RegistryView {
             began_anew,
-            status: word.status.clone(),
+            status: report.status.clone(),
             // A client's clock that is ahead must not make the session's next hooks look late.
-            status_at: word.status_at.min(event.received_at),
+            status_at: report.status_at.min(event.received_at),
             heard_at: event.received_at,
             seq: event.seq,
-            busy_at: match (&word.status, &self.registry) {
-                (ClientStatus::Busy, _) => word.status_at,
+            busy_at: match (&report.status, &self.registry) {
+                (ClientStatus::Busy, _) => report.status_at,
                 (_, Some(last)) => last.busy_at,
                 (_, None) => Timestamp::default(),
             },
@@ -53,31 +55,33 @@ impl Session {
         if revived || (first && self.main.rule == Rule::Created) {
             self.apply_status(&view);
         }
-        self.says_the_same(&view)
+        self.confirms_shown_state(&view)
     }
 
-    /// Whether the client left a turn since the last entry and went on with its queue: it was idle for a moment, or too
-    /// briefly to be read. A repeated entry has the same time.
-    fn starts_queued_turn(&self, word: &RegistryReport) -> bool {
+    /// Whether the client has ended a turn since the last entry and begun the next one from its queue. Between the two turns
+    /// it was idle, perhaps too briefly to be read. A repeated entry has the same `status_at` and does not count.
+    fn starts_queued_turn(&self, report: &RegistryReport) -> bool {
         let Some(last) = &self.registry else { return false };
-        if word.status != ClientStatus::Busy || word.status_at <= last.status_at {
+        if report.status != ClientStatus::Busy || report.status_at <= last.status_at {
             return false;
         }
         let idle = matches!(last.status, ClientStatus::Idle | ClientStatus::Shell);
         let since_a_hook = last.status_at > self.hook_changed_at;
         match last.status {
             _ if idle => since_a_hook,
-            // Without a queue it may have been a dialog.
+            // Busy twice in a row. Without a queue, a dialog may have been opened and closed in between.
             ClientStatus::Busy => !self.turn.queued.is_empty(),
             _ => false,
         }
     }
 
-    fn comes_back(&self, word: &RegistryReport) -> bool {
-        self.ended_at.is_some_and(|ended| word.is_life_after(ended))
+    /// Whether the entry shows that a session, which counts as ended, is alive.
+    fn revives(&self, report: &RegistryReport) -> bool {
+        self.ended_at.is_some_and(|ended| report.is_life_after(ended))
     }
 
-    pub(super) fn says_the_same(&self, view: &RegistryView) -> bool {
+    /// Whether the entry confirms the state that the card shows.
+    pub(super) fn confirms_shown_state(&self, view: &RegistryView) -> bool {
         matches!(
             (&view.status, &self.shown.state),
             (ClientStatus::Busy, AgentState::Working(Activity::Thinking { .. }))
@@ -85,7 +89,8 @@ impl Session {
         )
     }
 
-    /// The settle timer fired: the last entry counts if it is still the last and no hook changed something since.
+    /// Called when the settle timer fires. Applies the newest entry, unless it is younger than [`SETTLE`] or a hook changed
+    /// the session after the client wrote it.
     pub(crate) fn settle(&mut self, due: Timestamp) {
         let Some(view) = self.registry.clone() else { return };
         let is_older = view.status_at <= self.hook_changed_at
@@ -97,14 +102,16 @@ impl Session {
         let how = self.outcome_unless_away(closed_by_registry(&view.status));
         self.apply_status(&view);
         self.close_asks(how, None, cause(&view));
-        self.show(cause(&view), self.says_the_same(&view));
+        self.show(cause(&view), self.confirms_shown_state(&view));
     }
 
-    /// The client writes a prompt for a call, or an Esc at its very end, before the hook of that call reads the clock.
+    /// Whether the entry is older than a call only because the hook of the call read the clock late. The client writes the
+    /// status of a permission prompt, and of an Esc at the end of a call, before that hook takes its timestamp.
     fn is_before_a_late_call(&self, view: &RegistryView) -> bool {
         match view.status {
             ClientStatus::Idle | ClientStatus::Shell => self.is_trailed_by_a_call(view.status_at),
-            // A dialog may be a menu that the person just opened. Missing a real prompt would be worse.
+            // The dialog may be a menu that the person just opened. To miss a permission prompt would be worse than to show a
+            // menu as one.
             ClientStatus::Waiting(_) => {
                 self.main.rule == Rule::ToolStarted && self.is_of_this_turn_and_moment(view.status_at)
             }
@@ -112,7 +119,7 @@ impl Session {
         }
     }
 
-    /// One second after a Stop the client is still busy, and no background agent runs: a Stop hook sent Claude on.
+    /// If the client is still busy one second after a Stop and no background agent runs, a Stop hook made Claude continue.
     pub(crate) fn settle_after_stop(&mut self, due: Timestamp) {
         let Some(view) = self.registry.clone() else { return };
         let stopped = self.main.rule == Rule::Stopped && self.main.changed_at + BUSY_AFTER_STOP <= due;
@@ -146,7 +153,7 @@ impl Session {
         let tool = self.main.tool_in_use();
         let waited_for =
             self.foremost_need().map(|need| need.tool.as_ref().map(|t| t.name.clone()).or(tool.clone()));
-        // A background agent would keep the client busy.
+        // While a background agent runs, the client is busy. So none runs now.
         self.end_children(view.status_at);
         let unheard = self.ended_unheard(view);
         let reason = match (waited_for, &self.main.state) {
@@ -180,7 +187,7 @@ impl Session {
             _ => Rule::RegistryIdle,
         };
         self.main.away_since = None;
-        // Includes calls with a later timestamp: the entry counts, so the client wrote it after them.
+        // Also clears calls with a later timestamp: the entry was accepted, so the client wrote it after those calls.
         self.main.ledger.clear(view.status_at.max(self.hook_changed_at));
         self.end_turn(view.status_at);
         self.main.move_to(AgentState::Idle(reason), rule, cause(view));
@@ -213,7 +220,7 @@ impl Session {
             self.main.move_to(to, Rule::RegistryAnswered, cause(view));
         } else if matches!(self.main.state, AgentState::Idle(_)) {
             self.main.hooks_reach_us = false;
-            // A turn that no hook reported: how the last one ended says nothing about it.
+            // No hook reported this turn, and the end of the turn before says nothing about it.
             self.turn.stopped = None;
             self.main.guess(cause(view), Rule::RegistryBusy);
         }
@@ -236,7 +243,7 @@ impl Session {
             WaitingFor::Dialog => return,
         };
         match self.foremost_need().map(|need| need.source) {
-            // A hook has more detail about what is asked.
+            // The need that a hook opened has more detail, so it stays.
             Some(source) if source != Source::Registry => return,
             _ => {}
         }

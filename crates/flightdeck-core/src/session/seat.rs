@@ -1,4 +1,4 @@
-//! Where a session sits: its process, its terminal and its name.
+//! The seat of a session: its process, its terminal and its name.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::log::event::Event;
 use crate::log::record::{Envelope, Source};
 use crate::time::Timestamp;
 
-/// The place a session sits at.
+/// The place that a session occupies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     #[serde(default, skip_serializing_if = "HostId::is_this")]
@@ -22,7 +22,7 @@ pub struct Seat {
     pub name: Option<String>,
     /// When the newest event about it fired. A late hook of the old process does not change it back.
     pub told_at: Timestamp,
-    /// That event was a registry entry.
+    /// Whether that event was a registry entry.
     #[serde(default)]
     pub told_by_registry: bool,
 }
@@ -38,7 +38,7 @@ impl Seat {
             let another_start =
                 matches!((&self.proc_start, &e.proc_start), (Some(then), Some(now)) if then != now);
             if self.pid != e.pid || self.host != event.host || another_start {
-                // Another process has another terminal: nothing of the old one holds for it.
+                // Another process has another terminal, so all facts about the old one are dropped.
                 *self = Self::default();
             }
             self.pid = e.pid;
@@ -57,8 +57,8 @@ impl Seat {
         replace_if_some(&mut self.tty, e.tty.as_ref());
     }
 
-    /// What the process table and tmux say about a process counts where no hook has said it. A pane is only known together with
-    /// its server.
+    /// Takes what the process table and tmux say about a process, for facts that no hook has reported. A pane is known only together
+    /// with its server.
     fn take_discovered(&mut self, e: &Envelope) {
         self.tty = self.tty.take().or_else(|| e.tty.clone());
         if self.tmux_socket.is_none() && (self.pane.is_none() || self.pane == e.pane) {

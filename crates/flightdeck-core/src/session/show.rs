@@ -59,7 +59,7 @@ impl Session {
         }
         // The client may have written the same earlier, and the entry only had to settle.
         if let Some(view) = self.registry.clone()
-            && self.says_the_same(&view)
+            && self.confirms_shown_state(&view)
         {
             self.confirm(Cause { at: view.status_at, source: Source::Registry, seq: view.seq });
         }

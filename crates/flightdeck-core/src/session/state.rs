@@ -67,7 +67,7 @@ pub struct Session {
     /// moment (decision 0013).
     pub hook_changed_at: Timestamp,
     pub history: VecDeque<Transition>,
-    /// The same for the overview, coarser and longer.
+    /// The past states for the overview: with less detail than `history`, and over a longer time.
     #[serde(rename = "strip")]
     pub state_history: StateHistory,
     pub started_at: Timestamp,
@@ -77,7 +77,7 @@ pub struct Session {
     pub ended_at: Option<Timestamp>,
     pub turn: Turn,
     pub background: Background,
-    /// Digests of the ids of the shells in `background`, for the transcript's word about their end.
+    /// Digests of the ids of the shells in `background`, by which a transcript reports that they ended.
     #[serde(default)]
     pub background_shells: Vec<u64>,
     pub last_failure: Option<Failure>,
@@ -88,7 +88,7 @@ pub struct Session {
     pub quiet_since: Option<Timestamp>,
     pub stale: bool,
     pub seen: bool,
-    /// The person put it aside; ends with its next change.
+    /// Set while the session is parked. The next change of the session ends it.
     #[serde(default)]
     pub parked: Option<Parking>,
     /// The end of the message that ended the last turn, from its Stop hook. `None` after the next prompt.
@@ -115,26 +115,26 @@ pub struct Session {
     /// The effort that it works on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<EffortBrief>,
-    /// What the message of the last Stop wants; gone when work begins.
+    /// The intent of the message of the last Stop. `None` once work begins again.
     #[serde(default)]
     pub intent: Option<TurnIntent>,
-    /// What the person asked last, and how far it is.
+    /// Tracks the assignment: what the person asked last, and its state.
     #[serde(default)]
     pub tracker: AssignmentTracker,
 }
 
-/// What another host allows, and since when it is silent.
+/// What this daemon knows about another host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostTerms {
-    /// Since when no sign of life came from it.
+    /// When its last presence arrived, if none arrived for 30 s.
     pub unreachable_since: Option<Timestamp>,
     /// What a person may do to its sessions from here: `answer`, `prompt`, `interrupt`, `focus`.
     pub accepts: Vec<String>,
-    /// It sends prompts, commands and outputs.
+    /// Whether it sends prompts, commands and outputs.
     pub shares_payloads: bool,
 }
 
-/// A session that the person put aside.
+/// The mark of a parked session, which the person put aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Parking {
@@ -144,7 +144,7 @@ pub struct Parking {
 }
 
 impl Session {
-    /// A session first seen through `event`: fresh and idle, which is not yet a change.
+    /// Creates a session for the first event that names it. It is idle, and this is not recorded as a change of state.
     pub fn new(id: SessionId, event: &Event) -> Self {
         let because = Because { seq: event.seq, rule: Rule::Created };
         let fresh = AgentState::Idle(IdleReason::Fresh);
@@ -216,7 +216,7 @@ impl Session {
         Some(self.intent.as_ref()?.of(self.turn.changed_files()))
     }
 
-    /// The same, while the session waits for the next prompt after it.
+    /// The intent of the message of the last Stop, if the session has been idle since.
     pub fn idle_intent(&self) -> Option<&DetectedIntent> {
         let waits = self.shown.state == AgentState::Idle(IdleReason::TurnEnded);
         self.last_intent().filter(|_| waits)

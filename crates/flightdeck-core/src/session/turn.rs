@@ -77,7 +77,7 @@ impl Turn {
         }
     }
 
-    /// Whether the client goes on with its queue when the turn ends: a prompt was typed after the last call.
+    /// Whether the client continues with its queue when the turn ends, because a prompt was typed after the last call.
     pub(super) fn goes_on_with_queue(&self) -> bool {
         self.queued.last().is_some_and(|typed_at| *typed_at > self.absorbs_at)
     }

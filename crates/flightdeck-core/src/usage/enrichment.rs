@@ -1,7 +1,7 @@
 //! What transcripts say about a session: a fold over the lines of its main file and of its subagents' files.
 //!
-//! Data only: it never changes a state. A message is counted once, however many lines and files repeat it, and its newest
-//! line counts, so any split of the same bytes gives the same totals.
+//! The result is data for the card and never changes a state. A message is counted once, by its newest line, however many
+//! lines and files repeat it. So the totals do not depend on the order and the size of the reads.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -44,7 +44,7 @@ impl TranscriptFile<'_> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Enrichment {
-    /// Main and subagents, each message once.
+    /// Usage by model, of the main agent and all subagents. Each message is counted once.
     pub usage: BTreeMap<String, Usage>,
     pub agents: BTreeMap<String, BTreeMap<String, Usage>>,
     /// The prompt of each subagent, and the times of its first and last line.
@@ -89,7 +89,7 @@ pub struct Enrichment {
 }
 
 impl Enrichment {
-    /// The same by a clock that is not `ahead`, for a session of another host.
+    /// Subtracts `ahead` from every time: for a session of another host, whose clock is that far ahead of ours.
     #[must_use]
     pub fn corrected(mut self, ahead: Millis) -> Self {
         let times = [
@@ -111,7 +111,7 @@ impl Enrichment {
         self
     }
 
-    /// Only numbers, times and names of models: no prompt, answer, title, command or path.
+    /// Keeps only numbers, times and names of models, and drops prompts, answers, titles, commands and paths.
     #[must_use]
     pub fn without_payloads(self) -> Self {
         let Self { usage, agents, model, model_at, context_tokens, cache_used_at, cache_class, .. } = self;
@@ -140,7 +140,7 @@ pub struct ShellCommand {
     /// As the terminal shows it: `! ls`.
     pub text: String,
     pub at: Option<Timestamp>,
-    /// Its output has not been written yet.
+    /// True until its output is in the transcript.
     pub runs: bool,
 }
 
@@ -254,18 +254,18 @@ impl Fold {
             self.known.take_edit(edited);
         }
         match &line.kind {
-            LineKind::Assistant { bought: Some(bought), .. } => self.count(from, bought),
+            LineKind::Assistant { billed: Some(billed), .. } => self.count(from, billed),
             _ => None,
         }
     }
 
     /// Counts a message once. A later line of the same message replaces it.
-    fn count(&mut self, from: TranscriptFile<'_>, bought: &BilledUsage<'_>) -> Option<Counted> {
-        let at = bought.at.or(self.known.last_at).unwrap_or_default();
-        let model = text::one_line(&bought.charged_as(), NAME_CHARS_MAX);
+    fn count(&mut self, from: TranscriptFile<'_>, billed: &BilledUsage<'_>) -> Option<Counted> {
+        let at = billed.at.or(self.known.last_at).unwrap_or_default();
+        let model = text::one_line(&billed.charged_as(), NAME_CHARS_MAX);
         let mut agent = self.number(from.agent());
-        let new = Seen { at, usage: SmallUsage::of(&bought.usage), model: self.number(&model), agent };
-        if let Some(old) = self.seen.get(&bought.key).copied() {
+        let new = Seen { at, usage: SmallUsage::of(&billed.usage), model: self.number(&model), agent };
+        if let Some(old) = self.seen.get(&billed.key).copied() {
             if old.at > at {
                 return None;
             }
@@ -278,10 +278,10 @@ impl Fold {
             self.known.add(&model, &owner, |sum| sum.take_back(&was));
         }
         let seen = Seen { agent, ..new };
-        self.seen.insert(bought.key, seen);
+        self.seen.insert(billed.key, seen);
         let (agent, usage) = (self.name(agent).to_owned(), seen.usage.usage());
         self.known.add(&model, &agent, |sum| sum.add(&usage));
-        Some(Counted { key: bought.key, model, agent, at, usage })
+        Some(Counted { key: billed.key, model, agent, at, usage })
     }
 
     fn number(&mut self, name: &str) -> u16 {
@@ -300,13 +300,13 @@ impl Fold {
 }
 
 impl Enrichment {
-    /// Whether any line with content was read. Without one the card shows no numbers instead of zeros.
-    pub fn is_anything(&self) -> bool {
+    /// Whether any line with content was read. If not, the card leaves the numbers out instead of showing zeros.
+    pub fn has_content(&self) -> bool {
         self.last_at.is_some() || self.first_prompt.is_some()
     }
 
-    /// The totals if only costs were read.
-    pub fn of_costs(counted: &[Counted]) -> Self {
+    /// Makes an enrichment that has only usage and times, from messages that were counted before.
+    pub fn from_counted(counted: &[Counted]) -> Self {
         let mut known = Self::default();
         for c in counted {
             known.add(&c.model, &c.agent, |sum| sum.add(&c.usage));
@@ -316,8 +316,8 @@ impl Enrichment {
         known
     }
 
-    /// Prompts of a person that are still queued. The queue of a killed process is lost without a line in the transcript, so
-    /// older entries do not count.
+    /// The number of queued prompts of a person. Entries from before `began_at` do not count: if a process is killed, its queue
+    /// is lost and the transcript does not say so.
     pub fn queued_prompts(&self, began_at: Timestamp) -> u32 {
         let waits = |q: &&Queued| q.by_person && q.at.is_none_or(|at| at >= began_at);
         self.queue.iter().filter(waits).count() as u32
@@ -328,7 +328,7 @@ impl Enrichment {
         self.ended_tasks.contains(&id)
     }
 
-    /// A notice in the queue that a background task ended: it names the task.
+    /// Reads from a notice in the queue which background task has ended.
     fn take_task_notice(&mut self, notice: &str) {
         let between = |from: &str, to: &str| notice.split_once(from)?.1.split_once(to).map(|(text, _)| text);
         let ended = matches!(between("<status>", "</status>"), Some("completed" | "failed" | "killed"));
@@ -377,12 +377,12 @@ impl Enrichment {
             self.queue_at = line.at.or(self.queue_at);
         }
         match &line.kind {
-            LineKind::Assistant { bought, text, cached_for } => {
+            LineKind::Assistant { billed, text, cached_for } => {
                 if let Some(text) = text {
                     self.last_answer = Some(text::last_lines(text, CARD_ANSWER_CHARS_MAX));
                 }
-                if let Some(bought) = bought {
-                    self.take_answer(bought, *cached_for);
+                if let Some(billed) = billed {
+                    self.take_answer(billed, *cached_for);
                 }
             }
             LineKind::Prompt(prompt) => self.take_prompt(prompt, line.at),
@@ -413,7 +413,7 @@ impl Enrichment {
             }
             LineKind::Dequeued => drop(self.queue.pop_front()),
             LineKind::Unqueued { text, .. } => {
-                // A named prompt that is not in the queue was removed before.
+                // If the named prompt is not in the queue, it was removed before, and no other prompt is removed.
                 let named = |text: &str| self.queue.iter().position(|q| q.mark == mark(text));
                 if let Some(place) = text.as_ref().map_or(Some(0), |t| named(t)) {
                     self.queue.remove(place);
@@ -439,14 +439,14 @@ impl Enrichment {
         }
     }
 
-    fn take_answer(&mut self, bought: &BilledUsage<'_>, cached_for: Option<CacheClass>) {
-        self.model = Some(text::one_line(bought.model, NAME_CHARS_MAX));
-        self.model_at = bought.at;
-        self.context_tokens = Some(bought.usage.context_tokens());
-        let u = &bought.usage;
+    fn take_answer(&mut self, billed: &BilledUsage<'_>, cached_for: Option<CacheClass>) {
+        self.model = Some(text::one_line(billed.model, NAME_CHARS_MAX));
+        self.model_at = billed.at;
+        self.context_tokens = Some(billed.usage.context_tokens());
+        let u = &billed.usage;
         if u.cache_read + u.cache_write_5m + u.cache_write_1h > 0 {
-            self.cache_used_at = bought.at.or(self.cache_used_at);
-            // If both classes were written, the shorter one holds the end of the conversation, which decides.
+            self.cache_used_at = billed.at.or(self.cache_used_at);
+            // If both classes were written, the end of the conversation is in the shorter one, and it expires first.
             self.cache_class = cached_for.or(match (u.cache_write_5m, u.cache_write_1h) {
                 (0, 0) => self.cache_class.or(Some(CacheClass::FiveMinutes)),
                 (0, _) => Some(CacheClass::OneHour),
@@ -535,7 +535,7 @@ impl Summary {
         Self {
             bill: bill(&known.usage),
             agents: known.agents.iter().map(|(id, usage)| (id.clone(), bill(usage))).collect(),
-            // The context cannot exceed its window: then the window is larger than the table says.
+            // A context cannot exceed its window. If it does, the window is larger than the table says.
             window: window.map(|w| w.max(known.context_tokens.unwrap_or(0))),
             files: SessionFiles::default(),
             known,

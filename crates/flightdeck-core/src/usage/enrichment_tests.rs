@@ -152,7 +152,7 @@ fn the_quick_reading_and_the_whole_one_count_the_same() {
         for path in &scenario.transcripts {
             for line in transcript(path).split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
                 let whole = match Line::parse(line).unwrap().kind {
-                    LineKind::Assistant { bought, .. } => bought,
+                    LineKind::Assistant { billed, .. } => billed,
                     _ => None,
                 };
                 assert_eq!(billed_usage(line).unwrap(), whole);

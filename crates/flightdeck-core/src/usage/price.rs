@@ -16,7 +16,7 @@ const SHIPPED: &str = include_str!("../../data/prices.json");
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// Rounds half up. The only rounding.
+    /// Rounds half up. Nothing is rounded before.
     pub fn micros(self) -> u64 {
         self.0.saturating_add(500) / 1000
     }
@@ -57,7 +57,7 @@ pub struct DollarsPerMillion {
 struct Table {
     source: String,
     models: BTreeMap<String, DollarsPerMillion>,
-    /// The same models at their faster speed. A missing model costs its usual price.
+    /// Prices of models at their faster speed. A model that is not listed here costs its usual price.
     #[serde(default)]
     fast: BTreeMap<String, DollarsPerMillion>,
     web_search_usd_per_request: f64,
@@ -76,7 +76,7 @@ pub enum PriceError {
 }
 
 static SHIPPED_TABLE: LazyLock<PriceTable> =
-    // The file is compiled in and a test parses it. If it were broken every price would be unknown, never zero.
+    // The file is compiled in, and a test parses it. If parsing failed here, every price would be unknown, never zero.
     LazyLock::new(|| PriceTable::parse(SHIPPED).unwrap_or_else(|_| PriceTable::empty()));
 
 impl PriceTable {
@@ -115,7 +115,8 @@ impl PriceTable {
         Ok(())
     }
 
-    /// A dated or qualified id (`claude-sonnet-4-5-20250929`, `us.anthropic.claude-…-v1:0`) means the plain entry.
+    /// The price of a model. A dated or qualified id (`claude-sonnet-4-5-20250929`, `us.anthropic.claude-…-v1:0`) has the price
+    /// of its plain name.
     pub fn price(&self, model: &str) -> Option<&Price> {
         if let Some(price) = self.models.get(model) {
             return Some(price);
@@ -143,7 +144,7 @@ impl PriceTable {
     }
 
     pub fn context_window(&self, model: &str) -> Option<u64> {
-        // The client's suffix for the long window of a model that has two.
+        // The client adds this suffix to a model that has two windows, if the longer one is used.
         if model.ends_with("[1m]") {
             return Some(1_000_000);
         }

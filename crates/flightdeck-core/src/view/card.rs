@@ -36,7 +36,7 @@ pub struct Card {
     /// The name of the machine that it belongs to.
     #[serde(default)]
     pub host: Option<String>,
-    /// Since when no sign of life came from that machine; the card keeps its state.
+    /// Since when that machine is unreachable; the card keeps its state.
     #[serde(default)]
     pub unreachable_since: Option<Timestamp>,
     /// What may be done from here, if the session belongs to another machine.
@@ -70,7 +70,7 @@ pub struct Card {
     pub current_activity: Option<String>,
     pub started_at: Timestamp,
     pub last_activity_at: Timestamp,
-    /// From its start to its end, or to its last activity: a card has no clock.
+    /// The time from its start to its end, or to its last activity, so that the value does not change with the clock.
     #[serde(default)]
     pub duration_seconds: f64,
     pub turn_count: u32,
@@ -85,13 +85,13 @@ pub struct Card {
     pub background: Background,
     pub queued_prompts: u32,
     pub last_failure: Option<Failure>,
-    /// The agent went on after its last failure.
+    /// Whether the agent continued after its last failure.
     #[serde(default)]
     pub failure_is_past: bool,
     /// Why it waits for the person; `None` while it works and after its end.
     #[serde(default)]
     pub waiting: Option<WaitingCard>,
-    /// The person put it aside while it is idle.
+    /// Set while the session is parked.
     #[serde(default)]
     pub parked: Option<Parking>,
     /// Paths that tools changed, at most [`FILES_TOUCHED_MAX`](crate::limits::FILES_TOUCHED_MAX); `files_touched_total`
@@ -110,10 +110,10 @@ pub struct Card {
     #[serde(default)]
     pub last_assistant_text: Option<String>,
     pub asks: Vec<AskCard>,
-    /// What the last message wants, while the session waits for the next prompt.
+    /// The intent of the last message, while the session waits for the next prompt.
     #[serde(default)]
     pub intent: Option<DetectedIntent>,
-    /// What the person asked last, and how far it is.
+    /// What the person asked last, with its state.
     pub assignment: Option<AssignmentBrief>,
     /// The effort that it works on.
     pub effort: Option<EffortBrief>,
@@ -125,7 +125,7 @@ pub struct Card {
 pub struct OwnerCard {
     /// What it lets a person do from here: `answer`, `prompt`, `interrupt`, `focus`.
     pub accepts: Vec<String>,
-    /// It sends prompts, commands and outputs. If not, a request cannot be allowed from here.
+    /// Whether it sends prompts, commands and outputs. If not, a request cannot be allowed from here.
     pub shares_payloads: bool,
 }
 
@@ -179,7 +179,7 @@ pub struct Rank {
 
 pub fn card(session: &Session, rules: &Rules) -> Card {
     let state = StateName::from_state(&session.shown.state);
-    let told = session.enrichment.as_deref().filter(|t| t.known.is_anything());
+    let told = session.enrichment.as_deref().filter(|t| t.known.has_content());
     let known = told.map(|t| &t.known);
     let line = session.status_line.as_ref();
     let cache = status_line::cache(line, cache(session));
@@ -317,7 +317,7 @@ fn progress(session: &Session) -> Vec<Todo> {
 /// The transcript names each ended task, so its count is exact. Without a transcript, hooks give a lower and an upper bound.
 fn background(session: &Session) -> Background {
     let mut background = session.background;
-    if let Some(told) = session.enrichment.as_deref().filter(|t| t.known.is_anything()) {
+    if let Some(told) = session.enrichment.as_deref().filter(|t| t.known.has_content()) {
         let ended = session.background_shells.iter().filter(|id| told.known.has_ended_task(**id)).count();
         background.shells = background.shells.saturating_sub(ended as u32);
         background.shells_min = background.shells;
@@ -335,7 +335,8 @@ fn last_user_message(session: &Session) -> Option<String> {
     }
 }
 
-/// The transcript lists the queue, a moment after the hooks: its list, and what hooks have reported since.
+/// The number of queued prompts: those in the transcript, and those that hooks have reported since. The transcript is written a moment
+/// after the hooks.
 fn queued_prompts(session: &Session) -> u32 {
     let turn = &session.turn;
     let known = session.enrichment.as_ref().map(|e| &e.known);

@@ -28,7 +28,7 @@ pub struct EffortCard {
     pub title: String,
     pub skill: String,
     pub mode: Option<String>,
-    /// The how-manieth effort of its workstream.
+    /// The number of this effort within its workstream, from 1.
     pub ordinal: u32,
     pub lifecycle: Lifecycle,
     /// The phase it is in.
@@ -41,9 +41,9 @@ pub struct EffortCard {
     pub line: Vec<PhaseStep>,
     /// Calls of the current window since the last log entry.
     pub heartbeat: u32,
-    /// At this many calls the next one is denied; 0 means never.
+    /// The call with this number is denied if no log entry was written before it; 0 means never.
     pub heartbeat_limit: u32,
-    /// Its calls are denied until the agent writes a log entry.
+    /// Whether calls of the main agent are denied until a log entry is written.
     pub held: bool,
     /// The seat that it belongs to; only sessions with that `AGENT_ID` work on it.
     pub seat: Option<String>,
@@ -61,7 +61,7 @@ pub struct EffortCard {
     pub log_entries: u32,
     /// What happened, oldest first: phases, log entries, handoffs, denials.
     pub timeline: Vec<EffortMessage>,
-    /// The payload that the last window left, until the next window has it; afterwards the last one that was handed over.
+    /// The newest handoff. `to` is set once the next window has received it.
     pub handoff: Option<HandoffCard>,
     /// The folder of its log and handoffs, below the workstream.
     pub artifacts: String,
@@ -82,14 +82,14 @@ pub struct WindowCard {
     pub agent_id: Option<AgentId>,
     pub previous: Option<WindowId>,
     pub heartbeat: u32,
-    /// How full the context is; for a window that ended, how full it was when it was last known.
+    /// How full the context is. For a window that ended, the last known value.
     pub context_percent: Option<f64>,
     pub loaded_files: Vec<String>,
     pub started_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     /// Why it ended.
     pub end: Option<WindowEnd>,
-    /// The next window was given the payload that it left.
+    /// Whether the next window received the handoff of this one.
     pub handed_over: bool,
 }
 
@@ -99,7 +99,7 @@ pub struct HandoffCard {
     pub from: WindowId,
     pub at: Timestamp,
     pub payload: String,
-    /// The window that was given it.
+    /// The window that received it.
     pub to: Option<WindowId>,
 }
 
@@ -118,7 +118,7 @@ pub struct EffortCost {
     pub unpriced_models: Vec<String>,
 }
 
-/// A lasting container of efforts, named by its directory.
+/// A directory that has or had efforts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct WorkstreamCard {
@@ -138,7 +138,7 @@ impl EffortCost {
 }
 
 impl EffortCard {
-    /// `fleet` knows how full the windows of live sessions are; for a stored effort there is none.
+    /// `fleet` knows how full the windows of live sessions are. It is `None` for an effort that is only in the store.
     pub fn new(effort: &Effort, fleet: Option<&Fleet>) -> Self {
         let current = effort.newest_window().filter(|window| window.ended_at.is_none());
         let handoff = effort.handoff.as_ref().map(|handoff| HandoffCard {

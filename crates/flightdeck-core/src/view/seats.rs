@@ -18,7 +18,7 @@ pub struct KnownSeatCard {
     pub tmux_socket: Option<String>,
     pub pid: Option<u32>,
     pub session_id: SessionId,
-    /// Of its session; done if the seat is free.
+    /// The fleet status of its session; `done` if the seat is free.
     pub status: FleetStatus,
     /// Reserved: the seat that started it.
     pub parent: Option<SeatId>,

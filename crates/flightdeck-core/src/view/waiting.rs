@@ -12,7 +12,7 @@ use crate::session::state_name::StateName;
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub enum WaitKind {
-    /// The agent stands still in the middle of a turn.
+    /// The agent waits for the person in the middle of a turn.
     Blocks,
     /// The turn ended with a question.
     Asks,

@@ -49,7 +49,7 @@ const KEPT: [&str; 26] = [
 const COUNTED: [&str; 2] = ["tool_calls", "background_tasks"];
 /// Longest kept field, escaped: enough for a long path and any id.
 const KEPT_STRING_BYTES_MAX: usize = 1024;
-/// The same inside an entry of a counted list.
+/// Longest kept field inside an entry of a counted list, escaped.
 const KEPT_IN_LIST_BYTES_MAX: usize = 256;
 /// Bytes reserved for the mark.
 const MARK_BYTES: usize = 128;

@@ -199,7 +199,7 @@ pub struct Line<'a> {
 pub enum LineKind<'a> {
     /// An answer of the model; `text` if this block has one.
     Assistant {
-        bought: Option<BilledUsage<'a>>,
+        billed: Option<BilledUsage<'a>>,
         text: Option<Cow<'a, str>>,
         cached_for: Option<CacheClass>,
     },
@@ -365,13 +365,13 @@ impl<'a> Wire<'a> {
         let content = || self.content.and_then(string);
         Some(match self.kind? {
             b"assistant" => {
-                let bought = billed_usage(line).ok().flatten();
+                let billed = billed_usage(line).ok().flatten();
                 let cached_for = match self.cached_for {
                     Some(b"1h") => Some(CacheClass::OneHour),
                     Some(b"5m") => Some(CacheClass::FiveMinutes),
                     _ => None,
                 };
-                LineKind::Assistant { bought, text: self.message.and_then(last_text), cached_for }
+                LineKind::Assistant { billed, text: self.message.and_then(last_text), cached_for }
             }
             b"user" => return self.user(),
             b"system" if self.subtype == Some(b"compact_boundary") => LineKind::Compacted,

@@ -1,4 +1,4 @@
-//! What transcripts put on a card, and what they leave alone.
+//! What transcripts add to a card, and what they do not change.
 
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::rules::Rules;
@@ -87,7 +87,7 @@ fn subagents_that_only_the_transcripts_know_are_on_the_card() {
         (Some("Count files"), Some("toolu_1"))
     );
     assert_eq!(told.prompt.as_deref(), Some("please count"));
-    // At rest none of them runs, and the next process of the session has none of them.
+    // When the session is idle, no subagent runs. The next process of the session starts without them.
     tell(&mut fleet, "20 SubagentStop agent_id=told agent_type=Plan\n21 Stop");
     assert!(card(&fleet, "s").sub_agents.iter().all(|agent| agent.ended_at.is_some()));
     tell(&mut fleet, "30 SessionStart source=resume");
@@ -110,7 +110,7 @@ fn a_subagent_without_a_note_is_shown_and_a_helper_of_the_client_is_not() {
 #[test]
 fn running_is_ordered_by_the_turn_start_that_the_card_shows() {
     let mut fleet = Fleet::new(Rules::default());
-    // A session that was found without hooks, busy since long, and one that got its prompt before the other's.
+    // Session `s` has no prompt from a hook; its transcript says that its turn began at 10. Session `b` got its prompt at 40.
     tell(&mut fleet, "50 PreToolUse tool_name=Bash tool_use_id=a\n40 UserPromptSubmit prompt=x session_id=b");
     let prompt = json!({"type": "user", "timestamp": at("10").to_string(), "message": {"content": "go"}});
     fleet.enrich(&"s".into(), summary(&[prompt]));
@@ -137,7 +137,7 @@ fn a_warm_cache_turns_cold_by_itself_and_the_card_moves_down() {
 }
 
 #[test]
-fn the_newest_word_about_the_model_wins() {
+fn the_newest_report_of_the_model_wins() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 SessionStart source=startup model=claude-opus-5-5");
     fleet.enrich(&"s".into(), summary(&[answer("2", "claude-haiku-4-5")]));
@@ -147,7 +147,7 @@ fn the_newest_word_about_the_model_wins() {
 }
 
 #[test]
-fn a_persons_title_wins_over_claudes_and_that_over_the_first_prompt() {
+fn the_persons_title_is_preferred_to_claudes_title_and_that_to_the_first_prompt() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=first");
     let title = |lines: &[Value], fleet: &mut Fleet| {
@@ -162,7 +162,7 @@ fn a_persons_title_wins_over_claudes_and_that_over_the_first_prompt() {
 }
 
 #[test]
-fn a_context_fuller_than_its_window_is_believed() {
+fn a_context_larger_than_its_window_raises_the_window() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=x");
     let mut line = answer("2", "claude-haiku-4-5");
@@ -210,7 +210,7 @@ fn a_command_with_an_exclamation_mark_is_the_last_message_until_the_next_prompt(
 }
 
 #[test]
-fn the_newer_of_hooks_and_transcript_says_how_long_the_queue_is() {
+fn the_length_of_the_queue_comes_from_hooks_or_transcript_whichever_is_newer() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=one prompt_id=a\n 2 UserPromptSubmit prompt=two prompt_id=a");
     assert_eq!(card(&fleet, "s").queued_prompts, 1);
@@ -228,7 +228,7 @@ const TWO_SHELLS: &str = r#"1 UserPromptSubmit prompt=x prompt_id=a
     3 registry shell"#;
 
 #[test]
-fn shells_are_counted_by_hooks_and_transcript_and_else_as_a_range() {
+fn shells_are_counted_from_hooks_and_transcript_and_are_a_range_if_uncertain() {
     let shells = |fleet: &Fleet| {
         let background = card(fleet, "s").background;
         (background.shells_min, background.shells)
@@ -236,7 +236,7 @@ fn shells_are_counted_by_hooks_and_transcript_and_else_as_a_range() {
     let mut fleet = Fleet::new(Rules::default());
     tell_all(&mut fleet, &format!("{TWO_SHELLS}\n 4 tick"));
     assert_eq!(shells(&fleet), (2, 2));
-    // In a menu the person may end one; only the transcript tells.
+    // In a menu the person may end a shell. Only the transcript reports it.
     tell_all(&mut fleet, "5 registry waiting:dialog~open\n 6 tick\n 7 registry shell\n 8 tick");
     assert_eq!(shells(&fleet), (1, 2));
     let killed = "<task-notification>\n<task-id>b2</task-id>\n<status>killed</status>\n</task-notification>";

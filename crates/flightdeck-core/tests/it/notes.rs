@@ -1,4 +1,4 @@
-//! When a note to the person arises: only on entering a state, once it has settled, and not too often.
+//! When the fold makes a note for the person: only on entering a state, after it has settled, and not too often.
 
 use expect_test::{Expect, expect};
 use flightdeck_core::fleet::{Effect, Fleet};
@@ -18,7 +18,7 @@ fn rules() -> Rules {
     Rules { notify: Some(notify), ..Rules::default() }
 }
 
-/// `1.0 Completed s since 0`, seconds after noon; one line for each note.
+/// One line for each note, such as `1.0 Completed s since 0`. Times are seconds after noon.
 fn notes(effects: &[Effect]) -> String {
     let seconds = |at: Timestamp| (at - Timestamp::from_millis(NOON)).as_seconds();
     let line = |effect: &Effect| match effect {
@@ -102,7 +102,7 @@ fn a_state_that_flaps_gives_one_note_once_it_settles() {
 }
 
 #[test]
-fn a_second_note_of_a_session_waits_for_its_time_and_arises_only_if_the_state_still_holds() {
+fn a_second_note_of_a_session_is_delayed_and_made_only_if_the_state_still_holds() {
     let asked_twice = "0 UserPromptSubmit prompt=a
          1 Stop
          5 UserPromptSubmit prompt=b
@@ -153,7 +153,7 @@ fn a_kind_that_is_not_wanted_gives_no_note_and_does_not_delay_another() {
 
 #[test]
 fn a_stop_that_a_stop_hook_overrules_gives_no_note() {
-    // The registry still says busy a second after the Stop: the same moment at which the note would arise.
+    // The next tool call starts before the state has settled, so the turn did not end.
     let mut fleet = Fleet::new(rules());
     let before = tell_for_effects(
         &mut fleet,
@@ -163,7 +163,7 @@ fn a_stop_that_a_stop_hook_overrules_gives_no_note() {
 }
 
 #[test]
-fn a_snapshot_between_the_state_and_its_note_loses_nothing_and_doubles_nothing() {
+fn a_snapshot_between_the_state_and_its_note_neither_loses_nor_repeats_the_note() {
     let mut fleet = Fleet::new(rules());
     assert_eq!(notes(&tell_for_effects(&mut fleet, "0 UserPromptSubmit prompt=a\n 1 Stop")), "");
     let json = serde_json::to_string(&fleet).unwrap();
@@ -175,7 +175,7 @@ fn a_snapshot_between_the_state_and_its_note_loses_nothing_and_doubles_nothing()
 }
 
 #[test]
-fn a_session_that_the_person_looked_at_or_put_aside_gives_no_note() {
+fn a_session_that_the_person_saw_or_parked_gives_no_note() {
     for action in [SEEN, PARKED] {
         let mut fleet = Fleet::new(rules());
         tell_for_effects(&mut fleet, "0 UserPromptSubmit prompt=a\n 1 Stop");

@@ -164,8 +164,8 @@ fn an_older_word_never_overrules_a_hook() {
     check("6 UserPromptSubmit prompt=a\n 6.1@5.9 registry idle", expect![[r#"running thinking "Thinking""#]]);
 }
 
-/// A tool's hook is a process of its own: an Esc in the moment the tool ends may be written before that hook looks at the
-/// clock. Whichever of the two is heard first, the turn is over.
+/// The hook of a tool is a process of its own. If Esc is pressed when the tool ends, the registry entry may be written before that
+/// hook reads the clock. The turn is over, in whichever order the two arrive.
 #[test]
 fn an_esc_at_the_very_end_of_a_tool_is_not_hidden_by_the_hook_of_that_tool() {
     let turn = "0 UserPromptSubmit prompt=a\n 1 registry busy\n 2 PreToolUse tool_name=Bash tool_use_id=t";
@@ -178,13 +178,13 @@ fn an_esc_at_the_very_end_of_a_tool_is_not_hidden_by_the_hook_of_that_tool() {
     ] {
         let mut fleet = Fleet::new(Rules::default());
         tell_all(&mut fleet, &format!("{turn}\n{end}\n 6.2 tick"));
-        // Which of the two was heard first decides whether the tool is named.
+        // The card names the tool only if the registry entry arrived first.
         let card = read(&card(&fleet, "s"));
         assert!(card.starts_with(r#"needs_you interrupted "You interrupted"#), "{end}: {card}");
     }
 }
 
-/// As a real client was heard on a busy machine.
+/// The events of a real client on a busy machine.
 #[test]
 fn a_turn_that_ended_is_no_interrupt_although_its_last_call_was_reported_late() {
     check(

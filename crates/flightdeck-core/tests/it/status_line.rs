@@ -1,4 +1,4 @@
-//! The client's own status line on a card: what it tells, and what it must leave alone.
+//! The data of the client's status line on a card, and what it must not change.
 
 use expect_test::{Expect, expect};
 use flightdeck_core::fleet::{Effect, Fleet};
@@ -62,7 +62,7 @@ fn the_captured_lines_fill_the_card_and_leave_its_state_alone() {
         let now = Timestamp::from_millis(hook.t_ms);
         let record = script::record(hook.event.clone(), hook.env.clone(), n as u64 + 1, now, fleet.now());
         fleet.apply(&Event::from_record(&record));
-        // The recorder has no time for them: one comes at the start, and one after each answer.
+        // Captured status lines have no times. One is sent at the start, and one after each answer.
         if matches!(hook.name(), "SessionStart" | "Stop") {
             let id = hook.session_id();
             let before = script::read(&view::card(fleet.get(id).unwrap(), fleet.rules()));
@@ -85,7 +85,7 @@ fn check(fleet: &Fleet, expected: Expect) {
 }
 
 #[test]
-fn an_older_line_that_comes_later_is_passed_over() {
+fn an_older_line_that_arrives_later_is_ignored() {
     let mut fleet = fleet("0 SessionStart model=opus");
     says(&mut fleet, "2", json!({"cost": {"total_cost_usd": 0.5}, "model": {"id": "sonnet"}}));
     says(&mut fleet, "3@1", json!({"cost": {"total_cost_usd": 0.1}, "model": {"id": "haiku"}}));
@@ -98,7 +98,7 @@ fn an_older_line_that_comes_later_is_passed_over() {
 }
 
 #[test]
-fn the_model_is_the_newest_word_of_hook_and_line() {
+fn the_model_is_taken_from_the_newer_of_hook_and_status_line() {
     let mut fleet = fleet("0 SessionStart model=opus");
     says(&mut fleet, "1", json!({"model": {"id": "sonnet"}}));
     assert_eq!(card(&fleet).model.as_deref(), Some("sonnet"));
@@ -118,7 +118,7 @@ fn a_line_is_no_sign_of_life() {
 }
 
 #[test]
-fn a_line_makes_no_session_and_brings_none_back() {
+fn a_status_line_neither_creates_nor_revives_a_session() {
     let mut fleet = fleet("");
     says(&mut fleet, "0", json!({"cost": {"total_cost_usd": 1}}));
     assert!(fleet.is_empty());
@@ -129,7 +129,7 @@ fn a_line_makes_no_session_and_brings_none_back() {
 }
 
 #[test]
-fn a_cache_goes_cold_at_its_moment_and_the_card_says_so() {
+fn a_cache_goes_cold_at_its_expiry_time_and_the_card_says_so() {
     let mut fleet = fleet("0 SessionStart\n1 UserPromptSubmit prompt=go\n2 Stop");
     let expires = (at("300").as_millis() / 1000) as u64;
     says(&mut fleet, "2", json!({"prompt_cache": {"warm": true, "ttl": "5m", "expires_at": expires}}));
@@ -155,7 +155,7 @@ fn a_cache_that_was_used_again_does_not_go_cold_with_its_first_timer() {
 }
 
 #[test]
-fn what_is_known_already_is_no_news() {
+fn a_status_line_that_repeats_the_last_one_is_not_stored() {
     let mut fleet = fleet("0 SessionStart");
     let payload = |usd: f64, ms: u64| {
         let cost = json!({"total_cost_usd": usd, "total_duration_ms": ms});
@@ -170,7 +170,7 @@ fn what_is_known_already_is_no_news() {
 }
 
 #[test]
-fn rate_limits_are_the_fleets_and_the_newest_count() {
+fn rate_limits_belong_to_the_fleet_and_the_newest_value_counts() {
     let mut fleet = fleet("0 SessionStart\n0 SessionStart session_id=t");
     let limits = |percent: f64| json!({"rate_limits": {"five_hour": {"used_percentage": percent, "resets_at": at("9000").as_millis() / 1000}}});
     says(&mut fleet, "5", limits(40.0));

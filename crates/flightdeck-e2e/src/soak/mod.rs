@@ -17,10 +17,10 @@ use sample::{Load, Sample};
 
 #[derive(Parser, Debug)]
 pub struct Args {
-    /// Ten seconds of a small load on a debug build; only counts are checked, no times
+    /// Run a small load on a debug build for ten seconds, and check counts but no times
     #[arg(long)]
     smoke: bool,
-    /// Only these parts
+    /// Run only these parts
     #[arg(long, num_args = 1.., value_enum)]
     only: Vec<Part>,
     /// Sessions of the simulated fleet
@@ -41,18 +41,18 @@ pub struct Args {
     /// Seeds of the fault simulation
     #[arg(long, default_value_t = 10_000)]
     seeds: u64,
-    /// Rounds of the properties, each with other cases
+    /// Rounds of the property tests; each round generates other cases
     #[arg(long, default_value_t = 20)]
     property_rounds: u64,
     /// Seconds for each fuzz target
     #[arg(long, default_value_t = 300)]
     fuzz_seconds: u64,
-    /// Load this binary instead of a fresh build
+    /// Test this binary instead of building one
     #[arg(long)]
     binary: Option<PathBuf>,
 }
 
-/// The modules that have property tests; each is a filter of test names.
+/// The modules that have property tests. Each name is passed to `cargo test` as a filter.
 const PROPERTIES: [&str; 16] = [
     "any_file",
     "client",
@@ -91,39 +91,40 @@ pub fn run(args: &Args) -> Result<bool> {
         return load::run(&load, &binary, false);
     }
     let wanted = |part| args.only.is_empty() || args.only.contains(&part);
-    let mut held = true;
+    let mut passed = true;
     if wanted(Part::Load) {
         let binary = match &args.binary {
             Some(binary) => binary.clone(),
             None => build(&["build", "--release", "--package", "flightdeck"], "release")?,
         };
         let &Args { sessions, rate, viewers, seconds, .. } = args;
-        // The daemon first removes old events 30 s after its start; by then the log must be larger than this.
+        // The daemon removes old events for the first time 30 s after its start. By then the log must be larger than this
+        // bound, or the run would not measure the removal.
         let load = Load { sessions, rate, viewers, seconds, warm_up: args.warm_up, keep_megabytes: 16 };
-        held &= load::run(&load, &binary, true)?;
+        passed &= load::run(&load, &binary, true)?;
     }
     // The first seed depends on the day, and is printed.
     let today = std::time::UNIX_EPOCH.elapsed()?.as_secs() / 86_400 * 1_000_000;
     if wanted(Part::Faults) {
-        held &= succeeds(faults(args.seeds).env("FIRST_SEED", (today + 1).to_string()))?;
+        passed &= succeeds(faults(args.seeds).env("FIRST_SEED", (today + 1).to_string()))?;
     }
     if wanted(Part::Properties) {
         for seed in today..today + args.property_rounds {
             println!("properties: PROPTEST_RNG_SEED={seed}");
-            held &= succeeds(properties(seed))?;
+            passed &= succeeds(properties(seed))?;
         }
     }
     if wanted(Part::Fuzz) {
-        held &= succeeds(fuzz(args.fuzz_seconds).env("FUZZ_SEED", today.to_string()))?;
+        passed &= succeeds(fuzz(args.fuzz_seconds).env("FUZZ_SEED", today.to_string()))?;
     }
     if wanted(Part::Clients) {
         let program = std::env::current_exe()?;
-        held &= succeeds(Command::new(program).args(["e2e", "twenty_at_once", "idle_notification"]))?;
+        passed &= succeeds(Command::new(program).args(["e2e", "twenty_at_once", "idle_notification"]))?;
     }
-    Ok(held)
+    Ok(passed)
 }
 
-/// The picture of a recorded load.
+/// Draws the samples of a recorded load as an SVG.
 pub fn picture(written: &serde_json::Value) -> Result<String> {
     let load = serde_json::from_value(written["load"].clone())?;
     let samples: Vec<Sample> = serde_json::from_value(written["samples"].clone())?;

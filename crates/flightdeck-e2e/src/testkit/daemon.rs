@@ -62,7 +62,7 @@ impl TestDaemon {
         must(fs::read_to_string(&self.stderr).context("the daemon's stderr is gone"))
     }
 
-    /// The same requests with errors instead of panics.
+    /// An HTTP client for this daemon whose requests return errors instead of panicking.
     pub fn api(&self) -> Api {
         Api { addr: self.addr, timeout: self.timeout }
     }

@@ -11,15 +11,16 @@ use super::{Bounds, enforce_bounds, enforce_count_and_age, file_name};
 use crate::private_folder;
 use crate::stamp::Stamp;
 
-/// One spooled event in this many counts the files: a full spool takes some milliseconds to read.
+/// On average, one spooled event in this many counts the files of the spool. Every event would be too much: listing a full
+/// spool takes some milliseconds.
 const BOUNDS_EVERY: u128 = 64;
-/// After so many spooled bytes, on average, one event also adds up the file sizes, at the cost of a stat for each file.
+/// On average, one event per this many spooled bytes also adds up the file sizes, which costs a stat for each file.
 const BOUNDS_EVERY_BYTES: usize = 16 * 1024 * 1024;
-/// An event of this size or more always does: a few of them fill the spool.
+/// An event of at least this size always adds up the file sizes, because a few such events fill the spool.
 const BOUNDS_ALWAYS_FROM_BYTES: usize = 1024 * 1024;
 
-/// The file is complete or absent: written under a temporary name, then renamed. It is not synced: it must survive the end of
-/// this process, and a machine that loses power loses the session too.
+/// Writes the event under a temporary name and then renames it, so the file is complete or absent. The file is not synced:
+/// it has to survive the end of this process, but not a power failure, which ends the session too.
 pub fn write(dir: &Path, stamp: &Stamp, frame: &[u8]) -> io::Result<()> {
     let folder = private_folder::open_or_create(dir)?;
     fits_file_limit(frame)?;
@@ -43,7 +44,9 @@ pub fn write(dir: &Path, stamp: &Stamp, frame: &[u8]) -> io::Result<()> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BoundsCheck {
+    /// Enforce the bounds of bytes, count and age.
     Sizes,
+    /// Enforce the bounds of count and age, which the file names tell.
     Names,
     Skip,
 }

@@ -63,7 +63,7 @@ fn field<'a>(top: &[(&str, &'a [u8])], path: &[&str]) -> Option<&'a [u8]> {
     rest.iter().try_fold(*value, |object, name| member(object, name))
 }
 
-/// A value as it is sent. A number keeps its spelling; a text is spelled anew.
+/// A value as it is sent. A number keeps its bytes; a string is encoded again.
 fn scalar(value: &[u8]) -> Option<Vec<u8>> {
     match value.first()? {
         b'"' => {
@@ -77,7 +77,7 @@ fn scalar(value: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Closes the objects of the last field that are not around the next one, and opens those that are missing.
+/// Closes the JSON objects that contain the last field but not the next one, and opens those that the next field needs.
 fn open_folders(out: &mut Vec<u8>, open: &[&str], wanted: &[&str]) {
     let common = open.iter().zip(wanted).take_while(|(a, b)| a == b).count();
     out.extend(std::iter::repeat_n(b'}', open.len() - common));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn half_an_emoji_and_bytes_that_are_no_text_are_replaced() {
+    fn lone_surrogates_and_bytes_that_are_not_utf8_are_replaced() {
         let kept = kept_fields(b"{\"cwd\":\"a\\ud83d\",\"version\":\"\xff\"}").unwrap();
         let expected = r#"{"hook_event_name":"StatusLine","cwd":"a�","version":"�"}"#;
         assert_eq!(String::from_utf8(kept).unwrap(), expected);

@@ -146,7 +146,7 @@ impl Lab {
         Tui::start(self, name, &[], args, extra)
     }
 
-    /// The same, started by another program: `before` is its command up to the client's own.
+    /// Starts an interactive client by another program, in its own terminal. `before` is the command line up to the client's own.
     pub fn tui_by(&self, name: &str, before: &[&str], args: &[&str], extra: &[(&str, &str)]) -> Result<Tui> {
         Tui::start(self, name, before, args, extra)
     }

@@ -151,7 +151,7 @@ impl Fleet {
         decided.is_some()
     }
 
-    /// The planned events of its seat after a request, in script order.
+    /// Removes and returns the planned events of the request's seat that follow it, in script order.
     fn take_rest(&mut self, request: &Request) -> Vec<SimEvent> {
         let queue = std::mem::take(&mut self.queue).into_vec();
         let later = |q: &Queued| q.seat == request.seat && q.key.1 > request.number;
@@ -229,8 +229,8 @@ impl Rest {
     }
 }
 
-/// Moves the events. The terminal's answer to a request that stays where it is does not move to a time before that request has
-/// waited long enough, and what follows moves with it. Also returns by how much the last event moved.
+/// Moves the events in time. Events may contain the terminal's answer to another request, which does not move. Such an answer, and the
+/// events after it, are not moved to a time before that request has waited long enough. Also returns by how much the last event moved.
 fn shift_all(events: Vec<SimEvent>, mut ms: i64) -> (Vec<SimEvent>, i64) {
     let mut asked_here = false;
     let shift = |event: SimEvent| {
@@ -300,7 +300,7 @@ fn report_answers(event: &mut SimEvent, id: &str, input: &Map) {
         let said: Vec<String> =
             answers.map(|(q, a)| format!("\"{q}\"=\"{}\"", a.as_str().unwrap_or_default())).collect();
         let text = call["tool_response"].as_str().unwrap_or_default();
-        // The client's sentences around it stay.
+        // The client's own words before and after the quoted text stay.
         let (head, tail) = (text.split_once('"'), text.rsplit_once('"'));
         let (head, tail) = (head.map_or("", |h| h.0), tail.map_or("", |t| t.1));
         call["tool_response"] = format!("{head}{}{tail}", said.join(", ")).into();

@@ -4,7 +4,7 @@ use super::super::FleetConfig;
 use super::*;
 use crate::rng::Rng;
 
-/// Time to the test's answer: shorter than any in the script.
+/// How fast the tests answer: faster than any answer in the script.
 const QUICK_MS: i64 = 700;
 
 fn yes() -> Verdict {
@@ -53,7 +53,7 @@ fn payloads(events: &[SimEvent]) -> Vec<&Map> {
 }
 
 #[test]
-fn allowed_the_script_goes_on_earlier_and_nothing_else_changes() {
+fn after_an_allow_the_script_continues_earlier_and_is_otherwise_unchanged() {
     let (mut fleet, ask, twin) = asked("Bash", Script::Runs);
     let now = ask.at_ms + QUICK_MS;
     assert!(fleet.answer(&ask, &yes(), now));
@@ -67,7 +67,7 @@ fn allowed_the_script_goes_on_earlier_and_nothing_else_changes() {
 }
 
 #[test]
-fn refused_the_call_is_missing_and_the_batch_tells_why() {
+fn after_a_refusal_the_call_is_missing_and_the_batch_contains_the_reason() {
     let (mut fleet, ask, twin) = asked("Bash", Script::Runs);
     assert!(fleet.answer(&ask, &no(false), ask.at_ms + QUICK_MS));
     let (got, script) = (next(fleet, &ask, 6), next(twin, &ask, 9));
@@ -78,7 +78,7 @@ fn refused_the_call_is_missing_and_the_batch_tells_why() {
 }
 
 #[test]
-fn refused_with_an_interrupt_the_turn_is_over() {
+fn a_refusal_with_an_interrupt_ends_the_turn() {
     let (mut fleet, ask, _) = asked("Bash", Script::Runs);
     assert!(fleet.answer(&ask, &no(true), ask.at_ms + QUICK_MS));
     let got = next(fleet, &ask, 10);
@@ -87,7 +87,7 @@ fn refused_with_an_interrupt_the_turn_is_over() {
 }
 
 #[test]
-fn what_the_script_refuses_can_be_allowed() {
+fn a_request_that_the_script_refuses_can_be_allowed() {
     for script in [Script::Refused, Script::Cut] {
         let (mut fleet, ask, twin) = asked("Bash", script);
         assert!(fleet.answer(&ask, &yes(), ask.at_ms + QUICK_MS));
@@ -107,7 +107,7 @@ fn what_the_script_refuses_can_be_allowed() {
 }
 
 #[test]
-fn what_the_script_refuses_can_be_refused_here() {
+fn a_request_that_the_script_refuses_can_be_refused_by_the_hook() {
     for script in [Script::Refused, Script::Cut] {
         let (mut fleet, ask, _) = asked("Bash", script);
         assert!(fleet.answer(&ask, &no(false), ask.at_ms + QUICK_MS));
@@ -118,7 +118,7 @@ fn what_the_script_refuses_can_be_refused_here() {
 }
 
 #[test]
-fn a_question_is_told_what_was_picked() {
+fn the_picked_options_of_a_question_are_in_its_result() {
     let (mut fleet, ask, _) = asked("AskUserQuestion", Script::Runs);
     let questions = &ask.payload["tool_input"]["questions"];
     let text = questions[0]["question"].as_str().unwrap();
@@ -139,7 +139,7 @@ fn a_question_is_told_what_was_picked() {
 }
 
 #[test]
-fn a_plan_goes_on_in_the_mode_that_was_chosen_or_not_at_all() {
+fn an_approved_plan_sets_the_chosen_mode_and_a_refused_plan_does_not() {
     let mode = |verdict: &Verdict| {
         let (mut fleet, ask, _) = asked("ExitPlanMode", Script::Runs);
         assert!(fleet.answer(&ask, verdict, ask.at_ms + QUICK_MS));

@@ -37,8 +37,8 @@ pub struct FleetConfig {
     pub history_ms: u64,
     /// 1.0 is a realistic day; 10.0 is ten times as busy.
     pub speed: f64,
-    /// Shortest time, in milliseconds of the wall clock, that a request waits before its terminal answers it. Longer waits make
-    /// asking rarer, so that the fleet still moves.
+    /// Shortest time, in milliseconds of the wall clock, that a request waits before its terminal answers it. If requests wait longer,
+    /// there are fewer of them, so that sessions still make progress.
     pub answer_ms_min: u64,
     /// An async hook arrives up to this long after it fired. 0: in order.
     pub jitter_ms: u64,
@@ -58,7 +58,7 @@ impl Default for FleetConfig {
             history_ms: 0,
             speed: 1.0,
             answer_ms_min: 0,
-            // Captures with async hooks and a busy machine: events 20 ms apart arrived in either order.
+            // In captures with async hooks on a busy machine, events 20 ms apart arrived in either order.
             jitter_ms: 60,
             home: "/home/dev".into(),
             pids_from: None,
@@ -79,7 +79,8 @@ pub struct SimEvent {
     pub env: Map,
     /// For a request of the main agent: how the session can continue.
     request: Option<Box<Request>>,
-    /// For an event that shows the terminal's answer: when the request has waited long enough for the person.
+    /// For an event that shows the terminal's answer: the earliest time of the event, so that the request waits long enough for the
+    /// person.
     not_before_ms: Option<i64>,
 }
 
@@ -199,7 +200,7 @@ impl Fleet {
         }
     }
 
-    /// The seat's time has changed.
+    /// Updates the queue after the time of a seat's next turn has changed.
     fn due_anew(&mut self, seat: usize) {
         let free_at = self.seats[seat].free_at();
         let due = std::mem::take(&mut self.due).into_iter();

@@ -1,4 +1,4 @@
-//! The program under test, running.
+//! The daemon that is measured.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -27,7 +27,9 @@ impl App {
         };
         match self.store.effort_messages(wanted).await {
             Ok(entries) => write(&effort, log_name(&effort), log_text(&effort, &entries)).await,
-            Err(error) => tracing::warn!(%error, effort = %effort.id, "the log file is not written"),
+            Err(error) => {
+                tracing::warn!(%error, effort = %effort.id, "the log entries cannot be read; the log file is not written")
+            }
         }
     }
 

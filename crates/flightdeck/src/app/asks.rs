@@ -46,7 +46,7 @@ impl App {
         self.engine.find_ask(ask_id).await?.ok_or_else(|| AskError::Unknown(ask_id.clone()))
     }
 
-    /// The whole request, from the log: a card shortens a large one.
+    /// The whole request from the log, because a card shortens a large one.
     async fn ask_card(&self, ask_id: &AskId) -> Result<AskCard, AskError> {
         let ask = self.find_ask(ask_id).await?;
         let record = self.store.event(ask.seq).await?;
@@ -55,7 +55,9 @@ impl App {
             // If the owner cannot be asked, the clipped request is better than none.
             match self.whole_ask(&ask.host, ask_id).await {
                 Ok(whole) => return Ok(whole),
-                Err(error) => tracing::info!(%error, ask = %ask_id, "a request is shown clipped"),
+                Err(error) => {
+                    tracing::info!(%error, ask = %ask_id, "the whole request could not be fetched from its host; it is shown clipped")
+                }
             }
         }
         let asked = record.as_ref().and_then(Asked::whole).unwrap_or_default();
@@ -66,14 +68,14 @@ impl App {
         Ok(AskCard::new(&session_id, &ask))
     }
 
-    /// The first answer wins. If it was this one, the hook has its verdict when this returns.
+    /// Answers an ask. The first answer wins. If this was the first, its verdict has been delivered to the hook when this returns.
     pub(super) async fn answer_ask(
         &self,
         ask_id: &AskId,
         answer: Answer,
     ) -> Result<ResolutionCard, AskError> {
         let (app, ask_id) = (self.clone(), ask_id.clone());
-        // In a task of its own: a caller that hangs up must not stop it between the log and the verdict.
+        // Runs in a task of its own: if the caller disconnects, the answer must not stop between the log and the verdict.
         let task = tokio::spawn(async move { app.decide(&ask_id, &answer).await });
         task.await.unwrap_or_else(|_| Err(Stopped.into()))
     }
@@ -110,7 +112,7 @@ impl App {
         }
     }
 
-    /// The end of a turn closed the session's other asks: their hooks are released without a verdict.
+    /// Releases the hooks of the session's other asks without a verdict, after the end of a turn closed them.
     async fn release_other_holds(&self, session_id: &SessionId) -> Result<(), Stopped> {
         for id in self.holds.ask_ids() {
             let known = self.engine.find_ask(&id).await?;

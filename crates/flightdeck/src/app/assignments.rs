@@ -133,7 +133,9 @@ fn wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted
 
 fn parse_state(word: &str) -> Result<AssignmentState, AppError> {
     AssignmentState::ALL.into_iter().find(|state| state.as_str() == word).ok_or_else(|| {
-        AppError::Invalid("`state` is none of: open, commanded, processing, awaiting_input, complete".into())
+        AppError::Invalid(
+            "`state` is not one of: open, commanded, processing, awaiting_input, complete".into(),
+        )
     })
 }
 

@@ -1,4 +1,4 @@
-//! How the daemon is doing.
+//! The status of the daemon.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

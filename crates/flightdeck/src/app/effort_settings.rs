@@ -12,9 +12,9 @@ use flightdeck_protocol::efforts::StartEffort;
 use super::{App, AppError};
 use crate::skills::{self, directives};
 
-/// Directives on a slow disk are not waited for any longer; the next call looks again.
+/// Longest search for directives. If the disk is slower, the call gets none, and the next call searches again.
 const DISCOVERED_WITHIN: Duration = Duration::from_millis(10);
-/// The first prompt of a client that starts fresh.
+/// The first prompt of a client that the supervisor started fresh.
 const GO_ON: &str = "Go on with the effort where the window before left off; its handoff is in your context.";
 
 impl App {
@@ -23,7 +23,7 @@ impl App {
         self.config.current().efforts.exempt.clone()
     }
 
-    /// What the skill says about its efforts: in the project, else in the person's own skills.
+    /// The settings of a skill for its efforts, from the project, else from the person's own skills.
     pub(super) async fn skill_settings(&self, dir: &Path, skill: &str) -> Result<SkillSettings, AppError> {
         let user = self.registrar.settings_path().parent().map(Path::to_owned);
         let (dir, skill) = (dir.to_owned(), skill.to_owned());
@@ -54,7 +54,8 @@ impl App {
         found.into_iter().filter_map(|path| path.into_os_string().into_string().ok()).collect()
     }
 
-    /// A slash command that opens an effort, in a directory that is for efforts. In a task of its own: no hook waits for it.
+    /// Starts an effort if the prompt is a slash command for it and the directory allows that. Runs in a task of its own, so no
+    /// hook waits for it.
     pub(super) fn open_by_slash_command(&self, record: &Record) {
         if record.name != "UserPromptExpansion" || record.agent_id.is_some() {
             return;
@@ -79,7 +80,7 @@ impl App {
         });
     }
 
-    /// Whether the effort that applies here is of this skill: then the command goes on with it.
+    /// Whether the effort that applies here is of this skill. Then the command continues it and starts no other one.
     async fn works_on(&self, dir: &str, seat: Option<&str>, skill: &str) -> bool {
         let real = self.real_dirs.find(dir).await;
         let (dir, seat, skill) =
@@ -111,12 +112,13 @@ impl App {
         works.unwrap_or(false).then_some(client)
     }
 
-    /// The supervisor of the client, if it has one, ends it and starts it fresh. Returns whether it does.
+    /// Orders the supervisor of the client to end it and start it fresh. Returns false if it has none, or if the supervisor
+    /// declines.
     pub(super) async fn restart_instead_of_compaction(&self, client: u32) -> bool {
         self.supervisors.restart(client, GO_ON.to_owned()).await
     }
 
-    /// On start: the hooks must fit the efforts that were restored.
+    /// Called when the daemon starts: registers the tool hooks in the form that the restored efforts need.
     pub async fn match_tool_hooks_to_efforts(self) {
         let active = self.engine.has_efforts();
         if active != self.registrar.has_tool_verdicts() {

@@ -1,5 +1,5 @@
-//! Verdicts of efforts on hooks. Everything here fails open: without an effort, or where an answer would be late, the hook
-//! prints nothing and the call goes on.
+//! Asks the fold for the verdict of an effort on a hook. Everything here fails open: without an effort, or if the verdict would be
+//! late, the hook prints nothing and the call continues.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,12 +16,13 @@ use super::App;
 use crate::clock;
 use crate::engine::NotStored;
 
-/// The fold answers within this, or not at all: with the append before it, the hook stays below its 50 ms.
+/// Longest wait for the verdict of the fold. Together with the append before it, the reply stays below the 50 ms of the hook.
 const JUDGED_WITHIN: Duration = Duration::from_millis(15);
-/// A file on a slow disk is not waited for any longer.
+/// Longest wait for files. If the disk is slower, the verdict leaves their contents out.
 const DISK_WITHIN: Duration = Duration::from_millis(10);
 
-/// A verdict on its way to the hook. It is noted once it is written, so that a crash before that gives it again.
+/// A verdict that is about to be written to the hook. It is recorded after it was written. If the daemon crashes before that, the next
+/// hook gets it again.
 #[derive(Debug)]
 pub struct EffortVerdict {
     /// What the hook prints.
@@ -30,7 +31,7 @@ pub struct EffortVerdict {
     session_id: SessionId,
 }
 
-/// What became of a hook's question.
+/// The result of asking for a verdict.
 #[derive(Debug, Default)]
 pub(super) struct Answered {
     /// What the effort says, if one applies.
@@ -106,7 +107,7 @@ impl App {
     pub async fn note_verdict(&self, verdict: EffortVerdict) {
         let EffortVerdict { given, session_id, .. } = verdict;
         if let Err(error) = self.note_given(session_id, given).await {
-            tracing::warn!(%error, "what an agent was told could not be stored; it is told again");
+            tracing::warn!(%error, "could not record the verdict that an agent got; the agent gets it again");
         }
     }
 

@@ -158,7 +158,7 @@ fn lifecycle(word: Option<&str>) -> Result<Option<Lifecycle>, AppError> {
         None | Some("all") => Ok(None),
         Some("active") => Ok(Some(Lifecycle::Active)),
         Some("finished") => Ok(Some(Lifecycle::Finished)),
-        Some(_) => Err(AppError::Invalid("`lifecycle` is none of: active, finished, all".into())),
+        Some(_) => Err(AppError::Invalid("`lifecycle` is not one of: active, finished, all".into())),
     }
 }
 

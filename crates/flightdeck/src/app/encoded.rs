@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use bytes::Bytes;
 use serde::Serialize;
 
-/// The JSON of a `T`, encoded before: the engine encodes each card once, for all viewers.
+/// A `T` that is already encoded as JSON. The engine encodes each card once for all viewers.
 #[derive(Clone, Debug)]
 pub struct Encoded<T> {
     json: Bytes,
@@ -23,7 +23,7 @@ impl<T> Encoded<T> {
     }
 }
 
-/// What a use case answers with.
+/// The reply of a use case.
 #[derive(Debug)]
 pub enum AppReply<T> {
     Typed(T),

@@ -1,4 +1,4 @@
-//! Why a use case failed: a code for programs, a message for people, and details where a program can do something.
+//! Why a use case failed: a code for programs, a message for people, and details that a program can act on.
 
 use flightdeck_core::approval::card::ResolutionCard;
 use flightdeck_core::approval::verdict::DoesNotFit;
@@ -18,7 +18,7 @@ pub enum AppError {
     NoSession(SessionId),
     #[error("there is no assignment {0}")]
     NoAssignment(AssignmentId),
-    #[error("there is no workstream {0}; `effort start` makes one of a directory")]
+    #[error("there is no workstream {0}; `effort start` creates one for a directory")]
     NoWorkstream(String),
     /// A change of an effort is not possible.
     #[error(transparent)]
@@ -70,7 +70,7 @@ pub enum Unavailable {
     Store(#[from] StoreError),
     #[error(transparent)]
     NotStored(#[from] NotStored),
-    #[error("cannot write the answer: {0}")]
+    #[error("cannot encode the reply: {0}")]
     Json(#[from] serde_json::Error),
     #[error("cannot read the transcript: {0}")]
     Transcript(std::io::Error),
@@ -79,7 +79,7 @@ pub enum Unavailable {
     Config(std::io::Error),
 }
 
-/// `?` on each cause of [`Unavailable`], in use cases of both error types.
+/// Lets `?` turn each cause of [`Unavailable`] into both error types.
 macro_rules! from_causes {
     ($($cause:ty),*) => {
         $(
@@ -113,7 +113,7 @@ impl AppError {
         }
     }
 
-    /// Data that a program can use to ask the person and send the request again.
+    /// What a program needs to ask the person and to send the request again.
     pub fn details(&self) -> Option<TerminalRefusal> {
         match self {
             Self::Refused(refused) => Some(refused.details()),

@@ -26,7 +26,7 @@ const DELIVERY_MAX: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub struct HeldHooks {
     waiting: Mutex<HashMap<AskId, oneshot::Sender<Bytes>>>,
-    /// The daemon is stopping: a hook that goes now was not refused in the terminal.
+    /// True once the daemon stops. A hook that disconnects after that was not refused in the terminal.
     closed: AtomicBool,
 }
 
@@ -36,8 +36,8 @@ impl HeldHooks {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Called before the event is appended, so that an answer cannot come before the hold. `None` if the rules do not want
-    /// the hook held.
+    /// Opens a hold for the hook of this record. Must be called before the record is appended, so that an answer cannot arrive
+    /// before the hold. `None` if the rules do not want the hook held.
     pub fn open(
         self: &Arc<Self>,
         record: &mut Record,
@@ -50,7 +50,7 @@ impl HeldHooks {
         let session_id = record.session_id()?.clone();
         let ask_id = AskId::from(record.id);
         let mut waiting = self.waiting();
-        // An event that comes twice is held once.
+        // A hook that is sent twice is held once.
         if waiting.len() >= HOLDS_MAX || waiting.contains_key(&ask_id) {
             return None;
         }
@@ -62,7 +62,7 @@ impl HeldHooks {
             session_id,
             verdict: Some(verdict),
             until: Instant::now() + rules.hold,
-            gone: Some(HoldEnd::Closed),
+            end_if_dropped: Some(HoldEnd::Closed),
             holds: Arc::clone(self),
             engine: engine.clone(),
         })
@@ -114,8 +114,8 @@ pub struct HookHold {
     session_id: SessionId,
     verdict: Option<oneshot::Receiver<Bytes>>,
     until: Instant,
-    /// What the log says if the hold is dropped now. `None` once it ended in another way.
-    gone: Option<HoldEnd>,
+    /// The end that is appended to the log if the hold is dropped now. `None` once it ended in another way.
+    end_if_dropped: Option<HoldEnd>,
     holds: Arc<HeldHooks>,
     engine: EngineHandle,
 }
@@ -134,27 +134,27 @@ impl HookHold {
         let mut verdict = self.verdict.take()?;
         match tokio::time::timeout_at(self.until, &mut verdict).await {
             Ok(answer) => {
-                self.gone = None;
+                self.end_if_dropped = None;
                 answer.ok()
             }
             Err(_) => {
-                self.gone = None;
+                self.end_if_dropped = None;
                 self.report(HoldEnd::TimedOut).await;
-                // An answer may have come first, and its verdict is on its way. If none did, the engine releases the hold
-                // and this returns at once.
+                // An answer may have been appended before the timeout; then its verdict is about to be delivered. Otherwise
+                // the engine releases the hold, and this returns at once.
                 tokio::time::timeout(DELIVERY_MAX, &mut verdict).await.ok()?.ok()
             }
         }
     }
 
-    /// The event was not stored, or was a duplicate: the hook does not wait.
+    /// Ends the hold without an event, because the record was not stored or is a duplicate.
     pub fn forget(mut self) {
-        self.gone = None;
+        self.end_if_dropped = None;
     }
 
-    /// The hook left before it was told that it is held, so its end is not a refusal.
+    /// The hook disconnected before it was told that it is held, so its end is not a refusal.
     pub fn hook_left_early(mut self) {
-        self.gone = Some(HoldEnd::Released);
+        self.end_if_dropped = Some(HoldEnd::Released);
     }
 
     async fn report(&self, why: HoldEnd) {
@@ -172,7 +172,8 @@ async fn append_end(engine: &EngineHandle, record: Record, ask: &AskId) {
 impl Drop for HookHold {
     fn drop(&mut self) {
         self.holds.release(&self.ask_id);
-        let Some(why) = self.gone.take().filter(|_| !self.holds.closed.load(Ordering::Relaxed)) else {
+        let Some(why) = self.end_if_dropped.take().filter(|_| !self.holds.closed.load(Ordering::Relaxed))
+        else {
             return;
         };
         let record = hold_ended_record(&self.session_id, &self.ask_id, why, clock::fresh_id());

@@ -34,11 +34,11 @@ pub enum HookWaits {
 /// A hook whose event is stored.
 #[derive(Debug)]
 pub struct ReceivedHook {
-    /// Where in the log the event is.
+    /// The position of the event in the log.
     pub seq: u64,
     /// Set if the hook is to wait for a verdict.
     pub hold: Option<HookHold>,
-    /// What an effort says at once.
+    /// The verdict of an effort, which does not wait for a person.
     pub verdict: Option<EffortVerdict>,
 }
 
@@ -46,7 +46,7 @@ impl App {
     /// Holds the hook if its event asks something, appends the event, and lets the policy answer.
     pub async fn receive_hook(&self, hook: IncomingHook) -> Result<ReceivedHook, AppError> {
         let IncomingHook { mut draft, mut verbatim, waits } = hook;
-        // The bytes as they were sent have other keys then.
+        // The original bytes have other keys than the changed payload, so they cannot be stored.
         if rename_camel_case(&mut draft.payload) | draft.add_unknown_name() {
             verbatim = Verbatim::default();
         }
@@ -82,7 +82,7 @@ impl App {
             self.answer_by_policy(hold.ask_id(), answer);
         }
         if let Some(client) = compacts {
-            // Without a supervisor the client compacts, as ever.
+            // Without a supervisor the client compacts as usual.
             self.restart_instead_of_compaction(client).await;
         }
         let verdict = match question {

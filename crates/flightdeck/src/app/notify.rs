@@ -75,9 +75,9 @@ impl Handle<ReportVisibility> for App {
             return Err(AppError::Invalid(format!("at most {SESSIONS_NAMED_MAX} sessions may be named")));
         }
         if visible {
-            self.notifier.boards.shown(viewer, sessions.map(|named| named.into_iter().collect()));
+            self.notifier.boards.report_visible(viewer, sessions.map(|named| named.into_iter().collect()));
         } else {
-            self.notifier.boards.hidden(&viewer);
+            self.notifier.boards.report_hidden(&viewer);
         }
         Ok(VisibilityNoted { wanted: !self.notifier.settings().targets.is_empty() }.into())
     }

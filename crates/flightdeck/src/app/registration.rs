@@ -179,11 +179,11 @@ impl Registrar {
             Ok(change) => {
                 tracing::info!("hooks are released");
                 let removed = change.outcome == SettingsOutcome::Removed;
-                removed.then(|| format!("Its hooks are taken out of {} again", change.path.display()))
+                removed.then(|| format!("Its hooks were removed from {}", change.path.display()))
             }
             Err(error) => {
-                tracing::error!(%error, "hooks could not be taken out again");
-                Some(format!("The hooks could not be taken out again: {error}"))
+                tracing::error!(%error, "hooks could not be removed; `flightdeck hooks uninstall` removes them");
+                Some(format!("The hooks could not be removed: {error}"))
             }
         }
     }

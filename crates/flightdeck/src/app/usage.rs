@@ -68,10 +68,10 @@ impl App {
 
 fn parse_by(word: &str) -> Result<GroupBy, AppError> {
     GroupBy::deserialize(Value::from(word))
-        .map_err(|_| AppError::Invalid("`by` is none of: hour, day, project, model, session".into()))
+        .map_err(|_| AppError::Invalid("`by` is not one of: hour, day, project, model, session".into()))
 }
 
 fn since(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, AppError> {
     parse_since(text, now, zone)
-        .ok_or_else(|| AppError::Invalid("`since` is none of: today, 7d, a date, an RFC 3339 time".into()))
+        .ok_or_else(|| AppError::Invalid("`since` is not one of: today, 7d, a date, an RFC 3339 time".into()))
 }

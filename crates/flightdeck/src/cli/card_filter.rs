@@ -10,13 +10,13 @@ pub(super) struct CardFilter {
     /// Only the sessions of this group
     #[arg(long, value_parser = ["needs-you", "running", "done"])]
     group: Option<String>,
-    /// Only the sessions that need you, as `--group needs-you`
+    /// Only the sessions that need you, the same as `--group needs-you`
     #[arg(long, conflicts_with = "group")]
     needs_you: bool,
     /// Only the sessions in one of these states, such as needs_permission,idle
     #[arg(long, value_delimiter = ',', value_parser = state, value_name = "STATE")]
     state: Vec<StateName>,
-    /// Only the sessions of this project: its name, or a folder at or above the session's
+    /// Only the sessions of this project: its name, or a folder at or above the session's folder
     #[arg(long, value_name = "NAME|DIR")]
     project: Option<String>,
 }

@@ -10,7 +10,7 @@ use flightdeck_sim::fleet::{Fleet, FleetConfig};
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::player::Player;
-use super::{out::Out, typed, up};
+use super::{command_prefix, out::Out, up};
 use crate::clock;
 use crate::config::Config;
 use crate::daemon::{self, Options};
@@ -96,7 +96,7 @@ async fn play(args: &DemoArgs, home: &std::path::Path, out: &mut Out) -> anyhow:
     let mut fleet = tokio::spawn(player.play());
     writeln!(out, "A simulated fleet of {} sessions is at {}", args.sessions, running.url)?;
     writeln!(out, "Its home is {}; to watch it from another terminal:", home.display())?;
-    writeln!(out, "  {} ls --watch", typed(&paths))?;
+    writeln!(out, "  {} ls --watch", command_prefix(&paths))?;
     writeln!(
         out,
         "Its requests can be answered on the board; after {} s the simulated terminal answers them.",

@@ -50,7 +50,7 @@ enum EffortCommand {
         /// The effort: its id or the beginning of it; `.` is the one of this directory
         id: String,
         phase: String,
-        /// Why the phase before is complete
+        /// Why the previous phase is complete
         #[arg(long)]
         proof: Option<String>,
     },

@@ -68,19 +68,19 @@ struct RuleArgs {
     /// eq, ne, contains, glob, regex, gt, lt, in, exists
     #[arg(long)]
     op: String,
-    /// A text; JSON with --op in, gt, lt and where it begins with a digit, a quote or a bracket
+    /// The value to compare with: a text, or JSON with --op in, gt and lt and if it begins with a digit, a quote or a bracket
     #[arg(long)]
     value: Option<String>,
     /// allow, warn, deny, inject
     #[arg(long)]
     then: String,
-    /// What Claude reads
+    /// The text that Claude gets if the rule matches
     #[arg(long)]
     message: Option<String>,
-    /// At most once in each context window
+    /// Let the rule act at most once in each context window
     #[arg(long)]
     once: bool,
-    /// Rules with a higher number come first
+    /// Rules with a higher number are evaluated first
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     priority: i32,
 }
@@ -111,7 +111,7 @@ impl RuleArgs {
 fn word<T: serde::de::DeserializeOwned>(option: &str, text: &str, known: &str) -> anyhow::Result<T> {
     match serde_json::from_value(Value::from(text)) {
         Ok(word) => Ok(word),
-        Err(_) => bail!("{option} {text:?} is none of: {known}"),
+        Err(_) => bail!("{option} {text:?} is not one of: {known}"),
     }
 }
 
@@ -167,7 +167,7 @@ pub(super) fn run(args: &GuardArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
                 .as_deref()
                 .map(serde_json::from_str)
                 .transpose()
-                .context("--rule is no guard rule")?;
+                .context("--rule is not a guard rule")?;
             let report = client.call(&TestGuards { effort, rule })?;
             match json {
                 true => out.json(&report)?,

@@ -70,12 +70,12 @@ pub struct Options {
 pub struct InstallOptions {
     #[command(flatten)]
     pub options: Options,
-    /// Take out the hooks of earlier tools, all or those named after `=`; hooks of other tools stay
+    /// Remove the hooks of earlier tools, all or those named after `=`; hooks of other tools stay
     #[arg(long, value_enum, value_name = "TOOL", num_args = 0.., require_equals = true, value_delimiter = ',')]
     pub replace: Option<Vec<Predecessor>>,
 }
 
-/// Asks the person whether the handlers of an earlier tool are taken out.
+/// Asks the person whether to remove the handlers of an earlier tool.
 pub type AskPerson<'a> = dyn FnMut(&FoundTool) -> anyhow::Result<bool> + 'a;
 
 /// Asks on standard error; "no" without a terminal.

@@ -175,7 +175,7 @@ fn leave(paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         publish_presence(&link, &presence).await
     });
     if let Err(error) = told {
-        Out::note(&format!("the hubs could not be told and will call {name} unreachable: {error:#}"));
+        Out::note(&format!("the hubs could not be notified and will show {name} as unreachable: {error:#}"));
     }
     writeln!(
         out,

@@ -49,7 +49,7 @@ pub(super) fn find_session(client: &mut Client, wanted: &str) -> anyhow::Result<
         keep_waiting(&mut waiting, false);
         return waiting.first().map(|card| card.id.clone()).context("no session waits for you");
     }
-    // The daemon finds a whole id by itself, so only a prefix needs all sessions.
+    // A whole id is looked up by the daemon. Only for a prefix are all sessions listed.
     if named(&cards, wanted).is_empty() && wanted.len() < WHOLE_ID_CHARS {
         cards = all_cards(client)?;
     }
@@ -61,7 +61,7 @@ pub(super) fn find_session(client: &mut Client, wanted: &str) -> anyhow::Result<
     }
 }
 
-/// The daemon knows more sessions than it lists.
+/// Asks the daemon for this id, because it knows more sessions than it lists.
 fn known_to_daemon(client: &mut Client, session_id: SessionId) -> anyhow::Result<SessionId> {
     match client.call(&GetSession { session_id: session_id.clone() }) {
         Err(error) if error.code() == Some(ErrorCode::NotFound) => Err(unknown(&session_id)),
@@ -78,7 +78,7 @@ fn unknown(wanted: &str) -> anyhow::Error {
 
 /// The error for a name that several sessions have, with a line for each of them.
 pub(super) fn ambiguous(sessions: &[&Card], wanted: &str) -> anyhow::Error {
-    let chars = telling_chars(sessions.iter().map(|card| &*card.id), ID_CHARS_MIN);
+    let chars = unique_prefix_chars(sessions.iter().map(|card| &*card.id), ID_CHARS_MIN);
     let line = |card: &&Card| {
         let id = card.id.get(..chars).unwrap_or(&card.id);
         let title = card.title.as_deref().unwrap_or("no title");
@@ -91,8 +91,8 @@ pub(super) fn ambiguous(sessions: &[&Card], wanted: &str) -> anyhow::Error {
     }
 }
 
-/// How many characters of each id tell it from the others, at least `min`.
-pub(super) fn telling_chars<'a>(ids: impl Iterator<Item = &'a str>, min: usize) -> usize {
+/// How many characters from its start make each id unique, at least `min`.
+pub(super) fn unique_prefix_chars<'a>(ids: impl Iterator<Item = &'a str>, min: usize) -> usize {
     let mut ids: Vec<&str> = ids.collect();
     ids.sort_unstable();
     ids.dedup();
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn an_id_is_as_long_as_it_must_be_to_tell_it_from_the_others() {
-        let chars = |ids: &[&str]| telling_chars(ids.iter().copied(), 4);
+        let chars = |ids: &[&str]| unique_prefix_chars(ids.iter().copied(), 4);
         assert_eq!(chars(&[]), 4);
         assert_eq!(chars(&["abcdefgh", "xbcdefgh"]), 4);
         assert_eq!(chars(&["abcdefgh", "abcdexgh", "zz"]), 6);

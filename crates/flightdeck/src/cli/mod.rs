@@ -74,7 +74,7 @@ enum Command {
     Up(up::UpArgs),
     /// Send one hook event from standard input to the daemon; Claude Code runs this
     Hook,
-    /// Send the data of the status line to the daemon, and print a status line or run your own command after `--`; Claude Code runs this
+    /// Send the data of the status line to the daemon, then print a status line or run your own command given after `--`; Claude Code runs this
     Statusline,
     /// Run Claude Code, and start it fresh with the handoff when its context is full
     Run(run::RunArgs),
@@ -108,7 +108,7 @@ enum Command {
     Wait(wait::WaitArgs),
     /// Print every change of the board as a line of JSON
     Watch(change_lines::WatchArgs),
-    /// Install key bindings, a status bar and colours into tmux, or take them out
+    /// Install key bindings, a status bar and colours into tmux, or remove them
     Tmux(tmux::TmuxArgs),
     /// Put several machines on one board: join, leave, list, print a server's configuration
     Hosts(hosts::HostsArgs),
@@ -118,13 +118,13 @@ enum Command {
     Status(status::StatusArgs),
     /// Show tokens and cost by day, project, model and session
     Usage(usage::UsageArgs),
-    /// List what was asked: outcome, turns, time working, time waiting for you, cost
+    /// List what you asked of sessions: outcome, turns, time working, time waiting for you, cost
     Log(assignments::LogArgs),
     /// Sum up what happened since a time, and what waits for you
     Digest(assignments::DigestArgs),
-    /// Start, follow and hand over work that outlives context windows
+    /// Start, follow and hand over work that continues over several context windows
     Effort(effort::EffortArgs),
-    /// Hold the agent of an effort back: rules about its tool calls
+    /// Add, list, remove or test rules that deny tool calls of an effort
     Guard(guard::GuardArgs),
     /// Call a command of the daemon's socket, or list all of them
     Rpc(rpc::RpcArgs),
@@ -187,8 +187,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What to type to run another command on the same home: the program, and `--home` if the environment names another home.
-fn typed(paths: &Paths) -> String {
+/// The beginning of a command line that a person can type for the same home: the program, and `--home` if the environment
+/// names another home.
+fn command_prefix(paths: &Paths) -> String {
     let env = |name: &str| std::env::var_os(name);
     let program = std::env::current_exe()
         .map_or("flightdeck".to_owned(), |binary| program::called(&binary, env("PATH").as_deref()));

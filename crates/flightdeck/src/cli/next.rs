@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::lookup::{board_cards, keep_waiting};
 use super::requests::{self, ShortAskIds};
-use super::{draw, out::Out, show, typed};
+use super::{command_prefix, draw, out::Out, show};
 use crate::client::Client;
 use crate::clock;
 use crate::paths::Paths;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &NextArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
     } else if let Some(card) = first {
         let others = cards.len() - 1;
         let text = show::lines(out, card, clock::now());
-        let requests = requests::lines(card, ShortAskIds::on_board(&board), &typed(paths));
+        let requests = requests::lines(card, ShortAskIds::on_board(&board), &command_prefix(paths));
         write!(out, "{text}{requests}")?;
         if others > 0 {
             let line = draw::paint(out, "2", &format!("{others} more: flightdeck ls"));

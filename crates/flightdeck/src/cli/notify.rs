@@ -28,7 +28,7 @@ enum NotifyCommand {
     },
 }
 
-/// Exits 1 if a target did not take the test, or if there is none.
+/// Exits 1 if the test failed for a target, or if there is none.
 pub(super) fn run(args: &NotifyArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let NotifyCommand::Test { target, json } = &args.command;
     let reply = Client::connect(paths)?.call_raw(&TestNotify { target: target.clone() })?;

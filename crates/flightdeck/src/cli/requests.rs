@@ -11,7 +11,7 @@ use flightdeck_core::view::card::Card;
 
 use super::ask_text::{plain, summary};
 use super::line::column;
-use super::lookup::{ambiguous, keep_waiting, named, telling_chars};
+use super::lookup::{ambiguous, keep_waiting, named, unique_prefix_chars};
 use super::{draw, out::Out};
 
 /// Fewest characters of a request's id that are printed. The ninth character of a session's id is a hyphen, so these never
@@ -41,7 +41,7 @@ pub(super) struct ShortAskIds {
 impl ShortAskIds {
     pub(super) fn on_board(cards: &[Card]) -> Self {
         let ids = cards.iter().flat_map(|card| &card.asks).map(|ask| &*ask.id);
-        Self { chars: telling_chars(ids, ID_CHARS_MIN) }
+        Self { chars: unique_prefix_chars(ids, ID_CHARS_MIN) }
     }
 
     pub(super) fn short<'a>(&self, id: &'a AskId) -> &'a str {

@@ -13,7 +13,7 @@ use flightdeck_protocol::sessions::{GetSession, ListEvents};
 
 use super::lookup::{board_cards, find_session};
 use super::requests::{self, ShortAskIds};
-use super::{draw, out::Out, typed};
+use super::{command_prefix, draw, out::Out};
 use crate::client::Client;
 use crate::clock;
 use crate::paths::Paths;
@@ -45,7 +45,8 @@ pub(super) fn run(args: &ShowArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
     }
     let card = session.decode()?;
     let text = lines(out, &card, clock::now());
-    let requests = requests::lines(&card, ShortAskIds::on_board(&board_cards(&mut client)?), &typed(paths));
+    let requests =
+        requests::lines(&card, ShortAskIds::on_board(&board_cards(&mut client)?), &command_prefix(paths));
     write!(out, "{text}{requests}")?;
     print_events(&mut client, session_id, args.events, out)?;
     Ok(0)

@@ -1,4 +1,4 @@
-//! Writes `[hosts]` into `config.toml`, or takes the membership out again; comments, order and everything else stay.
+//! Writes `[hosts]` into `config.toml`, or removes the membership from it. Comments, order and all other settings stay.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use crate::hosts::settings::{HostsSettings, Share};
 /// The keys that make this machine a member.
 const MEMBERSHIP: [&str; 7] = ["url", "name", "fleet", "creds", "ca", "accept", "share"];
 
-/// Writes the membership. A list of accepted names of an earlier version becomes `names` of the table.
+/// Writes the membership. If `hosts` is a list of accepted names, as in earlier versions, it becomes `names` in the table.
 pub fn join(path: &Path, settings: &HostsSettings) -> anyhow::Result<()> {
     change(path, |hosts| {
         MEMBERSHIP.iter().for_each(|key| drop(hosts.remove(key)));
@@ -38,7 +38,7 @@ pub fn join(path: &Path, settings: &HostsSettings) -> anyhow::Result<()> {
     })
 }
 
-/// Takes the membership out; accepted names stay.
+/// Removes the membership. The accepted names stay.
 pub fn leave(path: &Path) -> anyhow::Result<()> {
     change(path, |hosts| MEMBERSHIP.iter().for_each(|key| drop(hosts.remove(key))))
 }
@@ -63,7 +63,7 @@ fn change(path: &Path, edit: impl FnOnce(&mut dyn TableLike)) -> anyhow::Result<
         document.insert("hosts", Item::Table(table));
     }
     let hosts = document.entry("hosts").or_insert(Item::Table(Table::new()));
-    let hosts = hosts.as_table_like_mut().with_context(|| format!("`hosts` in {name} is no table"))?;
+    let hosts = hosts.as_table_like_mut().with_context(|| format!("`hosts` in {name} is not a table"))?;
     edit(hosts);
     if hosts.is_empty() {
         document.remove("hosts");

@@ -75,7 +75,7 @@ impl LiveConfig {
         Arc::clone(&state.current)
     }
 
-    /// The same without regard to when the file was last looked at.
+    /// The settings, read again if the file has changed, even if it was checked a moment ago.
     pub fn read_now(&self) -> Arc<Config> {
         let mut state = self.lock();
         state.reread_if_changed(&self.path);
@@ -123,7 +123,7 @@ impl State {
         self.file = file;
         match Config::read(path) {
             Ok(config) => {
-                tracing::info!(path = %path.display(), "the settings are read again");
+                tracing::info!(path = %path.display(), "the settings changed and were read again");
                 self.problem = None;
                 if config != *self.current {
                     self.current = Arc::new(config);

@@ -1,4 +1,4 @@
-//! Events on their way into the log, and from there into the fleet.
+//! Appends events to the log and applies them to the fleet.
 //!
 //! The store writes one batch while the engine applies the one before it. An event is acknowledged as soon as it is durable.
 //! It is applied before the engine answers a query, so a sender that was acknowledged and then sends a query sees its event.
@@ -27,7 +27,7 @@ pub(super) struct Batch {
     pub(super) host_terms: Vec<(HostId, HostTerms)>,
     /// Stored only if they are news, which depends on the events before them.
     pub(super) lines: Vec<(Record, AckSender)>,
-    /// Changes of efforts, which are possible or not after the events before them.
+    /// Changes of efforts. Whether one is possible depends on the events before it.
     pub(super) effort_changes: Vec<(Record, EffortChangeReply)>,
     /// Taken over once every event of the batch is applied.
     pub(super) refolded: Vec<(Box<Refolded>, TakeOverReply)>,
@@ -167,7 +167,7 @@ impl Engine {
                 tracing::error!(%error, events = records.len(), "events could not be stored; hooks will spool");
                 self.health.not_stored(&error);
                 let refusal = NotStored(error.to_string());
-                // A sender that has gone spools the event itself.
+                // Fails if the sender has disconnected. A hook then spools its event itself.
                 waiting.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refusal.clone()))));
                 Vec::new()
             }
@@ -198,7 +198,7 @@ impl Engine {
             let mut event = Event::from_record(record);
             event.seq = place.seq;
             effects.extend(effects::apply(&mut self.fleet, &event));
-            // The event came too late or in print mode, so it opened no ask and there will be no answer.
+            // The event was late or in print mode, so it opened no ask, and its hook would wait in vain.
             let ask_id = AskId::from(event.id.to_string());
             if event.envelope.hold_ms.is_some() && self.fleet.find_ask(&ask_id).is_none() {
                 self.holds.release(&ask_id);
@@ -222,7 +222,7 @@ fn log_resends(resent: usize) {
 fn acknowledge(waiting: Vec<(usize, AckSender)>, appended: &[Appended]) {
     let mut appended = appended.iter().copied();
     for (count, reply) in waiting {
-        // The sender has gone; its event is stored.
+        // Fails if the sender has disconnected. Its event is stored all the same.
         let _ = reply.send(Ok(appended.by_ref().take(count).collect()));
     }
 }

@@ -18,7 +18,7 @@ use flightdeck_protocol::changes::ChangeName;
 
 use super::{Engine, outbox};
 
-/// An effect, and the `seq` of the last event that was applied when it arose. A replay gives both the same values.
+/// An effect, and the `seq` of the last event that was applied before it. A replay gives both the same values.
 #[derive(Debug)]
 pub(super) struct CausedEffect {
     pub(super) seq: u64,
@@ -31,8 +31,8 @@ impl CausedEffect {
     }
 }
 
-/// Applies an event. The timers that are due before it run first: their effects are caused by the event before it, whether a
-/// timer woke the engine or this event came first.
+/// Applies an event. The timers that are due before it run first. Their effects get the `seq` of the previous event, no matter whether
+/// a timer woke the engine or this event did.
 pub(super) fn apply(fleet: &mut Fleet, event: &Event) -> impl Iterator<Item = CausedEffect> + use<> {
     let due = tick(fleet, event.received_at);
     due.chain(CausedEffect::by(event.seq, fleet.apply(event)))

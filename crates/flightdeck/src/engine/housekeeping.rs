@@ -54,19 +54,19 @@ impl Housekeeping {
         self.events_since = usize::MAX;
     }
 
-    /// Other limits: old events are looked for again soon.
+    /// Sets other limits, and looks for old events again soon.
     pub fn set_policy(&mut self, policy: RetentionPolicy) {
         self.policy = policy;
         self.retain_at = self.retain_at.min(Instant::now() + RETAIN_FIRST_AFTER);
     }
 
-    /// The last snapshot is of other rules: a start with the new ones could not use it, so a new one is due.
+    /// Makes a snapshot due after the rules changed, because the next start could not use the snapshot of the old rules.
     pub fn fleet_replaced(&mut self) {
         self.last_bytes = 0;
         self.events_since = self.events_since.max(SNAPSHOT_EVERY_EVENTS);
     }
 
-    /// How long until old events are looked for, even if no event comes.
+    /// How long until old events are looked for, even if no event arrives.
     pub fn until_due(&self) -> Duration {
         self.retain_at.saturating_duration_since(Instant::now())
     }
@@ -88,7 +88,7 @@ impl Housekeeping {
         if saving || !(retain || self.events_since >= due) {
             return;
         }
-        // A second snapshot of the same fleet would push out the older one, which is kept to fall back on.
+        // Only two snapshots are kept. A second one of the same fleet would remove the older one, which is the fallback.
         let is_known = self.events_since == 0 && self.last_bytes > 0;
         self.events_since = 0;
         let (seq, now) = (fleet.last_seq(), fleet.now());
@@ -120,7 +120,7 @@ impl Housekeeping {
     /// The last snapshot, before the engine ends.
     pub async fn save_now(&mut self, fleet: &Fleet, store: &Store) {
         if let Some(saving) = self.saving.take() {
-            // If it failed, it has logged why.
+            // An error was logged by the task itself.
             let _ = saving.await;
         }
         save(fleet.clone(), store).await;
@@ -161,7 +161,7 @@ async fn remove_old(store: &Store, policy: RetentionPolicy, snapshot_seq: u64, n
         }
         // The removal that is under way continues.
         Ok(_) | Err(StoreError::Retaining) => {}
-        Err(error) => tracing::warn!(%error, "old events could not be removed"),
+        Err(error) => tracing::warn!(%error, "old events could not be removed; it is tried again later"),
     }
 }
 

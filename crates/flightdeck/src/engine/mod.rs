@@ -62,14 +62,14 @@ use crate::clock::{self, Clock, Steady};
 use crate::health::Health;
 use crate::store::{Appended, RetentionPolicy, Store};
 
-/// Inputs that may wait for the engine. Further senders wait until there is room.
+/// Most inputs that wait for the engine. Further senders wait until there is room.
 pub const INPUTS_WAITING_MAX: usize = 1024;
 /// Inputs taken at once: they share one transaction.
 pub const BATCH_INPUTS_MAX: usize = 256;
 
 /// How long the engine sleeps if no timer is set: any input wakes it.
 const IDLE_SLEEP_MAX: Millis = Millis::hours(1);
-/// Turns that other tasks get before a batch is stored: a bound on how long the first event of a batch waits.
+/// How often other tasks may run before a batch is stored. This bounds how long the first event of a batch waits.
 const GATHER_TURNS_MAX: usize = 8;
 
 /// Everything that can be sent to the engine.
@@ -85,12 +85,12 @@ pub enum Input {
         record: Box<Record>,
         reply: AckSender,
     },
-    /// A change of an effort: stored if the effort allows it when its turn comes.
+    /// A change of an effort. It is stored if the effort allows it at that moment.
     EffortChange {
         record: Box<Record>,
         reply: EffortChangeReply,
     },
-    /// What a hook is answered because of an effort.
+    /// Asks for the verdict of an effort on a hook.
     Judge {
         question: Box<HookQuestion>,
         reply: oneshot::Sender<Option<Judged>>,
@@ -156,7 +156,7 @@ pub enum Input {
         id: AskId,
         reply: oneshot::Sender<Option<KnownAsk>>,
     },
-    /// Go on with the fleet that the log gives with other rules.
+    /// Replace the fleet by one that was folded with other rules.
     TakeOver {
         refolded: Box<Refolded>,
         reply: TakeOverReply,
@@ -169,7 +169,7 @@ pub enum Input {
 
 /// The panes of one session, each with its status.
 pub type SessionPanes = (SessionId, Vec<(PaneKey, FleetStatus)>);
-/// What a change of an effort is answered: where it is in the log.
+/// The reply to a change of an effort: its position in the log, or why it was refused.
 pub type EffortChangeReply = oneshot::Sender<Result<Result<u64, EffortRefused>, NotStored>>;
 
 /// Reads the fleet. It runs on the engine's loop, so it must be short.
@@ -198,7 +198,7 @@ pub struct Engine {
     unwritten: BTreeSet<SessionId>,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
-    /// How far the log goes, for readers that follow it.
+    /// The `seq` of the newest event in the log, for tasks that follow the log.
     appended: watch::Sender<u64>,
     clock: Steady,
     /// The newest `received_at` given out: that event may not have been applied yet.
@@ -420,7 +420,7 @@ impl Engine {
         self.carry_out(effects).await;
     }
 
-    /// Marks the sessions of other hosts. Like data from transcripts, it is no event.
+    /// Puts what is known about other hosts on their sessions. Like data from transcripts, this is not an event.
     async fn set_host_terms(&mut self, changed: Vec<(HostId, HostTerms)>) {
         let mut effects = Vec::new();
         for (host, terms) in changed {
@@ -473,7 +473,8 @@ impl Engine {
         None
     }
 
-    /// A snapshot follows soon: a replay of older events with other settings could make notes that were sent already.
+    /// Sets the settings of notes, and makes a snapshot due: a replay of older events with other settings could make notes again that
+    /// were sent already.
     fn use_note_settings(&mut self, NoteSettings { rules, targets }: NoteSettings) {
         self.fleet.set_notify_rules(rules);
         self.outbox.set_note_targets(targets);

@@ -15,7 +15,7 @@ pub(super) const NOTIFICATION: &str = "notification";
 /// The settings of notes that the engine needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NoteSettings {
-    /// Which notes arise. `None`: none.
+    /// Which notes the fold makes. `None` if there is no target.
     pub rules: Option<NotifyRules>,
     /// The names of the targets: each note has one row for each of them.
     pub targets: Arc<[String]>,

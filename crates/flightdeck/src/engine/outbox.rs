@@ -31,7 +31,7 @@ enum Kind {
     Assignment,
     /// Write the row of an effort, with its windows. A later row replaces it.
     Effort,
-    /// Write a message of an effort. Its id is derived from the event that it was filed for.
+    /// Write a message of an effort. Its id is derived from the event that added it.
     EffortMessage,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn effort(seq: u64, effort: &Effort) -> Option<OutboxEffect> {
     Some(OutboxEffect { key, body: serde_json::to_string(effort).ok()?, repeatable: kind.is_repeatable() })
 }
 
-/// The row of a message that was filed by the event `seq`.
+/// The row of a message that the event `seq` added.
 pub(super) fn effort_message(seq: u64, effort: &EffortId, message: &EffortMessage) -> Option<OutboxEffect> {
     let kind = Kind::EffortMessage;
     let row = MessageRow { effort: effort.clone(), message: message.clone() };
@@ -97,7 +97,7 @@ pub(super) fn effort_message(seq: u64, effort: &EffortId, message: &EffortMessag
     Some(OutboxEffect { key, body: serde_json::to_string(&row).ok()?, repeatable: kind.is_repeatable() })
 }
 
-/// The row that an effect asks for: an open assignment has none yet.
+/// The assignment whose row an effect writes. `None` while the assignment is open.
 pub(super) fn final_assignment(effect: &Effect) -> Option<&SessionAssignment> {
     match effect {
         Effect::AssignmentChanged(changed) if !changed.assignment.is_open() => Some(changed),
@@ -106,7 +106,7 @@ pub(super) fn final_assignment(effect: &Effect) -> Option<&SessionAssignment> {
     }
 }
 
-/// The effects on their way through the outbox.
+/// The effects that are not carried out yet.
 #[derive(Debug, Default)]
 pub struct Outbox {
     /// Not stored yet.

@@ -1,5 +1,5 @@
-//! Other rules while the daemon runs: the log is replayed with them, as a restart does, and the fleet that this gives takes the
-//! place of the old one.
+//! Applies changed rules while the daemon runs. The log is replayed with the new rules, as a restart does, and the resulting fleet
+//! replaces the old one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub type TakeOverReply = oneshot::Sender<Result<(), StoreError>>;
 pub struct Refolded {
     fleet: Fleet,
     prices: Arc<PriceTable>,
-    /// The rows of sessions that left the board on the way. The engine stores them.
+    /// The rows of sessions that left the board during the replay. The engine stores them.
     past: Outbox,
 }
 
@@ -54,13 +54,14 @@ impl Refolded {
 }
 
 impl Engine {
-    /// Goes on with the fleet of other rules. If the store fails, the old fleet stays. Runs when every stored event is applied.
+    /// Replaces the fleet by the fleet of the new rules. If the store fails, the old fleet stays. Every stored event must be applied
+    /// before.
     pub(super) async fn take_over(&mut self, mut refolded: Refolded) -> Result<(), StoreError> {
         refolded.catch_up(&self.store).await?;
         let now = self.clock.now(self.fleet.now());
         refolded.run_timers(&self.store, now).await?;
         let Refolded { mut fleet, past, .. } = refolded;
-        // They are applied by themselves when they change.
+        // The rules of notifications are not part of a refold; they are set when they change.
         fleet.set_notify_rules(self.fleet.rules().notify.clone());
         let old = std::mem::replace(&mut self.fleet, fleet);
         self.carry_over_numbers(&old);
@@ -100,7 +101,7 @@ impl Engine {
         }
     }
 
-    /// A rule may decide whether a request is shown at all. The hook of one that is no longer shown need not wait.
+    /// Sends the requests that differ. If the new rules no longer show a request, its hook is released.
     fn send_other_asks(&mut self, old: &Fleet) {
         let (before, after) = (open_asks(old), open_asks(&self.fleet));
         for (id, ask) in before.iter().filter(|(id, _)| !after.contains_key(*id)) {

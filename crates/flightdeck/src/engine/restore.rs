@@ -31,13 +31,13 @@ pub struct Restored {
     pub outbox: Outbox,
 }
 
-/// The newest snapshot of these rules and the log after it. Without a snapshot, the whole log that is kept.
+/// Restores the fleet from the newest snapshot of these rules and the log after it. Without a snapshot, from the whole log.
 pub async fn restore(store: &Store, rules: Rules) -> Result<Restored, StoreError> {
     restore_with(store, rules, PriceTable::shipped(), Outbox::default()).await
 }
 
-/// The same, with a person's own prices for the rows of past sessions that are written on the way, and the outbox for the
-/// effects of the replay.
+/// Restores the fleet as [`restore`] does. `prices` are used for the rows of past sessions that the replay writes, and `outbox`
+/// takes the effects of the replay.
 pub async fn restore_with(
     store: &Store,
     rules: Rules,
@@ -200,7 +200,7 @@ async fn remembered(
 ) -> Result<Option<Summary>, StoreError> {
     let Some(read) = store.transcript(id).await? else { return Ok(None) };
     let whole = read.known.as_deref().and_then(|json| serde_json::from_str(json).ok());
-    Ok(Some(Summary::of(whole.unwrap_or_else(|| Enrichment::of_costs(&read.counted)), prices)))
+    Ok(Some(Summary::of(whole.unwrap_or_else(|| Enrichment::from_counted(&read.counted)), prices)))
 }
 
 #[cfg(test)]

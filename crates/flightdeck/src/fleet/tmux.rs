@@ -24,7 +24,7 @@ pub enum TmuxFailed {
     EndedAtOnce(String),
 }
 
-/// What became of a seat.
+/// The result of starting or stopping a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeatChange {
@@ -58,14 +58,15 @@ impl<'a> FleetTmux<'a> {
         Ok(SeatChange::Started)
     }
 
-    /// Ends a seat. tmux sends it SIGHUP, which the client takes as its end.
+    /// Ends a seat by closing its tmux window. tmux sends SIGHUP, at which the client ends.
     pub fn stop(&self, seat: &SeatEntry) -> Result<SeatChange, TmuxFailed> {
         let Some(window) = self.window(&seat.name)? else { return Ok(SeatChange::NotRunning) };
         call(tmux().args(["kill-window", "-t", &window]))?;
         Ok(SeatChange::Stopped)
     }
 
-    /// Shows the session in this terminal. Returns only if that fails, or after it switched the tmux that runs here.
+    /// Shows the tmux session in this terminal. Outside tmux it replaces this process, so it returns only if that fails. Inside tmux
+    /// it switches the client and returns.
     pub fn attach(&self, inside_tmux: bool) -> Result<(), TmuxFailed> {
         let target = self.target();
         if inside_tmux {
@@ -78,7 +79,7 @@ impl<'a> FleetTmux<'a> {
         Ok(output(tmux().args(["has-session", "-t", &self.target()]))?.status.success())
     }
 
-    /// `=`: exactly this name, not one that begins with it.
+    /// The tmux target of the session. With `=`, tmux matches the whole name and not its beginning.
     fn target(&self) -> String {
         format!("={}", self.fleet.session)
     }
@@ -95,7 +96,7 @@ impl<'a> FleetTmux<'a> {
         Ok(windows.lines().find_map(of_seat))
     }
 
-    /// Prints the id of the window.
+    /// The command that starts a seat in a new tmux window, and prints the id of the window.
     fn new_window(&self, seat: &SeatEntry) -> Result<Command, TmuxFailed> {
         let mut command = tmux();
         if self.is_running()? {

@@ -85,7 +85,7 @@ pub fn parse_body(body: &[u8]) -> Result<Map<String, Value>, serde_json::Error> 
     parse_verbatim(body).map(|(payload, _)| payload)
 }
 
-/// The same, and its bytes if no leniency was needed.
+/// Parses a hook body as [`parse_body`] does. Also returns its bytes if the body needed no repair.
 pub fn parse_verbatim(body: &[u8]) -> Result<(Map<String, Value>, Verbatim), serde_json::Error> {
     match serde_json::from_slice(body) {
         Ok(payload) => Ok(match without_depth(body) {

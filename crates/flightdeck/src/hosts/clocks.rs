@@ -1,14 +1,14 @@
-//! The clocks of other hosts. Each presence has the sender's time, and the server adds its own on receipt. The difference of two
-//! hosts' differences is how far one clock is ahead of the other. A delay on the way makes a clock look behind, never ahead, so the
-//! largest of a few measurements counts.
+//! The clocks of other hosts. Each presence has the sender's time, and the server adds its own when it arrives. For each host, sender's
+//! time minus server's time says how far its clock is ahead of the server's. Subtracting this value of two hosts says how far one clock
+//! is ahead of the other. A delay on the way makes a clock look slow, never fast, so the largest of a few measurements is used.
 
 use std::collections::VecDeque;
 
 use flightdeck_core::time::{Millis, Timestamp};
 
-/// Measurements that are kept: half a minute of them.
+/// Most measurements that are kept: those of the last half minute.
 const SAMPLES_MAX: usize = 3;
-/// A smaller difference cannot be told from the delay of the network; such times are not corrected.
+/// Smallest difference that is corrected. A smaller one cannot be distinguished from the delay of the network.
 pub(super) const COUNTS_FROM: Millis = Millis(250);
 
 /// How far a host's clock is ahead of the server's.
@@ -35,7 +35,8 @@ pub(super) struct Corrector {
 }
 
 impl Corrector {
-    /// A time that is not before the last one stays so, however the measured difference changes.
+    /// Corrects one time. If it is not before the previous time, the corrected time is not before the previous corrected time
+    /// either, even if the measured difference has changed.
     pub(super) fn correct(&mut self, fired_at: i64, ahead: Millis) -> Timestamp {
         let mut corrected = fired_at.saturating_sub(ahead.0);
         if let Some((fired_before, corrected_before)) = self.last
@@ -64,7 +65,7 @@ mod tests {
             ahead.add(sent, server);
         }
         assert_eq!(ahead.millis(), Some(74_000));
-        // The clock was set right: within three presences the measurement follows.
+        // The host's clock was corrected. After three presences the measurement has followed.
         for at in [110_000, 120_000, 130_000] {
             ahead.add(at, at);
         }
@@ -76,10 +77,10 @@ mod tests {
         let mut corrector = Corrector::default();
         let mut at = |fired, ahead| corrector.correct(fired, Millis(ahead)).as_millis();
         assert_eq!(at(100_000, 74_000), 26_000);
-        // Measured anew half a second further ahead: the next event is not before the last one.
+        // The measured difference grows by half a second. The next event is still not before the last one.
         assert_eq!(at(100_100, 74_500), 26_000);
         assert_eq!(at(101_000, 74_500), 26_500);
-        // A late hook stays late.
+        // A hook with an earlier time than the last one keeps an earlier time.
         assert_eq!(at(100_500, 74_500), 26_000);
         // The clock is set back by 74 s: both the time and the measurement change.
         assert_eq!(at(27_000, 0), 27_000);

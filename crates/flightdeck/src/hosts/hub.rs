@@ -1,7 +1,7 @@
-//! Reads the logs of the other hosts into the own store, where they are folded like the own log.
+//! Reads the logs of the other hosts into this host's store, where they are folded like its own log.
 //!
-//! The place in the stream is stored after the records. After a crash between the two, some messages come again: their events are
-//! in the log already and are not applied twice.
+//! The position in the stream is stored after the records. After a crash between the two, some messages are read again. Their events
+//! are in the log already, so they are not applied twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,22 +21,22 @@ use super::known_hosts::{ReadUpTo, Refusal};
 use super::link::Link;
 use super::wire::LogMessage;
 
-/// Messages that are stored in one transaction.
+/// Most messages that are stored in one transaction.
 const BATCH_MESSAGES_MAX: usize = 1024;
-/// When to retry after the own store refused: a full disk stays full for a while.
+/// Pause before the next attempt if this host's store failed: a full disk stays full for a while.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
-/// The log waits this long for the clocks of the hosts, which correct its times.
+/// How long reading the log waits for the clocks of the hosts, which are needed to correct its times.
 const CLOCKS_TIME_MAX: Duration = Duration::from_secs(3);
-/// The name of the place in the store.
+/// The name under which the position is stored.
 const STATE: &str = "hub";
 
 /// How far the stream was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct ReadState {
-    /// When the stream was made, in nanoseconds: a new one begins again.
+    /// When the stream was created, in nanoseconds. If another stream was created since, it is read from its beginning.
     stream: String,
-    /// The place of the last message that was taken.
+    /// The position of the last message that was read.
     cursor: u64,
     hosts: BTreeMap<HostId, ReadUpTo>,
 }
@@ -53,7 +53,7 @@ pub(super) async fn follow_logs(
     let made = stream.cached_info().created.unix_timestamp_nanos().to_string();
     let mut state: ReadState = hosts.load_state(STATE).await?;
     if state.stream != made {
-        // Numbers begin again too; events that were here before are recognised by their ids.
+        // The numbers of messages begin again too. Events that are in the store already are recognised by their ids.
         let logs = |read: ReadUpTo| ReadUpTo { n: 0, ..read };
         let known = state.hosts.into_iter().map(|(host, read)| (host, logs(read))).collect();
         state = ReadState { stream: made, cursor: 0, hosts: known };
@@ -86,8 +86,10 @@ async fn take_batch(
     let (mut records, mut cursor) = (Vec::with_capacity(batch.len()), state.cursor);
     let before = hosts.known().positions();
     for message in batch {
-        let info = message.info().map_err(|error| anyhow::anyhow!("a message has no place: {error}"))?;
-        // A consumer that was made anew may begin too early.
+        let info = message
+            .info()
+            .map_err(|error| anyhow::anyhow!("a message has no position in the stream: {error}"))?;
+        // The client library may recreate the consumer, which then begins too early.
         if info.stream_sequence > cursor {
             cursor = info.stream_sequence;
             records.extend(hosts.record_of(link, message));
@@ -108,7 +110,7 @@ async fn take_batch(
     Ok(())
 }
 
-/// Tries until the own store takes them: the stream waits.
+/// Appends the records, and tries again until it succeeds. Meanwhile no further messages are read.
 async fn append(hosts: &Hosts, records: Vec<Record>) -> anyhow::Result<()> {
     while !records.is_empty() {
         match hosts.engine.append(records.clone()).await {
@@ -124,7 +126,7 @@ async fn append(hosts: &Hosts, records: Vec<Record>) -> anyhow::Result<()> {
 }
 
 impl Hosts {
-    /// The record in a message of another host. `None` for the own log, and for a message that is refused.
+    /// The record in a message of another host. `None` for a message of this host, and for a message that is refused.
     fn record_of(&self, link: &Link, message: &Message) -> Option<Record> {
         let (host, _) = link.subjects.parse(&message.subject)?;
         if host == self.name {
@@ -133,7 +135,7 @@ impl Hosts {
         let taken = self.take_message(&host, &message.payload);
         taken
             .inspect_err(|refusal| {
-                tracing::warn!(%host, %refusal, "a message of a host is refused");
+                tracing::warn!(%host, %refusal, "refused a message of a host; it is counted in the hosts view");
                 if let Ok(known) = self.known().get_or_add(&host) {
                     known.note_refusal(refusal);
                 }
@@ -152,7 +154,7 @@ impl Hosts {
         let (fired_at, ahead) = known.corrected(&message, own);
         let id = message.id.clone();
         let record = message.into_record(host, fired_at, ahead);
-        let record = record.ok_or_else(|| Refusal::Unreadable(format!("{id} is no id")))?;
+        let record = record.ok_or_else(|| Refusal::Unreadable(format!("{id} is not an id")))?;
         known.read = read;
         Ok(record)
     }

@@ -38,7 +38,7 @@ pub(super) struct ReadUpTo {
 pub(super) enum Refusal {
     #[error("it says that it is from {0}")]
     AnotherHost(HostId),
-    #[error("its number {0} was taken before")]
+    #[error("its number {0} was received before")]
     TakenBefore(u64),
     #[error("two machines send under this name")]
     TwoMachines,
@@ -62,7 +62,7 @@ impl ReadUpTo {
             return Err(Refusal::TakenBefore(head.n));
         }
         if head.n > self.n + 1 && self.n > 0 {
-            tracing::warn!(%host, from = self.n + 1, to = head.n - 1, "messages of a host are missing; the server has them no more");
+            tracing::warn!(%host, from = self.n + 1, to = head.n - 1, "messages of a host are missing; the server no longer has them");
         }
         if !current {
             if self.logs.len() == LOGS_MAX {

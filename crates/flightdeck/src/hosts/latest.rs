@@ -40,7 +40,7 @@ pub(super) async fn follow_latest(
         tokio::select! {
             message = messages.next() => {
                 let message = message.context("the presence of hosts ended")??;
-                let info = message.info().map_err(|error| anyhow::anyhow!("a message has no place: {error}"))?;
+                let info = message.info().map_err(|error| anyhow::anyhow!("a message has no position in the stream: {error}"))?;
                 take(hosts, link, &message, &info).await?;
                 if info.pending == 0 {
                     caught_up.send_replace(true);
@@ -81,7 +81,7 @@ impl Hosts {
             // The server's time by this machine's clock.
             let sent = Timestamp::from_millis(server_at + known.own_ahead().unwrap_or(0)).min(clock::now());
             if let Err(refusal) = known.heard(host, presence, server_at, sent) {
-                tracing::warn!(%host, %refusal, "a host is not shown");
+                tracing::warn!(%host, %refusal, "refused the presence of a host; the host is not shown");
                 return Ok(());
             }
             known.mark_silent(clock::now());

@@ -1,4 +1,4 @@
-//! One connection to the server. It is dead once it breaks; the daemon then opens another one.
+//! One connection to the server. Once it breaks, it is not used again; the daemon opens another one.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use super::subjects::Subjects;
 
 /// How long a server may take to answer, at the start and for each acknowledgement.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
-/// A server that is gone without a word is noticed after three of these.
+/// Time between two pings. If the server disappears, this is noticed after three of them.
 const PING_EVERY: Duration = Duration::from_secs(10);
-/// How long the server keeps a log. A hub that was away longer misses what is older.
+/// How long the server keeps a log. A hub that was away for longer misses older events.
 const LOG_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// Acknowledgements that may be outstanding: a window of the forwarder, and a few others.
+/// Most publishes without an acknowledgement: a window of the forwarder, and a few others.
 pub(super) const IN_FLIGHT_MAX: usize = 1024;
 
 #[derive(Clone, Debug)]
@@ -63,11 +63,11 @@ impl Link {
 
     /// Returns when the connection is lost.
     pub(super) async fn died(&self) {
-        // The sender goes with the connection.
+        // Fails if the connection was dropped, and the sender with it; then it has died too.
         let _ = self.dead.clone().wait_for(|dead| *dead).await;
     }
 
-    /// The stream of all logs. The first host of a fleet makes it, unless only a hub may.
+    /// The stream of all logs. The first host of a fleet creates it, unless the server lets only a hub do that.
     pub(super) async fn log_stream(&self) -> anyhow::Result<Stream> {
         self.stream(Config {
             name: self.subjects.log_stream(),
@@ -105,7 +105,9 @@ impl Link {
             Err(error) => bail!("cannot read the stream {name}: {error}"),
         }
         let made = self.js.create_stream(config).await;
-        made.with_context(|| format!("the stream {name} is missing and could not be made; a hub makes it"))
+        made.with_context(|| {
+            format!("the stream {name} is missing and could not be created; start a hub, which creates it")
+        })
     }
 }
 
@@ -129,7 +131,7 @@ fn log_event(event: &Event) {
         Event::Disconnected | Event::Closed => {
             tracing::warn!("the connection to the server of the hosts is lost")
         }
-        Event::ServerError(error) => tracing::warn!(%error, "the server of the hosts refused something"),
+        Event::ServerError(error) => tracing::warn!(%error, "the server of the hosts reported an error"),
         other => tracing::debug!(%other, "the connection to the server of the hosts"),
     }
 }
@@ -152,17 +154,17 @@ fn credentials(settings: &HostsSettings) -> anyhow::Result<ConnectOptions> {
     Ok(options.nkey(seed.to_owned()))
 }
 
-/// The client does not use the name and password of an address by itself.
+/// Takes name and password from the address, because the client library does not.
 fn with_password(options: ConnectOptions, url: &str) -> anyhow::Result<ConnectOptions> {
     let address: ServerAddr =
-        url.parse().with_context(|| format!("{} is no address", without_password(url)))?;
+        url.parse().with_context(|| format!("{} is not an address", without_password(url)))?;
     Ok(match (address.username(), address.password()) {
         (Some(user), Some(password)) => options.user_and_password(user.to_owned(), password.to_owned()),
         _ => options,
     })
 }
 
-/// An address for a person: a password in it is left out.
+/// The address without its password, to be shown.
 pub fn without_password(url: &str) -> String {
     match url.split_once("://") {
         Some((scheme, rest)) => match rest.rsplit_once('@') {

@@ -1,8 +1,8 @@
-//! Forwards the own log to the server. The database is the outbox: a position says how far it got.
+//! Forwards this host's log to the server. The database is the outbox, and a stored position says how far it was forwarded.
 //!
-//! The server's word counts: after every connect, the last message on the own subject says where to go on. Many messages are in
-//! flight at a time. The first of each window names the message that must be the last one, so a second machine with the same name
-//! is refused.
+//! The server decides about the position: after every connect, this host continues after its last message on the server. Many
+//! messages are in flight at a time. The first of each group names the message that must be the last one on the subject, so the server
+//! refuses a second machine with the same name.
 
 use std::time::{Duration, Instant};
 
@@ -26,18 +26,18 @@ use crate::store::{HostState, Replay, Store};
 const WINDOW_MESSAGES_MAX: usize = 512;
 /// How often the position is stored. If it is lost, the server still knows it.
 const STORE_POSITION_EVERY: Duration = Duration::from_secs(5);
-/// Bytes of a message beside its payload: ids, times, the envelope and headers.
+/// Room in each message for ids, times, the envelope and headers.
 const AROUND_PAYLOAD_BYTES: usize = 8 * 1024;
-/// The name of the position in the store.
+/// The name under which the position is stored.
 const STATE: &str = "forward";
 
 /// How far the log is forwarded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Position {
-    /// When the stream was made, in nanoseconds: a new stream has nothing yet.
+    /// When the stream was created, in nanoseconds. If another stream was created since, it has no messages of this host.
     stream: String,
-    /// Records up to this one of the own log were forwarded or belong to other hosts.
+    /// Records of the local log up to this `seq` were forwarded, or belong to other hosts.
     pub(super) seq: u64,
     /// The number of the last message.
     pub(super) n: u64,
@@ -187,7 +187,7 @@ impl<'a> Forwarder<'a> {
                         self.link.host
                     )
                 }
-                Err(error) => bail!("the server did not take the log: {error:#}"),
+                Err(error) => bail!("the server did not acknowledge a message of the log: {error:#}"),
             }
         }
         self.position = position;
@@ -208,7 +208,7 @@ impl<'a> Forwarder<'a> {
         let mut body = serde_json::to_vec(&message)?;
         let room = self.link.client.max_payload().saturating_sub(AROUND_PAYLOAD_BYTES);
         if body.len() > room {
-            // The whole payload stays in the own log, where a hub can ask for it.
+            // The whole payload stays in the local log, and a hub can request it.
             clip::clip_to(&mut message.payload, room.saturating_sub(AROUND_PAYLOAD_BYTES));
             body = serde_json::to_vec(&message)?;
         }

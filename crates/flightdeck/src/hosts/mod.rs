@@ -61,13 +61,13 @@ pub trait RemoteActions: Debug + Send + Sync {
 pub enum RequestError {
     #[error("this machine has joined no other hosts")]
     NotJoined,
-    #[error("{0} cannot be asked now: there is no connection to the server")]
+    #[error("the request was not sent to {0}: this machine has no connection to the server")]
     NotConnected(HostId),
-    #[error("{0} is not connected: it can be answered once the host is back, or in its terminal")]
+    #[error("{0} is not connected: answer in its terminal, or here once the host is connected again")]
     NotThere(HostId),
-    #[error("{0} could not be asked: {1}")]
+    #[error("the request could not be sent to {0}: {1}")]
     NotSent(HostId, String),
-    #[error("{0} did not reply: it may have acted all the same; its card will show it")]
+    #[error("{0} did not reply: it may have carried out the request; the card will show it")]
     NoReply(HostId),
     #[error("the reply of {0} is not understood: {1}")]
     Unreadable(HostId, String),
@@ -76,7 +76,7 @@ pub enum RequestError {
 /// This machine among the hosts of its fleet.
 #[derive(Debug)]
 pub struct Hosts {
-    /// What this machine is called.
+    /// The name of this machine among the hosts.
     pub name: HostId,
     pub settings: HostsSettings,
     hub: bool,
@@ -132,7 +132,7 @@ impl Hosts {
         id.rsplit_once('@').is_some_and(|(_, host)| self.known().get(&host.into()).is_some())
     }
 
-    /// Keeps the connection until the daemon stops. The local work does not depend on it.
+    /// Keeps the connection to the server until the daemon stops. Local sessions do not depend on it.
     pub async fn run(self: Arc<Self>, actions: Arc<dyn RemoteActions>) {
         if self.settings.url.is_none() {
             return;
@@ -141,7 +141,9 @@ impl Hosts {
         loop {
             let begun = tokio::time::Instant::now();
             let Err(error) = self.stay_connected(&actions).await else { return };
-            tracing::warn!("the other hosts cannot be reached; the log is forwarded later: {error:#}");
+            tracing::warn!(
+                "the connection to the other hosts failed; it is tried again, and the log is forwarded then: {error:#}"
+            );
             {
                 let mut status = lock(&self.status);
                 (status.link, status.problem) = (None, Some(format!("{error:#}")));
@@ -155,7 +157,7 @@ impl Hosts {
     /// Works over one connection until it breaks or the server refuses.
     async fn stay_connected(&self, actions: &Arc<dyn RemoteActions>) -> anyhow::Result<()> {
         let link = Link::connect(&self.settings, &self.name).await?;
-        // Shown as connected only once the streams exist: before, a message would find no receiver.
+        // The link counts as connected only once the streams exist: before that, published messages would be lost.
         link.check().await?;
         let identity = LogIdentity::load(&self.store).await?;
         lock(&self.status).link = Some(link.clone());
@@ -185,7 +187,7 @@ impl Hosts {
         }
     }
 
-    /// Asks the owner of a session to do something, and returns its words.
+    /// Sends a request to the host that owns a session, and returns its reply.
     pub async fn request(&self, host: &HostId, request: &RemoteRequest) -> Result<RemoteReply, RequestError> {
         if self.settings.url.is_none() {
             return Err(RequestError::NotJoined);
@@ -210,7 +212,7 @@ impl Hosts {
         }
     }
 
-    /// What the hosts view shows; the caller adds the sessions.
+    /// The rows of the hosts view. The caller fills in the numbers of sessions.
     pub fn list(&self) -> HostList {
         let Some(url) = &self.settings.url else { return HostList::default() };
         let status = lock(&self.status);
@@ -269,7 +271,7 @@ impl Hosts {
     }
 }
 
-/// What a host says about itself before it has forwarded anything.
+/// The presence of a host that has forwarded nothing yet.
 pub fn own_presence(settings: &HostsSettings, kind: HostKind, hub: bool) -> Presence {
     Presence {
         at: 0,

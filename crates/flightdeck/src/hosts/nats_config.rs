@@ -2,13 +2,13 @@
 
 use super::subjects::Subjects;
 
-/// How the hosts prove who they are.
+/// A host as a user of the server.
 #[derive(Clone, Debug)]
 pub struct ConfigUser {
     pub host: String,
-    /// The public part of its nkey; `None`: a password is to be filled in.
+    /// The public part of its nkey. If `None`, the configuration has a placeholder for a password.
     pub nkey: Option<String>,
-    /// It shows the other hosts, and makes the streams.
+    /// Whether the host is a hub: it reads the other hosts and creates the streams.
     pub hub: bool,
 }
 
@@ -61,7 +61,7 @@ fn permissions(user: &ConfigUser, subjects: &Subjects) -> (Vec<String>, Vec<Stri
         subjects.summaries(host),
         format!("$JS.API.STREAM.INFO.{log}"),
         format!("$JS.API.STREAM.INFO.{latest}"),
-        // Only the last message of its own log.
+        // A member may read only the last message of its own log.
         format!("$JS.API.DIRECT.GET.{log}.{}", subjects.log(host)),
     ];
     if user.hub {

@@ -11,9 +11,9 @@ use super::link::Link;
 use super::wire::Presence;
 use crate::clock;
 
-/// How often a host gives a sign of life.
+/// How often a host sends its presence.
 pub(super) const PRESENCE_EVERY: Duration = Duration::from_secs(10);
-/// The same while the server does not have the whole log, so that the board shows the progress.
+/// How often a host sends its presence while the server does not have its whole log, so that the board shows the progress.
 const PRESENCE_EVERY_WHILE_BEHIND: Duration = Duration::from_secs(1);
 
 pub(super) async fn announce(hosts: &Hosts, link: &Link) -> anyhow::Result<()> {
@@ -33,7 +33,7 @@ pub async fn publish(link: &Link, presence: &Presence) -> anyhow::Result<()> {
     let body = serde_json::to_vec(&presence)?;
     let subject = link.subjects.presence(&link.host);
     let sent = link.js.publish(subject, body.into()).await.context("the presence could not be sent")?;
-    sent.await.context("the server did not take the presence")?;
+    sent.await.context("the server did not acknowledge the presence")?;
     Ok(())
 }
 

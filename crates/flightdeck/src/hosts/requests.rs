@@ -1,4 +1,4 @@
-//! A request to one host and its reply, which may take several messages: a whole request can be larger than a message.
+//! A request to one host, and its reply. A reply may be larger than a message of the server, and is then sent in parts.
 
 use async_nats::{Client, HeaderMap, StatusCode, Subject};
 use flightdeck_core::ids::HostId;
@@ -11,12 +11,12 @@ use super::link::Link;
 const MORE: &str = "Flightdeck-More";
 /// Largest reply: a page of a conversation.
 const REPLY_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Bytes of a message beside its part of the reply.
-const AROUND_PART_BYTES: usize = 1024;
-/// The smallest part: the server cannot forbid messages of this size and still be of use.
+/// Room in each message for headers and the subject.
+const PART_OVERHEAD_BYTES: usize = 1024;
+/// The smallest part. A server that forbids messages of this size could not forward the log either.
 const PART_BYTES_MIN: usize = 1024;
 
-/// Sends the request and collects the parts of the reply. The caller has a timeout.
+/// Sends the request and collects the parts of the reply. Has no timeout of its own; the caller sets one.
 pub(super) async fn ask(link: &Link, host: &HostId, body: Vec<u8>) -> Result<Vec<u8>, RequestError> {
     let no_reply = || RequestError::NoReply(host.clone());
     let inbox = Subject::from(link.client.new_inbox());
@@ -39,9 +39,9 @@ pub(super) async fn ask(link: &Link, host: &HostId, body: Vec<u8>) -> Result<Vec
     Err(no_reply())
 }
 
-/// Sends a reply in parts that the server takes.
+/// Sends a reply in parts that are small enough for the server.
 pub(super) async fn reply(client: &Client, to: Subject, body: Vec<u8>) -> anyhow::Result<()> {
-    let size = client.max_payload().saturating_sub(AROUND_PART_BYTES).max(PART_BYTES_MIN);
+    let size = client.max_payload().saturating_sub(PART_OVERHEAD_BYTES).max(PART_BYTES_MIN);
     let mut parts = body.chunks(size).peekable();
     while let Some(part) = parts.next() {
         let mut headers = HeaderMap::new();

@@ -1,4 +1,5 @@
-//! Does what a person on a hub asked: exactly what the own interface would do, if the settings accept it.
+//! Carries out requests from a hub, if the settings of this host accept them. Each does exactly what the same request on this host would
+//! do.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use super::requests;
 use super::wire::{RemoteReply, RemoteRequest};
 use super::{Hosts, RemoteActions};
 
-/// Requests that are carried out at a time. More wait: a person sends a few.
+/// Most requests that are carried out at a time. Further ones wait. A person sends only a few.
 const REQUESTS_AT_ONCE_MAX: usize = 16;
 
 /// Requests that change nothing: a whole request, a conversation.
@@ -29,7 +30,7 @@ pub(super) async fn respond(link: &Link, actions: &Arc<dyn RemoteActions>) -> an
         let Some(reply_to) = message.reply.clone() else { continue };
         let turn = Arc::clone(&turns).acquire_owned().await?;
         let (client, actions) = (link.client.clone(), Arc::clone(actions));
-        // In a task of its own: an action that has begun is finished, also if the connection breaks.
+        // Runs in a task of its own, so that an action that has begun is finished even if the connection breaks.
         tokio::spawn(async move {
             let reply = match serde_json::from_slice::<RemoteRequest>(&message.payload) {
                 Ok(request) => actions.act(request).await,
@@ -56,7 +57,7 @@ pub fn refused(error: ErrorCode, message: String) -> RemoteReply {
 }
 
 impl Hosts {
-    /// Whether a request may be carried out here; a refusal in words.
+    /// Checks whether a request may be carried out here. The error says why not.
     pub fn check_accepts(&self, request: &RemoteRequest) -> Result<(), ErrorReply> {
         let why = match request.command.as_str() {
             reading if READS.contains(&reading) && self.shares_payloads() => return Ok(()),

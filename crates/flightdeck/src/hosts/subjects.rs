@@ -3,10 +3,11 @@
 use flightdeck_core::fnv::Fnv;
 use flightdeck_core::ids::{HostId, SessionId};
 
-/// Longest name of a host or a fleet: a label of a host name.
+/// Longest name of a host or a fleet. It is the limit for one label of a DNS name.
 const TOKEN_BYTES_MAX: usize = 63;
 
-/// One token of a subject: it is also part of file names on the server and of ids on the page.
+/// Checks the name of a host or a fleet. The name is one token of a subject, a part of file names on the server and a part of
+/// ids on the page.
 pub fn check_token(name: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if name.is_empty() || name.len() > TOKEN_BYTES_MAX || !name.chars().all(fits) {
@@ -42,7 +43,7 @@ impl Subjects {
     pub fn latest_stream(&self) -> String {
         format!("FLIGHTDECK_{}_LATEST", self.fleet)
     }
-    /// `*` for every host.
+    /// A subject of a host. The host `*` stands for every host.
     fn of(&self, host: &str, what: &str) -> String {
         format!("flightdeck.{}.{host}.{what}", self.fleet)
     }
@@ -52,7 +53,8 @@ impl Subjects {
     pub fn presence(&self, host: &str) -> String {
         self.of(host, "presence")
     }
-    /// A session id that does not fit into a subject is replaced by its hash; the message has the id.
+    /// The subject of a session's numbers. A session id that is not a valid token is replaced by its hash; the message contains
+    /// the id.
     pub fn summary(&self, host: &str, session: &SessionId) -> String {
         let token = match check_token(session) {
             Ok(()) => session.to_string(),
@@ -67,11 +69,12 @@ impl Subjects {
     pub fn ask(&self, host: &str) -> String {
         self.of(host, "ask")
     }
-    /// Where replies to a host arrive: a prefix of its own, so that no other host may read them.
+    /// The prefix of the subjects on which a host receives replies. Each host has its own, so that the server can forbid others to
+    /// read them.
     pub fn inbox(&self, host: &str) -> String {
         format!("_INBOX_{}_{host}", self.fleet)
     }
-    /// The host that a subject of this fleet belongs to, and what the message is.
+    /// The host that a subject of this fleet belongs to, and the kind of message.
     pub fn parse<'a>(&self, subject: &'a str) -> Option<(HostId, &'a str)> {
         let rest =
             subject.strip_prefix("flightdeck.")?.strip_prefix(self.fleet.as_str())?.strip_prefix('.')?;

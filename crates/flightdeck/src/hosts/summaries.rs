@@ -1,4 +1,5 @@
-//! Sends the latest numbers of each own session: tokens, cost, context, titles. They are no events, so the log does not have them.
+//! Sends the latest numbers of this host's sessions: tokens, cost, context, titles. They come from transcripts, so the log does not
+//! contain them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,9 +16,9 @@ use super::settings::Share;
 use super::wire::SummaryMessage;
 use crate::engine::changes::SubscribeFrom;
 
-/// Changes of the numbers are gathered for this long: a busy session changes them with every message.
+/// How long changes are collected before the numbers are sent: a busy session changes them with every message.
 const SEND_EVERY: Duration = Duration::from_secs(2);
-/// Sessions whose last sent numbers are remembered; beyond that they may be sent again.
+/// Most sessions whose last sent numbers are remembered. Beyond that, unchanged numbers may be sent again.
 const REMEMBERED_MAX: usize = 10_000;
 
 pub(super) async fn send_summaries(hosts: &Hosts, link: &Link) -> anyhow::Result<()> {
@@ -33,7 +34,7 @@ pub(super) async fn send_summaries(hosts: &Hosts, link: &Link) -> anyhow::Result
         while let Ok(change) = tokio::time::timeout_at(until, changes.next.recv()).await {
             match change {
                 Ok(change) => changed.extend(change.subject.session_id().cloned()),
-                // Some were missed: look at all.
+                // Some changes were missed, so all sessions are checked.
                 Err(RecvError::Lagged(_)) => changed = own_sessions(hosts).await?,
                 Err(RecvError::Closed) => anyhow::bail!("the daemon is stopping"),
             }
@@ -46,7 +47,7 @@ async fn own_sessions(hosts: &Hosts) -> anyhow::Result<BTreeSet<SessionId>> {
     Ok(cards.into_iter().filter(|card| card.owner.is_none()).map(|card| card.id).collect())
 }
 
-/// Sends the numbers if they differ from those sent last. A session of another host has its numbers from there.
+/// Sends the numbers of a session if they differ from those sent last. Skips sessions of other hosts.
 async fn send_summary(
     hosts: &Hosts,
     link: &Link,
@@ -67,13 +68,13 @@ async fn send_summary(
     };
     let body = serde_json::to_vec(&message)?;
     let digest = Fnv::of(&body);
-    // Too large for the server: the card keeps the numbers it has.
+    // Numbers that are too large for the server are not sent; the card on the hub keeps its older ones.
     if sent.get(id) == Some(&digest) || body.len() > link.client.max_payload() / 2 {
         return Ok(());
     }
     let subject = link.subjects.summary(&link.host, id);
     let taken = link.js.publish(subject, body.into()).await.context("the numbers could not be sent")?;
-    taken.await.context("the server did not take the numbers")?;
+    taken.await.context("the server did not acknowledge the numbers")?;
     if sent.len() >= REMEMBERED_MAX {
         sent.clear();
     }

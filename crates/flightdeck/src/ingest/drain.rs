@@ -22,7 +22,7 @@ const CHUNK_FILES_MAX: usize = 256;
 const CHUNK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// A hook writes its file in several steps; draining waits until they are likely done.
 const DRAIN_AFTER: Duration = Duration::from_millis(100);
-/// When to retry after the store refused: a full disk stays full for a while.
+/// Pause before the next attempt if events could not be stored: a full disk stays full for a while.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// How often the spool is drained if it cannot be watched.
 const POLL_EVERY: Duration = Duration::from_secs(5);
@@ -31,7 +31,7 @@ const POLL_EVERY: Duration = Duration::from_secs(5);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drained {
     Empty,
-    /// Some events are left: the store or the disk refused.
+    /// Some events are left, because they could not be read or stored.
     Waiting,
 }
 
@@ -64,8 +64,8 @@ pub async fn drain_at(sink: &Sink, dir: &Path, now: Timestamp) -> Drained {
     }
 }
 
-/// Stores the files of one listing in chunks, because listing a full spool takes a while. Returns the number of stored events,
-/// or an error if some are left.
+/// Stores all files of one listing, chunk by chunk. A new listing for each chunk would take too long if the spool is full.
+/// Returns the number of stored events, or an error if some are left.
 async fn store_listed(sink: &Sink, mut listed: Listed) -> Result<usize, ()> {
     let mut all = 0;
     while listed.len() > 0 {
@@ -93,7 +93,7 @@ async fn store_listed(sink: &Sink, mut listed: Listed) -> Result<usize, ()> {
     Ok(all)
 }
 
-/// Files in the order they fired, without those that were read.
+/// The files that were not read yet, in the order in which their hooks fired.
 type Listed = std::vec::IntoIter<SpoolFile>;
 
 fn list(dir: &Path) -> Listed {
@@ -134,7 +134,7 @@ fn read_chunk(listed: &mut Listed) -> Chunk {
                 Err(reason) => set_aside(&file, &reason),
             },
             Err(error) if error.is_poison() => set_aside(&file, &error.to_string()),
-            // A hook that enforced the bounds has dropped it since it was listed.
+            // After the listing, a hook removed the file to keep the bounds of the spool.
             Err(error) if error.is_gone() => {}
             Err(error) => {
                 tracing::warn!(%error, "could not read a spooled event; it is tried again");
@@ -146,7 +146,7 @@ fn read_chunk(listed: &mut Listed) -> Chunk {
     chunk
 }
 
-/// The id in the file's name counts if the frame has none: the file that is removed must be the event that is stored.
+/// If the frame has no id, the event gets the id in the file's name. So a file that is read twice is stored once.
 fn record(frame: Frame, file: &SpoolFile) -> Result<Record, String> {
     let draft =
         HookDraft { name_in_path: None, payload: frame.args, env: frame.env, bytes: file.bytes as usize };
@@ -154,21 +154,21 @@ fn record(frame: Frame, file: &SpoolFile) -> Result<Record, String> {
 }
 
 fn set_aside(file: &SpoolFile, reason: &str) {
-    tracing::warn!(file = %file.path.display(), reason, "a spool file holds no event and is set aside");
+    tracing::warn!(file = %file.path.display(), reason, "a spool file contains no event; it is set aside");
     if let Err(error) = spool::set_aside(file) {
         tracing::error!(%error, "could not set the spool file aside; it is tried again");
     }
 }
 
-/// Drains the spool whenever a file appears: a hook also spools while the daemon runs, if it got no acknowledgement in time or
-/// the store refused its event. Polls only while events are left or the spool cannot be watched.
+/// Drains the spool whenever a file appears. A hook also spools while the daemon runs, if it got no acknowledgement in time or
+/// its event could not be stored. Polls only while events are left or if the spool cannot be watched.
 pub async fn watch(sink: Sink, dir: PathBuf) {
     let (hint, mut hints) = mpsc::channel(1);
     // Keeps the channel open if the watcher cannot be created.
     let _hint = hint.clone();
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         if event.is_ok_and(|e| e.kind.is_create() || e.kind.is_modify()) {
-            // If a hint is waiting already, that is enough: a drain reads everything.
+            // The channel may be full: one waiting hint is enough, because a drain reads everything.
             let _ = hint.try_send(());
         }
     });
@@ -189,7 +189,7 @@ pub async fn watch(sink: Sink, dir: PathBuf) {
             Drained::Waiting => Some(RETRY_AFTER),
             Drained::Empty => watched.is_err().then_some(POLL_EVERY),
         };
-        // After a hint or the time: both drain everything.
+        // Waits for a hint or for the retry time. The result does not matter, because a drain follows in both cases.
         match retry_after {
             Some(time) => drop(tokio::time::timeout(time, hints.recv()).await),
             None => drop(hints.recv().await),

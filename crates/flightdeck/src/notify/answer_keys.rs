@@ -12,7 +12,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::secret::Secret;
 
-/// Most keys; the oldest goes first. Two for each ask, and few asks are open at a time.
+/// Most keys in memory; beyond that the oldest is removed. An ask has two keys, and few asks are open at a time.
 const KEYS_MAX: usize = 512;
 /// 128 bits cannot be guessed.
 const KEY_BYTES: usize = 16;
@@ -37,7 +37,7 @@ impl AnswerKeys {
         Some(key)
     }
 
-    /// Takes the key out, and with it every other key of the same ask: a person answers once.
+    /// Removes this key and all other keys of its ask, because an ask is answered once.
     pub fn take(&self, key: &str) -> Option<IssuedKey> {
         let mut keys = self.keys();
         let issued = keys.iter().find(|issued| issued.key.is(key))?.clone();
@@ -45,7 +45,7 @@ impl AnswerKeys {
         Some(issued)
     }
 
-    /// Puts back a key whose answer could not be stored: the person may press the button again.
+    /// Stores a key: a new one, or one whose answer could not be stored, so that the person can press the button again.
     pub fn put(&self, issued: IssuedKey) {
         let mut keys = self.keys();
         if keys.len() == KEYS_MAX {
@@ -54,7 +54,7 @@ impl AnswerKeys {
         keys.push_back(issued);
     }
 
-    /// No code leaves the list half changed, so a poisoned lock can be used.
+    /// A poisoned lock can be used, because no code leaves the list half changed.
     fn keys(&self) -> MutexGuard<'_, VecDeque<IssuedKey>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Takes notes from the engine, gathers those that come together, and gives them to the workers of their targets.
+//! Takes notes from the engine, groups those that arrive within the settle time, and hands them to the workers of their targets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::engine::{EngineHandle, QueuedNote, Stopped};
 use crate::store::{OutboxKey, Store};
 use crate::terminal::Terminals;
 
-/// Longest time for asking tmux about the panes of all gathered notes.
+/// Longest time to ask tmux about the panes of a group of notes.
 const PANE_CHECKS_MAX: Duration = Duration::from_secs(3);
 
 /// The task behind a [`Notifier`].
@@ -39,7 +39,7 @@ pub struct Dispatcher {
     workers: JoinSet<()>,
 }
 
-/// A target whose worker runs. The worker ends after its last message when this is dropped.
+/// A target with a running worker. After this is dropped, the worker sends the queued messages and ends.
 #[derive(Debug)]
 struct RunningTarget {
     settings: TargetSettings,
@@ -84,7 +84,7 @@ impl Dispatcher {
                 biased;
                 () = stopped(&mut stopping) => break,
                 taken = self.gather() => {
-                    // The engine has ended in either case. What was not sent stays in the outbox.
+                    // Both mean that the engine has ended. Notes that were not sent stay in the outbox.
                     if taken.is_empty() || self.dispatch(taken).await.is_err() {
                         break;
                     }
@@ -99,7 +99,7 @@ impl Dispatcher {
         &self.worker.notifier
     }
 
-    /// The first note, and those that follow it within the settle time. Empty if no more can come.
+    /// Waits for a note, and collects those that follow it within the settle time. Empty if the engine has ended.
     async fn gather(&mut self) -> Vec<QueuedNote> {
         let mut taken: Vec<_> = self.queued.recv().await.into_iter().collect();
         let settle = u64::try_from(self.notifier().settings().settle.0).unwrap_or(0);
@@ -118,7 +118,7 @@ impl Dispatcher {
         let mut lines: BTreeMap<String, Vec<Line>> = BTreeMap::new();
         let mut dropped = Vec::new();
         let checks = self.checks();
-        for Gathered { seq, note, rows } in gathered(taken) {
+        for Gathered { seq, note, rows } in group_by_note(taken) {
             match checks.wanted(&note).await? {
                 Err(reason) => {
                     tracing::debug!(session = %note.session_id, kind = ?note.kind, reason, "a note is not sent");
@@ -164,17 +164,17 @@ impl Dispatcher {
                 self.targets.insert(target.name.clone(), RunningTarget { settings: target.clone(), queue });
             }
         }
-        // Workers that have ended.
+        // Removes workers that have ended from the set.
         while self.workers.try_join_next().is_some() {}
     }
 
-    /// Hands the notes to the worker of the target. Returns the rows that are done without it.
+    /// Hands the notes to the worker of the target. Returns the outbox rows that the worker will not send.
     fn send(&self, target: &str, mut lines: Vec<Line>, board: &str) -> Vec<OutboxKey> {
         lines.sort_by_key(|line| (line.note.event, line.note.since));
         let keys: Vec<_> = lines.iter().map(|line| line.key.clone()).collect();
         // Only a message about one session has buttons.
         let ask = if let [line] = &lines[..] { line.ask.clone() } else { None };
-        // A session that came twice is named once, for its most urgent reason.
+        // A session with several notes is named once, with its most urgent reason.
         let mut named = BTreeSet::new();
         lines.retain(|line| named.insert(line.note.session_id.clone()));
         let notes = lines.into_iter().map(|line| line.note).collect();
@@ -194,7 +194,7 @@ impl Dispatcher {
         }
     }
 
-    /// Allow and Deny for a phone that can reach this daemon. What cannot be undone is not allowed with one touch.
+    /// The buttons Allow and Deny, for a phone that can reach this daemon. A request that cannot be undone gets only Deny.
     fn buttons(&self, target: &TargetSettings, ask: &AskCard) -> Vec<Button> {
         let settings = self.notifier().settings();
         let Some(public) = &settings.public_url else { return Vec::new() };
@@ -212,8 +212,8 @@ impl Dispatcher {
     }
 }
 
-/// The rows of one note belong together.
-fn gathered(taken: Vec<QueuedNote>) -> Vec<Gathered> {
+/// Groups the queued rows by note: a note has a row for each target.
+fn group_by_note(taken: Vec<QueuedNote>) -> Vec<Gathered> {
     let mut notes: Vec<Gathered> = Vec::new();
     for QueuedNote { key, target, note } in taken {
         match notes.iter_mut().find(|known| known.seq == key.seq && known.note == note) {
@@ -224,7 +224,7 @@ fn gathered(taken: Vec<QueuedNote>) -> Vec<Gathered> {
     notes
 }
 
-/// The permission request that a button can answer: there must be exactly one.
+/// The permission request that the buttons answer. `None` unless it is the only open request of the session.
 fn permission(card: &Card) -> Option<AskCard> {
     let mut open = card.asks.iter().filter(|ask| ask.answerable && ask.resolution.is_none());
     match (open.next(), open.next()) {

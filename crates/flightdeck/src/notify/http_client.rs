@@ -20,7 +20,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use super::send_error::SendError;
 
-/// Longest time for the connection, TLS included.
+/// Longest time to connect, including TLS.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 /// Longest time from the request to its status.
 const REPLY_MAX: Duration = Duration::from_secs(10);
@@ -38,7 +38,7 @@ impl TryFrom<String> for Address {
     type Error = String;
     fn try_from(text: String) -> Result<Self, String> {
         let why = |why: &str| format!("{text:?} {why}");
-        let uri: Uri = text.parse().map_err(|_| why("is no address"))?;
+        let uri: Uri = text.parse().map_err(|_| why("is not an address"))?;
         if !matches!(uri.scheme_str(), Some("http" | "https")) {
             return Err(why("must begin with http:// or https://"));
         }
@@ -83,7 +83,7 @@ impl Address {
     }
 }
 
-/// Posts JSON. A reply that is no success is an error.
+/// Posts JSON. A status other than success is an error.
 pub(super) async fn post_json(
     to: &Address,
     headers: &[(HeaderName, HeaderValue)],
@@ -126,7 +126,7 @@ async fn connect(to: &Address) -> Result<Box<dyn Stream>, SendError> {
     }
     let name = ServerName::try_from(to.host().to_owned()).map_err(|e| SendError::Final(e.to_string()))?;
     let tls = TlsConnector::from(tls_config()?).connect(name, tcp).await;
-    // A certificate that is not trusted is reported here. It may be replaced, so it is tried again.
+    // Fails for a certificate that is not trusted. The server may replace it, so the note is tried again.
     Ok(Box::new(tls.map_err(|e| failed(&e))?))
 }
 
@@ -167,13 +167,13 @@ async fn exchange(stream: Box<dyn Stream>, request: Request<Full<Bytes>>) -> Res
     tokio::select! {
         biased;
         reply = &mut talk => return reply,
-        // It may end together with the reply; if it broke, `talk` says so.
+        // The connection may end together with the reply. If it broke, `talk` returns the error.
         _ = connection => {}
     }
     talk.await
 }
 
-/// A server that is overloaded or broken may take it later; every other refusal is final.
+/// The error for a status. An overloaded or broken server is tried again; every other refusal is final.
 fn refused(status: StatusCode, said: &[u8]) -> SendError {
     let said = flightdeck_core::text::one_line(&String::from_utf8_lossy(said), ERROR_CHARS_MAX);
     let why =

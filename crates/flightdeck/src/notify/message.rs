@@ -1,4 +1,4 @@
-//! What is sent: one message about one session or several.
+//! The message that is sent to a target, about one session or several.
 
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::notify::{Note, NoteKind};
@@ -34,7 +34,7 @@ pub(super) struct Message {
     pub(super) url: String,
     pub(super) urgency: Urgency,
     pub(super) notes: Vec<NoteLine>,
-    /// Only for a phone: each works once.
+    /// Buttons for a phone. Each works once.
     #[serde(skip)]
     pub(super) buttons: Vec<Button>,
 }
@@ -42,7 +42,7 @@ pub(super) struct Message {
 /// One session of a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct NoteLine {
-    /// The same in every attempt: a receiver can tell that it has got the note already.
+    /// The same in every attempt, so that a receiver can recognise a note that it has already received.
     pub(super) id: String,
     pub(super) event: NoteKind,
     pub(super) session_id: SessionId,
@@ -64,7 +64,7 @@ pub(super) struct Button {
 }
 
 impl NoteLine {
-    /// The note in the words of the card, which may have changed since the note arose. `board` is the address of the board.
+    /// Makes the line from the present card, which may have changed since the note was made. `board` is the address of the board.
     pub(super) fn new(seq: u64, note: &Note, card: &Card, board: &str) -> Self {
         let waiting = card.waiting.as_ref().filter(|_| note.kind == NoteKind::Completed);
         let said = card.last_assistant_text.as_deref().filter(|_| note.kind == NoteKind::Completed);
@@ -89,7 +89,7 @@ impl NoteLine {
 }
 
 impl Message {
-    /// `None` if there is nothing to say.
+    /// `None` if there are no notes.
     pub(super) fn new(notes: Vec<NoteLine>, board: &str, zone: &TimeZone) -> Option<Self> {
         let (title, text, url) = match &notes[..] {
             [] => return None,

@@ -1,6 +1,6 @@
 //! Notifications: notes of the outbox on their way to the person. Start reading at `dispatch.rs`.
 //!
-//! The fold decides that a note arises, the engine stores it in the outbox, once for each target, and hands it over here.
+//! The fold makes a note. The engine stores it in the outbox, once for each target, and hands it to this module.
 //! `dispatch.rs` gathers notes, drops those that are no longer wanted (`suppress.rs`) and gives the rest to one worker for
 //! each target. A worker sends, and then marks the row as done. Nothing here can delay an event.
 

@@ -1,4 +1,4 @@
-//! Runs a program for a note: with a time limit, without a shell, and without its output.
+//! Runs a program that shows or sends a note, with a time limit and without a shell.
 
 use std::io;
 use std::process::Stdio;
@@ -17,10 +17,10 @@ const RUN_MAX: Duration = Duration::from_secs(10);
 const OUTPUT_BYTES_MAX: u64 = 4 * 1024;
 /// Longest part of the error output that is shown.
 const ERROR_CHARS_MAX: usize = 200;
-/// How long the error output may stay open after the end: another program that was left behind may keep it open.
+/// How long to wait for the end of the error output after the program ended: a child process of it may keep the pipe open.
 const LEFT_OPEN_MAX: Duration = Duration::from_millis(200);
 
-/// A program that printed its first line and still runs. It ends when this is dropped.
+/// A program that printed its first line and still runs. Dropping this kills the program.
 #[derive(Debug)]
 pub(super) struct RunningProgram {
     _child: Child,
@@ -28,13 +28,13 @@ pub(super) struct RunningProgram {
 }
 
 impl RunningProgram {
-    /// `None` if it ended without another line.
+    /// Waits for the next line. `None` if the program ended without one.
     pub(super) async fn next_line(&mut self) -> Option<String> {
         self.lines.next_line().await.ok().flatten()
     }
 }
 
-/// Runs the command with this on standard input. Fails if the program does not end with success.
+/// Runs the command with `input` on standard input. Fails if the program does not exit with success.
 pub(super) async fn run(mut command: Command, input: &[u8]) -> Result<(), SendError> {
     let name = prepare(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::null());
@@ -61,7 +61,7 @@ pub(super) async fn run_until_line(mut command: Command) -> Result<Option<Runnin
     explain(&name, ended).map(|()| None)
 }
 
-/// Returns the name of the program.
+/// Sets what both ways to run have in common, and returns the name of the program.
 fn prepare(command: &mut Command) -> String {
     // The token of the board is not for other programs.
     command.env_remove("FLIGHTDECK_TOKEN").kill_on_drop(true).stderr(Stdio::piped());
@@ -70,14 +70,14 @@ fn prepare(command: &mut Command) -> String {
 
 async fn write(stdin: Option<ChildStdin>, input: &[u8]) {
     if let Some(mut stdin) = stdin {
-        // A program that does not read its input closes it; that is no failure.
+        // Fails if the program closes its input without reading it, which is not an error.
         let _ = stdin.write_all(input).await;
     }
 }
 
-/// Waits for the end. Returns what the program wrote as an error, or how it ended, unless it succeeded.
+/// Waits until the program exits. Returns `None` on success, otherwise its error output or its exit status.
 async fn end(mut child: Child) -> io::Result<Option<String>> {
-    // Ends with this function, also if a program that was left behind keeps the error output open.
+    // Dropping the set ends the reading, even if a child process keeps the error output open.
     let mut errors = JoinSet::new();
     errors.spawn(read(child.stderr.take()));
     let ended = child.wait().await?;
@@ -93,7 +93,7 @@ async fn end(mut child: Child) -> io::Result<Option<String>> {
 async fn read(stderr: Option<ChildStderr>) -> Vec<u8> {
     let mut said = Vec::new();
     if let Some(stderr) = stderr {
-        // What was read before an error is shown.
+        // If reading fails, the part that was read is shown.
         let _ = stderr.take(OUTPUT_BYTES_MAX).read_to_end(&mut said).await;
     }
     said

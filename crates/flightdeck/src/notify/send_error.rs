@@ -6,10 +6,10 @@ pub enum SendError {
     /// Another attempt would fail too: a missing program, an unknown address, a refusal.
     #[error("{0}")]
     Final(String),
-    /// The target has not got it: another attempt may succeed.
+    /// The target did not receive it, and another attempt may succeed.
     #[error("{0}")]
     NotReceived(String),
-    /// The target may have got it.
+    /// The target may have received it.
     #[error("{0}")]
     Unclear(String),
 }

@@ -14,11 +14,11 @@ use super::quiet::TimeOfDay;
 use crate::engine::NoteSettings;
 use crate::secret::Secret;
 
-/// Longest settle time: a note a minute late is hardly a notification.
+/// Longest settle time. A note that is later than a minute is of little use.
 pub const SETTLE_MS_MAX: u32 = 60_000;
 /// Longest pause between two notes about one session.
 pub const PER_SESSION_SECONDS_MAX: u32 = 24 * 60 * 60;
-/// Most targets: each has a task and a queue.
+/// Most targets. Each of them has a task and a queue.
 pub const TARGETS_MAX: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -114,7 +114,7 @@ fn at_most(field: &str, value: u32, max: u32) -> Result<(), String> {
 }
 
 impl NotifySettings {
-    /// What the fold needs to know; `None` if there is no target.
+    /// The settings that the fold needs. `None` if there is no target, because then the fold makes no notes.
     fn rules(&self) -> Option<NotifyRules> {
         (!self.targets.is_empty()).then(|| NotifyRules {
             kinds: self.events.clone(),

@@ -1,4 +1,4 @@
-//! Why a note need not be sent: checked just before sending, because the person may have acted since the note arose.
+//! Decides whether a note is dropped. This is checked just before sending, because the person may have acted since the note was made.
 
 use flightdeck_core::limits::NOTE_LIVES;
 use flightdeck_core::notify::Note;
@@ -47,7 +47,7 @@ impl Checks<'_> {
         if settings.quiet.is_some_and(|(from, to)| time.is_within(from, to)) {
             return Ok(Err("these are quiet hours"));
         }
-        if self.notifier.boards.show(&card.id) {
+        if self.notifier.boards.show_session(&card.id) {
             return Ok(Err("a visible board shows it"));
         }
         if self.is_in_front(&card).await? {

@@ -1,4 +1,4 @@
-//! One target: how a message gets there, and what may be tried again.
+//! Delivers a message to one target, and decides whether a failed attempt is repeated.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use super::send_error::SendError;
 use super::settings::{TargetKind, TargetSettings};
 use super::{LAST_ATTEMPT_MAX, command, desktop, ntfy, stopped, webhook};
 
-/// Pauses before each further attempt. Five attempts in about a minute: after that the server is down, not restarting.
+/// Pauses before the second to fifth attempt. They cover about a minute, enough for a server that restarts.
 const BACK_OFF: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(15), Duration::from_secs(40)];
 
-/// One attempt. It takes a few seconds at most, whatever the target does.
+/// One attempt. Each kind of target has a time limit of some seconds.
 pub(super) async fn attempt(target: &TargetSettings, message: &Message) -> Result<(), SendError> {
     match &target.kind {
         TargetKind::Desktop => desktop::send(message).await,
@@ -23,7 +23,7 @@ pub(super) async fn attempt(target: &TargetSettings, message: &Message) -> Resul
     }
 }
 
-/// Attempts until it is delivered, or until another attempt makes no sense. `None` if the daemon stops between two attempts:
+/// Tries until the message is delivered, or until it may not be tried again. `None` if the daemon stops between two attempts; then
 /// the next daemon tries again.
 pub(super) async fn deliver(
     target: &TargetSettings,
@@ -47,7 +47,7 @@ pub(super) async fn deliver(
     Some(result)
 }
 
-/// One attempt, which gets only a moment more once the daemon stops.
+/// One attempt. Once the daemon stops, it is given up after a short time.
 async fn attempt_until_stop(
     target: &TargetSettings,
     message: &Message,
@@ -64,7 +64,8 @@ async fn attempt_until_stop(
     }
 }
 
-/// A webhook can tell by the ids of the notes that it has got them already; a phone would ring twice.
+/// Whether the message may be sent again after this error. A webhook recognises a repeated note by its id, but a phone would ring
+/// twice.
 fn may_repeat(kind: &TargetKind, error: &SendError) -> bool {
     match (kind, error) {
         (_, SendError::Final(_)) => false,
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_target_surely_has_not_got_is_sent_again_to_a_phone() {
+    fn a_note_is_sent_again_to_a_phone_only_if_the_phone_surely_does_not_have_it() {
         let url = super::super::http_client::Address::try_from("http://h/t".to_owned()).unwrap();
         let webhook = TargetKind::Webhook { url: url.clone(), secret: None };
         let ntfy = TargetKind::Ntfy { url, token: None };

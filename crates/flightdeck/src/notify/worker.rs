@@ -53,7 +53,12 @@ impl Worker {
     }
 
     pub(super) fn give_up(&self, target: &str, message: &Message, error: String) {
-        tracing::warn!(target, error, title = message.title, "a note could not be delivered");
+        tracing::warn!(
+            target,
+            error,
+            title = message.title,
+            "a note could not be delivered; it is not tried again"
+        );
         self.notifier.deliveries.undelivered(target, self.clock.now(), &message.title, error);
     }
 

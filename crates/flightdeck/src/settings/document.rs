@@ -1,8 +1,8 @@
 //! A settings file as text, with the positions of everything we may edit.
 //!
-//! `serde_json` checks the whole text as strictly as Claude Code does and gives the position of each value. Nothing is written
-//! back from parsed values, so everything else keeps its bytes: numbers that no float can represent, lone surrogates, any
-//! nesting depth.
+//! `serde_json` checks the whole text as strictly as Claude Code does, and gives the position of each value. Edits replace parts
+//! of the text and never write parsed values back. So everything else keeps its bytes: numbers that no float can represent, lone
+//! surrogates, any nesting depth.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -18,7 +18,7 @@ use super::recognise::is_ours;
 use super::span::{Member, Span};
 use super::status_line::{self, StatusLine};
 
-/// Some editors put it at the start of a file; Claude Code skips it.
+/// The byte order mark, which some editors put at the start of a file. Claude Code skips it.
 const BOM: char = '\u{feff}';
 
 #[derive(Debug)]

@@ -16,7 +16,8 @@ use crate::program::quoted;
 pub const DEFAULT_PORT: u16 = 47892;
 /// How long the board can answer a permission request; after that only the terminal can.
 pub const DEFAULT_HOLD_SECONDS: u32 = 600;
-/// The timeout of every handler that is not held. The work takes a few milliseconds; a person can bear five seconds.
+/// The timeout of every handler that is not held. The work takes a few milliseconds. If something is wrong, a person waits at most
+/// five seconds.
 const TIMEOUT_SECONDS: u32 = 5;
 /// How long a held hook waits for the acknowledgement. It waits for a person anyway, and the terminal shows its dialog
 /// meanwhile. Shorter than the shortest timeout that we write.
@@ -27,8 +28,8 @@ const VERDICT_OPTION: &str = " --verdict";
 const CURL_SECONDS_MAX: u32 = 4;
 /// What the client's spinner shows while it runs a handler that waits for a person.
 const HELD_MESSAGE: &str = "Flightdeck";
-/// The same for all other handlers, which end within milliseconds. The client shows every handler for an instant and has no
-/// way to show none: without a message it shows the name of the event (decision 0019).
+/// What the client's spinner shows for all other handlers, which end within milliseconds. The client shows every handler for an
+/// instant; without a message it shows the name of the event (decision 0019).
 const BRIEF_MESSAGE: &str = " ";
 /// The first Claude Code with `"type": "http"` (public changelog); an older one ignores the whole file.
 const HTTP_HOOKS_SINCE: Version = Version(2, 1, 63);
@@ -50,7 +51,7 @@ pub struct Registration {
     pub hold_seconds: u32,
     /// Elicitations are held for an answer too.
     pub hold_elicitation: bool,
-    /// An effort is active on this home: the client waits for our reply to tool calls.
+    /// Whether an effort is active on this home, so that the client waits for our reply to tool calls.
     pub tool_verdicts: bool,
     /// Wrap the status line too. A wrapped status line stays wrapped.
     pub status_line: bool,
@@ -108,7 +109,7 @@ impl Registration {
         Ok(match self.via {
             Via::Http if !http_needs_shim(info) => self.http_handler(),
             Via::Curl => self.curl_handler(info),
-            // The shim would send to the daemon of this machine.
+            // Not the shim, because it sends to the daemon of this machine.
             Via::Http if self.url.is_some() => self.curl_handler(info),
             Via::Http | Via::Shim => self.shim_handler(info)?,
         })

@@ -1,17 +1,17 @@
 //! Whether an effort is active on this home. If so, the client must wait for our reply to tool calls.
 //!
-//! The daemon knows it from its log. A marker file in the home says it to `hooks status`, `repair` and `print`, which need no
-//! daemon, and to the next daemon before it has read the log.
+//! The daemon knows this from its log. It writes a marker file into the home for `hooks status`, `repair` and `print`, which run without
+//! a daemon, and for the next daemon before it has read the log.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Says whether the handlers of this home are to wait for verdicts about tool calls.
+/// Whether the handlers of this home should wait for verdicts about tool calls.
 pub fn are_wanted(home: &Path) -> bool {
     marker(home).exists()
 }
 
-/// Records it for commands that run without a daemon.
+/// Writes or removes the marker file.
 pub fn set_wanted(home: &Path, wanted: bool) -> io::Result<()> {
     let marker = marker(home);
     if wanted {

@@ -101,7 +101,7 @@ impl Trouble {
             | Self::StoppedAndStarted => &["the fleet is restored"],
             Self::ClockBack(_) => &["the wall clock was set back"],
             Self::HalfALine => &["is not a frame; it was refused"],
-            Self::TornSpoolFile => &["holds no event and is set aside"],
+            Self::TornSpoolFile => &["contains no event; it is set aside"],
             Self::ClockForward(_) => &["the wall clock went ahead"],
             Self::SpooledAgain => &["events arrived twice"],
             Self::Flood(_) | Self::NeverReads | Self::ReconnectsForever(_) | Self::KilledHook => &[],

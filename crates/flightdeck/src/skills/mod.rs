@@ -1,5 +1,5 @@
-//! Skills and directives on disk: what a SKILL.md says about its efforts, and the AGENTS.md files around the files that an
-//! agent touches. Blocking.
+//! Reads skills and directives from disk: the settings in a SKILL.md, and the AGENTS.md files around the files that an agent
+//! touches. All functions block.
 
 pub mod directives;
 mod front_matter;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-/// Bytes read of a SKILL.md. Its front matter is at the beginning and has a few hundred.
+/// Most bytes read of a SKILL.md. Its front matter is at the beginning and has a few hundred bytes.
 const SKILL_BYTES_MAX: u64 = 64 * 1024;
 /// Longest name of a skill, which becomes a part of a path.
 const SKILL_NAME_CHARS_MAX: usize = 64;
-/// Folders between a directory and the root of its repository.
+/// Most folders between a directory and the root of its repository.
 const DEPTH_MAX: usize = 64;
 
 /// Why the settings of a skill cannot be used.
@@ -50,7 +50,7 @@ pub fn find(dir: &Path, user: Option<&Path>, skill: &str) -> Option<PathBuf> {
     project.chain(user.map(below)).find(|path| path.is_file())
 }
 
-/// The name of a skill, not a path.
+/// Whether the text is the name of a skill and not a path.
 fn is_name(skill: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     !skill.is_empty() && skill.len() <= SKILL_NAME_CHARS_MAX && skill.chars().all(fits)
@@ -96,7 +96,7 @@ mod tests {
         write(root.join("a/.claude/skills/implement/SKILL.md"), "3");
         assert_eq!(heartbeat(&deep), Some(3));
         assert_eq!(heartbeat(&root), Some(2));
-        assert_eq!(heartbeat(folder.path()), Some(1), "what is below is not asked");
+        assert_eq!(heartbeat(folder.path()), Some(1), "a skill in a folder below is not used");
     }
 
     #[test]

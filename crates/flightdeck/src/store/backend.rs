@@ -1,4 +1,4 @@
-//! A database, by concern. It is called from one thread only, and may block.
+//! The database behind the store, with one trait per concern. Its methods may block, and are called from one thread only.
 
 use super::{Assignments, Efforts, EventLog, HostStates, Outbox, PastSessions, Snapshots, Transcripts};
 

@@ -18,7 +18,7 @@ pub enum StoreError {
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error("cannot {doing} {}", path.display())]
     Io { doing: &'static str, path: PathBuf, source: io::Error },
-    #[error("the database refused: {0}")]
+    #[error("the database reported an error: {0}")]
     Sqlite(#[source] rusqlite::Error),
     #[error("cannot write event {name} as JSON")]
     Unwritable { name: String, source: serde_json::Error },

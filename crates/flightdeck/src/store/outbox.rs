@@ -27,7 +27,7 @@ pub struct OutboxRows {
 /// Identifies an effect. A replay of the log gives the same effect the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OutboxKey {
-    /// The last event that was applied when the effect arose.
+    /// The last event that was applied before the effect.
     pub seq: u64,
     pub kind: String,
     /// What the effect is about: a session's id, for example.

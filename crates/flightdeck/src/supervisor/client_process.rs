@@ -1,4 +1,4 @@
-//! The client's process group: started, watched, signalled and ended.
+//! The client's process group: starts it, watches it, sends it signals and ends it.
 
 use std::ffi::OsString;
 use std::io;
@@ -9,15 +9,15 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, waitpid};
 use tokio::sync::mpsc;
 
-/// Events that were not handled yet. A client stops and continues as fast as a person types.
+/// Most events that wait to be handled. A client stops and continues only as fast as a person types.
 const EVENTS_MAX: usize = 16;
 
 /// What happened to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClientEvent {
-    /// With the exit code that a shell would report.
+    /// The client has ended, with the exit code that a shell would report.
     Ended(u8),
-    /// Ctrl-Z.
+    /// The client was stopped, for example by Ctrl-Z.
     Stopped,
 }
 
@@ -52,7 +52,7 @@ impl ClientProcess {
 
     /// Sends a signal to the whole group.
     pub(super) fn signal(&self, signal: Signal) {
-        // The group may have ended; its end is on its way as an event.
+        // Fails if the group has ended; then the event of its end follows.
         let _ = kill_process_group(self.group, signal);
     }
 
@@ -79,7 +79,7 @@ fn watch(client: Pid, events: &mpsc::Sender<ClientEvent>) {
     }
 }
 
-/// The exit code as a shell reports it: 128 and the number of the signal that ended the process.
+/// The exit code as a shell reports it: 128 plus the signal, if a signal ended the process.
 fn exit_code(status: WaitStatus) -> u8 {
     let by_signal = status.terminating_signal().map(|signal| 128 + signal);
     let code = status.exit_status().or(by_signal).unwrap_or(1);

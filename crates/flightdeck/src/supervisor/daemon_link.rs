@@ -1,4 +1,4 @@
-//! Listens to the daemon for orders about one client, and connects again after the daemon was restarted.
+//! Receives the daemon's orders about one client, and reconnects if the daemon restarts.
 
 use flightdeck_protocol::ErrorCode;
 use tokio::sync::{mpsc, oneshot};
@@ -14,7 +14,7 @@ pub(super) struct Order {
     pub(super) answer: oneshot::Sender<bool>,
 }
 
-/// The connection about one client. Ends when it is dropped.
+/// The connection to the daemon about one client. Dropping it closes the connection.
 #[derive(Debug)]
 pub(super) struct DaemonLink {
     orders: mpsc::Receiver<Order>,
@@ -28,7 +28,7 @@ impl DaemonLink {
         Self { orders, task: tokio::spawn(async move { keep_connected(&paths, group, &sender).await }) }
     }
 
-    /// The next order. Waits for ever where there is no daemon.
+    /// Waits for the next order. Never returns if no daemon runs.
     pub(super) async fn next_order(&mut self) -> Order {
         match self.orders.recv().await {
             Some(order) => order,
@@ -47,7 +47,7 @@ async fn keep_connected(paths: &Paths, group: u32, orders: &mpsc::Sender<Order>)
     let mut failures = 0;
     loop {
         match pass_orders_on(paths, group, orders, &mut failures).await {
-            // A daemon of an earlier version, which has no orders.
+            // The daemon is of an earlier version and sends no orders, so no reconnect is needed.
             ClientError::Refused(refusal) if refusal.error == ErrorCode::UnknownCommand => return,
             _ => tokio::time::sleep(reconnect_delay(failures)).await,
         }
@@ -55,7 +55,7 @@ async fn keep_connected(paths: &Paths, group: u32, orders: &mpsc::Sender<Order>)
     }
 }
 
-/// Returns why the connection ended.
+/// Passes orders from the daemon to the supervisor, and its answers back. Returns the error that ended the connection.
 async fn pass_orders_on(
     paths: &Paths,
     group: u32,

@@ -21,7 +21,7 @@ pub enum RefusalReason {
     EndedOnAnotherHost { host: String, resume: String },
     #[error("the session is not idle ({label}): a prompt is only typed while it waits for one")]
     NotIdle { label: String },
-    #[error("only a session that waits for its next prompt can be put aside ({label})")]
+    #[error("only a session that waits for its next prompt can be parked ({label})")]
     NotParkable { label: String },
     #[error("the session is not working ({label}): there is nothing to interrupt")]
     NotWorking { label: String },

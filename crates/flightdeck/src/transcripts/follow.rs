@@ -360,7 +360,7 @@ impl Follower {
     async fn send_summary(&self, live: &LiveSession, files: SessionFiles) {
         let prices = Arc::clone(&self.prices.borrow());
         let summary = Summary { files, ..Summary::of(live.known().clone(), &prices) };
-        if summary.known.is_anything() || summary.files != SessionFiles::default() {
+        if summary.known.has_content() || summary.files != SessionFiles::default() {
             // This fails only while the daemon stops, and then no viewer needs the summary.
             let _ = self.engine.enrich(live.session_id.as_str().into(), summary).await;
         }

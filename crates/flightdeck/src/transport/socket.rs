@@ -124,11 +124,11 @@ enum Action {
     /// A reply when the event is stored, and a second one with the verdict.
     Hook,
     StatusLine,
-    /// A hook of a script: one reply, and a verdict to note after it.
+    /// A hook that a script sends: one reply. Its verdict is recorded after the reply was written.
     EngineHook(for<'a> fn(&'a App, Object, Object) -> HookLine<'a>),
-    /// Changes until the viewer leaves.
+    /// Sends changes until the viewer disconnects.
     Subscribe,
-    /// Orders until the supervisor leaves.
+    /// Sends orders until the supervisor disconnects.
     Supervise,
 }
 
@@ -199,7 +199,7 @@ where
     }
 }
 
-/// Arguments may be in camelCase, as scripts of other tools write them. What is inside of them stays as it is.
+/// Turns argument names from camelCase, as scripts of other tools write them, into snake_case. Keys inside the values do not change.
 fn in_snake_case(args: Map<String, Value>) -> Map<String, Value> {
     args.into_iter().map(|(name, value)| (snake_case(&name), value)).collect()
 }
@@ -251,7 +251,7 @@ async fn hook(
         return first;
     }
     let verdict = tokio::select! {
-        // A verdict that is ready is sent, even if the hook is leaving.
+        // A verdict that is ready is sent, even if the hook is disconnecting.
         biased;
         verdict = hold.verdict() => verdict,
         // The client ended its hook: dropping the hold reports that. A hook that sends another line does not wait.
@@ -275,8 +275,8 @@ async fn sends_more(lines: &mut BufReader<OwnedReadHalf>) -> bool {
     lines.fill_buf().await.is_ok_and(|bytes| !bytes.is_empty())
 }
 
-/// Sends the same changes as the event stream, a line each, until the viewer closes its side: on a quiet board only that
-/// shows that it has gone.
+/// Sends the same changes as the event stream, one line each, until the viewer closes its side. It watches for the close, because on
+/// a quiet board no write would fail.
 async fn subscribe(
     args: Map<String, Value>,
     app: &App,

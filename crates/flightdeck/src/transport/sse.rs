@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::app::{App, Subscription};
 
-/// A viewer that hears nothing for four times this time says that the daemon does not answer.
+/// How often a heartbeat is sent. If nothing arrives for four times this time, the page says that the daemon does not respond.
 pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(1);
 const HEARTBEAT: Bytes = Bytes::from_static(b": \n\n");
 

@@ -20,7 +20,7 @@ impl Period {
         Self { from: from.unwrap_or(ms), to: to.unwrap_or(ms + 1) }
     }
 
-    /// The hour of the local time.
+    /// The hour that contains `at`, in local time.
     pub(super) fn hour_of(at: Timestamp, zone: &TimeZone) -> Self {
         let ms = at.as_millis();
         let offset = jiff::Timestamp::from_millisecond(ms).map_or(0, |t| zone.to_offset(t).seconds());
@@ -40,7 +40,7 @@ pub fn start_of_today(now: Timestamp, zone: &TimeZone) -> Timestamp {
     Timestamp::from_millis(Period::day_of(now, zone).from)
 }
 
-/// `today`, `7d`, a date, or an RFC 3339 time.
+/// Parses the start of a report: `today`, `7d`, a date, or an RFC 3339 time.
 pub fn parse_since(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let midnight = start_of_today(now, zone);
     if text == "today" {

@@ -18,11 +18,11 @@ use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_sim::corpus::{Scenario, scenarios};
 use serde_json::{Map, Value};
 
-use crate::{check, fuzz, together};
+use crate::{check, check_batch, fuzz};
 
 /// Longest card: every text on it has a bound, and so has every list.
 const CARD_BYTES_MAX: usize = 256 * 1024;
-/// Records that go through SQLite together.
+/// Records that go through SQLite in one transaction.
 const STORED_AT_ONCE: usize = 256;
 
 pub(crate) static CAPTURES: LazyLock<Vec<Scenario>> = LazyLock::new(scenarios);
@@ -73,7 +73,7 @@ impl StoreCheck {
         // In one transaction: one for each record would take most of the time of the test.
         let batch = std::mem::take(&mut self.waiting);
         let records = batch.iter().map(|(_, record)| record.clone()).collect();
-        together(
+        check_batch(
             &batch,
             || self.store_and_read_back(records),
             |_, one| Self::new().store_and_read_back(vec![one.clone()]),

@@ -13,7 +13,7 @@ use flightdeck_sim::corpus;
 use serde_json::Value;
 
 use crate::hook::CAPTURES;
-use crate::{check, fuzz, together};
+use crate::{check, check_batch, fuzz};
 
 /// Lines between two checks of the card.
 const LOOKED_AT_EVERY: usize = 64;
@@ -56,7 +56,7 @@ fn assert_all_survive(session: &Fold, lot: &mut Vec<(Vec<u8>, TranscriptFile<'st
         session.take(*from, line);
         assert_survives(&session);
     };
-    together(&std::mem::take(lot), || assert_survives(session), alone);
+    check_batch(&std::mem::take(lot), || assert_survives(session), alone);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn transcript() {
         if serde_json::from_slice::<Value>(line).is_ok_and(|v| v.is_object()) {
             assert!(paid.is_ok() && read.is_ok(), "whole JSON was not read");
         }
-        if let Ok(Line { kind: LineKind::Assistant { bought: Some(one), .. }, .. }) = &read {
+        if let Ok(Line { kind: LineKind::Assistant { billed: Some(one), .. }, .. }) = &read {
             assert_eq!(paid.unwrap().as_ref(), Some(one));
         }
         assert_messages_bounded(line);

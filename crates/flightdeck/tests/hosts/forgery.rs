@@ -32,10 +32,10 @@ fn a_forged_host_and_a_forged_number_are_refused_by_the_hub() {
     publish(&nats.url(), "flightdeck.main.b.log", &message("a", 900));
     let row = until("the hub refused it", || hub.sees("b").filter(|row| row["refused"] == 1));
     assert_eq!(row["refused_because"], "it says that it is from a");
-    // On the subject of `a` itself, with a number that was taken before.
+    // On the subject of `a` itself, with a number that was received before.
     publish(&nats.url(), "flightdeck.main.a.log", &message("a", 1));
     let row = until("the hub refused it", || hub.sees("a").filter(|row| row["refused"] == 1));
-    assert_eq!(row["refused_because"], "its number 1 was taken before");
+    assert_eq!(row["refused_because"], "its number 1 was received before");
     publish(&nats.url(), "flightdeck.main.a.log", &json!({"host": "a"}));
     until("the hub refused what it cannot read", || hub.sees("a").filter(|row| row["refused"] == 2));
     assert!(hub.daemon().board().iter().all(|card| !card["id"].as_str().unwrap().starts_with("forged")));

@@ -68,7 +68,7 @@ fn a_host_that_leaves_is_not_called_unreachable() {
     hub.until_card("s@a", |card| card["unreachable_since"] != json!(null));
 }
 
-/// The pair of NATS' own documentation: it protects nothing.
+/// A key pair from the documentation of NATS. It is public, so it protects nothing.
 const PUBLIC_KEY: &str = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
 const SEED: &str = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
 

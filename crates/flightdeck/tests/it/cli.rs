@@ -481,7 +481,7 @@ fn hooks_commands_print_where_hooks_are_and_that_they_are_gone() {
     assert!(next().starts_with("Flightdeck is at http://"));
     assert_eq!(next(), "Its hooks are registered in ~/claude/settings.json while it runs");
     kill_process(Pid::from_child(&up), Signal::INT).unwrap();
-    assert_eq!(next(), "Its hooks are taken out of ~/claude/settings.json again");
+    assert_eq!(next(), "Its hooks were removed from ~/claude/settings.json");
     assert!(up.wait().unwrap().success());
 }
 

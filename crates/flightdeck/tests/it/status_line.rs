@@ -36,7 +36,7 @@ fn status_line(home: &TestHome, own: Option<&str>, input: &[u8]) -> Output {
     given(command, input)
 }
 
-/// The same command without Flightdeck.
+/// Runs the person's own command directly, without Flightdeck.
 fn directly(home: &TestHome, own: &str, input: &[u8]) -> Output {
     let mut command = home.bare("/bin/sh".as_ref());
     command.env("PATH", "/usr/bin:/bin").env("NO_COLOR", "1").env("MINE", "kept");

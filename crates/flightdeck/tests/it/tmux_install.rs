@@ -40,7 +40,7 @@ fn uninstall_restores_the_configuration_byte_for_byte() {
     assert_eq!((status.code, status.out.as_str()), (1, "config  ~/person/.tmux.conf: not installed\n"));
 }
 
-/// Everything that a person could notice of a server.
+/// All options, hooks and key bindings of a server.
 fn whole(tmux: &Tmux) -> Vec<String> {
     let shown = [
         &["show-options", "-g"][..],
@@ -85,7 +85,7 @@ fn a_running_server_is_as_before_after_the_uninstall() {
 }
 
 #[test]
-fn a_key_that_is_bound_to_something_else_is_not_taken() {
+fn a_key_that_is_bound_to_something_else_is_refused() {
     let home = test_home();
     let Some(tmux) = home.tmux() else { return };
     tmux.run(&["new-session", "-d", "-s", "a", "sleep 600"]);

@@ -21,7 +21,7 @@ fn daemon_with_limits(home: &TestHome) -> TestDaemon {
     home.start(command)
 }
 
-fn most_bytes_of_a_file(daemon: &TestDaemon, bytes: Option<u64>) {
+fn set_file_size_limit(daemon: &TestDaemon, bytes: Option<u64>) {
     let pid = Pid::from_raw(daemon.pid() as i32);
     prlimit(pid, Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();
 }
@@ -38,13 +38,13 @@ fn event(n: usize) -> String {
 }
 
 #[test]
-fn a_store_that_refuses_acknowledges_nothing_and_recovers_by_itself() {
+fn a_store_that_cannot_write_acknowledges_nothing_and_recovers_by_itself() {
     let home = test_home();
     let daemon = daemon_with_limits(&home);
     assert_eq!(daemon.post("/api/live/hook", &event(0)).status, 204);
     let before = daemon.card("s");
 
-    most_bytes_of_a_file(&daemon, Some(64));
+    set_file_size_limit(&daemon, Some(64));
     let refused = daemon.post("/api/live/hook", &event(1));
     assert_eq!(refused.status, 503);
     assert!(refused.error().starts_with("the event could not be stored: "), "{}", refused.error());
@@ -64,9 +64,9 @@ fn a_store_that_refuses_acknowledges_nothing_and_recovers_by_itself() {
     assert_eq!(status.code, 1);
     assert!(status.out.contains("degraded") && status.out.contains(&reason), "{}", status.out);
 
-    // The spool was drained and refused too: only a retry can bring the events in.
+    // The daemon has also failed to store the spooled events, so only a retry can store them.
     until("the spool was tried", || (failures(&daemon) > 5).then_some(()));
-    most_bytes_of_a_file(&daemon, None);
+    set_file_size_limit(&daemon, None);
     until("the spool is empty", || spool::list(&home.paths().spool()).unwrap().is_empty().then_some(()));
     assert_eq!(daemon.get("/healthz").status, 200);
     let events = daemon.get("/api/sessions/s/events").json()["events"].clone();

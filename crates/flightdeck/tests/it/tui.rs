@@ -10,7 +10,7 @@ use crate::tmux::{Tmux, WithTmux};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_flightdeck");
 
-/// The shell around the TUI: it prints the exit code and the terminal's own settings, which must be those from before.
+/// A shell that runs the TUI, prints its exit code, and prints SAME if the terminal's settings are the same as before.
 const SHELL: &str = "stty -g > before; echo BEFORE; \"$0\" tui $1; echo \"LEFT $?\"; stty -g > after; cmp before after && echo SAME; read x";
 
 fn tell(daemon: &TestDaemon, session: &str, name: &str, more: Value) {
@@ -48,7 +48,7 @@ impl Desk {
     /// `None` where there is no tmux.
     fn new(home: TestHome) -> Option<Self> {
         let tmux = home.tmux()?;
-        // The server stays when a session ends.
+        // This tmux session keeps the server alive when the others end.
         tmux.run(&["new-session", "-d", "-s", "stays", "read x"]);
         Some(Self { tmux, home })
     }
@@ -128,7 +128,7 @@ fn the_board_of_54_sessions_is_drawn_searched_and_left() {
     desk.shows("NEEDS YOU 4");
     desk.keys(&["/", "Task 42", "Enter"]);
     desk.shows("Task 42 日本語 🦀");
-    // Escape together with the next key would be Alt.
+    // The terminal would read an Escape that is sent together with the next key as Alt.
     desk.keys(&["Escape"]);
     until("the search is cleared", || (!desk.tmux.screen().contains("[/Task 42]")).then_some(()));
     desk.keys(&["?"]);
@@ -153,7 +153,7 @@ fn y_allows_the_request_of_a_held_hook() {
     });
     desk.tmux.run(&["new-session", "-d", "-s", "a", "-x", "100", "-y", "20", "sh", "-c", SHELL, BINARY, ""]);
     desk.shows("$ git rebase main");
-    // The request must have been on the screen for a moment.
+    // The TUI ignores answer keys until the request has been on the screen for a moment.
     until("the key is taken", || {
         desk.keys(&["y"]);
         Some(desk.tmux.screen())
@@ -239,7 +239,7 @@ fn a_suspended_tui_gives_the_terminal_back_and_continues() {
     let home = test_home();
     let _daemon = fleet(&home);
     let Some(desk) = Desk::new(home) else { return };
-    // A shell with job control, as a person has one.
+    // Ctrl-Z needs an interactive shell with job control.
     let script = "PS1='READY '; export PS1; exec bash --norc --noprofile -i";
     desk.tmux.run(&["new-session", "-d", "-s", "a", "-x", "100", "-y", "20", "sh", "-c", script]);
     desk.shows("READY");
@@ -256,7 +256,7 @@ fn a_suspended_tui_gives_the_terminal_back_and_continues() {
         desk.shows("51 running");
         assert_eq!(desk.modes(), "1 0 1 0\n", "{how}");
     }
-    // Stopped without notice: the screen is drawn again when it continues.
+    // The TUI cannot handle SIGSTOP. It draws the screen again when it continues.
     desk.signal("STOP");
     desk.shows("Stopped");
     desk.keys(&["clear; fg", "Enter"]);
@@ -268,7 +268,7 @@ fn a_suspended_tui_gives_the_terminal_back_and_continues() {
 }
 
 #[test]
-fn it_ends_with_its_tmux_server_and_refuses_a_pipe() {
+fn the_tui_ends_with_its_tmux_server_and_refuses_a_pipe() {
     let home = test_home();
     let _daemon = fleet(&home);
     let Some(desk) = Desk::new(home) else { return };
@@ -296,7 +296,7 @@ fn the_popup_jumps_to_the_right_pane_among_60() {
         (panes == 60).then_some(())
     });
     let wanted = daemon.card("jump-37")["seat"]["pane"].clone();
-    // A terminal that is attached, in which the jump is seen: a tmux inside a pane of another server.
+    // A tmux client in a pane of another server attaches to the session, so that the jump has a terminal to be seen in.
     let attached = desk.tmux.attach("=work");
     until("a terminal is attached", || (!desk.tmux.run(&["list-clients"]).is_empty()).then_some(()));
     desk.tmux.run(&[

@@ -10,7 +10,7 @@ use crate::limits::POLICY_TEXT_CHARS_MAX;
 pub(super) struct Glob {
     text: String,
     whole: Regex,
-    /// The same pattern after any leading words.
+    /// Matches the pattern at the end of a text, after any leading words.
     tail: Regex,
 }
 

@@ -1,33 +1,34 @@
-//! Rules that a person may make of one request, narrowest first.
+//! Suggests policy rules for one request, narrowest first.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Policy, Request, Rule, RuleDecision, RuleDraft};
 
-/// Words of a command that a wider rule keeps: `npm run build -- --watch` becomes `npm run build*`.
+/// Most words of a command that a wider rule keeps: `npm run build -- --watch` becomes `npm run build*`.
 const WORDS_MAX: usize = 3;
-/// A rule about the program alone is too wide: `git *` also allows every program that git can be told to run.
+/// Fewest words of a wider rule. A rule about the program alone is too wide: `git *` also allows every program that git can be
+/// told to run.
 const WORDS_MIN: usize = 2;
 
-/// A rule that a person may make of a request.
+/// A suggested rule that would match the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SuggestedRule {
     pub rule: RuleDraft,
     /// As cards and the log name it: `Bash cargo test* in /work/api`.
     pub name: String,
-    /// False if a person has to answer such a request in any case, because it cannot be undone or is not plain.
+    /// False if no rule may answer such a request, because it cannot be undone or is not fully understood.
     pub would_answer: bool,
 }
 
-/// Rules that allow the request, narrowest first. The same rules may also deny it: the decision is the person's.
+/// Rules that match the request, narrowest first. They are drafts that allow; the person may turn one into a rule that denies.
 pub fn suggested_rules(request: &Request<'_>) -> Vec<SuggestedRule> {
     let matches = match request.text {
         Some(text) => exact(text).into_iter().chain(wider(request, text)).map(Some).collect(),
-        // Nothing of its input says what it does: only the tool can be named.
+        // The input has no text that a rule could match, so a rule can only name the tool.
         None => vec![None],
     };
-    // A path or an address names its place already.
+    // A rule about a path or an address needs no project, because it names its place already.
     let project = request.project.clone().filter(|_| request.is_command || request.text.is_none());
     let everywhere = matches.last().cloned().filter(|_| project.is_some()).map(|widest| (widest, None));
     let here = matches.into_iter().map(|matches| (matches, project.clone()));
@@ -35,12 +36,12 @@ pub fn suggested_rules(request: &Request<'_>) -> Vec<SuggestedRule> {
     drafts.into_iter().filter_map(|(matches, project)| suggested(request, matches, project)).collect()
 }
 
-/// The text itself. `None` if a rule would read a part of it as a wildcard and match more.
+/// The text as a pattern. `None` if it contains a wildcard, because the pattern would match other texts too.
 fn exact(text: &str) -> Option<String> {
     (!text.contains(['*', '?'])).then(|| text.trim().to_owned())
 }
 
-/// `None` if the text cannot be a rule: it is empty or too long.
+/// `None` if the pattern cannot be a rule, because it is empty or too long.
 fn suggested(
     request: &Request<'_>,
     matches: Option<String>,
@@ -75,7 +76,7 @@ fn wider_command(text: &str) -> Option<String> {
     (words.len() >= WORDS_MIN).then(|| format!("{}*", words.join(" ")))
 }
 
-/// The name of a program or of one of its commands; no option, path, file, variable or special character.
+/// Whether the word is the name of a program or of one of its commands: no option, path, file, variable or special character.
 fn is_plain_word(word: &str) -> bool {
     !word.starts_with('-') && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c))
 }

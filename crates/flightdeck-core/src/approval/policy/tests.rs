@@ -32,7 +32,7 @@ fn bash(policy: &Policy, commands: &[&str], expected: Expect) {
 }
 
 #[test]
-fn a_command_is_allowed_only_where_all_of_it_is_certain() {
+fn a_command_is_allowed_only_if_the_whole_line_is_understood() {
     let policy = policy(json!([
         {"tool": "Bash", "match": "cargo test*", "decision": "allow"},
         {"tool": "Bash", "match": "cd *", "decision": "allow"},
@@ -80,7 +80,7 @@ fn a_command_is_allowed_only_where_all_of_it_is_certain() {
 }
 
 #[test]
-fn what_cannot_be_undone_is_never_allowed() {
+fn a_command_that_cannot_be_undone_is_never_allowed() {
     let policy = policy(json!([
         {"tool": "*", "decision": "allow"},
         {"tool": "Bash", "match": "rm -rf build", "decision": "allow"},
@@ -99,7 +99,7 @@ fn what_cannot_be_undone_is_never_allowed() {
 }
 
 #[test]
-fn a_tool_of_a_server_that_runs_commands_is_no_way_around_that() {
+fn a_command_that_cannot_be_undone_is_not_allowed_through_an_mcp_tool_either() {
     let policy = policy(json!([{"tool": "mcp__shell__*", "decision": "allow"}]));
     let told = |command: &str| said(&policy, &asked("mcp__shell__run", json!({ "command": command })));
     assert_eq!(told("ls"), "allow by mcp__shell__*");
@@ -107,7 +107,7 @@ fn a_tool_of_a_server_that_runs_commands_is_no_way_around_that() {
 }
 
 #[test]
-fn a_detour_in_a_path_goes_around_no_refusal() {
+fn a_path_with_dots_or_double_slashes_does_not_avoid_a_deny_rule() {
     let policy = policy(json!([
         {"tool": "Edit", "match": "/work/api/*", "decision": "allow"},
         {"tool": "Edit", "match": "/work/api/secrets/*", "decision": "deny"},
@@ -121,7 +121,7 @@ fn a_detour_in_a_path_goes_around_no_refusal() {
 }
 
 #[test]
-fn a_refusal_wins_wherever_it_stands_and_needs_only_a_guess() {
+fn a_deny_rule_wins_at_any_position_and_on_a_partial_match() {
     let policy = policy(json!([
         {"tool": "Bash", "decision": "allow"},
         {"tool": "Bash", "match": "git push*", "decision": "deny", "message": "push by hand"},
@@ -168,7 +168,7 @@ fn a_refusal_wins_wherever_it_stands_and_needs_only_a_guess() {
 }
 
 #[test]
-fn a_rule_may_name_a_project_and_what_lies_below() {
+fn a_rule_may_name_a_project_and_also_applies_to_folders_below_it() {
     let one = |project: &str| {
         let policy = policy(json!([{"tool": "Bash", "project": project, "decision": "allow"}]));
         said(&policy, &asked("Bash", json!({"command": "ls"})))
@@ -181,7 +181,7 @@ fn a_rule_may_name_a_project_and_what_lies_below() {
 }
 
 #[test]
-fn where_the_session_was_started_counts_not_where_it_is_now() {
+fn the_project_of_a_rule_is_compared_with_the_folder_in_which_the_session_started() {
     let policy = policy(json!([{"tool": "Bash", "project": "/work/api", "decision": "allow"}]));
     let mut record = asked("Bash", json!({"command": "ls"}));
     record.envelope.project_dir = Some("/work/other".to_owned());
@@ -191,7 +191,7 @@ fn where_the_session_was_started_counts_not_where_it_is_now() {
 }
 
 #[test]
-fn files_and_addresses_are_judged_by_their_name() {
+fn a_rule_about_a_file_or_an_address_matches_its_path_or_url() {
     let policy = policy(json!([
         {"tool": "Edit", "match": "/work/api/src/*", "decision": "allow"},
         {"tool": "WebFetch", "match": "https://docs.rs/*", "decision": "allow"},
@@ -210,7 +210,7 @@ fn files_and_addresses_are_judged_by_their_name() {
 }
 
 #[test]
-fn what_is_not_whole_or_leaves_the_sandbox_is_left_alone() {
+fn a_clipped_request_or_one_outside_the_sandbox_is_left_to_the_person() {
     let policy = policy(json!([{"tool": "*", "decision": "allow"}]));
     let left = "left: not whole, or outside the sandbox";
     let outside = json!({"command": "ls", "dangerouslyDisableSandbox": true});
@@ -222,7 +222,7 @@ fn what_is_not_whole_or_leaves_the_sandbox_is_left_alone() {
 }
 
 #[test]
-fn questions_plans_and_forms_are_a_persons_to_answer() {
+fn questions_plans_and_forms_are_left_to_the_person() {
     let policy = policy(json!([{"tool": "*", "decision": "allow"}, {"tool": "*", "decision": "deny"}]));
     let not = "not the policy's to answer";
     assert_eq!(said(&policy, &asked("AskUserQuestion", json!({"questions": []}))), not);
@@ -232,7 +232,7 @@ fn questions_plans_and_forms_are_a_persons_to_answer() {
 }
 
 #[test]
-fn turned_off_it_answers_nothing() {
+fn a_policy_that_is_turned_off_answers_nothing() {
     let mut policy = policy(json!([{"tool": "*", "decision": "allow"}]));
     let record = asked("Bash", json!({"command": "ls"}));
     assert_eq!(policy.answer(&record).unwrap().rule.as_deref(), Some("*"));
@@ -242,7 +242,7 @@ fn turned_off_it_answers_nothing() {
 }
 
 #[test]
-fn a_rule_that_cannot_be_meant_is_refused_with_a_sentence() {
+fn a_rule_that_makes_no_sense_is_refused_with_a_sentence() {
     let refused = |rule: Value| serde_json::from_value::<Rule>(rule).unwrap_err().to_string();
     expect!["`message` goes with decision = \"deny\" only"]
         .assert_eq(&refused(json!({"tool": "Bash", "decision": "allow", "message": "x"})));

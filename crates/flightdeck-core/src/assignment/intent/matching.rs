@@ -1,9 +1,9 @@
-//! Finds what a sentence says by the words in it. Patterns are in lower case: ASCII letters of the sentence are lowered first,
-//! which makes the patterns three times cheaper to build than patterns without regard to case.
+//! Finds the signs of a sentence by the patterns that match it. Patterns are in lower case, and the ASCII letters of the sentence are
+//! lowered first: case-insensitive patterns would be three times as expensive to build.
 //!
 //! One pass of an Aho-Corasick automaton finds which patterns can match a sentence ([`required_words`]). Only these are run, each on its
-//! own, and only for the signs that a rule asks for. One automaton of all patterns is no choice: text that it has not met needs new
-//! states, which took 40 ms for 4 KB and 16 MB of memory.
+//! own, and only for the signs that a rule asks for. One automaton for all patterns was tried: each new text needs new
+//! states, which took 40 ms and 16 MB of memory for 4 KB.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -29,7 +29,7 @@ use crate::limits::INTENT_PATTERN_BYTES_MAX;
 #[expect(clippy::expect_used, reason = "the patterns are part of the binary and a test builds them")]
 static MATCHER: LazyLock<Matcher> = LazyLock::new(|| Matcher::build().expect("every pattern is right"));
 
-/// The states that each pattern has met, built at its first use: one list for each thread that detects at the same time.
+/// The cached states of each pattern's automaton. There is one list for each thread that detects at the same time.
 static CACHES: LazyLock<Pool<Vec<Option<Cache>>>> =
     LazyLock::new(|| Pool::new(|| MATCHER.patterns.iter().map(|_| None).collect()));
 
@@ -115,7 +115,7 @@ impl Matcher {
             return false;
         };
         let cache = cache.get_or_insert_with(|| automaton.create_cache());
-        // It returns no error: the automaton has no byte to quit at and no limit to give up at.
+        // The search returns no error, because the automaton has neither a quit byte nor a cache limit at which it gives up.
         let end = automaton.try_search_fwd(cache, &Input::new(lowered).earliest(true));
         end.is_ok_and(|end| end.is_some())
     }
@@ -125,7 +125,7 @@ fn rows() -> impl Iterator<Item = (Sign, &'static str)> {
     PHRASES.iter().copied().chain(shapes::all().map(|shape| (shape.sign, shape.pattern)))
 }
 
-/// Reads forward only and knows no groups: a plain regex takes twice the memory.
+/// An automaton that only searches forward and has no capture groups. A `Regex` takes twice the memory.
 fn automaton(pattern: &Hir) -> Result<DFA, Box<dyn Error>> {
     let thompson = thompson::Config::new().which_captures(WhichCaptures::None).utf8(false);
     let nfa = thompson::NFA::compiler().configure(thompson).build_from_hir(pattern)?;
@@ -143,7 +143,7 @@ pub(super) fn candidates(lowered: &[u8]) -> PatternSet {
     MATCHER.candidates(lowered)
 }
 
-/// Whether one of the candidates says this.
+/// Whether a pattern of this sign matches, among the candidates.
 pub(super) fn says(lowered: &[u8], candidates: &PatternSet, sign: Sign) -> bool {
     let patterns =
         MATCHER.by_sign.get(sign as usize).map(|patterns| patterns.both(candidates)).unwrap_or_default();

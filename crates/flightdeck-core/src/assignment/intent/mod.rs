@@ -1,8 +1,8 @@
-//! What the last message of a turn wants: an answer, nothing more because the work is done, or neither.
+//! Detects the intent of a turn's last message: it asks the person something, it reports that the work is done, or neither.
 //!
-//! Local rules on the text outside code and quotes. [`prose`] cuts the message into sentences, [`matching`] finds what each
-//! sentence says ([`signs`]) by [`patterns`], [`decide`] weighs them from the end of the message. `cargo xtask intents` measures the
-//! result on labelled sets.
+//! The rules are local and read the text outside code and quotes. [`prose`] cuts the message into sentences. [`matching`] finds
+//! the [`signs`] of each sentence by [`patterns`] and [`shapes`]. [`decide`] chooses the intent from these signs, beginning at the
+//! end of the message. `cargo xtask intents` measures the result on labelled messages.
 
 mod decide;
 pub mod labelled;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::INTENT_LINE_CHARS_MAX;
 use crate::text::one_line;
 
-/// What one message of an assignment wants.
+/// The purpose of one message of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -30,7 +30,7 @@ pub enum Intent {
     Answer,
     Question,
     Completion,
-    /// A finished task, summed up and softly closed: "let me know if …".
+    /// The task is finished, and the message ends with an offer such as "let me know if …".
     EndOfTask,
     Progress,
 }
@@ -116,10 +116,11 @@ pub fn prepare() {
     matching::build();
 }
 
-/// What the last message of a turn wants, as far as the work of the turn matters: a tool call may be reported after the message.
+/// The intent of a turn's last message, for a turn that changed files and for one that did not. Both are kept, because a tool call
+/// may be reported after the message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TurnIntent {
-    /// If no tool changed a file.
+    /// Counts if no tool changed a file in the turn.
     read_only: DetectedIntent,
     changed_files: DetectedIntent,
 }

@@ -43,7 +43,7 @@ impl Sentence {
         clauses().nth(1).is_some() && clauses().any(reports)
     }
 
-    /// Whether the question only offers more work: it wants a yes, and no choice or leave.
+    /// Whether the question only offers more work. A question that asks for a choice or for permission is not an offer.
     pub(super) fn is_offer(&self) -> bool {
         let asks_more = [Sign::Decision, Sign::WhQuestion].iter().any(|sign| self.signs.has(*sign));
         let asks_leave = self.signs.has(Sign::Permission) && !self.signs.has(Sign::OffersMore);

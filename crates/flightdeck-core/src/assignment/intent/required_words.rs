@@ -6,7 +6,7 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind, Look};
 
-/// Longest word that is looked for. Its first letters are enough to leave out most patterns, and keep the automaton small.
+/// Longest part of a word that is searched for. The first letters rule out most patterns, and keep the automaton small.
 pub(super) const WORD_BYTES_MAX: usize = 6;
 
 /// Shortest word that is worth a second look.
@@ -17,7 +17,7 @@ const MORE_WORDS_BYTES_MIN: usize = 3;
 pub(super) enum RequiredWords {
     AtStart(Vec<Vec<u8>>),
     Anywhere(Vec<Vec<u8>>),
-    /// Sentences without any particular word match.
+    /// No word is needed: any sentence may match.
     Unknown,
 }
 
@@ -78,7 +78,7 @@ fn words(pattern: &Hir) -> Option<Vec<Vec<u8>>> {
         HirKind::Literal(literal) => Some(vec![cut(&literal.0)]),
         HirKind::Capture(capture) => words(&capture.sub),
         HirKind::Repetition(repetition) if repetition.min > 0 => words(&repetition.sub),
-        // All parts are needed. The part whose words are in the fewest sentences stands for the others.
+        // All parts must match, so the words of one part are enough. The part with the rarest words is chosen.
         HirKind::Concat(parts) => parts.iter().filter_map(words).max_by_key(|words| rarity(words)),
         HirKind::Alternation(parts) => {
             let words: Option<Vec<_>> = parts.iter().map(words).collect();
@@ -92,7 +92,7 @@ fn cut(word: &[u8]) -> Vec<u8> {
     word.iter().copied().take(WORD_BYTES_MAX).collect()
 }
 
-/// Rarer words are longer, or in a script that few messages use, and there are few of them.
+/// An estimate of how rare the words are: long words, words in a script that few messages use, and short lists are rarer.
 fn rarity(words: &[Vec<u8>]) -> (usize, Reverse<usize>) {
     let rarity = |word: &Vec<u8>| if word.is_ascii() { word.len() } else { WORD_BYTES_MAX };
     (words.iter().map(rarity).min().unwrap_or_default(), Reverse(words.len()))

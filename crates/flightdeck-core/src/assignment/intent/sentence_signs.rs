@@ -1,4 +1,4 @@
-//! What one sentence says, found when a rule asks for it: most rules look at a few sentences, and most signs are never asked for.
+//! The signs of one sentence. A sign is looked up only when a rule asks for it, because most signs of most sentences are never needed.
 
 use std::cell::{Cell, OnceCell};
 
@@ -8,9 +8,9 @@ use super::signs::{Sign, Signs};
 
 pub(super) struct SentenceSigns {
     text: String,
-    /// What is known to be said.
+    /// The signs that were found.
     said: Cell<Signs>,
-    /// What was looked for.
+    /// The signs that were looked up.
     asked: Cell<Signs>,
     prepared: OnceCell<Prepared>,
 }
@@ -21,7 +21,7 @@ struct Prepared {
 }
 
 impl SentenceSigns {
-    /// `known`: what is said by other means than the words of the text.
+    /// `known` are signs that do not come from the words of the sentence.
     pub(super) fn new(text: &str, known: Signs) -> Self {
         let (said, asked) = (Cell::new(known), Cell::new(known));
         Self { text: text.to_owned(), said, asked, prepared: OnceCell::new() }

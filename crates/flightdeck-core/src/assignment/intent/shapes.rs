@@ -1,5 +1,5 @@
-//! The shapes of sentences: forms that carry over to words no rule has met. Each row has an example that a test checks. Single
-//! phrases are in `patterns.rs`.
+//! Patterns for the grammatical form of a sentence. They also match verbs and nouns that no rule lists. Each row has an example,
+//! which a test checks. Patterns for single phrases are in `patterns.rs`.
 
 use super::signs::Sign::{self, *};
 
@@ -15,7 +15,8 @@ const fn shape(sign: Sign, example: &'static str, pattern: &'static str) -> Shap
     Shape { sign, example, pattern }
 }
 
-/// A past tense: the regular form, or a common irregular verb that is no command in the same form ("put", "set").
+/// A verb in the past tense: the regular form, or a common irregular verb. Verbs whose past tense looks like a command ("put",
+/// "set") are left out.
 macro_rules! past {
     () => {
         "(?:[a-z]+[a-z]ed|took|made|wrote|rewrote|gave|brought|kept|got|ran|re-?ran|built|rebuilt|threw|drew|dug|sent|swept|undid|redid|fed|hid|spun|tore|chose|overrode|went)"

@@ -1,11 +1,11 @@
-//! What a sentence can say.
+//! The signs by which the intent of a message is decided. Each is a property of one sentence.
 
-/// One thing a sentence can say.
+/// A property of a sentence that a pattern recognises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     /// Asks the person for a decision or for information, without a question mark.
     Request,
-    /// The same, but also usual in instructions at the end of finished work: "please run `npm install`".
+    /// Asks for something, but in words that are also usual in instructions after finished work: "please run `npm install`".
     WeakRequest,
     /// Has the words of a request, but asks for nothing: "please note".
     NoRequest,
@@ -47,21 +47,21 @@ pub(super) enum Sign {
     PartlyDone,
     /// As a question: offers more work.
     Offer,
-    /// As a question: what it offers comes on top of what was asked.
+    /// As a question: offers work beyond what was asked.
     OffersMore,
     /// As a question: asks whether the person has questions or wishes, so it offers help.
     AsksForQuestions,
-    /// As a question: asks to choose or to let the work go on, so it is no mere offer.
+    /// As a question: asks the person to choose or to let the work continue, so it is more than an offer.
     Decision,
     /// As a question: addressed to the person.
     Addressed,
     /// As a question: only the person can answer it.
     ToThePerson,
-    /// As a question: asks for more than a yes, so it offers nothing.
+    /// As a question: cannot be answered with yes or no, so it is not an offer.
     WhQuestion,
     /// As a question: asks to be allowed to do something.
     Permission,
-    /// As a question: a reader may ask it and answer it at once.
+    /// As a question: may be rhetorical, because the text can answer it itself.
     Rhetorical,
     /// After a question: explains it, and does not answer it.
     KeepsOpen,
@@ -70,7 +70,7 @@ pub(super) enum Sign {
 }
 
 impl Sign {
-    /// How many there are.
+    /// The number of signs.
     pub(super) const COUNT: usize = Self::Answers as usize + 1;
 }
 

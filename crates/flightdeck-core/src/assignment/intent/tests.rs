@@ -17,7 +17,7 @@ fn an_offer_after_a_completion_is_a_completion() {
 }
 
 #[test]
-fn a_part_that_is_done_leaves_the_question_open() {
+fn a_question_after_a_finished_part_of_the_work_is_a_question() {
     check("Phase 1 is complete. Shall I continue with phase 2?", Intent::Question, IntentRule::AsksThePerson);
     check(
         "I finished the analysis. Do you want me to add an index?",
@@ -27,7 +27,7 @@ fn a_part_that_is_done_leaves_the_question_open() {
 }
 
 #[test]
-fn the_next_step_is_no_end() {
+fn a_report_that_ends_with_the_next_step_is_progress() {
     check(
         "I've fixed the parser. Next I'll write the tests.",
         Intent::Progress,
@@ -36,7 +36,7 @@ fn the_next_step_is_no_end() {
 }
 
 #[test]
-fn a_question_inside_code_or_quotes_is_not_asked() {
+fn a_question_inside_code_or_quotes_does_not_count() {
     let code = "The test is wrong:\n```\n// should I?\n```";
     check(code, Intent::Progress, IntentRule::NothingSaid);
     check("> Should I?\n\nThis line is from the ticket.", Intent::Progress, IntentRule::NothingSaid);
@@ -44,7 +44,7 @@ fn a_question_inside_code_or_quotes_is_not_asked() {
 }
 
 #[test]
-fn a_question_that_the_text_answers_is_not_asked() {
+fn a_question_that_the_text_answers_does_not_count() {
     check("Why is it slow? Each row runs a query.", Intent::Progress, IntentRule::NothingSaid);
 }
 
@@ -115,7 +115,7 @@ fn a_message_without_words_says_nothing() {
 }
 
 #[test]
-fn changed_files_decide_only_where_the_text_is_silent() {
+fn changed_files_decide_only_if_the_text_neither_asks_nor_reports() {
     let rules = |message: &str| {
         let found = TurnIntent::detect(message);
         (found.of(false).evidence.rule, found.of(true).evidence.rule)

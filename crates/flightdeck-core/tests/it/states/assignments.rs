@@ -361,7 +361,10 @@ fn a_notice_of_the_client_is_neither_command_nor_answer() {
         Effect::StepRefused(_, step) => Some(step.reason.to_string()),
         _ => None,
     });
-    assert_eq!(refused.as_deref(), Some("the agent waits for an answer, so it does not go on without one"));
+    assert_eq!(
+        refused.as_deref(),
+        Some("the agent waits for an answer, so it does not continue without one")
+    );
     expect![[r#"awaiting_input asked "a" 1 turns · worked 2 waited 3"#]].assert_eq(&told(&woken));
     // The woken turn may say that the work is done, ask again, or neither.
     let woken = format!(

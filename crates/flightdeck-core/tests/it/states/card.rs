@@ -1,4 +1,4 @@
-//! What the card says and where it stands.
+//! The text of a card and its place on the board.
 
 use expect_test::expect;
 use flightdeck_core::fleet::Fleet;
@@ -29,7 +29,7 @@ fn data_events_change_the_card_and_not_the_state() {
 }
 
 #[test]
-fn since_runs_on_while_the_state_reads_the_same() {
+fn since_does_not_change_while_the_card_shows_the_same_state() {
     let mut fleet = Fleet::new(Rules::default());
     tell(
         &mut fleet,
@@ -96,7 +96,7 @@ fn looking_at_a_card_does_not_move_it_up() {
 }
 
 #[test]
-fn nothing_a_terminal_would_obey_gets_onto_a_card() {
+fn escape_sequences_are_removed_from_a_card() {
     let mut fleet = Fleet::new(Rules::default());
     tell(&mut fleet, "1 UserPromptSubmit prompt=a\u{1b}]0;x\u{7} cwd=/w/\u{1b}[31mapi TMUX_PANE=%\u{1b}[2J5");
     let json = serde_json::to_string(&card(&fleet, "s")).unwrap();

@@ -1,4 +1,4 @@
-//! What the log of assignments says of a person's afternoon: what was asked, its outcome, and what it waited for.
+//! Scenarios about the log of assignments: what was asked, its outcome, and what it waited for.
 
 use anyhow::{Context, Result, bail};
 use flightdeck_sim::client::wait_for;
@@ -19,7 +19,7 @@ fn log(s: &Stage) -> Result<Vec<String>> {
     list.map(|a| line(a).context("a field is missing")).collect()
 }
 
-/// Waits until the log is as a person would have written it down.
+/// Waits until the log has exactly these lines.
 fn see_log(s: &Stage, step: &str, expected: &[&str]) -> Result<()> {
     let fits = || Ok((log(s)? == expected).then_some(()));
     if wait_for("the log", AGREE, fits).is_err() {
@@ -29,7 +29,7 @@ fn see_log(s: &Stage, step: &str, expected: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Actor and intent of each message of the newest assignment.
+/// Compares actor and intent of each message of the newest assignment.
 fn see_messages(s: &Stage, expected: &[&str]) -> Result<()> {
     let list = s.get("/api/assignments")?;
     let id = list["assignments"][0]["id"].as_str().context("no assignment")?.to_owned();
@@ -57,7 +57,7 @@ pub(super) fn asked_and_answered(s: &mut Stage) -> Result<()> {
         card["agent_state"]["label"].as_str().is_some_and(|label| label.starts_with("Asks: Should I"))
     })?;
     let first = "complete completed 1 SCRIPT:ask one";
-    see_log(s, "it waits for a word", &["awaiting_input asked 1 SCRIPT:asktext two", first])?;
+    see_log(s, "it waits for an answer", &["awaiting_input asked 1 SCRIPT:asktext two", first])?;
     s.prompt(&t, "SCRIPT:report three")?;
     s.see(&t, "reports", idle())?;
     see_log(s, "the answer belongs to it", &["complete completed 2 SCRIPT:asktext two", first])?;
@@ -96,7 +96,7 @@ pub(super) fn cleared(s: &mut Stage) -> Result<()> {
     one_seat(s)
 }
 
-/// Both sessions sat in the same place.
+/// Checks that both sessions have the same seat.
 fn one_seat(s: &Stage) -> Result<()> {
     let seats = s.get("/api/seats")?;
     let seats = seats["seats"].as_array().context("no list of seats")?;
@@ -109,8 +109,8 @@ fn one_seat(s: &Stage) -> Result<()> {
 pub(super) fn background_agent(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:bgagent one")?;
-    s.see(&t, "the agent works on", background())?;
-    see_log(s, "so the assignment does", &["processing - 1 SCRIPT:bgagent one"])?;
+    s.see(&t, "the agent is still working", background())?;
+    see_log(s, "the assignment is still processed", &["processing - 1 SCRIPT:bgagent one"])?;
     s.go()?;
     s.see(&t, "it reported", idle())?;
     see_log(s, "complete", &["complete completed 1 SCRIPT:bgagent one"])

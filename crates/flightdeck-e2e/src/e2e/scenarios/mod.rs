@@ -74,7 +74,7 @@ const fn effort(name: &'static str, about: &'static str, run: fn(&mut Stage) -> 
     Scenario { allow_tools: true, ..acting(name, about, run) }
 }
 
-/// The same with tools that run without asking: it removes the daemon's hooks.
+/// A scenario that removes the daemon's hooks. Its tools run without asking.
 const fn taking_hooks(
     name: &'static str,
     about: &'static str,
@@ -234,17 +234,25 @@ pub(super) static ALL: &[Scenario] = &[
         allow_tools: true,
         ..acting(
             "assignment_background",
-            "the log of work that goes on in a background agent",
+            "the log of work that a background agent continues",
             assignments::background_agent,
         )
     },
     effort("effort_heartbeat", "the tenth call without a log entry is denied", efforts::heartbeat_limit),
-    effort("effort_overflow", "a warning when the context is nine tenths full", efforts::overflow_warning),
-    effort("effort_handoff", "a payload reaches the next session's first request", efforts::handoff),
+    effort("effort_overflow", "the agent is warned when its context is 90 % full", efforts::overflow_warning),
+    effort("effort_handoff", "a handoff is in the first request of the next session", efforts::handoff),
     effort("effort_guard", "a guard rule denies `git push --force`", efforts::guard),
-    effort("effort_slash", "/implement opens an effort", efforts::slash_command),
-    effort("effort_run", "`run` hands over twice instead of two compactions", efforts::supervised),
-    effort("effort_elsewhere", "an effort elsewhere changes no request by a byte", efforts::elsewhere),
+    effort("effort_slash", "the prompt /implement starts an effort", efforts::slash_command),
+    effort(
+        "effort_run",
+        "`run` starts the client fresh twice, instead of two compactions",
+        efforts::supervised,
+    ),
+    effort(
+        "effort_elsewhere",
+        "an effort in another directory does not change the client's requests",
+        efforts::elsewhere,
+    ),
     acting("send", "the daemon types prompts of all kinds", terminal::send),
     acting(
         "send_command",

@@ -163,7 +163,7 @@ fn uninstall(service: &Service, out: &mut Out) -> anyhow::Result<u8> {
         _ => {}
     }
     let forgotten = service.forget();
-    stopped.and(forgotten).context("the service is removed, but its manager complained")?;
+    stopped.and(forgotten).context("the service is removed, but the service manager reported an error")?;
     writeln!(out, "{} is removed.", service.file.display())?;
     Ok(0)
 }

@@ -1,4 +1,4 @@
-//! `flightdeck tmux`: installs key bindings, a status bar and colours into the person's tmux, and takes them out again.
+//! `flightdeck tmux`: installs key bindings, a status bar and colours into the person's tmux, and removes them.
 
 mod block;
 mod included;
@@ -33,9 +33,9 @@ pub(super) struct TmuxArgs {
 enum TmuxCommand {
     /// Add key bindings, the status bar and colours to tmux's configuration
     Install(InstallArgs),
-    /// Take out exactly what `install` added
+    /// Remove exactly what `install` added
     Uninstall(PlaceArgs),
-    /// Say what is installed
+    /// Show what is installed
     Status(StatusArgs),
     /// Mark the session in a pane as seen; tmux runs this
     #[command(hide = true)]
@@ -92,7 +92,7 @@ impl PlaceArgs {
         Server::chosen(self.socket.as_deref(), tmux.as_deref())
     }
 
-    /// The file behind links: a person may keep it in a repository.
+    /// The configuration file, with links resolved: a person may keep the file in a repository and link to it.
     fn config(&self) -> anyhow::Result<PathBuf> {
         let config = match &self.config {
             Some(config) => config.clone(),
@@ -187,7 +187,7 @@ fn status(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8>
     Ok(u8::from(!installed))
 }
 
-/// Always succeeds without a word: tmux would show anything else to the person at every change of the pane.
+/// Prints nothing and always succeeds: tmux would show any output or error to the person at every change of the pane.
 fn checked(args: &CheckedArgs, paths: &Paths) -> u8 {
     // Without a daemon there is nothing to mark.
     let _ = mark_seen(args, paths);

@@ -1,4 +1,4 @@
-//! A running tmux server: loads the included file, and takes everything of ours out again.
+//! A running tmux server: makes it load the included file, and removes everything that the file set.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,10 +8,10 @@ use anyhow::{Context, bail};
 use super::included::{FOCUS_HOOK, Keys, STATUS_OPTION, saved, saved_options};
 use crate::pane_colours::paint::{HOME_OPTION, PANE_OPTION, WINDOW_OPTION};
 
-/// Popups came with this version, and all else that the file uses is older.
+/// The oldest tmux that has popups. Everything else that the file uses is older.
 const TMUX_MIN: (u32, u32) = (3, 2);
 
-/// Refuses a tmux that would not understand the file. Without tmux there is nothing to refuse yet.
+/// Refuses a tmux that is too old for the file. Succeeds if tmux is not installed.
 pub(super) fn check_version() -> anyhow::Result<()> {
     let Ok(output) = Command::new("tmux").arg("-V").output() else { return Ok(()) };
     let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -21,7 +21,7 @@ pub(super) fn check_version() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `tmux 3.3a`, `tmux next-3.5`. A version of another form is taken for a new one.
+/// Parses `tmux 3.3a` and `tmux next-3.5`. `None` for any other form, which counts as a new version.
 fn version(said: &str) -> Option<(u32, u32)> {
     let number = said.strip_prefix("tmux ")?;
     let (major, minor) = number.strip_prefix("next-").unwrap_or(number).split_once('.')?;
@@ -52,7 +52,7 @@ impl Server {
             .output()
             .context("tmux could not be run")?;
         if !output.status.success() {
-            // An error in a file is printed like an answer.
+            // tmux prints an error in a configuration file to standard output.
             let said = [output.stderr, output.stdout].concat();
             bail!("tmux {}: {}", args.join(" "), String::from_utf8_lossy(&said).trim());
         }
@@ -72,7 +72,7 @@ impl Server {
         self.run(&["source-file", &included.display().to_string()]).map(drop)
     }
 
-    /// The first of the keys that is bound to something else.
+    /// The first of our keys that is already bound to something else.
     pub(super) fn taken_key<'a>(&self, keys: &'a Keys) -> anyhow::Result<Option<&'a str>> {
         let bound = self.run(&["list-keys", "-T", "prefix"])?;
         let is_taken = |key: &&str| {

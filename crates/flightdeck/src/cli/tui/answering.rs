@@ -1,4 +1,4 @@
-//! Answer keys: what may be answered now, the two seconds in which an answer can be taken back, and which request is next.
+//! The answer keys: which request they act on, the two seconds in which an answer can be taken back, and which request is next.
 
 use flightdeck_core::approval::answer::{Answer, Decision};
 use flightdeck_core::approval::card::AskCard;
@@ -22,7 +22,7 @@ pub(super) fn press(model: &mut Model, key: Action) -> Vec<Command> {
         undo(model);
         return Vec::new();
     }
-    // The same key again sends what waits at once, and never answers the next request by accident.
+    // A second press of the same key sends the waiting answer at once. So it never answers the next request by accident.
     if model.pending.as_ref().is_some_and(|pending| pending.key == key) {
         return send_now(model).into_iter().collect();
     }
@@ -100,7 +100,7 @@ pub(super) fn digit(model: &mut Model, digit: usize) -> Vec<Command> {
     }
 }
 
-/// A reason, an answer or a field was typed.
+/// Uses what the person typed: a reason, an answer in their own words, or a field of a form.
 pub(super) fn finish(model: &mut Model, purpose: Purpose, text: &str) -> Vec<Command> {
     let id = match &purpose {
         Purpose::Reason(ask) | Purpose::OwnWords { ask, .. } => ask.clone(),
@@ -185,7 +185,7 @@ fn confirm_or_send(model: &mut Model, ask: &AskCard, key: Action, answer: Answer
     }
 }
 
-/// Keeps the answer for a moment, and goes on to the next request. What waited before is sent.
+/// Holds the answer back for [`ANSWER_DELAY`] and selects the next request. An answer that was already waiting is sent now.
 pub(super) fn wait_and_send(model: &mut Model, id: &AskId, key: Action, answer: Answer) -> Vec<Command> {
     let Some(ask) = model.selected_ask().filter(|ask| ask.id == *id) else { return gone(model) };
     let words = format!("{}: {}", answers::done_words(ask.kind, answer.decision), summary(ask));

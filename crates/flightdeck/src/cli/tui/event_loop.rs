@@ -24,9 +24,9 @@ use crate::paths::Paths;
 
 /// Shortest time between two frames that no key caused: a busy fleet changes hundreds of times a second.
 const FRAME_EVERY: Duration = Duration::from_millis(50);
-/// Running clocks count seconds.
+/// Running times are shown in seconds, so they are drawn once a second.
 const TICK: Duration = Duration::from_secs(1);
-/// Replies that were not handled yet. Few calls are made at once.
+/// Most replies that wait to be handled. Few calls are made at once.
 const REPLIES_MAX: usize = 16;
 /// Longest wait for an answer that is sent while the program ends.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(3);
@@ -119,7 +119,7 @@ impl Loop<'_> {
             _ => Due::WithNextFrame,
         };
         let mut commands = update(&mut self.model, clock::now(), message);
-        // An answer is on its way before the program ends.
+        // A waiting answer must be sent before the program ends.
         if commands.contains(&Command::Quit) {
             commands.sort_by_key(|command| *command == Command::Quit);
         }
@@ -148,7 +148,7 @@ impl Loop<'_> {
         self.painter.paint(frame, self.model.drawn.cursor).map(drop)
     }
 
-    /// Waits for an answer that is being sent: without it the person's decision would be lost.
+    /// Waits until a waiting answer is sent. Otherwise the person's decision would be lost.
     async fn leave(mut self) -> io::Result<()> {
         let Some(pending) = self.model.pending.take() else {
             tokio::time::timeout(LAST_ANSWER_MAX, self.last_replies()).await.ok();
@@ -160,7 +160,7 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Until all calls have ended: each holds a sender.
+    /// Waits until all calls have ended. Each call holds a sender, so the channel closes with the last one.
     async fn last_replies(&mut self) {
         let (unused, _) = mpsc::channel(1);
         self.replies = unused;
@@ -196,7 +196,7 @@ impl Sources {
         })
     }
 
-    /// What happens next, keys before changes. `None` if only a frame or a waiting answer is due.
+    /// Waits for the next message. Keys come before changes. `None` if only a frame or a waiting answer is due.
     async fn next(
         &mut self,
         received: &mut mpsc::Receiver<Message>,

@@ -51,7 +51,7 @@ pub(super) struct Wishes {
     pub(super) sort: Sort,
     pub(super) grouping: Grouping,
     pub(super) search: String,
-    /// The best match of the search comes first, whatever its state.
+    /// Whether the best match of the search comes first, in whatever state it is.
     pub(super) best_match_first: bool,
 }
 
@@ -79,7 +79,7 @@ pub(super) enum Row {
         id: SessionId,
         indent: u16,
     },
-    /// A subagent by its place on the card. `last`: no other one follows.
+    /// A subagent, by its position on the card. `last` is true if no other subagent follows.
     Agent {
         session: SessionId,
         agent: usize,
@@ -290,7 +290,7 @@ fn by_key<'a>(cards: &[&'a Card], key: impl Fn(&Card) -> String) -> BTreeMap<Str
     groups
 }
 
-/// The cards that filter and search let through, in the chosen order. Sessions that the person put aside come last.
+/// The cards that pass the filter and the search, in the chosen order. Parked sessions come last.
 fn matching<'a>(cards: impl Iterator<Item = &'a Card>, wishes: &Wishes) -> Vec<&'a Card> {
     let mut cards: Vec<&Card> = cards.filter(|card| wishes.filter.takes(card.agent_state.group)).collect();
     wishes.sort.sort(&mut cards);

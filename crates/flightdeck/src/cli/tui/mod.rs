@@ -1,7 +1,8 @@
 //! `flightdeck tui`: the board in a terminal.
 //!
-//! One loop waits for keys, changes of the board, replies and time. Each becomes a [`Message`]; [`update`] changes the model
-//! and returns commands; a frame is drawn if anything may have changed, and only its differences are written (decision 0029).
+//! One loop waits for keys, changes of the board, replies and timers. Each becomes a [`Message`]. [`update`] changes the model
+//! and returns commands. A frame is drawn if anything may have changed, and only what differs from the last frame is written
+//! (decision 0029).
 
 mod answering;
 mod answers;
@@ -56,7 +57,7 @@ pub(super) fn run(args: &TuiArgs, paths: &Paths) -> anyhow::Result<u8> {
     let model = Model::new(args.mode(), Size { width, height }, theme, TimeZone::system());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(event_loop::run(model, paths, started))?;
-    // A reader of the terminal may still wait for a key; it ends with the process.
+    // The thread that reads the terminal may still wait for a key. It ends with the process.
     runtime.shutdown_background();
     Ok(0)
 }

@@ -108,9 +108,9 @@ pub(super) struct Details {
 /// A question at the bottom that the next key answers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum OpenQuestion {
-    /// The same key again allows a request that cannot be undone.
+    /// Whether a request that cannot be undone is allowed: a second press of the same key allows it.
     SecondPress { ask: AskId, key: Action, answer: Box<Answer>, why: String },
-    /// Esc into the session, or the end of its client.
+    /// Whether to press Esc in the session's pane, or with `stop` to end its client.
     Interrupt { session: SessionId, stop: bool, label: String },
     /// The client would run the text: send it as a command or as text?
     PromptKind(SendPrompt),
@@ -144,7 +144,7 @@ pub(super) struct Note {
 pub(super) enum Link {
     Connecting,
     Live,
-    /// Why the daemon is not heard.
+    /// Why there is no connection to the daemon.
     Lost(String),
 }
 
@@ -441,7 +441,7 @@ impl Model {
     }
 }
 
-/// Whether it blocks or asks, and was not put aside.
+/// Whether the session blocks or asks, and is not parked.
 pub(super) fn needs_person(card: &Card) -> bool {
     card.waiting.as_ref().is_some_and(|waiting| waiting.counts) && card.parked.is_none()
 }

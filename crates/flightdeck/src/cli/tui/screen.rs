@@ -1,4 +1,5 @@
-//! The terminal while the TUI runs: raw, on the alternate screen, with mouse and paste. Dropping it restores the terminal.
+//! The terminal while the TUI runs: in raw mode, on the alternate screen, with mouse events and bracketed paste. Dropping it
+//! restores the terminal.
 
 use std::io::{self, BufWriter, Stdout, Write};
 
@@ -15,7 +16,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use super::painter::Painter;
 
-/// A frame is written at once: a terminal that draws half a frame flickers.
+/// Buffer for a frame, so that it is written in one call: a terminal that gets half a frame flickers.
 const FRAME_BYTES: usize = 64 << 10;
 
 pub(super) type TerminalPainter = Painter<CrosstermBackend<BufWriter<Stdout>>>;
@@ -49,7 +50,7 @@ impl Screen {
         Self::enter()
     }
 
-    /// Sets the modes again after the process was stopped without notice: the shell may have changed them.
+    /// Sets the terminal's modes again after a SIGSTOP, which cannot be handled: the shell may have changed them.
     pub(super) fn resume(self) -> io::Result<Self> {
         // crossterm sets raw mode only if it believes that the terminal is not raw.
         disable_raw_mode()?;

@@ -1,4 +1,4 @@
-//! Text that fits its columns: wrapped lines, durations that stand still for sessions that do.
+//! Text for the columns of the screen: wrapped lines, clipped names and durations.
 
 use flightdeck_core::session::state_name::{Group, StateName};
 use flightdeck_core::time::{Millis, Timestamp};
@@ -48,8 +48,8 @@ fn break_at(line: &str, width: usize) -> usize {
     line.len()
 }
 
-/// How long the session has been in its state, as a clock that runs while it works or blocks. For a session that rests, the
-/// time of day when it came to rest: an idle board then draws nothing.
+/// For a session that works or blocks, how long it has been in its state. For any other session, the time of day when it entered
+/// its state. That text does not change, so nothing has to be drawn.
 pub(super) fn since(card: &Card, now: Timestamp, zone: &TimeZone) -> String {
     let at = card.agent_state.since;
     match is_at_rest(card) {
@@ -58,7 +58,7 @@ pub(super) fn since(card: &Card, now: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-/// Whether time passes without a change on this session's card.
+/// Whether the session neither works nor blocks, so that its text does not change with time.
 pub(super) fn is_at_rest(card: &Card) -> bool {
     let state = card.agent_state.state;
     card.agent_state.group == Group::Done || state.terminal_input() == Some(TerminalInput::Prompt)
@@ -81,7 +81,7 @@ fn local(at: Timestamp, format: &str, zone: &TimeZone) -> String {
     }
 }
 
-/// The length of the session so far: `45 s`, `12 m`, `3 h 05 m`. It stops with the last activity of a session at rest.
+/// The length of the session so far: `45 s`, `12 m`, `3 h 05 m`. For an idle or ended session it is counted up to the last activity.
 pub(super) fn session_length(card: &Card, now: Timestamp) -> String {
     let end = card.ended_at.unwrap_or(if is_at_rest(card) { card.last_activity_at } else { now });
     let seconds = (end - card.started_at).0.max(0) / 1000;

@@ -1,4 +1,5 @@
-//! Roles as styles. Only the 16 colours of the terminal are used, and never a background: the person's own scheme stays.
+//! The styles of colour roles. Only the 16 colours of the terminal are used and no background, so the person's own colour scheme
+//! applies.
 
 use clap::ValueEnum;
 use flightdeck_core::view::lens::Role;
@@ -40,7 +41,7 @@ impl Theme {
         }
     }
 
-    /// For what waits for the person.
+    /// The style of sessions and times that wait for the person.
     pub(super) fn urgent(self) -> Style {
         self.paint(Color::LightYellow, Color::Magenta).add_modifier(Modifier::BOLD)
     }

@@ -11,7 +11,7 @@ use super::super::assignments::COUNT_SPAN;
 use super::super::{AssignmentPage, AssignmentsWanted, CompletedCount, ProjectTime, Result};
 use super::from_db;
 
-/// Not if it begins inside another assignment of the same session.
+/// Inserts or updates a row. Does nothing if the assignment begins inside another completed assignment of the same session.
 const PUT: &str = "INSERT INTO assignments (id, session_id, project, project_path, state, outcome, opened_at, completed_at, \
      body) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 \
      WHERE NOT EXISTS (SELECT 1 FROM assignments WHERE session_id = ?2 AND opened_at < ?7 AND completed_at > ?7 AND id <> ?1) \
@@ -103,7 +103,7 @@ pub(super) fn page_query(wanted: &AssignmentsWanted) -> (String, Vec<Box<dyn ToS
         arguments.extend(values);
     };
     if let Some(project) = &wanted.project {
-        // A folder has a slash, a name never has one.
+        // With a slash it is the path of a project, otherwise the name.
         match project.trim_end_matches('/').rsplit_once('/') {
             None => filter("project = ?", vec![Box::new(project.clone())]),
             Some((_, name)) => {
@@ -139,7 +139,7 @@ pub(super) fn one(conn: &Connection, id: &AssignmentId) -> Result<Option<Session
     Ok(conn.prepare_cached(ONE)?.query_row([id.as_str()], body).optional()?.flatten())
 }
 
-/// `None` for a row that cannot be read: it is left out.
+/// Parses the body of a row. A row that cannot be read is `None`, and is left out.
 fn body<T: serde::de::DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<Option<T>> {
     let text: String = row.get(0)?;
     let read = serde_json::from_str(&text);

@@ -15,7 +15,7 @@ use super::requests::{failed, refuse};
 use crate::app::{App, AppError, EffortVerdict, HookWaits, IncomingHook, is_query_of_http_handler};
 use crate::frame::parse_verbatim;
 
-/// Where in the log the event is.
+/// The header with the position of the event in the log.
 const SEQ: HeaderName = HeaderName::from_static("x-flightdeck-seq");
 /// A hook with this header waits for a verdict; other HTTP hooks are answered at once.
 const HOLD: &str = "x-flightdeck-hold";
@@ -24,7 +24,7 @@ pub(super) async fn live_hook(State(app): State<App>, uri: Uri, headers: HeaderM
     receive(&app, None, Sender::of(&uri, &headers), &body).await
 }
 
-/// The same for a request whose size is known and within bounds.
+/// Receives a hook whose body size is known and within bounds.
 pub(super) async fn plain_hook(app: &App, request: Request) -> Response {
     let (head, body) = request.into_parts();
     match to_bytes(body, HOOK_BODY_BYTES_MAX).await {
@@ -34,7 +34,7 @@ pub(super) async fn plain_hook(app: &App, request: Request) -> Response {
     }
 }
 
-/// The path names the event.
+/// Receives a hook whose event is named by the path.
 pub(super) async fn named_hook(
     State(app): State<App>,
     Path(event): Path<String>,
@@ -48,9 +48,9 @@ pub(super) async fn named_hook(
 /// What the request says about its sender.
 #[derive(Clone, Copy)]
 struct Sender {
-    /// Waits until a person has decided.
+    /// The sender waits until a person has decided.
     holds: bool,
-    /// Takes a verdict that is given at once, also for an event that is otherwise sent without waiting.
+    /// The sender reads a verdict that is given at once, also for an event whose hook usually does not wait.
     hears_verdict: bool,
 }
 
@@ -87,7 +87,7 @@ async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) 
     }
 }
 
-/// The verdict as a body. It is noted when the server has taken all of it.
+/// The verdict as a body. It is recorded as given when the HTTP server has sent all of it.
 fn noted_after(app: &App, mut verdict: EffortVerdict) -> Body {
     let app = app.clone();
     let json = Bytes::from(std::mem::take(&mut verdict.json));

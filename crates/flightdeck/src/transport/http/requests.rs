@@ -16,12 +16,12 @@ use serde_json::{Map, Value};
 
 use crate::app::{App, AppError, AskError, Handle};
 
-/// How a body may name what the path names already: the path wins.
+/// Names of an id in a body or a query. They are ignored if the path contains the id.
 const ID_NAMES: [&str; 5] = ["id", "session_id", "sessionId", "ask_id", "askId"];
 
 type PathParts = Path<HashMap<String, String>>;
 
-/// Any request of the table without a handler of its own.
+/// Handles every request of the table that has no handler of its own.
 pub(super) async fn call<R: Request>(
     State(app): State<App>,
     Path(path): PathParts,
@@ -66,7 +66,7 @@ fn read<R: Request>(args: Map<String, Value>) -> Result<R, AppError> {
         .map_err(|error| AppError::Invalid(format!("the request is not understood: {error}")))
 }
 
-/// The reply has no body.
+/// Marks a session as seen. The reply has no body.
 pub(super) async fn seen(State(app): State<App>, Path(session_id): Path<SessionId>) -> Response {
     match app.handle(MarkSeen { session_id }).await {
         Ok(_) => StatusCode::ACCEPTED.into_response(),
@@ -74,7 +74,7 @@ pub(super) async fn seen(State(app): State<App>, Path(session_id): Path<SessionI
     }
 }
 
-/// The body is the answer itself.
+/// Answers an ask. The body of the request is the answer itself.
 pub(super) async fn answer(State(app): State<App>, Path(ask_id): Path<AskId>, body: Bytes) -> Response {
     let answer = match serde_json::from_slice(&body) {
         Ok(json) => SentAnswer::parse(json),
@@ -97,7 +97,7 @@ pub(super) async fn healthz(State(app): State<App>) -> Response {
     (status, axum::Json(report)).into_response()
 }
 
-/// The error as a response. Each kind of error has the body that its clients know.
+/// The error as a response. The shape of the body depends on the kind of error, because clients rely on these shapes.
 pub(super) fn failed(error: AppError) -> Response {
     match error {
         AppError::Refused(refused) => (StatusCode::CONFLICT, axum::Json(refused.details())).into_response(),

@@ -87,7 +87,7 @@ fn every_refusal_names_what_is_wrong() {
 }
 
 #[test]
-fn a_payload_at_the_limit_is_taken_and_one_byte_more_is_not() {
+fn a_handoff_at_the_size_limit_is_accepted_and_one_byte_more_is_refused() {
     let mut deck = Deck::new();
     let id = deck.start();
     let whole = "x".repeat(HANDOFF_BYTES_MAX);

@@ -1,4 +1,4 @@
-//! `hooks.*`: the same events from scripts, with exactly the inputs and outputs of the interface.
+//! `hooks.*`: events that scripts send instead of `flightdeck hook`, with exactly the inputs and outputs of the interface.
 
 use serde_json::{Value, json};
 
@@ -118,7 +118,7 @@ fn commands() -> Vec<(&'static str, &'static str, Value, Vec<&'static str>)> {
 }
 
 #[test]
-fn all_fifteen_answer_with_their_fields_with_an_effort_and_without() {
+fn all_fifteen_commands_reply_with_their_fields_with_and_without_an_effort() {
     for with_effort in [true, false] {
         let mut deck = Deck::new();
         let id = with_effort.then(|| deck.start());
@@ -183,7 +183,7 @@ fn a_script_is_told_to_stop_at_the_limit_and_gets_injections() {
     let args = camel(&deck, "s", "PostToolUse", done);
     let reply = deck.data("hooks.postToolUse", args);
     assert_eq!(reply["pendingInjections"][0]["text"], "the key moved");
-    assert_eq!(deck.show(&id)["pending_injections"], 0, "noted after the reply");
+    assert_eq!(deck.show(&id)["pending_injections"], 0, "the delivery was recorded after the reply");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn an_alias_is_the_command_that_it_stands_for() {
 }
 
 #[test]
-fn an_idle_teammate_is_reported_to_the_seat_above_it() {
+fn an_idle_teammate_is_reported_to_its_parent_seat() {
     let mut deck = Deck::new();
     let lead = deck.start_with(json!({"seat": "lead"}));
     deck.data("seat.claim", json!({"name": "tests", "parent": "lead"}));

@@ -1,4 +1,4 @@
-//! Cards for the tests: one in each state, with asks of each kind, in several scripts.
+//! Cards for the tests: one in each state, with asks of each kind, and with Latin and Japanese text.
 
 use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::fleet::Fleet;
@@ -15,16 +15,16 @@ use flightdeck_core::view::{self, card::Card};
 use flightdeck_core::wire::hook::HookDraft;
 use serde_json::{Map, Value, json};
 
-/// The time on every screen: 10:30 in the time zone of the tests.
-pub(crate) fn noon() -> Timestamp {
+/// The present time in the tests: 10:30 in their time zone.
+pub(crate) fn test_now() -> Timestamp {
     Timestamp::parse("2026-11-18T10:30:00.000Z").unwrap()
 }
 
 fn seconds_ago(seconds: i64) -> Timestamp {
-    noon() - Millis::seconds(seconds)
+    test_now() - Millis::seconds(seconds)
 }
 
-/// A card as the fold makes it, with the fields that the tests see set to fixed values.
+/// A card from the fold. Fields that are drawn are set to fixed values.
 pub(crate) fn card(id: &str, state: StateName, label: &str, seconds: i64) -> Card {
     let payload =
         json!({ "session_id": id, "hook_event_name": "UserPromptSubmit", "prompt": "x", "cwd": "/w/shop" });
@@ -169,7 +169,7 @@ fn agent(kind: &str, state: SubAgentState, about: &str) -> SubAgentCard {
     }
 }
 
-/// A fleet with a session in each state, in three projects and scripts.
+/// A fleet with a session in each state, in three projects.
 pub(crate) fn fleet() -> Vec<Card> {
     let mut cards = vec![permission("s-permission"), question("s-question"), plan("s-plan")];
     cards.extend([

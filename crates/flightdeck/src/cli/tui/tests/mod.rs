@@ -33,7 +33,7 @@ impl Bench {
         let theme = Theme { colour: true, background: Background::Dark };
         let model = Model::new(mode, Size { width, height }, theme, TimeZone::UTC);
         let painter = Painter::new(TestBackend::new(width, height));
-        let mut bench = Self { model, now: fleet::noon() - Millis::seconds(1), painter };
+        let mut bench = Self { model, now: fleet::test_now() - Millis::seconds(1), painter };
         bench.send(Message::Change(Box::new(Change::Snapshot(Snapshot {
             boot: "b".into(),
             n: 1,

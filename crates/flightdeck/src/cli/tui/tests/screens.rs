@@ -1,4 +1,4 @@
-//! Every state, size and mode as text. `UPDATE_EXPECT=1` writes the files.
+//! Compares the screen of every state, size and mode with a text file. `UPDATE_EXPECT=1` writes the files.
 
 use crossterm::event::KeyCode;
 use expect_test::expect_file;
@@ -9,7 +9,7 @@ use flightdeck_protocol::terminal::PaneScreen;
 use ratatui::style::{Color, Modifier};
 
 use super::Bench;
-use super::fleet::{card, dangerous, edit, fleet, form, noon, permission, plan, question};
+use super::fleet::{card, dangerous, edit, fleet, form, permission, plan, question, test_now};
 use crate::cli::tui::message::{Call, Data, Message, Reply};
 use crate::cli::tui::model::Mode;
 use crate::cli::tui::text::sign;
@@ -102,7 +102,7 @@ fn the_panels_show_what_was_read() {
     bench.press(KeyCode::Tab);
     let message = |role, kind, text: &str| ConversationMessage {
         id: "1".into(),
-        at: Some(noon()),
+        at: Some(test_now()),
         role,
         kind,
         text: text.into(),
@@ -186,7 +186,7 @@ fn a_board_at_rest_writes_nothing_for_a_minute() {
         bench.wait(1000);
         assert!(!bench.draw(), "after {second} s");
     }
-    // The clock of a request runs.
+    // A waiting request shows how long it has waited, so it is drawn again each second.
     let mut bench = Bench::full(vec![permission("a")]);
     bench.wait(1000);
     assert!(bench.draw());

@@ -1,4 +1,4 @@
-//! Texts on the screen: cut to their columns, with an ellipsis.
+//! Writes texts to the screen, cut to their columns with an ellipsis.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -63,7 +63,7 @@ pub(super) fn row(area: Rect, at: usize) -> Rect {
     Rect { y: area.y + at, height: u16::from(at < area.height), ..area }
 }
 
-/// The first line to show, so that the lines from `first` to `last` are visible: as little as possible is scrolled.
+/// The first line to show so that the lines from `first` to `last` are visible. Scrolls as little as possible from `top`.
 pub(super) fn scrolled(top: usize, first: usize, last: usize, height: usize, total: usize) -> usize {
     let top = top.min(total.saturating_sub(height));
     if first < top {

@@ -20,7 +20,7 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
     (drawn.tops[0], drawn.page) = (top, usize::from(area.height));
     let mut line = 0;
     for (entry, height) in rows.iter().zip(&heights) {
-        // A row whose first line is above the top is left out, unless it is a heading.
+        // A row whose first line is above the top is left out.
         if line >= top && line < top + usize::from(area.height) {
             let left = usize::from(area.height) - (line - top);
             let place = row(area, line - top);
@@ -44,7 +44,8 @@ fn selected_lines(model: &Model, heights: &[usize]) -> (usize, usize) {
     (0, 0)
 }
 
-/// In a sidebar every session has a second line for its title, otherwise only the selected one has, if its title is not shown.
+/// The lines of a row. In a sidebar every session has a second line for its title. Otherwise only the selected session has one,
+/// and only if its first line has no room for the title.
 fn height(model: &Model, entry: &Row, width: u16) -> usize {
     match entry {
         Row::Session { .. } if model.mode == Mode::Sidebar => 2,

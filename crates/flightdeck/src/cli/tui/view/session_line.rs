@@ -10,7 +10,7 @@ use super::super::model::{Model, needs_person};
 use super::super::text::{fit_end, gauge, model_name, place_name, sign, since};
 use super::canvas::{Line, Span};
 
-/// Narrowest room of activity and title in which both are shown.
+/// Fewest columns in which both activity and title are shown.
 const WITH_TITLE_MIN: usize = 56;
 /// Narrowest line that also has context, cost and model.
 const WITH_NUMBERS_MIN: usize = 104;
@@ -36,7 +36,7 @@ pub(super) fn is_selected(model: &Model, card: &Card) -> bool {
     model.selected.as_ref() == Some(&card.id)
 }
 
-/// What it does or waits for: bright if it needs the person, dim if it rests.
+/// What the session does or waits for. It is dim if the session is idle and does not need the person.
 pub(super) fn activity(model: &Model, card: &Card) -> Span {
     Span::new(headline(card), text_style(model, card, model.theme.role(card.agent_state.role)))
 }
