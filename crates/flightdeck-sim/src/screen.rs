@@ -10,7 +10,7 @@ pub enum Screen {
     Starting,
     /// A prompt box, empty or with a draft.
     Idle,
-    /// The client says "esc to interrupt".
+    /// The client says "esc to interrupt"; or, while the list of keys stands in that place, its spinner turns.
     Working,
     /// The prompt box is free, but the client waits for its background agents.
     Background,
@@ -38,6 +38,10 @@ const RULE: &str = "────";
 /// The rule above a menu.
 const MENU_RULE: &str = "▔▔▔▔";
 const PROMPT: &str = "❯";
+/// The first entry of the list of keys, which replaces the line below the prompt box.
+const LIST_OF_KEYS: &str = "! for shell mode";
+/// The figures of the spinner.
+const SPINNER: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
 
 /// The client's texts after the person ended the turn: Esc, or no to a permission, a question or a plan.
 const REFUSED: [&str; 3] = [
@@ -68,6 +72,21 @@ fn prompt_box(lines: &[&str]) -> Option<(usize, usize)> {
     is_box.then_some((top, bottom))
 }
 
+/// The text in the prompt box. `None` if the screen shows no prompt box.
+pub fn draft(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let (top, bottom) = prompt_box(&lines)?;
+    Some(lines[top + 1..bottom].join("\n").trim_start_matches(PROMPT).trim().to_owned())
+}
+
+/// The part of a screen that a key changes: a dialog, or the prompt box and the line below it. The spinner, the client's tips
+/// and its output are above it and change by themselves.
+pub fn below_output(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let rule = lines.iter().position(|line| line.starts_with(RULE) || line.contains(MENU_RULE));
+    lines[rule.map_or(0, |rule| rule + 1)..].join("\n")
+}
+
 fn asks_for_a_choice(lines: &[&str]) -> bool {
     let tail = &lines[lines.len().saturating_sub(14)..];
     tail.iter().any(|l| {
@@ -78,7 +97,8 @@ fn asks_for_a_choice(lines: &[&str]) -> bool {
 }
 
 fn at_the_prompt(above: &[&str], below: &[&str]) -> Screen {
-    if below.iter().any(|line| line.contains("esc to interrupt")) {
+    let shows = |needle: &str| below.iter().any(|line| line.contains(needle));
+    if shows("esc to interrupt") {
         return Screen::Working;
     }
     let from = above.iter().rposition(|line| line.starts_with(PROMPT)).unwrap_or(0);
@@ -87,6 +107,9 @@ fn at_the_prompt(above: &[&str], below: &[&str]) -> Screen {
     let bullet = |c: char| c == '●' || c == '⎿' || c.is_whitespace();
     let starts =
         |needle: &str| last_turn.iter().any(|line| line.trim_start_matches(bullet).starts_with(needle));
+    if shows(LIST_OF_KEYS) && last_turn.iter().any(|line| is_spinner(line)) {
+        return Screen::Working;
+    }
     let status = last_turn.iter().rfind(|line| line.starts_with('✻')).copied().unwrap_or_default();
     if status.contains("Waiting for") && status.contains("background agent") {
         Screen::Background
@@ -97,6 +120,12 @@ fn at_the_prompt(above: &[&str], below: &[&str]) -> Screen {
     } else {
         Screen::Idle
     }
+}
+
+/// `✻ Puzzling… (23s · ↓ 43 tokens)`. The line that remains after the turn has no dots: `✻ Baked for 1s · done 8:58 PM`.
+fn is_spinner(line: &str) -> bool {
+    let verb = line.strip_prefix(SPINNER).and_then(|rest| rest.strip_prefix(' '));
+    verb.and_then(|rest| rest.split(' ').next()).is_some_and(|verb| verb.ends_with('…'))
 }
 
 fn asked(lines: &[&str]) -> Screen {
@@ -169,6 +198,7 @@ mod tests {
             ("fresh", Screen::Idle),
             ("fresh_auto", Screen::Idle),
             ("fresh_plan", Screen::Idle),
+            ("keys_over_work", Screen::Working),
             ("permission_background_shell", permission("Bash", false)),
             ("permission_bash", permission("Bash", false)),
             ("permission_from_agent", permission("Bash", true)),
@@ -199,5 +229,37 @@ mod tests {
         let expected: BTreeMap<String, Screen> =
             expected.into_iter().map(|(n, s)| (n.to_owned(), s)).collect();
         assert_eq!(seen, expected);
+    }
+
+    fn captured(name: &str) -> String {
+        let path = format!("{}/screens/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn the_list_of_keys_hides_neither_work_nor_its_end() {
+        let at_work = captured("keys_over_work");
+        let ended = at_work.replace("· Puzzling… (23s · ↓ 43 tokens)", "✻ Baked for 23s · done 8:58 PM");
+        assert_ne!(ended, at_work);
+        assert_eq!(read(&ended), Screen::Idle);
+    }
+
+    #[test]
+    fn the_draft_is_what_stands_in_the_prompt_box() {
+        assert_eq!(draft(&captured("fresh")).as_deref(), Some(""));
+        assert_eq!(draft(&captured("permission_bash")), None);
+        assert_eq!(draft(&captured("question")), None);
+        assert!(draft(&captured("draft")).is_some_and(|draft| !draft.is_empty()));
+    }
+
+    #[test]
+    fn a_spinner_and_a_tip_are_no_part_of_a_dialog() {
+        let screen = captured("keys_over_work");
+        let later = screen.replace("· Puzzling… (23s", "✻ Puzzling… (24s").replace("tmux detected", "");
+        assert_ne!(screen, later);
+        assert_eq!(below_output(&screen), below_output(&later));
+        for (one, other) in [("permission_bash", "permission_write"), ("dialog_model", "dialog_resume")] {
+            assert_ne!(below_output(&captured(one)), below_output(&captured(other)));
+        }
     }
 }

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use flightdeck_sim::client::wait_for;
 
 use super::{VERSION, succeed};
 use crate::workspace::{install, is_installed};
@@ -70,14 +71,8 @@ impl Drop for MountedProc {
 }
 
 fn until_it_answers(status: impl Fn() -> Command) -> Result<()> {
-    let deadline = Instant::now() + START_MAX;
-    while Instant::now() < deadline {
-        if succeed(&mut status())? == "no sessions\n" {
-            return Ok(());
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    bail!("the daemon does not answer in the clean root");
+    let answers = || Ok((succeed(&mut status())? == "no sessions\n").then_some(()));
+    wait_for("an answer of the daemon in the clean root", START_MAX, answers)
 }
 
 /// The Debian release of this machine: its libraries are those that the binary was built with.

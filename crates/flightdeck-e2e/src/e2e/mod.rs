@@ -38,8 +38,8 @@ pub struct Args {
     /// Another client than the pinned one: its version, or a path to its `claude` binary
     #[arg(long, value_name = "VERSION|PATH")]
     client: Option<PathBuf>,
-    /// Scenarios at a time: a client mostly waits
-    #[arg(long, default_value_t = 2)]
+    /// Scenarios at a time: a client mostly waits, so that two use half of two cores
+    #[arg(long, default_value_t = 3)]
     jobs: usize,
     /// Our own binary, if it is built already
     #[arg(long, hide = true)]

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -11,11 +12,15 @@ use super::scenarios::Scenario;
 use super::stage::{Tally, Watcher};
 use super::{Args, FAILED_ONCE, Played};
 
+/// How many of the longest scenarios are named.
+const TOLD_MAX: usize = 8;
+
 pub(super) fn run(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Watcher) -> Result<Played> {
     let program = std::env::current_exe().context("cannot find myself")?;
     let waiting = Mutex::new(chosen.iter());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
     let told = Mutex::new((Tally::default(), Vec::new()));
+    let times = Mutex::new(Vec::new());
     let play = |scenario: &Scenario| -> Result<()> {
         let mut command = Command::new(&program);
         command.args(["e2e", scenario.name, "--jobs", "1", "--client"]).arg(client);
@@ -26,7 +31,9 @@ pub(super) fn run(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Wa
         if args.keep {
             command.arg("--keep");
         }
+        let begun = Instant::now();
         let output = command.output().with_context(|| format!("cannot play {}", scenario.name))?;
+        times.lock().unwrap_or_else(PoisonError::into_inner).push((begun.elapsed(), scenario.name));
         let text = String::from_utf8_lossy(&output.stdout);
         let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
         print!("{text}{}", String::from_utf8_lossy(&output.stderr));
@@ -52,6 +59,15 @@ pub(super) fn run(chosen: &[&Scenario], args: &Args, client: &Path, watcher: &Wa
             .into_iter()
             .try_for_each(|hand| hand.join().unwrap_or_else(|_| anyhow::bail!("a scenario panicked")))
     })?;
+    tell_longest(times.into_inner().unwrap_or_else(PoisonError::into_inner));
     let (total, again) = told.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Played::told("ALL TOGETHER: ", &total, again))
+}
+
+/// Prints the scenarios that took longest: they decide how long the whole takes.
+fn tell_longest(mut times: Vec<(Duration, &str)>) {
+    times.sort_by(|a, b| b.cmp(a));
+    let sum: Duration = times.iter().map(|(time, _)| *time).sum();
+    let named = times.iter().take(TOLD_MAX).map(|(time, name)| format!("{name} {:.1} s", time.as_secs_f32()));
+    println!("\n{} s of scenarios; the longest: {}", sum.as_secs(), named.collect::<Vec<_>>().join(", "));
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use flightdeck_sim::client::{Lab, Tui, wait_for};
+use flightdeck_sim::model_api::Seen;
 use flightdeck_sim::screen::Screen;
 use serde_json::{Value, json};
 
@@ -117,6 +118,24 @@ pub(super) struct Stage {
 pub(super) struct Seat {
     pub(super) tui: Tui,
     session: RefCell<Option<String>>,
+    /// What a key would have changed when the screen was last read, and when that was.
+    last_read: RefCell<Option<(String, Instant)>>,
+}
+
+impl Seat {
+    /// How long its dialog has been on the screen at least.
+    fn drawn_for(&self) -> Result<Duration> {
+        let now = self.tui.below_output()?;
+        let last = self.last_read.borrow();
+        let same = last.as_ref().filter(|(before, _)| *before == now);
+        Ok(same.map_or(Duration::ZERO, |(_, at)| at.elapsed()))
+    }
+
+    fn note_read(&self) {
+        // A terminal that was closed has no screen.
+        let shown = self.tui.below_output().ok();
+        *self.last_read.borrow_mut() = shown.map(|shown| (shown, Instant::now()));
+    }
 }
 
 /// A short path, because sockets live below it.
@@ -191,13 +210,26 @@ impl Stage {
         Ok(binary.display().to_string())
     }
 
+    /// Several terminals, started at the same time.
+    pub(super) fn open_all<const N: usize>(&self, names: [&str; N]) -> Result<[Seat; N]> {
+        let started: Vec<Tui> = names
+            .iter()
+            .map(|name| self.lab.tui(name, &["--permission-mode", "default"], &[]))
+            .collect::<Result<_>>()?;
+        let seats: Vec<Seat> = started.into_iter().map(|tui| self.ready(tui)).collect::<Result<_>>()?;
+        seats.try_into().map_err(|_| anyhow::anyhow!("a terminal is missing"))
+    }
+
     /// An interactive client that asks before it runs a tool.
     pub(super) fn open(&self, name: &str) -> Result<Seat> {
         self.open_with(name, &["--permission-mode", "default"], &[])
     }
 
     pub(super) fn open_with(&self, name: &str, args: &[&str], env: &[(&str, &str)]) -> Result<Seat> {
-        let tui = self.lab.tui(name, args, env)?;
+        self.ready(self.lab.tui(name, args, env)?)
+    }
+
+    fn ready(&self, tui: Tui) -> Result<Seat> {
         tui.wait_ready()?;
         self.seated(tui)
     }
@@ -212,7 +244,7 @@ impl Stage {
     }
 
     fn seated(&self, tui: Tui) -> Result<Seat> {
-        let seat = Seat { tui, session: RefCell::new(None) };
+        let seat = Seat { tui, session: RefCell::new(None), last_read: RefCell::new(None) };
         wait_for("the session in the client's registry", REQUEST, || Ok(self.session(&seat).map(drop)))?;
         Ok(seat)
     }
@@ -227,15 +259,26 @@ impl Stage {
         known.clone()
     }
 
+    /// What the client in that terminal says of itself in its registry: busy, idle or another word.
+    pub(super) fn status(&self, seat: &Seat) -> Option<String> {
+        let entries = self.lab.registry_entries();
+        let own = entries.iter().find(|entry| entry["pid"] == seat.tui.pid())?;
+        own["status"].as_str().map(str::to_owned)
+    }
+
     /// Sends a prompt and waits for the request to the model, so that later events belong to this turn.
     pub(super) fn prompt(&self, seat: &Seat, text: &str) -> Result<()> {
         // Keys typed into a dialog that is about to close are lost.
         let has_box =
             |s: &Screen| matches!(s, Screen::Idle | Screen::Interrupted | Screen::Error | Screen::Background);
         seat.tui.wait_screen("the prompt box", DRAWN, has_box)?;
-        let before = self.requests();
+        // Between a dialog and the call that it allows, the screen may look as if the turn had ended.
+        let is_over = || Ok((self.status(seat).as_deref() != Some("busy")).then_some(()));
+        wait_for("the end of the turn in the client's registry", DRAWN, is_over)?;
+        let before = self.requests(seat, text);
         seat.tui.submit(text)?;
-        wait_for(&format!("a request for {text:?}"), REQUEST, || Ok((self.requests() > before).then_some(())))
+        let sent = || Ok((self.requests(seat, text) > before).then_some(()));
+        wait_for(&format!("a request for {text:?}"), REQUEST, sent)
     }
 
     /// Lets a waiting script continue.
@@ -244,13 +287,13 @@ impl Stage {
     }
 
     /// Answers a dialog. The client ignores keys just after it opened a dialog and does not show when that ends, so the keys
-    /// are pressed again while the screen stays the same.
+    /// are pressed again while the dialog stays the same. A spinner that turns above it is no sign that a key was taken.
     pub(super) fn answer(&self, seat: &Seat, keys: &[&str]) -> Result<()> {
-        std::thread::sleep(DEAF);
+        std::thread::sleep(DEAF.saturating_sub(seat.drawn_for()?));
         for _ in 0..SWALLOWED_MAX {
-            let before = seat.tui.capture()?;
+            let before = seat.tui.below_output()?;
             seat.tui.press(keys)?;
-            let changed = || Ok((seat.tui.capture()? != before).then_some(()));
+            let changed = || Ok((seat.tui.below_output()? != before).then_some(()));
             if wait_for("the screen to change", TAKEN, changed).is_ok() {
                 return Ok(());
             }
@@ -259,8 +302,13 @@ impl Stage {
         bail!("{keys:?} change nothing on the screen:\n{}", seat.tui.capture()?)
     }
 
-    fn requests(&self) -> usize {
-        self.lab.api().seen().iter().filter(|r| r.tools > 0).count()
+    /// Requests of the conversation in that terminal. Those of others do not count.
+    fn requests(&self, seat: &Seat, prompt: &str) -> usize {
+        let session = self.session(seat);
+        // A request with the prompt in it counts in any case: the first request of a fork has another id.
+        let is_told = |r: &Seen| String::from_utf8_lossy(&r.body).contains(prompt);
+        let own = |r: &Seen| r.tools > 0 && (Some(&r.session_id) == session.as_ref() || is_told(r));
+        self.lab.api().seen().iter().filter(|r| own(r)).count()
     }
 
     /// Waits until the screen is as expected and the board agrees with it.
@@ -270,6 +318,7 @@ impl Stage {
         let read = seat.tui.wait_screen(step, expect.within, |s| *s == expect.screen);
         self.keep_screen(seat, step);
         read.with_context(|| format!("{step}: expected {:?}", expect.screen))?;
+        seat.note_read();
         self.tally.screens += 1;
         let id =
             self.session(seat).with_context(|| format!("{step}: the client's registry has no session"))?;
@@ -358,7 +407,12 @@ impl Stage {
 
     /// How many hooks of this name the session in that terminal has sent.
     pub(super) fn heard(&self, seat: &Seat, hook: &str) -> Result<usize> {
-        self.board.heard(&self.lab, &self.session(seat).context("no session")?, hook)
+        self.heard_of(&self.session(seat).context("no session")?, hook)
+    }
+
+    /// The same for a session without a terminal.
+    pub(super) fn heard_of(&self, id: &str, hook: &str) -> Result<usize> {
+        self.board.heard(&self.lab, id, hook)
     }
 
     /// Waits for at least this many hooks of this name. The state alone proves no hook: it may come from the registry.
@@ -368,7 +422,7 @@ impl Stage {
 
     /// The same for a session without a terminal.
     pub(super) fn must_hear_of(&self, id: &str, hook: &str, times: usize) -> Result<()> {
-        let heard = || self.board.heard(&self.lab, id, hook);
+        let heard = || self.heard_of(id, hook);
         wait_for(&format!("{hook} to come"), AGREE, || Ok((heard()? >= times).then_some(())))
             .with_context(|| format!("{hook} came {:?} times of {times} from {id}", heard()))?;
         println!("  heard: {hook}, {} times", heard()?);

@@ -149,11 +149,16 @@ impl Tui {
 
     /// Puts text into the prompt box.
     pub fn type_text(&self, text: &str) -> Result<()> {
-        self.tmux(&["send-keys", "-t", &self.name, "-l", text])?;
         let start: String = text.chars().take(40).collect();
+        // An earlier prompt may have been the same text, and may scroll away meanwhile.
+        let before = self.capture()?.matches(&start).count();
+        self.tmux(&["send-keys", "-t", &self.name, "-l", text])?;
         wait_for(&format!("{text:?} in the prompt box"), ECHO, || {
-            Ok(self.capture()?.contains(&start).then_some(()))
+            let now = self.capture()?;
+            let is_in_box = || screen::draft(&now).is_some_and(|draft| draft.contains(&start));
+            Ok((now.matches(&start).count() > before || is_in_box()).then_some(()))
         })
+        .with_context(|| self.shown())
     }
 
     pub fn submit(&self, text: &str) -> Result<()> {
@@ -175,6 +180,17 @@ impl Tui {
     ) -> Result<Screen> {
         let waited = wait_for(what, deadline, || Ok(Some(self.screen()?).filter(&wanted)));
         waited.with_context(|| self.shown())
+    }
+
+    /// What a key would change on the screen.
+    pub fn below_output(&self) -> Result<String> {
+        Ok(screen::below_output(&self.capture()?))
+    }
+
+    /// Waits until a text is no longer on the screen.
+    pub fn wait_no_text(&self, text: &str, deadline: Duration) -> Result<()> {
+        let gone = || Ok((!self.capture()?.contains(text)).then_some(()));
+        wait_for(&format!("{text:?} to go"), deadline, gone).with_context(|| self.shown())
     }
 
     /// Waits until the screen holds a pattern.

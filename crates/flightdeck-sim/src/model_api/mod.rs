@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 
-use scripts::Step;
+use scripts::{ModelReply, Step};
 use sse::{Frame, Setting};
 
 /// Most requests answered in one run; it stops a client that loops.
@@ -59,6 +59,7 @@ struct Shared {
     count: AtomicU64,
     seen: Mutex<Vec<Seen>>,
     summaries_held: watch::Sender<bool>,
+    writing_may_end: watch::Sender<bool>,
 }
 
 impl ModelApi {
@@ -90,6 +91,11 @@ impl ModelApi {
     /// While set, requests for a summary wait, so that a test can observe the compaction.
     pub fn hold_summaries(&self, held: bool) {
         self.shared.summaries_held.send_replace(held);
+    }
+
+    /// Lets the script `writes` finish its text, now and from now on.
+    pub fn end_writing(&self) {
+        self.shared.writing_may_end.send_replace(true);
     }
 
     /// Requests so far, oldest first.
@@ -161,10 +167,15 @@ async fn answer(
         // The sender lives as long as this answer.
         let _ = shared.summaries_held.subscribe().wait_for(|held| !held).await;
     }
-    perform(choice.step, &body, number).await
+    perform(choice.step, &body, number, shared.writing_may_end.subscribe()).await
 }
 
-async fn perform(step: Step, body: &Value, number: u64) -> Response<Body> {
+async fn perform(
+    step: Step,
+    body: &Value,
+    number: u64,
+    writing_may_end: watch::Receiver<bool>,
+) -> Response<Body> {
     let reply = match step {
         Step::Reply(reply) => reply,
         Step::Hang(time) => {
@@ -185,23 +196,31 @@ async fn perform(step: Step, body: &Value, number: u64) -> Response<Body> {
     if body["stream"] != true {
         return document(200, &sse::document(&reply, &setting));
     }
-    events(sse::frames(&reply, &setting), reply.drop)
+    events(sse::frames(&reply, &setting), &reply, writing_may_end)
 }
 
-fn events(frames: Vec<Frame>, drop_at_end: bool) -> Response<Body> {
+fn events(frames: Vec<Frame>, reply: &ModelReply, writing_may_end: watch::Receiver<bool>) -> Response<Body> {
+    let end_of_text = frames.iter().rposition(|Frame(text, _)| text.starts_with("event: content_block_stop"));
+    let held_at = end_of_text.filter(|_| reply.held);
     let mut ending: Vec<io::Result<Frame>> = frames.into_iter().map(Ok).collect();
-    if drop_at_end {
+    if reply.drop {
         ending.push(Err(io::Error::from(io::ErrorKind::ConnectionReset)));
     }
-    let body = stream::unfold(ending.into_iter(), |mut rest| async {
-        let sent = match rest.next()? {
+    let rest = (ending.into_iter().enumerate(), writing_may_end);
+    let body = stream::unfold(rest, move |(mut rest, mut writing_may_end)| async move {
+        let (n, frame) = rest.next()?;
+        let sent = match frame {
             Ok(Frame(text, pause)) => {
                 tokio::time::sleep(pause).await;
+                if held_at == Some(n) {
+                    // Fails when the test is over.
+                    let _ = writing_may_end.wait_for(|may_end| *may_end).await;
+                }
                 Ok(Bytes::from(text))
             }
             Err(e) => Err(e),
         };
-        Some((sent, rest))
+        Some((sent, (rest, writing_may_end)))
     });
     let mut response = Response::new(Body::from_stream(body));
     response
@@ -271,6 +290,21 @@ mod tests {
         assert!(post(&api, &request("SCRIPT:err529", true)).starts_with("HTTP/1.1 529"));
         assert!(!post(&api, &request("SCRIPT:drop", true)).contains("message_stop"));
         assert!(post(&api, &request("SCRIPT:hello", false)).contains("Hello from the stub model."));
+    }
+
+    #[test]
+    fn a_text_in_writing_ends_when_it_may() {
+        let api = ModelApi::start().unwrap();
+        std::thread::scope(|scope| {
+            let writes = scope.spawn(|| post(&api, &request("SCRIPT:writes", true)));
+            assert!(post(&api, &request("SCRIPT:hello", true)).contains("message_stop"));
+            while api.seen().len() < 2 {
+                std::thread::yield_now();
+            }
+            assert!(!writes.is_finished());
+            api.end_writing();
+            assert!(writes.join().unwrap().contains("message_stop"));
+        });
     }
 
     #[test]

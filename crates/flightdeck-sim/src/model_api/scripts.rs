@@ -27,6 +27,8 @@ pub struct ModelReply {
     pub context_tokens: Option<u64>,
     /// Closes the connection after the last block, without the end event.
     pub drop: bool,
+    /// Ends when the test says so: [`super::ModelApi::end_writing`].
+    pub held: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -278,10 +280,11 @@ fn failures(name: &str) -> Option<Vec<Step>> {
     })
 }
 
-/// A few seconds of text, so that a prompt can be typed meanwhile.
+/// A text that stays unfinished until the test lets it end, so that something can be done meanwhile.
 fn writes() -> Step {
-    let text = (1..12).map(|n| format!("Line {n:03} of an answer in writing.\n")).collect();
-    reply(vec![Block::Text { text, pause: Duration::from_millis(700) }])
+    let text = (1..5).map(|n| format!("Line {n:03} of an answer in writing.\n")).collect();
+    let blocks = vec![Block::Text { text, pause: Duration::from_millis(100) }];
+    Step::Reply(ModelReply { blocks, held: true, ..ModelReply::default() })
 }
 
 fn background(command: &str, description: &str) -> Block {

@@ -9,6 +9,7 @@ use flightdeck_core::log::record::Record;
 use flightdeck_core::wire::lenient::borrowed_text;
 use flightdeck_protocol::efforts::StartEffort;
 
+use super::supervisors::OrderedRestart;
 use super::{App, AppError};
 use crate::skills::{self, directives};
 
@@ -112,10 +113,9 @@ impl App {
         works.unwrap_or(false).then_some(client)
     }
 
-    /// Orders the supervisor of the client to end it and start it fresh. Returns false if it has none, or if the supervisor
-    /// declines.
-    pub(super) async fn restart_instead_of_compaction(&self, client: u32) -> bool {
-        self.supervisors.restart(client, GO_ON.to_owned()).await
+    /// Orders the supervisor of the client, if it has one, to end it and to start it fresh.
+    pub(super) fn restart_instead_of_compaction(&self, client: u32) -> Option<OrderedRestart> {
+        self.supervisors.restart(client, GO_ON.to_owned())
     }
 
     /// Called when the daemon starts: registers the tool hooks in the form that the restored efforts need.

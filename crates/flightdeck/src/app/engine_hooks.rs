@@ -188,8 +188,9 @@ impl HandleHook<HookSessionEnd> for App {
 impl HandleHook<HookPreCompact> for App {
     async fn reply(&self, request: HookPreCompact, hook: &ScriptHook) -> Result<PreCompactReply, AppError> {
         let window_ended = self.window_ended(hook).await?;
-        let restart = match hook.client.filter(|_| window_ended && request.trigger == "auto") {
-            Some(client) => self.restart_instead_of_compaction(client).await,
+        let client = hook.client.filter(|_| window_ended && request.trigger == "auto");
+        let restart = match client.and_then(|client| self.restart_instead_of_compaction(client)) {
+            Some(restart) => restart.over().await,
             None => false,
         };
         let action = if restart { CompactAction::Restart } else { CompactAction::None };

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::effort_verdicts::EffortVerdict;
 use super::holds::HookHold;
+use super::supervisors::OrderedRestart;
 use super::{App, AppError};
 use crate::clock;
 
@@ -40,6 +41,8 @@ pub struct ReceivedHook {
     pub hold: Option<HookHold>,
     /// The verdict of an effort, which does not wait for a person.
     pub verdict: Option<EffortVerdict>,
+    /// Set if the client is started fresh instead of a compaction: the hook waits until the client is gone.
+    pub restart: Option<OrderedRestart>,
 }
 
 impl App {
@@ -81,10 +84,8 @@ impl App {
         if let (Some(hold), Some(answer)) = (&hold, by_policy) {
             self.answer_by_policy(hold.ask_id(), answer);
         }
-        if let Some(client) = compacts {
-            // Without a supervisor the client compacts as usual.
-            self.restart_instead_of_compaction(client).await;
-        }
+        // Without a supervisor the client compacts as usual.
+        let restart = compacts.and_then(|client| self.restart_instead_of_compaction(client));
         let verdict = match question {
             Some(question) => {
                 self.find_directives(&question, file).await;
@@ -92,7 +93,7 @@ impl App {
             }
             None => None,
         };
-        Ok(ReceivedHook { seq, hold, verdict })
+        Ok(ReceivedHook { seq, hold, verdict, restart })
     }
 
     /// `None` if the hook does not wait.

@@ -52,6 +52,7 @@ pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
 pub use self::owner::OwnerError;
 use self::real_dirs::RealDirs;
 use self::registration::Registrar;
+pub use self::supervisors::OrderedRestart;
 use self::supervisors::Supervisors;
 use crate::clock;
 use crate::config::live::LiveConfig;

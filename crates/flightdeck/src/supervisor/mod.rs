@@ -70,7 +70,10 @@ pub async fn run(options: &RunOptions) -> anyhow::Result<u8> {
             Ok(running) => running,
             Err(error) => return Ok(cannot_start(&command, &error)),
         };
-        match running.watch(&mut signals, &mut restarts).await {
+        let outcome = running.watch(&mut signals, &mut restarts).await;
+        // Closes the connection at once: it tells the daemon that the client is gone.
+        drop(running);
+        match outcome {
             Outcome::Ended { code } => return Ok(code),
             Outcome::Restart { prompt, delay } => {
                 if delay > Duration::ZERO && !waited(delay, &mut signals).await {

@@ -18,8 +18,8 @@ use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::app::{
-    App, AppError, AppReply, EffortVerdict, Handle, HandleHook, HookWaits, IncomingHook, ReceivedHook,
-    read_arguments,
+    App, AppError, AppReply, EffortVerdict, Handle, HandleHook, HookWaits, IncomingHook, OrderedRestart,
+    ReceivedHook, read_arguments,
 };
 use crate::frame::{FRAME_BYTES_MAX, Frame};
 
@@ -235,15 +235,20 @@ async fn hook(
     lines: &mut BufReader<OwnedReadHalf>,
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
-    let ReceivedHook { seq, hold, verdict } = match app.receive_hook(incoming(frame, bytes)).await {
+    let ReceivedHook { seq, hold, verdict, restart } = match app.receive_hook(incoming(frame, bytes)).await {
         Ok(received) => received,
         Err(error) => return write.write_all(&failure(&error.reply())).await,
     };
-    let hold_ms = hold.as_ref().map_or(0, |hold| hold.hold_ms());
+    let restart_ms = restart.as_ref().map_or(0, OrderedRestart::hold_ms);
+    let hold_ms = hold.as_ref().map_or(restart_ms, |hold| hold.hold_ms());
     let now = verdict.as_ref().map(|verdict| verdict.json.as_slice());
     let first = write.write_all(&wire::hook_success(seq, hold_ms, now)).await;
     if let Some(verdict) = verdict.filter(|_| first.is_ok()) {
         app.note_verdict(verdict).await;
+    }
+    if let Some(restart) = restart {
+        first?;
+        return hook_of_ending_client(restart, seq, lines, write).await;
     }
     let Some(mut hold) = hold else { return first };
     if first.is_err() {
@@ -263,6 +268,20 @@ async fn hook(
         }
     };
     write.write_all(&wire::hook_success(seq, 0, verdict.as_deref())).await
+}
+
+/// Holds the hook of a client that is about to end: a client whose hook ends first compacts.
+async fn hook_of_ending_client(
+    restart: OrderedRestart,
+    seq: u64,
+    lines: &mut BufReader<OwnedReadHalf>,
+    write: &mut OwnedWriteHalf,
+) -> std::io::Result<()> {
+    tokio::select! {
+        _ = restart.over() => write.write_all(&wire::hook_success(seq, 0, None)).await,
+        // The hook ends with the client.
+        _ = sends_more(lines) => Ok(()),
+    }
 }
 
 fn incoming(frame: Frame, bytes: usize) -> IncomingHook {

@@ -1,9 +1,9 @@
 //! Numbers of sessions, and hosts that fall silent.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use flightdeck_e2e::testkit::NatsServer;
+use flightdeck_e2e::testkit::{NatsServer, until_within};
 use serde_json::json;
 
 use crate::fleet::Host;
@@ -40,15 +40,9 @@ fn a_host_that_falls_silent_is_marked_and_its_cards_keep_their_state() {
     a.works("s", "go");
     hub.until_card("s@a", |card| card["owner"]["accepts"] == json!(["answer"]));
     a.kill();
-    let end = Instant::now() + SILENCE_NOTICED_MAX;
-    let marked = loop {
-        let card = hub.until_card("s@a", |_| true);
-        if card["unreachable_since"] != json!(null) {
-            break card;
-        }
-        assert!(Instant::now() < end, "the silence was not noticed");
-        std::thread::sleep(Duration::from_millis(100));
-    };
+    let marked = until_within(SILENCE_NOTICED_MAX, "the silence is noticed", || {
+        Some(hub.until_card("s@a", |_| true)).filter(|card| card["unreachable_since"] != json!(null))
+    });
     assert_eq!((&marked["agent_state"]["state"], &marked["takes"]), (&json!("thinking"), &json!(null)));
     assert_eq!(hub.sees("a").unwrap()["unreachable_since"], marked["unreachable_since"]);
     a.start();

@@ -29,16 +29,20 @@ fn see_log(s: &Stage, step: &str, expected: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Compares actor and intent of each message of the newest assignment.
-fn see_messages(s: &Stage, expected: &[&str]) -> Result<()> {
+/// Actor and intent of each message of the newest assignment.
+fn messages(s: &Stage) -> Result<Vec<String>> {
     let list = s.get("/api/assignments")?;
     let id = list["assignments"][0]["id"].as_str().context("no assignment")?.to_owned();
     let messages = s.get(&format!("/api/assignments/{id}/messages"))?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let messages = messages["messages"].as_array().into_iter().flatten();
-    let told: Vec<_> = messages.map(|m| format!("{} {}", text(&m["actor"]), text(&m["intent"]))).collect();
-    if told != expected {
-        bail!("the messages are {told:?}, not {expected:?}");
+    Ok(messages.map(|m| format!("{} {}", text(&m["actor"]), text(&m["intent"]))).collect())
+}
+
+fn see_messages(s: &Stage, expected: &[&str]) -> Result<()> {
+    let fits = || Ok((messages(s)? == expected).then_some(()));
+    if wait_for("the messages", AGREE, fits).is_err() {
+        bail!("the messages are {:?}, not {expected:?}", messages(s)?);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::context::SETTINGS_RELOAD;
+use super::context::Reloads;
 use crate::e2e::expect::{idle, interrupted, permission, working};
 use crate::e2e::stage::{Seat, Stage};
 
@@ -22,22 +22,24 @@ fn ended_away(card: &Value) -> bool {
     card["agent_state"]["label"] == "Ended while Flightdeck was away"
 }
 
-/// The client reads the restored hooks without saying so.
-fn return_hooks(s: &Stage) -> Result<()> {
+/// Puts the hooks back and waits until the client has read its settings again.
+fn return_hooks(s: &Stage, reloads: &Reloads) -> Result<()> {
+    let before = reloads.count();
     s.install_hooks()?;
-    std::thread::sleep(SETTINGS_RELOAD);
-    Ok(())
+    reloads.wait_for_more_than(before)
 }
 
 pub(super) fn gone_idle(s: &mut Stage) -> Result<()> {
+    let reloads = Reloads::of_next_client(s)?;
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:hello one")?;
     s.see(&t, "answered", idle())?;
     remove_hooks(s, &t)?;
     s.prompt(&t, "SCRIPT:writes two")?;
     s.see(&t, "writes, by the registry", working().board(&["thinking"]).by_registry())?;
+    s.lab.api().end_writing();
     s.see(&t, "answered unheard", idle().by_registry())?;
-    return_hooks(s)?;
+    return_hooks(s, &reloads)?;
     s.prompt(&t, "SCRIPT:sleep three")?;
     t.tui.wait_text(r"\$ timeout 45", SHOWN)?;
     s.see(&t, "a command runs, and is heard", working().board(&["acting"]))?;
@@ -50,6 +52,7 @@ pub(super) fn gone_thinking(s: &mut Stage) -> Result<()> {
     s.prompt(&t, "SCRIPT:writes one")?;
     t.tui.wait_text("Line 00", SHOWN)?;
     remove_hooks(s, &t)?;
+    s.lab.api().end_writing();
     s.see(&t, "answered unheard", idle().by_registry())?;
     s.see_card(&t, "not interrupted", |card| {
         let stopped = card["agent_state"]["label"] == "Waiting for your next prompt";
@@ -58,6 +61,7 @@ pub(super) fn gone_thinking(s: &mut Stage) -> Result<()> {
 }
 
 pub(super) fn gone_tool(s: &mut Stage) -> Result<()> {
+    let reloads = Reloads::of_next_client(s)?;
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:until one")?;
     s.see(&t, "a command runs", working().board(&["acting"]))?;
@@ -65,7 +69,7 @@ pub(super) fn gone_tool(s: &mut Stage) -> Result<()> {
     s.go()?;
     s.see(&t, "ended unheard", idle().by_registry())?;
     s.see_card(&t, "and says so", ended_away)?;
-    return_hooks(s)?;
+    return_hooks(s, &reloads)?;
     s.prompt(&t, "SCRIPT:hello two")?;
     s.see(&t, "heard again", idle())?;
     s.must_hear(&t, "Stop", 1)
@@ -94,11 +98,12 @@ pub(super) fn gone_esc(s: &mut Stage) -> Result<()> {
 }
 
 pub(super) fn returned_tool(s: &mut Stage) -> Result<()> {
+    let reloads = Reloads::of_next_client(s)?;
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:until one")?;
     s.see(&t, "a command runs", working().board(&["acting"]))?;
     remove_hooks(s, &t)?;
-    return_hooks(s)?;
+    return_hooks(s, &reloads)?;
     s.go()?;
     s.see(&t, "ended, and not by the person", idle().by_registry())
 }

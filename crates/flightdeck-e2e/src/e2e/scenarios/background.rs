@@ -52,20 +52,18 @@ pub(super) fn fail_all(s: &mut Stage) -> Result<()> {
     s.see_card(&t, "all failed", |card| states(card).len() == 3 && all_failed(card))
 }
 
-/// Opens the list of background work. With one entry the client shows the entry itself.
-fn open_tasks(t: &Seat) -> Result<()> {
+/// Opens the list of background work and stops what is selected. With one entry the client shows the entry itself.
+fn stop_in_tasks(s: &Stage, t: &Seat) -> Result<()> {
     t.tui.submit("/tasks")?;
     t.tui.wait_text("x to stop|stop · ", DRAWN)?;
-    std::thread::sleep(crate::e2e::stage::DEAF);
-    Ok(())
+    s.answer(t, &["x"])
 }
 
 pub(super) fn agent_stopped(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:bgagent one")?;
     s.see(&t, "the agent works on", background())?;
-    open_tasks(&t)?;
-    t.tui.press(&["x"])?;
+    stop_in_tasks(s, &t)?;
     s.must_hear(&t, "UserPromptSubmit", 2)?;
     s.must_hear(&t, "Stop", 2)?;
     s.see_card(&t, "no agent works, and no prompt was typed", |card| {
@@ -83,8 +81,7 @@ pub(super) fn one_shell_killed(s: &mut Stage) -> Result<()> {
     s.see_card(&t, "two in the background", |card| {
         card["background"]["shells"] == 2 && card["background"]["shells_min"] == 2
     })?;
-    open_tasks(&t)?;
-    t.tui.press(&["x"])?;
+    stop_in_tasks(s, &t)?;
     t.tui.wait_text("1 shell still running|1 shell", DRAWN)?;
     s.see_card(&t, "one is left", |card| {
         card["background"]["shells"] == 1 && card["background"]["shells_min"] == 1

@@ -1,18 +1,48 @@
 //! Sessions that change their context, their id or their terminal; hooks that are installed late.
 
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use flightdeck_sim::client::wait_for;
+use serde_json::json;
 
 use crate::e2e::expect::{exited, idle, working};
 use crate::e2e::stage::{Seat, Stage};
 
-/// A running client applies changed settings about 1.1 s after the write, without showing it.
-pub(super) const SETTINGS_RELOAD: Duration = Duration::from_millis(2_500);
-/// Turns after which it has applied them, on a busy machine too.
+/// A running client reads changed settings about 1.1 s after the write; later on a busy machine.
+const RELOADED: Duration = Duration::from_secs(20);
+/// Turns after which it has applied them.
 const RELOAD_TURNS_MAX: usize = 5;
 const SWITCH: Duration = Duration::from_secs(20);
+
+/// Counts how often a client has read its settings again, with a hook of the person's own that stays when ours go and return.
+pub(super) struct Reloads(PathBuf);
+
+impl Reloads {
+    /// Adds the hook to the settings; a client that starts from now on has it.
+    pub(super) fn of_next_client(s: &Stage) -> Result<Self> {
+        let file = s.lab.dir().join("reloads");
+        let mut settings = s.lab.settings()?;
+        let own = json!({"hooks": [{"type": "command", "command": format!("echo >> '{}'", file.display())}]});
+        match settings["hooks"]["ConfigChange"].as_array_mut() {
+            Some(groups) => groups.push(own),
+            None => settings["hooks"]["ConfigChange"] = json!([own]),
+        }
+        s.lab.write_settings(&settings)?;
+        Ok(Self(file))
+    }
+
+    pub(super) fn count(&self) -> usize {
+        // There is no file before the first time.
+        fs::read_to_string(&self.0).map_or(0, |text| text.lines().count())
+    }
+
+    pub(super) fn wait_for_more_than(&self, before: usize) -> Result<()> {
+        wait_for("the client to read its settings", RELOADED, || Ok((self.count() > before).then_some(())))
+    }
+}
 
 pub(super) fn wait_for_other_session(s: &Stage, t: &Seat, old: &str) -> Result<String> {
     wait_for("another session in this terminal", SWITCH, || Ok(s.session(t).filter(|id| id != old)))
@@ -139,12 +169,14 @@ pub(super) fn in_app_resume(s: &mut Stage) -> Result<()> {
 }
 
 pub(super) fn hooks_into_running(s: &mut Stage) -> Result<()> {
+    let reloads = Reloads::of_next_client(s)?;
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:hello one")?;
     s.see(&t, "no hook tells of it yet", idle().by_registry())?;
+    let before = reloads.count();
     s.install_hooks()?;
+    reloads.wait_for_more_than(before)?;
     for _ in 0..RELOAD_TURNS_MAX {
-        std::thread::sleep(SETTINGS_RELOAD);
         s.prompt(&t, "SCRIPT:hello two")?;
         s.see(&t, "another turn", idle())?;
         if s.heard(&t, "UserPromptSubmit")? > 0 && s.heard(&t, "Stop")? > 0 {

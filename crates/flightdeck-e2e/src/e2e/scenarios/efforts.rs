@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use flightdeck_hook::paths::Paths;
-use flightdeck_sim::client::wait_for;
+use flightdeck_sim::client::{Tui, wait_for};
 use flightdeck_sim::model_api::Seen;
 use serde_json::{Value, json};
 
@@ -192,7 +192,7 @@ pub(super) fn supervised(s: &mut Stage) -> Result<()> {
     tui.wait_ready()?;
     let mut sessions = vec![supervised_session(s, &[])?];
     for handoff in ["HANDOFF-ONE", "HANDOFF-TWO"] {
-        fill_context(s, &tui)?;
+        fill_context(s, &tui, sessions.last().context("no session")?)?;
         rpc(s, "effort.dehydrate", &json!({"id": effort, "payload": format!("{handoff} is next")}))?;
         // The client would compact before it sends this.
         tui.submit("SCRIPT:hello over the limit")?;
@@ -201,6 +201,7 @@ pub(super) fn supervised(s: &mut Stage) -> Result<()> {
         let first = wait_for("a request of the fresh client", RESTARTED, || Ok(first()))?;
         ensure!(holds(&first, handoff), "{handoff} is not in the first request of {fresh}");
         println!("  {handoff} is in the first request of a fresh client");
+        s.must_hear_of(&fresh, "Stop", 1)?;
         tui.wait_ready()?;
         sessions.push(fresh);
     }
@@ -214,11 +215,12 @@ pub(super) fn supervised(s: &mut Stage) -> Result<()> {
     tui.wait_gone(RESTARTED)
 }
 
-fn fill_context(s: &Stage, tui: &flightdeck_sim::client::Tui) -> Result<()> {
-    let before = requests(s).len();
+/// One turn of the client that holds this session. The screen alone does not show its end: the reply of the client before it
+/// may still be there.
+fn fill_context(s: &Stage, tui: &Tui, session: &str) -> Result<()> {
+    let ended = s.heard_of(session, "Stop")?;
     tui.submit("SCRIPT:big go")?;
-    wait_for("the context to fill", TOLD, || Ok((requests(s).len() > before).then_some(())))?;
-    tui.wait_text("Big context", TOLD)?;
+    s.must_hear_of(session, "Stop", ended + 1)?;
     tui.wait_ready()
 }
 

@@ -68,10 +68,7 @@ pub(super) fn background_shell(s: &mut Stage) -> Result<()> {
 }
 
 pub(super) fn four_at_once(s: &mut Stage) -> Result<()> {
-    let asks = s.open("asks")?;
-    let wants = s.open("wants")?;
-    let writes = s.open("writes")?;
-    let waits = s.open("waits")?;
+    let [asks, wants, writes, waits] = s.open_all(["asks", "wants", "writes", "waits"])?;
     s.prompt(&asks, "SCRIPT:ask one")?;
     s.prompt(&wants, "SCRIPT:bash one")?;
     s.prompt(&writes, "SCRIPT:slow one")?;

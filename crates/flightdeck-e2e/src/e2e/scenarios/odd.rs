@@ -8,6 +8,8 @@ use crate::e2e::expect::{dialog, exited, idle, permission, working};
 use crate::e2e::stage::{DRAWN, Stage};
 
 const SHOWN: Duration = Duration::from_secs(20);
+/// In the list of keys, which stands in the place of "esc to interrupt".
+const LIST_OF_KEYS: &str = "for shell mode";
 
 pub(super) fn bang(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
@@ -50,6 +52,7 @@ pub(super) fn rewind(s: &mut Stage) -> Result<()> {
 pub(super) fn menus(s: &mut Stage) -> Result<()> {
     let t = s.open("a")?;
     s.prompt(&t, "SCRIPT:until one")?;
+    t.tui.wait_text("until test -e go", SHOWN)?;
     s.see(&t, "a command runs", working().board(&["acting"]))?;
     // `/config` would sometimes take a second Esc, which interrupts the turn.
     t.tui.submit("/model")?;
@@ -57,8 +60,11 @@ pub(super) fn menus(s: &mut Stage) -> Result<()> {
     s.answer(&t, &["Escape"])?;
     s.see(&t, "closed, the command runs on", working().board(&["acting"]))?;
     t.tui.press(&["?"])?;
+    t.tui.wait_text(LIST_OF_KEYS, SHOWN)?;
     s.see(&t, "the list of keys", working().board(&["acting"]))?;
     t.tui.press(&["BSpace"])?;
+    t.tui.wait_no_text(LIST_OF_KEYS, SHOWN)?;
+    s.see(&t, "closed too", working().board(&["acting"]))?;
     s.go()?;
     s.see(&t, "done", idle())
 }

@@ -89,7 +89,8 @@ pub(super) fn own_turn(s: &mut Stage) -> Result<()> {
     t.tui.wait_text("Line 00", SHOWN)?;
     type_ahead(s, &t, &["SCRIPT:hello q1", "SCRIPT:until q2"])?;
     s.see_card(&t, "two are queued", |card| card["queued_prompts"] == 2)?;
-    t.tui.wait_text("until test -e go", Duration::from_secs(40))?;
+    s.lab.api().end_writing();
+    t.tui.wait_text("until test -e go", SHOWN)?;
     s.see(&t, "they became the next turn", working().board(&["acting"]))?;
     s.see_card(&t, "an empty queue", |card| card["queued_prompts"] == 0 && card["turn_count"] == 3)?;
     s.go()?;

@@ -181,7 +181,7 @@ pub(super) fn vim(s: &mut Stage) -> Result<()> {
 }
 
 pub(super) fn focus(s: &mut Stage) -> Result<()> {
-    let (a, b, c) = (s.open("a")?, s.open("b")?, s.open("c")?);
+    let [a, b, c] = s.open_all(["a", "b", "c"])?;
     s.see(&a, "ready", idle())?;
     refused(s, &a, "focus", &json!({}), "nobody_attached")?;
     let other = c.tui.attach()?;

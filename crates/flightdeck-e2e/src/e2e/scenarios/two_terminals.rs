@@ -161,11 +161,22 @@ pub(super) fn kill(s: &mut Stage) -> Result<()> {
     see_on_card(s, &c, "no ask is left", |card| open_asks(card).count() == 0)
 }
 
+/// Waits until the transcript holds a call. A second terminal reads it once, when it opens, and draws a turn that ends with
+/// a call as interrupted, but one without a reply as if nothing had been sent.
+fn call_is_written(s: &Stage, t: &Seat) -> Result<()> {
+    let calls = |line: &Value| {
+        let content = line["message"]["content"].as_array().into_iter().flatten();
+        content.into_iter().any(|block| block["type"] == "tool_use")
+    };
+    wait_for("the call in the transcript", DONE, || Ok(s.transcript(t)?.iter().any(calls).then_some(())))
+}
+
 /// A second terminal is opened while the first one works.
 pub(super) fn at_work(s: &mut Stage) -> Result<()> {
     let (a, id) = first(s)?;
     s.prompt(&a, "SCRIPT:until two")?;
     s.see(&a, "a command runs", working().board(&["acting"]))?;
+    call_is_written(s, &a)?;
     let b = second(s, &id)?;
     held_by(s, &a, 2)?;
     s.see(&b, "the second is ready", interrupted().board(&["acting"]))?;

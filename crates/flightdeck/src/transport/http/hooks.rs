@@ -76,6 +76,9 @@ async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) 
         return (seq, [(header::CONTENT_TYPE, "application/json")], noted_after(app, verdict))
             .into_response();
     }
+    if let Some(restart) = received.restart {
+        restart.over().await;
+    }
     let verdict = match received.hold {
         // If the client closes the connection, this future is dropped, and the hold with it.
         Some(mut hold) => hold.verdict().await,

@@ -3,6 +3,7 @@
 mod commands;
 mod fail_open;
 mod requests;
+mod restarts;
 mod script_hooks;
 mod verdicts;
 

@@ -12,7 +12,7 @@ use crate::e2e::scenarios::open_asks;
 use crate::e2e::stage::{Seat, Stage};
 
 /// Short, but long enough to observe: the hold ends five seconds before the client would end the hook.
-const HOLD_SECONDS: &str = "11";
+const HOLD_SECONDS: &str = "8";
 
 /// Longest run without a hold, on a busy machine too. A hold would last ten minutes.
 const NOT_HELD: Duration = Duration::from_secs(60);

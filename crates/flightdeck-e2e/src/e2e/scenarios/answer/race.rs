@@ -89,10 +89,10 @@ fn one_race(s: &mut Stage, t: &Seat, terminal_allows: bool, start: (u64, u64)) -
     pressed.map_err(|_| anyhow::anyhow!("the key was not pressed"))??;
     let (status, said) = said?;
     let over = |screen: &Screen| matches!(screen, Screen::Idle | Screen::Interrupted);
+    // Between the dialog and the call, the screen may look as if the turn had ended.
+    let is_at_rest = || Ok(s.status(t).filter(|status| status == "idle"));
+    wait_for("the end of the turn in the client's registry", DONE, is_at_rest)?;
     let screen = t.tui.wait_screen("the end of the race", DONE, over)?;
-    // The effect of the key may show a moment later.
-    std::thread::sleep(Duration::from_millis(300));
-    let screen = t.tui.wait_screen("the end of the race", DONE, over).unwrap_or(screen);
     s.see(t, "after the race", if screen == Screen::Idle { idle() } else { interrupted() })?;
     let end = end_of(s, &ask)?;
     println!("  key {key}, start {start:?}: we said {status} {said}, the ask says {end}");

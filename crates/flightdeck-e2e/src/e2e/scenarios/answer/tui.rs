@@ -10,7 +10,9 @@ use super::{DONE, Heard, bash, ended, not_run, ran};
 use crate::e2e::expect::{idle, permission};
 use crate::e2e::stage::Stage;
 
-/// Longer than a frame takes: a key that shows nothing by then was refused.
+/// The TUI's words for a key that came too soon.
+const REFUSED: &str = "the request has just changed";
+/// Longer than a frame takes: a key that shows nothing by then was refused again.
 const TAKEN: Duration = Duration::from_secs(2);
 
 pub(in super::super) fn answered(s: &mut Stage) -> Result<()> {
@@ -52,10 +54,18 @@ pub(in super::super) fn answered(s: &mut Stage) -> Result<()> {
     Ok(())
 }
 
-/// A key is refused for a moment after the request appeared, so it is pressed until the TUI says that it was taken.
+/// Presses a key. It is refused for a moment after the request appeared, and only then pressed again: a second `p` would be
+/// part of the prompt.
 fn press(deck: &Tui, key: &str, says: &str) -> Result<()> {
-    let shown = || Ok(deck.capture()?.contains(says).then_some(()));
+    let shows = |text: &str| Ok::<_, anyhow::Error>(deck.capture()?.contains(text));
+    deck.press(&[key])?;
+    let replied = || Ok((shows(says)? || shows(REFUSED)?).then_some(()));
+    wait_for("the TUI to take or to refuse the key", DONE, replied)?;
+    let shown = || Ok(shows(says)?.then_some(()));
     wait_for(says, DONE, || {
+        if shows(says)? {
+            return Ok(Some(()));
+        }
         deck.press(&[key])?;
         Ok(wait_for(says, TAKEN, shown).ok())
     })
