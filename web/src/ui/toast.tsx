@@ -17,8 +17,7 @@ export function showToast(text: string, bad = false): void {
 }
 
 export const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-export const showError = (error: unknown) =>
-  showToast(capitalize(errorText(error)), true);
+export const showError = (error: unknown) => showToast(capitalize(errorText(error)), true);
 
 export function Toasts() {
   const toast = current.value;
