@@ -73,7 +73,7 @@ impl LogIdentity {
 pub(super) async fn forward(hosts: &Hosts, link: &Link, identity: &LogIdentity) -> anyhow::Result<()> {
     let stream = link.log_stream().await?;
     let mut forwarder = Forwarder::resume(hosts, link, identity, &stream).await?;
-    let mut appended = hosts.engine.last_appended();
+    let mut appended = hosts.engine.last_own_appended();
     loop {
         let last = *appended.borrow_and_update();
         while forwarder.position.seq < last {
@@ -144,25 +144,22 @@ impl<'a> Forwarder<'a> {
 
     /// Sends the next page of the log, a window at a time.
     async fn send_some(&mut self, last: u64) -> anyhow::Result<()> {
+        // A page that was asked for earlier may not reach up to `last`.
+        let is_fresh = self.replay.is_none();
         let mut replay = match self.replay.take() {
             Some(replay) => replay,
-            None => self.hosts.store.replay(self.position.seq).await?,
+            None => self.hosts.store.replay_own(self.position.seq).await?,
         };
-        let Some(page) = replay.next().await? else {
-            // What is left cannot be read, or was removed.
-            self.position.seq = last.max(self.position.seq);
-            return Ok(());
-        };
-        // Without another page, the log may have grown meanwhile.
+        let page = replay.next().await?.unwrap_or_default();
         self.replay = page.next.is_some().then_some(replay);
-        let end = page.next.or(page.records.last().map(|record| record.seq));
-        let own: Vec<Record> = page.records.into_iter().filter(|record| record.host.is_this()).collect();
-        let mut own = own.into_iter().peekable();
+        let end = page.next.or(is_fresh.then_some(last));
+        let mut own = page.records.into_iter().peekable();
         while own.peek().is_some() {
             let window = own.by_ref().take(WINDOW_MESSAGES_MAX).collect();
             self.send_window(window).await?;
         }
-        self.position.seq = end.unwrap_or(self.position.seq).max(self.position.seq);
+        // What is between the records is of other hosts, cannot be read, or was removed.
+        self.position.seq = end.unwrap_or_default().max(self.position.seq);
         self.store_position().await
     }
 
