@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
+use async_nats::jetstream::stream::DirectGetErrorKind;
 use bytes::Bytes;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::wire::clip;
@@ -69,28 +69,13 @@ impl LogIdentity {
     }
 }
 
-/// Forwards until the connection ends or the server refuses.
-pub(super) async fn forward(hosts: &Hosts, link: &Link, identity: &LogIdentity) -> anyhow::Result<()> {
-    let stream = link.log_stream().await?;
-    let mut forwarder = Forwarder::resume(hosts, link, identity, &stream).await?;
-    let mut appended = hosts.engine.last_own_appended();
-    loop {
-        let last = *appended.borrow_and_update();
-        while forwarder.position.seq < last {
-            forwarder.send_some(last).await?;
-            hosts.note_forwarded(&forwarder.position, *appended.borrow());
-        }
-        hosts.note_forwarded(&forwarder.position, last);
-        forwarder.store_position().await?;
-        tokio::select! {
-            changed = appended.changed() => changed.context("the daemon is stopping")?,
-            // The position of the last events is stored too.
-            () = tokio::time::sleep(STORE_POSITION_EVERY) => {}
-        }
-    }
+/// The position before there is a connection; the server may know a later one.
+pub(super) async fn stored_position(hosts: &Hosts) -> anyhow::Result<Position> {
+    hosts.load_state(STATE).await
 }
 
-struct Forwarder<'a> {
+/// Forwards the log over one connection.
+pub(super) struct Forwarder<'a> {
     hosts: &'a Hosts,
     link: &'a Link,
     identity: &'a LogIdentity,
@@ -104,15 +89,17 @@ struct Forwarder<'a> {
 }
 
 impl<'a> Forwarder<'a> {
-    async fn resume(
+    /// Asks the server how far the log was forwarded.
+    pub(super) async fn resume(
         hosts: &'a Hosts,
         link: &'a Link,
         identity: &'a LogIdentity,
-        stream: &Stream,
+        share: Share,
     ) -> anyhow::Result<Self> {
+        let stream = link.log_stream().await?;
         let subject = link.subjects.log(&link.host);
         let made = stream.cached_info().created.unix_timestamp_nanos().to_string();
-        let stored: Position = hosts.load_state(STATE).await?;
+        let stored = stored_position(hosts).await?;
         let position = match stream.direct_get_last_for_subject(subject.clone()).await {
             Ok(last) => {
                 let head: LogHead =
@@ -128,7 +115,8 @@ impl<'a> Forwarder<'a> {
             },
             Err(error) => bail!("cannot read how far the log was forwarded: {error}"),
         };
-        let filter = (hosts.settings.share == Share::NoPayloads).then(|| PayloadFilter::new(&identity.salt));
+        let filter = (share == Share::NoPayloads).then(|| PayloadFilter::new(&identity.salt));
+        hosts.note_position(&position);
         Ok(Self {
             hosts,
             link,
@@ -140,6 +128,25 @@ impl<'a> Forwarder<'a> {
             stored,
             stored_at: Instant::now(),
         })
+    }
+
+    /// Forwards until the connection ends or the server refuses.
+    pub(super) async fn run(mut self) -> anyhow::Result<()> {
+        let mut appended = self.hosts.engine.last_own_appended();
+        loop {
+            let last = *appended.borrow_and_update();
+            while self.position.seq < last {
+                self.send_some(last).await?;
+                self.hosts.note_forwarded(&self.position);
+            }
+            self.hosts.note_forwarded(&self.position);
+            self.store_position().await?;
+            tokio::select! {
+                changed = appended.changed() => changed.context("the daemon is stopping")?,
+                // The position of the last events is stored too.
+                () = tokio::time::sleep(STORE_POSITION_EVERY) => {}
+            }
+        }
     }
 
     /// Sends the next page of the log, a window at a time.
