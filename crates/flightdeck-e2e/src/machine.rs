@@ -3,9 +3,13 @@
 use std::fmt;
 use std::path::Path;
 
+use anyhow::{Context, Result};
 use serde::Serialize;
 
 use crate::workspace::{output_of, root};
+
+/// Linux counts processor time in hundredths of a second.
+const TICK_MS: f64 = 10.0;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Machine {
@@ -44,6 +48,14 @@ impl Machine {
     }
 }
 
+/// Processor time of a process so far, with that of ended children: fields 14 to 17 of proc(5).
+pub(crate) fn processor_ms(pid: u32) -> Result<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).context("the process has ended")?;
+    // The first field after the name is the third.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(4);
+    Ok(fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() * TICK_MS)
+}
+
 fn cpu() -> Option<String> {
     let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = info.lines().find(|line| line.starts_with("model name"))?;
@@ -63,5 +75,20 @@ impl fmt::Display for Machine {
         writeln!(f, "{} · {} cores · {} · load {}", self.cpu, self.cores, self.kernel, self.load)?;
         write!(f, "{} · commit {} · {} · {}", self.rustc, self.commit, self.date, self.curl)?;
         write!(f, " · binary {}", self.binary)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_worked_has_used_the_processor() {
+        let pid = std::process::id();
+        let before = processor_ms(pid).unwrap();
+        let mut n = 0_u64;
+        while processor_ms(pid).unwrap() < before + 2.0 * TICK_MS {
+            n = std::hint::black_box(n.wrapping_add(1));
+        }
     }
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::{Measured, Series};
-use crate::testkit::{NatsServer, SocketClient, TestDaemon, TestHome};
+use crate::testkit::{NatsServer, SocketClient, TestDaemon, TestHome, run_hook};
 
 pub(super) const ROW: &str = "hosts";
 
@@ -23,42 +23,54 @@ const SESSIONS: u64 = 54;
 const EVENTS_PER_SECOND: u64 = 200;
 /// How often the way of an event is measured.
 const SAMPLES: usize = 300;
+/// Hooks on a member and on a machine that has joined no other.
+const HOOKS: usize = 1_000;
 /// After this silence something has failed.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
-struct BenchHost {
-    daemon: TestDaemon,
+pub(super) struct BenchHost {
+    pub(super) daemon: TestDaemon,
     home: TestHome,
 }
 
 impl BenchHost {
-    fn start(binary: &Path, url: &str, name: &str, hub: bool) -> Result<Self> {
+    pub(super) fn start(binary: &Path, url: &str, name: &str, hub: bool) -> Result<Self> {
+        Self::with_config(binary, &format!("[hosts]\nurl = {url:?}\nname = {name:?}\n"), hub)
+    }
+
+    fn with_config(binary: &Path, config: &str, hub: bool) -> Result<Self> {
         let home = TestHome::try_new(binary, "fd")?;
         fs::create_dir_all(home.flightdeck_home())?;
-        fs::write(
-            home.flightdeck_home().join("config.toml"),
-            format!("[hosts]\nurl = {url:?}\nname = {name:?}\n"),
-        )?;
+        fs::write(home.flightdeck_home().join("config.toml"), config)?;
         let args: &[&str] = if hub { &["--no-hooks", "--hub"] } else { &["--no-hooks"] };
         let daemon = home.try_up(args)?.with_timeout(SILENCE_MAX);
         Ok(Self { daemon, home })
     }
 
-    fn socket(&self) -> Result<SocketClient> {
+    pub(super) fn socket(&self) -> Result<SocketClient> {
         self.home.try_socket(SILENCE_MAX)
     }
 
     fn link(&self) -> Result<Value> {
         Ok(self.daemon.api().get_json("/api/hosts")?["link"].take())
     }
+
+    pub(super) fn is_connected(&self) -> Result<bool> {
+        Ok(self.link()?["connected"] == true)
+    }
+
+    pub(super) fn has_forwarded_all(&self) -> Result<bool> {
+        let link = self.link()?;
+        Ok(link["connected"] == true && link["backlog"] == 0)
+    }
 }
 
-fn prompt(session: u64, text: &str) -> Value {
+pub(super) fn prompt(session: u64, text: &str) -> Value {
     json!({"cmd": "hook", "args": {"session_id": format!("s{session}"), "hook_event_name": "UserPromptSubmit",
         "prompt": text, "cwd": "/work/api"}, "env": {}})
 }
 
-fn wait_until(what: &str, mut fact: impl FnMut() -> Result<bool>) -> Result<()> {
+pub(super) fn wait_until(what: &str, mut fact: impl FnMut() -> Result<bool>) -> Result<()> {
     let end = Instant::now() + SILENCE_MAX;
     while !fact()? {
         if Instant::now() > end {
@@ -72,8 +84,8 @@ fn wait_until(what: &str, mut fact: impl FnMut() -> Result<bool>) -> Result<()> 
 pub(super) fn measure(binary: &Path, quick: bool) -> Result<Measured> {
     let mut nats =
         NatsServer::start().context("nats-server is not installed (apt-get install nats-server)")?;
-    let catch_up = catch_up(binary, &mut nats, if quick { BACKLOG_EVENTS / 4 } else { BACKLOG_EVENTS })?;
-    let mut series = catch_up;
+    let mut series = catch_up(binary, &mut nats, if quick { BACKLOG_EVENTS / 4 } else { BACKLOG_EVENTS })?;
+    series.extend(cost_for_the_hook(binary, &nats, if quick { HOOKS / 5 } else { HOOKS })?);
     series.push(way_to_the_viewer(binary, &nats, if quick { SAMPLES / 5 } else { SAMPLES })?);
     Ok(Measured { row: ROW.to_owned(), series })
 }
@@ -88,9 +100,9 @@ fn catch_up(binary: &Path, nats: &mut NatsServer, events: u64) -> Result<Vec<Ser
         socket.try_ask(&prompt(n % SESSIONS, &format!("{n} {padding}")))?;
     }
     nats.run();
-    wait_until("the member is connected", || Ok(member.link()?["connected"] == true))?;
+    wait_until("the member is connected", || member.is_connected())?;
     let begun = Instant::now();
-    wait_until("the backlog is forwarded", || Ok(member.link()?["backlog"] == 0))?;
+    wait_until("the backlog is forwarded", || member.has_forwarded_all())?;
     let per_thousand = |since: Instant| since.elapsed().as_secs_f64() * 1e6 / events as f64;
     let forwarded = per_thousand(begun);
     let begun = Instant::now();
@@ -100,6 +112,32 @@ fn catch_up(binary: &Path, nats: &mut NatsServer, events: u64) -> Result<Vec<Ser
     let one =
         |name: &str, sample: f64| Series { name: name.into(), unit: "ms".into(), samples: vec![sample] };
     Ok(vec![one("forwarding 1,000 events", forwarded), one("hub takes 1,000 events", taken)])
+}
+
+/// How long a hook takes on a machine that has joined no other and on a member, by turns.
+fn cost_for_the_hook(binary: &Path, nats: &NatsServer, hooks: usize) -> Result<[Series; 2]> {
+    let (alone, member) =
+        (BenchHost::with_config(binary, "", false)?, BenchHost::start(binary, &nats.url(), "hooked", false)?);
+    wait_until("the member is connected", || member.is_connected())?;
+    let (mut took_alone, mut took_member) = (Vec::with_capacity(hooks), Vec::with_capacity(hooks));
+    for n in 0..hooks {
+        let payload = prompt(n as u64 % SESSIONS, &n.to_string())["args"].to_string();
+        let timed = |host: &BenchHost| {
+            let begun = Instant::now();
+            run_hook(&mut host.home.flightdeck(&["hook"]), &payload);
+            begun.elapsed().as_secs_f64() * 1e3
+        };
+        // The second of a pair runs while the first daemon still works: each is first in every other pair.
+        if n % 2 == 0 {
+            took_alone.push(timed(&alone));
+            took_member.push(timed(&member));
+        } else {
+            took_member.push(timed(&member));
+            took_alone.push(timed(&alone));
+        }
+    }
+    let series = |name: &str, samples| Series { name: name.into(), unit: "ms".into(), samples };
+    Ok([series("hook: alone", took_alone), series("hook: member", took_member)])
 }
 
 /// From the hook of a member to a viewer of the hub, while all members work.

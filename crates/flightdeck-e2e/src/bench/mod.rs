@@ -7,6 +7,7 @@ mod client;
 mod compared;
 mod count;
 mod hosts;
+mod members;
 mod page;
 mod plot;
 mod promises;
@@ -168,13 +169,14 @@ fn build_program() -> Result<PathBuf> {
 
 /// Rows that another program than the bench program measures: a browser, several daemons, or the real client.
 fn measured_here(row: &str) -> bool {
-    [page::ROW, hosts::ROW, client::ROW, client::FORMS_ROW].contains(&row)
+    [page::ROW, hosts::ROW, members::ROW, client::ROW, client::FORMS_ROW].contains(&row)
 }
 
 fn sample(program: &Path, binary: &Path, row: &str, quick: bool) -> Result<Measured> {
     match row {
         page::ROW => return page::measure(binary),
         hosts::ROW => return hosts::measure(binary, quick),
+        members::ROW => return members::measure(binary, quick),
         client::ROW | client::FORMS_ROW => return client::measure(row, binary, quick),
         _ => {}
     }

@@ -305,7 +305,23 @@ pub(super) static ROWS: &[Row] = &[
         checks: &[
             number("forwarding 1,000 events", "forwarding 1,000 events", MedianMax(50.0)),
             number("hub takes 1,000 events", "hub takes 1,000 events", NoPromise),
+            ratio("hook: member / alone", "hook: member", "hook: alone", RatioMax(1.1)),
             number("hook to viewer of the hub: p99", "hook to viewer of the hub", P99Max(100.0)),
+        ],
+    },
+    Row {
+        name: super::members::ROW,
+        about: "50 members with 54 sessions each, 1,000 events a second through one server for ten minutes (a quick run: one minute)",
+        long: true,
+        checks: &[
+            number("50 members: hook to viewer: p99", "hook to viewer of the hub", P99Max(100.0)),
+            ratio("events the hub took / sent", "taken", "sent", RatioMin(1.0)),
+            number("events a second", "rate", NoPromise),
+            ratio("hub memory: last / second fifth", "memory at the end", "memory before", RatioMax(1.1)),
+            number("hub memory", "memory at the end", NoPromise),
+            number("processor of the hub for 1,000", "processor of the hub", NoPromise),
+            number("processor of members for 1,000", "processor of members", NoPromise),
+            number("processor of the server for 1,000", "processor of the server", NoPromise),
         ],
     },
     Row {

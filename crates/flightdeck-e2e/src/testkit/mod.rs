@@ -23,24 +23,19 @@ pub const DEADLINE: Duration = Duration::from_secs(20);
 /// Waits until `look` finds something, and fails after [`DEADLINE`].
 #[track_caller]
 pub fn until<T>(fact: &str, look: impl FnMut() -> Option<T>) -> T {
-    look_again(Duration::from_millis(5), DEADLINE, fact, look)
+    until_within(DEADLINE, fact, look)
 }
 
-/// The same for a fact that a timer of the daemon brings about after tens of seconds: it looks less often.
+/// Waits for a fact with another deadline than [`DEADLINE`].
 #[track_caller]
-pub fn until_within<T>(deadline: Duration, fact: &str, look: impl FnMut() -> Option<T>) -> T {
-    look_again(Duration::from_millis(100), deadline, fact, look)
-}
-
-#[track_caller]
-fn look_again<T>(every: Duration, deadline: Duration, fact: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn until_within<T>(deadline: Duration, fact: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + deadline;
     loop {
         if let Some(found) = look() {
             return found;
         }
         assert!(Instant::now() < end, "waited too long until {fact}");
-        std::thread::sleep(every);
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::io::Read;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -11,10 +11,18 @@ use anyhow::{Context, Result, bail};
 use super::{DEADLINE, must, until};
 use crate::workspace::is_ci;
 
+/// Files of all streams: more than a test writes.
+const STORE_MEGABYTES: u32 = 512;
+
 /// It is killed when it is dropped, and its files are removed.
 #[derive(Debug)]
 pub struct NatsServer {
     folder: tempfile::TempDir,
+    /// Where the files of streams are.
+    store: PathBuf,
+    store_megabytes: u32,
+    /// Added to the configuration.
+    more: String,
     addr: SocketAddr,
     child: Option<Child>,
 }
@@ -29,26 +37,32 @@ impl NatsServer {
     /// `more` is added to the server's configuration.
     #[track_caller]
     pub fn with_config(more: &str) -> Option<Self> {
+        let mut server = Self::stopped(Ipv4Addr::LOCALHOST)?;
+        server.more = more.to_owned();
+        server.run();
+        Some(server)
+    }
+
+    /// A server on this address of the machine that [`NatsServer::run`] starts.
+    #[track_caller]
+    pub fn stopped(on: Ipv4Addr) -> Option<Self> {
         let installed =
             Command::new("nats-server").arg("--version").output().is_ok_and(|o| o.status.success());
         assert!(installed || !is_ci(), "nats-server is not installed (apt-get install nats-server)");
-        installed.then(|| must(Self::try_start(more)))
+        installed.then(|| must(Self::try_new(on)))
     }
 
-    fn try_start(more: &str) -> Result<Self> {
+    fn try_new(on: Ipv4Addr) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("fd-nats-").tempdir()?;
         // The port is free again before the server takes it; no other test takes it meanwhile, because the kernel hands out others.
-        let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-        let store = folder.path().join("store");
-        let config = format!(
-            "host: 127.0.0.1\nport: {}\njetstream {{ store_dir: {:?}, max_file_store: 512MB }}\n{more}\n",
-            addr.port(),
-            store.display().to_string(),
-        );
-        fs::write(folder.path().join("nats.conf"), config)?;
-        let mut server = Self { folder, addr, child: None };
-        server.try_run()?;
-        Ok(server)
+        let addr = TcpListener::bind((on, 0))?.local_addr()?;
+        let (store, more) = (folder.path().join("store"), String::new());
+        Ok(Self { folder, store, store_megabytes: STORE_MEGABYTES, more, addr, child: None })
+    }
+
+    /// Where it keeps its files, and how much; it applies when the server is started.
+    pub fn set_store(&mut self, folder: &Path, megabytes: u32) {
+        (self.store, self.store_megabytes) = (folder.to_owned(), megabytes);
     }
 
     pub fn folder(&self) -> &Path {
@@ -63,7 +77,7 @@ impl NatsServer {
         format!("nats://{}", self.addr)
     }
 
-    /// Starts it again after [`NatsServer::kill`], with the same files and port.
+    /// Starts it, also again after [`NatsServer::kill`], with the same files and port.
     #[track_caller]
     pub fn run(&mut self) {
         must(self.try_run());
@@ -72,6 +86,7 @@ impl NatsServer {
     fn try_run(&mut self) -> Result<()> {
         let log = fs::File::create(self.folder().join("log"))?;
         let config = self.folder().join("nats.conf");
+        fs::write(&config, self.config())?;
         let mut command = Command::new("nats-server");
         command.arg("-c").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         self.child = Some(command.spawn().context("cannot start nats-server")?);
@@ -87,6 +102,14 @@ impl NatsServer {
             bail!("nats-server ended: {}", fs::read_to_string(self.folder().join("log"))?);
         }
         Ok(())
+    }
+
+    fn config(&self) -> String {
+        let (host, port, more) = (self.addr.ip(), self.port(), &self.more);
+        let (store, megabytes) = (self.store.display().to_string(), self.store_megabytes);
+        format!(
+            "host: {host}\nport: {port}\njetstream {{ store_dir: {store:?}, max_file_store: {megabytes}MB }}\n{more}\n"
+        )
     }
 
     pub fn pid(&self) -> Option<u32> {

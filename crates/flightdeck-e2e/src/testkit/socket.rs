@@ -50,7 +50,8 @@ impl SocketClient {
         self.text().map(|line| must(parsed(&line)))
     }
 
-    fn text(&mut self) -> Option<String> {
+    /// The next line as it was sent.
+    pub fn text(&mut self) -> Option<String> {
         let mut line = String::new();
         let read = self.0.read_line(&mut line);
         (matches!(read, Ok(1..)) && line.ends_with('\n')).then_some(line)

@@ -52,7 +52,7 @@ fn first_to_look_at(host: &HostCard) -> (bool, bool, bool, String) {
 impl App {
     /// The other host that the session belongs to, if it can be asked.
     pub(super) fn owner_of(&self, card: &Card) -> Option<HostId> {
-        self.hosts.settings.url.as_ref()?;
+        self.hosts.settings().url.as_ref()?;
         card.owner.as_ref().and(card.host.as_deref()).map(HostId::from)
     }
 

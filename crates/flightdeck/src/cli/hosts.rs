@@ -32,7 +32,7 @@ pub(super) struct HostsArgs {
 enum HostsCommand {
     /// Join the hosts of a NATS server: their hubs then show the sessions of this machine
     Join(JoinArgs),
-    /// Leave them; the daemon connects nowhere after its next start
+    /// Leave them: the daemon then connects nowhere
     Leave,
     /// List the hosts: last seen, backlog, version, sessions, clock
     List {
@@ -111,8 +111,8 @@ pub(super) fn run(args: &HostsArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
 }
 
 fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let names = Config::read(&paths.config)?.hosts.names;
-    let settings = settings(args, names)?;
+    let before = Config::read(&paths.config)?.hosts;
+    let settings = settings(args, before.names)?;
     let name = own_name(&settings);
     runtime()?.block_on(async {
         let link = Link::connect(&settings, &HostId::new(&name)).await?;
@@ -129,7 +129,13 @@ fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let accepts: Vec<_> = settings.accepts().iter().map(|action| action.as_str()).collect();
     let accepts = if accepts.is_empty() { "nothing".to_owned() } else { accepts.join(", ") };
     writeln!(out, "Accepted from hubs: {accepts}.")?;
-    writeln!(out, "It takes effect when the daemon is started again.")?;
+    match settings.name == before.name {
+        true => writeln!(out, "A daemon that runs connects within seconds.")?,
+        false => writeln!(
+            out,
+            "It takes effect when the daemon is started again: its sessions get the name {name}."
+        )?,
+    }
     Ok(0)
 }
 
@@ -182,7 +188,7 @@ fn leave(paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         "{name} has left {}. What it sent stays on the server and on the hubs.",
         without_password(&url)
     )?;
-    writeln!(out, "A daemon that runs stays connected until it is started again.")?;
+    writeln!(out, "A daemon that runs disconnects within seconds.")?;
     Ok(0)
 }
 

@@ -1,5 +1,6 @@
 //! `flightdeck usage`: tokens and cost by day, project, model and session.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -7,11 +8,13 @@ use anyhow::Context;
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::amounts::Tokens;
+use flightdeck_core::view::card::Card;
 use flightdeck_core::wire::status_line::Limit;
 use flightdeck_protocol::usage::{ControlIndexing, GetUsage};
 use jiff::tz::TimeZone;
 
 use super::draw::{self, paint, short};
+use super::lookup::all_cards;
 use super::out::Out;
 use crate::client::Client;
 use crate::clock;
@@ -51,12 +54,12 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
         let progress = Client::connect(paths)?.call_raw(&request)?;
         return out.json(&progress.json()?).map(|()| 0);
     }
-    let mut report = match Client::connect(paths) {
+    let (mut report, others) = match Client::connect(paths) {
         Ok(mut client) if !args.no_daemon => {
             let request = GetUsage { since: args.since.clone(), refresh: true, ..GetUsage::default() };
-            client.call(&request)?
+            (client.call(&request)?, other_hosts(all_cards(&mut client)?))
         }
-        _ => read_transcripts(args, paths)?,
+        _ => (read_transcripts(args, paths)?, BTreeMap::new()),
     };
     report.rows = match args.by.as_deref() {
         Some("day") => Some(report.by_day.clone()),
@@ -69,8 +72,43 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
         out.json(&report)?;
     } else {
         draw(args, &report, out)?;
+        draw_other_hosts(&others, out)?;
     }
     Ok(0)
+}
+
+/// What the sessions of one other host used, each as a whole: their days are known only on that host.
+#[derive(Debug, Default)]
+struct HostUsage {
+    usd_micros: u64,
+    tokens: u64,
+    sessions: u32,
+}
+
+fn other_hosts(cards: Vec<Card>) -> BTreeMap<String, HostUsage> {
+    let mut hosts = BTreeMap::<String, HostUsage>::new();
+    for card in cards.into_iter().filter(|card| card.owner.is_some()) {
+        let host = hosts.entry(card.host.unwrap_or_default()).or_default();
+        host.usd_micros += card.cost.as_ref().map_or(0, |cost| cost.usd_micros);
+        host.tokens += card.tokens.as_ref().map_or(0, Tokens::sum);
+        host.sessions += 1;
+    }
+    hosts
+}
+
+fn draw_other_hosts(hosts: &BTreeMap<String, HostUsage>, out: &mut Out) -> anyhow::Result<()> {
+    if hosts.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\nNot in these sums: whole sessions of other hosts. `flightdeck usage` on a host has its days."
+    )?;
+    for (host, used) in hosts {
+        let (money, tokens) = (draw::money(used.usd_micros), short(used.tokens));
+        writeln!(out, "  {host:<20} {money:>11} {tokens:>8} tokens  {} sessions", used.sessions)?;
+    }
+    Ok(())
 }
 
 fn read_transcripts(args: &UsageArgs, paths: &Paths) -> anyhow::Result<Report> {

@@ -161,9 +161,9 @@ const FIXED: [FixedSetting; 5] = [
         differs: |old, new| old.token != new.token,
     },
     FixedSetting {
-        name: "hosts",
-        reason: "the daemon joined the other hosts when it was started",
-        differs: |old, new| !old.hosts.same_membership(&new.hosts),
+        name: "hosts.name",
+        reason: "the cards of this machine carry its name; the membership of [hosts] waits for it",
+        differs: |old, new| new.hosts.url.is_some() && old.hosts.name != new.hosts.name,
     },
     FixedSetting {
         name: "notify.public_url",

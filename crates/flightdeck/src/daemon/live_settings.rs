@@ -53,6 +53,7 @@ impl LiveSettings {
         if old.hosts.names != new.hosts.names {
             self.gate.accept_hosts(&new.hosts.names);
         }
+        self.apply_membership(&old, &new);
         if old.keep != new.keep {
             self.app.engine.set_retention(new.retention()).await?;
         }
@@ -63,6 +64,16 @@ impl LiveSettings {
         self.apply_rules(&old, &new).await?;
         self.applied = new;
         Ok(())
+    }
+
+    /// A changed name applies only after a restart, because the cards of this machine carry it. Until then the membership stays too:
+    /// under the old name the hubs would show this machine twice.
+    fn apply_membership(&self, old: &Config, new: &Config) {
+        let leaves = new.hosts.url.is_none();
+        let same_name = self.app.config.started_with().hosts.name == new.hosts.name;
+        if !old.hosts.same_membership(&new.hosts) && (leaves || same_name) {
+            self.app.hosts.change_settings(new.hosts.clone());
+        }
     }
 
     /// The waiting time and whether forms are held are part of the registered hooks.

@@ -159,7 +159,7 @@ impl Engine {
                 // Stamps never go back, so the last record is the newest.
                 let last_at = records.last().map(|r| r.received_at).unwrap_or_default();
                 self.health.metrics.received(appended.len() - resent, resent, last_at);
-                self.report_last_appended(&appended);
+                self.report_own_appended(records, &appended);
                 acknowledge(waiting, &appended);
                 appended
             }
@@ -174,9 +174,11 @@ impl Engine {
         }
     }
 
-    fn report_last_appended(&self, appended: &[Appended]) {
-        if let Some(last) = appended.iter().filter(|place| !place.duplicate).map(|place| place.seq).max() {
-            self.appended.send_replace(last);
+    fn report_own_appended(&self, records: &[Record], appended: &[Appended]) {
+        let own =
+            records.iter().zip(appended).filter(|(record, place)| record.host.is_this() && !place.duplicate);
+        if let Some(last) = own.map(|(_, place)| place.seq).max() {
+            self.own_appended.send_replace(last);
         }
     }
 

@@ -31,7 +31,7 @@ pub struct NotStored(pub String);
 pub struct EngineHandle {
     pub(super) inputs: mpsc::Sender<Input>,
     pub(super) efforts_active: Arc<AtomicUsize>,
-    pub(super) last_appended: watch::Receiver<u64>,
+    pub(super) last_own_appended: watch::Receiver<u64>,
 }
 
 /// The engine has ended: the daemon is stopping.
@@ -69,7 +69,7 @@ impl EngineHandle {
     /// For a test that takes the inputs itself, or passes them on to an engine.
     #[cfg(test)]
     pub(crate) fn to(inputs: mpsc::Sender<Input>) -> Self {
-        Self { inputs, efforts_active: Arc::default(), last_appended: watch::channel(0).1 }
+        Self { inputs, efforts_active: Arc::default(), last_own_appended: watch::channel(0).1 }
     }
     #[cfg(test)]
     pub(crate) async fn send(&self, input: Input) -> Result<(), Stopped> {
@@ -108,9 +108,9 @@ impl EngineHandle {
         };
         self.ask(reader).await
     }
-    /// How far the log goes; it changes with every append.
-    pub fn last_appended(&self) -> watch::Receiver<u64> {
-        self.last_appended.clone()
+    /// The place of the last event of this machine, or a later one at the start. It changes with every append of such an event.
+    pub fn last_own_appended(&self) -> watch::Receiver<u64> {
+        self.last_own_appended.clone()
     }
     /// What is known about another host. Returns before the engine has taken it.
     pub async fn set_host_terms(&self, host: HostId, terms: HostTerms) -> Result<(), Stopped> {

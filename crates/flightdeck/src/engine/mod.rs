@@ -198,8 +198,8 @@ pub struct Engine {
     unwritten: BTreeSet<SessionId>,
     health: Arc<Health>,
     inputs: mpsc::Receiver<Input>,
-    /// The `seq` of the newest event in the log, for tasks that follow the log.
-    appended: watch::Sender<u64>,
+    /// The `seq` of the newest event of this machine in the log, for tasks that follow the log.
+    own_appended: watch::Sender<u64>,
     clock: Steady,
     /// The newest `received_at` given out: that event may not have been applied yet.
     stamped: Timestamp,
@@ -269,7 +269,7 @@ impl Engine {
         // Their numbers may have changed in the events that were replayed.
         let active = fleet.efforts().filter(|effort| effort.is_active());
         let unstored_efforts = active.map(|effort| effort.id.clone()).collect();
-        let (appended, last_appended) = watch::channel(fleet.last_seq());
+        let (own_appended, last_own_appended) = watch::channel(fleet.last_seq());
         let engine = Self {
             fleet,
             store,
@@ -278,7 +278,7 @@ impl Engine {
             unwritten: BTreeSet::new(),
             health,
             inputs,
-            appended,
+            own_appended,
             clock: Steady::new(clock),
             stamped: Timestamp::default(),
             housekeeping,
@@ -292,7 +292,7 @@ impl Engine {
         };
         engine.report_efforts();
         let efforts_active = Arc::clone(&engine.efforts_active);
-        (engine, EngineHandle { inputs: sender, efforts_active, last_appended })
+        (engine, EngineHandle { inputs: sender, efforts_active, last_own_appended })
     }
 
     /// Runs until it is stopped, or until every handle is gone.

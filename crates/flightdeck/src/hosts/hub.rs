@@ -1,7 +1,7 @@
 //! Reads the logs of the other hosts into this host's store, where they are folded like its own log.
 //!
-//! The position in the stream is stored after the records. After a crash between the two, some messages are read again. Their events
-//! are in the log already, so they are not applied twice.
+//! The position in the stream is stored after the records, at most once a second. After a crash between the two, some messages are
+//! read again. Their events are in the log already, so they are not applied twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,6 +15,7 @@ use flightdeck_core::log::record::Record;
 use futures_util::{FutureExt, StreamExt};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::Hosts;
 use super::known_hosts::{ReadUpTo, Refusal};
@@ -23,6 +24,8 @@ use super::wire::LogMessage;
 
 /// Most messages that are stored in one transaction.
 const BATCH_MESSAGES_MAX: usize = 1024;
+/// How often the position is stored while messages arrive.
+const STORE_PLACE_EVERY: Duration = Duration::from_secs(1);
 /// Pause before the next attempt if this host's store failed: a full disk stays full for a while.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// How long reading the log waits for the clocks of the hosts, which are needed to correct its times.
@@ -65,26 +68,31 @@ pub(super) async fn follow_logs(
     };
     let consumer = stream.create_consumer(config).await.context("the logs of hosts cannot be read")?;
     let mut messages = consumer.messages().await?;
+    let mut store_at = None;
     loop {
-        let first = messages.next().await.context("the logs of hosts ended")??;
+        let first = tokio::select! {
+            message = messages.next() => message.context("the logs of hosts ended")??,
+            () = tokio::time::sleep_until(store_at.unwrap_or_else(Instant::now)), if store_at.is_some() => {
+                store_at = None;
+                state.hosts = hosts.known().positions();
+                hosts.store_state(STATE, &state).await?;
+                continue;
+            }
+        };
         let mut batch = vec![first];
         while batch.len() < BATCH_MESSAGES_MAX
             && let Some(Some(more)) = messages.next().now_or_never()
         {
             batch.push(more?);
         }
-        take_batch(hosts, link, &mut state, &batch).await?;
+        state.cursor = take_batch(hosts, link, state.cursor, &batch).await?;
+        store_at.get_or_insert_with(|| Instant::now() + STORE_PLACE_EVERY);
     }
 }
 
-async fn take_batch(
-    hosts: &Hosts,
-    link: &Link,
-    state: &mut ReadState,
-    batch: &[Message],
-) -> anyhow::Result<()> {
-    let (mut records, mut cursor) = (Vec::with_capacity(batch.len()), state.cursor);
-    let before = hosts.known().positions();
+/// Stores and applies the messages after `cursor`, and returns the place of the last one.
+async fn take_batch(hosts: &Hosts, link: &Link, mut cursor: u64, batch: &[Message]) -> anyhow::Result<u64> {
+    let mut records = Vec::with_capacity(batch.len());
     for message in batch {
         let info = message
             .info()
@@ -97,20 +105,15 @@ async fn take_batch(
     }
     let touched: BTreeSet<SessionId> =
         records.iter().filter_map(|record| record.session_id().cloned()).collect();
-    if let Err(error) = append(hosts, records).await {
-        hosts.known().set_positions(before);
-        return Err(error);
-    }
-    *state = ReadState { cursor, hosts: hosts.known().positions(), stream: state.stream.clone() };
-    hosts.store_state(STATE, state).await?;
+    append(hosts, records).await?;
     let arrived = hosts.early_summaries().take(&touched);
     for (host, message) in arrived {
         hosts.enrich(&host, message).await?;
     }
-    Ok(())
+    Ok(cursor)
 }
 
-/// Appends the records, and tries again until it succeeds. Meanwhile no further messages are read.
+/// Appends the records, and tries again until it succeeds. Meanwhile no further messages are read. Fails only if the daemon stops.
 async fn append(hosts: &Hosts, records: Vec<Record>) -> anyhow::Result<()> {
     while !records.is_empty() {
         match hosts.engine.append(records.clone()).await {
@@ -150,7 +153,7 @@ impl Hosts {
         let own = known.own_ahead();
         let known = known.get_or_add(host)?;
         let mut read = known.read.clone();
-        read.take(host, &message.head)?;
+        read.take(host, &message)?;
         let (fired_at, ahead) = known.corrected(&message, own);
         let id = message.id.clone();
         let record = message.into_record(host, fired_at, ahead);

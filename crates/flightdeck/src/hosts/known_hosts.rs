@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clocks::{AheadOfServer, Corrector, correction};
 use super::settings::{RemoteAction, Share};
-use super::wire::{LogHead, LogMessage, Presence};
+use super::wire::{LogMessage, Presence};
 
 /// A host without a sign of life for this long is unreachable: three of them were missed.
 pub(super) const UNREACHABLE_AFTER: Millis = Millis::seconds(30);
@@ -50,27 +50,28 @@ pub(super) enum Refusal {
 
 impl ReadUpTo {
     /// Takes the next message of the host, or says why not. A gap is not refused: the server forgets old messages.
-    pub(super) fn take(&mut self, host: &HostId, head: &LogHead) -> Result<(), Refusal> {
-        if head.host != *host {
-            return Err(Refusal::AnotherHost(head.host.clone()));
+    pub(super) fn take(&mut self, host: &HostId, message: &LogMessage) -> Result<(), Refusal> {
+        if message.host != *host {
+            return Err(Refusal::AnotherHost(message.host.clone()));
         }
-        let current = self.logs.last() == Some(&head.log);
-        if !current && self.logs.contains(&head.log) {
+        let current = self.logs.last() == Some(&message.log);
+        if !current && self.logs.contains(&message.log) {
             return Err(Refusal::TwoMachines);
         }
-        if head.n <= self.n {
-            return Err(Refusal::TakenBefore(head.n));
+        let n = message.n;
+        if n <= self.n {
+            return Err(Refusal::TakenBefore(n));
         }
-        if head.n > self.n + 1 && self.n > 0 {
-            tracing::warn!(%host, from = self.n + 1, to = head.n - 1, "messages of a host are missing; the server no longer has them");
+        if n > self.n + 1 && self.n > 0 {
+            tracing::warn!(%host, from = self.n + 1, to = n - 1, "messages of a host are missing; the server no longer has them");
         }
         if !current {
             if self.logs.len() == LOGS_MAX {
                 self.logs.remove(0);
             }
-            self.logs.push(head.log.clone());
+            self.logs.push(message.log.clone());
         }
-        self.n = head.n;
+        self.n = n;
         Ok(())
     }
 }
@@ -190,7 +191,9 @@ impl KnownHosts {
         self.hosts.iter().map(|(host, known)| (host.clone(), known.read.clone())).collect()
     }
 
+    /// The stored positions, for every host: what was read after them was perhaps not stored, and is read again.
     pub(super) fn set_positions(&mut self, positions: BTreeMap<HostId, ReadUpTo>) {
+        self.hosts.values_mut().for_each(|known| known.read = ReadUpTo::default());
         for (host, read) in positions {
             self.hosts.entry(host).or_default().read = read;
         }
@@ -239,10 +242,13 @@ fn percent(left: u64, of: u64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hosts::wire::LogHead;
+    use flightdeck_core::log::record::{EventId, Record, Source};
     use flightdeck_protocol::hosts::HostKind;
 
-    fn head(host: &str, n: u64, log: &str) -> LogHead {
-        LogHead { host: host.into(), n, log: log.into(), seq: n }
+    fn message(host: &str, n: u64, log: &str) -> LogMessage {
+        let head = LogHead { host: host.into(), n, log: log.into(), seq: n };
+        LogMessage::new(head, Record::ours(Source::Hook, "Stop", "s", Default::default(), EventId(1)))
     }
 
     fn presence(at: i64, backlog: u64, forwarded: u64) -> Presence {
@@ -262,14 +268,14 @@ mod tests {
     #[test]
     fn a_forged_host_an_old_number_and_a_second_machine_are_refused() {
         let (host, mut read) = (HostId::new("a"), ReadUpTo::default());
-        read.take(&host, &head("a", 1, "x")).unwrap();
-        assert_eq!(read.take(&host, &head("b", 2, "x")), Err(Refusal::AnotherHost("b".into())));
-        assert_eq!(read.take(&host, &head("a", 1, "x")), Err(Refusal::TakenBefore(1)));
+        read.take(&host, &message("a", 1, "x")).unwrap();
+        assert_eq!(read.take(&host, &message("b", 2, "x")), Err(Refusal::AnotherHost("b".into())));
+        assert_eq!(read.take(&host, &message("a", 1, "x")), Err(Refusal::TakenBefore(1)));
         // Its database was lost: the count goes on.
-        read.take(&host, &head("a", 2, "y")).unwrap();
-        assert_eq!(read.take(&host, &head("a", 3, "x")), Err(Refusal::TwoMachines));
+        read.take(&host, &message("a", 2, "y")).unwrap();
+        assert_eq!(read.take(&host, &message("a", 3, "x")), Err(Refusal::TwoMachines));
         // The server has forgotten some.
-        read.take(&host, &head("a", 9, "y")).unwrap();
+        read.take(&host, &message("a", 9, "y")).unwrap();
         assert_eq!((read.n, read.logs), (9, vec!["x".to_owned(), "y".to_owned()]));
     }
 
@@ -289,6 +295,21 @@ mod tests {
         known.get_or_add(&host).unwrap().read.n = 350;
         let card = &known.cards()[0];
         assert_eq!((card.backlog, card.caught_up_percent), (150, Some(70)));
+    }
+
+    #[test]
+    fn messages_that_were_read_but_not_stored_are_taken_again() {
+        let (old, new) = (HostId::new("old"), HostId::new("new"));
+        let mut known = KnownHosts::default();
+        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 1, "x")).unwrap();
+        let stored = known.positions();
+        for (host, n) in [("old", 2), ("new", 1)] {
+            let name = HostId::new(host);
+            known.get_or_add(&name).unwrap().read.take(&name, &message(host, n, "x")).unwrap();
+        }
+        known.set_positions(stored);
+        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 2, "x")).unwrap();
+        known.get_or_add(&new).unwrap().read.take(&new, &message("new", 1, "x")).unwrap();
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
+use async_nats::jetstream::stream::DirectGetErrorKind;
 use bytes::Bytes;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::wire::clip;
@@ -69,28 +69,13 @@ impl LogIdentity {
     }
 }
 
-/// Forwards until the connection ends or the server refuses.
-pub(super) async fn forward(hosts: &Hosts, link: &Link, identity: &LogIdentity) -> anyhow::Result<()> {
-    let stream = link.log_stream().await?;
-    let mut forwarder = Forwarder::resume(hosts, link, identity, &stream).await?;
-    let mut appended = hosts.engine.last_appended();
-    loop {
-        let last = *appended.borrow_and_update();
-        while forwarder.position.seq < last {
-            forwarder.send_some(last).await?;
-            hosts.note_forwarded(&forwarder.position, *appended.borrow());
-        }
-        hosts.note_forwarded(&forwarder.position, last);
-        forwarder.store_position().await?;
-        tokio::select! {
-            changed = appended.changed() => changed.context("the daemon is stopping")?,
-            // The position of the last events is stored too.
-            () = tokio::time::sleep(STORE_POSITION_EVERY) => {}
-        }
-    }
+/// The position before there is a connection; the server may know a later one.
+pub(super) async fn stored_position(hosts: &Hosts) -> anyhow::Result<Position> {
+    hosts.load_state(STATE).await
 }
 
-struct Forwarder<'a> {
+/// Forwards the log over one connection.
+pub(super) struct Forwarder<'a> {
     hosts: &'a Hosts,
     link: &'a Link,
     identity: &'a LogIdentity,
@@ -104,15 +89,17 @@ struct Forwarder<'a> {
 }
 
 impl<'a> Forwarder<'a> {
-    async fn resume(
+    /// Asks the server how far the log was forwarded.
+    pub(super) async fn resume(
         hosts: &'a Hosts,
         link: &'a Link,
         identity: &'a LogIdentity,
-        stream: &Stream,
+        share: Share,
     ) -> anyhow::Result<Self> {
+        let stream = link.log_stream().await?;
         let subject = link.subjects.log(&link.host);
         let made = stream.cached_info().created.unix_timestamp_nanos().to_string();
-        let stored: Position = hosts.load_state(STATE).await?;
+        let stored = stored_position(hosts).await?;
         let position = match stream.direct_get_last_for_subject(subject.clone()).await {
             Ok(last) => {
                 let head: LogHead =
@@ -128,7 +115,8 @@ impl<'a> Forwarder<'a> {
             },
             Err(error) => bail!("cannot read how far the log was forwarded: {error}"),
         };
-        let filter = (hosts.settings.share == Share::NoPayloads).then(|| PayloadFilter::new(&identity.salt));
+        let filter = (share == Share::NoPayloads).then(|| PayloadFilter::new(&identity.salt));
+        hosts.note_position(&position);
         Ok(Self {
             hosts,
             link,
@@ -142,27 +130,43 @@ impl<'a> Forwarder<'a> {
         })
     }
 
+    /// Forwards until the connection ends or the server refuses.
+    pub(super) async fn run(mut self) -> anyhow::Result<()> {
+        let mut appended = self.hosts.engine.last_own_appended();
+        loop {
+            let last = *appended.borrow_and_update();
+            while self.position.seq < last {
+                self.send_some(last).await?;
+                self.hosts.note_forwarded(&self.position);
+            }
+            self.hosts.note_forwarded(&self.position);
+            self.store_position().await?;
+            tokio::select! {
+                changed = appended.changed() => changed.context("the daemon is stopping")?,
+                // The position of the last events is stored too.
+                () = tokio::time::sleep(STORE_POSITION_EVERY) => {}
+            }
+        }
+    }
+
     /// Sends the next page of the log, a window at a time.
     async fn send_some(&mut self, last: u64) -> anyhow::Result<()> {
+        // A page that was asked for earlier may not reach up to `last`.
+        let is_fresh = self.replay.is_none();
         let mut replay = match self.replay.take() {
             Some(replay) => replay,
-            None => self.hosts.store.replay(self.position.seq).await?,
+            None => self.hosts.store.replay_own(self.position.seq).await?,
         };
-        let Some(page) = replay.next().await? else {
-            // What is left cannot be read, or was removed.
-            self.position.seq = last.max(self.position.seq);
-            return Ok(());
-        };
-        // Without another page, the log may have grown meanwhile.
+        let page = replay.next().await?.unwrap_or_default();
         self.replay = page.next.is_some().then_some(replay);
-        let end = page.next.or(page.records.last().map(|record| record.seq));
-        let own: Vec<Record> = page.records.into_iter().filter(|record| record.host.is_this()).collect();
-        let mut own = own.into_iter().peekable();
+        let end = page.next.or(is_fresh.then_some(last));
+        let mut own = page.records.into_iter().peekable();
         while own.peek().is_some() {
             let window = own.by_ref().take(WINDOW_MESSAGES_MAX).collect();
             self.send_window(window).await?;
         }
-        self.position.seq = end.unwrap_or(self.position.seq).max(self.position.seq);
+        // What is between the records is of other hosts, cannot be read, or was removed.
+        self.position.seq = end.unwrap_or_default().max(self.position.seq);
         self.store_position().await
     }
 

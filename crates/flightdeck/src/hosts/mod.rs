@@ -37,7 +37,7 @@ use tokio::sync::watch;
 use self::early_summaries::EarlySummaries;
 use self::known_hosts::KnownHosts;
 pub use self::link::{Link, without_password};
-use self::member::{LogIdentity, Position};
+use self::member::{Forwarder, LogIdentity, Position};
 pub use self::presence::{host_kind, publish as publish_presence};
 pub use self::responder::refused;
 use self::settings::{HostsSettings, Share};
@@ -50,6 +50,8 @@ const REQUEST_TIME_MAX: Duration = Duration::from_secs(20);
 /// The first and the longest pause before the next attempt to connect.
 const RETRY_FIRST: Duration = Duration::from_millis(250);
 const RETRY_LONGEST: Duration = Duration::from_secs(5);
+/// How long the server may take to hear that this host leaves.
+const LEAVE_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Carries out the request of a hub.
 pub trait RemoteActions: Debug + Send + Sync {
@@ -78,7 +80,8 @@ pub enum RequestError {
 pub struct Hosts {
     /// The name of this machine among the hosts.
     pub name: HostId,
-    pub settings: HostsSettings,
+    /// They may change while the daemon runs.
+    settings: watch::Sender<Arc<HostsSettings>>,
     hub: bool,
     engine: EngineHandle,
     store: Store,
@@ -94,7 +97,9 @@ pub struct Hosts {
 struct LinkStatus {
     link: Option<Link>,
     problem: Option<String>,
-    backlog: u64,
+    /// The server has the own log up to here.
+    seq: u64,
+    /// The number of the last message that the server has.
     forwarded: u64,
 }
 
@@ -112,6 +117,7 @@ impl Hosts {
         prices: watch::Receiver<Arc<PriceTable>>,
     ) -> Self {
         let name = HostId::new(subjects::as_token(name));
+        let settings = watch::Sender::new(Arc::new(settings));
         let (status, known, early_summaries) = Default::default();
         Self { name, settings, hub, engine, store, prices, status, known, early_summaries }
     }
@@ -124,8 +130,17 @@ impl Hosts {
         lock(&self.early_summaries)
     }
 
+    pub fn settings(&self) -> Arc<HostsSettings> {
+        Arc::clone(&self.settings.borrow())
+    }
+
+    /// Goes on with other settings: the connection is opened anew. The name stays until the daemon is started again.
+    pub fn change_settings(&self, settings: HostsSettings) {
+        self.settings.send_replace(Arc::new(settings));
+    }
+
     pub fn shares_payloads(&self) -> bool {
-        self.settings.share == Share::Full
+        self.settings().share == Share::Full
     }
 
     fn is_of_another_host(&self, id: &SessionId) -> bool {
@@ -134,13 +149,42 @@ impl Hosts {
 
     /// Keeps the connection to the server until the daemon stops. Local sessions do not depend on it.
     pub async fn run(self: Arc<Self>, actions: Arc<dyn RemoteActions>) {
-        if self.settings.url.is_none() {
-            return;
+        let mut changes = self.settings.subscribe();
+        loop {
+            let settings = Arc::clone(&changes.borrow_and_update());
+            tokio::select! {
+                () = self.stay_joined(&settings, &actions) => return,
+                // `self` has the sender, so there is always a next change.
+                _ = changes.changed() => self.end_connection(&settings).await,
+            }
+        }
+    }
+
+    /// Tells the hubs if this host leaves them.
+    async fn end_connection(&self, old: &HostsSettings) {
+        let link = std::mem::take(&mut *lock(&self.status)).link;
+        let new = self.settings();
+        let leaves = (&old.url, old.fleet()) != (&new.url, new.fleet());
+        if let Some(link) = link.filter(|_| leaves) {
+            let presence = Presence { left: true, ..own_presence(old, host_kind(), self.hub) };
+            // If the server does not take it, the hubs call this host unreachable.
+            let _ = tokio::time::timeout(LEAVE_TIME_MAX, publish_presence(&link, &presence)).await;
+        }
+    }
+
+    /// Connects again and again. Returns only if the daemon stops.
+    async fn stay_joined(&self, settings: &HostsSettings, actions: &Arc<dyn RemoteActions>) {
+        if settings.url.is_none() {
+            return std::future::pending().await;
+        }
+        // Only for the backlog that is shown until there is a connection.
+        if let Ok(position) = member::stored_position(self).await {
+            self.note_position(&position);
         }
         let mut pause = RETRY_FIRST;
         loop {
             let begun = tokio::time::Instant::now();
-            let Err(error) = self.stay_connected(&actions).await else { return };
+            let Err(error) = self.stay_connected(settings, actions).await else { return };
             tracing::warn!(
                 "the connection to the other hosts failed; it is tried again, and the log is forwarded then: {error:#}"
             );
@@ -155,11 +199,16 @@ impl Hosts {
     }
 
     /// Works over one connection until it breaks or the server refuses.
-    async fn stay_connected(&self, actions: &Arc<dyn RemoteActions>) -> anyhow::Result<()> {
-        let link = Link::connect(&self.settings, &self.name).await?;
+    async fn stay_connected(
+        &self,
+        settings: &HostsSettings,
+        actions: &Arc<dyn RemoteActions>,
+    ) -> anyhow::Result<()> {
+        let link = Link::connect(settings, &self.name).await?;
         // The link counts as connected only once the streams exist: before that, published messages would be lost.
         link.check().await?;
         let identity = LogIdentity::load(&self.store).await?;
+        let forwarder = Forwarder::resume(self, &link, &identity, settings.share).await?;
         lock(&self.status).link = Some(link.clone());
         let caught_up = watch::Sender::new(false);
         let reads = async {
@@ -174,7 +223,7 @@ impl Hosts {
         };
         let work = async {
             tokio::try_join!(
-                member::forward(self, &link, &identity),
+                forwarder.run(),
                 presence::announce(self, &link),
                 summaries::send_summaries(self, &link),
                 responder::respond(&link, actions),
@@ -189,7 +238,7 @@ impl Hosts {
 
     /// Sends a request to the host that owns a session, and returns its reply.
     pub async fn request(&self, host: &HostId, request: &RemoteRequest) -> Result<RemoteReply, RequestError> {
-        if self.settings.url.is_none() {
+        if self.settings().url.is_none() {
             return Err(RequestError::NotJoined);
         }
         let link = lock(&self.status).link.clone().ok_or_else(|| RequestError::NotConnected(host.clone()))?;
@@ -206,22 +255,23 @@ impl Hosts {
     fn presence(&self, kind: HostKind) -> Presence {
         let status = lock(&self.status);
         Presence {
-            backlog: status.backlog,
+            backlog: self.backlog(&status),
             forwarded: status.forwarded,
-            ..own_presence(&self.settings, kind, self.hub)
+            ..own_presence(&self.settings(), kind, self.hub)
         }
     }
 
     /// The rows of the hosts view. The caller fills in the numbers of sessions.
     pub fn list(&self) -> HostList {
-        let Some(url) = &self.settings.url else { return HostList::default() };
+        let settings = self.settings();
+        let Some(url) = &settings.url else { return HostList::default() };
         let status = lock(&self.status);
         let link = HostLink {
             url: without_password(url),
-            fleet: self.settings.fleet().to_owned(),
+            fleet: settings.fleet().to_owned(),
             connected: status.link.is_some() && status.problem.is_none(),
             hub: self.hub,
-            backlog: status.backlog,
+            backlog: self.backlog(&status),
             problem: status.problem.clone(),
         };
         drop(status);
@@ -247,17 +297,26 @@ impl Hosts {
             clock_ahead_seconds: Some(0.0),
             clock_differs: false,
             shares_payloads: self.shares_payloads(),
-            accepts: self.settings.accepts().iter().map(|action| action.as_str().to_owned()).collect(),
+            accepts: self.settings().accepts().iter().map(|action| action.as_str().to_owned()).collect(),
             refused: 0,
             refused_because: None,
         }
     }
 
-    fn note_forwarded(&self, position: &Position, last_seq: u64) {
+    /// Events that the server does not have, also while there is no connection.
+    fn backlog(&self, status: &LinkStatus) -> u64 {
+        self.engine.last_own_appended().borrow().saturating_sub(status.seq)
+    }
+
+    fn note_position(&self, position: &Position) {
         let mut status = lock(&self.status);
-        status.backlog = last_seq.saturating_sub(position.seq);
-        status.forwarded = position.n;
-        status.problem = None;
+        (status.seq, status.forwarded) = (position.seq, position.n);
+    }
+
+    /// The server takes the log.
+    fn note_forwarded(&self, position: &Position) {
+        self.note_position(position);
+        lock(&self.status).problem = None;
     }
 
     async fn load_state<T: DeserializeOwned + Default>(&self, name: &str) -> anyhow::Result<T> {

@@ -62,7 +62,7 @@ impl Hosts {
         let why = match request.command.as_str() {
             reading if READS.contains(&reading) && self.shares_payloads() => return Ok(()),
             reading if READS.contains(&reading) => format!("{} shares no payloads", self.name),
-            action if self.settings.accepts().iter().any(|accepted| accepted.as_str() == action) => {
+            action if self.settings().accepts().iter().any(|accepted| accepted.as_str() == action) => {
                 let allows = request.arguments["answer"]["decision"] == "allow";
                 match action == "answer" && allows && !self.shares_payloads() {
                     true => {

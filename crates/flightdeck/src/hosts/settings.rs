@@ -72,7 +72,7 @@ impl HostsSettings {
         self.fleet.as_deref().unwrap_or(DEFAULT_FLEET)
     }
 
-    /// Whether both describe the same membership; the accepted names apply while the daemon runs.
+    /// Whether both describe the same membership; the accepted names are no part of it.
     pub fn same_membership(&self, other: &Self) -> bool {
         Self { names: Vec::new(), ..self.clone() } == Self { names: Vec::new(), ..other.clone() }
     }

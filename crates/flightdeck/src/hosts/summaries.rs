@@ -58,7 +58,7 @@ async fn send_summary(
         return Ok(());
     }
     let Some(summary) = hosts.engine.summary(id).await? else { return Ok(()) };
-    let message = match hosts.settings.share {
+    let message = match hosts.settings().share {
         Share::Full => SummaryMessage { session_id: id.clone(), known: summary.known, files: summary.files },
         Share::NoPayloads => SummaryMessage {
             session_id: id.clone(),

@@ -13,11 +13,13 @@ use serde_json::{Map, Value};
 
 use super::settings::{RemoteAction, Share};
 
-/// One record of a host's log.
+/// One record of a host's log. Its first fields are a [`LogHead`]; they are listed, because `flatten` would read every message twice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogMessage {
-    #[serde(flatten)]
-    pub head: LogHead,
+    pub host: HostId,
+    pub n: u64,
+    pub log: String,
+    pub seq: u64,
     pub id: String,
     /// Milliseconds since 1970, by the sender's clock.
     pub fired_at: i64,
@@ -46,8 +48,12 @@ pub struct LogHead {
 
 impl LogMessage {
     pub fn new(head: LogHead, record: Record) -> Self {
+        let LogHead { host, n, log, seq } = head;
         Self {
-            head,
+            host,
+            n,
+            log,
+            seq,
             id: record.id.to_string(),
             fired_at: record.fired_at.as_millis(),
             received_at: record.received_at.as_millis(),

@@ -261,6 +261,9 @@ impl EventLog for Faulty {
     fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
         self.alive()?.events_after(after_seq, limit)
     }
+    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
+        self.alive()?.own_events_after(after_seq, limit)
+    }
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
         self.alive()?.events_of(wanted)
     }

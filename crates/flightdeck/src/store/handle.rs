@@ -46,8 +46,17 @@ impl Store {
 
     /// The log after `after_seq`, in chunks. The next chunk is read while the last one is used.
     pub async fn replay(&self, after_seq: u64) -> Result<Replay> {
-        let pending = Some(self.send(|reply| after(after_seq, reply)).await?);
-        Ok(Replay { store: self.clone(), pending })
+        self.replay_with(after, after_seq).await
+    }
+
+    /// The same for the events of this machine only. A chunk may be empty and still have a next one.
+    pub async fn replay_own(&self, after_seq: u64) -> Result<Replay> {
+        self.replay_with(own_after, after_seq).await
+    }
+
+    async fn replay_with(&self, read: ReadAfter, after_seq: u64) -> Result<Replay> {
+        let pending = Some(self.send(|reply| read(after_seq, reply)).await?);
+        Ok(Replay { store: self.clone(), read, pending })
     }
 
     /// At most [`PAGE_ITEMS_MAX`] at a time.
@@ -241,6 +250,13 @@ fn after(after_seq: u64, reply: ResultSender<EventPage>) -> Command {
     Command::EventsAfter { after_seq, limit: REPLAY_CHUNK_EVENTS_MAX, reply }
 }
 
+fn own_after(after_seq: u64, reply: ResultSender<EventPage>) -> Command {
+    Command::OwnEventsAfter { after_seq, limit: REPLAY_CHUNK_EVENTS_MAX, reply }
+}
+
+/// The command that reads the next chunk of a replay.
+type ReadAfter = fn(u64, ResultSender<EventPage>) -> Command;
+
 /// An append that is not committed yet.
 #[derive(Debug)]
 pub struct Pending {
@@ -263,6 +279,7 @@ impl Pending {
 #[derive(Debug)]
 pub struct Replay {
     store: Store,
+    read: ReadAfter,
     pending: Option<oneshot::Receiver<Result<EventPage>>>,
 }
 
@@ -272,9 +289,9 @@ impl Replay {
         let Some(pending) = self.pending.take() else { return Ok(None) };
         let page = pending.await.map_err(|_| StoreError::Closed)??;
         if let Some(seq) = page.next {
-            self.pending = Some(self.store.send(|reply| after(seq, reply)).await?);
+            self.pending = Some(self.store.send(|reply| (self.read)(seq, reply)).await?);
         }
-        let empty = page.records.is_empty() && page.unreadable == 0;
+        let empty = page.records.is_empty() && page.unreadable == 0 && page.next.is_none();
         Ok((!empty).then_some(page))
     }
 }

@@ -12,6 +12,8 @@ pub trait EventLog {
     /// All or nothing. Durable when it returns.
     fn append(&mut self, records: &[Record]) -> Result<Vec<Appended>>;
     fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage>;
+    /// Events of this machine. Looks at no more than [`super::SCAN_EVENTS_MAX`] events.
+    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage>;
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage>;
     /// Looks at no more than [`super::SCAN_EVENTS_MAX`] events.
     fn events_named(&mut self, wanted: EventsNamed) -> Result<EventPage>;

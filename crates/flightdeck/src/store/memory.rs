@@ -154,6 +154,12 @@ impl EventLog for Memory {
         Ok(page(data.log.range(after_seq.saturating_add(1)..).map(|(_, (r, _))| r), limit))
     }
 
+    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
+        let data = self.data();
+        let later = data.log.range(after_seq.saturating_add(1)..).map(|(_, (r, _))| r);
+        Ok(page(later.filter(|record| record.host.is_this()), limit))
+    }
+
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
         let data = self.data();
         let of_session = |r: &&Record| r.session_id().is_some_and(|id| *id == wanted.session_id);

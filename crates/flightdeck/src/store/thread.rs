@@ -37,6 +37,7 @@ const REST: Duration = Duration::from_millis(2);
 pub(super) enum Command {
     Append { records: Arc<Vec<Record>>, reply: ResultSender<Vec<Appended>> },
     EventsAfter { after_seq: u64, limit: usize, reply: ResultSender<EventPage> },
+    OwnEventsAfter { after_seq: u64, limit: usize, reply: ResultSender<EventPage> },
     EventsOf { wanted: EventsOf, reply: ResultSender<EventPage> },
     EventsNamed { wanted: EventsNamed, reply: ResultSender<EventPage> },
     Event { seq: u64, reply: ResultSender<Option<Record>> },
@@ -190,6 +191,9 @@ impl Worker {
             }
             Command::EventsAfter { after_seq, limit, reply } => {
                 answer(reply, db.events_after(after_seq, limit))
+            }
+            Command::OwnEventsAfter { after_seq, limit, reply } => {
+                answer(reply, db.own_events_after(after_seq, limit))
             }
             Command::EventsOf { wanted, reply } => answer(reply, db.events_of(&wanted)),
             Command::EventsNamed { wanted, reply } => answer(reply, db.events_named(wanted)),

@@ -1,9 +1,9 @@
 //! A person on a hub acts on a session of another host.
 
-use flightdeck_e2e::testkit::{NatsServer, until};
+use flightdeck_e2e::testkit::NatsServer;
 use serde_json::{Value, json};
 
-use crate::fleet::{Host, assert_same_log};
+use crate::fleet::{Host, assert_same_log, until};
 
 fn answer(hub: &Host, ask: &str, body: &Value) -> (u16, Value) {
     let reply = hub.daemon().post(&format!("/api/asks/{ask}/answer"), &body.to_string());

@@ -3,10 +3,10 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use flightdeck_e2e::testkit::{NatsServer, until};
+use flightdeck_e2e::testkit::NatsServer;
 use serde_json::{Value, json};
 
-use crate::fleet::Host;
+use crate::fleet::{Host, until};
 
 /// How far the clock is ahead.
 const AHEAD_MS: i64 = 74_100;
@@ -64,12 +64,12 @@ fn times_of_a_host_whose_clock_is_ahead_are_corrected_and_the_difference_is_show
     let hub = Host::hub(&nats, "desk");
     until("the hub has joined", || (hub.link()["connected"] == true).then_some(()));
     let mut ahead = WrongClock::new(&nats);
-    ahead.presence();
-    let row = until("the hub has measured the clock", || {
-        hub.sees("ahead").filter(|row| row["clock_differs"] == true)
+    // A presence that is delayed on its way makes a clock look behind; of several, the least delayed one counts.
+    until("the hub has measured the clock", || {
+        ahead.presence();
+        let row = hub.sees("ahead").filter(|row| row["clock_differs"] == true)?;
+        (73.5..=74.6).contains(&row["clock_ahead_seconds"].as_f64()?).then_some(())
     });
-    let measured = row["clock_ahead_seconds"].as_f64().unwrap();
-    assert!((73.5..=74.6).contains(&measured), "{measured}");
 
     let payload =
         |name: &str| json!({"session_id": "s", "hook_event_name": name, "prompt": "go", "cwd": "/work/api"});

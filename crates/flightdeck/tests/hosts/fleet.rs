@@ -2,11 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
 use flightdeck::store::Store;
 use flightdeck_core::log::record::Record;
-use flightdeck_e2e::testkit::{NatsServer, SocketClient, TestDaemon, TestHome, until};
+use flightdeck_e2e::testkit::{NatsServer, SocketClient, TestDaemon, TestHome, until_within};
 use serde_json::{Map, Value, json};
+
+/// Longer than a loaded machine takes for any step of these tests, and than a request to a host that does not reply.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits until `look` finds something.
+#[track_caller]
+pub(crate) fn until<T>(fact: &str, look: impl FnMut() -> Option<T>) -> T {
+    until_within(PATIENCE, fact, look)
+}
 
 /// A host with its home. The daemon can be stopped and started again.
 pub(crate) struct Host {
@@ -46,7 +56,7 @@ impl Host {
 
     pub(crate) fn start(&mut self) {
         let args: &[&str] = if self.hub { &["--no-hooks", "--hub"] } else { &["--no-hooks"] };
-        self.daemon = Some(self.home.up(args));
+        self.daemon = Some(self.home.up(args).with_timeout(PATIENCE));
     }
 
     pub(crate) fn daemon(&self) -> &TestDaemon {

@@ -1,10 +1,10 @@
 //! A member that pretends to be another one.
 
 use bytes::Bytes;
-use flightdeck_e2e::testkit::{NatsServer, until};
+use flightdeck_e2e::testkit::NatsServer;
 use serde_json::{Value, json};
 
-use crate::fleet::Host;
+use crate::fleet::{Host, PATIENCE, until};
 
 fn message(host: &str, n: u64) -> Value {
     json!({"host": host, "n": n, "log": "forged", "seq": n, "id": format!("{:032x}", 0xf0_u64 + n), "fired_at": 1, "received_at": 1,
@@ -77,10 +77,7 @@ fn the_printed_configuration_lets_a_member_publish_under_its_own_name_only() {
         client.flush().await.unwrap();
         let mut seen = Vec::new();
         while seen.len() < 4 {
-            let event = tokio::time::timeout(std::time::Duration::from_secs(20), refusals.recv())
-                .await
-                .unwrap()
-                .unwrap();
+            let event = tokio::time::timeout(PATIENCE, refusals.recv()).await.unwrap().unwrap();
             seen.extend(event.contains("ermissions").then_some(event));
         }
         seen

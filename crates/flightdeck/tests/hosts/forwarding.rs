@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use flightdeck_e2e::testkit::{NatsServer, until};
+use flightdeck_e2e::testkit::NatsServer;
 use serde_json::json;
 
-use crate::fleet::{Host, assert_same_log};
+use crate::fleet::{Host, assert_same_log, until};
 
 #[test]
 fn a_session_of_a_member_is_on_the_hub_with_the_name_of_its_host() {

@@ -3,6 +3,8 @@
 
 mod actions;
 mod clocks;
+mod cut_off;
+mod disk_full;
 mod fleet;
 mod forgery;
 mod forwarding;
@@ -10,3 +12,4 @@ mod outages;
 mod presence;
 mod privacy;
 mod set_up;
+mod three_hosts;

@@ -1,9 +1,11 @@
 //! The server or a host is gone for a while: local work goes on, and every log is whole at the end.
 
-use flightdeck_e2e::testkit::{NatsServer, until};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use flightdeck_e2e::testkit::NatsServer;
 use serde_json::json;
 
-use crate::fleet::{Host, assert_same_log};
+use crate::fleet::{Host, assert_same_log, until};
 
 fn prompt(host: &Host, session: &str, text: &str) {
     host.post(&json!({"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": text}));
@@ -28,22 +30,52 @@ fn a_member_that_is_killed_loses_and_doubles_nothing() {
     assert_same_log(&c, &hub);
 }
 
+/// Events of the load before, during and after an outage.
+const EVENTS_IN_EACH_PHASE: usize = 60;
+
+/// Ends the load, also when the test fails.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn the_server_is_killed_under_load_and_the_backlog_is_drained_when_it_is_back() {
     let Some(mut nats) = NatsServer::start() else { return };
     let (mut a, mut hub) = (Host::member(&nats, "a"), Host::hub(&nats, "desk"));
-    for n in 0..100 {
-        prompt(&a, "s", &format!("before {n}"));
-    }
-    hub.until_card("s@a", |_| true);
-    nats.kill();
-    for n in 0..100 {
-        prompt(&a, "s", &format!("meanwhile {n}"));
-    }
-    until("the member says that there is no connection", || (a.link()["connected"] == false).then_some(()));
-    assert_eq!(a.daemon().card("s")["last_user_message"], "meanwhile 99", "local work goes on");
-    nats.run();
-    hub.until_card("s@a", |card| card["last_user_message"] == "meanwhile 99");
+    let (sent, ends) = (AtomicUsize::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let _load_ends = SetOnDrop(&ends);
+        scope.spawn(|| {
+            while !ends.load(Ordering::Relaxed) {
+                let n = sent.load(Ordering::Relaxed);
+                prompt(&a, "s", &n.to_string());
+                sent.store(n + 1, Ordering::Relaxed);
+            }
+        });
+        let more_are_sent = || {
+            let before = sent.load(Ordering::Relaxed);
+            until("local work goes on", || {
+                (sent.load(Ordering::Relaxed) >= before + EVENTS_IN_EACH_PHASE).then_some(())
+            });
+        };
+        hub.until_card("s@a", |_| true);
+        for _ in 0..2 {
+            more_are_sent();
+            nats.kill();
+            until("the member says that there is no connection", || {
+                (a.link()["connected"] == false).then_some(())
+            });
+            more_are_sent();
+            nats.run();
+        }
+        more_are_sent();
+    });
+    let last = (sent.load(Ordering::Relaxed) - 1).to_string();
+    hub.until_card("s@a", |card| card["last_user_message"] == last.as_str());
     a.until_forwarded();
     a.stop();
     hub.stop();
@@ -57,13 +89,18 @@ fn a_member_that_was_offline_for_ten_thousand_events_catches_up() {
     let mut a = Host::member(&nats, "a");
     let mut hub = Host::hub(&nats, "desk");
     let mut hook = a.home.socket();
-    for n in 0..10_000 {
+    let mut prompt = |n: u32| {
         let payload = json!({"session_id": format!("s{}", n % 10), "hook_event_name": "UserPromptSubmit", "prompt": n.to_string()});
         hook.hook(payload.as_object().unwrap(), &serde_json::Map::new());
-    }
-    until("the backlog is known", || a.link()["problem"].as_str().map(str::to_owned));
+    };
+    (0..10_000).for_each(&mut prompt);
+    until("the member says why there is no connection", || a.link()["problem"].as_str().map(str::to_owned));
+    let link = a.link();
+    assert!(link["connected"] == false && link["backlog"].as_u64().unwrap() >= 10_000, "{link}");
     nats.run();
-    hub.until_card("s9@a", |card| card["last_user_message"] == "9999");
+    // The log grows while it is forwarded.
+    (10_000..11_000).for_each(prompt);
+    hub.until_card("s9@a", |card| card["last_user_message"] == "10999");
     a.until_forwarded();
     a.stop();
     hub.stop();

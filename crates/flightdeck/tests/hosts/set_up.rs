@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use flightdeck_e2e::testkit::{NatsServer, TestHome, until};
+use flightdeck_e2e::testkit::{NatsServer, TestHome};
 use serde_json::json;
 
-use crate::fleet::Host;
+use crate::fleet::{Host, until};
 
 fn home() -> TestHome {
     TestHome::new(env!("CARGO_BIN_EXE_flightdeck").as_ref(), "fd")
@@ -40,6 +40,35 @@ fn joining_writes_the_settings_keeps_the_old_list_and_says_what_is_shared() {
     let config = fs::read_to_string(&home.paths().config).unwrap();
     assert!(!config.contains("nats://") && config.contains("names = [\"box.local\"]"), "{config}");
     assert_eq!(home.daemon().get("/api/hosts").json(), json!({"hosts": [], "link": null}));
+}
+
+#[test]
+fn a_daemon_that_runs_joins_changes_and_leaves_without_a_restart() {
+    let Some(nats) = NatsServer::start() else { return };
+    let hub = Host::hub(&nats, "desk");
+    let mut a = Host::stopped(&nats.url(), "a", false, "");
+    // It has its name already, but has joined nothing.
+    fs::write(&a.home.paths().config, "[hosts]\nname = \"a\"\n").unwrap();
+    a.start();
+    a.works("s", "before");
+    assert_eq!(a.link(), json!(null));
+    let said = a.home.run(&["hosts", "join", &nats.url(), "--name", "a"]).success();
+    assert!(said.contains("connects within seconds"), "{said}");
+    hub.until_card("s@a", |card| card["owner"]["accepts"] == json!(["answer"]));
+    a.home.run(&["hosts", "join", &nats.url(), "--name", "a", "--accept", "nothing"]).success();
+    hub.until_card("s@a", |card| card["owner"]["accepts"] == json!([]));
+    let said = a.home.run(&["hosts", "leave"]).success();
+    assert!(said.contains("disconnects within seconds"), "{said}");
+    until("it has left", || (a.link() == json!(null)).then_some(()));
+    until("the hub knows that it left", || hub.sees("a").filter(|row| row["left"] == true));
+
+    // Under another name it would be shown twice: that waits for a restart, and says so.
+    let said = a.home.run(&["hosts", "join", &nats.url(), "--name", "b"]).success();
+    assert!(said.contains("started again"), "{said}");
+    let status = until("the daemon has read the file", || {
+        Some(a.home.run(&["status"]).out).filter(|status| status.contains("hosts.name"))
+    });
+    assert!(hub.sees("b").is_none() && a.link() == json!(null), "{status}");
 }
 
 #[test]

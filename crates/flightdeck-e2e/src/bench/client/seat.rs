@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::forms::Form;
 use super::transcript;
+use crate::machine::processor_ms;
 use crate::testkit::TestDaemon;
 
 /// A turn ends within this time on a busy machine.
@@ -20,8 +21,6 @@ const TURN: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(10);
 /// An event that was not stored by then is lost: the client has ended, and the spool is read within a second.
 const HEARD: Duration = Duration::from_secs(5);
-/// Linux counts processor time in hundredths of a second.
-const TICK_MS: f64 = 10.0;
 /// Frames with any of the handlers' messages.
 const SPINNER: &str = "spinner";
 /// Frames with our name, and how it stands there.
@@ -190,14 +189,6 @@ fn messages(settings: &Value) -> Vec<String> {
     all
 }
 
-/// Processor time so far, with that of ended children: fields 14 to 17 of proc(5).
-fn processor_ms(pid: u32) -> Result<f64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).context("the client has ended")?;
-    // The first field after the name is the third.
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(4);
-    Ok(fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() * TICK_MS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,15 +200,5 @@ mod tests {
             "Setup": [{"hooks": [{"command": "y", "statusMessage": "Deck"}]}],
         }});
         assert_eq!(messages(&settings), ["(Deck…", "(running Stop hook"]);
-    }
-
-    #[test]
-    fn a_process_that_worked_has_used_the_processor() {
-        let pid = std::process::id();
-        let before = processor_ms(pid).unwrap();
-        let mut n = 0_u64;
-        while processor_ms(pid).unwrap() < before + 2.0 * TICK_MS {
-            n = std::hint::black_box(n.wrapping_add(1));
-        }
     }
 }

@@ -120,6 +120,19 @@ pub(super) fn after(conn: &Connection, after_seq: u64, limit: usize) -> Result<E
     Ok(page.page)
 }
 
+/// Other hosts' events are passed over without being read, a bounded number in one call.
+pub(super) fn own_after(conn: &Connection, after_seq: u64, limit: usize, last_seq: u64) -> Result<EventPage> {
+    let mut select = conn
+        .prepare_cached(select!("payload", "WHERE seq > ?1 AND seq <= ?2 AND host IS NULL ORDER BY seq"))?;
+    // Retention may have removed the start of the log.
+    let from = oldest(conn)?.map_or(0, |o| o.seq.saturating_sub(1)).max(after_seq);
+    let to = from.saturating_add(SCAN_EVENTS_MAX);
+    let mut page = Reading::new(limit);
+    page.read(select.query(params![to_db(from), to_db(to)])?)?;
+    let rest = Some(to).filter(|to| *to < last_seq);
+    Ok(EventPage { next: page.page.next.or(rest), ..page.page })
+}
+
 pub(super) fn of_session(conn: &Connection, wanted: &EventsOf, last_seq: u64) -> Result<EventPage> {
     let oldest = oldest(conn)?.map_or(0, |o| o.seq);
     let (first, last, edge) = match wanted.from {

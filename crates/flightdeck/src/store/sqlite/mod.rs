@@ -118,6 +118,9 @@ impl EventLog for Sqlite {
     fn events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
         self.run(|db| events::after(&db.conn, after_seq, limit))
     }
+    fn own_events_after(&mut self, after_seq: u64, limit: usize) -> Result<EventPage> {
+        self.run(|db| events::own_after(&db.conn, after_seq, limit, db.last_seq))
+    }
     fn events_of(&mut self, wanted: &EventsOf) -> Result<EventPage> {
         self.run(|db| events::of_session(&db.conn, wanted, db.last_seq))
     }

@@ -320,6 +320,24 @@ fn a_row_that_cannot_be_read_is_skipped_and_counted() {
 }
 
 #[test]
+fn own_events_are_found_behind_many_of_other_hosts() {
+    let home = Home::new();
+    let mut db = home.open();
+    let many = super::super::SCAN_EVENTS_MAX + 10;
+    let others: Vec<_> = records(2..=many).into_iter().map(|r| Record { host: "a".into(), ..r }).collect();
+    db.append(&records(1..=1)).unwrap();
+    db.append(&others).unwrap();
+    db.append(&records(many + 1..=many + 3)).unwrap();
+    let page = db.own_events_after(0, 10).unwrap();
+    assert_eq!((page.records, page.next), (vec![stored(1, 1)], Some(super::super::SCAN_EVENTS_MAX)));
+    let page = db.own_events_after(page.next.unwrap(), 2).unwrap();
+    assert_eq!(page.records, [stored(many + 1, many + 1), stored(many + 2, many + 2)]);
+    let page = db.own_events_after(page.next.unwrap(), 2).unwrap();
+    assert_eq!((page.records, page.next), (vec![stored(many + 3, many + 3)], None));
+    assert_eq!(db.own_events_after(many + 3, 2).unwrap(), EventPage::default());
+}
+
+#[test]
 fn a_page_ends_early_when_payloads_are_large() {
     let home = Home::new();
     let mut db = home.open();
