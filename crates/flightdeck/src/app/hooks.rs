@@ -86,10 +86,7 @@ impl App {
             self.restart_instead_of_compaction(client).await;
         }
         let verdict = match question {
-            Some(question) => {
-                self.find_directives(&question, file).await;
-                self.answer_question(question).await.verdict
-            }
+            Some(question) => self.verdict_in_time(question, file).await,
             None => None,
         };
         Ok(ReceivedHook { seq, hold, verdict })
