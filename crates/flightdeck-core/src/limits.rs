@@ -202,6 +202,6 @@ pub const OVERFLOW_PERMILLE: u16 = 900;
 /// Events that came by a hook and by `hooks.*` are matched against so many of the newest.
 pub const TWINS_MAX: usize = 256;
 /// How much of each field is compared then.
-pub const TWIN_FIELD_BYTES_MAX: usize = 64;
+pub const TWIN_FIELD_BYTES_MAX: usize = 16;
 /// An event without an id counts once if the same payload comes the other way within this time.
 pub const TWIN_PAYLOADS_MAX: Millis = Millis::seconds(2);
