@@ -1,4 +1,4 @@
-//! FNV-1a: a hash that never changes, which the standard library's does not promise. Not for secrets.
+//! Hashes that never change, which the standard library's does not promise: FNV-1a, and a quicker one. Not for secrets.
 
 #[derive(Clone, Copy, Debug)]
 pub struct Fnv(u64);
@@ -27,6 +27,37 @@ impl Fnv {
     }
 }
 
+/// Reads eight bytes at a time, so that a hash of every event costs little.
+#[derive(Clone, Copy, Debug)]
+pub struct QuickHash(u64);
+
+impl Default for QuickHash {
+    fn default() -> Self {
+        // Not zero: an empty text must change it too.
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl QuickHash {
+    /// Adds a text. Its length counts too, so that two texts one after the other do not equal one.
+    pub fn add(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.mix(u64::from_le_bytes(*word));
+        }
+        let last = rest.iter().fold(bytes.len() as u64, |last, byte| (last << 8) | u64::from(*byte));
+        self.mix(last);
+    }
+
+    pub fn mix(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    pub fn finish(self) -> u64 {
+        self.0
+    }
+}
+
 impl std::io::Write for Fnv {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.add(bytes);
@@ -45,5 +76,27 @@ mod tests {
     fn it_is_the_published_hash() {
         assert_eq!(Fnv::of(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(Fnv::of(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn the_quick_hash_tells_texts_apart_and_where_they_end() {
+        let of = |texts: &[&str]| {
+            let mut hash = QuickHash::default();
+            texts.iter().for_each(|text| hash.add(text.as_bytes()));
+            hash.finish()
+        };
+        let all = [
+            of(&[]),
+            of(&[""]),
+            of(&["toolu_1"]),
+            of(&["toolu_2"]),
+            of(&["toolu_12"]),
+            of(&["toolu_1", "2"]),
+            of(&["toolu_123456789"]),
+            of(&["toolu_123456780"]),
+        ];
+        let different: std::collections::BTreeSet<u64> = all.into_iter().collect();
+        assert_eq!(different.len(), all.len());
+        assert_eq!(of(&["a", "b"]), of(&["a", "b"]));
     }
 }

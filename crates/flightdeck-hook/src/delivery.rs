@@ -154,7 +154,63 @@ fn left(deadline: Instant) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::UnixListener;
+
     use super::*;
+    use crate::limits::ACK_WITHIN;
+
+    /// Another process may take the processor while a hook waits. A hook that waits longer by itself does so each time.
+    const TRIES: usize = 50;
+    /// Time to notice that the wait is over.
+    const NOTICED_WITHIN: Duration = Duration::from_millis(5);
+
+    /// The shortest of several deliveries that fail; each must have waited for `at_least`.
+    fn shortest_wait(socket: &Path, at_least: Duration, at_most: Duration) -> Duration {
+        let mut shortest = Duration::MAX;
+        for _ in 0..TRIES {
+            let begun = Instant::now();
+            assert!(matches!(deliver(socket, b"{}\n", ACK_WITHIN), Delivery::Failed));
+            let took = begun.elapsed();
+            assert!(took >= at_least, "{took:?}");
+            shortest = shortest.min(took);
+            if shortest <= at_most {
+                break;
+            }
+        }
+        shortest
+    }
+
+    fn private_home() -> tempfile::TempDir {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+        home
+    }
+
+    #[test]
+    fn a_daemon_that_does_not_answer_is_waited_for_no_longer_than_promised() {
+        let home = private_home();
+        let socket = home.path().join("busy.sock");
+        let _busy = UnixListener::bind(&socket).unwrap();
+        let most = ACK_WITHIN + NOTICED_WITHIN;
+        let took = shortest_wait(&socket, ACK_WITHIN, most);
+        println!("a busy daemon was waited for {took:?}");
+        assert!(took <= most, "{took:?}");
+    }
+
+    #[test]
+    fn a_daemon_that_is_down_is_not_waited_for() {
+        let home = private_home();
+        for (what, socket) in [("no socket", "none.sock"), ("a socket without a daemon", "left.sock")] {
+            let socket = home.path().join(socket);
+            if what != "no socket" {
+                drop(UnixListener::bind(&socket).unwrap());
+            }
+            let took = shortest_wait(&socket, Duration::ZERO, NOTICED_WITHIN);
+            println!("{what}: {took:?}");
+            assert!(took <= NOTICED_WITHIN, "{took:?}");
+        }
+    }
 
     #[test]
     fn a_large_event_gets_more_time() {

@@ -22,4 +22,4 @@ pub mod status_line;
 mod stdin;
 
 pub use delivery::is_plain_acknowledgement;
-pub use limits::{HOOK_BODY_BYTES_MAX, STATUS_LINE_TEXT_BYTES_MAX};
+pub use limits::{ACK_WITHIN, HOOK_BODY_BYTES_MAX, STATUS_LINE_TEXT_BYTES_MAX};

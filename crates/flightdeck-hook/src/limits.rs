@@ -22,7 +22,7 @@ pub(crate) const STATUS_LINE_READ_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub(crate) const STDIN_ROOM_BYTES_MIN: usize = 16 * 1024;
 /// Longest time to connect, send and get the acknowledgement of an ordinary event. The daemon needs far less, and a person does not
 /// notice it.
-pub(crate) const ACK_WITHIN: Duration = Duration::from_millis(50);
+pub const ACK_WITHIN: Duration = Duration::from_millis(50);
 /// Longest time that `--ack-ms` can ask for: handlers that ask for it are held for minutes anyway.
 pub(crate) const ACK_WITHIN_MAX: Duration = Duration::from_secs(30);
 /// More time for each whole MB: a slow daemon reads 40 MB a second.

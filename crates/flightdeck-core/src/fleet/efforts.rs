@@ -87,11 +87,15 @@ impl Fleet {
 
     /// Applies an event to the effort that it belongs to. Runs after the event was applied to its session.
     pub(super) fn apply_to_efforts(&mut self, event: &Event, effects: &mut Vec<Effect>) {
+        // Nearly every event belongs to no effort: then nothing is looked up.
+        if !self.has_work_for(event) {
+            return;
+        }
         let key = event.id.to_string();
         let when = ChangedAt { key: &key, seq: event.seq, at: event.fired_at };
         match (&event.kind, &event.subject) {
             (EventKind::Effort(change), subject) => self.change_effort(change, subject, when, effects),
-            (_, Subject::Session(id)) if self.has_work_for(event) => {
+            (_, Subject::Session(id)) => {
                 let touched = self.follow_hook(id, event, when);
                 touched.into_iter().for_each(|(id, touched)| self.report_effort(&id, touched, effects));
             }
@@ -101,9 +105,12 @@ impl Fleet {
 
     /// A cheap check before any lookup, because nearly every event belongs to no effort.
     fn has_work_for(&self, event: &Event) -> bool {
-        let hook = event.source == Source::Hook && !matches!(event.kind, EventKind::StatusLine(_));
-        let gone = matches!(event.kind, EventKind::ProcessGone { .. });
-        (hook || gone) && self.efforts.active().next().is_some()
+        match &event.kind {
+            EventKind::Effort(_) => true,
+            EventKind::StatusLine(_) => false,
+            EventKind::ProcessGone { .. } => self.efforts.active().next().is_some(),
+            _ => event.source == Source::Hook && self.efforts.active().next().is_some(),
+        }
     }
 
     fn change_effort(

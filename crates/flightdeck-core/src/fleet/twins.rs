@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{TWIN_PAYLOADS_MAX, TWINS_MAX};
+use crate::log::effort_facts::TwinKey;
 use crate::log::event::Event;
 use crate::time::Timestamp;
 
@@ -24,7 +25,7 @@ struct Twin {
 impl Twins {
     /// Whether the twin of this event was applied before. Each event has one twin at most.
     pub(super) fn is_second(&mut self, event: &Event) -> bool {
-        let Some((key, certain)) = event.effort.as_ref().and_then(|facts| facts.twin) else { return false };
+        let Some(TwinKey { hash: key, certain }) = event.twin else { return false };
         let at = event.received_at;
         let (same, other) = match event.envelope.rpc {
             true => (&mut self.by_rpc, &mut self.by_hook),

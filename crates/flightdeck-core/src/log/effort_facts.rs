@@ -1,9 +1,10 @@
-//! What an effort needs to know of a hook, beside what a session needs.
+//! What an effort needs to know of a hook, beside what a session needs; and what identifies a hook that comes twice. Nearly every
+//! hook belongs to no effort, so the common case must cost next to nothing.
 
 use serde_json::{Map, Value};
 
 use super::record::{Record, Source};
-use crate::fnv::Fnv;
+use crate::fnv::QuickHash;
 use crate::limits::{CARD_PROMPT_CHARS_MAX, EFFORT_TEXT_BYTES_MAX, PATH_CHARS_MAX, TWIN_FIELD_BYTES_MAX};
 use crate::text::{lines, one_line};
 use crate::wire::hook_name::HookName;
@@ -20,29 +21,39 @@ pub struct EffortFacts {
     pub auto_compaction: bool,
     /// The to-do that was completed.
     pub todo: Option<String>,
-    /// A hash by which the same event is recognised if it arrives twice, by a hook and by a `hooks.*` command. The flag is true
-    /// if the hash was made of an id; then equal hashes certainly mean the same event.
-    pub twin: Option<(u64, bool)>,
 }
 
 impl EffortFacts {
-    /// `None` if the record is not a hook event.
+    /// `None` if the record is not a hook event, or has none of these facts.
     pub fn from_record(record: &Record) -> Option<Self> {
         let name = HookName::parse(&record.name).filter(|_| record.source == Source::Hook)?;
         let p = &record.payload;
-        let ended = name == HookName::PostToolUse;
-        Some(Self {
-            file: object(p, "tool_input")
-                .filter(|_| ended)
-                .and_then(|input| line(input, "file_path", PATH_CHARS_MAX)),
-            dialogue: if ended { dialogue(p) } else { None },
-            auto_compaction: name == HookName::PreCompact && borrowed_text(p, "trigger") == Some("auto"),
-            todo: text(p, "task_subject")
-                .filter(|_| name == HookName::TaskCompleted)
-                .map(|subject| one_line(&subject, CARD_PROMPT_CHARS_MAX)),
-            twin: twin(name, record),
-        })
+        let facts = match name {
+            HookName::PostToolUse => Self {
+                file: object(p, "tool_input").and_then(|input| line(input, "file_path", PATH_CHARS_MAX)),
+                dialogue: dialogue(p),
+                ..Self::default()
+            },
+            HookName::PreCompact => {
+                Self { auto_compaction: borrowed_text(p, "trigger") == Some("auto"), ..Self::default() }
+            }
+            HookName::TaskCompleted => Self {
+                todo: text(p, "task_subject").map(|subject| one_line(&subject, CARD_PROMPT_CHARS_MAX)),
+                ..Self::default()
+            },
+            _ => return None,
+        };
+        Some(facts).filter(|facts| *facts != Self::default())
     }
+}
+
+/// Recognises an event that comes by a hook and by `hooks.*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwinKey {
+    /// Equal for the same event.
+    pub hash: u64,
+    /// It was made of an id, so that no other event has it.
+    pub certain: bool,
 }
 
 /// One question and its answer on each line.
@@ -64,27 +75,29 @@ fn dialogue(p: &Map<String, Value>) -> Option<String> {
     (!text.is_empty()).then(|| lines(&text, EFFORT_TEXT_BYTES_MAX / 4))
 }
 
-/// Hashes the id of a call or of a prompt. An event without an id is recognised by its whole payload.
-fn twin(name: HookName, record: &Record) -> Option<(u64, bool)> {
-    let p = &record.payload;
-    let session = record.session_id()?;
-    let agent = record.agent_id.as_deref().unwrap_or_default();
-    let id = match name {
-        HookName::PreToolUse | HookName::PostToolUse | HookName::PostToolUseFailure => {
-            borrowed_text(p, "tool_use_id")
-        }
-        HookName::UserPromptSubmit => borrowed_text(p, "prompt_id"),
-        _ => None,
-    };
-    let mut hash = Fnv::default();
-    for part in [session.as_str(), name.as_str(), agent, id.unwrap_or_default()] {
-        hash.add(part.as_bytes());
-    }
-    match id {
-        Some(_) => Some((hash.finish(), true)),
-        None => {
-            Some((hash.finish().wrapping_add(p.iter().map(fingerprint).fold(0, u64::wrapping_add)), false))
-        }
+impl TwinKey {
+    /// Hashes the id of a call or of a prompt. An event without an id is recognised by its whole payload. `None` if the record is not
+    /// a hook event.
+    pub fn from_record(record: &Record) -> Option<Self> {
+        let name = HookName::parse(&record.name).filter(|_| record.source == Source::Hook)?;
+        let p = &record.payload;
+        let id = match name {
+            HookName::PreToolUse | HookName::PostToolUse | HookName::PostToolUseFailure => {
+                borrowed_text(p, "tool_use_id")
+            }
+            HookName::UserPromptSubmit => borrowed_text(p, "prompt_id"),
+            _ => None,
+        };
+        let mut hash = QuickHash::default();
+        hash.add(record.session_id()?.as_bytes());
+        hash.add(name.as_str().as_bytes());
+        hash.add(record.agent_id.as_deref().unwrap_or_default().as_bytes());
+        hash.add(id.unwrap_or_default().as_bytes());
+        let said = match id {
+            Some(_) => 0,
+            None => p.iter().map(fingerprint).fold(0, u64::wrapping_add),
+        };
+        Some(Self { hash: hash.finish().wrapping_add(said), certain: id.is_some() })
     }
 }
 
@@ -93,9 +106,9 @@ fn twin(name: HookName, record: &Record) -> Option<(u64, bool)> {
 /// and differ only after the hashed beginning. The caller adds up the fingerprints, so the order of the fields does not matter.
 fn fingerprint((name, value): (&String, &Value)) -> u64 {
     let text = value.as_str().unwrap_or_default().as_bytes();
-    let mut hash = Fnv::default();
+    let mut hash = QuickHash::default();
     hash.add(name.as_bytes());
-    hash.add(&text.len().to_le_bytes());
     hash.add(text.get(..TWIN_FIELD_BYTES_MAX).unwrap_or(text));
+    hash.mix(text.len() as u64);
     hash.finish()
 }

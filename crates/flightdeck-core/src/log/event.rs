@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::approvals::{ANSWERED, ASK_GONE};
-use super::effort_facts::EffortFacts;
+use super::effort_facts::{EffortFacts, TwinKey};
 use super::from_registry::PROCESS_GONE;
 use super::from_transcript::{INTERRUPT_MARKED, TRANSCRIPT_GREW};
 use super::hook_presence::{HOOKS_SEEN, HookPresence};
@@ -55,6 +55,8 @@ pub struct Event {
     pub last_message: Option<Box<str>>,
     /// The fields of a hook that only efforts use.
     pub effort: Option<Box<EffortFacts>>,
+    /// Recognises a hook that a script sends too.
+    pub twin: Option<TwinKey>,
 }
 
 /// Fields that almost every payload has.
@@ -266,6 +268,7 @@ impl Event {
             last_message: last_message(record)
                 .map(|message| lines(message, ASSIGNMENT_MESSAGE_CHARS_MAX).into_boxed_str()),
             effort: EffortFacts::from_record(record).map(Box::new),
+            twin: TwinKey::from_record(record),
             kind: match record.source {
                 Source::Hook if record.name == STATUS_LINE => EventKind::StatusLine(status_line::parse(p)),
                 Source::Hook => {

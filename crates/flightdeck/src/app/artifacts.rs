@@ -1,9 +1,7 @@
 //! The files of an effort, below `.flightdeck/` of its workstream: its log, its handoffs and long injections. They follow the
 //! store; a file that cannot be written is only a warning.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use flightdeck_core::effort::{Effort, EffortMessage, artifact_name, handoff_name, injection_file, log_name};
 use flightdeck_core::ids::EffortId;
@@ -13,8 +11,6 @@ use crate::store::MessagesWanted;
 
 /// Log entries in the file; the store has all.
 const LOG_FILE_ENTRIES_MAX: usize = 1000;
-/// Artifacts are for the agents of this machine; a person who wants them in git removes this file.
-const IGNORE_ALL: &str = "*\n";
 
 impl App {
     /// Writes the log file again, from all entries.
@@ -26,7 +22,7 @@ impl App {
             limit: LOG_FILE_ENTRIES_MAX,
         };
         match self.store.effort_messages(wanted).await {
-            Ok(entries) => write(&effort, log_name(&effort), log_text(&effort, &entries)).await,
+            Ok(entries) => self.write(&effort, log_name(&effort), log_text(&effort, &entries)).await,
             Err(error) => {
                 tracing::warn!(%error, effort = %effort.id, "the log entries cannot be read; the log file is not written")
             }
@@ -35,13 +31,21 @@ impl App {
 
     pub(super) async fn write_handoff_file(&self, effort: Effort) {
         if let Some(handoff) = &effort.handoff {
-            write(&effort, handoff_name(&effort, handoff.number), handoff.payload.clone()).await;
+            self.write(&effort, handoff_name(&effort, handoff.number), handoff.payload.clone()).await;
         }
     }
 
     pub(super) async fn write_injection_file(&self, effort: Effort) {
         if let Some(newest) = effort.injections.back() {
-            write(&effort, artifact_name(&effort, &injection_file(newest)), newest.text.clone()).await;
+            self.write(&effort, artifact_name(&effort, &injection_file(newest)), newest.text.clone()).await;
+        }
+    }
+
+    async fn write(&self, effort: &Effort, name: String, text: String) {
+        let folder = PathBuf::from(effort.artifacts());
+        let path = folder.join(&name);
+        if let Err(error) = self.files.write_artifact(folder, name, text).await {
+            tracing::warn!(%error, path = %path.display(), "an artifact of an effort is not written; the store has its text");
         }
     }
 
@@ -58,29 +62,4 @@ fn log_text(effort: &Effort, entries: &[EffortMessage]) -> String {
         text += &format!("\n## {}\n\n{}\n", entry.at, entry.text.trim_end());
     }
     text
-}
-
-async fn write(effort: &Effort, name: String, text: String) {
-    let folder = PathBuf::from(effort.artifacts());
-    let path = folder.join(&name);
-    let written = tokio::task::spawn_blocking(move || write_file(&folder, &name, text.as_bytes())).await;
-    if let Err(error) = written.map_err(io::Error::other).and_then(|written| written) {
-        tracing::warn!(%error, path = %path.display(), "an artifact of an effort is not written; the store has its text");
-    }
-}
-
-/// The folder belongs to the project, so a link in its place is not followed.
-fn write_file(folder: &Path, name: &str, text: &[u8]) -> io::Result<()> {
-    match fs::symlink_metadata(folder) {
-        Ok(about) if about.is_dir() => {}
-        Ok(_) => return Err(io::Error::other("it is not a folder")),
-        Err(_) => {
-            fs::create_dir(folder)?;
-            fs::write(folder.join(".gitignore"), IGNORE_ALL)?;
-        }
-    }
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text)?;
-    file.persist(folder.join(name)).map_err(|error| error.error)?;
-    Ok(())
 }

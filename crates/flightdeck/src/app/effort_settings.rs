@@ -11,7 +11,6 @@ use flightdeck_protocol::efforts::StartEffort;
 
 use super::supervisors::OrderedRestart;
 use super::{App, AppError};
-use crate::skills::{self, directives};
 
 /// Longest search for directives. If the disk is slower, the call gets none, and the next call searches again.
 const DISCOVERED_WITHIN: Duration = Duration::from_millis(10);
@@ -27,13 +26,8 @@ impl App {
     /// The settings of a skill for its efforts, from the project, else from the person's own skills.
     pub(super) async fn skill_settings(&self, dir: &Path, skill: &str) -> Result<SkillSettings, AppError> {
         let user = self.registrar.settings_path().parent().map(Path::to_owned);
-        let (dir, skill) = (dir.to_owned(), skill.to_owned());
-        let read = move || skills::settings::<SkillSettings>(&dir, user.as_deref(), &skill);
-        match tokio::task::spawn_blocking(read).await {
-            Ok(Ok(settings)) => Ok(settings.unwrap_or_default()),
-            Ok(Err(error)) => Err(AppError::Invalid(error.to_string())),
-            Err(error) => Err(AppError::Invalid(format!("the skill could not be read: {error}"))),
-        }
+        let read = self.files.skill_settings(dir.to_owned(), user, skill.to_owned());
+        read.await.map_err(AppError::Invalid)
     }
 
     /// Directive files from these files up to the root, the outermost first. `more` are names beside the configured ones.
@@ -47,11 +41,8 @@ impl App {
         names.extend(more);
         let root = root.or_else(|| files.first().and_then(|file| file.parent()).map(Path::to_owned));
         let Some(root) = root else { return Vec::new() };
-        let look = tokio::task::spawn_blocking(move || directives::discover(&files, &root, &names));
-        let found = match tokio::time::timeout(DISCOVERED_WITHIN, look).await {
-            Ok(Ok(found)) => found,
-            _ => Vec::new(),
-        };
+        let look = self.files.directives(files, root, names);
+        let found = tokio::time::timeout(DISCOVERED_WITHIN, look).await.unwrap_or_default();
         found.into_iter().filter_map(|path| path.into_os_string().into_string().ok()).collect()
     }
 
@@ -71,10 +62,7 @@ impl App {
         let (Some(dir), seat, app) = (dir, record.envelope.seat.clone(), self.clone()) else { return };
         let title = borrowed_text(&record.payload, "command_args").map(str::to_owned);
         tokio::spawn(async move {
-            let opted_in = {
-                let (efforts, dir) = (config.efforts.clone(), PathBuf::from(&dir));
-                tokio::task::spawn_blocking(move || efforts.is_opted_in(&dir)).await.unwrap_or(false)
-            };
+            let opted_in = app.files.is_opted_in(config.efforts.clone(), PathBuf::from(&dir)).await;
             if opted_in && !app.works_on(&dir, seat.as_deref(), &skill).await {
                 app.open_effort(StartEffort { dir, skill, mode: None, seat, title, settings: None }).await;
             }

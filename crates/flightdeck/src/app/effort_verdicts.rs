@@ -1,7 +1,8 @@
 //! Asks the fold for the verdict of an effort on a hook. Everything here fails open: without an effort, or if the verdict would be
 //! late, the hook prints nothing and the call continues.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::pin::Pin;
 use std::time::Duration;
 
 use flightdeck_core::effort::exempt::is_exempt;
@@ -13,13 +14,19 @@ use flightdeck_core::log::record::{Record, Source};
 use flightdeck_core::wire::lenient::{borrowed_text, object};
 
 use super::App;
+use super::real_dirs::FOUND_WITHIN;
 use crate::clock;
 use crate::engine::NotStored;
+use crate::ingest::PrepareHook;
 
-/// Longest wait for the verdict of the fold. Together with the append before it, the reply stays below the 50 ms of the hook.
+/// Longest wait for the verdict of the fold.
 const JUDGED_WITHIN: Duration = Duration::from_millis(15);
 /// Longest wait for files. If the disk is slower, the verdict leaves their contents out.
 const DISK_WITHIN: Duration = Duration::from_millis(10);
+/// All that is done for a verdict once the event is stored. With the lookup before that, the hook stays below its 50 ms.
+const ANSWERED_WITHIN: Duration = Duration::from_millis(35);
+const _: () =
+    assert!(FOUND_WITHIN.as_millis() + ANSWERED_WITHIN.as_millis() < flightdeck_hook::ACK_WITHIN.as_millis());
 
 /// A verdict that is about to be written to the hook. It is recorded after it was written. If the daemon crashes before that, the next
 /// hook gets it again.
@@ -37,6 +44,12 @@ pub(super) struct Answered {
     /// What the effort says, if one applies.
     pub judged: Option<Judged>,
     pub verdict: Option<EffortVerdict>,
+}
+
+impl PrepareHook for App {
+    fn prepare<'a>(&'a self, record: &'a mut Record) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(self.prepare_for_efforts(record))
+    }
 }
 
 impl App {
@@ -71,6 +84,24 @@ impl App {
         question(record, &self.registrar.command_for_agents())
     }
 
+    /// What an effort says to the hook, if it is found in time. The event must have been acknowledged.
+    pub(super) async fn verdict_in_time(
+        &self,
+        question: HookQuestion,
+        file: Option<String>,
+    ) -> Option<EffortVerdict> {
+        let session_id = question.session_id.clone();
+        let answer = async {
+            self.find_directives(&question, file).await;
+            self.answer_question(question).await.verdict
+        };
+        let answered = tokio::time::timeout(ANSWERED_WITHIN, answer).await;
+        answered.unwrap_or_else(|_| {
+            tracing::warn!(session = %session_id, "a verdict took too long; the call is allowed");
+            None
+        })
+    }
+
     /// What an effort says to the hook. The event must have been acknowledged.
     pub(super) async fn answer_question(&self, question: HookQuestion) -> Answered {
         let session_id = question.session_id.clone();
@@ -91,7 +122,7 @@ impl App {
         if !verdict.files.is_empty() {
             let used = verdict.context.iter().map(|text| text.chars().count()).sum();
             let dir = self.workstream_of(judged).await;
-            verdict.context.push(files_text(dir, std::mem::take(&mut verdict.files), used).await);
+            verdict.context.push(self.files_text(dir, std::mem::take(&mut verdict.files), used).await);
         }
         let json = verdict.to_json(judged.event.as_str())?;
         Some(EffortVerdict { json: serde_json::to_vec(&json).ok()?, given: judged.given.clone(), session_id })
@@ -121,32 +152,23 @@ impl App {
     }
 }
 
-/// The contents of files as far as there is room; the others by name.
-async fn files_text(dir: Option<String>, files: Vec<String>, used_chars: usize) -> String {
-    let dir = PathBuf::from(dir.unwrap_or_default());
-    let paths: Vec<PathBuf> = files.iter().map(|file| dir.join(file)).collect();
-    let to_read = paths.clone();
-    let read =
-        tokio::task::spawn_blocking(move || to_read.iter().map(|path| read_text(path)).collect::<Vec<_>>());
-    let contents = match tokio::time::timeout(DISK_WITHIN, read).await {
-        Ok(Ok(contents)) => contents,
-        _ => vec![None; paths.len()],
-    };
-    let mut room = INJECTION_CHARS_MAX.saturating_sub(used_chars);
-    let mut text = String::new();
-    for (path, content) in paths.iter().zip(contents) {
-        let named = format!("Read {} now and follow it.\n", path.display());
-        let whole = content.map(|content| format!("{}:\n{content}\n\n", path.display()));
-        let part = whole.filter(|whole| whole.chars().count() + named.len() < room).unwrap_or(named);
-        room = room.saturating_sub(part.chars().count());
-        text += &part;
+impl App {
+    /// The contents of files as far as there is room; the others by name.
+    async fn files_text(&self, dir: Option<String>, files: Vec<String>, used_chars: usize) -> String {
+        let dir = PathBuf::from(dir.unwrap_or_default());
+        let paths: Vec<PathBuf> = files.iter().map(|file| dir.join(file)).collect();
+        let read = tokio::time::timeout(DISK_WITHIN, self.files.texts(paths.clone())).await;
+        let mut contents = read.unwrap_or_default();
+        contents.resize(paths.len(), None);
+        let mut room = INJECTION_CHARS_MAX.saturating_sub(used_chars);
+        let mut text = String::new();
+        for (path, content) in paths.iter().zip(contents) {
+            let named = format!("Read {} now and follow it.\n", path.display());
+            let whole = content.map(|content| format!("{}:\n{content}\n\n", path.display()));
+            let part = whole.filter(|whole| whole.chars().count() + named.len() < room).unwrap_or(named);
+            room = room.saturating_sub(part.chars().count());
+            text += &part;
+        }
+        text.trim_end().to_owned()
     }
-    text.trim_end().to_owned()
-}
-
-/// A small text file.
-fn read_text(path: &Path) -> Option<String> {
-    let about = path.metadata().ok()?;
-    let small = about.is_file() && about.len() <= 4 * INJECTION_CHARS_MAX as u64;
-    small.then(|| std::fs::read_to_string(path).ok()).flatten()
 }

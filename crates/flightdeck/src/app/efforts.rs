@@ -1,6 +1,6 @@
 //! Efforts: started, moved on, handed over and finished. Each change is one event, checked when its turn comes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flightdeck_core::effort::{Effort, EffortChange, EffortOpening, EffortRefused, Lifecycle, SkillSettings};
 use flightdeck_core::ids::EffortId;
@@ -35,7 +35,7 @@ impl App {
     /// Starts an effort. The registration of hooks is left to the caller.
     pub(super) async fn start_effort(&self, request: StartEffort) -> Result<EffortCard, AppError> {
         let StartEffort { dir, skill, mode, seat, title, settings } = request;
-        let dir = existing_dir(&dir).await?;
+        let dir = self.existing_dir(&dir).await?;
         let skill = name("skill", &skill)?;
         let settings = match settings {
             Some(settings) => settings,
@@ -240,15 +240,14 @@ impl Handle<FinishEffort> for App {
     }
 }
 
-async fn existing_dir(dir: &str) -> Result<String, AppError> {
-    let path = PathBuf::from(dir);
-    if !path.is_absolute() {
-        return Err(AppError::Invalid(format!("`dir` {dir:?} is not an absolute path")));
+impl App {
+    async fn existing_dir(&self, dir: &str) -> Result<String, AppError> {
+        if !Path::new(dir).is_absolute() {
+            return Err(AppError::Invalid(format!("`dir` {dir:?} is not an absolute path")));
+        }
+        let real = self.files.real_dir(dir.to_owned()).await;
+        real.ok_or_else(|| AppError::Invalid(format!("`dir` {dir:?} is no directory")))
     }
-    let real =
-        tokio::task::spawn_blocking(move || path.canonicalize().ok().filter(|path| path.is_dir())).await;
-    let real = real.ok().flatten().and_then(|path| path.into_os_string().into_string().ok());
-    real.ok_or_else(|| AppError::Invalid(format!("`dir` {dir:?} is no directory")))
 }
 
 fn check_settings(settings: &SkillSettings) -> Result<(), AppError> {

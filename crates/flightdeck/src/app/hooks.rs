@@ -87,10 +87,7 @@ impl App {
         // Without a supervisor the client compacts as usual.
         let restart = compacts.and_then(|client| self.restart_instead_of_compaction(client));
         let verdict = match question {
-            Some(question) => {
-                self.find_directives(&question, file).await;
-                self.answer_question(question).await.verdict
-            }
+            Some(question) => self.verdict_in_time(question, file).await,
             None => None,
         };
         Ok(ReceivedHook { seq, hold, verdict, restart })

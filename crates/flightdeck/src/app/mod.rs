@@ -22,6 +22,7 @@ mod hosts;
 mod notify;
 mod owner;
 mod policy;
+pub mod project_files;
 mod real_dirs;
 pub mod registration;
 mod sessions;
@@ -50,7 +51,8 @@ pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
 pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
 pub use self::owner::OwnerError;
-use self::real_dirs::RealDirs;
+use self::project_files::ProjectFiles;
+pub(crate) use self::real_dirs::RealDirs;
 use self::registration::Registrar;
 pub use self::supervisors::OrderedRestart;
 use self::supervisors::Supervisors;
@@ -93,6 +95,8 @@ pub struct App {
     pub(crate) config: Arc<LiveConfig>,
     pub(crate) terminals: Arc<Terminals>,
     pub(crate) notifier: Arc<Notifier>,
+    /// The directories of projects, for efforts.
+    pub(crate) files: Arc<dyn ProjectFiles>,
     /// Where directories really are, for efforts.
     pub(crate) real_dirs: Arc<RealDirs>,
     /// The supervisors that can start their client again.

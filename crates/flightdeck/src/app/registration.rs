@@ -1,5 +1,6 @@
 //! The daemon's registration with Claude Code: kept while the daemon runs, and reported on.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +13,7 @@ use crate::program;
 use crate::settings::{
     Lifetime, Registration, SettingsError, SettingsFile, SettingsOutcome, Status, Via, tool_verdicts,
 };
+use crate::skills::project_folders;
 
 /// Without this hook the end of a turn is not reported.
 const END_OF_TURN: &str = "Stop";
@@ -143,23 +145,26 @@ impl Registrar {
     }
 
     /// Makes the client wait for our reply to tool calls, or no longer wait. Handlers that were installed permanently change
-    /// too, and stay permanent.
-    pub fn set_tool_verdicts(&self, wanted: bool) -> anyhow::Result<ToolHandlers> {
+    /// too, and stay permanent; so do handlers in the settings of these project directories. The person's own file comes first.
+    pub fn set_tool_verdicts(
+        &self,
+        wanted: bool,
+        projects: &[PathBuf],
+    ) -> anyhow::Result<Vec<(ToolHandlers, PathBuf)>> {
         let registration = Registration { tool_verdicts: wanted, ..self.registration() };
         tool_verdicts::set_wanted(&registration.home, wanted)?;
         *self.registration.lock().unwrap_or_else(PoisonError::into_inner) = registration.clone();
-        let Some(installed) = self.file.installed()? else { return Ok(ToolHandlers::Missing) };
-        if self.file.other_home(&registration.home)?.is_some() {
-            return Ok(ToolHandlers::Missing);
+        let own = set_in(&self.file, &registration)?;
+        let mut files = vec![(own, self.file.path().to_owned())];
+        for path in project_files(projects).into_iter().filter(|path| path != self.file.path()) {
+            match set_in(&self.file.beside(&path), &registration) {
+                Ok(handlers) => files.push((handlers, path)),
+                Err(error) => {
+                    tracing::warn!(%error, path = %path.display(), "the hooks of a project keep their form");
+                }
+            }
         }
-        if installed.via == Via::Curl {
-            return Ok(ToolHandlers::Deaf);
-        }
-        let change = self.file.repair(&registration.as_installed(Some(installed)))?;
-        Ok(match change.outcome {
-            SettingsOutcome::Repaired => ToolHandlers::Rewritten,
-            _ => ToolHandlers::Right,
-        })
+        Ok(files)
     }
 
     /// Notes about earlier tools whose hooks also send to this daemon.
@@ -256,6 +261,31 @@ impl Registrar {
     }
 }
 
+/// Rewrites the handlers of this home in one file.
+fn set_in(file: &SettingsFile, registration: &Registration) -> Result<ToolHandlers, SettingsError> {
+    let Some(installed) = file.installed()? else { return Ok(ToolHandlers::Missing) };
+    if file.other_home(&registration.home)?.is_some() {
+        return Ok(ToolHandlers::Missing);
+    }
+    if installed.via == Via::Curl {
+        return Ok(ToolHandlers::Deaf);
+    }
+    let change = file.repair(&registration.clone().as_installed(Some(installed)))?;
+    Ok(match change.outcome {
+        SettingsOutcome::Repaired => ToolHandlers::Rewritten,
+        _ => ToolHandlers::Right,
+    })
+}
+
+/// The settings files of projects that exist, from each directory up to the root of its repository. The project controls them, so
+/// a link is not followed.
+fn project_files(projects: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let folders = projects.iter().flat_map(|dir| project_folders(dir)).map(|folder| folder.join(".claude"));
+    let folders = folders.filter(|folder| folder.symlink_metadata().is_ok_and(|about| about.is_dir()));
+    let files = folders.map(|folder| folder.join("settings.json"));
+    files.filter(|file| file.symlink_metadata().is_ok_and(|about| about.is_file())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,6 +308,9 @@ mod tests {
         fn registrar(&self) -> Registrar {
             Registrar::new(self.file(), self.registration(), true, self.folder.path().join("spool"))
         }
+        fn set(&self, registrar: &Registrar, wanted: bool) -> ToolHandlers {
+            registrar.set_tool_verdicts(wanted, &[]).unwrap()[0].0
+        }
         fn text(&self) -> String {
             std::fs::read_to_string(self.file().path()).unwrap()
         }
@@ -288,13 +321,13 @@ mod tests {
         let desk = Desk::new();
         desk.file().install(&desk.registration(), Lifetime::Permanent).unwrap();
         let (usual, registrar) = (desk.text(), desk.registrar());
-        assert_eq!(registrar.set_tool_verdicts(true).unwrap(), ToolHandlers::Rewritten);
-        assert_eq!(registrar.set_tool_verdicts(true).unwrap(), ToolHandlers::Right);
+        assert_eq!(desk.set(&registrar, true), ToolHandlers::Rewritten);
+        assert_eq!(desk.set(&registrar, true), ToolHandlers::Right);
         assert!(desk.text().contains(" hook --verdict ") && !registrar.status().drift);
         assert_eq!(registrar.release(), None, "a stop keeps them");
         // Another daemon finds the marker.
         assert!(tool_verdicts::are_wanted(desk.folder.path()));
-        assert_eq!(registrar.set_tool_verdicts(false).unwrap(), ToolHandlers::Rewritten);
+        assert_eq!(desk.set(&registrar, false), ToolHandlers::Rewritten);
         assert_eq!((desk.text(), registrar.status().drift), (usual, false));
     }
 
@@ -303,7 +336,7 @@ mod tests {
         let desk = Desk::new();
         let registrar = desk.registrar();
         registrar.register().unwrap();
-        registrar.set_tool_verdicts(true).unwrap();
+        desk.set(&registrar, true);
         assert!(registrar.release().unwrap().contains("taken out"));
         assert!(!desk.file().path().exists());
     }
@@ -311,16 +344,16 @@ mod tests {
     #[test]
     fn without_handlers_that_hear_a_reply_nothing_is_written() {
         let desk = Desk::new();
-        assert_eq!(desk.registrar().set_tool_verdicts(true).unwrap(), ToolHandlers::Missing);
+        assert_eq!(desk.set(&desk.registrar(), true), ToolHandlers::Missing);
         assert!(!desk.file().path().exists());
         let curl = Registration { via: Via::Curl, ..desk.registration() };
         desk.file().install(&curl, Lifetime::Permanent).unwrap();
         let text = desk.text();
-        assert_eq!(desk.registrar().set_tool_verdicts(true).unwrap(), ToolHandlers::Deaf);
+        assert_eq!(desk.set(&desk.registrar(), true), ToolHandlers::Deaf);
         let other = Registration { home: "/another".into(), ..desk.registration() };
         desk.file().install(&other, Lifetime::Permanent).unwrap();
         let of_another = desk.text();
-        assert_eq!(desk.registrar().set_tool_verdicts(true).unwrap(), ToolHandlers::Missing);
+        assert_eq!(desk.set(&desk.registrar(), true), ToolHandlers::Missing);
         assert_eq!(desk.text(), of_another);
         assert_ne!(of_another, text);
     }
@@ -331,7 +364,37 @@ mod tests {
         let http = Registration { via: Via::Http, ..desk.registration() };
         desk.file().install(&http, Lifetime::Permanent).unwrap();
         let registrar = desk.registrar();
-        assert_eq!(registrar.set_tool_verdicts(true).unwrap(), ToolHandlers::Right);
+        assert_eq!(desk.set(&registrar, true), ToolHandlers::Right);
         assert!(!registrar.status().drift);
+    }
+
+    #[test]
+    fn handlers_in_the_settings_of_a_project_change_with_an_effort_in_it() {
+        let desk = Desk::new();
+        let repo = desk.folder.path().join("repo");
+        let (dir, settings) = (repo.join("api"), repo.join(".claude/settings.json"));
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::create_dir_all(repo.join(".git")).unwrap();
+        let file = desk.file().beside(&settings);
+        file.install(&desk.registration(), Lifetime::Permanent).unwrap();
+        let usual = std::fs::read_to_string(&settings).unwrap();
+        let registrar = desk.registrar();
+        let waiting = registrar.set_tool_verdicts(true, std::slice::from_ref(&dir)).unwrap();
+        let own = desk.file().path().to_owned();
+        let expected = vec![(ToolHandlers::Missing, own), (ToolHandlers::Rewritten, settings.clone())];
+        assert_eq!(waiting, expected);
+        assert!(std::fs::read_to_string(&settings).unwrap().contains(" hook --verdict "));
+        registrar.set_tool_verdicts(false, &[dir]).unwrap();
+        assert_eq!(std::fs::read_to_string(&settings).unwrap(), usual);
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_projects_settings_is_not_followed() {
+        let desk = Desk::new();
+        let repo = desk.folder.path().join("repo");
+        std::fs::create_dir_all(repo.join(".claude")).unwrap();
+        desk.file().install(&desk.registration(), Lifetime::Permanent).unwrap();
+        std::os::unix::fs::symlink(desk.file().path(), repo.join(".claude/settings.json")).unwrap();
+        assert_eq!(desk.registrar().set_tool_verdicts(true, &[repo]).unwrap().len(), 1);
     }
 }

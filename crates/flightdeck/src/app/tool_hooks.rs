@@ -1,5 +1,6 @@
 //! Makes the client wait for our reply to tool calls while an effort is active, and tells the person.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,13 +24,17 @@ impl App {
     /// they changed for an effort, returns when running clients have read the file again.
     pub async fn match_tool_hooks(&self, active: bool) -> ToolHooks {
         let registrar = Arc::clone(&self.registrar);
-        let set = move || registrar.set_tool_verdicts(active);
+        let projects = self.workstream_dirs().await;
+        let set = move || registrar.set_tool_verdicts(active, &projects);
         let set = tokio::task::spawn_blocking(set).await.map_err(anyhow::Error::from).and_then(|set| set);
-        if active && matches!(set, Ok(ToolHandlers::Rewritten)) {
+        if active
+            && let Ok(files) = &set
+            && files.iter().any(|(handlers, _)| *handlers == ToolHandlers::Rewritten)
+        {
             tokio::time::sleep(CLIENT_RELOADS_WITHIN).await;
         }
         match set {
-            Ok(handlers) => describe(handlers, active, &self.registrar),
+            Ok(files) => describe(&files, active, &self.registrar),
             Err(error) => {
                 tracing::warn!(%error, active, "the handlers of tool calls could not be changed; tool calls are allowed");
                 let sentence = format!("The hooks could not be changed, so nothing is denied: {error:#}");
@@ -39,24 +44,33 @@ impl App {
     }
 }
 
-fn describe(handlers: ToolHandlers, active: bool, registrar: &Registrar) -> ToolHooks {
-    let (path, program) = (registrar.settings_path().display(), registrar.program());
-    let in_order = !active || matches!(handlers, ToolHandlers::Rewritten | ToolHandlers::Right);
-    let sentence = match handlers {
-        ToolHandlers::Rewritten | ToolHandlers::Right if active => {
-            format!("Claude Code waits for Flightdeck before each tool call (hooks in {path})")
-        }
-        ToolHandlers::Missing if active => {
-            format!(
-                "No hooks of this home are in {path}, so nothing is denied: run `{program} hooks install`"
-            )
-        }
-        ToolHandlers::Deaf if active => {
-            format!(
-                "The hooks in {path} use curl and discard replies, so nothing is denied: run `{program} hooks install --via shim`"
-            )
-        }
-        _ => "Claude Code no longer waits for Flightdeck before tool calls".to_owned(),
+impl App {
+    /// The directories that had efforts: hooks in their own settings change too.
+    async fn workstream_dirs(&self) -> Vec<PathBuf> {
+        let read = self.engine.read(|fleet| fleet.workstreams().map(|(dir, _)| PathBuf::from(dir)).collect());
+        read.await.unwrap_or_default()
+    }
+}
+
+/// The person's own file is the first.
+fn describe(files: &[(ToolHandlers, PathBuf)], active: bool, registrar: &Registrar) -> ToolHooks {
+    if !active {
+        let sentence = "Claude Code no longer waits for Flightdeck before tool calls".to_owned();
+        return ToolHooks { in_order: true, sentence };
+    }
+    let hears = |(handlers, path): &(ToolHandlers, PathBuf)| {
+        matches!(handlers, ToolHandlers::Rewritten | ToolHandlers::Right).then(|| path.display().to_string())
     };
-    ToolHooks { in_order, sentence }
+    let heard: Vec<String> = files.iter().filter_map(hears).collect();
+    let (path, program) = (registrar.settings_path().display(), registrar.program());
+    let sentence = if !heard.is_empty() {
+        format!("Claude Code waits for Flightdeck before each tool call (hooks in {})", heard.join(", "))
+    } else if files.iter().any(|(handlers, _)| *handlers == ToolHandlers::Deaf) {
+        format!(
+            "The hooks in {path} use curl and discard replies, so nothing is denied: run `{program} hooks install --via shim`"
+        )
+    } else {
+        format!("No hooks of this home are in {path}, so nothing is denied: run `{program} hooks install`")
+    };
+    ToolHooks { in_order: !heard.is_empty(), sentence }
 }

@@ -1,5 +1,7 @@
 //! The daemon from start to stop: `start.rs` opens its parts in order, [`Running::stop`] closes them in reverse.
 
+#[cfg(test)]
+mod fail_open_tests;
 mod home;
 mod listen;
 mod live_settings;

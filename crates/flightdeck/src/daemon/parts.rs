@@ -16,9 +16,10 @@ use flightdeck_core::usage::price::PriceTable;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::app::App;
 use crate::app::holds::HeldHooks;
+use crate::app::project_files::{FilesOnDisk, ProjectFiles};
 use crate::app::registration::Registrar;
+use crate::app::{App, RealDirs};
 use crate::clock::{self, Clock};
 use crate::config::Config;
 use crate::config::live::LiveConfig;
@@ -57,6 +58,8 @@ pub struct DaemonParts {
     /// The person's settings, read again when the file changes.
     pub config: Arc<LiveConfig>,
     pub terminals: Terminals,
+    /// The directories of projects, for efforts.
+    pub files: Arc<dyn ProjectFiles>,
     /// Shows the status of sessions in their tmux panes; `None` shows nothing.
     pub panes: Option<Arc<dyn PaneDisplay>>,
     /// Show the sessions of the other hosts.
@@ -94,6 +97,7 @@ impl DaemonParts {
             // The caller has no file.
             config: Arc::new(LiveConfig::new(Path::new(""), Config::default())),
             terminals: Terminals::default(),
+            files: Arc::new(FilesOnDisk),
             panes: None,
             hub: false,
         }
@@ -143,7 +147,8 @@ impl DaemonParts {
             config: self.config,
             terminals: Arc::new(self.terminals),
             notifier,
-            real_dirs: Arc::default(),
+            real_dirs: Arc::new(RealDirs::new(Arc::clone(&self.files))),
+            files: self.files,
             supervisors: Arc::default(),
             hosts: Arc::new(hosts),
         };

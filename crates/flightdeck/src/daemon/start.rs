@@ -122,7 +122,8 @@ async fn start_ingest(
     new_seats: mpsc::Receiver<Occupant>,
 ) -> anyhow::Result<Vec<JoinHandle<()>>> {
     let spool = options.paths.spool();
-    let sink = Sink { engine: app.engine.clone(), health: Arc::clone(&app.health) };
+    let (engine, health) = (app.engine.clone(), Arc::clone(&app.health));
+    let sink = Sink { engine, health, hooks: Arc::new(app.clone()) };
     drain::drain(&sink, &spool).await;
     let hooks_in = home::bind_socket(&options.paths)?;
     drain::drain(&sink, &spool).await;

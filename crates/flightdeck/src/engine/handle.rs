@@ -66,10 +66,15 @@ pub struct OpenAssignments {
 }
 
 impl EngineHandle {
-    /// For a test that takes the inputs itself, or passes them on to an engine.
+    /// For a test that takes the inputs itself.
     #[cfg(test)]
     pub(crate) fn to(inputs: mpsc::Sender<Input>) -> Self {
         Self { inputs, efforts_active: Arc::default(), last_own_appended: watch::channel(0).1 }
+    }
+    /// For a test that takes the inputs of this engine and passes them on.
+    #[cfg(test)]
+    pub(crate) fn through(&self, inputs: mpsc::Sender<Input>) -> Self {
+        Self { inputs, ..self.clone() }
     }
     #[cfg(test)]
     pub(crate) async fn send(&self, input: Input) -> Result<(), Stopped> {

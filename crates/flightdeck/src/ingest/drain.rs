@@ -69,8 +69,11 @@ pub async fn drain_at(sink: &Sink, dir: &Path, now: Timestamp) -> Drained {
 async fn store_listed(sink: &Sink, mut listed: Listed) -> Result<usize, ()> {
     let mut all = 0;
     while listed.len() > 0 {
-        let chunk;
+        let mut chunk;
         (chunk, listed) = run_blocking(move || (read_chunk(&mut listed), listed)).await;
+        for record in &mut chunk.records {
+            sink.hooks.prepare(record).await;
+        }
         let count = chunk.records.len();
         if count > 0 {
             if let Err(error) = sink.engine.append(chunk.records).await {

@@ -44,6 +44,11 @@ impl SettingsFile {
         Self { path: path.to_owned(), receipts: ReceiptFolder { folder: backups.to_owned() } }
     }
 
+    /// Another settings file, with the same folder for backups.
+    pub fn beside(&self, path: &Path) -> Self {
+        Self { path: path.to_owned(), receipts: self.receipts.clone() }
+    }
+
     pub fn install(
         &self,
         registration: &Registration,

@@ -1,6 +1,7 @@
 //! The clients of the daemon: hooks that wait for a reply and spool without one, viewers, and clients that misbehave.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,12 +9,13 @@ use std::time::Duration;
 use flightdeck_core::log::record::EventId;
 use flightdeck_hook::stamp::Stamp;
 use flightdeck_sim::fleet::SimEvent;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use super::daemon::Door;
+use super::efforts::injected_in;
 use super::world::World;
 use crate::ingest::spool;
 
@@ -28,10 +30,16 @@ pub(super) struct Sent {
     pub(super) id: EventId,
     fired_ns: u64,
     pub(super) line: Vec<u8>,
+    /// The same event as a script sends it, if one does.
+    pub(super) twin: Option<Vec<u8>>,
 }
 
 impl Sent {
-    pub(super) fn new(world: &World, event: &SimEvent) -> Self {
+    pub(super) fn of_fleet(world: &World, event: &SimEvent) -> Self {
+        Self::new(world, &event.payload, event.env.clone())
+    }
+
+    pub(super) fn new(world: &World, payload: &Map<String, Value>, mut env: Map<String, Value>) -> Self {
         let n = {
             let mut facts = world.facts();
             facts.sent += 1;
@@ -40,12 +48,11 @@ impl Sent {
         let fired_at = world.now();
         let fired_ns = fired_at.as_millis() as u64 * 1_000_000 + n;
         let id = EventId::new(fired_ns, n);
-        let mut env = event.env.clone();
         env.insert("id".into(), json!(id.to_string()));
         env.insert("fired_at".into(), json!(fired_at.to_string()));
-        let mut line = json!({ "cmd": "hook", "args": event.payload, "env": env }).to_string().into_bytes();
+        let mut line = json!({ "cmd": "hook", "args": payload, "env": env }).to_string().into_bytes();
         line.push(b'\n');
-        Self { id, fired_ns, line }
+        Self { id, fired_ns, line, twin: None }
     }
 
     pub(super) fn spool(&self, world: &World) {
@@ -70,7 +77,10 @@ impl Sent {
     /// Notes the acknowledgement. False if there is none.
     fn take_answer(&self, world: &World, answer: Option<Value>) -> bool {
         let Some(answer) = answer.filter(|a| a["ok"] == true) else { return false };
-        world.facts().acknowledged.insert(self.id, answer["data"]["seq"].as_u64().unwrap());
+        let mut facts = world.facts();
+        facts.acknowledged.insert(self.id, answer["data"]["seq"].as_u64().unwrap());
+        let output = &answer["data"]["verdict"]["hookSpecificOutput"];
+        facts.told.extend(injected_in(output["additionalContext"].as_str().unwrap_or_default()));
         true
     }
 }
@@ -78,26 +88,48 @@ impl Sent {
 /// As `flightdeck hook` does it: its own connection, a bounded wait, else the spool.
 pub(super) async fn hook(world: World, sent: Sent) {
     world.waiting.fetch_add(1, Ordering::SeqCst);
-    let answer = match Door::connect(&world) {
-        Some(mut stream) => timeout(ACK_WITHIN, ask(&mut stream, &sent.line)).await.ok().flatten(),
-        None => None,
+    let twin = async {
+        if let Some(line) = &sent.twin {
+            // A script that fails sends nothing again: the hook has the event too.
+            let _ = ask(&world, line).await;
+        }
     };
+    let (answer, ()) = tokio::join!(ask(&world, &sent.line), twin);
     world.waiting.fetch_sub(1, Ordering::SeqCst);
     if !sent.take_answer(&world, answer) {
         sent.spool(&world);
     }
 }
 
-async fn ask(stream: &mut UnixStream, line: &[u8]) -> Option<Value> {
-    stream.write_all(line).await.ok()?;
-    let mut answer = String::new();
-    BufReader::new(stream).read_line(&mut answer).await.ok()?;
-    serde_json::from_str(&answer).ok()
+/// One command, as a line.
+pub(super) fn line(command: &str, args: Value) -> Vec<u8> {
+    format!("{}\n", json!({ "cmd": command, "args": args })).into_bytes()
 }
 
-/// Sends all events on one connection and reads the replies as they come. Events without a reply are spooled.
+/// The data of the reply to a command. `None` if it was refused or not answered in time.
+pub(super) async fn call(world: &World, line: &[u8]) -> Option<Value> {
+    let mut answer = ask(world, line).await.filter(|answer| answer["ok"] == true)?;
+    Some(answer["data"].take())
+}
+
+async fn ask(world: &World, line: &[u8]) -> Option<Value> {
+    let mut stream = Door::connect(world)?;
+    let mut answer = Vec::new();
+    if timeout(ACK_WITHIN, exchange(&mut stream, line, &mut answer)).await.is_err() {
+        // What has arrived by now was received: the daemon counts a verdict as given once it is written.
+        let _ = stream.into_std().and_then(|mut stream| io::Read::read_to_end(&mut stream, &mut answer));
+    }
+    serde_json::from_slice(answer.split(|byte| *byte == b'\n').next()?).ok()
+}
+
+async fn exchange(stream: &mut UnixStream, line: &[u8], answer: &mut Vec<u8>) -> io::Result<()> {
+    stream.write_all(line).await?;
+    BufReader::new(stream).read_until(b'\n', answer).await.map(drop)
+}
+
+/// Sends all events on one connection and reads the replies as they come. Events without an acknowledgement are spooled.
 pub(super) async fn flood(world: World, all: Vec<Sent>) {
-    let mut answered = 0;
+    let mut acknowledged = vec![false; all.len()];
     if let Some(stream) = Door::connect(&world) {
         let (read, mut write) = stream.into_split();
         let pouring = async {
@@ -109,7 +141,7 @@ pub(super) async fn flood(world: World, all: Vec<Sent>) {
         };
         let reading = async {
             let mut lines = BufReader::new(read).lines();
-            let mut last = Value::Null;
+            let (mut answered, mut last) = (0, Value::Null);
             while answered < all.len() {
                 let Ok(Ok(Some(line))) = timeout(60 * ACK_WITHIN, lines.next_line()).await else { return };
                 let answer: Value = serde_json::from_str(&line).unwrap_or_default();
@@ -118,15 +150,14 @@ pub(super) async fn flood(world: World, all: Vec<Sent>) {
                 if seq.is_u64() && seq == last {
                     continue;
                 }
-                if !all[answered].take_answer(&world, Some(answer)) {
-                    return;
-                }
+                acknowledged[answered] = all[answered].take_answer(&world, Some(answer));
                 (answered, last) = (answered + 1, seq);
             }
         };
         tokio::join!(pouring, reading);
     }
-    all[answered..].iter().for_each(|sent| sent.spool(&world));
+    let left = all.iter().zip(acknowledged).filter(|(_, acknowledged)| !acknowledged);
+    left.for_each(|(sent, _)| sent.spool(&world));
 }
 
 pub(super) async fn half_a_line(world: &World, sent: &Sent) {
@@ -229,8 +260,8 @@ impl Seen {
                 let all = data["sessions"].as_array().unwrap().iter();
                 self.cards = all.map(|c| (c["id"].as_str().unwrap().to_owned(), c.clone())).collect();
             }
-            // A card carries its asks and its assignment too.
-            "ask_opened" | "ask_closed" | "assignment_updated" => {}
+            // A card carries its asks, its assignment and its effort too.
+            "ask_opened" | "ask_closed" | "assignment_updated" | "effort_updated" => {}
             "session_removed" => drop(self.cards.remove(data["id"].as_str().unwrap())),
             // Another session took its place: this was its last card.
             "session_completed" if !card["replaced_by"].is_null() => {

@@ -9,6 +9,7 @@ use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::efforts::SimulatedFiles;
 use super::planted;
 use super::world::World;
 use crate::app::App;
@@ -71,6 +72,7 @@ impl SimulatedDaemon {
             clock: clock.into(),
             url: "http://127.0.0.1:1".to_owned(),
             hold_rules: HoldRules::new(config.hold_seconds()),
+            files: Arc::new(SimulatedFiles),
             ..DaemonParts::new(store.clone(), registrar(world))
         };
         let Ok(StartedParts { mut app, engine_task: task, .. }) = parts.start().await else {
@@ -91,7 +93,8 @@ impl SimulatedDaemon {
             app.engine = engine;
         }
         let App { engine, health, holds, .. } = app.clone();
-        let sink = Sink { engine: engine.clone(), health: Arc::clone(&health) };
+        let hooks = Arc::new(app.clone());
+        let sink = Sink { engine: engine.clone(), health: Arc::clone(&health), hooks };
         drain::drain_at(&sink, &world.spool(), world.now()).await;
         let (callers, calls) = mpsc::unbounded_channel();
         *world.door.lock().unwrap() = Some(Door { callers });
@@ -128,7 +131,7 @@ impl SimulatedDaemon {
     }
 }
 
-/// Not used by the simulation.
+/// No hooks are installed, so that efforts change none.
 fn registrar(world: &World) -> Registrar {
     let folder = world.folder.path();
     let file = SettingsFile::new(&folder.join("settings.json"), &folder.join("backups"));

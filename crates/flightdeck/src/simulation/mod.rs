@@ -4,15 +4,17 @@
 //! streams, over real sockets, and causes at least three faults on the way ([`plan::Trouble`]). All tasks run on one thread
 //! with a clock that only the simulation moves, so a seed that fails once always fails.
 //!
-//! Read [`plan`] (what a seed decides), [`play`] (one run), [`clients`] (hooks and viewers), then [`truth`] (what must hold): no
-//! event that was acknowledged or spooled is lost or applied twice, the fleet equals the fold of the log byte for byte, every
-//! session that left the board has its row, viewers see the board, memory is bounded, and the log reports each fault.
+//! Read [`plan`] (what a seed decides), [`play`] (one run), [`clients`] (hooks and viewers), [`efforts`], then [`truth`] (what must
+//! hold): no event that was acknowledged or spooled is lost or applied twice, the fleet equals the fold of the log byte for byte,
+//! every session that left the board has its row, viewers see the board, memory is bounded, and the log reports each fault. Each
+//! call counts once for its effort, and each text for an agent reaches it.
 //!
 //! `SEEDS=10000` plays more, `FIRST_SEED=20001` others, `SEED=7` plays one and prints its log.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a simulation stops where it goes wrong")]
 
 mod clients;
 mod daemon;
+mod efforts;
 mod plan;
 mod planted;
 mod play;

@@ -5,10 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-use flightdeck_core::log::record::{EventId, Record};
+use flightdeck_core::effort::{EffortChange, HookQuestion, Judged};
+use flightdeck_core::log::record::{EventId, Record, Source};
 use tokio::sync::{mpsc, oneshot};
 
 use super::world::World;
+use crate::clock;
 use crate::engine::{AckSender, EngineHandle, INPUTS_WAITING_MAX, Input, NotStored};
 use crate::ingest::spool;
 use crate::store::{Appended, Store};
@@ -18,13 +20,22 @@ pub(super) enum Bug {
     AcknowledgedBeforeAppend,
     AppliedBeforeCommit,
     SpoolRemovedBeforeCommit,
+    /// A resend is recognised and acknowledged, and yet stored again, as another event.
+    ResendStoredAgain,
+    /// What a verdict gives is noted before the hook has it.
+    VerdictNotedTooEarly,
     /// The task stands between inlets and engine and changes nothing: no check may fail.
     OnlyTheDetour,
 }
 
 impl Bug {
-    pub(super) const ALL: [Self; 3] =
-        [Self::AcknowledgedBeforeAppend, Self::AppliedBeforeCommit, Self::SpoolRemovedBeforeCommit];
+    pub(super) const ALL: [Self; 5] = [
+        Self::AcknowledgedBeforeAppend,
+        Self::AppliedBeforeCommit,
+        Self::SpoolRemovedBeforeCommit,
+        Self::ResendStoredAgain,
+        Self::VerdictNotedTooEarly,
+    ];
 
     /// Part of the sentence with which the simulation must fail.
     pub(super) fn is_found_by(self) -> &'static str {
@@ -32,6 +43,8 @@ impl Bug {
             Self::AcknowledgedBeforeAppend => "was acknowledged as",
             Self::AppliedBeforeCommit => "holds events that were never stored",
             Self::SpoolRemovedBeforeCommit => "was spooled and is lost",
+            Self::ResendStoredAgain => "the heartbeat is",
+            Self::VerdictNotedTooEarly => "injected-",
             Self::OnlyTheDetour => "",
         }
     }
@@ -81,17 +94,25 @@ pub(super) fn between(
     store: Store,
 ) -> (EngineHandle, impl Future<Output = ()>) {
     let (sender, mut inputs) = mpsc::channel(INPUTS_WAITING_MAX);
+    let handle = engine.through(sender);
     let work = async move {
         while let Some(input) = inputs.recv().await {
             match (input, &world.planted) {
                 (Input::Events { records, reply }, Some(planted)) => {
                     pass_on(planted, &world, &engine, &store, records, reply).await;
                 }
+                (Input::Judge { question, reply }, Some(planted))
+                    if planted.bug == Bug::VerdictNotedTooEarly =>
+                {
+                    let judged = note_too_early(&engine, *question).await;
+                    // A sender that has gone is as without the bug.
+                    let _ = reply.send(judged);
+                }
                 (other, _) => drop(engine.send(other).await),
             }
         }
     };
-    (EngineHandle::to(sender), work)
+    (handle, work)
 }
 
 async fn pass_on(
@@ -111,8 +132,12 @@ async fn pass_on(
             let _ = reply.take().map(|reply| reply.send(Ok(guessed)));
         }
         Bug::SpoolRemovedBeforeCommit => remove_too_early(world, &ids),
-        Bug::AppliedBeforeCommit | Bug::OnlyTheDetour => {}
+        Bug::AppliedBeforeCommit
+        | Bug::ResendStoredAgain
+        | Bug::VerdictNotedTooEarly
+        | Bug::OnlyTheDetour => {}
     }
+    let copies = if planted.bug == Bug::ResendStoredAgain { records.clone() } else { Vec::new() };
     let (real, answer) = oneshot::channel();
     let _ = engine.send(Input::Events { records, reply: real }).await;
     let Ok(mut answer) = answer.await else { return };
@@ -121,8 +146,31 @@ async fn pass_on(
     }
     if let Ok(appended) = &answer {
         planted.note(&ids, appended);
+        store_resends_again(engine, copies, appended).await;
     }
     let _ = reply.map(|reply| reply.send(answer));
+}
+
+async fn store_resends_again(engine: &EngineHandle, copies: Vec<Record>, appended: &[Appended]) {
+    let resent = copies.into_iter().zip(appended).filter(|(_, place)| place.duplicate);
+    let again: Vec<Record> = resent.map(|(copy, _)| Record { id: clock::fresh_id(), ..copy }).collect();
+    if !again.is_empty() {
+        // A disk that fails here hides the bug once.
+        let _ = engine.append(again).await;
+    }
+}
+
+async fn note_too_early(engine: &EngineHandle, question: HookQuestion) -> Option<Judged> {
+    let session = question.session_id.clone();
+    let judged = engine.judge(question).await.ok().flatten()?;
+    if judged.given.is_worth_noting()
+        && let Some((name, payload)) = EffortChange::VerdictGiven(judged.given.clone()).into_record()
+    {
+        let record = Record::ours(Source::User, &name, &session, payload, clock::fresh_id());
+        // A disk that fails here hides the bug once.
+        let _ = engine.append(vec![record]).await;
+    }
+    Some(judged)
 }
 
 /// The engine believed the disk and applied the events. The sender gets what is true.

@@ -12,6 +12,7 @@ use tracing::Dispatch;
 
 use super::clients::{self, NeverReads, Sent, Viewer};
 use super::daemon::SimulatedDaemon;
+use super::efforts::CountedSession;
 use super::plan::{INPUTS_MIN, Plan, TROUBLES_MIN, Trouble};
 use super::planted::Bug;
 use super::truth::{Truth, must, same, text};
@@ -57,6 +58,10 @@ const TURNS_TO_READ: usize = 64;
 const PAUSE_MS_MAX: u64 = 30_000;
 /// Hooks that run at once.
 const HOOKS_AT_ONCE: usize = 8;
+/// How many events are of the counted session.
+const COUNTED_PERCENT: u64 = 30;
+/// How often a text for the counted session is sent beside an event.
+const INJECTIONS_PERCENT: u64 = 10;
 /// With a disk this slow, events wait while earlier ones are written.
 const BUSY_MS: (u64, u64) = (5, 50);
 
@@ -96,6 +101,7 @@ struct Play {
     daemon: Option<SimulatedDaemon>,
     truth: Truth,
     viewer: Viewer,
+    counted: CountedSession,
     hooks: JoinSet<()>,
     /// A client that does not read. It is still connected when the bounds are checked.
     unread: Option<NeverReads>,
@@ -108,11 +114,24 @@ impl Play {
     fn new(plan: Plan, world: World) -> Self {
         let truth = Truth::new(Config::default().rules(Some(host_name())));
         let (viewer, hooks, played) = (Viewer::default(), JoinSet::new(), Played::default());
-        Self { plan, world, daemon: None, truth, viewer, hooks, unread: None, played, fired_before: 0 }
+        let counted = CountedSession::default();
+        Self {
+            plan,
+            world,
+            daemon: None,
+            truth,
+            viewer,
+            counted,
+            hooks,
+            unread: None,
+            played,
+            fired_before: 0,
+        }
     }
 
     async fn run(&mut self) -> Result<Played, String> {
         self.start().await;
+        self.counted = CountedSession::begin(&self.world).await?;
         let watching = tokio::spawn(self.viewer.clone().watch(Arc::clone(&self.world)));
         while self.played.inputs < self.plan.inputs || !self.plan.troubles.is_empty() {
             if let Some(sent) = self.next().await {
@@ -132,19 +151,26 @@ impl Play {
         self.end().await
     }
 
-    /// The next event, after a pause.
+    /// The next event, after a pause. Sometimes a text for the counted session is sent meanwhile.
     async fn next(&mut self) -> Option<Sent> {
-        let event = self.plan.events.next()?;
-        self.played.inputs += 1;
         let pause = self.plan.rng.skewed(1, PAUSE_MS_MAX);
+        if self.plan.rng.percent(INJECTIONS_PERCENT) {
+            self.hooks.spawn(self.counted.inject(&self.world));
+        }
         tokio::time::sleep(Duration::from_millis(pause)).await;
-        Some(Sent::new(&self.world, &event))
+        self.event()
+    }
+
+    fn event(&mut self) -> Option<Sent> {
+        self.played.inputs += 1;
+        if self.plan.rng.percent(COUNTED_PERCENT) {
+            return Some(self.counted.next(&self.world));
+        }
+        Some(Sent::of_fleet(&self.world, &self.plan.events.next()?))
     }
 
     async fn many(&mut self, count: usize) -> Vec<Sent> {
-        let events: Vec<_> = self.plan.events.by_ref().take(count).collect();
-        self.played.inputs += events.len() as u64;
-        events.iter().map(|event| Sent::new(&self.world, event)).collect()
+        (0..count).filter_map(|_| self.event()).collect()
     }
 
     /// The seed decides whether the hook is awaited.
@@ -237,6 +263,9 @@ impl Play {
         let count = self.plan.rng.between(4, 12) as usize;
         for sent in self.many(count).await {
             self.hooks.spawn(clients::hook(Arc::clone(&self.world), sent));
+            if self.plan.rng.percent(INJECTIONS_PERCENT) {
+                self.hooks.spawn(self.counted.inject(&self.world));
+            }
             let pause = self.plan.rng.between(0, busy_ms / 2);
             tokio::time::sleep(Duration::from_millis(pause)).await;
         }
@@ -350,6 +379,7 @@ impl Play {
             must!(begun.elapsed() < SETTLED_WITHIN, "events stay in the spool");
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
+        self.counted.take_what_waits(&self.world).await?;
         tokio::time::sleep(QUIET).await;
         let Some(daemon) = self.daemon.take() else { return Err("no daemon".into()) };
         let board = daemon.engine.board().await.map_err(|e| e.to_string())?;
@@ -364,10 +394,11 @@ impl Play {
         self.truth.learn(&self.world)?;
         self.truth.check_facts(&self.world)?;
         self.truth.check_board(&board)?;
+        self.counted.check_heartbeat(&self.world, self.truth.fleet())?;
         self.played.board = format!("{:x}", fingerprint(&board));
         self.fired_before = self.world.switch.fired();
         self.start().await;
-        Ok(())
+        self.counted.log(&self.world, &mut self.plan.rng).await
     }
 
     fn check_viewer(&self, board: &[u8]) -> Result<(), String> {
@@ -411,9 +442,14 @@ impl Play {
     }
 }
 
-/// Without the boot id, which differs in every run.
+/// Without the boot id and the ids of efforts, which differ in every run.
 fn fingerprint(board: &[u8]) -> u64 {
-    let board: Value = serde_json::from_slice(board).unwrap_or_default();
+    let mut board: Value = serde_json::from_slice(board).unwrap_or_default();
+    for session in board["sessions"].as_array_mut().into_iter().flatten() {
+        if let Some(effort) = session["effort"].as_object_mut() {
+            effort.remove("id");
+        }
+    }
     let text = board["sessions"].to_string();
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))

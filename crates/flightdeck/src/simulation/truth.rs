@@ -3,6 +3,7 @@
 use flightdeck_core::ids::SessionId;
 use std::collections::{BTreeMap, BTreeSet};
 
+use flightdeck_core::effort::Effort;
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::ids::AssignmentId;
 use flightdeck_core::log::event::Event;
@@ -53,6 +54,11 @@ impl Truth {
             finished: BTreeSet::new(),
             last_snapshot: None,
         }
+    }
+
+    /// The fold of everything that was written.
+    pub(super) fn fleet(&self) -> &Fleet {
+        &self.fleet
     }
 
     pub(super) fn stored(&self) -> u64 {
@@ -154,6 +160,7 @@ impl Truth {
             must!(row.is_some(), "session {id} left the board and has no row");
         }
         self.check_assignments(store).await?;
+        self.check_efforts(store).await?;
         let oldest = store.oldest().await.map_err(|e| e.to_string())?;
         if oldest.is_some_and(|oldest| oldest.seq > 1) {
             return Ok(());
@@ -180,6 +187,22 @@ impl Truth {
         }
         Ok(())
     }
+
+    async fn check_efforts(&self, store: &Store) -> Result<(), String> {
+        for effort in self.fleet.efforts() {
+            let row = store.effort(&effort.id).await.map_err(|e| e.to_string())?;
+            let id = &effort.id;
+            must!(
+                row.as_ref().map(json) == Some(json(effort)),
+                "effort {id} has the row {row:?}, not {effort:?}"
+            );
+        }
+        Ok(())
+    }
+}
+
+fn json(effort: &Effort) -> String {
+    serde_json::to_string(effort).unwrap_or_default()
 }
 
 fn bytes(fleet: &Fleet) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! The world of a simulation: a clock, a disk, a spool, a log, and what its clients know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -69,6 +69,12 @@ pub(super) struct Facts {
     /// Events that were never sent completely: they must not be in the log.
     pub(super) withheld: Vec<EventId>,
     pub(super) sent: u64,
+    /// Calls of the counted session that its effort must count, if they arrived.
+    pub(super) calls: BTreeSet<EventId>,
+    /// Texts for the counted session that were acknowledged.
+    pub(super) injected: BTreeSet<String>,
+    /// Texts that a hook was given.
+    pub(super) told: BTreeSet<String>,
 }
 
 impl Inside {

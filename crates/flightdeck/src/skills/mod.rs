@@ -57,7 +57,7 @@ fn is_name(skill: &str) -> bool {
 }
 
 /// A directory and the folders above it, up to the root of its repository. Only the directory itself outside a repository.
-fn project_folders(dir: &Path) -> impl Iterator<Item = &Path> {
+pub fn project_folders(dir: &Path) -> impl Iterator<Item = &Path> {
     let root = dir.ancestors().take(DEPTH_MAX).position(|folder| folder.join(".git").exists());
     dir.ancestors().take(root.unwrap_or(0) + 1)
 }

@@ -1,0 +1,117 @@
+//! What efforts look up in the directories of projects. The daemon asks the disk, on threads that may block; a simulation answers
+//! from memory, so that a seed plays the same again.
+
+use std::fmt::Debug;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+
+use flightdeck_core::effort::SkillSettings;
+use flightdeck_core::limits::INJECTION_CHARS_MAX;
+
+use crate::config::efforts::EffortSettings;
+use crate::skills::{self, directives};
+
+/// A lookup under way. A caller that dropped it does not wait for the disk.
+pub type Lookup<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Artifacts are for the agents of this machine; a person who wants them in git removes this file.
+const IGNORE_ALL: &str = "*\n";
+
+/// The directories of projects, as efforts use them.
+pub trait ProjectFiles: Debug + Send + Sync {
+    /// The real path of a directory. `None` if there is no such directory.
+    fn real_dir(&self, dir: String) -> Lookup<Option<String>>;
+    /// What a skill says about its efforts: in the project of `dir`, else below `user`, the client's configuration folder.
+    fn skill_settings(
+        &self,
+        dir: PathBuf,
+        user: Option<PathBuf>,
+        skill: String,
+    ) -> Lookup<Result<SkillSettings, String>>;
+    /// Directives with these names from the files up to `root`, the outermost first.
+    fn directives(&self, files: Vec<PathBuf>, root: PathBuf, names: Vec<String>) -> Lookup<Vec<PathBuf>>;
+    /// The texts of small files.
+    fn texts(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>>;
+    /// Whether a slash command may open an effort in this directory.
+    fn is_opted_in(&self, settings: EffortSettings, dir: PathBuf) -> Lookup<bool>;
+    /// Writes a file of an effort into the folder of its artifacts.
+    fn write_artifact(&self, folder: PathBuf, name: String, text: String) -> Lookup<io::Result<()>>;
+}
+
+/// The files as they are on the disk.
+#[derive(Debug)]
+pub struct FilesOnDisk;
+
+/// Runs on a thread that may block. `None` if the work panicked.
+fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Lookup<Option<T>> {
+    let running = tokio::task::spawn_blocking(work);
+    Box::pin(async move { running.await.ok() })
+}
+
+impl ProjectFiles for FilesOnDisk {
+    fn real_dir(&self, dir: String) -> Lookup<Option<String>> {
+        let found = on_disk(move || {
+            let real = Path::new(&dir).canonicalize().ok().filter(|path| path.is_dir())?;
+            real.into_os_string().into_string().ok()
+        });
+        Box::pin(async move { found.await.flatten() })
+    }
+
+    fn skill_settings(
+        &self,
+        dir: PathBuf,
+        user: Option<PathBuf>,
+        skill: String,
+    ) -> Lookup<Result<SkillSettings, String>> {
+        let read = on_disk(move || skills::settings::<SkillSettings>(&dir, user.as_deref(), &skill));
+        Box::pin(async move {
+            let settings = read.await.ok_or("the skill could not be read")?;
+            Ok(settings.map_err(|error| error.to_string())?.unwrap_or_default())
+        })
+    }
+
+    fn directives(&self, files: Vec<PathBuf>, root: PathBuf, names: Vec<String>) -> Lookup<Vec<PathBuf>> {
+        let found = on_disk(move || directives::discover(&files, &root, &names));
+        Box::pin(async move { found.await.unwrap_or_default() })
+    }
+
+    fn texts(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
+        let read = on_disk(move || paths.iter().map(|path| small_text(path)).collect());
+        Box::pin(async move { read.await.unwrap_or_default() })
+    }
+
+    fn is_opted_in(&self, settings: EffortSettings, dir: PathBuf) -> Lookup<bool> {
+        let looked = on_disk(move || settings.is_opted_in(&dir));
+        Box::pin(async move { looked.await.unwrap_or(false) })
+    }
+
+    fn write_artifact(&self, folder: PathBuf, name: String, text: String) -> Lookup<io::Result<()>> {
+        let written = on_disk(move || write_file(&folder, &name, text.as_bytes()));
+        Box::pin(async move { written.await.unwrap_or_else(|| Err(io::Error::other("the write broke off"))) })
+    }
+}
+
+/// A file that is small enough to be given whole.
+fn small_text(path: &Path) -> Option<String> {
+    let about = path.metadata().ok()?;
+    let small = about.is_file() && about.len() <= 4 * INJECTION_CHARS_MAX as u64;
+    small.then(|| fs::read_to_string(path).ok()).flatten()
+}
+
+/// The folder belongs to the project, so a link in its place is not followed.
+fn write_file(folder: &Path, name: &str, text: &[u8]) -> io::Result<()> {
+    match fs::symlink_metadata(folder) {
+        Ok(about) if about.is_dir() => {}
+        Ok(_) => return Err(io::Error::other("it is not a folder")),
+        Err(_) => {
+            fs::create_dir(folder)?;
+            fs::write(folder.join(".gitignore"), IGNORE_ALL)?;
+        }
+    }
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text)?;
+    file.persist(folder.join(name)).map_err(|error| error.error)?;
+    Ok(())
+}

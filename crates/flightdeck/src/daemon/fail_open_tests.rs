@@ -1,0 +1,206 @@
+//! Every way to no verdict, on a clock that only the test moves: how long a hook waits is exact, whatever the machine does.
+
+use std::future::pending;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use flightdeck_core::effort::SkillSettings;
+use flightdeck_core::log::record::Verbatim;
+use flightdeck_core::wire::hook::HookDraft;
+use flightdeck_hook::ACK_WITHIN;
+use flightdeck_protocol::efforts::StartEffort;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::{DaemonParts, StartedParts};
+use crate::app::project_files::{Lookup, ProjectFiles};
+use crate::app::registration::Registrar;
+use crate::app::{App, Handle, HookWaits, IncomingHook};
+use crate::config::efforts::EffortSettings;
+use crate::engine::Input;
+use crate::settings::{ClientVersion, Registration, SettingsFile};
+use crate::store::{Memory, Store};
+
+const DIR: &str = "/work/api";
+/// Leads to [`DIR`]: a hook from here belongs to the effort only if the directory was looked up.
+const LINK: &str = "/link/api";
+
+/// A disk that answers at once until it gets stuck. Then it never answers.
+#[derive(Debug, Default)]
+struct Disk {
+    stuck: AtomicBool,
+}
+
+impl Disk {
+    fn answer<T: Send + 'static>(&self, found: T) -> Lookup<T> {
+        match self.stuck.load(Ordering::SeqCst) {
+            true => Box::pin(pending()),
+            false => Box::pin(std::future::ready(found)),
+        }
+    }
+}
+
+impl ProjectFiles for Disk {
+    fn real_dir(&self, dir: String) -> Lookup<Option<String>> {
+        self.answer(Some(if dir == LINK { DIR.to_owned() } else { dir }))
+    }
+    fn skill_settings(
+        &self,
+        _: PathBuf,
+        _: Option<PathBuf>,
+        _: String,
+    ) -> Lookup<Result<SkillSettings, String>> {
+        self.answer(Ok(SkillSettings::default()))
+    }
+    fn directives(&self, _: Vec<PathBuf>, root: PathBuf, _: Vec<String>) -> Lookup<Vec<PathBuf>> {
+        self.answer(vec![root.join("AGENTS.md")])
+    }
+    fn texts(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
+        self.answer(vec![Some("The content.".to_owned()); paths.len()])
+    }
+    fn is_opted_in(&self, _: EffortSettings, _: PathBuf) -> Lookup<bool> {
+        self.answer(false)
+    }
+    fn write_artifact(&self, _: PathBuf, _: String, _: String) -> Lookup<io::Result<()>> {
+        self.answer(Ok(()))
+    }
+}
+
+/// A daemon with an effort that denies every call.
+struct Desk {
+    app: App,
+    disk: Arc<Disk>,
+    _folder: tempfile::TempDir,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, work) = Store::as_task(Box::new(Memory::default()), async || ());
+        tokio::spawn(work);
+        let file = SettingsFile::new(&folder.path().join("settings.json"), &folder.path().join("backups"));
+        let registration =
+            Registration::new("/opt/flightdeck".as_ref(), folder.path(), ClientVersion::assumed());
+        let registrar = Registrar::new(file, registration, false, folder.path().join("spool"));
+        let disk = Arc::<Disk>::default();
+        let parts = DaemonParts { files: Arc::clone(&disk) as _, ..DaemonParts::new(store, registrar) };
+        let StartedParts { app, .. } = parts.start().await.unwrap();
+        let settings =
+            SkillSettings { heartbeat: 1, preload: vec!["plan.md".into()], ..SkillSettings::default() };
+        let start = StartEffort {
+            dir: DIR.into(),
+            skill: "fix".into(),
+            mode: None,
+            seat: None,
+            title: None,
+            settings: Some(settings),
+        };
+        app.handle(start).await.unwrap();
+        Self { app, disk, _folder: folder }
+    }
+
+    fn get_stuck(&self) {
+        self.disk.stuck.store(true, Ordering::SeqCst);
+    }
+
+    /// From here on the engine stores events and answers nothing else.
+    fn silence_the_engine(&mut self) {
+        let engine = self.app.engine.clone();
+        let (sender, mut inputs) = mpsc::channel(16);
+        self.app.engine = engine.through(sender);
+        tokio::spawn(async move {
+            let mut unanswered = Vec::new();
+            while let Some(input) = inputs.recv().await {
+                match input {
+                    Input::Events { .. } => engine.send(input).await.unwrap(),
+                    other => unanswered.push(other),
+                }
+            }
+        });
+    }
+
+    /// The verdict on a hook as text, and how long the hook waited for it.
+    async fn hook(&self, dir: &str, event: &str, more: Value) -> (String, Duration) {
+        let mut payload = object(json!({"session_id": "s", "hook_event_name": event, "cwd": dir}));
+        payload.extend(object(more));
+        let env = object(json!({"waits": true}));
+        let draft = HookDraft { name_in_path: None, payload, env, bytes: 0 };
+        let begun = Instant::now();
+        let hook = IncomingHook { draft, verbatim: Verbatim::default(), waits: HookWaits::No };
+        let received = self.app.receive_hook(hook).await.unwrap();
+        let took = begun.elapsed();
+        println!("{event}: {took:?}");
+        assert!(took < ACK_WITHIN, "{event} took {took:?}");
+        (received.verdict.map_or(String::new(), |v| String::from_utf8(v.json).unwrap()), took)
+    }
+
+    async fn call(&self, dir: &str) -> (String, Duration) {
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"});
+        self.hook(dir, "PreToolUse", call).await
+    }
+
+    async fn touch(&self, dir: &str) -> (String, Duration) {
+        let touched =
+            json!({"tool_name": "Read", "tool_input": {"file_path": "/work/api/a.rs"}, "tool_use_id": "r"});
+        self.hook(dir, "PostToolUse", touched).await
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap()
+}
+
+const DENIED: &str = r#""permissionDecision":"deny""#;
+
+#[tokio::test(start_paused = true)]
+async fn a_disk_that_answers_costs_no_wait() {
+    let desk = Desk::new().await;
+    let (verdict, took) = desk.call(LINK).await;
+    assert!(verdict.contains(DENIED), "{verdict}");
+    assert_eq!(took, Duration::ZERO);
+    let (verdict, took) = desk.touch(LINK).await;
+    assert!(verdict.contains("AGENTS.md") && verdict.contains("The content."), "{verdict}");
+    assert_eq!(took, Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_directory_that_cannot_be_looked_up_is_unknown_and_the_call_goes_on() {
+    let desk = Desk::new().await;
+    desk.get_stuck();
+    let (verdict, took) = desk.call(LINK).await;
+    assert_eq!(verdict, "");
+    assert!(took >= Duration::from_millis(10), "it was not waited for: {took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn files_and_directives_on_a_stuck_disk_are_left_out_in_time() {
+    let desk = Desk::new().await;
+    desk.get_stuck();
+    // The directory, the directives and the file each take as long as they may.
+    let (verdict, took) = desk.touch(DIR).await;
+    assert!(verdict.contains("Read /work/api/plan.md now") && !verdict.contains("The content."), "{verdict}");
+    assert!(took >= Duration::from_millis(30), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_verdict_that_is_late_allows_the_call() {
+    let mut desk = Desk::new().await;
+    desk.silence_the_engine();
+    let (verdict, took) = desk.call(DIR).await;
+    assert_eq!(verdict, "");
+    assert!(took >= Duration::from_millis(15), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_steps_together_stay_below_what_a_hook_waits() {
+    let mut desk = Desk::new().await;
+    desk.silence_the_engine();
+    desk.get_stuck();
+    let (verdict, took) = desk.touch(LINK).await;
+    assert_eq!(verdict, "");
+    assert!(took >= Duration::from_millis(45), "{took:?}");
+}
