@@ -3,6 +3,7 @@
 //! One loop waits for keys, changes of the board, replies and time. Each becomes a [`Message`]; [`update`] changes the model
 //! and returns commands; a frame is drawn if anything may have changed, and only its differences are written (decision 0029).
 
+mod alike;
 mod answering;
 mod answers;
 mod calls;
@@ -13,6 +14,7 @@ mod listing;
 mod message;
 mod model;
 mod painter;
+mod parking;
 mod screen;
 mod start_daemon;
 mod text;
