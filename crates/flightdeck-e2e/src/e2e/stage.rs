@@ -368,6 +368,14 @@ impl Stage {
 
     /// The same for a session without a terminal.
     pub(super) fn must_hear_of(&self, id: &str, hook: &str, times: usize) -> Result<()> {
+    /// How many hooks of any name the session in that terminal has sent.
+    pub(super) fn heard_at_all(&self, seat: &Seat) -> Result<usize> {
+        let id = self.session(seat).context("no session")?;
+        let page = self.get(&format!("/api/sessions/{id}/events"))?;
+        let events = page["events"].as_array().context("no events in the answer")?;
+        Ok(events.iter().filter(|event| event["source"] == "hook").count())
+    }
+
         let heard = || self.board.heard(&self.lab, id, hook);
         wait_for(&format!("{hook} to come"), AGREE, || Ok((heard()? >= times).then_some(())))
             .with_context(|| format!("{hook} came {:?} times of {times} from {id}", heard()))?;

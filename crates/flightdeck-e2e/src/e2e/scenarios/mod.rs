@@ -12,6 +12,7 @@ mod interrupt;
 mod many;
 mod numbers;
 mod odd;
+mod plugin;
 mod queue;
 mod terminal;
 mod turn;
@@ -250,6 +251,10 @@ pub(super) static ALL: &[Scenario] = &[
         "send_command",
         "the daemon types text that the client would run as a command",
         terminal::send_command,
+    Scenario {
+        hooks_first: false,
+        ..acting("plugin", "the plugin's hooks with and without our program on the PATH", plugin::loaded)
+    },
     ),
     acting("send_draft", "the daemon finds a draft, a menu or a question in the pane", terminal::send_draft),
     Scenario {
