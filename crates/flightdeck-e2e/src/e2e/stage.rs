@@ -202,6 +202,13 @@ impl Stage {
         self.seated(tui)
     }
 
+    /// The same client on a second tmux server.
+    pub(super) fn open_on_second_server(&self, name: &str) -> Result<Seat> {
+        let tui = self.lab.tui_on_second_server(name, &["--permission-mode", "default"], &[])?;
+        tui.wait_ready()?;
+        self.seated(tui)
+    }
+
     /// Resumes a session that another client holds. If that one is in the middle of a turn, this one shows the turn as
     /// interrupted.
     pub(super) fn open_beside(&self, name: &str, id: &str) -> Result<Seat> {
@@ -361,13 +368,6 @@ impl Stage {
         self.board.heard(&self.lab, &self.session(seat).context("no session")?, hook)
     }
 
-    /// Waits for at least this many hooks of this name. The state alone proves no hook: it may come from the registry.
-    pub(super) fn must_hear(&self, seat: &Seat, hook: &str, times: usize) -> Result<()> {
-        self.must_hear_of(&self.session(seat).context("no session")?, hook, times)
-    }
-
-    /// The same for a session without a terminal.
-    pub(super) fn must_hear_of(&self, id: &str, hook: &str, times: usize) -> Result<()> {
     /// How many hooks of any name the session in that terminal has sent.
     pub(super) fn heard_at_all(&self, seat: &Seat) -> Result<usize> {
         let id = self.session(seat).context("no session")?;
@@ -376,6 +376,13 @@ impl Stage {
         Ok(events.iter().filter(|event| event["source"] == "hook").count())
     }
 
+    /// Waits for at least this many hooks of this name. The state alone proves no hook: it may come from the registry.
+    pub(super) fn must_hear(&self, seat: &Seat, hook: &str, times: usize) -> Result<()> {
+        self.must_hear_of(&self.session(seat).context("no session")?, hook, times)
+    }
+
+    /// The same for a session without a terminal.
+    pub(super) fn must_hear_of(&self, id: &str, hook: &str, times: usize) -> Result<()> {
         let heard = || self.board.heard(&self.lab, id, hook);
         wait_for(&format!("{hook} to come"), AGREE, || Ok((heard()? >= times).then_some(())))
             .with_context(|| format!("{hook} came {:?} times of {times} from {id}", heard()))?;

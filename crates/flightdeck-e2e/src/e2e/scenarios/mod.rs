@@ -208,6 +208,11 @@ pub(super) static ALL: &[Scenario] = &[
     acting("answer_cli", "answers and a prompt are sent with the command line", answer::cli::answered),
     acting("answer_tui", "the TUI shows, allows, denies, prompts and jumps", answer::tui::answered),
     acting(
+        "answer_two_servers",
+        "the TUI answers, jumps and colours for two clients on two tmux servers",
+        answer::two_servers::told_apart,
+    ),
+    acting(
         "answer_hub",
         "a permission is allowed and denied on the board of another machine",
         answer::hub::allowed_on_a_hub,
@@ -246,15 +251,15 @@ pub(super) static ALL: &[Scenario] = &[
     effort("effort_slash", "/implement opens an effort", efforts::slash_command),
     effort("effort_run", "`run` hands over twice instead of two compactions", efforts::supervised),
     effort("effort_elsewhere", "an effort elsewhere changes no request by a byte", efforts::elsewhere),
+    Scenario {
+        hooks_first: false,
+        ..acting("plugin", "the plugin's hooks with and without our program on the PATH", plugin::loaded)
+    },
     acting("send", "the daemon types prompts of all kinds", terminal::send),
     acting(
         "send_command",
         "the daemon types text that the client would run as a command",
         terminal::send_command,
-    Scenario {
-        hooks_first: false,
-        ..acting("plugin", "the plugin's hooks with and without our program on the PATH", plugin::loaded)
-    },
     ),
     acting("send_draft", "the daemon finds a draft, a menu or a question in the pane", terminal::send_draft),
     Scenario {

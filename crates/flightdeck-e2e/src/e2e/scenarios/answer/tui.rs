@@ -53,7 +53,7 @@ pub(in super::super) fn answered(s: &mut Stage) -> Result<()> {
 }
 
 /// A key is refused for a moment after the request appeared, so it is pressed until the TUI says that it was taken.
-fn press(deck: &Tui, key: &str, says: &str) -> Result<()> {
+pub(super) fn press(deck: &Tui, key: &str, says: &str) -> Result<()> {
     let shown = || Ok(deck.capture()?.contains(says).then_some(()));
     wait_for(says, DONE, || {
         deck.press(&[key])?;
