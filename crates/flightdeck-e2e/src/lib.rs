@@ -9,6 +9,7 @@ pub mod e2e;
 mod machine;
 mod measured_daemon;
 pub mod npm;
+mod plugin;
 pub mod proof;
 pub mod soak;
 pub mod testkit;

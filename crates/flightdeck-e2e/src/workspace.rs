@@ -73,3 +73,12 @@ pub fn build_for_tests() -> Result<PathBuf> {
     }
     Ok(target().join("debug/flightdeck").canonicalize()?)
 }
+
+/// Runs a program that must succeed, and returns what it printed.
+pub fn succeed(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot run {:?}", command.get_program()))?;
+    if !output.status.success() {
+        bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}

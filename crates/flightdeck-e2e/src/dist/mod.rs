@@ -4,14 +4,14 @@ mod check;
 mod clean_root;
 mod debian;
 mod files;
-mod plugin;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::workspace::{cargo, target};
+use crate::plugin;
+use crate::workspace::{cargo, succeed, target};
 
 pub use check::check;
 
@@ -97,13 +97,4 @@ pub fn make(binary: &Path, out: &Path) -> Result<Packages> {
     let debian =
         crate::workspace::is_installed("dpkg-deb").then(|| debian::make(&tree, &plugin, out)).transpose()?;
     Ok(Packages { tarball, debian, plugin })
-}
-
-/// Runs a program that must succeed, and returns what it printed.
-fn succeed(command: &mut Command) -> Result<String> {
-    let output = command.output().with_context(|| format!("cannot run {:?}", command.get_program()))?;
-    if !output.status.success() {
-        bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(String::from_utf8(output.stdout)?)
 }

@@ -234,6 +234,13 @@ impl Stage {
         self.seated(tui)
     }
 
+    /// The same client on a second tmux server.
+    pub(super) fn open_on_second_server(&self, name: &str) -> Result<Seat> {
+        let tui = self.lab.tui_on_second_server(name, &["--permission-mode", "default"], &[])?;
+        tui.wait_ready()?;
+        self.seated(tui)
+    }
+
     /// Resumes a session that another client holds. If that one is in the middle of a turn, this one shows the turn as
     /// interrupted.
     pub(super) fn open_beside(&self, name: &str, id: &str) -> Result<Seat> {
@@ -413,6 +420,14 @@ impl Stage {
     /// The same for a session without a terminal.
     pub(super) fn heard_of(&self, id: &str, hook: &str) -> Result<usize> {
         self.board.heard(&self.lab, id, hook)
+    }
+
+    /// How many hooks of any name the session in that terminal has sent.
+    pub(super) fn heard_at_all(&self, seat: &Seat) -> Result<usize> {
+        let id = self.session(seat).context("no session")?;
+        let page = self.get(&format!("/api/sessions/{id}/events"))?;
+        let events = page["events"].as_array().context("no events in the answer")?;
+        Ok(events.iter().filter(|event| event["source"] == "hook").count())
     }
 
     /// Waits for at least this many hooks of this name. The state alone proves no hook: it may come from the registry.

@@ -143,17 +143,22 @@ impl Lab {
 
     /// Starts an interactive client in its own terminal.
     pub fn tui(&self, name: &str, args: &[&str], extra: &[(&str, &str)]) -> Result<Tui> {
-        Tui::start(self, name, &[], args, extra)
+        Tui::start(self, (tui::SERVER, name), &[], args, extra)
+    }
+
+    /// The same on a tmux server of its own: its panes have the same ids.
+    pub fn tui_on_second_server(&self, name: &str, args: &[&str], extra: &[(&str, &str)]) -> Result<Tui> {
+        Tui::start(self, (tui::SECOND_SERVER, name), &[], args, extra)
     }
 
     /// Starts an interactive client by another program, in its own terminal. `before` is the command line up to the client's own.
     pub fn tui_by(&self, name: &str, before: &[&str], args: &[&str], extra: &[(&str, &str)]) -> Result<Tui> {
-        Tui::start(self, name, before, args, extra)
+        Tui::start(self, (tui::SERVER, name), before, args, extra)
     }
 
     /// Starts another program in a terminal of its own, beside the clients.
     pub fn terminal(&self, name: &str, program: &Path, args: &[&str]) -> Result<Tui> {
-        Tui::start_program(self, name, program, args, &[])
+        Tui::start_program(self, (tui::SERVER, name), program, args, &[])
     }
 
     /// The version that the client reports.
@@ -247,8 +252,7 @@ impl Drop for Lab {
     /// A client still writes for a while after its terminal is gone; this waits until all have ended.
     fn drop(&mut self) {
         let clients = tui::pids(self);
-        // No server is running if no terminal was opened.
-        let _ = tui::tmux(self).arg("kill-server").stderr(Stdio::null()).status();
+        tui::kill_servers(self);
         let gone = || Ok(clients.iter().all(|pid| !tui::is_alive(*pid)).then_some(()));
         if wait_for("the clients to be gone", GOODBYE, gone).is_err() {
             for pid in clients.iter().filter(|pid| tui::is_alive(**pid)) {

@@ -22,20 +22,19 @@ const START: Duration = Duration::from_secs(40);
 
 #[derive(Debug)]
 pub struct Tui {
+    /// The tmux server of its terminal.
+    server: &'static str,
     name: String,
     pid: u32,
     lab_dir: std::path::PathBuf,
 }
 
-/// A tmux command for this lab's own server, with nothing of our environment in it.
-pub(super) fn tmux(lab: &Lab) -> Command {
-    tmux_in(&lab.dir)
-}
+/// The tmux server of a lab's terminals.
+pub(super) const SERVER: &str = "lab";
+/// A server of its own beside it, for a client that runs elsewhere.
+pub(super) const SECOND_SERVER: &str = "second";
 
-fn tmux_in(dir: &std::path::Path) -> Command {
-    server(dir, "lab")
-}
-
+/// A tmux command for one of the lab's own servers, with nothing of our environment in it.
 fn server(dir: &std::path::Path, name: &str) -> Command {
     let mut command = Command::new("tmux");
     command.args(["-L", name, "-f", "/dev/null"]).env_clear().envs([
@@ -51,9 +50,17 @@ fn server(dir: &std::path::Path, name: &str) -> Command {
 
 /// The clients in this lab's terminals.
 pub(super) fn pids(lab: &Lab) -> Vec<u32> {
-    let listed = tmux(lab).args(["list-panes", "-a", "-F", "#{pane_pid}"]).output();
-    let text = listed.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
-    text.lines().filter_map(|line| line.parse().ok()).collect()
+    let listed = |name| server(&lab.dir, name).args(["list-panes", "-a", "-F", "#{pane_pid}"]).output();
+    let outputs = [SERVER, SECOND_SERVER].into_iter().filter_map(|name| listed(name).ok());
+    let texts = outputs.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    texts.flat_map(|text| text.lines().filter_map(|line| line.parse().ok()).collect::<Vec<_>>()).collect()
+}
+
+/// Ends the lab's terminals. No server is running if no terminal was opened.
+pub(super) fn kill_servers(lab: &Lab) {
+    for name in [SERVER, SECOND_SERVER] {
+        let _ = server(&lab.dir, name).arg("kill-server").stderr(Stdio::null()).status();
+    }
 }
 
 pub(super) fn is_alive(pid: u32) -> bool {
@@ -73,7 +80,7 @@ impl Tui {
     /// The client; `before` is the command of a program that starts it, empty for none.
     pub(super) fn start(
         lab: &Lab,
-        name: &str,
+        (server, name): (&'static str, &str),
         before: &[&str],
         args: &[&str],
         extra: &[(&str, &str)],
@@ -81,13 +88,13 @@ impl Tui {
         let client = lab.client.to_string_lossy();
         let words: Vec<&str> = before.iter().copied().chain([&*client]).chain(args.iter().copied()).collect();
         let (program, args) = words.split_first().context("there is no program to start")?;
-        Self::start_program(lab, name, Path::new(program), args, extra)
+        Self::start_program(lab, (server, name), Path::new(program), args, extra)
     }
 
     /// Another program than the client, in a terminal beside it.
     pub(super) fn start_program(
         lab: &Lab,
-        name: &str,
+        (on, name): (&'static str, &str),
         program: &Path,
         args: &[&str],
         extra: &[(&str, &str)],
@@ -97,7 +104,7 @@ impl Tui {
         let assignments = env.iter().map(|(k, v)| format!("{k}={v}"));
         // tmux puts TMUX and TMUX_PANE into the pane; the rest of its environment must not reach the client.
         let wrapper = r#"exec env -i "TMUX=$TMUX" "TMUX_PANE=$TMUX_PANE" "$@""#;
-        let started = tmux(lab)
+        let started = server(&lab.dir, on)
             .args(["new-session", "-d", "-s", name, "-x", COLUMNS, "-y", ROWS, "-P", "-F", "#{pane_pid}"])
             .arg("-c")
             .arg(lab.cwd())
@@ -111,7 +118,7 @@ impl Tui {
             .context("cannot run tmux")?;
         let pid = String::from_utf8_lossy(&started.stdout).trim().parse();
         let pid = pid.with_context(|| format!("tmux: {}", String::from_utf8_lossy(&started.stderr)))?;
-        Ok(Self { name: name.to_owned(), pid, lab_dir: lab.dir.clone() })
+        Ok(Self { server: on, name: name.to_owned(), pid, lab_dir: lab.dir.clone() })
     }
 
     /// The client's process: the shell and `env` in front of it have become it.
@@ -125,7 +132,7 @@ impl Tui {
 
     /// The screen as text.
     pub fn capture(&self) -> Result<String> {
-        let output = tmux_in(&self.lab_dir).args(["capture-pane", "-p", "-t", &self.name]).output()?;
+        let output = self.server().args(["capture-pane", "-p", "-t", &self.name]).output()?;
         if !output.status.success() {
             bail!("cannot read terminal {}: {}", self.name, String::from_utf8_lossy(&output.stderr));
         }
@@ -135,7 +142,7 @@ impl Tui {
     /// The screen as a person reads it. A closed terminal is empty too.
     pub fn screen(&self) -> Result<Screen> {
         let format = ["display-message", "-p", "-t", &self.name, "#{pane_dead}"];
-        let dead = tmux_in(&self.lab_dir).args(format).output()?;
+        let dead = self.server().args(format).output()?;
         if !dead.status.success() || dead.stdout.trim_ascii() != b"0" {
             return Ok(Screen::Exited);
         }
@@ -205,7 +212,7 @@ impl Tui {
     /// the name of its terminal.
     pub fn attach(&self) -> Result<String> {
         let before = self.viewers()?;
-        let attach = format!("unset TMUX; exec tmux -L lab attach -t ={}", self.name);
+        let attach = format!("unset TMUX; exec tmux -L {} attach -t ={}", self.server, self.name);
         let started = server(&self.lab_dir, "viewers")
             .args(["new-session", "-d", "-x", COLUMNS, "-y", ROWS, "sh", "-c", &attach])
             .output()?;
@@ -218,13 +225,27 @@ impl Tui {
     /// The attached viewers, with the session and pane each one shows.
     pub fn viewers(&self) -> Result<BTreeMap<String, String>> {
         let format = "#{client_tty} #{session_name} #{pane_id}";
-        let listed = tmux_in(&self.lab_dir).args(["list-clients", "-F", format]).output()?;
+        let listed = self.server().args(["list-clients", "-F", format]).output()?;
         let text = String::from_utf8_lossy(&listed.stdout).into_owned();
         Ok(text
             .lines()
             .filter_map(|l| l.split_once(' '))
             .map(|(a, b)| (a.to_owned(), b.to_owned()))
             .collect())
+    }
+
+    /// The socket of its tmux server.
+    pub fn socket(&self) -> Result<String> {
+        self.display("#{socket_path}")
+    }
+
+    /// A tmux format, as it reads for the pane of this terminal.
+    pub fn display(&self, format: &str) -> Result<String> {
+        let output = self.server().args(["display-message", "-p", "-t", &self.pane()?, format]).output()?;
+        if !output.status.success() {
+            bail!("tmux says nothing for {format}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
     /// A second window in this terminal's session, in front of the client.
@@ -234,8 +255,7 @@ impl Tui {
 
     /// The id of the client's pane.
     pub fn pane(&self) -> Result<String> {
-        let listed =
-            tmux_in(&self.lab_dir).args(["list-panes", "-a", "-F", "#{pane_pid} #{pane_id}"]).output()?;
+        let listed = self.server().args(["list-panes", "-a", "-F", "#{pane_pid} #{pane_id}"]).output()?;
         let text = String::from_utf8_lossy(&listed.stdout).into_owned();
         let pid = self.pid.to_string();
         let found = text.lines().filter_map(|l| l.split_once(' ')).find(|(p, _)| *p == pid);
@@ -268,8 +288,12 @@ impl Tui {
         wait_for("the client to be gone", deadline, || Ok((!self.is_alive()).then_some(())))
     }
 
+    fn server(&self) -> Command {
+        server(&self.lab_dir, self.server)
+    }
+
     fn tmux(&self, args: &[&str]) -> Result<()> {
-        let output = tmux_in(&self.lab_dir).args(args).output()?;
+        let output = self.server().args(args).output()?;
         if !output.status.success() {
             bail!("tmux {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr));
         }

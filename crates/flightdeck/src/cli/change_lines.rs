@@ -40,6 +40,7 @@ pub(super) fn run(args: &WatchArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
     let mut client = Client::connect(paths)?;
     let only = args.session.as_ref().map(|wanted| find_session(&mut client, wanted)).transpose()?;
     drop(client);
+    Out::end_with_reader();
     let mut changes = LiveChanges::new(paths.clone());
     let mut selection = Selection { args, only, board: BoardMirror::default(), matching: None };
     loop {

@@ -78,6 +78,9 @@ fn filtered<'a>(args: &LsArgs, cards: impl IntoIterator<Item = &'a Card>) -> Vec
 
 /// Follows the changes: on a screen in a terminal, board after board in a pipe, a line per change with `--json`.
 fn follow(args: &LsArgs, mut changes: Changes, out: &mut Out) -> anyhow::Result<u8> {
+    if args.json || !out.is_terminal() {
+        Out::end_with_reader();
+    }
     if args.json {
         return print_lines(changes, out);
     }

@@ -2,6 +2,9 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
 /// Standard output, with the width of the terminal and whether to use colour.
 #[derive(Debug)]
 pub(super) struct Out {
@@ -45,6 +48,20 @@ impl Out {
 
     pub(super) fn is_terminal(&self) -> bool {
         self.stdout.is_terminal()
+    }
+
+    /// Ends the program when the reader of its output is gone, also if it has nothing to print: `flightdeck watch | head -1` on a quiet
+    /// board. A closed pipe is not a failure.
+    pub(super) fn end_with_reader() {
+        std::thread::spawn(|| {
+            let stdout = io::stdout();
+            // No event is asked for: an error and a hangup are always reported.
+            let mut pipe = [PollFd::new(&stdout, PollFlags::empty())];
+            while let Ok(0) | Err(Errno::INTR) = poll(&mut pipe, None) {}
+            if pipe[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) {
+                std::process::exit(0);
+            }
+        });
     }
 
     /// Prints an error with its causes on standard error.

@@ -1,7 +1,7 @@
 //! The commands for scripts, and each recipe of docs/scripts.md.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -128,6 +128,44 @@ fn watch_prints_a_line_of_json_for_each_change_and_survives_a_restart() {
     while next()["event"] != "ask_opened" {}
     watching.kill().unwrap();
     watching.wait().unwrap();
+}
+
+/// Reads the first line of the output and leaves.
+#[track_caller]
+fn read_one_line(mut child: Child) -> String {
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let code = until("the command has ended", || child.try_wait().unwrap());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((code.code(), said.as_str()), (Some(0), ""));
+    line
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_commands_that_follow_the_board() {
+    let home = test_home();
+    let daemon = home.daemon();
+    prompt(&daemon, "api-works");
+    // Nothing happens on the board after the first lines.
+    for (args, first) in [
+        (&["watch"][..], r#"{"event":"snapshot""#),
+        (&["watch", "--format", "{id}"], "api-works"),
+        (&["ls", "--watch"], "Running 1"),
+        (&["ls", "--watch", "--json"], r#"{"event":"snapshot""#),
+    ] {
+        let mut command = home.flightdeck(args);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let line = read_one_line(child);
+        assert!(line.replace(": ", ":").starts_with(first), "{args:?}: {line}");
+    }
+    let mut shell = home.bare(Path::new("/bin/sh"));
+    let script = r#""$0" --home "$1" watch | head -1 | wc -l"#;
+    let output =
+        shell.args(["-c", script, env!("CARGO_BIN_EXE_flightdeck")]).arg(home.flightdeck_home()).output();
+    let output = output.unwrap();
+    let printed = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!((printed.0.trim(), printed.1.as_ref()), ("1", ""));
 }
 
 #[test]

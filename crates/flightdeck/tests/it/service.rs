@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use flightdeck_e2e::testkit::TestHome;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::home::test_home;
 
@@ -64,6 +64,21 @@ fn the_service_is_installed_started_and_removed() {
         (1, "~/person/.config/systemd/user/flightdeck.service: not installed, running\n")
     );
     assert_eq!(run(&home, &["service", "uninstall"]).1, "The service is not installed.\n");
+}
+
+#[test]
+fn what_is_there_after_an_install_and_an_uninstall_is_printed_as_json() {
+    let home = test_home();
+    let file = "~/person/.config/systemd/user/flightdeck.service";
+    for (command, installed) in
+        [("install", true), ("status", true), ("uninstall", false), ("uninstall", false)]
+    {
+        let (code, out, err) = run(&home, &["service", command, "--json"]);
+        assert_eq!((code, err.as_str()), (0, ""), "{command}");
+        let said: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(said["installed"], installed, "{command}: {said}");
+        assert_eq!((&said["file"], &said["manager"]), (&json!(file), &json!("systemd")), "{said}");
+    }
 }
 
 #[test]

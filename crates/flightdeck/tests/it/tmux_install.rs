@@ -85,6 +85,22 @@ fn a_running_server_is_as_before_after_the_uninstall() {
 }
 
 #[test]
+fn what_is_there_after_an_install_and_an_uninstall_is_printed_as_json() {
+    let home = test_home();
+    let Some(tmux) = home.tmux() else { return };
+    tmux.run(&["new-session", "-d", "-s", "a", "sleep 600"]);
+    let socket = tmux.socket.display().to_string();
+    for (command, is) in [("install", true), ("status", true), ("uninstall", false), ("uninstall", false)] {
+        let said = home.run(&["tmux", command, "--socket", &socket, "--json"]).json();
+        let expected = json!({
+            "installed": is, "config": "~/person/.tmux.conf", "included": "~/fd/tmux.conf", "server": "~/tmux",
+            "loaded": is,
+        });
+        assert_eq!(said, expected, "{command}");
+    }
+}
+
+#[test]
 fn a_key_that_is_bound_to_something_else_is_refused() {
     let home = test_home();
     let Some(tmux) = home.tmux() else { return };

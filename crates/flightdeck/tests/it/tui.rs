@@ -1,8 +1,13 @@
 //! `flightdeck tui` in a real tmux: it draws, answers, jumps, and leaves a clean terminal whatever ends it.
 
+use std::fs::File;
+use std::io::Read;
 use std::process::{Command, Stdio};
 
 use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 
 use crate::home::test_home;
@@ -279,6 +284,44 @@ fn the_tui_ends_with_its_tmux_server_and_refuses_a_pipe() {
     let piped = desk.home.run(&["tui"]);
     assert_eq!(piped.code, 1);
     assert!(piped.err.contains("the TUI needs a terminal"), "{}", piped.err);
+}
+
+/// A pseudo terminal: the side of the person, and the path of the side of the program.
+fn pseudo_terminal() -> (File, String) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    // Otherwise the program itself would keep this side open.
+    fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    tcsetwinsize(&master, Winsize { ws_col: 80, ws_row: 24, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    (File::from(master), name)
+}
+
+#[test]
+fn it_ends_without_a_word_when_its_output_closes() {
+    let home = test_home();
+    let _daemon = fleet(&home);
+    let (keys, screen) = (pseudo_terminal(), pseudo_terminal());
+    let open = |name: &str| File::options().read(true).write(true).open(name).unwrap();
+    // Without a controlling terminal no signal says that the terminal is gone.
+    let mut command = home.bare("setsid".as_ref());
+    command.arg(BINARY).arg("--home").arg(home.flightdeck_home()).arg("tui").env("TERM", "xterm-256color");
+    command.stdin(open(&keys.1)).stdout(open(&screen.1)).stderr(Stdio::piped());
+    let mut tui = command.spawn().unwrap();
+    drop(command);
+    let mut drawn = [0; 4096];
+    let mut text = Vec::new();
+    let mut reader = screen.0;
+    while !String::from_utf8_lossy(&text).contains("RUNNING") {
+        let read = reader.read(&mut drawn).unwrap();
+        text.extend_from_slice(&drawn[..read]);
+    }
+    drop(reader);
+    let code = until("it has ended", || tui.try_wait().unwrap());
+    let mut said = String::new();
+    tui.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((code.code(), said.as_str()), (Some(0), ""));
 }
 
 #[test]

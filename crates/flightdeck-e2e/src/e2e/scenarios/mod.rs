@@ -12,6 +12,7 @@ mod interrupt;
 mod many;
 mod numbers;
 mod odd;
+mod plugin;
 mod queue;
 mod terminal;
 mod turn;
@@ -207,6 +208,11 @@ pub(super) static ALL: &[Scenario] = &[
     acting("answer_cli", "answers and a prompt are sent with the command line", answer::cli::answered),
     acting("answer_tui", "the TUI shows, allows, denies, prompts and jumps", answer::tui::answered),
     acting(
+        "answer_two_servers",
+        "the TUI answers, jumps and colours for two clients on two tmux servers",
+        answer::two_servers::told_apart,
+    ),
+    acting(
         "answer_hub",
         "a permission is allowed and denied on the board of another machine",
         answer::hub::allowed_on_a_hub,
@@ -253,6 +259,10 @@ pub(super) static ALL: &[Scenario] = &[
         "an effort in another directory does not change the client's requests",
         efforts::elsewhere,
     ),
+    Scenario {
+        hooks_first: false,
+        ..acting("plugin", "the plugin's hooks with and without our program on the PATH", plugin::loaded)
+    },
     acting("send", "the daemon types prompts of all kinds", terminal::send),
     acting(
         "send_command",

@@ -22,23 +22,33 @@ pub(super) struct ServiceArgs {
 #[derive(Debug, clap::Subcommand)]
 enum ServiceCommand {
     /// Start the daemon now and at every login
-    Install,
+    Install(OutputArgs),
     /// Stop the daemon and do not start it at login any more
-    Uninstall,
+    Uninstall(OutputArgs),
     /// Say whether the service is installed and running; exits 1 if not
-    Status {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Status(OutputArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct OutputArgs {
+    /// Print JSON: the manager, its file, and whether the service is installed and running
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run(args: &ServiceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let service = Service::here()?;
-    match args.command {
-        ServiceCommand::Install => install(&service, paths, out),
-        ServiceCommand::Uninstall => uninstall(&service, out),
-        ServiceCommand::Status { json } => status(&service, json, out),
+    match &args.command {
+        ServiceCommand::Install(OutputArgs { json }) => {
+            install(&service, paths)?;
+            let done = format!("{} runs now and from every login on.", service.file.display());
+            print(&service, *json, &done, out)
+        }
+        ServiceCommand::Uninstall(OutputArgs { json }) => {
+            let done = uninstall(&service)?;
+            print(&service, *json, &done, out)
+        }
+        ServiceCommand::Status(OutputArgs { json }) => status(&service, *json, out),
     }
 }
 
@@ -109,6 +119,13 @@ impl Service {
         }
     }
 
+    fn json(&self) -> serde_json::Value {
+        let manager = if self.manager == Manager::Systemd { "systemd" } else { "launchd" };
+        serde_json::json!({
+            "manager": manager, "file": self.file, "installed": self.file.exists(), "running": self.is_running(),
+        })
+    }
+
     fn is_running(&self) -> bool {
         let asked = match self.manager {
             Manager::Systemd => systemctl(["is-active", "--quiet", unit::UNIT]),
@@ -135,7 +152,16 @@ fn must(output: Output) -> anyhow::Result<()> {
     }
 }
 
-fn install(service: &Service, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+/// Says what was done, or with `--json` what is there now.
+fn print(service: &Service, json: bool, done: &str, out: &mut Out) -> anyhow::Result<u8> {
+    match json {
+        true => out.json(&service.json())?,
+        false => writeln!(out, "{done}")?,
+    }
+    Ok(0)
+}
+
+fn install(service: &Service, paths: &Paths) -> anyhow::Result<()> {
     let binary = std::env::current_exe()?;
     let usual =
         Paths::resolve(None, |name| (name != "FLIGHTDECK_HOME").then(|| std::env::var_os(name)).flatten());
@@ -146,15 +172,13 @@ fn install(service: &Service, paths: &Paths, out: &mut Out) -> anyhow::Result<u8
     let mut file = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
     file.write_all(service.text(&binary, home).as_bytes()).with_context(failed)?;
     file.persist(&service.file).with_context(failed)?;
-    service.start().context("the service is written, but could not be started")?;
-    writeln!(out, "{} runs now and from every login on.", service.file.display())?;
-    Ok(0)
+    service.start().context("the service is written, but could not be started")
 }
 
-fn uninstall(service: &Service, out: &mut Out) -> anyhow::Result<u8> {
+/// Returns what was done.
+fn uninstall(service: &Service) -> anyhow::Result<String> {
     if !service.file.exists() {
-        writeln!(out, "The service is not installed.")?;
-        return Ok(0);
+        return Ok("The service is not installed.".to_owned());
     }
     // It may be stopped already; the file is removed in any case.
     let stopped = service.stop();
@@ -164,17 +188,13 @@ fn uninstall(service: &Service, out: &mut Out) -> anyhow::Result<u8> {
     }
     let forgotten = service.forget();
     stopped.and(forgotten).context("the service is removed, but the service manager reported an error")?;
-    writeln!(out, "{} is removed.", service.file.display())?;
-    Ok(0)
+    Ok(format!("{} is removed.", service.file.display()))
 }
 
 fn status(service: &Service, json: bool, out: &mut Out) -> anyhow::Result<u8> {
     let (installed, running) = (service.file.exists(), service.is_running());
     if json {
-        let manager = if service.manager == Manager::Systemd { "systemd" } else { "launchd" };
-        out.json(&serde_json::json!({
-            "manager": manager, "file": service.file, "installed": installed, "running": running,
-        }))?;
+        out.json(&service.json())?;
     } else {
         let not = |is: bool| if is { "" } else { "not " };
         writeln!(out, "{}: {}installed, {}running", service.file.display(), not(installed), not(running))?;

@@ -36,7 +36,7 @@ enum TmuxCommand {
     /// Remove exactly what `install` added
     Uninstall(PlaceArgs),
     /// Show what is installed
-    Status(StatusArgs),
+    Status(PlaceArgs),
     /// Mark the session in a pane as seen; tmux runs this
     #[command(hide = true)]
     Checked(CheckedArgs),
@@ -50,6 +50,9 @@ struct PlaceArgs {
     /// The socket of a running tmux server to change as well [default: the server of this terminal]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -58,15 +61,6 @@ struct InstallArgs {
     place: PlaceArgs,
     #[command(flatten)]
     keys: Keys,
-}
-
-#[derive(Debug, clap::Args)]
-struct StatusArgs {
-    #[command(flatten)]
-    place: PlaceArgs,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -81,7 +75,7 @@ pub(super) fn run(args: &TmuxArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
     match &args.command {
         TmuxCommand::Install(args) => install(args, paths, out),
         TmuxCommand::Uninstall(place) => uninstall(place, paths, out),
-        TmuxCommand::Status(args) => status(args, paths, out),
+        TmuxCommand::Status(place) => status(place, paths, out),
         TmuxCommand::Checked(args) => Ok(checked(args, paths)),
     }
 }
@@ -130,10 +124,15 @@ fn install(args: &InstallArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u
     let line = format!("source-file -q '{}'\n", included.display());
     let before = read(&config)?;
     replace(&config, Some(&block::with_block(before.as_deref(), &line)))?;
+    if let Some(server) = &server {
+        server.load(&included)?;
+    }
+    if args.place.json {
+        return Installed::read(&args.place, paths)?.print(out);
+    }
     writeln!(out, "{} includes {}", config.display(), included.display())?;
     match server {
         Some(server) => {
-            server.load(&included)?;
             writeln!(out, "The tmux server at {} has loaded it.", server.socket.display())?;
         }
         None => writeln!(out, "A running tmux loads it with: tmux source-file {}", included.display())?,
@@ -158,6 +157,9 @@ fn uninstall(place: &PlaceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<
     if let Some(server) = place.server() {
         server.unload()?;
     }
+    if place.json {
+        return Installed::read(place, paths)?.print(out);
+    }
     match was_there {
         true => writeln!(out, "{} is as it was before the install.", config.display())?,
         false => writeln!(out, "Nothing is installed in {}.", config.display())?,
@@ -165,26 +167,51 @@ fn uninstall(place: &PlaceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<
     Ok(0)
 }
 
-fn status(args: &StatusArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
-    let (config, included) = (args.place.config()?, included_file(&paths.home));
-    let in_config = read(&config)?.as_deref().and_then(block::without_block).is_some();
-    let installed = in_config && included.exists();
-    let server = args.place.server();
-    let loaded = server.as_ref().map(Server::loaded_home).transpose()?.flatten();
-    let is_loaded = loaded.is_some_and(|home| Path::new(&home) == paths.home);
-    if args.json {
-        out.json(&serde_json::json!({
-            "installed": installed, "config": config, "included": included,
-            "server": server.as_ref().map(|server| &server.socket), "loaded": is_loaded,
-        }))?;
-    } else {
-        let not = |is: bool| if is { "" } else { "not " };
-        writeln!(out, "config  {}: {}installed", config.display(), not(installed))?;
-        if let Some(server) = server {
-            writeln!(out, "server  {}: {}loaded", server.socket.display(), not(is_loaded))?;
-        }
+fn status(place: &PlaceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+    let found = Installed::read(place, paths)?;
+    let code = u8::from(!found.installed);
+    if place.json {
+        found.print(out)?;
+        return Ok(code);
     }
-    Ok(u8::from(!installed))
+    let not = |is: bool| if is { "" } else { "not " };
+    writeln!(out, "config  {}: {}installed", found.config.display(), not(found.installed))?;
+    if let Some(server) = found.server {
+        writeln!(out, "server  {}: {}loaded", server.display(), not(found.loaded))?;
+    }
+    Ok(code)
+}
+
+/// What is installed, as `--json` prints it after each command.
+#[derive(Debug, serde::Serialize)]
+struct Installed {
+    installed: bool,
+    config: PathBuf,
+    included: PathBuf,
+    /// The socket of the running server that was looked at.
+    server: Option<PathBuf>,
+    /// Whether that server has loaded the file of this home.
+    loaded: bool,
+}
+
+impl Installed {
+    fn read(place: &PlaceArgs, paths: &Paths) -> anyhow::Result<Self> {
+        let (config, included, server) = (place.config()?, included_file(&paths.home), place.server());
+        let in_config = read(&config)?.as_deref().and_then(block::without_block).is_some();
+        let home = server.as_ref().map(Server::loaded_home).transpose()?.flatten();
+        Ok(Self {
+            installed: in_config && included.exists(),
+            loaded: home.is_some_and(|home| Path::new(&home) == paths.home),
+            server: server.map(|server| server.socket),
+            config,
+            included,
+        })
+    }
+
+    fn print(&self, out: &mut Out) -> anyhow::Result<u8> {
+        out.json(&serde_json::to_value(self)?)?;
+        Ok(0)
+    }
 }
 
 /// Prints nothing and always succeeds: tmux would show any output or error to the person at every change of the pane.

@@ -7,14 +7,18 @@ use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::time::Millis;
 
 use super::super::ask_text::summary;
+use super::alike;
 use super::answers;
 use super::input::{Form, Input, Purpose};
 use super::keys::Action;
-use super::message::{Call, Command};
+use super::message::Command;
 use super::model::{Link, Model, OpenQuestion, PendingAnswer};
 
 /// How long an answer waits before it is sent, as on the page (decision 0018).
 const ANSWER_DELAY: Millis = Millis::seconds(2);
+
+/// Most different inputs of requests that are alike that are listed before the person asks for all of them, as on the page.
+pub(super) const INPUTS_FIRST: usize = 3;
 
 /// An answer key other than a digit.
 pub(super) fn press(model: &mut Model, key: Action) -> Vec<Command> {
@@ -24,7 +28,7 @@ pub(super) fn press(model: &mut Model, key: Action) -> Vec<Command> {
     }
     // A second press of the same key sends the waiting answer at once. So it never answers the next request by accident.
     if model.pending.as_ref().is_some_and(|pending| pending.key == key) {
-        return send_now(model).into_iter().collect();
+        return send_now(model);
     }
     let ask = match ready_ask(model) {
         Ok(ask) => ask,
@@ -34,7 +38,37 @@ pub(super) fn press(model: &mut Model, key: Action) -> Vec<Command> {
         }
     };
     model.choices.about(&ask);
-    act(model, &ask, key)
+    match model.selected_bunch().len() {
+        0 => act(model, &ask, key),
+        _ => act_on_all(model, key),
+    }
+}
+
+/// The selected line stands for several requests that are alike.
+fn act_on_all(model: &mut Model, key: Action) -> Vec<Command> {
+    let bunch = model.selected_bunch();
+    let asks: Vec<AskId> = bunch.iter().filter_map(|card| Some(alike::plain_ask(card)?.id.clone())).collect();
+    let inputs = alike::by_input(&bunch).len();
+    match key {
+        Action::Allow if inputs > INPUTS_FIRST && model.all_inputs_of.as_ref() != asks.first() => {
+            model.all_inputs_of = asks.first().cloned();
+            model.say(format!("all {inputs} are listed now: press again to allow them"));
+            Vec::new()
+        }
+        Action::Allow => give_all(model, asks, key, Decision::Allow),
+        Action::Deny => give_all(model, asks, key, Decision::Deny),
+        Action::OneByOne => {
+            model.split.add(asks);
+            model.forget_listing();
+            Vec::new()
+        }
+        _ => refuse(model, "these are answered together: u shows them one by one"),
+    }
+}
+
+fn give_all(model: &mut Model, asks: Vec<AskId>, key: Action, decision: Decision) -> Vec<Command> {
+    let words = format!("{} {}", answers::done_words(NeedKind::Permission, decision), asks.len());
+    hold_back(model, asks, key, answers::plain(decision), words)
 }
 
 fn act(model: &mut Model, ask: &AskCard, key: Action) -> Vec<Command> {
@@ -159,7 +193,7 @@ fn ready_ask(model: &mut Model) -> Result<AskCard, String> {
     if !answerable {
         return Err("only its terminal can answer this: Enter goes there".to_owned());
     }
-    if model.pending.as_ref().is_some_and(|pending| pending.ask == ask.id) {
+    if model.pending.as_ref().is_some_and(|pending| pending.asks.contains(&ask.id)) {
         return Err("it is answered already: z takes it back".to_owned());
     }
     if model.ask_has_just_changed() {
@@ -189,20 +223,24 @@ fn confirm_or_send(model: &mut Model, ask: &AskCard, key: Action, answer: Answer
 pub(super) fn wait_and_send(model: &mut Model, id: &AskId, key: Action, answer: Answer) -> Vec<Command> {
     let Some(ask) = model.selected_ask().filter(|ask| ask.id == *id) else { return gone(model) };
     let words = format!("{}: {}", answers::done_words(ask.kind, answer.decision), summary(ask));
-    let pending = PendingAnswer {
-        session: ask.session_id.clone(),
-        ask: id.clone(),
-        answer: Box::new(answer),
-        key,
-        words,
-        due: model.now + ANSWER_DELAY,
-    };
+    hold_back(model, vec![id.clone()], key, answer, words)
+}
+
+fn hold_back(
+    model: &mut Model,
+    asks: Vec<AskId>,
+    key: Action,
+    answer: Answer,
+    words: String,
+) -> Vec<Command> {
+    let Some(session) = model.selected.clone() else { return gone(model) };
+    let due = model.now + ANSWER_DELAY;
     let before = send_now(model);
-    model.pending = Some(pending);
+    model.pending = Some(PendingAnswer { session, asks, answer: Box::new(answer), key, words, due });
     if let Some(next) = next_ask(model) {
         model.select_by_itself(&next);
     }
-    before.into_iter().collect()
+    before
 }
 
 /// The next session in the order of the board whose request can be answered here.
@@ -212,7 +250,7 @@ fn next_ask(model: &Model) -> Option<SessionId> {
     let after = (1..order.len()).map(|step| &order[(model.selected_at() + step) % order.len()]);
     let mut asking = after.filter(|id| {
         let ask = model.board.card(id).and_then(answers::current_ask);
-        ask.is_some_and(|ask| ask.answerable && ask.id != pending.ask)
+        ask.is_some_and(|ask| ask.answerable && !pending.asks.contains(&ask.id))
     });
     asking.next().cloned()
 }
@@ -220,6 +258,8 @@ fn next_ask(model: &Model) -> Option<SessionId> {
 fn undo(model: &mut Model) {
     match model.pending.take() {
         Some(pending) => {
+            // If its line stands for requests that are alike, it is the line of this session again.
+            model.forget_listing();
             model.select(&pending.session);
             model.say("taken back: nothing was sent");
         }
@@ -227,12 +267,14 @@ fn undo(model: &mut Model) {
     }
 }
 
-pub(super) fn send_now(model: &mut Model) -> Option<Command> {
-    let pending = model.pending.take()?;
+pub(super) fn send_now(model: &mut Model) -> Vec<Command> {
+    let Some(pending) = model.pending.take() else { return Vec::new() };
+    let commands = pending.calls().map(Command::Call).collect();
     model.say(pending.words);
-    Some(Command::Call(Call::Answer { ask: pending.ask, answer: pending.answer }))
+    commands
 }
 
-pub(super) fn send_if_due(model: &mut Model) -> Option<Command> {
-    model.pending.as_ref().is_some_and(|pending| pending.due <= model.now).then(|| send_now(model)).flatten()
+pub(super) fn send_if_due(model: &mut Model) -> Vec<Command> {
+    let is_due = model.pending.as_ref().is_some_and(|pending| pending.due <= model.now);
+    if is_due { send_now(model) } else { Vec::new() }
 }

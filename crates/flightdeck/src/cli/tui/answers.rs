@@ -29,7 +29,7 @@ pub(super) fn current_ask(card: &Card) -> Option<&AskCard> {
     open.find(|ask| ask.answerable).or(first)
 }
 
-fn plain(decision: Decision) -> Answer {
+pub(super) fn plain(decision: Decision) -> Answer {
     Answer::plain(decision, AnsweredBy::Tui)
 }
 

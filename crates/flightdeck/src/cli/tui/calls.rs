@@ -41,6 +41,10 @@ pub(super) async fn make(call: &Call, paths: &Paths) -> Result<Data, ClientError
             Data::Pressed(client.call(&request).await?)
         }
         Call::Focus(session) => Data::Focused(client.call(&Focus { session_id: session }).await?),
+        Call::Park(request) => {
+            client.call(&request).await?;
+            Data::Parked
+        }
         Call::Timeline(session_id) => {
             let newest = ListEvents {
                 session_id,

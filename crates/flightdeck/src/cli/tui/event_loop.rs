@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crossterm::event::{Event, EventStream, KeyEventKind};
 use futures_util::StreamExt;
+use futures_util::future::join_all;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rustix::process::Signal;
@@ -13,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::calls;
-use super::message::{Call, Command, Message};
+use super::message::{Command, Message};
 use super::model::Model;
 use super::screen::{Screen, TerminalPainter};
 use super::update::update;
@@ -154,9 +155,9 @@ impl Loop<'_> {
             tokio::time::timeout(LAST_ANSWER_MAX, self.last_replies()).await.ok();
             return Ok(());
         };
-        let call = Call::Answer { ask: pending.ask, answer: pending.answer };
+        let answers = pending.calls().map(|call| async move { calls::make(&call, self.paths).await });
         // If the daemon does not answer, the request stays open and its terminal shows it.
-        let _ = tokio::time::timeout(LAST_ANSWER_MAX, calls::make(&call, self.paths)).await;
+        let _ = tokio::time::timeout(LAST_ANSWER_MAX, join_all(answers)).await;
         Ok(())
     }
 

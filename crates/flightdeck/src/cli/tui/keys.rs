@@ -21,12 +21,14 @@ pub(super) enum Action {
     Deny,
     DenyWithReason,
     OwnWords,
+    OneByOne,
     QuestionBefore,
     QuestionAfter,
     Undo,
     Prompt,
     Interrupt,
     EndClient,
+    Park,
     Search,
     Filter,
     Sort,
@@ -55,7 +57,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 5] = [Self::Move, Self::Answer, Self::Session, Self::Board, Self::Program];
+    pub(super) const ALL: [Self; 5] = [Self::Move, Self::Session, Self::Answer, Self::Board, Self::Program];
 
     pub(super) fn title(self) -> &'static str {
         match self {
@@ -113,6 +115,7 @@ pub(super) const BINDINGS: &[Binding] = bindings! {
         Deny [key('d'), key('N')] "d N", "deny, reject or decline", "deny";
         DenyWithReason [key('D')] "D", "deny and say why", "deny, say why";
         OwnWords [key('r')] "r", "answer in your own words", "own words";
+        OneByOne [key('u')] "u", "show alike ones one by one", "one by one";
         QuestionBefore [key('[')] "[", "the question before", "";
         QuestionAfter [key(']')] "]", "next question; digits choose", "";
         Undo [key('z')] "z", "take an answer back (2 s)", "undo";
@@ -122,6 +125,7 @@ pub(super) const BINDINGS: &[Binding] = bindings! {
         Prompt [key('p')] "p", "type its next prompt", "prompt";
         Interrupt [key('x')] "x", "interrupt it (asks first)", "interrupt";
         EndClient [key('X')] "X", "end Claude Code (asks)", "";
+        Park [key('P')] "P", "park it or take it back", "park";
         Detail [key(' '), key('o')] "Space o", "show or hide its details", "details";
         Panel [(KeyCode::Tab, NONE)] "Tab", "the next panel", "";
         Why [key('e')] "e", "explain its state", "";

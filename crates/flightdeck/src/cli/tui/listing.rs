@@ -1,13 +1,15 @@
 //! Which sessions are listed, in which order and below which headings.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::session::state_name::Group;
 use flightdeck_core::view::card::Card;
 use fuzzy_matcher::FuzzyMatcher;
 use fuzzy_matcher::skim::SkimMatcherV2;
+
+use super::alike::Bunches;
 
 /// Subagents listed below a session; the details list all.
 const AGENTS_SHOWN_MAX: usize = 3;
@@ -25,6 +27,7 @@ pub(super) enum Filter {
     NeedsYou,
     Running,
     Done,
+    Parked,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +93,18 @@ pub(super) enum Row {
         count: usize,
         indent: u16,
     },
+    /// Sessions that the person put aside, folded.
+    Parked {
+        count: usize,
+    },
+}
+
+/// The cards that filter and search let through, in the chosen order.
+#[derive(Debug)]
+pub(super) struct Shown<'a> {
+    pub(super) cards: Vec<&'a Card>,
+    /// Parked sessions that are left out.
+    parked: usize,
 }
 
 #[derive(Debug, Default)]
@@ -99,6 +114,10 @@ pub(super) struct Listing {
     pub(super) order: Vec<SessionId>,
     /// The sessions of the three columns.
     pub(super) columns: [Vec<SessionId>; 3],
+    /// Sessions whose requests are alike: one line stands for them.
+    pub(super) bunches: Bunches,
+    /// Parked sessions that are folded.
+    pub(super) parked: usize,
 }
 
 pub(super) const GROUPS: [(Group, &str); 3] =
@@ -110,7 +129,8 @@ impl Filter {
             Self::All => Self::NeedsYou,
             Self::NeedsYou => Self::Running,
             Self::Running => Self::Done,
-            Self::Done => Self::All,
+            Self::Done => Self::Parked,
+            Self::Parked => Self::All,
         }
     }
 
@@ -120,12 +140,15 @@ impl Filter {
             Self::NeedsYou => "needs you",
             Self::Running => "running",
             Self::Done => "done",
+            Self::Parked => "parked",
         }
     }
 
-    fn takes(self, group: Group) -> bool {
+    fn takes(self, card: &Card) -> bool {
+        let group = card.agent_state.group;
         match self {
             Self::All => true,
+            Self::Parked => card.parked.is_some(),
             Self::NeedsYou => group == Group::NeedsYou,
             Self::Running => group == Group::Running,
             Self::Done => group == Group::Done,
@@ -189,15 +212,26 @@ impl Grouping {
 }
 
 impl Listing {
-    pub(super) fn new<'a>(cards: impl Iterator<Item = &'a Card>, view: View, wishes: &Wishes) -> Self {
-        let cards = matching(cards, wishes);
-        let mut listing = Self::default();
+    pub(super) fn new(shown: &Shown<'_>, view: View, wishes: &Wishes, bunches: Bunches) -> Self {
+        let hidden: BTreeSet<&SessionId> =
+            bunches.values().flat_map(|members| members.iter().skip(1)).collect();
+        let cards: Vec<&Card> =
+            shown.cards.iter().copied().filter(|card| !hidden.contains(&card.id)).collect();
+        let mut listing = Self { parked: shown.parked, bunches, ..Self::default() };
         match view {
             View::List => listing.add_groups(&cards, wishes),
             View::Columns => listing.add_columns(&cards),
             View::Tree => listing.add_tree(&cards),
         }
+        if shown.parked > 0 && view != View::Columns {
+            listing.rows.push(Row::Parked { count: shown.parked });
+        }
         listing
+    }
+
+    /// The sessions that the lines stand for.
+    pub(super) fn count<'a>(&self, ids: impl Iterator<Item = &'a SessionId>) -> usize {
+        ids.map(|id| self.bunches.get(id).map_or(1, Vec::len)).sum()
     }
 
     fn add_groups(&mut self, cards: &[&Card], wishes: &Wishes) {
@@ -241,7 +275,8 @@ impl Listing {
 
     fn add_group(&mut self, title: &str, members: &[&Card], indent: u16) {
         if !members.is_empty() {
-            self.rows.push(Row::Heading { text: title.to_owned(), count: members.len(), indent });
+            let count = self.count(members.iter().map(|card| &card.id));
+            self.rows.push(Row::Heading { text: title.to_owned(), count, indent });
             self.add_sessions(members, indent + u16::from(indent > 0));
         }
     }
@@ -290,14 +325,22 @@ fn by_key<'a>(cards: &[&'a Card], key: impl Fn(&Card) -> String) -> BTreeMap<Str
     groups
 }
 
-/// The cards that pass the filter and the search, in the chosen order. Parked sessions come last.
-fn matching<'a>(cards: impl Iterator<Item = &'a Card>, wishes: &Wishes) -> Vec<&'a Card> {
-    let mut cards: Vec<&Card> = cards.filter(|card| wishes.filter.takes(card.agent_state.group)).collect();
-    wishes.sort.sort(&mut cards);
-    cards.sort_by_key(|card| card.parked.is_some());
-    if wishes.search.is_empty() {
-        return cards;
+impl<'a> Shown<'a> {
+    /// Parked sessions are left out and counted, unless the person searches or filters for them.
+    pub(super) fn new(cards: impl Iterator<Item = &'a Card>, wishes: &Wishes) -> Self {
+        let mut cards: Vec<&Card> = cards.filter(|card| wishes.filter.takes(card)).collect();
+        wishes.sort.sort(&mut cards);
+        if !wishes.search.is_empty() {
+            cards.sort_by_key(|card| card.parked.is_some());
+            return Self { cards: found(cards, wishes), parked: 0 };
+        }
+        let all = cards.len();
+        cards.retain(|card| card.parked.is_none() || wishes.filter == Filter::Parked);
+        Self { parked: all - cards.len(), cards }
     }
+}
+
+fn found<'a>(cards: Vec<&'a Card>, wishes: &Wishes) -> Vec<&'a Card> {
     let matcher = SkimMatcherV2::default();
     let mut scored: Vec<(i64, &Card)> =
         cards.into_iter().filter_map(|card| Some((score(&matcher, card, &wishes.search)?, card))).collect();

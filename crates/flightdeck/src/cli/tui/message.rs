@@ -9,6 +9,7 @@ use flightdeck_core::view::conversation::ConversationPage;
 use flightdeck_core::view::explain::Explanation;
 use flightdeck_core::view::timeline::EventPage;
 use flightdeck_protocol::changes::Change;
+use flightdeck_protocol::sessions::ParkSession;
 use flightdeck_protocol::terminal::{Focused, PaneScreen, Pressed, SendPrompt};
 
 use crate::client::ClientError;
@@ -46,6 +47,7 @@ pub(super) enum Call {
     Prompt(SendPrompt),
     Interrupt { session: SessionId, stop: bool },
     Focus(SessionId),
+    Park(ParkSession),
     Timeline(SessionId),
     Conversation(SessionId),
     Pane(SessionId),
@@ -66,6 +68,7 @@ pub(super) enum Data {
     Answered,
     Pressed(Pressed),
     Focused(Focused),
+    Parked,
     Timeline(EventPage),
     Conversation(ConversationPage),
     Pane(PaneScreen),

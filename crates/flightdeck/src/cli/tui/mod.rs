@@ -4,6 +4,7 @@
 //! and returns commands. A frame is drawn if anything may have changed, and only what differs from the last frame is written
 //! (decision 0029).
 
+mod alike;
 mod answering;
 mod answers;
 mod calls;
@@ -14,6 +15,7 @@ mod listing;
 mod message;
 mod model;
 mod painter;
+mod parking;
 mod screen;
 mod start_daemon;
 mod text;

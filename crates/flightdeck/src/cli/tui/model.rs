@@ -13,10 +13,11 @@ use flightdeck_protocol::terminal::{PaneScreen, SendPrompt};
 use jiff::tz::TimeZone;
 use ratatui::layout::{Position, Rect, Size};
 
+use super::alike::{self, Bunches, SplitAsks};
 use super::answers::{self, Choices};
 use super::input::{Input, Purpose};
 use super::keys::Action;
-use super::listing::{Listing, View, Wishes};
+use super::listing::{Listing, Shown, View, Wishes};
 use super::message::Call;
 use super::theme::Theme;
 use crate::client::BoardMirror;
@@ -118,18 +119,28 @@ pub(super) enum OpenQuestion {
     PromptDraft(SendPrompt),
     /// Which of several suggestions is always allowed?
     Suggestion(AskId),
+    /// Until when is the session put aside?
+    Park(SessionId),
 }
 
-/// An answer that is sent when it is due, unless the person takes it back.
+/// An answer that is sent when it is due, unless the person takes it back: to one request, or to several that are alike.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PendingAnswer {
     pub(super) session: SessionId,
-    pub(super) ask: AskId,
+    pub(super) asks: Vec<AskId>,
     pub(super) answer: Box<Answer>,
     pub(super) key: Action,
     /// `allowed: git rebase main`
     pub(super) words: String,
     pub(super) due: Timestamp,
+}
+
+impl PendingAnswer {
+    /// One call for each request.
+    pub(super) fn calls(&self) -> impl Iterator<Item = Call> {
+        let call = |ask: &AskId| Call::Answer { ask: ask.clone(), answer: self.answer.clone() };
+        self.asks.iter().map(call)
+    }
 }
 
 /// The sentence in the line at the bottom.
@@ -162,6 +173,7 @@ pub(super) enum Hit {
     Session(SessionId),
     Panel(Panel),
     Detail,
+    Parked,
     Help,
 }
 
@@ -203,12 +215,15 @@ pub(super) struct Model {
     pub(super) pending: Option<PendingAnswer>,
     pub(super) note: Option<Note>,
     pub(super) choices: Choices,
+    pub(super) split: SplitAsks,
+    /// The first of the requests that are alike whose different inputs are all shown.
+    pub(super) all_inputs_of: Option<AskId>,
     pub(super) help: bool,
     pub(super) totals: Totals,
     pub(super) drawn: Drawn,
     pub(super) last_click: Option<(SessionId, Timestamp)>,
-    /// The request that the person sees, and since when it is that one without a key of the person.
-    watched_ask: Option<AskId>,
+    /// The requests that an answer key acts on, and since when they are those without a key of the person.
+    watched_asks: Vec<AskId>,
     ask_changed_at: Timestamp,
     /// Until then letters are taken for a text whose field did not open.
     typing_until: Timestamp,
@@ -241,11 +256,13 @@ impl Model {
             pending: None,
             note: None,
             choices: Choices::default(),
+            split: SplitAsks::default(),
+            all_inputs_of: None,
             help: false,
             totals: Totals::default(),
             drawn: Drawn::default(),
             last_click: None,
-            watched_ask: None,
+            watched_asks: Vec::new(),
             ask_changed_at: Timestamp::default(),
             typing_until: Timestamp::default(),
         }
@@ -281,10 +298,20 @@ impl Model {
     /// Computes the listing again if the board or the wishes changed, and keeps the selection.
     pub(super) fn refresh(&mut self) {
         if std::mem::take(&mut self.listing_is_stale) {
-            self.listing = Listing::new(self.board.cards(), self.view(), &self.wishes);
+            self.listing = self.new_listing();
             self.keep_selection();
         }
         self.watch_ask();
+    }
+
+    /// A popup picks one session, and a tree shows where each one is: there, requests that are alike stay apart.
+    fn new_listing(&self) -> Listing {
+        let shown = Shown::new(self.board.cards(), &self.wishes);
+        let bunches = match (self.mode, self.view()) {
+            (Mode::Popup, _) | (_, View::Tree) => Bunches::new(),
+            _ => alike::bunches(&shown.cards, &self.split, &self.listing.bunches, self.selected.as_ref()),
+        };
+        Listing::new(&shown, self.view(), &self.wishes, bunches)
     }
 
     /// If the selected session is gone, the one in its place is selected.
@@ -302,9 +329,9 @@ impl Model {
     }
 
     fn watch_ask(&mut self) {
-        let now_shown = self.selected_card().and_then(answers::current_ask).map(|ask| ask.id.clone());
-        if now_shown != self.watched_ask {
-            (self.watched_ask, self.ask_changed_at) = (now_shown, self.now);
+        let now_shown = self.answered_asks();
+        if now_shown != self.watched_asks {
+            (self.watched_asks, self.ask_changed_at) = (now_shown, self.now);
         }
     }
 
@@ -316,7 +343,7 @@ impl Model {
     /// Selects a session because the person pressed a key for it.
     pub(super) fn select(&mut self, id: &SessionId) {
         self.select_by_itself(id);
-        self.watched_ask = self.selected_card().and_then(answers::current_ask).map(|ask| ask.id.clone());
+        self.watched_asks = self.answered_asks();
         self.ask_changed_at = Timestamp::default();
     }
 
@@ -343,6 +370,23 @@ impl Model {
         let ask = answers::current_ask(self.selected_card()?)?;
         let whole = self.details.whole_ask.as_deref().filter(|whole| whole.id == ask.id);
         Some(whole.unwrap_or(ask))
+    }
+
+    /// The sessions whose requests are alike and that the selected line stands for. Empty if it stands for one.
+    pub(super) fn selected_bunch(&self) -> Vec<&Card> {
+        let members = self.selected.as_ref().and_then(|id| self.listing.bunches.get(id));
+        let cards = members.into_iter().flatten().filter_map(|id| self.board.card(id));
+        // Some may have been answered since the listing was made.
+        let cards: Vec<&Card> = cards.filter(|card| alike::plain_ask(card).is_some()).collect();
+        let stands = cards.first().is_some_and(|first| Some(&first.id) == self.selected.as_ref());
+        if stands && cards.len() > 1 { cards } else { Vec::new() }
+    }
+
+    /// The requests that an answer key acts on.
+    fn answered_asks(&self) -> Vec<AskId> {
+        let bunch = self.selected_bunch();
+        let one = self.selected_card().and_then(answers::current_ask).filter(|_| bunch.is_empty());
+        bunch.into_iter().filter_map(alike::plain_ask).chain(one).map(|ask| ask.id.clone()).collect()
     }
 
     /// No text field was opened: what is typed now was meant for it, and must not act on the board.
@@ -427,6 +471,10 @@ impl Model {
     /// When the loop must run even if nothing happens.
     pub(super) fn wake_at(&self) -> Option<Timestamp> {
         self.pending.as_ref().map(|pending| pending.due)
+    }
+
+    pub(super) fn parked(&self) -> usize {
+        self.board.cards().filter(|card| card.parked.is_some()).count()
     }
 
     /// The sessions that block or ask, and those in each column.

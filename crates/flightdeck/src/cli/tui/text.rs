@@ -70,6 +70,12 @@ fn clock_or_day(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     local(at, format, zone)
 }
 
+/// `14:05` today, `19 Nov 08:00` on another day.
+pub(super) fn moment(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let is_today = local(at, "%F", zone) == local(now, "%F", zone);
+    local(at, if is_today { "%H:%M" } else { "%d %b %H:%M" }, zone)
+}
+
 pub(super) fn time_of_day(at: Timestamp, zone: &TimeZone) -> String {
     local(at, "%H:%M:%S", zone)
 }

@@ -4,15 +4,17 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent,
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::view::lens::TerminalInput;
+use flightdeck_protocol::sessions::ParkSession;
 use flightdeck_protocol::terminal::{Draft, PromptKind, SendPrompt, TerminalRefusal, TerminalRefusalCode};
 use ratatui::layout::{Position, Size};
 
 use super::answering;
 use super::input::{Input, Purpose, Typed};
 use super::keys::{Action, action_of, digit_of};
-use super::listing::View;
+use super::listing::{Filter, View};
 use super::message::{Call, Command, Data, Message, Reply};
 use super::model::{Hit, Link, Mode, Model, OpenQuestion, Panel, PanelContent, Totals, needs_person};
+use super::parking;
 use super::text::place_name;
 use crate::client::ClientError;
 
@@ -158,6 +160,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Prompt => open_prompt(model),
         Action::Interrupt => ask_to_interrupt(model, false),
         Action::EndClient => ask_to_interrupt(model, true),
+        Action::Park => return parking::press(model),
         answer => return answering::press(model, answer),
     }
     Vec::new()
@@ -165,7 +168,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
 
 /// An answer that waits is sent before the program ends.
 fn quit(model: &mut Model) -> Vec<Command> {
-    let mut commands: Vec<Command> = answering::send_now(model).into_iter().collect();
+    let mut commands = answering::send_now(model);
     commands.push(Command::Quit);
     commands
 }
@@ -324,7 +327,18 @@ fn answer_question(model: &mut Model, question: OpenQuestion, key: KeyEvent) -> 
         (OpenQuestion::Suggestion(ask), '1'..='9') => {
             answering::always(model, &ask, letter.to_digit(10).map_or(0, |digit| digit as usize - 1))
         }
+        (OpenQuestion::Park(session_id), letter) => park(model, session_id, letter),
         _ => {
+            model.say("left as it is");
+            Vec::new()
+        }
+    }
+}
+
+fn park(model: &mut Model, session_id: SessionId, letter: char) -> Vec<Command> {
+    match parking::until(letter, model.now, &model.zone) {
+        Some(until) => vec![Command::Call(Call::Park(ParkSession { session_id, until, parked: true }))],
+        None => {
             model.say("left as it is");
             Vec::new()
         }
@@ -402,6 +416,10 @@ fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Command> {
         (MouseEventKind::Down(_), _) if model.help => model.help = false,
         (MouseEventKind::Down(MouseButton::Left), Some(Hit::Session(id))) => return click(model, &id),
         (MouseEventKind::Down(MouseButton::Left), Some(Hit::Panel(panel))) => show_panel(model, panel),
+        (MouseEventKind::Down(MouseButton::Left), Some(Hit::Parked)) => change_wish(model, |model| {
+            model.wishes.filter = Filter::Parked;
+            "showing parked".to_owned()
+        }),
         (MouseEventKind::Down(MouseButton::Left), Some(Hit::Help)) => model.help = true,
         (MouseEventKind::ScrollDown, _) if on_detail => {
             model.scroll = (model.scroll + WHEEL_STEP as usize).min(model.drawn.scroll_max);
@@ -463,6 +481,11 @@ fn take_data(model: &mut Model, call: Call, data: Data) -> Vec<Command> {
         Data::Focused(_) if model.mode == Mode::Popup => return vec![Command::Quit],
         Data::Focused(focused) => model.say(focused.message),
         Data::Pressed(pressed) => model.say(pressed.message),
+        Data::Parked => {
+            if let Call::Park(request) = &call {
+                model.say(parking::done_words(model, request));
+            }
+        }
         Data::Answered | Data::Timeline(_) | Data::Conversation(_) | Data::Pane(_) | Data::Why(_) => {}
     }
     Vec::new()

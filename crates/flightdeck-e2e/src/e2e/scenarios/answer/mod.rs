@@ -10,6 +10,7 @@ pub(super) mod plan;
 pub(super) mod question;
 pub(super) mod race;
 pub(super) mod tui;
+pub(super) mod two_servers;
 
 use std::fs;
 use std::path::PathBuf;

@@ -56,7 +56,7 @@ pub(in super::super) fn answered(s: &mut Stage) -> Result<()> {
 
 /// Presses a key. It is refused for a moment after the request appeared, and only then pressed again: a second `p` would be
 /// part of the prompt.
-fn press(deck: &Tui, key: &str, says: &str) -> Result<()> {
+pub(super) fn press(deck: &Tui, key: &str, says: &str) -> Result<()> {
     let shows = |text: &str| Ok::<_, anyhow::Error>(deck.capture()?.contains(text));
     deck.press(&[key])?;
     let replied = || Ok((shows(says)? || shows(REFUSED)?).then_some(()));

@@ -9,7 +9,7 @@ use flightdeck_protocol::terminal::SendPrompt;
 use flightdeck_protocol::{ErrorCode, ErrorReply};
 use serde_json::json;
 
-use super::fleet::{card, dangerous, fleet, form, one_question, permission, plan, question};
+use super::fleet::{card, dangerous, edit, fleet, form, one_question, permission, plan, question};
 use super::{Bench, without_reading};
 use crate::cli::tui::message::{Call, Command, Message, Reply};
 use crate::cli::tui::model::{Link, Mode};
@@ -35,7 +35,7 @@ fn an_answer_waits_two_seconds_and_is_then_sent() {
 
 #[test]
 fn an_answer_can_be_taken_back() {
-    let mut bench = Bench::full(vec![permission("a"), permission("b")]);
+    let mut bench = Bench::full(vec![permission("a"), edit("b")]);
     bench.keys("d");
     assert_eq!(bench.selected(), "b", "the next request is selected");
     assert_eq!(bench.keys("z"), []);
@@ -45,7 +45,7 @@ fn an_answer_can_be_taken_back() {
 
 #[test]
 fn the_same_key_again_sends_at_once_and_does_not_answer_the_next_request() {
-    let mut bench = Bench::full(vec![permission("a"), permission("b")]);
+    let mut bench = Bench::full(vec![permission("a"), edit("b")]);
     bench.keys("y");
     assert_eq!(bench.keys("y"), [answered("a", plain(Decision::Allow))]);
     assert!(bench.model.pending.is_none());
@@ -59,7 +59,7 @@ fn the_same_key_again_sends_at_once_and_does_not_answer_the_next_request() {
 
 #[test]
 fn an_answer_that_waits_is_sent_when_the_person_leaves_or_answers_the_next() {
-    let mut bench = Bench::full(vec![permission("a"), permission("b")]);
+    let mut bench = Bench::full(vec![permission("a"), edit("b")]);
     bench.keys("y");
     bench.wait(500);
     assert_eq!(bench.keys("d"), [answered("a", plain(Decision::Allow))]);

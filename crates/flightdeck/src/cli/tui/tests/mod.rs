@@ -1,5 +1,6 @@
 //! Screens as text, and what keys do.
 
+mod aside;
 mod fleet;
 mod keys;
 mod screens;
@@ -110,7 +111,10 @@ fn without_reading(commands: Vec<Command>) -> Vec<Command> {
     use super::message::Call;
     let reads = |command: &Command| {
         let Command::Call(call) = command else { return false };
-        !matches!(call, Call::Answer { .. } | Call::Prompt(_) | Call::Interrupt { .. } | Call::Focus(_))
+        !matches!(
+            call,
+            Call::Answer { .. } | Call::Prompt(_) | Call::Interrupt { .. } | Call::Focus(_) | Call::Park(_)
+        )
     };
     commands.into_iter().filter(|command| !reads(command)).collect()
 }

@@ -3,15 +3,19 @@
 use flightdeck_core::approval::card::{AskCard, Question};
 use flightdeck_core::approval::resolution::NeedKind;
 use flightdeck_core::text::plain;
+use flightdeck_core::view::card::Card;
 use ratatui::style::Style;
 use serde_json::{Map, Value};
 
 use super::super::super::ask_text::PART_ONLY;
 use super::super::super::draw::duration;
+use super::super::super::suggestion_text;
+use super::super::alike;
+use super::super::answering::INPUTS_FIRST;
 use super::super::answers::{self, needs_second_press};
 use super::super::keys::{Action, shown_key};
 use super::super::model::Model;
-use super::super::text::wrap;
+use super::super::text::{place_name, wrap};
 use super::canvas::{Line, Span};
 
 /// Lines around a change that are the same before and after it.
@@ -31,6 +35,29 @@ pub(super) fn lines(model: &Model, ask: &AskCard, width: usize) -> Vec<Line> {
         page.text(&format!("▲ {why}"), 2, model.theme.alarm());
     }
     page.keys(ask);
+    page.lines
+}
+
+/// Requests that are alike: each different input with the sessions that ask for it, and the keys that answer all.
+pub(super) fn alike_lines(model: &Model, bunch: &[&Card], width: usize) -> Vec<Line> {
+    let mut page = Page { model, width, lines: Vec::new() };
+    let inputs = alike::by_input(bunch);
+    let leader = bunch.first().and_then(|card| alike::plain_ask(card)).map(|ask| &ask.id);
+    let shows_all = leader.is_some() && leader == model.all_inputs_of.as_ref();
+    let shown = if shows_all { inputs.len() } else { inputs.len().min(INPUTS_FIRST) };
+    if inputs.len() > 1 {
+        page.in_common(&inputs);
+    }
+    for (ask, members) in inputs.iter().take(shown) {
+        page.input(Some(&alike::input_that_counts(ask)), 0);
+        let names: Vec<&str> = members.iter().map(|card| place_name(card)).collect();
+        page.text(&names.join(", "), 4, model.theme.dim());
+    }
+    if shown < inputs.len() {
+        let more = format!("+{} more: {} shows them", inputs.len() - shown, shown_key(Action::Allow));
+        page.text(&more, 2, model.theme.accent());
+    }
+    page.keys_for_all(bunch.len());
     page.lines
 }
 
@@ -177,6 +204,30 @@ impl Page<'_> {
                 self.model.theme.dim(),
             );
         }
+    }
+
+    /// The inputs are not the same: says what they have in common.
+    fn in_common(&mut self, inputs: &[(&AskCard, Vec<&Card>)]) {
+        let rule = alike::shared_rule(inputs.iter().map(|(ask, _)| *ask));
+        let rule = rule.map(suggestion_text::words).unwrap_or_default();
+        self.text(
+            &format!("{} different inputs that one rule would cover: {rule}", inputs.len()),
+            2,
+            Style::new(),
+        );
+    }
+
+    fn keys_for_all(&mut self, count: usize) {
+        let accent = self.model.theme.accent();
+        let mut line = vec![Span::plain("  ")];
+        for (action, words) in [
+            (Action::Allow, format!("allow all {count}")),
+            (Action::Deny, format!("deny all {count}")),
+            (Action::OneByOne, "one by one".to_owned()),
+        ] {
+            line.extend([Span::new(shown_key(action), accent), Span::plain(format!(" {words}   "))]);
+        }
+        self.lines.push(line);
     }
 
     /// The keys of this request: what they do in its own words.

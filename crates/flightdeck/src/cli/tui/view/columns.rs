@@ -27,7 +27,8 @@ pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Dr
 fn draw_column(model: &Model, frame: &mut Buffer, area: Rect, column: usize, drawn: &mut Drawn) {
     let members = &model.listing.columns[column];
     let at = put(frame, area, 1, &Span::new(GROUPS[column].1, model.theme.strong()));
-    put(frame, area, at, &Span::new(format!(" {}", members.len()), model.theme.dim()));
+    let count = model.listing.count(members.iter());
+    put(frame, area, at, &Span::new(format!(" {count}"), model.theme.dim()));
     let area = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let selected = model.selected.as_ref().and_then(|id| members.iter().position(|member| member == id));
     let lines = CARD_LINES[column];

@@ -8,6 +8,7 @@ use ratatui::style::Style;
 
 use super::super::super::draw::{duration, money, place, short};
 use super::super::model::{Drawn, Hit, Model, Panel, needs_person};
+use super::super::parking;
 use super::super::text::{gauge, is_at_rest, session_length, sign, since, wrap};
 use super::canvas::{Line, Span, put, put_both, put_line, row};
 use super::session_line::model_of;
@@ -20,9 +21,16 @@ const LIST_LINES_MAX: usize = 6;
 
 pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
     let Some(card) = model.selected_card() else { return };
-    draw_title(model, frame, area, card);
+    let bunch = model.selected_bunch();
+    match bunch.is_empty() {
+        true => draw_title(model, frame, area, card),
+        false => draw_bunch_title(model, frame, area, &bunch),
+    }
     let area = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-    let lines = about(model, card, usize::from(area.width));
+    let lines = match bunch.is_empty() {
+        true => about(model, card, usize::from(area.width)),
+        false => ask::alike_lines(model, &bunch, usize::from(area.width)),
+    };
     let room = area.height.saturating_sub(PANEL_ROWS_MIN + 1).max(area.height / 2);
     let shown = usize::from(room).min(lines.len());
     let hidden = lines.len() - shown;
@@ -58,6 +66,12 @@ fn draw_title(model: &Model, frame: &mut Buffer, area: Rect, card: &Card) {
     let left = [Span::new(format!("{}{seat}", place(card)), model.theme.strong())];
     let right = [Span::new(session_length(card, model.now), model.theme.dim())];
     put_both(frame, row(area, 0), &left, &right);
+}
+
+fn draw_bunch_title(model: &Model, frame: &mut Buffer, area: Rect, bunch: &[&Card]) {
+    let reason = bunch.first().and_then(|card| card.status.reason.as_deref()).unwrap_or("Permission");
+    let text = format!("{reason} in {} sessions", bunch.len());
+    put_line(frame, row(area, 0), &[Span::new(text, model.theme.urgent())]);
 }
 
 fn draw_tabs(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
@@ -117,7 +131,9 @@ fn state(model: &Model, card: &Card) -> Line {
     };
     mark(card.quiet_since.is_some(), "quiet");
     mark(card.stale, "stale");
-    mark(card.parked.is_some(), "put aside");
+    if let Some(parked) = &card.parked {
+        mark(true, &parking::words(parked.until, model.now, &model.zone));
+    }
     mark(card.queued_prompts > 0, "prompt queued");
     line
 }

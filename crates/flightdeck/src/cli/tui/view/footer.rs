@@ -11,6 +11,7 @@ use super::super::input::{Input, Purpose};
 use super::super::keys::{Action, BINDINGS, shown_key};
 use super::super::listing::View;
 use super::super::model::{Drawn, Link, Mode, Model, OpenQuestion};
+use super::super::parking::can_park;
 use super::canvas::{Line, Span, put, put_both, put_line, row, width};
 
 /// Most rows of a text that is typed; a longer one shows its end.
@@ -73,6 +74,10 @@ fn fitting(model: &Model, columns: u16, ends: &[Span]) -> Line {
 
 fn key_span(model: &Model, action: Action) -> Line {
     let word = BINDINGS.iter().find(|binding| binding.action == action).map_or("", |binding| binding.word);
+    let word = match (action, model.selected_bunch().len()) {
+        (Action::Allow | Action::Deny, alike @ 1..) => format!("{word} all {alike}"),
+        _ => word.to_owned(),
+    };
     vec![Span::new(shown_key(action), model.theme.accent()), Span::plain(format!(" {word}  "))]
 }
 
@@ -82,7 +87,11 @@ pub(super) fn acts(model: &Model, action: Action) -> bool {
     let ask = card.and_then(answers::current_ask).filter(|ask| ask.answerable);
     match action {
         Action::Allow | Action::Deny => ask.is_some(),
-        Action::Always => ask.is_some_and(|ask| !ask.suggestions.is_empty()),
+        Action::Always => {
+            ask.is_some_and(|ask| !ask.suggestions.is_empty()) && model.selected_bunch().is_empty()
+        }
+        Action::OneByOne => !model.selected_bunch().is_empty(),
+        Action::Park => card.is_some_and(|card| card.parked.is_some() || can_park(card)),
         Action::DenyWithReason => ask.is_some_and(|ask| ask.kind == NeedKind::Plan),
         Action::OwnWords => ask.is_some_and(|ask| ask.kind == NeedKind::Question),
         Action::Undo => model.pending.is_some(),
@@ -115,6 +124,9 @@ fn words(question: &OpenQuestion) -> String {
         }
         OpenQuestion::Suggestion(_) => {
             "Which one is always allowed?   1 to 9: as listed   any other key: leave it".to_owned()
+        }
+        OpenQuestion::Park(_) => {
+            "Park it until   e: its next event   h: in an hour   t: tomorrow, 8:00".to_owned()
         }
     }
 }

@@ -30,6 +30,10 @@ fn counts(model: &Model, width: u16) -> Line {
     } else {
         format!(" · {running} running · {done} done")
     };
+    let rest = match model.parked() {
+        parked @ 1.. if !is_narrow => format!("{rest} · {parked} parked"),
+        _ => rest,
+    };
     vec![Span::new(name, theme.strong()), Span::new(words, style), Span::plain(rest)]
 }
 

@@ -80,6 +80,11 @@ fn draw_row(model: &Model, frame: &mut Buffer, area: Rect, entry: &Row, drawn: &
             let text = format!("{}   └ and {count} more", "  ".repeat(usize::from(*indent)));
             put(frame, area, 0, &Span::new(text, model.theme.dim()));
         }
+        Row::Parked { count } => {
+            drawn.hits.push((area, Hit::Parked));
+            let at = put(frame, area, 0, &Span::new(" PARKED", model.theme.dim()));
+            put(frame, area, at, &Span::new(format!(" {count}  f or / shows them"), model.theme.dim()));
+        }
     }
 }
 

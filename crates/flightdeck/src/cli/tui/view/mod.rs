@@ -16,7 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use self::canvas::{Span, put};
-use super::listing::View;
+use super::listing::{Filter, View};
 use super::model::{Drawn, Hit, Link, Mode, Model};
 
 /// The part of the width that the list gets beside the details, and its bounds in columns.
@@ -98,9 +98,11 @@ fn separated(model: &Model, frame: &mut Buffer, area: Rect) -> Rect {
 
 fn draw_empty(model: &Model, frame: &mut Buffer, body: Rect) {
     let is_filtered = model.board.cards().len() > 0;
+    let parked = format!("All {} are parked: f shows them.", model.listing.parked);
     let text = match &model.link {
         Link::Connecting => "connecting to the daemon …",
         Link::Lost(_) => "the daemon is not heard; this reconnects by itself",
+        Link::Live if model.listing.parked > 0 && model.wishes.filter == Filter::All => parked.as_str(),
         Link::Live if is_filtered && model.mode == Mode::Popup => "no session matches",
         Link::Live if is_filtered => "no session matches: Esc clears the search, f changes the filter",
         Link::Live => "No session yet. Start `claude` anywhere, or try `flightdeck demo`.",

@@ -38,7 +38,14 @@ pub(super) fn is_selected(model: &Model, card: &Card) -> bool {
 
 /// What the session does or waits for. It is dim if the session is idle and does not need the person.
 pub(super) fn activity(model: &Model, card: &Card) -> Span {
-    Span::new(headline(card), text_style(model, card, model.theme.role(card.agent_state.role)))
+    let alike = bunch_len(model, card).map(|count| format!("{count}× ")).unwrap_or_default();
+    let style = text_style(model, card, model.theme.role(card.agent_state.role));
+    Span::new(format!("{alike}{}", headline(card)), style)
+}
+
+/// How many sessions with requests that are alike the line stands for.
+fn bunch_len(model: &Model, card: &Card) -> Option<usize> {
+    model.listing.bunches.get(&card.id).map(Vec::len)
 }
 
 pub(super) fn title(model: &Model, card: &Card) -> Span {
@@ -96,7 +103,7 @@ pub(super) fn parts(model: &Model, card: &Card, width: usize) -> (Line, Line) {
             format!("{since:>time_columns$} "),
             if needs_person(card) { model.theme.urgent() } else { dim },
         ),
-        Span::new(fit_end(place_name(card), name_columns), dim),
+        Span::new(place(model, card, name_columns), dim),
     ];
     if width >= WITH_NUMBERS_MIN {
         let mut numbers = numbers(model, card);
@@ -115,6 +122,13 @@ pub(super) fn parts(model: &Model, card: &Card, width: usize) -> (Line, Line) {
         false => left.push(activity(model, card)),
     }
     (left, right)
+}
+
+fn place(model: &Model, card: &Card, columns: usize) -> String {
+    match bunch_len(model, card) {
+        Some(count) => fit(&format!("{count} sessions"), columns),
+        None => fit_end(place_name(card), columns),
+    }
 }
 
 /// Whether [`parts`] has the title in it.

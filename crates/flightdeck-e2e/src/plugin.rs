@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::{VERSION, files, succeed};
+use crate::workspace::succeed;
 
 const README: &str = "# Flightdeck for Claude Code
 
@@ -19,24 +19,27 @@ Load the plugin with `claude --plugin-dir DIR`, or install it from a marketplace
 ";
 
 /// Writes the plugin's folder. The handlers are those that `flightdeck hooks print` prints.
-pub(super) fn write(binary: &Path, folder: &Path) -> Result<()> {
+pub(crate) fn write(binary: &Path, folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
     let manifest = json!({
         "name": "flightdeck",
-        "version": VERSION,
+        "version": env!("CARGO_PKG_VERSION"),
         "description": "Sends the events of each session to Flightdeck, the board for many Claude Code sessions",
         "author": { "name": "The Flightdeck maintainers" },
         "license": "MIT",
     });
     let hooks = json!({ "description": "Flightdeck", "hooks": hooks(binary)? });
     let file = |path: &str, json: &Value| -> Result<()> {
-        files::write(&folder.join(path), (serde_json::to_string_pretty(json)? + "\n").as_bytes())
+        Ok(fs::write(folder.join(path), serde_json::to_string_pretty(json)? + "\n")?)
     };
+    for part in [".claude-plugin", "hooks"] {
+        fs::create_dir_all(folder.join(part))?;
+    }
     file(".claude-plugin/plugin.json", &manifest)?;
     file("hooks/hooks.json", &hooks)?;
-    files::write(&folder.join("README.md"), README.as_bytes())
+    Ok(fs::write(folder.join("README.md"), README)?)
 }
 
 fn hooks(binary: &Path) -> Result<Value> {
