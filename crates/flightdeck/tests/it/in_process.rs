@@ -48,6 +48,7 @@ pub(crate) struct InProcessDaemon {
     watch_list: WatchList,
     prices: watch::Receiver<Arc<PriceTable>>,
     settings: Mutex<LiveSettings>,
+    sink: Sink,
     clock: Arc<AtomicI64>,
     socket: PathBuf,
     folder: tempfile::TempDir,
@@ -134,7 +135,7 @@ impl Builder {
         let clock = Arc::new(AtomicI64::new(now.as_millis()));
         let health = Arc::new(Health::default());
         let watch_list = WatchList::default();
-        let (addr, engine, history, prices, settings) = runtime.block_on(async {
+        let (addr, engine, history, prices, settings, sink) = runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let addr = listener.local_addr().unwrap();
             let config = flightdeck::config::Config { policy, notify, ..Default::default() };
@@ -158,10 +159,12 @@ impl Builder {
             let gate = Gate::new(addr, &[], token, Arc::clone(&health));
             let gate = Arc::new(gate.with_public_host(public_host.as_deref()));
             let (prices, settings) = (app.price_changes(), LiveSettings::new(app.clone(), Arc::clone(&gate)));
-            let hooks = UnixListener::bind(&socket).unwrap();
-            tokio::spawn(flightdeck::transport::socket::serve(hooks, app.clone()));
+            let connections = UnixListener::bind(&socket).unwrap();
+            tokio::spawn(flightdeck::transport::socket::serve(connections, app.clone()));
+            let sink =
+                Sink { engine: engine.clone(), health: Arc::clone(&health), hooks: Arc::new(app.clone()) };
             tokio::spawn(axum::serve(listener, front(app, gate)).into_future());
-            (addr, engine, history, prices, settings)
+            (addr, engine, history, prices, settings, sink)
         });
         InProcessDaemon {
             runtime,
@@ -173,6 +176,7 @@ impl Builder {
             watch_list,
             prices,
             settings: Mutex::new(settings),
+            sink,
             clock,
             socket,
             folder,
@@ -245,8 +249,7 @@ impl InProcessDaemon {
 
     /// What hooks spooled while no daemon ran.
     pub(crate) fn drain(&self, spool: &Path) {
-        let sink = Sink { engine: self.engine.clone(), health: Arc::clone(&self.health) };
-        self.block_on(drain_at(&sink, spool, self.now()));
+        self.block_on(drain_at(&self.sink, spool, self.now()));
     }
 
     pub(crate) fn get(&self, path: &str) -> Response {

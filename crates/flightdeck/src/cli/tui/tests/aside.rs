@@ -11,7 +11,7 @@ use flightdeck_protocol::changes::Change;
 use flightdeck_protocol::sessions::ParkSession;
 use serde_json::json;
 
-use super::fleet::{asking, card, dangerous, edit, noon, permission};
+use super::fleet::{asking, card, dangerous, edit, permission, test_now};
 use super::{Bench, without_reading};
 use crate::cli::tui::message::{Call, Command, Data, Message, Reply};
 use crate::cli::tui::model::Mode;
@@ -180,7 +180,7 @@ fn one_that_was_answered_elsewhere_is_left_out() {
 
 fn parked(id: &str, until: Option<Timestamp>) -> Card {
     Card {
-        parked: Some(Parking { since: noon(), until }),
+        parked: Some(Parking { since: test_now(), until }),
         ..card(id, StateName::Idle, "Waiting for your next prompt", 60)
     }
 }
@@ -192,7 +192,7 @@ fn park(session: &str, until: Option<Timestamp>) -> ParkSession {
 #[test]
 fn an_idle_session_is_parked_until_an_event_an_hour_or_tomorrow() {
     let tomorrow = Timestamp::parse("2026-11-19T08:00:00.000Z").unwrap();
-    let hour = noon() + Millis::hours(1);
+    let hour = test_now() + Millis::hours(1);
     for (keys, until) in [("Pe", None), ("PP", None), ("Ph", Some(hour)), ("Pt", Some(tomorrow))] {
         let mut bench = Bench::full(vec![card("a", StateName::Idle, "Ready", 60)]);
         assert_eq!(bench.keys(keys), [Command::Call(Call::Park(park("a", until)))], "{keys}");
@@ -225,7 +225,7 @@ fn a_session_that_blocks_or_works_is_not_parked() {
 fn parked_sessions_are_folded_counted_found_and_taken_back() {
     let cards = vec![
         card("a", StateName::Acting, "Bash: cargo test", 5),
-        parked("b", Some(noon() + Millis::hours(1))),
+        parked("b", Some(test_now() + Millis::hours(1))),
         parked("c", None),
     ];
     let mut bench = Bench::new(Mode::Full, (120, 14), cards.clone());
