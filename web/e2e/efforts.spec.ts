@@ -150,6 +150,8 @@ test("a denied call is on both timelines with its rule", async ({ fleet, page })
   const rule = detail(page).getByRole("row", { name: /no-force-push/ });
   await expect(rule).toContainText("push --force");
   await expect(rule.getByRole("cell").last()).toHaveText("1");
+  await expect(detail(page).getByRole("columnheader", { name: "In 1 recorded call" })).toBeVisible();
+  await expect(rule.getByRole("cell").nth(4)).toHaveText("1");
   await page.getByRole("link", { name: "Open session" }).click();
   const line = page.locator("[data-drawer] .ev.denied");
   await expect(line).toContainText("no-force-push");

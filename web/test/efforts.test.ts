@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { doing, numbersOf, openWindow } from "../src/efforts/current";
 import { merged, withChanges } from "../src/efforts/entries";
 import { fits, NO_FILTER } from "../src/efforts/filter";
+import { timesIn } from "../src/efforts/guardHistory";
 import { costOf, curveOf } from "../src/efforts/windowNumbers";
 import { changeFrom } from "../src/live/messageQueue";
 import { at } from "./assignment";
@@ -131,6 +132,33 @@ test("a window costs what its session cost more at its end than before it", () =
   expect(costOf(window, points)).toBe(300);
   expect(costOf(contextWindow({ started_at: at(0), ended_at: at(8) }), points)).toBe(100);
   expect(costOf(contextWindow({ started_at: at(21), ended_at: at(22) }), points)).toBeNull();
+});
+
+test("a rule that denies counts what it would have decided, one that warns what it matches", () => {
+  const when = { field: "/tool_name", op: "eq" as const, value: "Bash" };
+  const rule = (id: string, then: "deny" | "warn") => ({
+    id,
+    when,
+    then,
+    message: null,
+    once: false,
+    priority: 0,
+  });
+  const row = (rule: string, then: "deny" | "warn", matched: number, decided: number) => ({
+    rule,
+    then,
+    matched,
+    decided,
+  });
+  const report = {
+    calls: 9,
+    rules: [row("a", "deny", 4, 3), row("b", "warn", 2, 0)],
+    denied: [],
+  };
+  expect(timesIn(report, rule("a", "deny"))).toBe(3);
+  expect(timesIn(report, rule("b", "warn"))).toBe(2);
+  expect(timesIn(report, rule("new", "deny"))).toBeNull();
+  expect(timesIn(null, rule("a", "deny"))).toBeNull();
 });
 
 test("effort_updated of the stream is a change of an effort", () => {

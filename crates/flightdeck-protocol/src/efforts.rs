@@ -146,6 +146,7 @@ pub struct TestGuards {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct GuardReport {
     /// Calls that were evaluated.
     pub calls: u64,
@@ -155,6 +156,7 @@ pub struct GuardReport {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct GuardReportRow {
     pub rule: String,
     pub then: String,
@@ -165,6 +167,7 @@ pub struct GuardReportRow {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct DeniedCall {
     pub at: Timestamp,
     pub session_id: String,

@@ -207,6 +207,7 @@ macro_rules! endpoints {
             }
             TestGuards -> GuardReport, "Which recorded calls the guard rules would have denied, without changing anything" {
                 socket "guard.test", example {"effort": "e-0f3c"};
+                http get "/api/efforts/{effort}/guard-history" [200 "What each rule would have done", 404 "No such effort"];
             }
             ListWorkstreams -> WorkstreamList, "Directories that had efforts" {
                 socket "workstream.list", example {};

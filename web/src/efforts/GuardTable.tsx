@@ -1,12 +1,14 @@
-/** The guard rules of an effort, and how many calls each denied. */
+/** The guard rules of an effort, how many calls each denied, and what each would have done in recorded history. */
 import type { Effort } from "../generated/Effort";
 import type { GuardCondition } from "../generated/GuardCondition";
 import { plural } from "../lib/format";
 import { hookStatus } from "../live/hookStatus";
+import { timesIn, useGuardHistory } from "./guardHistory";
 
 export function GuardTable({ effort }: { effort: Effort }) {
   const program = hookStatus.value?.program ?? "flightdeck";
   const count = (id: string) => effort.denials.find(({ rule }) => rule === id)?.count ?? 0;
+  const history = useGuardHistory(effort);
   const denied = effort.guards.reduce((sum, { id }) => sum + count(id), 0);
   return (
     <section aria-label="Guard rules">
@@ -30,6 +32,9 @@ export function GuardTable({ effort }: { effort: Effort }) {
                 <th>When</th>
                 <th>Then</th>
                 <th>What Claude reads</th>
+                <th class="r" title="How often the rule would have denied, allowed or warned">
+                  {history ? `In ${plural(history.calls, "recorded call")}` : "In recorded calls"}
+                </th>
                 <th class="r">Denied</th>
               </tr>
             </thead>
@@ -47,6 +52,7 @@ export function GuardTable({ effort }: { effort: Effort }) {
                     {rule.once && ", once in a window"}
                   </td>
                   <td class="message">{rule.message}</td>
+                  <td class="r">{timesIn(history, rule) ?? "–"}</td>
                   <td class="r">{count(rule.id)}</td>
                 </tr>
               ))}

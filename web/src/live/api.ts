@@ -11,6 +11,7 @@ import type { EventPage } from "../generated/EventPage";
 import type { Explanation } from "../generated/Explanation";
 import type { FleetHistory } from "../generated/FleetHistory";
 import type { Focused } from "../generated/Focused";
+import type { GuardReport } from "../generated/GuardReport";
 import type { HookStatus } from "../generated/HookStatus";
 import type { HostList } from "../generated/HostList";
 import type { Interrupt } from "../generated/Interrupt";
@@ -76,6 +77,9 @@ export const getExplanation = (id: string) => request<Explanation>("GET", `${at(
 export const getNumbers = (id: string) => request<Numbers>("GET", `${at(id)}/numbers`);
 export const getHosts = () => request<HostList>("GET", "/api/hosts");
 export const getHookStatus = () => request<HookStatus>("GET", "/hook/status");
+/** What the guard rules of an effort would have done in recorded history. */
+export const getGuardHistory = (id: string) =>
+  request<GuardReport>("GET", `/api/efforts/${encodeURIComponent(id)}/guard-history`);
 /** `since` is a time, a date, or a span such as `7d`. */
 export const getUsageOf = (since: string) =>
   request<Usage>("GET", `/api/usage?since=${encodeURIComponent(since)}`);

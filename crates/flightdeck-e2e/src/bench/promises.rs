@@ -128,11 +128,12 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         name: "efforts",
-        about: "requests about an effort on one connection, and tool calls of 100 seats at once",
+        about: "requests about an effort on one connection, tool calls of 100 seats at once, and a hook with a verdict",
         long: false,
         checks: &[
             number("one request: 10,000 a second", "one request", MedianMax(0.1)),
             number("preToolUse of 100 seats: p99", "preToolUse, 100 seats", P99Max(2.0)),
+            ratio("hook with a verdict / without", "hook with a verdict", "hook without", RatioMax(1.2)),
         ],
     },
     Row {

@@ -104,11 +104,22 @@ impl<'a> Daemon<'a> {
 }
 
 pub(crate) fn hook_command(plan: &Plan, world: &World, via: Via, port: u16) -> Result<String> {
-    let registration = Registration {
+    command_of(Registration {
         via,
         port,
         ..Registration::new(&plan.binary, world.home().flightdeck_home(), ClientVersion::assumed())
-    };
+    })
+}
+
+/// The command for a tool call while an effort is active: the client waits for the verdict.
+pub(crate) fn verdict_command(plan: &Plan, world: &World) -> Result<String> {
+    command_of(Registration {
+        tool_verdicts: true,
+        ..Registration::new(&plan.binary, world.home().flightdeck_home(), ClientVersion::assumed())
+    })
+}
+
+fn command_of(registration: Registration) -> Result<String> {
     let handlers = registration.handlers()?;
     let of_event = handlers.iter().find(|(name, _)| *name == HookName::PreToolUse);
     let command = of_event.and_then(|(_, handler)| handler["command"].as_str());

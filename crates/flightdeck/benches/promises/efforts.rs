@@ -1,13 +1,16 @@
-//! Requests about efforts: one after the other on one connection, and tool calls of many seats at once.
+//! Requests about efforts: one after the other on one connection, tool calls of many seats at once, and a hook with a verdict
+//! beside one without.
 
 use std::sync::Barrier;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use flightdeck::settings::Via;
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, Socket};
-use crate::world::{World, ms};
+use crate::daemon::{Daemon, Socket, verdict_command};
+use crate::hook::run_in;
+use crate::world::{World, ms, payload, session};
 use crate::{Plan, Series};
 
 /// Seats that call tools at the same time: the number in the promise.
@@ -20,7 +23,36 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     let start =
         json!({"cmd": "effort.start", "args": {"dir": dir, "skill": "bench", "settings": {"heartbeat": 0}}});
     daemon.socket()?.frame(&start)?;
-    Ok(vec![round_trips(&daemon, plan)?, seats(&daemon, &dir, plan)?])
+    let mut series = vec![round_trips(&daemon, plan)?, seats(&daemon, &dir, plan)?];
+    drop(daemon);
+    series.extend(verdicts(plan)?);
+    Ok(series)
+}
+
+/// One hook process after the other: with an effort that denies each call, and on another daemon without efforts.
+fn verdicts(plan: &Plan) -> Result<[Series; 2]> {
+    let (with, without) = (World::new(plan)?, World::new(plan)?);
+    let (judging, usual) = (Daemon::start(&with)?, Daemon::start(&without)?);
+    let project = with.home().path();
+    let start = json!({"cmd": "effort.start", "args":
+        {"dir": project, "skill": "bench", "settings": {"heartbeat": 1}}});
+    judging.socket()?.frame(&start)?;
+    let commands = [verdict_command(plan, &with)?, usual.hook_command(plan, Via::Shim)?];
+    let mut series = [Series::new("hook with a verdict", "ms"), Series::new("hook without", "ms")];
+    let rounds = plan.rounds(200, 1000);
+    for n in 0..rounds as u64 {
+        // Only the calls: their ends have the odd numbers.
+        let body = serde_json::to_vec(&payload(2 * n, &session(n % 54)))?;
+        for ((series, world), command) in series.iter_mut().zip([&with, &without]).zip(&commands) {
+            series.samples.push(run_in(world, command, &body, true, project)?);
+        }
+    }
+    let denied = judging.get("/api/efforts")?["efforts"][0]["denials"][0]["count"].as_u64();
+    // A verdict that took too long lets the call go on; most must have come.
+    if denied.is_none_or(|denied| denied * 10 < rounds as u64 * 9) {
+        bail!("only {denied:?} of {rounds} calls were denied: some hooks got no verdict");
+    }
+    Ok(series)
 }
 
 fn round_trips(daemon: &Daemon<'_>, plan: &Plan) -> Result<Series> {

@@ -43,12 +43,17 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
 
 /// Milliseconds from spawn to exit.
 pub(crate) fn run(world: &World, command: &str, body: &[u8], reads: bool) -> Result<f64> {
+    run_in(world, command, body, reads, Path::new("/home/dev/work/demo"))
+}
+
+/// The same for a client in this project.
+pub(crate) fn run_in(world: &World, command: &str, body: &[u8], reads: bool, project: &Path) -> Result<f64> {
     let begun = Instant::now();
     let mut child = world
         .command(Path::new("/bin/sh"))
         .args(["-c", command])
         .env("CLAUDE_PID", std::process::id().to_string())
-        .env("CLAUDE_PROJECT_DIR", "/home/dev/work/demo")
+        .env("CLAUDE_PROJECT_DIR", project)
         .env("CLAUDE_CODE_ENTRYPOINT", "cli")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

@@ -174,6 +174,10 @@ fn a_dry_run_counts_what_the_rules_would_have_denied() {
     assert_eq!((&report["calls"], &report["rules"][0]["decided"]), (&json!(4), &json!(2)));
     assert_eq!(report["denied"][0]["call"], "Bash: git push --force origin");
     assert_eq!(deck.data("guard.list", json!({ "effort": id }))["guards"], json!([]), "nothing was saved");
+    deck.data("guard.set", json!({"effort": id, "rule": rule}));
+    let history = deck.daemon.get(&format!("/api/efforts/{id}/guard-history")).json();
+    assert_eq!(history, report, "the page reads the same over HTTP");
+    assert_eq!(deck.daemon.get("/api/efforts/e-none/guard-history").status, 404);
 }
 
 #[test]

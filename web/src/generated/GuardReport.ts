@@ -1,0 +1,5 @@
+// Generated from flightdeck-protocol by `cargo xtask gen`. Do not edit.
+import type { DeniedCall } from "./DeniedCall";
+import type { GuardReportRow } from "./GuardReportRow";
+
+export type GuardReport = { calls: number; rules: Array<GuardReportRow>; denied: Array<DeniedCall> };
