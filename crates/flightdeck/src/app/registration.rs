@@ -337,7 +337,7 @@ mod tests {
         let registrar = desk.registrar();
         registrar.register().unwrap();
         desk.set(&registrar, true);
-        assert!(registrar.release().unwrap().contains("taken out"));
+        assert!(registrar.release().unwrap().contains("were removed"));
         assert!(!desk.file().path().exists());
     }
 

@@ -129,7 +129,7 @@ fn a_server_that_is_full_holds_nothing_up_and_gets_the_rest_later() {
         prompt(&a, "s", &format!("{n} {}", "x".repeat(500)));
     }
     until("the server refuses", || {
-        a.link()["problem"].as_str().filter(|p| p.contains("did not take")).map(drop)
+        a.link()["problem"].as_str().filter(|p| p.contains("did not acknowledge")).map(drop)
     });
     assert!(a.daemon().card("s")["last_user_message"].as_str().unwrap().starts_with("49 "));
     full(-1);

@@ -10,7 +10,9 @@ use crate::in_process::InProcessDaemon;
 const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop"}"#;
 
 fn request(deck: &InProcessDaemon, route: &Route, id: &str, body: &str) -> Request {
-    let path = route.path.replace("{id}", id).replace("{event}", "stop").replace("{key}", id);
+    let own =
+        ["{id}", "{effort}", "{key}"].iter().fold(route.path.to_owned(), |path, name| path.replace(name, id));
+    let path = own.replace("{event}", "stop");
     let request = Request::new(&route.method.as_str().to_ascii_uppercase(), &path).host(deck.addr);
     if route.method == Method::Post { request.json(body) } else { request }
 }

@@ -49,6 +49,7 @@ fn the_hook_of_a_client_whose_supervisor_declines_ends_and_the_client_compacts()
     supervisor.line().unwrap();
     supervisor.send(&json!({"accepted": false})).unwrap();
     assert_eq!(deck.socket.line().unwrap()["data"]["hold_ms"], 0);
-    // It is still there for the next time.
+    // The supervisor is still there for the next context window.
+    deck.hook("s", "SessionStart", json!({"source": "compact"}));
     held(&mut deck);
 }
