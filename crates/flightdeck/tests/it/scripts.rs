@@ -3,10 +3,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use flightdeck_e2e::testkit::{PATIENT_HOOK, TestDaemon, TestHome, run_hook, until};
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
 use crate::home::test_home;
@@ -219,14 +221,14 @@ fn the_recipe_notify_me_runs_notify_send_once_for_each_session_that_begins_to_wa
     let (program, sent) = (home.path().join("bin/notify-send"), home.path().join("sent"));
     fs::write(&program, format!("#!/bin/sh\necho \"$1|$2\" >> {}\n", sent.display())).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut running = recipe.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut running = recipe.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     until_watched(&daemon, 1);
     asks(&daemon, "web-works");
     stop(&daemon, "web-works");
     let told = || fs::read_to_string(&sent).unwrap_or_default();
     until("the notification is sent", || (!told().is_empty()).then_some(()));
-    // Its pipeline ends with the daemon's changes: the next line cannot be written.
-    running.kill().unwrap();
+    // Both sides of its pipeline, which would outlive the shell.
+    kill_process_group(Pid::from_child(&running), Signal::KILL).unwrap();
     running.wait().unwrap();
     assert_eq!(told(), "Claude Code|web: Permission for Bash: cargo test\n");
 }
