@@ -232,10 +232,8 @@ impl Handle<PreloadFiles> for App {
 impl Handle<FinishEffort> for App {
     async fn handle(&self, request: FinishEffort) -> Result<AppReply<EffortCard>, AppError> {
         let card = self.change_effort(&request.id, EffortChange::EffortFinished {}).await?;
-        if !self.engine.has_efforts() {
-            // The reply does not wait for the client to read its settings again.
-            self.match_tool_hooks(false).await;
-        }
+        // Also if another effort is active: the settings of this project may be its own.
+        self.match_tool_hooks(self.engine.has_efforts()).await;
         Ok(card.into())
     }
 }

@@ -1,6 +1,6 @@
 //! The daemon's registration with Claude Code: kept while the daemon runs, and reported on.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -145,18 +145,21 @@ impl Registrar {
     }
 
     /// Makes the client wait for our reply to tool calls, or no longer wait. Handlers that were installed permanently change
-    /// too, and stay permanent; so do handlers in the settings of these project directories. The person's own file comes first.
+    /// too, and stay permanent. So do handlers in the settings of project directories, each as it is wanted there: a project is not
+    /// changed for an effort in another one. The person's own file comes first.
     pub fn set_tool_verdicts(
         &self,
         wanted: bool,
-        projects: &[PathBuf],
+        projects: &[(PathBuf, bool)],
     ) -> anyhow::Result<Vec<(ToolHandlers, PathBuf)>> {
         let registration = Registration { tool_verdicts: wanted, ..self.registration() };
         tool_verdicts::set_wanted(&registration.home, wanted)?;
         *self.registration.lock().unwrap_or_else(PoisonError::into_inner) = registration.clone();
         let own = set_in(&self.file, &registration)?;
         let mut files = vec![(own, self.file.path().to_owned())];
-        for path in project_files(projects).into_iter().filter(|path| path != self.file.path()) {
+        for (path, wanted) in project_files(projects).into_iter().filter(|(path, _)| path != self.file.path())
+        {
+            let registration = Registration { tool_verdicts: wanted, ..registration.clone() };
             match set_in(&self.file.beside(&path), &registration) {
                 Ok(handlers) => files.push((handlers, path)),
                 Err(error) => {
@@ -278,12 +281,19 @@ fn set_in(file: &SettingsFile, registration: &Registration) -> Result<ToolHandle
 }
 
 /// The settings files of projects that exist, from each directory up to the root of its repository. The project controls them, so
-/// a link is not followed.
-fn project_files(projects: &[PathBuf]) -> BTreeSet<PathBuf> {
-    let folders = projects.iter().flat_map(|dir| project_folders(dir)).map(|folder| folder.join(".claude"));
-    let folders = folders.filter(|folder| folder.symlink_metadata().is_ok_and(|about| about.is_dir()));
-    let files = folders.map(|folder| folder.join("settings.json"));
-    files.filter(|file| file.symlink_metadata().is_ok_and(|about| about.is_file())).collect()
+/// a link is not followed. True if verdicts are wanted in one of the directories that a file applies to.
+fn project_files(projects: &[(PathBuf, bool)]) -> BTreeMap<PathBuf, bool> {
+    let mut files = BTreeMap::new();
+    for (dir, wanted) in projects {
+        for folder in project_folders(dir).map(|folder| folder.join(".claude")) {
+            let file = folder.join("settings.json");
+            let is_folder = folder.symlink_metadata().is_ok_and(|about| about.is_dir());
+            if is_folder && file.symlink_metadata().is_ok_and(|about| about.is_file()) {
+                *files.entry(file).or_default() |= *wanted;
+            }
+        }
+    }
+    files
 }
 
 #[cfg(test)]
@@ -379,12 +389,13 @@ mod tests {
         file.install(&desk.registration(), Lifetime::Permanent).unwrap();
         let usual = std::fs::read_to_string(&settings).unwrap();
         let registrar = desk.registrar();
-        let waiting = registrar.set_tool_verdicts(true, std::slice::from_ref(&dir)).unwrap();
+        let waiting = registrar.set_tool_verdicts(true, &[(dir.clone(), true)]).unwrap();
         let own = desk.file().path().to_owned();
         let expected = vec![(ToolHandlers::Missing, own), (ToolHandlers::Rewritten, settings.clone())];
         assert_eq!(waiting, expected);
         assert!(std::fs::read_to_string(&settings).unwrap().contains(" hook --verdict "));
-        registrar.set_tool_verdicts(false, &[dir]).unwrap();
+        // An effort in another project goes on.
+        registrar.set_tool_verdicts(true, &[(dir, false)]).unwrap();
         assert_eq!(std::fs::read_to_string(&settings).unwrap(), usual);
     }
 
@@ -395,6 +406,6 @@ mod tests {
         std::fs::create_dir_all(repo.join(".claude")).unwrap();
         desk.file().install(&desk.registration(), Lifetime::Permanent).unwrap();
         std::os::unix::fs::symlink(desk.file().path(), repo.join(".claude/settings.json")).unwrap();
-        assert_eq!(desk.registrar().set_tool_verdicts(true, &[repo]).unwrap().len(), 1);
+        assert_eq!(desk.registrar().set_tool_verdicts(true, &[(repo, true)]).unwrap().len(), 1);
     }
 }

@@ -10,6 +10,9 @@ use super::registration::{Registrar, ToolHandlers};
 /// The client reads a changed settings file again after about 1.1 s, by measurement.
 pub const CLIENT_RELOADS_WITHIN: Duration = Duration::from_millis(1500);
 
+/// Longest time to write the settings files: one of them may be on a disk that does not answer.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(5);
+
 /// How the handlers of tool calls are registered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolHooks {
@@ -26,7 +29,8 @@ impl App {
         let registrar = Arc::clone(&self.registrar);
         let projects = self.workstream_dirs().await;
         let set = move || registrar.set_tool_verdicts(active, &projects);
-        let set = tokio::task::spawn_blocking(set).await.map_err(anyhow::Error::from).and_then(|set| set);
+        let set = tokio::time::timeout(WRITTEN_WITHIN, tokio::task::spawn_blocking(set)).await;
+        let set = set.map_err(|_| anyhow::anyhow!("a settings file does not answer")).and_then(|set| set?);
         if active
             && let Ok(files) = &set
             && files.iter().any(|(handlers, _)| *handlers == ToolHandlers::Rewritten)
@@ -45,9 +49,13 @@ impl App {
 }
 
 impl App {
-    /// The directories that had efforts: hooks in their own settings change too.
-    async fn workstream_dirs(&self) -> Vec<PathBuf> {
-        let read = self.engine.read(|fleet| fleet.workstreams().map(|(dir, _)| PathBuf::from(dir)).collect());
+    /// The directories that have or had efforts, and whether one is active there: hooks in their own settings change too.
+    async fn workstream_dirs(&self) -> Vec<(PathBuf, bool)> {
+        let read = self.engine.read(|fleet| {
+            let is_active =
+                |dir: &str| fleet.efforts().any(|effort| effort.is_active() && effort.workstream == dir);
+            fleet.workstreams().map(|(dir, _)| (PathBuf::from(dir), is_active(dir))).collect()
+        });
         read.await.unwrap_or_default()
     }
 }

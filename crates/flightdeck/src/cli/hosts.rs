@@ -112,6 +112,7 @@ pub(super) fn run(args: &HostsArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
 
 fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let before = Config::read(&paths.config)?.hosts;
+    let name_before = own_name(&before);
     let settings = settings(args, before.names)?;
     let name = own_name(&settings);
     runtime()?.block_on(async {
@@ -129,7 +130,7 @@ fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let accepts: Vec<_> = settings.accepts().iter().map(|action| action.as_str()).collect();
     let accepts = if accepts.is_empty() { "nothing".to_owned() } else { accepts.join(", ") };
     writeln!(out, "Accepted from hubs: {accepts}.")?;
-    match settings.name == before.name {
+    match name == name_before {
         true => writeln!(out, "A daemon that runs connects within seconds.")?,
         false => writeln!(
             out,

@@ -57,7 +57,10 @@ pub(super) fn run(args: &UsageArgs, paths: &Paths, out: &mut Out) -> anyhow::Res
     let (mut report, others) = match Client::connect(paths) {
         Ok(mut client) if !args.no_daemon => {
             let request = GetUsage { since: args.since.clone(), refresh: true, ..GetUsage::default() };
-            (client.call(&request)?, other_hosts(all_cards(&mut client)?))
+            let report = client.call(&request)?;
+            // The report is whole without them.
+            let cards = if args.json { Vec::new() } else { all_cards(&mut client).unwrap_or_default() };
+            (report, other_hosts(cards))
         }
         _ => (read_transcripts(args, paths)?, BTreeMap::new()),
     };
@@ -106,7 +109,8 @@ fn draw_other_hosts(hosts: &BTreeMap<String, HostUsage>, out: &mut Out) -> anyho
     )?;
     for (host, used) in hosts {
         let (money, tokens) = (draw::money(used.usd_micros), short(used.tokens));
-        writeln!(out, "  {host:<20} {money:>11} {tokens:>8} tokens  {} sessions", used.sessions)?;
+        let kind = if used.sessions == 1 { "session" } else { "sessions" };
+        writeln!(out, "  {host:<20} {money:>11} {tokens:>8} tokens  {} {kind}", used.sessions)?;
     }
     Ok(())
 }

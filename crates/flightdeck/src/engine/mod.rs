@@ -299,8 +299,7 @@ impl Engine {
     pub async fn run(mut self) {
         let mut batch = Vec::with_capacity(BATCH_INPUTS_MAX);
         loop {
-            let wake =
-                self.until_next_timer().min(self.housekeeping.until_due()).min(self.outbox.until_retry());
+            let wake = self.until_next_timer().min(self.until_housekeeping()).min(self.outbox.until_due());
             tokio::select! {
                 // In this order: an event runs the timers due before it, so timers do not starve.
                 biased;
@@ -319,6 +318,14 @@ impl Engine {
                 () = tokio::time::sleep(wake) => self.run_timers().await,
             }
             self.report_and_tidy();
+        }
+    }
+
+    /// A snapshot waits for the outbox, so until then it does not wake the engine: while the disk is full, it would do so all the time.
+    fn until_housekeeping(&self) -> std::time::Duration {
+        match self.outbox.is_saved() {
+            true => self.housekeeping.until_due(),
+            false => std::time::Duration::MAX,
         }
     }
 

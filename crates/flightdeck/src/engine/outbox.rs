@@ -163,9 +163,10 @@ impl Outbox {
         self.unsaved.is_empty()
     }
 
-    /// How long until a failed step is tried again.
-    pub(super) fn until_retry(&self) -> Duration {
-        self.retry_at.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()))
+    /// How long until effects have to be stored, or a failed step is tried again.
+    pub(super) fn until_due(&self) -> Duration {
+        let without_failure = if self.unsaved.is_empty() { Duration::MAX } else { Duration::ZERO };
+        self.retry_at.map_or(without_failure, |at| at.saturating_duration_since(Instant::now()))
     }
 
     /// Stores and carries out, unless the last attempt failed a moment ago.
@@ -351,11 +352,11 @@ mod tests {
         outbox.add(left(&records()));
         disk.switch.set(Fault::DiskFull, 1);
         outbox.flush(&store).await;
-        assert!(!outbox.is_saved() && outbox.until_retry() <= RETRY_AFTER);
+        assert!(!outbox.is_saved() && outbox.until_due() <= RETRY_AFTER);
         outbox.flush_if_due(&store).await;
         assert!(!outbox.is_saved(), "tried again too early");
         outbox.flush(&store).await;
-        assert!(outbox.is_saved() && outbox.until_retry() == Duration::MAX);
+        assert!(outbox.is_saved() && outbox.until_due() == Duration::MAX);
         assert!(store.stored_session(&"s".into()).await.unwrap().is_some());
     }
 }

@@ -187,6 +187,17 @@ impl KnownHosts {
         changed
     }
 
+    /// Marks all hosts as unreachable and forgets their clocks, which were measured against the server that is left.
+    pub(super) fn lose_all(&mut self, now: Timestamp) -> Vec<(HostId, HostTerms)> {
+        self.own_ahead = AheadOfServer::default();
+        let lost = self.hosts.iter_mut().map(|(host, known)| {
+            known.ahead_of_server = AheadOfServer::default();
+            known.unreachable_since.get_or_insert(now);
+            (host.clone(), known.terms())
+        });
+        lost.collect()
+    }
+
     pub(super) fn positions(&self) -> BTreeMap<HostId, ReadUpTo> {
         self.hosts.iter().map(|(host, known)| (host.clone(), known.read.clone())).collect()
     }

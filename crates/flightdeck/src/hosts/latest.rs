@@ -92,6 +92,15 @@ impl Hosts {
         Ok(())
     }
 
+    /// Marks every other host as unreachable: from now on this daemon does not hear of it, or hears of it from another server.
+    pub(super) async fn lose_all_hosts(&self) {
+        let lost = self.known().lose_all(clock::now());
+        for (host, terms) in lost {
+            // Fails only if the daemon stops.
+            let _ = self.engine.set_host_terms(host, terms).await;
+        }
+    }
+
     async fn mark_silent_hosts(&self) -> anyhow::Result<()> {
         let changed = self.known().mark_silent(clock::now());
         for (host, terms) in changed {

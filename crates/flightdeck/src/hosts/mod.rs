@@ -136,7 +136,12 @@ impl Hosts {
 
     /// Goes on with other settings: the connection is opened anew. The name stays until the daemon is started again.
     pub fn change_settings(&self, settings: HostsSettings) {
-        self.settings.send_replace(Arc::new(settings));
+        // Without a change the connection stays as it is.
+        self.settings.send_if_modified(|current| {
+            let changes = **current != settings;
+            *current = Arc::new(settings);
+            changes
+        });
     }
 
     pub fn shares_payloads(&self) -> bool {
@@ -165,6 +170,9 @@ impl Hosts {
         let link = std::mem::take(&mut *lock(&self.status)).link;
         let new = self.settings();
         let leaves = (&old.url, old.fleet()) != (&new.url, new.fleet());
+        if leaves {
+            self.lose_all_hosts().await;
+        }
         if let Some(link) = link.filter(|_| leaves) {
             let presence = Presence { left: true, ..own_presence(old, host_kind(), self.hub) };
             // If the server does not take it, the hubs call this host unreachable.

@@ -5,7 +5,6 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use flightdeck_e2e::testkit::{TestDaemon, TestHome, until};
-use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
@@ -288,9 +287,7 @@ fn the_tui_ends_with_its_tmux_server_and_refuses_a_pipe() {
 
 /// A pseudo terminal: the side of the person, and the path of the side of the program.
 fn pseudo_terminal() -> (File, String) {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    // Otherwise the program itself would keep this side open.
-    fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     tcsetwinsize(&master, Winsize { ws_col: 80, ws_row: 24, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();

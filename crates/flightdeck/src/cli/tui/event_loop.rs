@@ -27,7 +27,7 @@ use crate::paths::Paths;
 const FRAME_EVERY: Duration = Duration::from_millis(50);
 /// Running times are shown in seconds, so they are drawn once a second.
 const TICK: Duration = Duration::from_secs(1);
-/// Most replies that wait to be handled. Few calls are made at once.
+/// Most replies that wait to be handled. One key may answer many requests that are alike; further replies wait for their turn.
 const REPLIES_MAX: usize = 16;
 /// Longest wait for an answer that is sent while the program ends.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(3);
