@@ -8,6 +8,7 @@ use std::sync::Arc;
 use flightdeck_core::effort::SkillSettings;
 use flightdeck_core::fleet::Fleet;
 use flightdeck_core::ids::EffortId;
+use flightdeck_core::limits::INJECTIONS_MAX;
 use flightdeck_sim::rng::Rng;
 use serde_json::{Map, Value, json};
 
@@ -31,8 +32,8 @@ const SUBAGENT_EVERY: u64 = 7;
 const TWIN_EVERY: u64 = 4;
 /// A text for the agent begins with it, so that it is found in what the agent is told.
 const MARK: &str = "injected-";
-/// Hooks on a working disk until everything that waits must have arrived.
-const HOOKS_TO_DELIVER: usize = 4;
+/// Hooks on a working disk until everything that waits must have arrived: each gives at least one text.
+const HOOKS_TO_DELIVER: usize = INJECTIONS_MAX;
 
 /// The directories of the simulated machine. Every directory exists, and all below `/link` are links.
 #[derive(Debug)]
