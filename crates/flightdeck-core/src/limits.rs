@@ -174,8 +174,10 @@ pub const GUARDS_MAX: usize = 64;
 pub const WINDOW_CALLS_MAX: usize = 64;
 /// Most files remembered as loaded in one window.
 pub const WINDOW_FILES_MAX: usize = 200;
-/// Most windows of one effort that are kept; the count of all is kept. A long effort has a few dozen, and each subagent one.
-pub const EFFORT_WINDOWS_MAX: usize = 64;
+/// Most ended windows of one effort that are kept; the count of all is kept. A long effort has a few dozen, and each subagent one.
+pub const EFFORT_ENDED_WINDOWS_MAX: usize = 64;
+/// Most open windows of one effort: far more sessions than work in one directory.
+pub const EFFORT_OPEN_WINDOWS_MAX: usize = 1_000;
 /// Most phases of one effort.
 pub const EFFORT_PHASES_MAX: usize = 64;
 /// Newest log entries and messages of an effort that the fleet keeps; the store and the log file have all.

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::ids::{AgentId, EffortId, MessageId, SessionId, WindowId};
 use crate::limits::{
-    DIRECTIVES_MAX, EFFORT_MESSAGES_MAX, EFFORT_PHASES_MAX, EFFORT_WINDOWS_MAX, GUARDS_MAX, INJECTIONS_MAX,
-    PRELOADS_MAX,
+    DIRECTIVES_MAX, EFFORT_ENDED_WINDOWS_MAX, EFFORT_MESSAGES_MAX, EFFORT_OPEN_WINDOWS_MAX,
+    EFFORT_PHASES_MAX, GUARDS_MAX, INJECTIONS_MAX, PRELOADS_MAX,
 };
 use crate::time::Timestamp;
 
@@ -301,13 +301,27 @@ impl Effort {
             told_directives: BTreeSet::new(),
             preloads,
         });
-        while self.windows.len() > EFFORT_WINDOWS_MAX {
-            // Removes ended windows of subagents first, because the windows of the main agent show how the effort went.
-            let ended = |window: &Window| window.ended_at.is_some();
-            let child = self.windows.iter().position(|w| ended(w) && w.agent_id.is_some());
-            let dropped = self.windows.remove(child.unwrap_or(0));
+        self.drop_old_windows();
+    }
+
+    /// Keeps windows within their bounds. An open window stays as long as possible, because its heartbeat is still counted.
+    fn drop_old_windows(&mut self) {
+        while let Some(index) = self.window_to_drop() {
+            let dropped = self.windows.remove(index);
             self.windows_dropped += u32::from(dropped.is_some_and(|window| window.agent_id.is_none()));
         }
+    }
+
+    /// Ended windows of subagents go first, because the windows of the main agent show how the effort went.
+    fn window_to_drop(&self) -> Option<usize> {
+        let is_ended = |window: &Window| window.ended_at.is_some();
+        let ended = self.windows.iter().filter(|window| is_ended(window)).count();
+        if ended > EFFORT_ENDED_WINDOWS_MAX {
+            let subagent = self.windows.iter().position(|w| is_ended(w) && w.agent_id.is_some());
+            return subagent.or_else(|| self.windows.iter().position(is_ended));
+        }
+        (self.windows.len() - ended > EFFORT_OPEN_WINDOWS_MAX)
+            .then(|| self.windows.iter().position(|window| !is_ended(window)))?
     }
 
     /// Ends the open windows that `of` selects. Returns whether there was one.

@@ -95,9 +95,11 @@ impl Fleet {
         let when = ChangedAt { key: &key, seq: event.seq, at: event.fired_at };
         match (&event.kind, &event.subject) {
             (EventKind::Effort(change), subject) => self.change_effort(change, subject, when, effects),
-            (_, Subject::Session(id)) => {
-                let touched = self.follow_hook(id, event, when);
-                touched.into_iter().for_each(|(id, touched)| self.report_effort(&id, touched, effects));
+            (_, Subject::Session(session)) => {
+                let touched = self.follow_hook(session, event, when);
+                touched
+                    .into_iter()
+                    .for_each(|(id, touched)| self.report_effort(&id, touched, Some(session), effects));
             }
             _ => {}
         }
@@ -143,7 +145,7 @@ impl Fleet {
             }
             effort.apply(change, when);
         }
-        self.report_effort(&id, Touched::Yes, effects);
+        self.report_effort(&id, Touched::Yes, None, effects);
         if matches!(change, EffortChange::EffortFinished {}) {
             self.efforts.make_room();
         }
@@ -313,8 +315,15 @@ impl Fleet {
         }
     }
 
-    /// Tells the engine what changed, and puts the effort on the cards of its sessions.
-    fn report_effort(&mut self, id: &EffortId, touched: Touched, effects: &mut Vec<Effect>) {
+    /// Tells the engine what changed, and puts the effort on the cards of its sessions. Numbers that the event of a session changed are
+    /// shown only on the card of that session.
+    fn report_effort(
+        &mut self,
+        id: &EffortId,
+        touched: Touched,
+        by: Option<&SessionId>,
+        effects: &mut Vec<Effect>,
+    ) {
         let Some(effort) = self.efforts.own(id) else { return };
         if touched == Touched::No {
             return;
@@ -322,7 +331,7 @@ impl Fleet {
         for message in std::mem::take(&mut effort.unsaved) {
             effects.push(Effect::EffortMessage(id.clone(), Box::new(message)));
         }
-        let briefs = briefs(effort);
+        let briefs = briefs(effort, by.filter(|_| touched == Touched::Numbers));
         effects.push(Effect::EffortChanged { id: id.clone(), numbers_only: touched == Touched::Numbers });
         for (session, brief) in briefs {
             let shown = self.sessions.get(&session).map(|session| session.effort.as_ref());
@@ -338,9 +347,10 @@ impl Fleet {
     }
 }
 
-/// The newest window of each session, as its card shows it. `None` if that window has ended.
-fn briefs(effort: &Effort) -> BTreeMap<SessionId, Option<EffortBrief>> {
+/// The newest window of each session, or of one session, as its card shows it. `None` if that window has ended.
+fn briefs(effort: &Effort, only: Option<&SessionId>) -> BTreeMap<SessionId, Option<EffortBrief>> {
     let main = effort.numbered_windows().filter_map(|(number, window)| Some((number?, window)));
+    let main = main.filter(|(_, window)| only.is_none_or(|only| window.session_id == *only));
     main.map(|(number, window)| {
         let brief = EffortBrief {
             id: effort.id.clone(),

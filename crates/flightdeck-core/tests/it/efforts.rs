@@ -4,6 +4,7 @@ use flightdeck_core::effort::guard::GuardRule;
 use flightdeck_core::effort::{EffortChange, EffortOpening, Given, Judged, SkillSettings};
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::ids::EffortId;
+use flightdeck_core::limits::EFFORT_ENDED_WINDOWS_MAX;
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::hook_question::question;
@@ -151,6 +152,35 @@ fn a_limit_of_five_denies_the_fifth_call_and_zero_denies_none() {
         let at = (1..=30).find(|n| denied(case.call("s", &format!("t{n}"))).is_some());
         assert_eq!(at, first_denied, "limit {limit}");
     }
+}
+
+#[test]
+fn a_hundred_sessions_on_one_effort_each_keep_their_heartbeat() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    for n in 1..=10 {
+        for session in 0..100 {
+            let judged = case.call(&format!("s{session}"), &format!("t{session}-{n}"));
+            assert_eq!(denied(judged).is_some(), n == 10, "call {n} of session {session}");
+        }
+    }
+    assert_eq!(case.card(&id).windows.len(), 100);
+}
+
+#[test]
+fn above_the_bound_ended_windows_are_dropped_and_open_ones_stay() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    case.call("open", "t0");
+    for n in 0..=EFFORT_ENDED_WINDOWS_MAX {
+        case.call(&format!("s{n}"), &format!("t{n}"));
+        case.hook(&format!("s{n}"), "SessionEnd", json!({"reason": "exit"}));
+    }
+    case.call("newest", "t1");
+    let card = case.card(&id);
+    let sessions: Vec<_> = card.windows.iter().map(|window| window.session_id.as_str()).collect();
+    assert_eq!((sessions[0], sessions[1]), ("open", "s1"));
+    assert_eq!((card.windows.len(), card.windows_dropped), (EFFORT_ENDED_WINDOWS_MAX + 2, 1));
 }
 
 #[test]

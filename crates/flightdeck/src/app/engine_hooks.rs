@@ -41,6 +41,9 @@ pub struct ScriptHook {
 
 /// A use case of `hooks.*`: what is answered once the event is stored and applied.
 pub trait HandleHook<R: Request + EngineHook> {
+    /// Whether the reply says that the event ended a window. Only then the open windows are looked up before the event is stored.
+    const SAYS_WINDOW_ENDED: bool = false;
+
     fn reply(&self, request: R, hook: &ScriptHook)
     -> impl Future<Output = Result<R::Reply, AppError>> + Send;
 }
@@ -62,24 +65,30 @@ impl App {
         let draft = HookDraft { name_in_path: None, payload: args, env, bytes };
         let record =
             draft.into_record(clock::fresh_id()).map_err(|error| AppError::Invalid(error.to_string()))?;
-        let mut hook = self.store_script_hook(record).await?;
+        let mut hook = self.store_script_hook(record, Self::SAYS_WINDOW_ENDED).await?;
         let reply = self.reply(request, &hook).await?;
         Ok((reply, hook.answered.verdict.take()))
     }
 
-    async fn store_script_hook(&self, mut record: Record) -> Result<ScriptHook, AppError> {
+    async fn store_script_hook(
+        &self,
+        mut record: Record,
+        says_window_ended: bool,
+    ) -> Result<ScriptHook, AppError> {
         record.envelope.rpc = true;
         record.verbatim = Verbatim::default();
         self.prepare_for_efforts(&mut record).await;
         let question = self.question(&record);
         let session_id = record.session_id().cloned().unwrap_or_default();
+        let windows_before =
+            if says_window_ended { self.open_windows(&session_id).await? } else { Vec::new() };
         let mut hook = ScriptHook {
             key: record.id.to_string(),
             agent_id: record.agent_id.as_deref().map(str::to_owned),
             at: clock::now(),
             seat: record.envelope.seat.clone(),
             client: record.envelope.pid,
-            windows_before: self.open_windows(&session_id).await?,
+            windows_before,
             session_id,
             answered: Answered::default(),
         };
@@ -177,6 +186,8 @@ impl HandleHook<HookSessionStart> for App {
 }
 
 impl HandleHook<HookSessionEnd> for App {
+    const SAYS_WINDOW_ENDED: bool = true;
+
     async fn reply(&self, _: HookSessionEnd, hook: &ScriptHook) -> Result<SessionEndReply, AppError> {
         Ok(SessionEndReply {
             window_ended: self.window_ended(hook).await?,
@@ -186,6 +197,8 @@ impl HandleHook<HookSessionEnd> for App {
 }
 
 impl HandleHook<HookPreCompact> for App {
+    const SAYS_WINDOW_ENDED: bool = true;
+
     async fn reply(&self, request: HookPreCompact, hook: &ScriptHook) -> Result<PreCompactReply, AppError> {
         let window_ended = self.window_ended(hook).await?;
         let client = hook.client.filter(|_| window_ended && request.trigger == "auto");
@@ -351,6 +364,8 @@ impl HandleHook<HookSubagentStart> for App {
 }
 
 impl HandleHook<HookSubagentStop> for App {
+    const SAYS_WINDOW_ENDED: bool = true;
+
     async fn reply(
         &self,
         request: HookSubagentStop,
