@@ -133,6 +133,8 @@ pub(super) static ROWS: &[Row] = &[
         checks: &[
             number("one request: 10,000 a second", "one request", MedianMax(0.1)),
             number("preToolUse of 100 seats: p99", "preToolUse, 100 seats", P99Max(2.0)),
+            // A verdict that takes longer than 15 ms is late, and the call is allowed.
+            number("100 of them in one instant: p99", "preToolUse, 100 in one instant", P99Max(15.0)),
             ratio("hook with a verdict / without", "hook with a verdict", "hook without", RatioMax(1.2)),
         ],
     },

@@ -2,7 +2,7 @@
 //! beside one without.
 
 use std::sync::Barrier;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use flightdeck::settings::Via;
@@ -15,6 +15,7 @@ use crate::{Plan, Series};
 
 /// Seats that call tools at the same time: the number in the promise.
 const SEATS: usize = 100;
+const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 
 pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     let world = World::new(plan)?;
@@ -23,7 +24,10 @@ pub(crate) fn measure(plan: &Plan) -> Result<Vec<Series>> {
     let start =
         json!({"cmd": "effort.start", "args": {"dir": dir, "skill": "bench", "settings": {"heartbeat": 0}}});
     daemon.socket()?.frame(&start)?;
-    let mut series = vec![round_trips(&daemon, plan)?, seats(&daemon, &dir, plan)?];
+    let mut series = vec![round_trips(&daemon, plan)?];
+    for pace in [Pace::Independent, Pace::InStep] {
+        series.push(seats(&daemon, &dir, plan, pace)?);
+    }
     drop(daemon);
     series.extend(verdicts(plan)?);
     Ok(series)
@@ -75,48 +79,62 @@ fn effort(daemon: &Daemon<'_>) -> Result<String> {
     Ok(list["efforts"][0]["id"].as_str().context("no effort was started")?.to_owned())
 }
 
-/// Every seat sends its calls one after the other, all seats at the same time.
-fn seats(daemon: &Daemon<'_>, dir: &str, plan: &Plan) -> Result<Series> {
+/// When the seats make their calls.
+#[derive(Clone, Copy, PartialEq)]
+enum Pace {
+    /// Each seat at its own moment, as sessions that do not know of each other: 1,000 calls a second.
+    Independent,
+    /// All seats in the same instant, again and again. This measures a queue of 100 calls.
+    InStep,
+}
+
+/// Every seat sends its calls one after the other, all seats during the same time.
+fn seats(daemon: &Daemon<'_>, dir: &str, plan: &Plan, pace: Pace) -> Result<Series> {
     let (calls, together) = (plan.rounds(20, 100), Barrier::new(SEATS));
     let times: Result<Vec<Vec<f64>>> = std::thread::scope(|scope| {
         let seats: Vec<_> = (0..SEATS)
             .map(|seat| {
                 let together = &together;
                 let socket = daemon.socket();
-                scope.spawn(move || one_seat(socket?, seat, dir, calls, together))
+                scope.spawn(move || {
+                    let mut socket = socket?;
+                    socket.frame(&call(seat, "first", dir, pace))?;
+                    together.wait();
+                    one_seat(socket, seat, dir, calls, pace)
+                })
             })
             .collect();
         seats.into_iter().map(|seat| seat.join().unwrap_or_else(|_| bail!("a seat panicked"))).collect()
     });
-    let mut series = Series::new("preToolUse, 100 seats", "ms");
+    let name = match pace {
+        Pace::Independent => "preToolUse, 100 seats",
+        Pace::InStep => "preToolUse, 100 in one instant",
+    };
+    let mut series = Series::new(name, "ms");
     series.samples = times?.concat();
     Ok(series)
 }
 
-fn one_seat(
-    mut socket: Socket,
-    seat: usize,
-    dir: &str,
-    calls: usize,
-    together: &Barrier,
-) -> Result<Vec<f64>> {
-    socket.frame(&call(seat, 0, dir))?;
-    together.wait();
+fn one_seat(mut socket: Socket, seat: usize, dir: &str, calls: usize, pace: Pace) -> Result<Vec<f64>> {
+    if pace == Pace::Independent {
+        std::thread::sleep(BETWEEN_CALLS * seat as u32 / SEATS as u32);
+    }
     let mut times = Vec::with_capacity(calls);
     for n in 1..=calls {
-        let frame = call(seat, n, dir);
+        let frame = call(seat, &n.to_string(), dir, pace);
         let begun = Instant::now();
         socket.frame(&frame)?;
         times.push(ms(begun.elapsed()));
-        // A seat thinks between two calls; without a pause the measurement is of the queue.
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        // A seat thinks between two calls.
+        std::thread::sleep(BETWEEN_CALLS);
     }
     Ok(times)
 }
 
-fn call(seat: usize, n: usize, dir: &str) -> Value {
+fn call(seat: usize, n: &str, dir: &str, pace: Pace) -> Value {
+    let round = if pace == Pace::InStep { "in-step" } else { "independent" };
     json!({"cmd": "hooks.preToolUse", "args": {
         "sessionId": format!("seat-{seat}"), "transcriptPath": "/nowhere.jsonl", "cwd": dir, "permissionMode": "default",
         "hookEventName": "PreToolUse", "toolName": "Bash", "toolInput": {"command": "cargo test"},
-        "toolUseId": format!("toolu_{seat}_{n}")}})
+        "toolUseId": format!("toolu_{round}_{seat}_{n}")}})
 }
