@@ -26,14 +26,13 @@ pub struct AskList {
     pub asks: Vec<AskCard>,
 }
 
-/// Answers an ask. The first answer wins.
+/// Answers an ask. The first answer wins. Over HTTP the body is the answer itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(as = "Answer"))]
 pub struct AnswerAsk {
     #[serde(alias = "askId", alias = "id")]
     pub ask_id: AskId,
     #[serde(default)]
-    #[cfg_attr(feature = "ts", ts(as = "Answer"))]
     pub answer: SentAnswer,
 }
 

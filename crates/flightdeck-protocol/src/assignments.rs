@@ -67,7 +67,7 @@ pub struct GetDigest {
 pub struct Digest {
     pub since: Timestamp,
     pub until: Timestamp,
-    /// Of all projects.
+    /// Sums over all projects.
     pub total: DigestSums,
     /// Those that waited longest for the person first.
     pub projects: Vec<ProjectDigest>,

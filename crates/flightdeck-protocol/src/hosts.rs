@@ -46,7 +46,7 @@ pub struct HostCard {
     pub last_seen: Option<Timestamp>,
     /// Set if there was none for 30 seconds.
     pub unreachable_since: Option<Timestamp>,
-    /// It left the fleet on purpose.
+    /// Whether the host left the fleet with `hosts leave`.
     pub left: bool,
     /// Events that it has and this daemon has not; as of `last_seen` if it is unreachable.
     pub backlog: u64,

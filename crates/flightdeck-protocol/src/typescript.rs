@@ -1,5 +1,7 @@
 //! The wire shapes as TypeScript, one file a type, for `cargo xtask gen`.
 
+use std::collections::BTreeSet;
+
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::types::*;
@@ -17,9 +19,12 @@ pub struct TypeFile {
     pub text: String,
 }
 
-/// Every type that an HTTP route of the table takes or gives, and the types that those name.
+/// `Routes.ts`: every HTTP route of the table with the type of its body and of its reply.
+const ROUTES: &str = "Routes";
+
+/// Every type that an HTTP route of the table takes or gives, the types that those name, and the routes themselves.
 pub fn files() -> Vec<TypeFile> {
-    let mut types = TypeFiles::default();
+    let (mut types, mut routes) = (TypeFiles::default(), Routes::default());
     macro_rules! visit {
         ($(
             $request:ident -> $reply:ty, $summary:literal {
@@ -28,19 +33,62 @@ pub fn files() -> Vec<TypeFile> {
             }
         )*) => {
             $($(
-                visit_body!($method $request, types);
                 types.visit::<$reply>();
+                visit_body!($method $path $request $reply);
             )*)*
         };
     }
     macro_rules! visit_body {
-        (get $request:ident, $types:ident) => {};
-        (post $request:ident, $types:ident) => {
-            $types.visit::<$request>()
+        (get $path:literal $request:ident $reply:ty) => {
+            routes.add::<(), $reply>("GET", $path)
+        };
+        (post $path:literal $request:ident $reply:ty) => {
+            types.visit::<$request>();
+            routes.add::<$request, $reply>("POST", $path)
         };
     }
     crate::endpoints!(visit);
+    types.0.push(routes.file());
     types.sorted()
+}
+
+/// The lines of `Routes.ts` so far, and the types that they name.
+#[derive(Default)]
+struct Routes {
+    lines: Vec<String>,
+    imports: BTreeSet<String>,
+}
+
+impl Routes {
+    /// How a line names the type; a type with a file of its own is imported.
+    fn name<T: TS + 'static + ?Sized>(&mut self) -> String {
+        let name = T::name(&types_config());
+        if T::output_path().is_some() {
+            self.imports.insert(name.clone());
+        }
+        name
+    }
+
+    fn add<Body: TS + 'static, Reply: TS + 'static>(&mut self, method: &str, path: &str) {
+        let (body, reply) = (self.name::<Body>(), self.name::<Reply>());
+        self.lines.push(format!("  \"{method} {path}\": {{ body: {body}; reply: {reply} }};\n"));
+    }
+
+    fn file(&self) -> TypeFile {
+        let imports = self.imports.iter().map(|name| format!("import type {{ {name} }} from \"./{name}\";\n"));
+        let about = "/** The HTTP routes of the daemon. Parts of the path in braces are fields of the request too. */";
+        let text = format!(
+            "{HEADER}{}\n{about}\nexport type {ROUTES} = {{\n{}}};\n",
+            imports.collect::<String>(),
+            self.lines.concat()
+        );
+        TypeFile { name: format!("{ROUTES}.ts"), text }
+    }
+}
+
+/// Every number of ours is far below 2^53.
+fn types_config() -> Config {
+    Config::new().with_large_int("number")
 }
 
 /// The files so far. The library has several Rust types for one TypeScript type, such as `JsonValue`.
@@ -60,8 +108,7 @@ impl TypeVisitor for TypeFiles {
         if !has_a_name {
             return;
         }
-        // Every number of ours is far below 2^53.
-        let file = file::<T>(&Config::new().with_large_int("number"));
+        let file = file::<T>(&types_config());
         if !self.0.contains(&file) {
             self.0.push(file);
             T::visit_dependencies(self);
@@ -173,6 +220,15 @@ mod tests {
     fn no_two_types_have_the_same_name() {
         let files = files();
         assert!(files.windows(2).all(|pair| pair[0].name != pair[1].name), "{files:?}");
+    }
+
+    #[test]
+    fn every_route_has_the_types_of_its_row() {
+        let files = files();
+        let routes = &files.iter().find(|f| f.name == "Routes.ts").unwrap().text;
+        let row = "\n  \"POST /api/asks/{ask_id}/answer\": { body: AnswerAsk; reply: Resolution };\n";
+        assert!(routes.contains(row), "{routes}");
+        assert!(routes.contains("import type { Resolution } from \"./Resolution\";"), "{routes}");
     }
 
     #[test]

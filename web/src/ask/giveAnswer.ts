@@ -3,7 +3,7 @@
  * pressed faster than it is read (decision 0018).
  */
 import { signal } from "@preact/signals";
-import type { Answer } from "../generated/Answer";
+import type { AnswerAsk } from "../generated/AnswerAsk";
 import type { Ask } from "../generated/Ask";
 import { undoSeconds } from "../lib/preferences";
 import { postAnswerOnLeave } from "../live/api";
@@ -13,7 +13,7 @@ import { submissionOf, submitAnswer } from "./submission";
  * An answer that is not sent yet, to one ask or to several that were answered together. `what` says what was
  * done, such as "Allowed"; `key` gave it.
  */
-export type PendingAnswer = { asks: Ask[]; body: Answer; what: string; sendAt: number; key: string };
+export type PendingAnswer = { asks: Ask[]; body: AnswerAsk; what: string; sendAt: number; key: string };
 
 /** Oldest first. */
 export const pendingAnswers = signal<PendingAnswer[]>([]);
@@ -32,12 +32,12 @@ export function onKeyAnswer(follow: (ask: Ask, event: UIEvent) => void): void {
 /** Enter and Space on a button arrive as a click without a count. */
 const isByKey = (event: UIEvent) => event.type === "keydown" || event.detail === 0;
 
-export function giveAnswer(ask: Ask, body: Answer, what: string, event: UIEvent): void {
+export function giveAnswer(ask: Ask, body: AnswerAsk, what: string, event: UIEvent): void {
   giveAnswers([ask], body, what, event);
 }
 
 /** Gives the same answer to several asks. They are sent and taken back together. */
-export function giveAnswers(asks: Ask[], body: Answer, what: string, event: UIEvent): void {
+export function giveAnswers(asks: Ask[], body: AnswerAsk, what: string, event: UIEvent): void {
   const waitMs = undoSeconds.peek() * 1000;
   const [first] = asks;
   if (!first) return;
@@ -54,7 +54,7 @@ export function giveAnswers(asks: Ask[], body: Answer, what: string, event: UIEv
   afterKeyAnswer(first, event);
 }
 
-function send(asks: Ask[], body: Answer): void {
+function send(asks: Ask[], body: AnswerAsk): void {
   for (const ask of asks) void submitAnswer(ask.id, body);
 }
 

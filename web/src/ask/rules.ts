@@ -1,16 +1,12 @@
 /** Rules of the policy that a person may make of an ask: suggested, tried on the past, and written by the daemon. */
 import type { PolicyReport } from "../generated/PolicyReport";
-import type { RuleAdded } from "../generated/RuleAdded";
 import type { RuleDraft } from "../generated/RuleDraft";
-import type { RuleSuggestions } from "../generated/RuleSuggestions";
 import { request } from "../live/api";
 
-export const getRules = (askId: string) =>
-  request<RuleSuggestions>("GET", `/api/asks/${encodeURIComponent(askId)}/rules`);
-export const postPreview = (rule: RuleDraft) =>
-  request<PolicyReport>("POST", "/api/policy/preview", { rule });
+export const getRules = (id: string) => request("GET /api/asks/{id}/rules", { path: { id } });
+export const postPreview = (rule: RuleDraft) => request("POST /api/policy/preview", { body: { rule } });
 export const postRule = (rule: RuleDraft, enable: boolean) =>
-  request<RuleAdded>("POST", "/api/policy/rules", { rule, enable });
+  request("POST /api/policy/rules", { body: { rule, enable } });
 
 /** What the rule would have answered, in one line. */
 export function previewText({ asks, answered, by_rule }: PolicyReport): string {

@@ -2,7 +2,7 @@
  * The state of the answer to each ask: waiting to be sent, being sent, and how it ended. Another answer may
  * have been first, so the daemon's reply decides what is shown.
  */
-import type { Answer } from "../generated/Answer";
+import type { AnswerAsk } from "../generated/AnswerAsk";
 import type { Resolution } from "../generated/Resolution";
 import { keyedState } from "../lib/drafts";
 import { humanize } from "../lib/format";
@@ -25,7 +25,7 @@ export function isUnanswered(askId: string): boolean {
   return kind === "open" || kind === "failed";
 }
 
-export async function submitAnswer(askId: string, body: Answer): Promise<void> {
+export async function submitAnswer(askId: string, body: AnswerAsk): Promise<void> {
   const state = submissionOf(askId);
   if (state.peek().kind === "sending" || state.peek().kind === "ended") return;
   state.value = { kind: "sending" };

@@ -1,30 +1,10 @@
 /** The part of the daemon's HTTP interface that the page uses. */
-import type { Answer } from "../generated/Answer";
-import type { Ask } from "../generated/Ask";
-import type { Assignment } from "../generated/Assignment";
-import type { AssignmentList } from "../generated/AssignmentList";
-import type { ConversationPage } from "../generated/ConversationPage";
-import type { Digest } from "../generated/Digest";
-import type { Effort } from "../generated/Effort";
-import type { EffortList } from "../generated/EffortList";
-import type { EventPage } from "../generated/EventPage";
-import type { Explanation } from "../generated/Explanation";
-import type { FleetHistory } from "../generated/FleetHistory";
-import type { Focused } from "../generated/Focused";
-import type { GuardReport } from "../generated/GuardReport";
-import type { HookStatus } from "../generated/HookStatus";
-import type { HostList } from "../generated/HostList";
+import type { AnswerAsk } from "../generated/AnswerAsk";
 import type { Interrupt } from "../generated/Interrupt";
-import type { Logged } from "../generated/Logged";
-import type { Numbers } from "../generated/Numbers";
 import type { ParkSession } from "../generated/ParkSession";
-import type { Pressed } from "../generated/Pressed";
 import type { ReportVisibility } from "../generated/ReportVisibility";
-import type { Resolution } from "../generated/Resolution";
+import type { Routes } from "../generated/Routes";
 import type { SendPrompt } from "../generated/SendPrompt";
-import type { Session } from "../generated/Session";
-import type { Usage } from "../generated/Usage";
-import type { VisibilityNoted } from "../generated/VisibilityNoted";
 
 /** An error reply of the daemon. `body` is its JSON, if there was any. */
 export class Refusal extends Error {
@@ -44,22 +24,44 @@ function messageIn(body: unknown): string | null {
   return typeof text === "string" ? text : null;
 }
 
-export async function request<T>(
-  method: string,
-  path: string,
-  body?: unknown,
-  more?: RequestInit,
-): Promise<T> {
-  const init: RequestInit = { ...more, method, headers: { accept: "application/json" }, cache: "no-store" };
-  if (body !== undefined) {
-    init.body = JSON.stringify(body);
-    init.headers = { accept: "application/json", "content-type": "application/json" };
+type Route = keyof Routes;
+
+/** What a request needs beside its route: the parts of the path in braces, the query, and the body without those parts. */
+type RequestParts<R extends Route> = {
+  path?: Record<string, string>;
+  query?: Record<string, string | number | undefined>;
+  body?: Partial<Routes[R]["body"]>;
+  init?: RequestInit;
+};
+
+/** The path of a route with its parts and its query filled in. */
+function pathOf(route: Route, { path = {}, query = {} }: RequestParts<Route>): string {
+  const template = route.slice(route.indexOf(" ") + 1);
+  const filled = template.replace(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(path[part] ?? ""));
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? filled : `${filled}?${new URLSearchParams(given).toString()}`;
+}
+
+/** Sends a request of the daemon's table. Types of body and reply follow from the route. */
+export async function request<R extends Route>(
+  route: R,
+  parts: RequestParts<R> = {},
+): Promise<Routes[R]["reply"]> {
+  const method = route.slice(0, route.indexOf(" "));
+  const headers: Record<string, string> = { accept: "application/json" };
+  const init: RequestInit = { ...parts.init, method, headers, cache: "no-store" };
+  if (parts.body !== undefined) {
+    init.body = JSON.stringify(parts.body);
+    headers["content-type"] = "application/json";
   }
+  const path = pathOf(route, parts);
   const response = await fetch(path, init);
   const text = await response.text();
   const json: unknown = text ? safeJson(text) : null;
   if (!response.ok) throw new Refusal(response.status, json, `${method} ${path}`);
-  return json as T;
+  return json as Routes[R]["reply"];
 }
 
 function safeJson(text: string): unknown {
@@ -70,23 +72,20 @@ function safeJson(text: string): unknown {
   }
 }
 
-const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
+const session = (id: string) => ({ path: { id } });
 
-export const getSession = (id: string) => request<Session>("GET", at(id));
-export const getExplanation = (id: string) => request<Explanation>("GET", `${at(id)}/explain`);
-export const getNumbers = (id: string) => request<Numbers>("GET", `${at(id)}/numbers`);
-export const getHosts = () => request<HostList>("GET", "/api/hosts");
-export const getHookStatus = () => request<HookStatus>("GET", "/hook/status");
+export const getSession = (id: string) => request("GET /api/sessions/{id}", session(id));
+export const getExplanation = (id: string) => request("GET /api/sessions/{id}/explain", session(id));
+export const getNumbers = (id: string) => request("GET /api/sessions/{id}/numbers", session(id));
+export const getHosts = () => request("GET /api/hosts");
+export const getHookStatus = () => request("GET /hook/status");
 /** What the guard rules of an effort would have done in recorded history. */
-export const getGuardHistory = (id: string) =>
-  request<GuardReport>("GET", `/api/efforts/${encodeURIComponent(id)}/guard-history`);
+export const getGuardHistory = (effort: string) =>
+  request("GET /api/efforts/{effort}/guard-history", { path: { effort } });
 /** `since` is a time, a date, or a span such as `7d`. */
-export const getUsageOf = (since: string) =>
-  request<Usage>("GET", `/api/usage?since=${encodeURIComponent(since)}`);
-export const getHours = (since: string) =>
-  request<Usage>("GET", `/api/usage?by=hour&since=${encodeURIComponent(since)}`);
-export const getFleetHistory = (sinceIso: string) =>
-  request<FleetHistory>("GET", `/api/fleet/history?since=${encodeURIComponent(sinceIso)}`);
+export const getUsageOf = (since: string) => request("GET /api/usage", { query: { since } });
+export const getHours = (since: string) => request("GET /api/usage", { query: { by: "hour", since } });
+export const getFleetHistory = (since: string) => request("GET /api/fleet/history", { query: { since } });
 
 export type AssignmentQuery = {
   project?: string;
@@ -96,65 +95,44 @@ export type AssignmentQuery = {
   limit: number;
 };
 /** A page of assignments, the newest first. */
-export const getAssignments = ({ limit, ...filters }: AssignmentQuery) => {
-  const query = new URLSearchParams({ limit: String(limit) });
-  for (const [name, value] of Object.entries(filters)) query.set(name, value);
-  return request<AssignmentList>("GET", `/api/assignments?${query.toString()}`);
-};
-export const getAssignment = (id: string) =>
-  request<Assignment>("GET", `/api/assignments/${encodeURIComponent(id)}`);
+export const getAssignments = (query: AssignmentQuery) => request("GET /api/assignments", { query });
+export const getAssignment = (id: string) => request("GET /api/assignments/{id}", { path: { id } });
 export type EffortQuery = { lifecycle?: string; skill?: string; before?: string; limit: number };
 /** A page of efforts: the active ones, then the finished ones, the newest first. */
-export const getEfforts = ({ limit, ...filters }: EffortQuery) => {
-  const query = new URLSearchParams({ limit: String(limit) });
-  for (const [name, value] of Object.entries(filters)) query.set(name, value);
-  return request<EffortList>("GET", `/api/efforts?${query.toString()}`);
-};
-export const getEffort = (id: string) => request<Effort>("GET", `/api/efforts/${encodeURIComponent(id)}`);
+export const getEfforts = (query: EffortQuery) => request("GET /api/efforts", { query });
+export const getEffort = (id: string) => request("GET /api/efforts/{id}", { path: { id } });
 /** `since` is a time, a date, or a word such as `yesterday`. */
-export const getDigest = (since: string) =>
-  request<Digest>("GET", `/api/digest?since=${encodeURIComponent(since)}`);
+export const getDigest = (since: string) => request("GET /api/digest", { query: { since } });
 
 /** Includes the payloads, which have the tool call ids and the messages. */
-export const getEvents = (
-  id: string,
-  { limit, ...from }: { after?: number; before?: number; limit: number },
-) => {
-  const query = new URLSearchParams({ payload: "1", limit: String(limit) });
-  for (const [name, seq] of Object.entries(from)) query.set(name, String(seq));
-  return request<EventPage>("GET", `${at(id)}/events?${query.toString()}`);
-};
+export const getEvents = (id: string, part: { after?: number; before?: number; limit: number }) =>
+  request("GET /api/sessions/{id}/events", { path: { id }, query: { payload: "1", ...part } });
 
 /** Without `before` the newest messages. */
-export const getConversation = (id: string, { before, limit }: { before?: number; limit: number }) => {
-  const query = new URLSearchParams({ limit: String(limit) });
-  if (before !== undefined) query.set("before", String(before));
-  return request<ConversationPage>("GET", `${at(id)}/conversation?${query.toString()}`);
-};
+export const getConversation = (id: string, query: { before?: number; limit: number }) =>
+  request("GET /api/sessions/{id}/conversation", { path: { id }, query });
 
-export const postAnswer = (askId: string, answer: Answer) =>
-  request<Resolution>("POST", `/api/asks/${encodeURIComponent(askId)}/answer`, { ...answer, via: "web" });
-/** The browser finishes this request after the page is gone. No reply is read. */
-export function postAnswerOnLeave(askId: string, answer: Answer): void {
-  void fetch(`/api/asks/${encodeURIComponent(askId)}/answer`, {
-    method: "POST",
-    keepalive: true,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...answer, via: "web" }),
-  });
+const ANSWER_ASK = "POST /api/asks/{id}/answer";
+const fromPage = (answer: AnswerAsk) => ({ ...answer, via: "web" as const });
+export const postAnswer = (id: string, answer: AnswerAsk) =>
+  request(ANSWER_ASK, { path: { id }, body: fromPage(answer) });
+/** The browser finishes this request after the page is gone, so its reply and its failure have no reader. */
+export function postAnswerOnLeave(id: string, answer: AnswerAsk): void {
+  const parts = { path: { id }, body: fromPage(answer), init: { keepalive: true } };
+  void request(ANSWER_ASK, parts).catch(() => undefined);
 }
-export const getAsk = (askId: string) => request<Ask>("GET", `/api/asks/${encodeURIComponent(askId)}`);
+export const getAsk = (id: string) => request("GET /api/asks/{id}", { path: { id } });
 
 /** The person's choices for the daemon's questions about a prompt. */
 export type How = Omit<SendPrompt, "session_id" | "text">;
 export const postPrompt = (id: string, text: string, how: How) =>
-  request<Pressed>("POST", `${at(id)}/prompt`, { text, ...how });
-export const postInterrupt = (id: string, what: Omit<Interrupt, "session_id">) =>
-  request<Pressed>("POST", `${at(id)}/interrupt`, what);
-export const postFocus = (id: string) => request<Focused>("POST", `${at(id)}/focus`, {});
+  request("POST /api/sessions/{id}/prompt", { path: { id }, body: { text, ...how } });
+export const postInterrupt = (id: string, body: Omit<Interrupt, "session_id">) =>
+  request("POST /api/sessions/{id}/interrupt", { path: { id }, body });
+export const postFocus = (id: string) => request("POST /api/sessions/{id}/focus", { path: { id }, body: {} });
 /** Without `until` the session stays parked until its next change. */
-export const postPark = (id: string, how: Partial<Omit<ParkSession, "session_id">>) =>
-  request<Logged>("POST", `${at(id)}/park`, how);
-export const postVisibility = (report: ReportVisibility) =>
-  request<VisibilityNoted>("POST", "/api/notify/visible", report, { keepalive: true });
-export const postSeen = (id: string) => request<Logged>("POST", `${at(id)}/seen`, {});
+export const postPark = (id: string, body: Partial<Omit<ParkSession, "session_id">>) =>
+  request("POST /api/sessions/{id}/park", { path: { id }, body });
+export const postVisibility = (body: ReportVisibility) =>
+  request("POST /api/notify/visible", { body, init: { keepalive: true } });
+export const postSeen = (id: string) => request("POST /api/sessions/{id}/seen", { path: { id }, body: {} });

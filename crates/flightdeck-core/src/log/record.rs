@@ -85,7 +85,7 @@ pub struct Record {
     pub source: Source,
     /// The event's name: `PreToolUse`, or a name of Flightdeck's own such as `seen`.
     pub name: String,
-    /// Where it happened.
+    /// The host on which the event happened.
     pub host: HostId,
     pub subject: Subject,
     /// The subagent it happened in.

@@ -18,7 +18,7 @@ pub struct Numbers {
     pub points: Vec<Point>,
 }
 
-/// As it stood after one message.
+/// Context and cost after one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "NumbersPoint"))]
 pub struct Point {

@@ -126,7 +126,7 @@ pub struct WorkstreamCard {
     pub project: ProjectCard,
     pub title: Option<String>,
     pub keywords: Vec<String>,
-    /// One of its efforts is active.
+    /// Whether one of its efforts is active.
     pub active: bool,
     pub efforts: Vec<EffortId>,
 }

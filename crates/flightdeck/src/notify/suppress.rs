@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::engine::{EngineHandle, NotedSession, Stopped};
 use crate::terminal::{PaneAddress, Terminals, watched};
 
-/// What the checks look at.
+/// The facts that decide whether a note is dropped.
 pub(super) struct Checks<'a> {
     pub(super) notifier: &'a Notifier,
     pub(super) engine: &'a EngineHandle,

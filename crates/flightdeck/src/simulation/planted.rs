@@ -24,8 +24,8 @@ pub(super) enum Bug {
     ResendStoredAgain,
     /// What a verdict gives is noted before the hook has it.
     VerdictNotedTooEarly,
-    /// The task stands between inlets and engine and changes nothing: no check may fail.
-    OnlyTheDetour,
+    /// The relay task runs without a bug: no check may fail.
+    NoBug,
 }
 
 impl Bug {
@@ -45,7 +45,7 @@ impl Bug {
             Self::SpoolRemovedBeforeCommit => "was spooled and is lost",
             Self::ResendStoredAgain => "the heartbeat is",
             Self::VerdictNotedTooEarly => "injected-",
-            Self::OnlyTheDetour => "",
+            Self::NoBug => "",
         }
     }
 }
@@ -135,7 +135,7 @@ async fn pass_on(
         Bug::AppliedBeforeCommit
         | Bug::ResendStoredAgain
         | Bug::VerdictNotedTooEarly
-        | Bug::OnlyTheDetour => {}
+        | Bug::NoBug => {}
     }
     let copies = if planted.bug == Bug::ResendStoredAgain { records.clone() } else { Vec::new() };
     let (real, answer) = oneshot::channel();

@@ -10,7 +10,7 @@ pub trait HostStates {
     fn host_states(&mut self) -> Result<BTreeMap<String, String>>;
 }
 
-/// One row.
+/// The stored state of one host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostState {
     pub name: String,

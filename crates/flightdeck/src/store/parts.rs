@@ -8,7 +8,7 @@ const PART_BYTES: usize = 64 * 1024;
 
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
-    /// All but the last are full.
+    /// Every part except the last has the maximum size.
     full_then_last: Vec<Vec<u8>>,
 }
 

@@ -7,7 +7,7 @@ use flightdeck_core::usage::enrichment::Counted;
 use super::Result;
 
 pub trait Transcripts {
-    /// All or nothing.
+    /// Writes all rows in one transaction.
     fn put_transcripts(&mut self, batches: &[TranscriptBatch]) -> Result<()>;
     /// How far every transcript was read.
     fn transcript_files(&mut self) -> Result<Vec<FileRead>>;

@@ -93,7 +93,7 @@ struct Followed {
     guessed: bool,
     cwd: Option<PathBuf>,
     reported_at: Timestamp,
-    /// As last sent to the engine.
+    /// The summary last sent to the engine.
     files: SessionFiles,
     ended: bool,
     /// The newest interrupt marker that was reported.

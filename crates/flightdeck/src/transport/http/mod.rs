@@ -24,7 +24,7 @@ use super::assets;
 use super::gate::{Gate, harden, set_cookie};
 use crate::app::App;
 
-/// Where hooks come in, and one of the routes of the table.
+/// The path of hook payloads; the table of `flightdeck-protocol` has the same route.
 const HOOK_PATH: &str = "/api/live/hook";
 
 /// The service of every HTTP connection: the gate, then the routes.
