@@ -23,6 +23,7 @@ mod man;
 mod next;
 mod notify;
 mod out;
+mod owner;
 mod peek;
 mod policy;
 mod replay;
