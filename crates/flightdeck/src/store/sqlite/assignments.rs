@@ -28,7 +28,7 @@ const PUT_TIME: &str = "INSERT INTO assignment_times (assignment, n, project, wa
 const ONE: &str = "SELECT body FROM assignments WHERE id = ?1";
 
 /// The rows that one page of a search reads. It is answered within a tenth of a second, also if no row matches.
-const SEARCHED_ROWS_MAX: usize = 10_000;
+const SEARCHED_ROWS_MAX: usize = 4_000;
 
 const MESSAGES: &str = "SELECT body FROM assignment_messages WHERE assignment = ?1 ORDER BY n";
 
