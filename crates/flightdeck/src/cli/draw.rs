@@ -9,6 +9,7 @@ use flightdeck_core::view::lens::Role;
 use flightdeck_core::view::sub_agents::SubAgentState;
 
 use super::line::{Line, column, columns, cut};
+pub(super) use super::local_time::{date, date_and_time, hour_and_minute, time_of_day};
 use super::out::Out;
 pub(super) use super::out::paint;
 use super::owner::{unreachable, with_host};
@@ -52,32 +53,6 @@ pub(super) fn process(process: &ProcessCard) -> String {
     let pane = process.pane.as_ref().map_or_else(String::new, |pane| format!(" in {pane}"));
     let shown = if process.shown { " (shown)" } else { "" };
     format!("{}{pane}: {}{shown}", process.pid, process.label)
-}
-
-/// The local time of day.
-pub(super) fn time_of_day(at: Timestamp) -> String {
-    local(at, "%H:%M:%S")
-}
-
-pub(super) fn date_and_time(at: Timestamp) -> String {
-    local(at, "%Y-%m-%d %H:%M:%S")
-}
-
-/// `14:05`
-pub(super) fn hour_and_minute(at: Timestamp) -> String {
-    local(at, "%H:%M")
-}
-
-/// `Wed 18 Nov 2026`
-pub(super) fn date(at: Timestamp) -> String {
-    local(at, "%a %d %b %Y")
-}
-
-fn local(at: Timestamp, format: &str) -> String {
-    match jiff::Timestamp::from_millisecond(at.as_millis()) {
-        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime(format).to_string(),
-        Err(_) => at.to_string(),
-    }
 }
 
 /// `0:48`, `3:26`, `1:02:10`, `3 d`.

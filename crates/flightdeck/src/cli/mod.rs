@@ -17,6 +17,7 @@ mod guard;
 pub mod hooks;
 mod hosts;
 mod line;
+mod local_time;
 mod lookup;
 mod ls;
 mod man;

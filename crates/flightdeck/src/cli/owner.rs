@@ -2,7 +2,7 @@
 
 use flightdeck_core::view::card::Card;
 
-use super::draw::hour_and_minute;
+use super::local_time::hour_and_minute;
 
 /// The machine of the session, if it is another one.
 pub(super) fn host(card: &Card) -> Option<&str> {
