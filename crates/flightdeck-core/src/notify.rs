@@ -11,11 +11,11 @@ use crate::time::{Millis, Timestamp};
 pub enum NoteKind {
     /// A tool call waits for permission.
     NeedsPermission,
-    /// The session asks: a question, a plan to approve, a form of an MCP server.
+    /// The session asks: a question, a plan to approve, a form of an MCP server, or a turn that ended with a question.
     Asks,
     /// The turn failed.
     Failed,
-    /// The turn ended and the session waits for the next prompt.
+    /// The turn ended without a question and the session waits for the next prompt.
     Completed,
 }
 

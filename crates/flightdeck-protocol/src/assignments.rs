@@ -20,6 +20,9 @@ pub struct ListAssignments {
     pub since: Option<String>,
     /// Assignments that were opened before then.
     pub until: Option<String>,
+    /// Words that all occur in the title, the last message, the project, the worktree or the seat. A page then may have fewer rows
+    /// than its limit, or none, although `next_before` leads to more.
+    pub text: Option<String>,
     /// `next_before` of the page before.
     pub before: Option<String>,
     #[serde(deserialize_with = "arguments::number")]

@@ -13,6 +13,10 @@ pub struct FleetOverview {
     /// `None` until a status line reported them, and once they have been reset.
     pub rate_limits: Option<RateLimits>,
     pub sessions: usize,
+    /// Those that block or ask and are not parked: the number that every header shows.
+    #[serde(default)]
+    pub blocks_or_asks: usize,
+    /// All of the column Needs You, also those that are idle or parked.
     pub needs_you: usize,
     pub running: usize,
     pub done: usize,

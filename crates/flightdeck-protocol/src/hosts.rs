@@ -53,6 +53,7 @@ pub struct HostCard {
     /// How much of what it brought when it came back is here: 0 to 100. `None` unless it is catching up.
     pub caught_up_percent: Option<u8>,
     pub sessions: u32,
+    /// Those that block or ask and are not parked.
     pub needs_you: u32,
     /// How far its clock is ahead of this machine's, in seconds.
     pub clock_ahead_seconds: Option<f64>,

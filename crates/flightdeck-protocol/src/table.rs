@@ -143,7 +143,7 @@ macro_rules! endpoints {
                 socket "peek", example {"session_id": "a1b2"};
             }
             ListAssignments -> AssignmentList, "What was asked, the newest first: the open ones, then the completed ones; \
-                project, state (or open), since, until; before and limit page" {
+                project, state (or open), since, until, text; before and limit page" {
                 socket "assignment.list", example {"state": "awaiting_input", "limit": 50};
                 http get "/api/assignments" [200 "Assignments", 400 "A filter is not understood"];
             }

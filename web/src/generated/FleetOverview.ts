@@ -4,6 +4,7 @@ import type { RateLimits } from "./RateLimits";
 export type FleetOverview = {
   rate_limits: RateLimits | null;
   sessions: number;
+  blocks_or_asks: number;
   needs_you: number;
   running: number;
   done: number;

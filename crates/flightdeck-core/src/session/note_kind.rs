@@ -3,6 +3,7 @@
 use super::agent::{AgentState, IdleReason};
 use super::state::Session;
 use crate::approval::resolution::NeedKind;
+use crate::assignment::intent::Intent;
 use crate::notify::NoteKind;
 
 impl Session {
@@ -14,9 +15,15 @@ impl Session {
                 NeedKind::Question | NeedKind::Plan | NeedKind::Elicitation => NoteKind::Asks,
             }),
             AgentState::Idle(IdleReason::Failed { .. }) => Some(NoteKind::Failed),
+            AgentState::Idle(IdleReason::TurnEnded) if self.ended_with_a_question() => Some(NoteKind::Asks),
             AgentState::Idle(IdleReason::TurnEnded | IdleReason::EndedAway) => Some(NoteKind::Completed),
             AgentState::Idle(IdleReason::Fresh | IdleReason::Interrupted { .. }) => None,
             AgentState::Working(_) | AgentState::Ended(_) => None,
         }
+    }
+
+    /// The transcript is not asked: a note depends on events only.
+    fn ended_with_a_question(&self) -> bool {
+        self.idle_intent().is_some_and(|found| found.intent == Intent::Question)
     }
 }

@@ -184,8 +184,8 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
     let line = session.status_line.as_ref();
     let cache = status_line::cache(line, cache(session));
     let seat = seat(session, rules);
-    let said = last_message(session, known.and_then(|k| k.last_answer.clone()));
-    let waiting = waiting::waiting(session, said.as_deref());
+    let said = last_message(session);
+    let waiting = waiting::waiting(session, said);
     let turn_started_at = session.turn.started_at.or_else(|| known?.last_prompt_at);
     Card {
         id: session.id.clone(),
@@ -251,7 +251,7 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
         lines_added: known.map_or(0, |k| k.lines_added),
         lines_removed: known.map_or(0, |k| k.lines_removed),
         compactions: known.map_or(0, |k| k.compactions),
-        last_assistant_text: said,
+        last_assistant_text: said.map(str::to_owned),
         asks: session.all_asks().map(|ask| AskCard::new(&session.id, ask)).collect(),
         intent: session.idle_intent().cloned(),
         assignment: session.assignment().map(AssignmentBrief::new),
@@ -259,9 +259,24 @@ pub fn card(session: &Session, rules: &Rules) -> Card {
     }
 }
 
+/// Whether the session blocks or asks, and is not parked: the sessions that "need you" in every header, line and list.
+pub fn needs_person(session: &Session) -> bool {
+    let waiting = waiting::waiting(session, last_message(session));
+    session.parked.is_none() && waiting.is_some_and(|waiting| waiting.counts)
+}
+
+impl Card {
+    /// Whether the session blocks or asks, and is not parked.
+    pub fn needs_person(&self) -> bool {
+        self.parked.is_none() && self.waiting.as_ref().is_some_and(|waiting| waiting.counts)
+    }
+}
+
 /// What the agent said last. A Stop reports it before the transcript is read; while the session works on, the transcript is newer.
-fn last_message(session: &Session, in_transcript: Option<String>) -> Option<String> {
-    let at_stop = session.last_said.clone();
+fn last_message(session: &Session) -> Option<&str> {
+    let told = session.enrichment.as_deref().filter(|told| told.known.has_content());
+    let in_transcript = told.and_then(|told| told.known.last_answer.as_deref());
+    let at_stop = session.last_said.as_deref();
     if session.main.state.is_working() { in_transcript.or(at_stop) } else { at_stop.or(in_transcript) }
 }
 

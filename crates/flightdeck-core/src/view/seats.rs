@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::lens::{self, FleetStatus};
-use crate::fleet::{ChosenBy, Fleet};
+use crate::fleet::{ChosenBy, Fleet, KnownSeat};
 use crate::ids::{SeatId, SessionId};
 use crate::session::state_name::StateName;
 
@@ -20,7 +20,8 @@ pub struct KnownSeatCard {
     pub session_id: SessionId,
     /// The fleet status of its session; `done` if the seat is free.
     pub status: FleetStatus,
-    /// Reserved: the seat that started it.
+    /// The seat above it: the one with the name that `seat.claim` or fleet.yaml gave as its parent. `None` if no session has had a seat
+    /// of that name.
     pub parent: Option<SeatId>,
     /// Why the session was given this seat.
     pub chosen_by: ChosenBy,
@@ -33,7 +34,7 @@ pub fn seats(fleet: &Fleet) -> Vec<KnownSeatCard> {
     let mut seats: Vec<_> = fleet.seats().collect();
     seats
         .sort_by_key(|seat| (seat.free_since.is_some(), std::cmp::Reverse(seat.free_since), seat.id.clone()));
-    let card = |seat: &crate::fleet::KnownSeat| {
+    let card = |seat: &KnownSeat| {
         let session = fleet.get(&seat.session_id).filter(|_| seat.free_since.is_none());
         let status = session.map(|s| lens::fleet_status(StateName::from_state(&s.shown.state), s.seen));
         let host = if seat.host.is_this() { fleet.rules().host.clone() } else { Some(seat.host.to_string()) };
@@ -46,10 +47,19 @@ pub fn seats(fleet: &Fleet) -> Vec<KnownSeatCard> {
             pid: seat.pid,
             session_id: seat.session_id.clone(),
             status: status.unwrap_or(FleetStatus::Done),
-            parent: None,
+            parent: parent(fleet, &seats, seat),
             chosen_by: seat.chosen_by,
             occupied: session.is_some(),
         }
     };
-    seats.into_iter().map(card).collect()
+    seats.iter().map(|seat| card(seat)).collect()
+}
+
+/// Parents are claimed by name, and the names of another machine are its own. `seats` is in the order of the list, so a seat that is
+/// occupied comes before a free one of the same name.
+fn parent(fleet: &Fleet, seats: &[&KnownSeat], seat: &KnownSeat) -> Option<SeatId> {
+    let name = seat.name.as_deref().filter(|_| seat.host.is_this())?;
+    let parent = fleet.parent_of_seat(name)?;
+    let above = seats.iter().find(|other| other.host.is_this() && other.name.as_deref() == Some(parent));
+    above.map(|seat| seat.id.clone())
 }

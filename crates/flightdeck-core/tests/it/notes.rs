@@ -61,6 +61,39 @@ fn each_kind_of_state_gives_its_note_after_the_settle_time() {
 }
 
 #[test]
+fn a_turn_that_ends_with_a_question_asks_and_any_other_end_completes() {
+    check_notes(
+        "0 UserPromptSubmit session_id=a prompt=fix
+         1 Stop session_id=a last_assistant_message=Shall~I~drop~the~users~table?
+         1 UserPromptSubmit session_id=b prompt=fix
+         2 Stop session_id=b last_assistant_message=I~fixed~the~bug~and~all~tests~pass.
+         2 UserPromptSubmit session_id=c prompt=fix
+         3 Stop session_id=c last_assistant_message=Which~one~do~you~prefer:~A~or~B?
+         9 tick",
+        expect![[r#"
+            2 Asks a since 1
+            3 Completed b since 2
+            4 Asks c since 3"#]],
+    );
+}
+
+#[test]
+fn a_question_is_noted_where_only_questions_are_wanted_and_a_completed_turn_is_not() {
+    let script = "0 UserPromptSubmit prompt=fix
+         1 Stop last_assistant_message=Shall~I~push~the~branch?
+         40 UserPromptSubmit prompt=yes
+         41 Stop last_assistant_message=Pushed.
+         60 tick";
+    for (kind, expected) in
+        [(NoteKind::Asks, "2 Asks s since 1"), (NoteKind::Completed, "42 Completed s since 41")]
+    {
+        let mut rules = rules();
+        rules.notify.as_mut().unwrap().kinds = vec![kind];
+        assert_eq!(notes(&tell_for_effects(&mut Fleet::new(rules), script)), expected);
+    }
+}
+
+#[test]
 fn a_fresh_session_an_interrupt_and_an_end_give_no_note() {
     check_notes(
         "0 SessionStart source=startup

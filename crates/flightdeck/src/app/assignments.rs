@@ -127,6 +127,7 @@ fn wanted(request: &ListAssignments, now: Timestamp) -> Result<AssignmentsWanted
         since: request.since.as_ref().map(at).transpose()?,
         until: request.until.as_ref().map(at).transpose()?,
         before: request.before.as_ref().map(before).transpose()?,
+        words: request.text.iter().flat_map(|text| text.split_whitespace()).map(str::to_lowercase).collect(),
         limit: request.limit.unwrap_or(PAGE_ROWS).min(PAGE_ROWS_MAX),
     })
 }
@@ -150,15 +151,19 @@ fn newest_first(
     stored: AssignmentPage,
     wanted: &AssignmentsWanted,
 ) -> (Vec<SessionAssignment>, Option<AssignmentCursor>) {
-    let more_stored = stored.next_before.is_some();
-    let after = |row: &SessionAssignment| {
+    let AssignmentPage { assignments: stored, next_before } = stored;
+    let before = |row: &SessionAssignment| {
         wanted.before.as_ref().is_none_or(|before| AssignmentCursor::of(row) < *before)
     };
-    let mut rows: Vec<_> = open.into_iter().filter(|row| wanted.fits(row) && after(row)).collect();
-    rows.extend(stored.assignments);
+    // A search may end before the page is full: what is older belongs to the next page.
+    let after =
+        |row: &SessionAssignment| next_before.as_ref().is_none_or(|next| AssignmentCursor::of(row) >= *next);
+    let fits = |row: &SessionAssignment| wanted.fits(row) && before(row) && after(row);
+    let mut rows: Vec<_> = open.into_iter().filter(fits).collect();
+    rows.extend(stored);
     rows.sort_by_key(|row| std::cmp::Reverse(AssignmentCursor::of(row)));
-    let more = more_stored || rows.len() > wanted.limit;
+    let is_cut = rows.len() > wanted.limit;
     rows.truncate(wanted.limit);
-    let next = rows.last().filter(|_| more).map(AssignmentCursor::of);
+    let next = if is_cut { rows.last().map(AssignmentCursor::of) } else { next_before };
     (rows, next)
 }

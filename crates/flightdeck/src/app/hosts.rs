@@ -5,7 +5,6 @@ use std::pin::Pin;
 
 use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::ids::{AskId, HostId, SessionId};
-use flightdeck_core::session::state_name::Group;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::timeline::REMOTE_ACTION;
 use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
@@ -34,7 +33,7 @@ impl Handle<ListHosts> for App {
             let host = if card.owner.is_none() { own() } else { card.host.clone().unwrap_or_else(own) };
             let (sessions, needs_you) = counts.entry(host).or_default();
             *sessions += 1;
-            *needs_you += u32::from(card.agent_state.group == Group::NeedsYou);
+            *needs_you += u32::from(card.needs_person());
         }
         for host in &mut list.hosts {
             (host.sessions, host.needs_you) = counts.get(&host.name).copied().unwrap_or_default();

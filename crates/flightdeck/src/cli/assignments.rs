@@ -45,6 +45,9 @@ pub(super) struct LogArgs {
     /// Only those that were asked before then
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
+    /// Only those with all of these words in the title, the last message, the project, the worktree or the seat
+    #[arg(long, value_name = "WORDS")]
+    text: Option<String>,
     /// At most this many, the newest
     #[arg(long, value_name = "N", default_value_t = LOG_ROWS)]
     limit: usize,
@@ -67,7 +70,12 @@ pub(super) fn log(args: &LogArgs, paths: &Paths, out: &mut Out) -> anyhow::Resul
         return Ok(0);
     }
     if list.assignments.is_empty() {
-        writeln!(out, "Nothing was asked in this time.")?;
+        let nothing = if args.text.is_some() {
+            "No assignment has these words."
+        } else {
+            "Nothing was asked in this time."
+        };
+        writeln!(out, "{nothing}")?;
         return Ok(0);
     }
     let mut day = String::new();
@@ -96,13 +104,13 @@ fn read_log(args: &LogArgs, client: &mut Client) -> anyhow::Result<AssignmentLis
             state: args.state.clone(),
             since: args.since.clone(),
             until: args.until.clone(),
+            text: args.text.clone(),
             before: all.next_before.take(),
             limit: Some(left.min(PAGE_ROWS)),
         })?;
-        let is_empty = page.assignments.is_empty();
         all.assignments.extend(page.assignments);
         all.next_before = page.next_before;
-        if all.next_before.is_none() || is_empty || all.assignments.len() >= args.limit {
+        if all.next_before.is_none() || all.assignments.len() >= args.limit {
             return Ok(all);
         }
     }

@@ -9,8 +9,10 @@ use flightdeck_core::view::lens::Role;
 use flightdeck_core::view::sub_agents::SubAgentState;
 
 use super::line::{Line, column, columns, cut};
+pub(super) use super::local_time::{date, date_and_time, hour_and_minute, time_of_day};
 use super::out::Out;
 pub(super) use super::out::paint;
+use super::owner::{unreachable, with_host};
 
 pub(super) fn sign(state: StateName) -> &'static str {
     match state {
@@ -51,32 +53,6 @@ pub(super) fn process(process: &ProcessCard) -> String {
     let pane = process.pane.as_ref().map_or_else(String::new, |pane| format!(" in {pane}"));
     let shown = if process.shown { " (shown)" } else { "" };
     format!("{}{pane}: {}{shown}", process.pid, process.label)
-}
-
-/// The local time of day.
-pub(super) fn time_of_day(at: Timestamp) -> String {
-    local(at, "%H:%M:%S")
-}
-
-pub(super) fn date_and_time(at: Timestamp) -> String {
-    local(at, "%Y-%m-%d %H:%M:%S")
-}
-
-/// `14:05`
-pub(super) fn hour_and_minute(at: Timestamp) -> String {
-    local(at, "%H:%M")
-}
-
-/// `Wed 18 Nov 2026`
-pub(super) fn date(at: Timestamp) -> String {
-    local(at, "%a %d %b %Y")
-}
-
-fn local(at: Timestamp, format: &str) -> String {
-    match jiff::Timestamp::from_millisecond(at.as_millis()) {
-        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime(format).to_string(),
-        Err(_) => at.to_string(),
-    }
 }
 
 /// `0:48`, `3:26`, `1:02:10`, `3 d`.
@@ -133,15 +109,20 @@ pub(super) fn board(out: &Out, cards: &[&Card], now: Timestamp, listing: Listing
     rows(out, cards, now, listing).into_iter().map(|row| row.text + "\n").collect()
 }
 
-/// The board from top to bottom: sessions that need the person, running ones, done ones.
+/// The board from top to bottom: sessions that need the person, running ones, done ones, parked ones.
 pub(super) fn rows(out: &Out, cards: &[&Card], now: Timestamp, listing: Listing) -> Vec<Row> {
     let is_hidden = |card: &Card| !listing.with_done && card.agent_state.group == Group::Done;
     let listed: Vec<&Card> = cards.iter().copied().filter(|card| !is_hidden(card)).collect();
     let widths = Widths::fitting(out, &listed);
     let mut rows = Vec::new();
-    for (group, title) in [(Group::NeedsYou, "Needs you"), (Group::Running, "Running"), (Group::Done, "Done")]
-    {
-        let mut members: Vec<_> = listed.iter().filter(|c| c.agent_state.group == group).copied().collect();
+    let column = |card: &Card| card.parked.is_none().then_some(card.agent_state.group);
+    for (group, title) in [
+        (Some(Group::NeedsYou), "Needs you"),
+        (Some(Group::Running), "Running"),
+        (Some(Group::Done), "Done"),
+        (None, "Parked"),
+    ] {
+        let mut members: Vec<_> = listed.iter().filter(|card| column(card) == group).copied().collect();
         members.sort_by(|a, b| rank(a, listing.urgency_first).cmp(rank(b, listing.urgency_first)));
         if members.is_empty() {
             continue;
@@ -236,12 +217,13 @@ fn row(out: &Out, card: &Card, now: Timestamp, widths: &Widths) -> String {
     line.end()
 }
 
-/// Its project, with the worktree or the branch.
+/// Its project, with the worktree or the branch, and with the host if it is another machine.
 pub(super) fn place(card: &Card) -> String {
+    let name = with_host(card, &card.project.name);
     match (&card.project.worktree, &card.git_branch) {
-        (Some(tree), _) => format!("{}/{tree}", card.project.name),
-        (None, Some(branch)) => format!("{} {branch}", card.project.name),
-        (None, None) => card.project.name.clone(),
+        (Some(tree), _) => format!("{name}/{tree}"),
+        (None, Some(branch)) => format!("{name} {branch}"),
+        (None, None) => name,
     }
 }
 
@@ -255,7 +237,15 @@ fn shells(background: &Background) -> String {
 }
 
 fn marks(card: &Card) -> Vec<String> {
-    let mut marks = Vec::new();
+    let mut marks: Vec<String> = unreachable(card).into_iter().collect();
+    if let Some(parked) = &card.parked {
+        marks.push(
+            parked.until.map_or_else(
+                || "parked".to_owned(),
+                |until| format!("parked until {}", hour_and_minute(until)),
+            ),
+        );
+    }
     let running = card.sub_agents.iter().filter(|a| a.ended_at.is_none()).count() as u64;
     if running > 0 {
         marks.push(count(running, "agent"));
@@ -270,7 +260,7 @@ fn marks(card: &Card) -> Vec<String> {
     if card.queued_prompts > 0 {
         marks.push(format!("{} queued", card.queued_prompts));
     }
-    if let Some(failure) = &card.last_failure {
+    if let Some(failure) = card.last_failure.as_ref().filter(|_| !card.failure_is_past) {
         marks.push(format!("failed: {}", failure.tool));
     }
     if card.quiet_since.is_some() {

@@ -49,7 +49,9 @@ pub(super) fn line(paths: &Paths) -> String {
 }
 
 fn text(fleet: &FleetOverview) -> String {
-    let need = match fleet.needs_you {
+    let need = match fleet.blocks_or_asks {
+        // Sessions are open, but none of them blocks, asks or works.
+        0 if fleet.running == 0 && fleet.needs_you > 0 => Some("0 need you".to_owned()),
         0 => None,
         1 => Some("● 1 needs you".to_owned()),
         n => Some(format!("● {n} need you")),
@@ -69,11 +71,14 @@ mod tests {
 
     #[test]
     fn the_line_counts_what_needs_the_person_and_what_runs() {
-        let text =
-            |needs_you, running| text(&FleetOverview { needs_you, running, ..FleetOverview::default() });
+        let text = |need, running| {
+            text(&FleetOverview { blocks_or_asks: need, running, ..FleetOverview::default() })
+        };
         assert_eq!(text(5, 34), "● 5 need you · 34 running");
         assert_eq!((text(1, 0), text(0, 2)), ("● 1 needs you".into(), "2 running".into()));
         assert_eq!(text(0, 0), "no sessions");
+        let idle = FleetOverview { sessions: 2, needs_you: 2, ..FleetOverview::default() };
+        assert_eq!(super::text(&idle), "0 need you");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 use flightdeck_core::ids::HostId;
 use flightdeck_protocol::hosts::{HostCard, HostList, ListHosts};
+use serde_json::json;
 
 use super::draw;
 use super::out::Out;
@@ -33,7 +34,11 @@ enum HostsCommand {
     /// Join the hosts of a NATS server: their hubs then show the sessions of this machine
     Join(JoinArgs),
     /// Leave them: the daemon then connects nowhere
-    Leave,
+    Leave {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// List the hosts: last seen, backlog, version, sessions, clock
     List {
         /// Print JSON
@@ -66,6 +71,9 @@ struct JoinArgs {
     /// What a hub may do to the sessions of this machine; give it several times [default: answer]
     #[arg(long, value_enum)]
     accept: Vec<AcceptArg>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -104,7 +112,7 @@ struct NatsConfigArgs {
 pub(super) fn run(args: &HostsArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     match &args.command {
         HostsCommand::Join(args) => join(args, paths, out),
-        HostsCommand::Leave => leave(paths, out),
+        HostsCommand::Leave { json } => leave(*json, paths, out),
         HostsCommand::List { json } => list(*json, paths, out),
         HostsCommand::NatsConfig(args) => nats_config(args, out),
     }
@@ -120,6 +128,18 @@ fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         link.check().await
     })?;
     join_hosts::join(&paths.config, &settings)?;
+    let accepts: Vec<_> = settings.accepts().iter().map(|action| action.as_str()).collect();
+    if args.json {
+        out.json(&json!({
+            "name": name,
+            "fleet": settings.fleet(),
+            "url": without_password(&args.url),
+            "share": settings.share,
+            "accepts": accepts,
+            "needs_restart": name != name_before,
+        }))?;
+        return Ok(0);
+    }
     writeln!(out, "{name} joins the fleet {} on {}.", settings.fleet(), without_password(&args.url))?;
     match settings.share {
         Share::Full => writeln!(out, "Shared: every event of its log, with prompts, commands and outputs.")?,
@@ -127,7 +147,6 @@ fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
             writeln!(out, "Shared: names, states, times and numbers; no prompt, command, path or output.")?;
         }
     }
-    let accepts: Vec<_> = settings.accepts().iter().map(|action| action.as_str()).collect();
     let accepts = if accepts.is_empty() { "nothing".to_owned() } else { accepts.join(", ") };
     writeln!(out, "Accepted from hubs: {accepts}.")?;
     match name == name_before {
@@ -168,9 +187,13 @@ fn own_name(settings: &HostsSettings) -> String {
     as_token(&settings.name.clone().unwrap_or_else(host_name))
 }
 
-fn leave(paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
+fn leave(json: bool, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let settings = Config::read(&paths.config)?.hosts;
     let Some(url) = settings.url.clone() else {
+        if json {
+            out.json(&json!({ "left": false, "name": own_name(&settings), "url": null }))?;
+            return Ok(0);
+        }
         writeln!(out, "This machine has joined no other hosts.")?;
         return Ok(0);
     };
@@ -183,6 +206,10 @@ fn leave(paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     });
     if let Err(error) = told {
         Out::note(&format!("the hubs could not be notified and will show {name} as unreachable: {error:#}"));
+    }
+    if json {
+        out.json(&json!({ "left": true, "name": name, "url": without_password(&url) }))?;
+        return Ok(0);
     }
     writeln!(
         out,

@@ -8,6 +8,7 @@ use flightdeck_core::view::card::Card;
 use flightdeck_protocol::ErrorCode;
 use flightdeck_protocol::sessions::{GetSession, ListSessions};
 
+use super::owner::with_host;
 use crate::client::{Client, ClientError};
 
 /// Rows per page: the most that the daemon sends.
@@ -82,12 +83,20 @@ pub(super) fn ambiguous(sessions: &[&Card], wanted: &str) -> anyhow::Error {
     let line = |card: &&Card| {
         let id = card.id.get(..chars).unwrap_or(&card.id);
         let title = card.title.as_deref().unwrap_or("no title");
-        plain(&format!("\n  {id}  {}  {}", card.project.name, one_line(title, TITLE_CHARS_MAX)))
+        plain(&format!(
+            "\n  {id}  {}  {}",
+            with_host(card, &card.project.name),
+            one_line(title, TITLE_CHARS_MAX)
+        ))
     };
     let lines: String = sessions.iter().map(line).collect();
-    match sessions.iter().all(|card| is_seat(card, wanted)) {
-        true => anyhow!("{} sessions have the seat {wanted}: give the start of an id{lines}", sessions.len()),
-        false => anyhow!("{} sessions start with {wanted}: give more of the id{lines}", sessions.len()),
+    let (count, all) = (sessions.len(), |is: &dyn Fn(&Card) -> bool| sessions.iter().all(|card| is(card)));
+    if all(&|card| is_seat(card, wanted)) {
+        anyhow!("{count} sessions have the seat {wanted}: give the start of an id{lines}")
+    } else if all(&|card| has_pid(card, wanted)) {
+        anyhow!("{count} sessions have the process {wanted}: give the start of an id{lines}")
+    } else {
+        anyhow!("{count} sessions start with {wanted}: give more of the id{lines}")
     }
 }
 
@@ -100,32 +109,35 @@ pub(super) fn unique_prefix_chars<'a>(ids: impl Iterator<Item = &'a str>, min: u
     ids.windows(2).map(shared).max().map_or(min, |shared| min.max(shared + 1))
 }
 
-/// The cards that a name stands for: a seat, else a process, else the start of an id.
+/// The cards that a name stands for: a seat, else a process of this machine, else the start of an id. A seat of this machine comes
+/// before one of the same name on another, and a process of another machine has no meaning here.
 pub(super) fn named<'a>(cards: &'a [Card], wanted: &str) -> Vec<&'a Card> {
-    let live = |card: &&Card| card.ended_at.is_none();
-    let by_seat: Vec<_> = cards.iter().filter(live).filter(|card| is_seat(card, wanted)).collect();
-    let pid = wanted.parse::<u32>().ok();
-    // Several terminals may hold one session: each of their processes names it.
-    let pids = |card: &Card| {
-        card.processes.iter().map(|process| process.pid).chain(card.seat.pid).collect::<Vec<_>>()
+    let live = |is: &dyn Fn(&Card) -> bool| -> Vec<&'a Card> {
+        cards.iter().filter(|card| card.ended_at.is_none() && is(card)).collect()
     };
-    let of_pid = |card: &&Card| pid.is_some_and(|pid| pids(card).contains(&pid));
-    let by_pid = || cards.iter().filter(live).filter(of_pid).collect::<Vec<_>>();
-    let by_id = || cards.iter().filter(|card| card.id.starts_with(wanted)).collect();
-    let or_else = |found: Vec<&'a Card>, next: &dyn Fn() -> Vec<&'a Card>| match found.is_empty() {
-        true => next(),
-        false => found,
-    };
-    or_else(or_else(by_seat, &by_pid), &by_id)
+    let ways: [&dyn Fn() -> Vec<&'a Card>; 4] = [
+        &|| live(&|card| is_seat(card, wanted) && card.owner.is_none()),
+        &|| live(&|card| is_seat(card, wanted)),
+        &|| live(&|card| has_pid(card, wanted)),
+        &|| cards.iter().filter(|card| card.id.starts_with(wanted)).collect(),
+    ];
+    ways.iter().map(|way| way()).find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+/// Several terminals may hold one session: each of their processes names it.
+fn has_pid(card: &Card, wanted: &str) -> bool {
+    let Ok(pid) = wanted.parse::<u32>() else { return false };
+    let mut pids = card.processes.iter().map(|process| process.pid).chain(card.seat.pid);
+    card.owner.is_none() && pids.any(|of| of == pid)
 }
 
 fn is_seat(card: &Card, wanted: &str) -> bool {
     card.seat.name.as_deref() == Some(wanted)
 }
 
-/// Keeps only the sessions that wait for the person, the most urgent first.
+/// Keeps only the sessions that wait for the person and are not parked, the most urgent first.
 pub(super) fn keep_waiting(cards: &mut Vec<&Card>, urgency: bool) {
-    cards.retain(|c| c.agent_state.group == Group::NeedsYou);
+    cards.retain(|c| c.agent_state.group == Group::NeedsYou && c.parked.is_none());
     cards.sort_by(|a, b| match urgency {
         true => a.rank.urgency.cmp(&b.rank.urgency),
         false => a.rank.default.cmp(&b.rank.default),
@@ -134,7 +146,54 @@ pub(super) fn keep_waiting(cards: &mut Vec<&Card>, urgency: bool) {
 
 #[cfg(test)]
 mod tests {
+    use flightdeck_core::session::state_name::StateName;
+    use flightdeck_core::time::Timestamp;
+
     use super::*;
+    use crate::cli::tui::tests::fleet::{card, on_host};
+
+    fn at(id: &str, pid: u32, seat: Option<&str>) -> Card {
+        let mut card = card(id, StateName::Idle, "Waiting for your next prompt", 5);
+        card.seat.pid = Some(pid);
+        card.seat.name = seat.map(str::to_owned);
+        card
+    }
+
+    #[test]
+    fn a_pid_is_one_of_this_machine_and_an_own_seat_comes_first() {
+        let cards = [
+            on_host("build-2", &[], at("aa", 41, Some("lead"))),
+            at("bb", 42, Some("lead")),
+            on_host("build-2", &[], at("cc", 42, Some("tests"))),
+        ];
+        let ids = |wanted: &str| named(&cards, wanted).iter().map(|c| c.id.to_string()).collect::<Vec<_>>();
+        assert_eq!(ids("42"), ["bb"]);
+        assert_eq!(ids("41"), [""; 0]);
+        assert_eq!(ids("lead"), ["bb"]);
+        assert_eq!(ids("tests"), ["cc@build-2"]);
+        assert_eq!(ids("a"), ["aa@build-2"]);
+    }
+
+    #[test]
+    fn an_ambiguous_name_says_by_what_it_was_found() {
+        let said = |cards: &[Card], wanted: &str| {
+            let error = ambiguous(&named(cards, wanted), wanted).to_string();
+            error.lines().next().unwrap_or_default().to_owned()
+        };
+        let cards = [at("ab-1", 42, Some("lead")), at("ab-2", 42, Some("lead"))];
+        assert_eq!(said(&cards, "42"), "2 sessions have the process 42: give the start of an id");
+        assert_eq!(said(&cards, "lead"), "2 sessions have the seat lead: give the start of an id");
+        assert_eq!(said(&cards, "ab"), "2 sessions start with ab: give more of the id");
+    }
+
+    #[test]
+    fn a_parked_session_does_not_wait() {
+        let parked = flightdeck_core::session::Parking { since: Timestamp::default(), until: None };
+        let cards = [Card { parked: Some(parked), ..at("a", 1, None) }, at("b", 2, None)];
+        let mut waiting: Vec<&Card> = cards.iter().collect();
+        keep_waiting(&mut waiting, false);
+        assert_eq!(waiting.iter().map(|card| card.id.as_str()).collect::<Vec<_>>(), ["b"]);
+    }
 
     #[test]
     fn an_id_is_as_long_as_it_must_be_to_tell_it_from_the_others() {

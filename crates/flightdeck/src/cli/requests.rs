@@ -12,7 +12,7 @@ use flightdeck_core::view::card::Card;
 use super::ask_text::{plain, summary};
 use super::line::column;
 use super::lookup::{ambiguous, keep_waiting, named, unique_prefix_chars};
-use super::{draw, out::Out};
+use super::{draw, out::Out, owner};
 
 /// Fewest characters of a request's id that are printed. The ninth character of a session's id is a hyphen, so these never
 /// name a session too.
@@ -116,10 +116,14 @@ pub(super) fn list(cards: &[Card], now: Timestamp, json: bool, out: &mut Out) ->
     }
     let ids = ShortAskIds::on_board(cards);
     for (card, ask) in open.iter().filter(|_| !json) {
-        let place = if ask.answerable { "" } else { "  (answer in the terminal)" };
+        let place = match (ask.answerable, owner::refusal(card, "answer")) {
+            (_, Some(why)) => format!("  ({why})"),
+            (true, None) => String::new(),
+            (false, None) => "  (answer in the terminal)".to_owned(),
+        };
         let age = column(out, &draw::duration(now - ask.opened_at), AGE_COLUMNS);
         let session = card.id.get(..SESSION_ID_CHARS).unwrap_or(&card.id);
-        let project = column(out, &card.project.name, PROJECT_COLUMNS);
+        let project = column(out, &owner::with_host(card, &card.project.name), PROJECT_COLUMNS);
         let seat = card.seat.name.as_deref().map(|name| format!("{name}  ")).unwrap_or_default();
         let id = ids.short(&ask.id);
         writeln!(out, "{id}  {age}  {session}  {project}  {seat}{}{place}", plain(&summary(ask)))?;
@@ -139,7 +143,10 @@ pub(super) fn lines(card: &Card, ids: ShortAskIds, program: &str) -> String {
             }
             None => {
                 line("request", &summary(ask));
-                commands(ask, ids.short(&ask.id), program).iter().for_each(|command| line("answer", command));
+                match owner::refusal(card, "answer") {
+                    Some(why) => line("answer", &why),
+                    None => commands(ask, ids.short(&ask.id), program).iter().for_each(|c| line("answer", c)),
+                }
             }
         }
     }

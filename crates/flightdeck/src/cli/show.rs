@@ -4,6 +4,7 @@ use std::io::Write;
 
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::log::approvals::ANSWERED;
+use flightdeck_core::session::Failure;
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::usage::amounts::Cost;
@@ -13,7 +14,7 @@ use flightdeck_protocol::sessions::{GetSession, ListEvents};
 
 use super::lookup::{board_cards, find_session};
 use super::requests::{self, ShortAskIds};
-use super::{command_prefix, draw, out::Out};
+use super::{command_prefix, draw, out::Out, owner};
 use crate::client::Client;
 use crate::clock;
 use crate::paths::Paths;
@@ -95,6 +96,7 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("title", flat(&card.title));
     line("prompt", flat(&card.last_user_message).filter(|_| card.last_user_message != card.title));
     line("project", card.project.path.clone().or_else(|| Some(card.project.name.clone())));
+    line("host", owner::host(card).map(|host| host_words(card, host)));
     line("worktree", card.project.worktree.clone());
     line("branch", card.git_branch.clone());
     line("model", card.model.clone());
@@ -105,6 +107,14 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
     line("mode", card.permission_mode.clone());
     line("duration", Some(draw::duration(card.ended_at.unwrap_or(now) - card.started_at)));
     line("turn", (card.turn_count > 0).then(|| card.turn_count.to_string()));
+    line(
+        "parked",
+        card.parked.map(|parked| {
+            parked.until.map_or("until its next event".to_owned(), |until| {
+                format!("until {}", draw::date_and_time(until))
+            })
+        }),
+    );
     line("seat", card.seat.name.clone());
     line("pane", card.seat.pane.clone());
     line("pid", card.seat.pid.map(|p| p.to_string()));
@@ -117,9 +127,21 @@ pub(super) fn lines(out: &Out, card: &Card, now: Timestamp) -> String {
         let about = agent.description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
         line("agent", Some(format!("{} {label}{about}", agent.agent_type)));
     }
-    line("failed", card.last_failure.as_ref().map(|f| format!("{}: {}", f.tool, f.error)));
+    line("failed", card.last_failure.as_ref().map(|failure| failed(card, failure)));
     line("id", Some(card.id.to_string()));
     text
+}
+
+/// `build-2, unreachable since 14:05`
+fn host_words(card: &Card, host: &str) -> String {
+    let words: Vec<String> = [host.to_owned()].into_iter().chain(owner::unreachable(card)).collect();
+    words.join(", ")
+}
+
+/// `Bash: exit code 1 (the agent went on)`
+fn failed(card: &Card, failure: &Failure) -> String {
+    let past = if card.failure_is_past { " (the agent went on)" } else { "" };
+    format!("{}: {}{past}", failure.tool, failure.error)
 }
 
 /// `152.4k of 1.0M (15.2 %)`.

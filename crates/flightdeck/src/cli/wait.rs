@@ -4,13 +4,14 @@ use std::io::Write;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::ValueEnum;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::session::state_name::Group;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::lens::StatusKind;
 use flightdeck_protocol::changes::Change;
+use flightdeck_protocol::sessions::GetSession;
 
 use super::lookup::find_session;
 use super::out::Out;
@@ -82,9 +83,15 @@ impl Until {
 
 pub(super) fn run(args: &WaitArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let deadline = args.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let id = find_session(&mut Client::connect(paths)?, &args.session)?;
+    let mut client = Client::connect(paths)?;
+    let id = find_session(&mut client, &args.session)?;
+    // A session that has left the board is on no snapshot.
+    let last = client.call(&GetSession { session_id: id.clone() })?;
+    if let Some(code) = result(&last, args, out)? {
+        return Ok(code);
+    }
     let changes = changes_of(paths.clone());
-    let mut session = AwaitedSession { board: BoardMirror::default(), id, last: None };
+    let mut session = AwaitedSession { board: BoardMirror::default(), id, last };
     loop {
         let change = match next(&changes, deadline) {
             Ok(change) => change,
@@ -93,13 +100,25 @@ pub(super) fn run(args: &WaitArgs, paths: &Paths, out: &mut Out) -> anyhow::Resu
         };
         // After a restart of the daemon, the next change is the board of the new one.
         let LiveChange::Change(frame) = change else { continue };
+        let is_board = matches!(frame.change, Change::Snapshot(_));
         session.apply(frame.change);
-        let Some(card) = &session.last else { continue };
-        match args.until.progress(card) {
-            Progress::NotYet => {}
-            Progress::Reached => return reached(card, args, out),
-            Progress::Never => bail!("the session ended: {}", card.agent_state.label),
+        if is_board && !session.is_on_board() {
+            // It left while there was no connection.
+            session.last = Client::connect(paths)?.call(&GetSession { session_id: session.id.clone() })?;
         }
+        if let Some(code) = result(&session.last, args, out)? {
+            return Ok(code);
+        }
+    }
+}
+
+/// The exit code, or `None` while there is something to wait for.
+fn result(card: &Card, args: &WaitArgs, out: &mut Out) -> anyhow::Result<Option<u8>> {
+    match (args.until.progress(card), &card.replaced_by) {
+        (Progress::NotYet, _) => Ok(None),
+        (Progress::Reached, _) => reached(card, args, out).map(Some),
+        (Progress::Never, Some(next)) => bail!("the session is over: {next} continues in its terminal"),
+        (Progress::Never, None) => bail!("the session ended: {}", card.agent_state.label),
     }
 }
 
@@ -125,7 +144,7 @@ struct AwaitedSession {
     board: BoardMirror,
     id: SessionId,
     /// Its card when it was last on the board. A replaced session is sent once more and leaves.
-    last: Option<Card>,
+    last: Card,
 }
 
 impl AwaitedSession {
@@ -133,12 +152,16 @@ impl AwaitedSession {
         if let Change::SessionUpdated { session } | Change::SessionCompleted { session } = &change
             && session.id == self.id
         {
-            self.last = Some((**session).clone());
+            self.last = (**session).clone();
         }
         self.board.apply(change);
         if let Some(card) = self.board.card(&self.id) {
-            self.last = Some(card.clone());
+            self.last = card.clone();
         }
+    }
+
+    fn is_on_board(&self) -> bool {
+        self.board.card(&self.id).is_some()
     }
 }
 
@@ -151,7 +174,7 @@ fn reached(card: &Card, args: &WaitArgs, out: &mut Out) -> anyhow::Result<u8> {
 }
 
 fn timed_out(session: &AwaitedSession, args: &WaitArgs) -> anyhow::Result<u8> {
-    let card = session.last.as_ref().context("the daemon sent no board in time")?;
+    let card = &session.last;
     let seconds = args.timeout.unwrap_or_default().as_secs_f64();
     Out::note(&format!("flightdeck: not after {seconds} s: {}", card.agent_state.label));
     Ok(TIMED_OUT)

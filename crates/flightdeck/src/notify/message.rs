@@ -1,10 +1,12 @@
 //! The message that is sent to a target, about one session or several.
 
+use flightdeck_core::assignment::intent::Intent;
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::notify::{Note, NoteKind};
 use flightdeck_core::text::one_line;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::Card;
+use flightdeck_core::view::waiting::WaitKind;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
@@ -51,7 +53,7 @@ pub(super) struct NoteLine {
     pub(super) title: Option<String>,
     /// What the session wants: the label of its card.
     pub(super) wanted: String,
-    /// The last line of what the agent said, if the turn ended with it.
+    /// What the agent said at the end of its turn: its question, otherwise its last line.
     pub(super) said: Option<String>,
     pub(super) since: Timestamp,
     pub(super) url: String,
@@ -66,8 +68,8 @@ pub(super) struct Button {
 impl NoteLine {
     /// Makes the line from the present card, which may have changed since the note was made. `board` is the address of the board.
     pub(super) fn new(seq: u64, note: &Note, card: &Card, board: &str) -> Self {
-        let waiting = card.waiting.as_ref().filter(|_| note.kind == NoteKind::Completed);
-        let said = card.last_assistant_text.as_deref().filter(|_| note.kind == NoteKind::Completed);
+        let waiting = card.waiting.as_ref().filter(|_| ended_its_turn(card, note.kind));
+        let said = waiting.and_then(|_| said(card));
         Self {
             id: format!("{seq}-{}-{}", note.kind.as_str(), note.session_id),
             event: note.kind,
@@ -76,7 +78,7 @@ impl NoteLine {
             project_path: card.project.path.clone(),
             title: card.title.as_deref().map(|title| one_line(title, TITLE_CHARS_MAX)),
             wanted: waiting.map_or(&card.agent_state.label, |waiting| &waiting.label).clone(),
-            said: said.and_then(last_line),
+            said,
             since: card.agent_state.since,
             url: session_url(board, &card.id),
         }
@@ -123,6 +125,19 @@ impl Message {
     }
 }
 
+/// A turn ends with a question or is completed. Other requests stop it in the middle, and the label of the card says what is asked.
+fn ended_its_turn(card: &Card, kind: NoteKind) -> bool {
+    let asks_in_its_text = card.waiting.as_ref().is_some_and(|waiting| waiting.kind == WaitKind::Asks);
+    kind == NoteKind::Completed || (kind == NoteKind::Asks && asks_in_its_text)
+}
+
+/// The question of the last message; without one, the last line of the message.
+fn said(card: &Card) -> Option<String> {
+    let question = card.intent.as_ref().filter(|found| found.intent == Intent::Question);
+    let question = question.map(|found| one_line(&found.evidence.line, SAID_CHARS_MAX));
+    question.filter(|line| !line.is_empty()).or_else(|| last_line(card.last_assistant_text.as_deref()?))
+}
+
 fn last_line(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
     Some(one_line(line, SAID_CHARS_MAX))
@@ -157,6 +172,14 @@ fn session_url(board: &str, id: &SessionId) -> String {
 
 #[cfg(test)]
 mod tests {
+    use flightdeck_core::fleet::Fleet;
+    use flightdeck_core::log::event::Event;
+    use flightdeck_core::log::record::EventId;
+    use flightdeck_core::rules::Rules;
+    use flightdeck_core::view;
+    use flightdeck_core::wire::hook::HookDraft;
+    use serde_json::{Map, Value, json};
+
     use super::*;
 
     fn line(n: usize, event: NoteKind) -> NoteLine {
@@ -196,6 +219,48 @@ mod tests {
             ("fix the bug\nShall I push?\nsince 18:47", Urgency::Normal)
         );
         assert_eq!(last_line(" \n"), None);
+    }
+
+    /// The card of a session after these hooks.
+    fn card_of(hooks: &[Value]) -> Card {
+        let mut fleet = Fleet::new(Rules::default());
+        for (n, hook) in hooks.iter().enumerate() {
+            let mut payload = hook.as_object().unwrap().clone();
+            payload.extend([("session_id".to_owned(), json!("s")), ("cwd".to_owned(), json!("/w/api"))]);
+            let draft = HookDraft { name_in_path: None, payload, env: Map::new(), bytes: 0 };
+            let mut record = draft.into_record(EventId(n as u128 + 1)).unwrap();
+            record.seq = n as u64 + 1;
+            fleet.apply(&Event::from_record(&record));
+        }
+        view::card(fleet.get("s").unwrap(), fleet.rules())
+    }
+
+    fn asks(card: &Card) -> NoteLine {
+        let at = card.agent_state.since;
+        let note = Note { kind: NoteKind::Asks, session_id: card.id.clone(), since: at, at };
+        NoteLine::new(1, &note, card, "http://deck")
+    }
+
+    #[test]
+    fn a_turn_that_ended_with_a_question_is_told_with_the_question() {
+        let card = card_of(&[
+            json!({"hook_event_name": "UserPromptSubmit", "prompt": "fix"}),
+            json!({"hook_event_name": "Stop", "last_assistant_message": "I looked at it.\n\nShall I drop the users table?\n\nIt is old."}),
+        ]);
+        let line = asks(&card);
+        assert_eq!(
+            (line.wanted.as_str(), line.said.as_deref()),
+            ("Asks you", Some("Shall I drop the users table?"))
+        );
+        assert_eq!(message(vec![line]).unwrap().urgency, Urgency::High);
+        // A request in the middle of a turn: the last message is of another time.
+        let card = card_of(&[
+            json!({"hook_event_name": "Stop", "last_assistant_message": "Shall I drop the users table?"}),
+            json!({"hook_event_name": "UserPromptSubmit", "prompt": "yes"}),
+            json!({"hook_event_name": "PermissionRequest", "tool_name": "ExitPlanMode"}),
+        ]);
+        let line = asks(&card);
+        assert_eq!((line.wanted, line.said), (card.agent_state.label.clone(), None));
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub struct AssignmentsWanted {
     /// Opened before this time.
     pub until: Option<Timestamp>,
     pub before: Option<AssignmentCursor>,
+    /// What a search looks for, in lower case; every word must be found.
+    pub words: Vec<String>,
     pub limit: usize,
 }
 
@@ -49,6 +51,21 @@ impl AssignmentsWanted {
             && self.state.is_none_or(|state| state == assignment.state)
             && self.since.is_none_or(|since| assignment.completed_at.is_none_or(|at| at >= since))
             && self.until.is_none_or(|until| assignment.opened_at < until)
+            && self.finds_words(of)
+    }
+
+    /// Whether every word occurs in what the log shows of the assignment.
+    pub fn finds_words(&self, of: &SessionAssignment) -> bool {
+        let (assignment, project) = (&of.assignment, &of.project);
+        let texts = [
+            Some(assignment.title.as_str()),
+            assignment.last_message.as_deref(),
+            Some(project.name()),
+            project.worktree(),
+            of.seat.as_deref(),
+        ];
+        let texts = || texts.iter().flatten().map(|text| text.to_lowercase());
+        self.words.iter().all(|word| texts().any(|text| text.contains(word.as_str())))
     }
 }
 

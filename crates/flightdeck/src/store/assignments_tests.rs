@@ -84,6 +84,57 @@ fn assignments_are_listed_newest_first_by_their_filters() {
 }
 
 #[test]
+fn a_search_finds_the_rows_with_all_of_its_words_in_any_case() {
+    on_every_backend(|store| {
+        block_on(async {
+            let mut rows: Vec<_> = (1..=6).map(row).collect();
+            rows[1].assignment.title = "Fix the Köln \"login\" page".to_owned();
+            rows[3].assignment.last_message = Some("The LOGIN page is fixed.".to_owned());
+            rows[4].seat = Some("backend".to_owned());
+            store.put_assignments(rows).await.unwrap();
+            let words = |text: &str| AssignmentsWanted {
+                words: text.split_whitespace().map(str::to_owned).collect(),
+                ..AssignmentsWanted::default()
+            };
+            let cologne = "Fix the Köln \"login\" page";
+            assert_eq!(ids(store, words("login")).await, ["ask 4", cologne]);
+            assert_eq!(ids(store, words("page köln")).await, [cologne]);
+            assert_eq!(ids(store, words("\"login\"")).await, [cologne]);
+            assert_eq!(ids(store, words("backend")).await, ["ask 5"]);
+            assert_eq!(ids(store, words("p0 ask")).await, ["ask 6", "ask 3"]);
+            // A field of the stored row is not a text of the log.
+            assert_eq!(ids(store, words("session_id")).await, Vec::<String>::new());
+            let p1 = AssignmentsWanted { project: Some("p1".into()), ..words("login") };
+            assert_eq!(ids(store, p1).await, ["ask 4"]);
+        });
+    });
+}
+
+#[test]
+fn a_search_reads_the_table_in_pages_also_if_a_page_finds_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("flightdeck.db")).unwrap().store;
+    block_on(async {
+        let mut rows: Vec<_> = (0..4_200).map(row).collect();
+        rows[5].assignment.title = "the oldest needle".to_owned();
+        rows[4_190].assignment.title = "the newest needle".to_owned();
+        store.put_assignments(rows).await.unwrap();
+        let (mut before, mut told) = (None, Vec::new());
+        for word in ["needle", "needle", "oldest", "oldest"] {
+            let words = vec![word.to_owned()];
+            let wanted = AssignmentsWanted { words, before, limit: 100, ..AssignmentsWanted::default() };
+            let page = store.assignments(wanted).await.unwrap();
+            told.push(page.assignments.iter().map(|row| row.assignment.title.clone()).collect::<Vec<_>>());
+            before = page.next_before;
+        }
+        assert_eq!(
+            told,
+            [vec!["the newest needle"], vec!["the oldest needle"], vec![], vec!["the oldest needle"]]
+        );
+    });
+}
+
+#[test]
 fn pages_follow_each_other() {
     on_every_backend(|store| {
         block_on(async {
@@ -231,7 +282,10 @@ fn a_hundred_thousand_assignments_are_listed_and_summed_within_the_promise() {
     let store = Store::open(&folder.path().join("flightdeck.db")).unwrap().store;
     block_on(async {
         for chunk in (0..MANY).collect::<Vec<_>>().chunks(5_000) {
-            store.put_assignments(chunk.iter().copied().map(row).collect()).await.unwrap();
+            // A row is compared with the earlier rows of its session, of which a person has few.
+            let of_many_sessions =
+                |n: &i64| SessionAssignment { session_id: format!("s{}", n / 50).into(), ..row(*n) };
+            store.put_assignments(chunk.iter().map(of_many_sessions).collect()).await.unwrap();
         }
         let wanted = |change: fn(&mut AssignmentsWanted)| {
             let mut wanted = AssignmentsWanted { limit: 100, ..AssignmentsWanted::default() };
@@ -245,6 +299,10 @@ fn a_hundred_thousand_assignments_are_listed_and_summed_within_the_promise() {
             wanted(|w| w.state = Some(AssignmentState::AwaitingInput)),
             wanted(|w| w.since = Some(at(10 * MANY - 60))),
             wanted(|w| w.until = Some(at(600))),
+            wanted(|w| w.words = vec!["nowhere".into()]),
+            // Every row has this word in its JSON, and none in its texts.
+            wanted(|w| w.words = vec!["session_id".into()]),
+            wanted(|w| w.words = vec!["99".into()]),
         ] {
             let begun = Instant::now();
             store.assignments(wanted.clone()).await.unwrap();

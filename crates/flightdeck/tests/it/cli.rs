@@ -115,6 +115,84 @@ fn ls_lists_what_needs_you_first() {
     assert_eq!((done.as_array().unwrap().len(), &done[0]["end_reason"]), (1, &json!("prompt_input_exit")));
 }
 
+/// Four sessions wait: one blocks, one ended its turn with a question, one is finished, and one is parked.
+fn waiting(home: &TestHome) -> TestDaemon {
+    let daemon = home.daemon();
+    for (id, said) in [
+        ("5f1c0000-blocks", ""),
+        ("8a2d0000-asks", "Shall I drop the users table?"),
+        ("c3e40000-idle", "Done."),
+        ("d7f50000-parked", "Which one do you prefer: A or B?"),
+    ] {
+        tell(&daemon, id, "/w/api", "UserPromptSubmit", json!({"prompt": "Work"}));
+        match said {
+            "" => tell(
+                &daemon,
+                id,
+                "/w/api",
+                "PermissionRequest",
+                json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "ls"}}),
+            ),
+            said => tell(&daemon, id, "/w/api", "Stop", json!({"last_assistant_message": said})),
+        }
+    }
+    let parked = daemon.post("/api/sessions/d7f50000-parked/park", r#"{"parked": true}"#);
+    assert!((200..300).contains(&parked.status), "{}", parked.text());
+    daemon
+}
+
+#[test]
+fn the_number_of_those_that_need_you_is_the_same_everywhere() {
+    let home = test_home();
+    let daemon = waiting(&home);
+    let fleet = daemon.get("/api/fleet").json();
+    assert_eq!((&fleet["blocks_or_asks"], &fleet["needs_you"]), (&json!(2), &json!(4)));
+    assert_eq!(home.run(&["status", "--line"]).success(), "● 2 need you\n");
+}
+
+#[test]
+fn a_parked_session_is_listed_apart_and_is_never_the_next() {
+    let home = test_home();
+    let daemon = waiting(&home);
+    reads(
+        &home.run(&["ls"]).success(),
+        expect![[r#"
+        Needs you 3
+          ◆ ls · Permission for Bash  <time>  api  5f1c0000  Work
+          ○ Asks: Shall I drop the users table?  <time>  api  8a2d0000  Work
+          ○ Finished  <time>  api  c3e40000  Work
+        Parked 1
+          ○ Asks: Which one do you prefer: A or B?  <time>  api  d7f50000  Work [parked]
+    "#]],
+    );
+    for id in ["5f1c0000-blocks", "8a2d0000-asks", "c3e40000-idle"] {
+        tell(&daemon, id, "/w/api", "SessionEnd", json!({"reason": "other"}));
+    }
+    let next = home.run(&["next"]);
+    assert_eq!((next.code, next.out.as_str()), (1, "No session waits for you.\n"));
+    let error = "flightdeck: no session waits for you\n";
+    assert_eq!(home.run(&["show", "next"]).err, error);
+    assert!(home.run(&["show", "d7f5"]).success().contains("  parked     until its next event\n"));
+}
+
+#[test]
+fn ls_marks_a_failed_tool_only_until_the_agent_goes_on() {
+    let home = test_home();
+    let daemon = home.daemon();
+    let bash = json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "make"}});
+    tell(&daemon, "5f1c0000-fails", "/w/api", "UserPromptSubmit", json!({"prompt": "Build it"}));
+    tell(&daemon, "5f1c0000-fails", "/w/api", "PreToolUse", bash.clone());
+    let mut failed = bash;
+    failed["error"] = json!("exit code 2");
+    tell(&daemon, "5f1c0000-fails", "/w/api", "PostToolUseFailure", failed);
+    assert!(home.run(&["ls"]).success().contains("[failed: Bash]"));
+    let read = json!({"tool_name": "Read", "tool_use_id": "t2", "tool_input": {"file_path": "/w/a"}});
+    tell(&daemon, "5f1c0000-fails", "/w/api", "PreToolUse", read);
+    assert_eq!(daemon.card("5f1c0000-fails")["failure_is_past"], true);
+    assert!(!home.run(&["ls"]).success().contains("failed"));
+    assert!(home.run(&["show", "5f1c"]).success().contains("Bash: exit code 2 (the agent went on)"));
+}
+
 #[test]
 fn ls_all_also_lists_replaced_sessions() {
     let home = test_home();
@@ -135,6 +213,13 @@ fn ls_all_also_lists_replaced_sessions() {
     // The start of the id is enough there too.
     assert_eq!(home.run(&["show", "ol", "--json"]).json()["id"], "old");
     assert!(home.run(&["explain", "o"]).success().contains("SessionStart"));
+    // It is over, so there is nothing to wait for.
+    home.run(&["wait", "old", "--until", "ended", "--timeout", "60"]).success();
+    let said = home.run(&["wait", "old", "--until", "idle", "--timeout", "60"]);
+    assert_eq!(
+        (said.code, said.err.as_str()),
+        (1, "flightdeck: the session is over: new continues in its terminal\n")
+    );
     drop(daemon);
 }
 

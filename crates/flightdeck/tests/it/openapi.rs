@@ -58,6 +58,11 @@ fn every_error_of_the_interface_has_a_json_body() {
     assert_eq!(said(post), (405, wrong.to_owned()));
     assert_eq!(said(deck.get("/hook/session-start")).0, 405);
     assert_eq!(said(deck.get("/api/sessions/unknown")).0, 404);
+    for path in ["/healthz", "/metrics"] {
+        let wrong = format!("POST is not possible at {path}; possible: GET,HEAD");
+        let post = flightdeck_e2e::testkit::http::post(deck.addr, path, "{}");
+        assert_eq!(said(post), (405, wrong));
+    }
     // The page's own paths are for people.
     assert_eq!(deck.get("/nothing").header("content-type"), None);
 }

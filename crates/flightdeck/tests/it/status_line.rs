@@ -182,7 +182,7 @@ fn card_and_fleet_show_the_data_of_the_line_also_after_a_restart() {
     assert_eq!(card["model"], "opus");
     let fleet = daemon.get("/api/fleet").json();
     let expected = json!({"rate_limits": {"five_hour": {"percent": 41.5, "resets_at": "2096-10-02T07:06:40.000Z"},
-        "seven_day": null}, "sessions": 1, "needs_you": 1, "running": 0, "done": 0});
+        "seven_day": null}, "sessions": 1, "blocks_or_asks": 0, "needs_you": 1, "running": 0, "done": 0});
     assert_eq!(fleet, expected);
     assert_eq!(home.socket().ask(&json!({"cmd": "fleet"}))["data"], expected);
 

@@ -201,7 +201,7 @@ fn the_pane_that_the_person_looks_at_is_marked_as_seen() {
     let attach = format!("env -u TMUX tmux -S {} attach -t =a", tmux.socket.display());
     outer.run(&["new-session", "-d", "-s", "o", "-x", "100", "-y", "30", &attach]);
     until("a terminal is attached", || (!tmux.run(&["list-clients"]).is_empty()).then_some(()));
-    until("the status bar has the line", || outer.screen_of("o").contains("● 2 need you").then_some(()));
+    until("the status bar has the line", || outer.screen_of("o").contains("0 need you").then_some(()));
     tmux.run(&["select-pane", "-t", "%0"]);
     until("it is seen", || (daemon.card("s-0")["seen"] == true).then_some(()));
     shows(&tmux, "%0", "checked checked");

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use flightdeck_core::view::card::Card;
 use flightdeck_protocol::sessions::MarkSeen;
 
 use self::included::Keys;
@@ -223,18 +224,20 @@ fn checked(args: &CheckedArgs, paths: &Paths) -> u8 {
 
 fn mark_seen(args: &CheckedArgs, paths: &Paths) -> anyhow::Result<()> {
     let mut client = Client::connect(paths)?;
-    let is_socket = |path: &String| same_file(Path::new(path), &args.socket);
     let cards = board_cards(&mut client)?;
-    let here = cards.iter().filter(|card| {
-        card.ended_at.is_none()
-            && !card.seen
-            && card.seat.pane.as_deref() == Some(args.pane.as_str())
-            && card.seat.tmux_socket.as_ref().is_some_and(is_socket)
-    });
-    for card in here {
+    for card in cards.iter().filter(|card| !card.seen && is_in_pane(card, args)) {
         client.call(&MarkSeen { session_id: card.id.clone() })?;
     }
     Ok(())
+}
+
+/// Whether the session runs in this pane. Another machine may have a pane and a socket of the same name.
+fn is_in_pane(card: &Card, place: &CheckedArgs) -> bool {
+    let is_socket = |path: &String| same_file(Path::new(path), &place.socket);
+    card.owner.is_none()
+        && card.ended_at.is_none()
+        && card.seat.pane.as_deref() == Some(place.pane.as_str())
+        && card.seat.tmux_socket.as_ref().is_some_and(is_socket)
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
@@ -268,4 +271,24 @@ fn replace(path: &Path, text: Option<&[u8]>) -> anyhow::Result<()> {
     file.as_file().sync_all().with_context(failed)?;
     file.persist(path).with_context(failed)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use flightdeck_core::session::state_name::StateName;
+
+    use super::*;
+    use crate::cli::tui::tests::fleet::{card, on_host};
+
+    #[test]
+    fn a_pane_of_another_machine_is_not_looked_at() {
+        let place = CheckedArgs { pane: "%5".to_owned(), socket: "/tmp/tmux-1000/default".into() };
+        let mut own = card("a", StateName::Idle, "Waiting for your next prompt", 5);
+        own.seat.pane = Some("%5".to_owned());
+        own.seat.tmux_socket = Some("/tmp/tmux-1000/default".to_owned());
+        assert!(is_in_pane(&own, &place));
+        assert!(!is_in_pane(&on_host("build-2", &["focus"], own.clone()), &place));
+        own.seat.pane = Some("%6".to_owned());
+        assert!(!is_in_pane(&own, &place));
+    }
 }

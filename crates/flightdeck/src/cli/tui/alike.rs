@@ -10,6 +10,7 @@ use flightdeck_core::view::card::Card;
 use serde_json::{Map, Value};
 
 use super::super::ask_text::is_cut;
+use super::super::owner;
 
 /// Longest input that is answered together with others, as on a card of the page. A longer one is read by itself.
 const INPUT_LINES_MAX: usize = 12;
@@ -37,6 +38,9 @@ impl SplitAsks {
 
 /// The only request of the session that can be answered here, if it may be answered together with others.
 pub(super) fn plain_ask(card: &Card) -> Option<&AskCard> {
+    if owner::refusal(card, "answer").or_else(|| owner::allow_refusal(card)).is_some() {
+        return None;
+    }
     let mut open = card.asks.iter().filter(|ask| ask.resolution.is_none() && ask.answerable);
     let only = open.next().filter(|_| open.next().is_none())?;
     let is_plain = only.kind == NeedKind::Permission && only.caution.is_none() && !is_cut(only);

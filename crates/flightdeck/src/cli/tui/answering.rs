@@ -7,6 +7,7 @@ use flightdeck_core::ids::{AskId, SessionId};
 use flightdeck_core::time::Millis;
 
 use super::super::ask_text::summary;
+use super::super::owner;
 use super::alike;
 use super::answers;
 use super::input::{Form, Input, Purpose};
@@ -189,9 +190,9 @@ fn ready_ask(model: &mut Model) -> Result<AskCard, String> {
         return Err("the daemon does not answer: nothing was sent".to_owned());
     }
     let ask = model.selected_ask().ok_or("the selected session asks nothing")?;
-    let answerable = model.selected_card().and_then(answers::current_ask).is_some_and(|ask| ask.answerable);
-    if !answerable {
-        return Err("only its terminal can answer this: Enter goes there".to_owned());
+    let card = model.selected_card().ok_or("no session is selected")?;
+    if answers::answerable_ask(card).is_none() {
+        return Err(answers::not_answerable(card));
     }
     if model.pending.as_ref().is_some_and(|pending| pending.asks.contains(&ask.id)) {
         return Err("it is answered already: z takes it back".to_owned());
@@ -209,6 +210,10 @@ fn ready_ask(model: &mut Model) -> Result<AskCard, String> {
 
 /// A request that cannot be undone is allowed only by a second press.
 fn confirm_or_send(model: &mut Model, ask: &AskCard, key: Action, answer: Answer) -> Vec<Command> {
+    let hidden = model.selected_card().and_then(owner::allow_refusal);
+    if let Some(why) = hidden.filter(|_| answer.decision == Decision::Allow) {
+        return refuse(model, &why);
+    }
     match answers::needs_second_press(ask).filter(|_| answer.decision == Decision::Allow) {
         Some(why) => {
             let (ask, answer) = (ask.id.clone(), Box::new(answer));
@@ -249,8 +254,8 @@ fn next_ask(model: &Model) -> Option<SessionId> {
     let pending = model.pending.as_ref()?;
     let after = (1..order.len()).map(|step| &order[(model.selected_at() + step) % order.len()]);
     let mut asking = after.filter(|id| {
-        let ask = model.board.card(id).and_then(answers::current_ask);
-        ask.is_some_and(|ask| ask.answerable && !pending.asks.contains(&ask.id))
+        let ask = model.board.card(id).and_then(answers::answerable_ask);
+        ask.is_some_and(|ask| !pending.asks.contains(&ask.id))
     });
     asking.next().cloned()
 }

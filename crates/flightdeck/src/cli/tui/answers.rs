@@ -10,6 +10,7 @@ use flightdeck_core::view::card::Card;
 use serde_json::{Map, Value};
 
 use super::super::ask_text::is_cut;
+use super::super::owner;
 use super::super::suggestion_text;
 
 /// What was chosen so far of the questions of an ask.
@@ -27,6 +28,17 @@ pub(super) fn current_ask(card: &Card) -> Option<&AskCard> {
     let mut open = card.asks.iter().filter(|ask| ask.resolution.is_none());
     let first = open.clone().next();
     open.find(|ask| ask.answerable).or(first)
+}
+
+/// The request that answer keys act on, if it can be answered here: its hook waits, and its machine accepts answers.
+pub(super) fn answerable_ask(card: &Card) -> Option<&AskCard> {
+    current_ask(card).filter(|ask| ask.answerable && owner::refusal(card, "answer").is_none())
+}
+
+/// Why the request cannot be answered here.
+pub(super) fn not_answerable(card: &Card) -> String {
+    owner::refusal(card, "answer")
+        .unwrap_or_else(|| "only its terminal can answer this: Enter goes there".to_owned())
 }
 
 pub(super) fn plain(decision: Decision) -> Answer {

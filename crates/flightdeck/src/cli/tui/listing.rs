@@ -9,6 +9,7 @@ use flightdeck_core::view::card::Card;
 use fuzzy_matcher::FuzzyMatcher;
 use fuzzy_matcher::skim::SkimMatcherV2;
 
+use super::super::owner;
 use super::alike::Bunches;
 
 /// Subagents listed below a session; the details list all.
@@ -44,6 +45,7 @@ pub(super) enum Sort {
 pub(super) enum Grouping {
     State,
     Project,
+    Host,
     None,
 }
 
@@ -194,10 +196,12 @@ impl Sort {
 }
 
 impl Grouping {
-    pub(super) fn next(self) -> Self {
+    /// The hosts are left out if there is only one.
+    pub(super) fn next(self, many_hosts: bool) -> Self {
         match self {
             Self::State => Self::Project,
-            Self::Project => Self::None,
+            Self::Project if many_hosts => Self::Host,
+            Self::Project | Self::Host => Self::None,
             Self::None => Self::State,
         }
     }
@@ -206,6 +210,7 @@ impl Grouping {
         match self {
             Self::State => "by state",
             Self::Project => "by project",
+            Self::Host => "by host",
             Self::None => "not grouped",
         }
     }
@@ -244,8 +249,13 @@ impl Listing {
                 }
             }
             Grouping::Project => {
-                for (name, members) in by_key(cards, |card| card.project.name.clone()) {
+                for (name, members) in by_project(cards) {
                     self.add_group(&name, &members, 0);
+                }
+            }
+            Grouping::Host => {
+                for members in by_key(cards, host_key).values() {
+                    self.add_group(&host_heading(members), members, 0);
                 }
             }
         }
@@ -260,7 +270,7 @@ impl Listing {
 
     /// Project, worktree, session, subagents.
     fn add_tree(&mut self, cards: &[&Card]) {
-        for (project, members) in by_key(cards, |card| card.project.name.clone()) {
+        for (project, members) in by_project(cards) {
             self.rows.push(Row::Heading { text: project, count: members.len(), indent: 0 });
             for (worktree, members) in
                 by_key(&members, |card| card.project.worktree.clone().unwrap_or_default())
@@ -316,13 +326,44 @@ fn of_group<'a>(cards: &[&'a Card], group: Group) -> Vec<&'a Card> {
     cards.iter().copied().filter(|card| card.agent_state.group == group).collect()
 }
 
-/// The groups by name; the cards keep their order.
-fn by_key<'a>(cards: &[&'a Card], key: impl Fn(&Card) -> String) -> BTreeMap<String, Vec<&'a Card>> {
-    let mut groups: BTreeMap<String, Vec<&Card>> = BTreeMap::new();
+/// The groups in the order of their keys; the cards keep their order.
+fn by_key<'a, K: Ord>(cards: &[&'a Card], key: impl Fn(&'a Card) -> K) -> BTreeMap<K, Vec<&'a Card>> {
+    let mut groups: BTreeMap<K, Vec<&Card>> = BTreeMap::new();
     for card in cards {
         groups.entry(key(card)).or_default().push(card);
     }
     groups
+}
+
+/// A project is its folder on its host. Projects of the same name are told apart by their folders.
+fn by_project<'a>(cards: &[&'a Card]) -> Vec<(String, Vec<&'a Card>)> {
+    type Key<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
+    let key =
+        |card: &'a Card| -> Key<'a> { (&card.project.name, owner::host(card), card.project.path.as_deref()) };
+    let groups = by_key(cards, key);
+    let is_alone =
+        |(name, host, _): Key<'_>| groups.keys().filter(|k| (k.0, k.1) == (name, host)).count() < 2;
+    let heading = |key: Key<'_>| match key {
+        (name, Some(host), _) if is_alone(key) => format!("{host}:{name}"),
+        (name, None, _) if is_alone(key) => name.to_owned(),
+        (name, host, path) => {
+            let host = host.map(|host| format!("{host}:")).unwrap_or_default();
+            format!("{host}{name} · {}", path.unwrap_or("no folder"))
+        }
+    };
+    groups.iter().map(|(key, members)| (heading(*key), members.clone())).collect()
+}
+
+/// This machine first.
+fn host_key(card: &Card) -> (bool, Option<&str>) {
+    (card.owner.is_some(), owner::host(card))
+}
+
+/// `build-2 · unreachable since 14:05`
+fn host_heading(members: &[&Card]) -> String {
+    let host = members.iter().find_map(|card| card.host.clone()).unwrap_or_else(|| "this machine".to_owned());
+    let unreachable = members.iter().find_map(|card| owner::unreachable(card));
+    [host].into_iter().chain(unreachable).collect::<Vec<_>>().join(" · ")
 }
 
 impl<'a> Shown<'a> {
@@ -358,6 +399,7 @@ fn score(matcher: &SkimMatcherV2, card: &Card, search: &str) -> Option<i64> {
         card.project.worktree.as_deref(),
         card.git_branch.as_deref(),
         card.seat.name.as_deref(),
+        owner::host(card),
         Some(card.agent_state.label.as_str()),
         Some(card.id.as_str()),
     ];

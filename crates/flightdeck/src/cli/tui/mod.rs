@@ -24,7 +24,7 @@ mod update;
 mod view;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::io::{self, IsTerminal};
 

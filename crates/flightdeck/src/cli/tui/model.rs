@@ -482,14 +482,9 @@ impl Model {
         use flightdeck_core::session::state_name::Group;
         let count = |is: &dyn Fn(&Card) -> bool| self.board.cards().filter(|card| is(card)).count();
         (
-            count(&|card| needs_person(card)),
+            count(&Card::needs_person),
             count(&|card| card.agent_state.group == Group::Running),
             count(&|card| card.agent_state.group == Group::Done),
         )
     }
-}
-
-/// Whether the session blocks or asks, and is not parked.
-pub(super) fn needs_person(card: &Card) -> bool {
-    card.waiting.as_ref().is_some_and(|waiting| waiting.counts) && card.parked.is_none()
 }

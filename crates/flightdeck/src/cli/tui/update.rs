@@ -3,17 +3,19 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use flightdeck_core::ids::SessionId;
 use flightdeck_core::time::{Millis, Timestamp};
+use flightdeck_core::view::card::Card;
 use flightdeck_core::view::lens::TerminalInput;
 use flightdeck_protocol::sessions::ParkSession;
 use flightdeck_protocol::terminal::{Draft, PromptKind, SendPrompt, TerminalRefusal, TerminalRefusalCode};
 use ratatui::layout::{Position, Size};
 
+use super::super::owner;
 use super::answering;
 use super::input::{Input, Purpose, Typed};
 use super::keys::{Action, action_of, digit_of};
 use super::listing::{Filter, View};
 use super::message::{Call, Command, Data, Message, Reply};
-use super::model::{Hit, Link, Mode, Model, OpenQuestion, Panel, PanelContent, Totals, needs_person};
+use super::model::{Hit, Link, Mode, Model, OpenQuestion, Panel, PanelContent, Totals};
 use super::parking;
 use super::text::place_name;
 use crate::client::ClientError;
@@ -132,7 +134,8 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
             format!("sorted by {}", model.wishes.sort.name())
         }),
         Action::Grouping => change_wish(model, |model| {
-            model.wishes.grouping = model.wishes.grouping.next();
+            let many_hosts = model.board.cards().any(|card| card.owner.is_some());
+            model.wishes.grouping = model.wishes.grouping.next(many_hosts);
             format!("grouped {}", model.wishes.grouping.name()).replace("grouped not", "not")
         }),
         Action::View => change_wish(model, |model| {
@@ -223,7 +226,7 @@ fn step_column(model: &mut Model, by: isize) {
 /// The next session that blocks or asks, around the end.
 fn next_in_need(model: &mut Model, by: isize) {
     let order = &model.listing.order;
-    let waits = |id: &SessionId| model.board.card(id).is_some_and(needs_person);
+    let waits = |id: &SessionId| model.board.card(id).is_some_and(Card::needs_person);
     let count = order.len();
     let at = |step: usize| match by {
         1.. => (model.selected_at() + step) % count,
@@ -275,7 +278,8 @@ fn open_prompt(model: &mut Model) {
         Some(TerminalInput::Prompt) => return model.input = Some(Input::new(Purpose::Prompt(id), "")),
         Some(TerminalInput::Interrupt) => format!("it is not waiting for a prompt ({label})"),
         None if card.ended_at.is_some() => "the session has ended".to_owned(),
-        None => "no tmux pane of this session is known: type in its own terminal".to_owned(),
+        None => owner::refusal(card, "prompt")
+            .unwrap_or_else(|| "no tmux pane of this session is known: type in its own terminal".to_owned()),
     };
     model.refuse(why_not);
     model.swallow_typing();
@@ -283,9 +287,11 @@ fn open_prompt(model: &mut Model) {
 
 fn ask_to_interrupt(model: &mut Model, stop: bool) {
     let Some(card) = model.selected_card() else { return };
-    let label = format!("{} ({})", place_name(card), card.agent_state.label);
+    let label = format!("{} ({})", owner::with_host(card, place_name(card)), card.agent_state.label);
+    let not_accepted = owner::refusal(card, "interrupt");
     match card.takes {
         _ if card.ended_at.is_some() => model.refuse("the session has ended"),
+        _ if not_accepted.is_some() => model.refuse(not_accepted.unwrap_or_default()),
         Some(TerminalInput::Interrupt) | None if stop || card.takes.is_some() => {
             model.question = Some(OpenQuestion::Interrupt { session: card.id.clone(), stop, label });
         }

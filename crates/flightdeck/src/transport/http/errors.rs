@@ -10,7 +10,7 @@ use serde_json::json;
 pub(super) fn is_interface(path: &str) -> bool {
     let below =
         |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    below("/api") || below("/hook")
+    below("/api") || below("/hook") || ["/healthz", "/metrics"].contains(&path)
 }
 
 /// The response, with a JSON body if it is an error without one.

@@ -134,6 +134,25 @@ fn a_seat_is_claimed_once_and_can_be_released() {
 }
 
 #[test]
+fn a_seat_names_its_parent_once_the_parent_has_been_occupied() {
+    let mut deck = Deck::new();
+    let dir = deck.dir();
+    deck.data("seat.claim", json!({"name": "tests", "parent": "lead"}));
+    let env = |pid: u32, seat: &str| json!({"pid": pid, "proc_start": "1", "AGENT_ID": seat});
+    deck.hook_in(&dir, "two", "UserPromptSubmit", json!({"prompt": "go"}), env(12, "tests"));
+    let seat = |deck: &mut Deck, name: &str| {
+        let seats = deck.data("seat.list", json!({}))["seats"].clone();
+        seats.as_array().unwrap().iter().find(|seat| seat["name"] == name).unwrap().clone()
+    };
+    assert_eq!(seat(&mut deck, "tests")["parent"], json!(null), "no session has sat at lead");
+    deck.hook_in(&dir, "one", "UserPromptSubmit", json!({"prompt": "go"}), env(11, "lead"));
+    let lead = seat(&mut deck, "lead");
+    assert_eq!((&seat(&mut deck, "tests")["parent"], &lead["parent"]), (&lead["id"], &json!(null)));
+    let seats = deck.data("fleet.status", json!({}))["seats"].clone();
+    assert!(seats.as_array().unwrap().iter().any(|seat| seat["parent"] == lead["id"]), "{seats}");
+}
+
+#[test]
 fn the_fleet_status_is_the_worst_of_all_seats() {
     let mut deck = Deck::new();
     deck.start();

@@ -41,6 +41,7 @@ impl Person {
             StateName::NeedsPermission => Some("needs_permission"),
             StateName::AwaitingInput | StateName::AwaitingApproval => Some("asks"),
             StateName::Error => Some("failed"),
+            StateName::Idle if card.agent_state.label.starts_with("Asks: ") => Some("asks"),
             StateName::Idle if card.agent_state.label != "Ready" => Some("completed"),
             _ => None,
         }

@@ -8,6 +8,7 @@ use flightdeck_core::rules::Rules;
 use flightdeck_core::session::state_name::StateName;
 use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::amounts::{Context, Cost};
+use flightdeck_core::view::card::OwnerCard;
 use flightdeck_core::view::lens::TerminalInput;
 use flightdeck_core::view::sub_agents::{SubAgentCard, SubAgentState};
 use flightdeck_core::view::waiting::{WaitKind, WaitingCard};
@@ -166,6 +167,21 @@ fn agent(kind: &str, state: SubAgentState, about: &str) -> SubAgentCard {
         tool_use_id: None,
         tokens: None,
         cost: None,
+    }
+}
+
+/// The same session on another machine, which accepts these actions from here.
+pub(crate) fn on_host(host: &str, accepts: &[&str], card: Card) -> Card {
+    let owner = OwnerCard {
+        accepts: accepts.iter().map(|action| (*action).to_owned()).collect(),
+        shares_payloads: true,
+    };
+    let host = Some(host.to_owned());
+    Card {
+        id: format!("{}@{}", card.id, host.as_deref().unwrap_or_default()).into(),
+        host,
+        owner: Some(owner),
+        ..card
     }
 }
 

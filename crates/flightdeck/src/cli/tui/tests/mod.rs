@@ -1,7 +1,8 @@
 //! Screens as text, and what keys do.
 
 mod aside;
-mod fleet;
+pub(in crate::cli) mod fleet;
+mod hosts;
 mod keys;
 mod screens;
 

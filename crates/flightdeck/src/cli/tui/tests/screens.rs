@@ -4,6 +4,7 @@ use crossterm::event::KeyCode;
 use expect_test::expect_file;
 use flightdeck_core::session::state_name::StateName;
 use flightdeck_core::time::Millis;
+use flightdeck_core::usage::amounts::{Context, Cost};
 use flightdeck_core::view::conversation::{ConversationMessage, ConversationPage, MessageKind, Speaker};
 use flightdeck_protocol::terminal::PaneScreen;
 use ratatui::style::{Color, Modifier};
@@ -31,6 +32,24 @@ fn every_size_from_80_by_24_to_300_by_80() {
     check!(Bench::new(Mode::Full, (120, 40), fleet()), "120x40");
     check!(Bench::new(Mode::Full, (200, 60), fleet()), "200x60");
     check!(Bench::new(Mode::Full, (300, 80), fleet()), "300x80");
+}
+
+#[test]
+fn no_number_of_the_details_is_cut_at_80_by_24() {
+    let mut card = card("a", StateName::Acting, "Bash: cargo test -p payments", 12);
+    card.context = Some(Context { tokens: 84_000, window: Some(200_000), percent: Some(42.0) });
+    let cost = Cost {
+        usd_micros: 12_340_000,
+        client_usd_micros: None,
+        unpriced_models: Vec::new(),
+        by_model: Vec::new(),
+    };
+    (card.cost, card.turn_count, card.files_touched_total) = (Some(cost), 14, 3);
+    (card.lines_added, card.lines_removed) = (1200, 340);
+    let screen = Bench::new(Mode::Full, (80, 24), vec![card]).screen();
+    for number in ["opus-5-5", "42% of 200.0k", "$12.34", "turn 14 1:12", "+1200 −340"] {
+        assert!(screen.contains(number), "{number}\n{screen}");
+    }
 }
 
 #[test]

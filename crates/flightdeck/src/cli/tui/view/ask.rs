@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::super::super::ask_text::PART_ONLY;
 use super::super::super::draw::duration;
+use super::super::super::owner;
 use super::super::super::suggestion_text;
 use super::super::alike;
 use super::super::answering::INPUTS_FIRST;
@@ -50,7 +51,8 @@ pub(super) fn alike_lines(model: &Model, bunch: &[&Card], width: usize) -> Vec<L
     }
     for (ask, members) in inputs.iter().take(shown) {
         page.input(Some(&alike::input_that_counts(ask)), 0);
-        let names: Vec<&str> = members.iter().map(|card| place_name(card)).collect();
+        let names: Vec<String> =
+            members.iter().map(|card| owner::with_host(card, place_name(card))).collect();
         page.text(&names.join(", "), 4, model.theme.dim());
     }
     if shown < inputs.len() {
@@ -232,14 +234,12 @@ impl Page<'_> {
 
     /// The keys of this request: what they do in its own words.
     fn keys(&mut self, ask: &AskCard) {
-        let answerable =
-            self.model.selected_card().and_then(answers::current_ask).is_some_and(|ask| ask.answerable);
-        if !answerable {
-            return self.text(
-                "only its terminal can answer this: Enter goes there",
-                2,
-                self.model.theme.dim(),
-            );
+        let Some(card) = self.model.selected_card() else { return };
+        if answers::answerable_ask(card).is_none() {
+            return self.text(&answers::not_answerable(card), 2, self.model.theme.dim());
+        }
+        if let Some(why) = owner::allow_refusal(card) {
+            self.text(&why, 2, self.model.theme.dim());
         }
         let suggestions = answers::suggestions(ask);
         let always = match suggestions.as_slice() {

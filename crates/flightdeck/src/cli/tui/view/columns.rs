@@ -5,8 +5,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::super::super::draw::place;
+use super::super::super::owner;
 use super::super::listing::GROUPS;
-use super::super::model::{Drawn, Hit, Model, needs_person};
+use super::super::model::{Drawn, Hit, Model};
 use super::super::text::since;
 use super::canvas::{Span, put, put_both, row, scrolled};
 use super::session_line::{activity, is_selected, lead, model_of, numbers, title};
@@ -48,13 +49,14 @@ fn draw_column(model: &Model, frame: &mut Buffer, area: Rect, column: usize, dra
 }
 
 fn draw_card(model: &Model, frame: &mut Buffer, area: Rect, card: &Card) {
-    let style = if needs_person(card) { model.theme.urgent() } else { model.theme.dim() };
+    let style = if card.needs_person() { model.theme.urgent() } else { model.theme.dim() };
     let mut first = lead(model, card);
     first.push(if area.height > 1 { activity(model, card) } else { title(model, card) });
     put_both(frame, row(area, 0), &first, &[Span::new(since(card, model.now, &model.zone), style)]);
     let bar = Span::new(if is_selected(model, card) { "▌" } else { " " }, model.theme.accent());
     if area.height > 1 {
-        let where_it_is = Span::new(format!(" {}", card.project.name), model.theme.dim());
+        let where_it_is =
+            Span::new(format!(" {}", owner::with_host(card, &card.project.name)), model.theme.dim());
         let right = if area.height == 2 { vec![where_it_is] } else { Vec::new() };
         put_both(frame, row(area, 1), &[bar.clone(), Span::plain("  "), title(model, card)], &right);
     }

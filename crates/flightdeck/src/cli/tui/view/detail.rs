@@ -1,16 +1,17 @@
 //! The details of the selected session: where it runs, its request in full, its numbers, and a panel below.
 
+use flightdeck_core::usage::amounts::Context;
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::sub_agents::{SubAgentCard, SubAgentState};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::super::super::draw::{duration, money, place, short};
-use super::super::model::{Drawn, Hit, Model, Panel, needs_person};
+use super::super::super::draw::{count, duration, money, place, short};
+use super::super::model::{Drawn, Hit, Model, Panel};
 use super::super::parking;
-use super::super::text::{gauge, is_at_rest, session_length, sign, since, wrap};
-use super::canvas::{Line, Span, put, put_both, put_line, row};
+use super::super::text::{gauge, is_at_rest, moment, session_length, sign, since, wrap};
+use super::canvas::{Line, Span, put, put_both, put_line, row, width};
 use super::session_line::model_of;
 use super::{ask, panel};
 
@@ -18,6 +19,8 @@ use super::{ask, panel};
 const PANEL_ROWS_MIN: u16 = 5;
 /// Lines of a subagent list and of a to-do list; the page shows all.
 const LIST_LINES_MAX: usize = 6;
+/// Columns between two numbers.
+const NUMBERS_GAP: usize = 2;
 
 pub(super) fn draw(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
     let Some(card) = model.selected_card() else { return };
@@ -89,20 +92,20 @@ fn draw_tabs(model: &Model, frame: &mut Buffer, area: Rect, drawn: &mut Drawn) {
 }
 
 /// Title, state, request and numbers, wrapped to the width.
-fn about(model: &Model, card: &Card, width: usize) -> Vec<Line> {
-    let mut lines = wrapped(card.title.as_deref().unwrap_or("–"), width, Style::new(), 2);
+fn about(model: &Model, card: &Card, columns: usize) -> Vec<Line> {
+    let mut lines = wrapped(card.title.as_deref().unwrap_or("–"), columns, Style::new(), 2);
     lines.push(state(model, card));
     match model.selected_ask() {
-        Some(open) => lines.extend(ask::lines(model, open, width)),
-        None => lines.extend(last_words(model, card, width)),
+        Some(open) => lines.extend(ask::lines(model, open, columns)),
+        None => lines.extend(last_words(model, card, columns)),
     }
-    lines.extend(numbers(model, card));
+    lines.extend(numbers(model, card, columns));
     lines.extend(progress(model, card));
     lines.extend(agents(model, card));
     if let Some(failure) = card.last_failure.as_ref().filter(|_| !card.failure_is_past) {
         lines.extend(wrapped(
             &format!("✗ {}: {}", failure.tool, failure.error),
-            width,
+            columns,
             model.theme.removed(),
             2,
         ));
@@ -118,7 +121,7 @@ fn wrapped(text: &str, width: usize, style: Style, most: usize) -> Vec<Line> {
 
 fn state(model: &Model, card: &Card) -> Line {
     let state = &card.agent_state;
-    let style = if needs_person(card) { model.theme.urgent() } else { model.theme.role(state.role) };
+    let style = if card.needs_person() { model.theme.urgent() } else { model.theme.role(state.role) };
     let reason = card.status.reason.as_deref().filter(|_| model.selected_ask().is_some());
     let mut line = vec![
         Span::new(format!("{} {}", sign(state.state), reason.unwrap_or(&state.label)), style),
@@ -129,6 +132,9 @@ fn state(model: &Model, card: &Card) -> Line {
             line.push(Span::new(format!("  [{word}]"), model.theme.dim()));
         }
     };
+    if let Some(unreachable) = unreachable(model, card) {
+        mark(true, &unreachable);
+    }
     mark(card.quiet_since.is_some(), "quiet");
     mark(card.stale, "stale");
     if let Some(parked) = &card.parked {
@@ -150,41 +156,55 @@ fn last_words(model: &Model, card: &Card, width: usize) -> Vec<Line> {
     }
 }
 
-fn numbers(model: &Model, card: &Card) -> Option<Line> {
-    let dim = model.theme.dim();
-    let mut line = Vec::new();
-    let mut add = |span: Span| {
-        if !line.is_empty() {
-            line.push(Span::plain("  "));
+/// Since when the host of the session is unreachable.
+fn unreachable(model: &Model, card: &Card) -> Option<String> {
+    card.unreachable_since.map(|at| format!("unreachable since {}", moment(at, model.now, &model.zone)))
+}
+
+/// Model, context, cost, turn and changed lines, in as many lines as they need.
+fn numbers(model: &Model, card: &Card, columns: usize) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for number in each_number(model, card) {
+        match lines.last_mut().filter(|line| width(line) + NUMBERS_GAP + width(&number) <= columns) {
+            Some(line) => {
+                line.push(Span::plain(" ".repeat(NUMBERS_GAP)));
+                line.extend(number);
+            }
+            None => lines.push(number),
         }
-        line.push(span);
+    }
+    lines
+}
+
+fn each_number(model: &Model, card: &Card) -> Vec<Line> {
+    let dim = |text: String| vec![Span::new(text, model.theme.dim())];
+    let turn = match card.current_turn_started_at.filter(|_| !is_at_rest(card)) {
+        Some(started) => Some(format!("turn {} {}", card.turn_count, duration(model.now - started))),
+        None => (card.turn_count > 0).then(|| count(card.turn_count, "turn")),
     };
-    if card.model.is_some() {
-        add(Span::new(model_of(card), dim));
-    }
-    if let Some(context) = &card.context {
-        if let Some(percent) = context.percent {
-            add(Span::new(gauge(percent, 8), model.theme.gauge(percent)));
-            add(Span::new(
-                format!("{percent:.0}% of {}", context.window.map(short).unwrap_or_default()),
-                dim,
-            ));
-        } else {
-            add(Span::new(format!("{} context", short(context.tokens)), dim));
-        }
-    }
-    if let Some(cost) = &card.cost {
-        add(Span::new(money(cost.usd_micros), Style::new()));
-    }
-    if let Some(started) = card.current_turn_started_at.filter(|_| !is_at_rest(card)) {
-        add(Span::new(format!("turn {} {}", card.turn_count, duration(model.now - started)), dim));
-    } else if card.turn_count > 0 {
-        add(Span::new(format!("{} turns", card.turn_count), dim));
-    }
-    if card.files_touched_total > 0 {
-        add(Span::new(format!("+{} −{}", card.lines_added, card.lines_removed), dim));
-    }
-    (!line.is_empty()).then_some(line)
+    let changed =
+        (card.files_touched_total > 0).then(|| format!("+{} −{}", card.lines_added, card.lines_removed));
+    let numbers = [
+        card.model.as_ref().map(|_| dim(model_of(card))),
+        card.context.as_ref().map(|context| context_line(model, context)),
+        card.cost.as_ref().map(|cost| vec![Span::plain(money(cost.usd_micros))]),
+        turn.map(dim),
+        changed.map(dim),
+    ];
+    numbers.into_iter().flatten().collect()
+}
+
+/// `███░░░░░  42% of 200.0k`
+fn context_line(model: &Model, context: &Context) -> Line {
+    let dim = model.theme.dim();
+    let Some(percent) = context.percent else {
+        return vec![Span::new(format!("{} context", short(context.tokens)), dim)];
+    };
+    let window = context.window.map(short).unwrap_or_default();
+    vec![
+        Span::new(gauge(percent, 8), model.theme.gauge(percent)),
+        Span::new(format!("  {percent:.0}% of {window}"), dim),
+    ]
 }
 
 fn progress(model: &Model, card: &Card) -> Option<Line> {

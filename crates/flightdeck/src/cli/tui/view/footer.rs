@@ -6,12 +6,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthChar;
 
+use super::super::super::owner;
 use super::super::answers;
 use super::super::input::{Input, Purpose};
 use super::super::keys::{Action, BINDINGS, shown_key};
 use super::super::listing::View;
 use super::super::model::{Drawn, Link, Mode, Model, OpenQuestion};
 use super::super::parking::can_park;
+use super::super::text::place_name;
 use super::canvas::{Line, Span, put, put_both, put_line, row, width};
 
 /// Most rows of a text that is typed; a longer one shows its end.
@@ -84,9 +86,10 @@ fn key_span(model: &Model, action: Action) -> Line {
 /// Whether the key does something to the selected session now.
 pub(super) fn acts(model: &Model, action: Action) -> bool {
     let card = model.selected_card();
-    let ask = card.and_then(answers::current_ask).filter(|ask| ask.answerable);
+    let ask = card.and_then(answers::answerable_ask);
     match action {
-        Action::Allow | Action::Deny => ask.is_some(),
+        Action::Allow => ask.is_some() && card.and_then(owner::allow_refusal).is_none(),
+        Action::Deny => ask.is_some(),
         Action::Always => {
             ask.is_some_and(|ask| !ask.suggestions.is_empty()) && model.selected_bunch().is_empty()
         }
@@ -135,7 +138,8 @@ fn label(model: &Model, input: &Input) -> String {
     match &input.purpose {
         Purpose::Search => " /".to_owned(),
         Purpose::Prompt(id) => {
-            let name = model.board.card(id).map_or("it", |card| super::super::text::place_name(card));
+            let named = |card| owner::with_host(card, place_name(card));
+            let name = model.board.card(id).map_or_else(|| "it".to_owned(), named);
             format!(" prompt for {name} ❯ ")
         }
         Purpose::Reason(_) => " why not? ❯ ".to_owned(),

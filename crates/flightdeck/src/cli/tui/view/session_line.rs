@@ -6,7 +6,8 @@ use ratatui::style::{Modifier, Style};
 
 use super::super::super::draw::{headline, money};
 use super::super::super::line::fit;
-use super::super::model::{Model, needs_person};
+use super::super::super::owner;
+use super::super::model::Model;
 use super::super::text::{fit_end, gauge, model_name, place_name, sign, since};
 use super::canvas::{Line, Span};
 
@@ -22,7 +23,7 @@ const NUMBERS_COLUMNS: usize = 32;
 pub(super) fn lead(model: &Model, card: &Card) -> Line {
     let bar = if is_selected(model, card) { "▌" } else { " " };
     let mut style = model.theme.role(card.agent_state.role);
-    if needs_person(card) {
+    if card.needs_person() {
         style = style.add_modifier(Modifier::SLOW_BLINK);
     }
     vec![
@@ -40,7 +41,8 @@ pub(super) fn is_selected(model: &Model, card: &Card) -> bool {
 pub(super) fn activity(model: &Model, card: &Card) -> Span {
     let alike = bunch_len(model, card).map(|count| format!("{count}× ")).unwrap_or_default();
     let style = text_style(model, card, model.theme.role(card.agent_state.role));
-    Span::new(format!("{alike}{}", headline(card)), style)
+    let unreachable = if card.unreachable_since.is_some() { "unreachable · " } else { "" };
+    Span::new(format!("{unreachable}{alike}{}", headline(card)), style)
 }
 
 /// How many sessions with requests that are alike the line stands for.
@@ -55,7 +57,8 @@ pub(super) fn title(model: &Model, card: &Card) -> Span {
 
 fn text_style(model: &Model, card: &Card, style: Style) -> Style {
     let rests = matches!(card.agent_state.state, StateName::Idle | StateName::SessionEnded);
-    let style = match (card.parked.is_some() || rests) && !needs_person(card) {
+    let may_wait = (card.parked.is_some() || rests) && !card.needs_person();
+    let style = match may_wait || card.unreachable_since.is_some() {
         true => style.add_modifier(Modifier::DIM),
         false => style,
     };
@@ -101,7 +104,7 @@ pub(super) fn parts(model: &Model, card: &Card, width: usize) -> (Line, Line) {
     let mut right = vec![
         Span::new(
             format!("{since:>time_columns$} "),
-            if needs_person(card) { model.theme.urgent() } else { dim },
+            if card.needs_person() { model.theme.urgent() } else { dim },
         ),
         Span::new(place(model, card, name_columns), dim),
     ];
@@ -127,7 +130,7 @@ pub(super) fn parts(model: &Model, card: &Card, width: usize) -> (Line, Line) {
 fn place(model: &Model, card: &Card, columns: usize) -> String {
     match bunch_len(model, card) {
         Some(count) => fit(&format!("{count} sessions"), columns),
-        None => fit_end(place_name(card), columns),
+        None => fit_end(&owner::with_host(card, place_name(card)), columns),
     }
 }
 
