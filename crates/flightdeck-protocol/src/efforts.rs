@@ -2,7 +2,7 @@
 
 use flightdeck_core::effort::guard::GuardRule;
 use flightdeck_core::effort::{EffortMessage, SkillSettings};
-use flightdeck_core::ids::{EffortId, MessageId, WindowId};
+use flightdeck_core::ids::{EffortId, MessageId, SessionId, WindowId};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::effort::{EffortCard, WindowCard, WorkstreamCard};
 use flightdeck_core::view::lens::FleetStatus;
@@ -170,7 +170,7 @@ pub struct GuardReportRow {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct DeniedCall {
     pub at: Timestamp,
-    pub session_id: String,
+    pub session_id: SessionId,
     /// `Bash: git push --force`
     pub call: String,
     pub rule: String,
