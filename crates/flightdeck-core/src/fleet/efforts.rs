@@ -105,9 +105,11 @@ impl Fleet {
         }
     }
 
-    /// A cheap check before any lookup, because nearly every event belongs to no effort.
+    /// A cheap check before any lookup, because nearly every event belongs to no effort. Efforts of another host are followed there: a
+    /// path of that host says nothing about directories of this one.
     fn has_work_for(&self, event: &Event) -> bool {
         match &event.kind {
+            _ if !event.host.is_this() => false,
             EventKind::Effort(_) => true,
             EventKind::StatusLine(_) => false,
             EventKind::ProcessGone { .. } => self.efforts.active().next().is_some(),
