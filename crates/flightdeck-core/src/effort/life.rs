@@ -335,14 +335,13 @@ impl Effort {
     }
 
     /// The open window of a session's main agent, or of its subagent.
-    pub fn window_mut(&mut self, session_id: &str, agent_id: Option<&str>) -> Option<&mut Window> {
-        let open = self.windows.iter_mut().rev().filter(|window| window.ended_at.is_none());
-        open.into_iter()
-            .find(|window| window.session_id == *session_id && window.agent_id.as_deref() == agent_id)
+    pub fn window_mut(&mut self, session_id: &SessionId, agent_id: Option<&AgentId>) -> Option<&mut Window> {
+        let mut open = self.windows.iter_mut().rev().filter(|window| window.ended_at.is_none());
+        open.find(|window| window.is_of(session_id, agent_id))
     }
 
     /// Ends the window of a subagent, and adds its loaded files to the window of its parent.
-    pub fn end_subagent(&mut self, session_id: &str, agent_id: &str, at: Timestamp) -> bool {
+    pub fn end_subagent(&mut self, session_id: &SessionId, agent_id: &AgentId, at: Timestamp) -> bool {
         let Some(child) = self.window_mut(session_id, Some(agent_id)) else { return false };
         child.close(WindowEnd::SubagentStopped, at);
         let files = child.loaded_files.clone();

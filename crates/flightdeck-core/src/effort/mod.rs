@@ -20,12 +20,14 @@ use serde::{Deserialize, Serialize};
 pub use self::brief::EffortBrief;
 pub use self::change::{EffortChange, EffortOpening, Given};
 use self::guard::GuardRule;
-pub use self::judge::{HEARTBEAT_RULE, HookQuestion, Judged, JudgedCall, JudgedEvent};
+pub use self::judge::{Carries, CarriesFiles, HEARTBEAT_RULE, HookQuestion, Judged, JudgedCall, JudgedEvent};
 pub use self::life::{ChangedAt, EffortRefused, WindowStart};
-pub use self::text::{INJECTED_WHOLE_CHARS_MAX, artifact_name, handoff_name, injection_file, log_name};
+pub use self::text::{
+    INJECTED_WITHOUT_FILE_CHARS_MAX, artifact_name, handoff_name, injection_file, log_name,
+};
 pub use self::verdict::Verdict;
 pub use self::window::{Window, WindowEnd};
-use crate::ids::{EffortId, InjectionId, MessageId, WindowId};
+use crate::ids::{AgentId, EffortId, InjectionId, MessageId, SessionId, WindowId};
 use crate::limits::HEARTBEAT_LIMIT;
 use crate::time::Timestamp;
 
@@ -195,9 +197,11 @@ impl Effort {
     }
 
     /// The open window of a session, or of one of its subagents.
-    pub fn open_window(&self, session_id: &str, agent_id: Option<&str>) -> Option<&Window> {
-        let open = self.windows.iter().rev().filter(|window| window.ended_at.is_none());
-        open.clone().find(|window| window.session_id == *session_id && window.agent_id.as_deref() == agent_id)
+    pub fn open_window(&self, session_id: &SessionId, agent_id: Option<&AgentId>) -> Option<&Window> {
+        self.windows
+            .iter()
+            .rev()
+            .find(|window| window.ended_at.is_none() && window.is_of(session_id, agent_id))
     }
 
     /// The windows with their numbers, from 1. The window of a subagent has none.

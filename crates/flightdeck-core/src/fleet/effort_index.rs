@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::effort::{ChangedAt, Effort, EffortOpening, Workstream};
-use crate::ids::EffortId;
+use crate::ids::{AgentId, EffortId, SessionId};
 use crate::limits::{FINISHED_EFFORTS_MAX, WORKSTREAMS_MAX};
 
 /// Every active effort, and those that were finished last.
@@ -43,7 +43,7 @@ impl Efforts {
     }
 
     /// The effort that has this open window.
-    pub(super) fn of_window(&self, session: &str, agent: Option<&str>) -> Option<&Effort> {
+    pub(super) fn of_window(&self, session: &SessionId, agent: Option<&AgentId>) -> Option<&Effort> {
         self.active().find(|effort| effort.open_window(session, agent).is_some())
     }
 

@@ -61,7 +61,9 @@ impl App {
         let named = record.envelope.project_dir.clone();
         let dir = named.or_else(|| borrowed_text(&record.payload, "cwd").map(str::to_owned));
         if let Some(dir) = dir {
-            record.envelope.real_dir = self.real_dirs.find(&dir).await.filter(|real| *real != dir);
+            let real = self.real_dirs.find(&dir).await;
+            record.envelope.dir_unknown = real.is_none();
+            record.envelope.real_dir = real.filter(|real| *real != dir);
         }
         record.envelope.exempt = self.is_exempt(record);
     }
