@@ -109,7 +109,11 @@ pub enum EffortChange {
     SeatClaimed {
         seat: String,
     },
-    SeatReleased {},
+    SeatReleased {
+        /// The seat that releases it. Older versions did not store it.
+        #[serde(default)]
+        seat: Option<String>,
+    },
     /// Sets the parent of a seat, which gets a message when the seat is idle. The subject of the record is the seat.
     SeatParent {
         seat: String,

@@ -38,6 +38,8 @@ pub enum EffortRefused {
     Claimed(EffortId, String),
     #[error("effort {0} belongs to no seat")]
     Unclaimed(EffortId),
+    #[error("effort {0} belongs to seat {1:?}, so {2:?} cannot release it")]
+    OtherSeat(EffortId, String, String),
     #[error("there are {0} efforts already; finish some first")]
     TooManyEfforts(usize),
 }
@@ -129,7 +131,13 @@ impl Effort {
                 Some(owner) if owner != seat => Err(EffortRefused::Claimed(id(), owner.clone())),
                 _ => Ok(()),
             },
-            C::SeatReleased {} if self.seat.is_none() => Err(EffortRefused::Unclaimed(id())),
+            C::SeatReleased { seat } => match (&self.seat, seat) {
+                (None, _) => Err(EffortRefused::Unclaimed(id())),
+                (Some(owner), Some(seat)) if owner != seat => {
+                    Err(EffortRefused::OtherSeat(id(), owner.clone(), seat.clone()))
+                }
+                _ => Ok(()),
+            },
             _ => Ok(()),
         }
     }
@@ -174,7 +182,7 @@ impl Effort {
             }
             EffortChange::MessageAppended { kind, text } => self.add_message(kind, text.clone(), None, when),
             EffortChange::SeatClaimed { seat } => self.seat = Some(seat.clone()),
-            EffortChange::SeatReleased {} => self.seat = None,
+            EffortChange::SeatReleased { .. } => self.seat = None,
             EffortChange::VerdictGiven(given) => self.record_verdict(given, when),
         }
     }

@@ -93,9 +93,10 @@ impl Handle<ClaimSeat> for App {
     async fn handle(&self, request: ClaimSeat) -> Result<AppReply<SeatEfforts>, AppError> {
         let ClaimSeat { name: seat, effort, parent } = request;
         let seat = name("name", &seat)?;
+        let mut changes = Vec::new();
         if let Some(parent) = &parent {
             let change = EffortChange::SeatParent { seat: seat.clone(), parent: name("parent", parent)? };
-            self.append_change(Subject::Seat(SeatId::new(seat.clone())), change, clock::fresh_id()).await?;
+            changes.push((Subject::Seat(SeatId::new(seat.clone())), change));
         }
         let effort = match (effort, parent) {
             (Some(effort), _) => Some(effort),
@@ -103,8 +104,9 @@ impl Handle<ClaimSeat> for App {
             (None, None) => Some(self.newest_unclaimed().await?),
         };
         if let Some(effort) = effort {
-            self.change_effort(&effort, EffortChange::SeatClaimed { seat: seat.clone() }).await?;
+            changes.push((Subject::Effort(effort), EffortChange::SeatClaimed { seat: seat.clone() }));
         }
+        self.append_changes(changes).await?;
         self.seat_efforts(seat).await
     }
 }
@@ -116,9 +118,11 @@ impl Handle<ReleaseSeat> for App {
             Some(effort) => vec![effort],
             None => self.efforts_of_seat(&seat).await?,
         };
-        for effort in efforts {
-            self.change_effort(&effort, EffortChange::SeatReleased {}).await?;
-        }
+        let released = |effort| {
+            let change = EffortChange::SeatReleased { seat: Some(seat.clone()) };
+            (Subject::Effort(effort), change)
+        };
+        self.append_changes(efforts.into_iter().map(released).collect()).await?;
         self.seat_efforts(seat).await
     }
 }

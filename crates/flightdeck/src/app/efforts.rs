@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
-use flightdeck_core::effort::{Effort, EffortChange, EffortOpening, EffortRefused, Lifecycle, SkillSettings};
+use flightdeck_core::effort::{
+    Effort, EffortChange, EffortOpening, EffortRefused, INJECTED_WITHOUT_FILE_CHARS_MAX, Lifecycle,
+    SkillPhase, SkillSettings, WorkstreamAbout,
+};
 use flightdeck_core::ids::EffortId;
 use flightdeck_core::limits::{
-    ASSIGNMENT_TITLE_CHARS_MAX, EFFORT_TEXT_BYTES_MAX, HANDOFF_BYTES_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX,
-    PRELOADS_MAX,
+    ASSIGNMENT_TITLE_CHARS_MAX, EFFORT_PHASES_MAX, EFFORT_TEXT_BYTES_MAX, HANDOFF_BYTES_MAX, KEYWORDS_MAX,
+    NAME_CHARS_MAX, PATH_CHARS_MAX, PRELOADS_MAX,
 };
-use flightdeck_core::log::record::{Record, Source};
+use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::text::one_line;
 use flightdeck_core::usage::price::Bill;
@@ -70,13 +73,43 @@ impl App {
         &self,
         subject: Subject,
         change: EffortChange,
-        id: flightdeck_core::log::record::EventId,
+        id: EventId,
     ) -> Result<(), AppError> {
-        let not_written = || AppError::Invalid("the change cannot be written as JSON".into());
-        let (name, payload) = change.into_record().ok_or_else(not_written)?;
-        let record = Record::ours(Source::User, &name, subject, payload, id);
-        self.engine.change_effort(record).await??;
+        self.engine.change_efforts(vec![record(subject, change, id)?]).await??;
         Ok(())
+    }
+
+    /// Appends all of the changes, or none of them if one is refused.
+    pub(super) async fn append_changes(&self, changes: Vec<(Subject, EffortChange)>) -> Result<(), AppError> {
+        let records = changes.into_iter().map(|(subject, change)| record(subject, change, clock::fresh_id()));
+        let records = records.collect::<Result<Vec<_>, _>>()?;
+        if !records.is_empty() {
+            self.engine.change_efforts(records).await??;
+        }
+        Ok(())
+    }
+
+    /// Names the directives of the phases by their real paths, as those that are found on the way are named, so that none is given twice.
+    /// One that does not exist yet keeps its name.
+    async fn find_phase_directives(&self, dir: &str, settings: &mut SkillSettings) {
+        let of_phase = |phase: &mut SkillPhase| match phase {
+            SkillPhase::Name(_) => Vec::new(),
+            SkillPhase::WithDirectives { directives, .. } => std::mem::take(directives),
+        };
+        let named: Vec<Vec<String>> = settings.phases.iter_mut().map(of_phase).collect();
+        let paths = named.iter().flatten().map(|file| Path::new(dir).join(file)).collect();
+        let mut real = self.files.real_files(paths).await.into_iter();
+        for (phase, named) in settings.phases.iter_mut().zip(named) {
+            if let SkillPhase::WithDirectives { directives, .. } = phase {
+                let path = |file: String| match real.next().flatten() {
+                    Some(real) if real.starts_with(dir) => {
+                        real.into_os_string().into_string().unwrap_or(file)
+                    }
+                    _ => file,
+                };
+                *directives = named.into_iter().map(path).collect();
+            }
+        }
     }
 
     /// The effort with what its sessions cost. One that left the fleet is in the store.
@@ -151,6 +184,12 @@ impl App {
         });
         Ok(read.await?)
     }
+}
+
+fn record(subject: Subject, change: EffortChange, id: EventId) -> Result<Record, AppError> {
+    let not_written = || AppError::Invalid("the change cannot be written as JSON".into());
+    let (name, payload) = change.into_record().ok_or_else(not_written)?;
+    Ok(Record::ours(Source::User, &name, subject, payload, id))
 }
 
 fn lifecycle(word: Option<&str>) -> Result<Option<Lifecycle>, AppError> {
