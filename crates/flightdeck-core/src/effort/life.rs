@@ -63,7 +63,8 @@ pub struct ChangedAt<'a> {
 
 impl Effort {
     pub fn open(opening: &EffortOpening, ordinal: u32, when: ChangedAt<'_>) -> Self {
-        let EffortOpening { workstream, skill, mode, seat, title, settings } = opening.clone();
+        let EffortOpening { workstream, skill, mode, seat, title, settings, about, metadata } =
+            opening.clone();
         let first = settings.phases.first().map(|phase| phase.name().to_owned());
         Self {
             id: EffortId::new(format!("e-{}", when.key)),
@@ -75,6 +76,8 @@ impl Effort {
             lifecycle: Lifecycle::Active,
             seat,
             settings,
+            about,
+            metadata,
             phases: first.map(|name| Phase { name, entered_at: when.at, proof: None }).into_iter().collect(),
             windows: VecDeque::new(),
             windows_dropped: 0,

@@ -16,6 +16,7 @@ mod window;
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 pub use self::brief::EffortBrief;
 pub use self::change::{EffortChange, EffortOpening, Given};
@@ -153,6 +154,12 @@ pub struct Effort {
     pub lifecycle: Lifecycle,
     pub seat: Option<String>,
     pub settings: SkillSettings,
+    /// What its workstream was about when this effort began: the newest effort tells what it is about now.
+    #[serde(default)]
+    pub about: WorkstreamAbout,
+    /// What the sender knows the effort by.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
     pub phases: Vec<Phase>,
     pub windows: VecDeque<Window>,
     /// Windows of the main agent that are no longer kept.
@@ -229,11 +236,32 @@ impl Effort {
 /// The folder below a workstream that holds the artifacts of its efforts.
 pub const ARTIFACTS_FOLDER: &str = ".flightdeck";
 
+/// What a workstream is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkstreamAbout {
+    /// The title of its first effort, unless one was given.
+    pub title: Option<String>,
+    pub keywords: Vec<String>,
+}
+
+impl WorkstreamAbout {
+    /// Takes what is new.
+    pub fn update(&mut self, new: &Self) {
+        if new.title.is_some() {
+            self.title.clone_from(&new.title);
+        }
+        if !new.keywords.is_empty() {
+            self.keywords.clone_from(&new.keywords);
+        }
+    }
+}
+
 /// A directory that has or had efforts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workstream {
-    pub title: Option<String>,
-    pub keywords: Vec<String>,
+    #[serde(flatten)]
+    pub about: WorkstreamAbout,
     /// The ordinal of its newest effort.
     pub ordinal: u32,
     /// Its newest efforts, oldest first.

@@ -55,7 +55,12 @@ impl Efforts {
         }
         let workstream = self.workstreams.entry(opening.workstream.clone()).or_default();
         workstream.ordinal += 1;
-        let effort = Effort::open(opening, workstream.ordinal, when);
+        workstream.about.update(&opening.about);
+        if workstream.about.title.is_none() {
+            workstream.about.title.clone_from(&opening.title);
+        }
+        let mut effort = Effort::open(opening, workstream.ordinal, when);
+        effort.about = workstream.about.clone();
         let id = effort.id.clone();
         workstream.efforts.push_back(id.clone());
         if workstream.efforts.len() > FINISHED_EFFORTS_MAX {

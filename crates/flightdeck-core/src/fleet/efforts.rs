@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::effects::Effect;
+use super::effort_index::Efforts;
 use super::state::{Fleet, own};
 use crate::effort::{
     ChangedAt, Effort, EffortBrief, EffortChange, EffortRefused, HookQuestion, Judged, Window, WindowEnd,
@@ -66,10 +67,24 @@ impl Fleet {
         self.efforts.of_window(id, None)
     }
 
+    /// Adds a workstream from the store. Its efforts may have left the log and the fleet, but its next effort has the next number.
+    pub fn remember_workstream(&mut self, dir: String, ordinal: u32, about: WorkstreamAbout) {
+        let workstream = self.efforts.workstreams.entry(dir).or_default();
+        if ordinal >= workstream.ordinal {
+            workstream.ordinal = ordinal;
+            workstream.about.update(&about);
+        }
+    }
+
+    /// The event that was applied in place of this one, if another one is its twin; else the event itself.
+    pub fn applied(&self, id: EventId) -> EventId {
+        self.twins.applied(id)
+    }
+
     /// Adds an effort from the store, whose first events are no longer in the log. The log is replayed over it.
     pub fn remember_effort(&mut self, effort: Effort) {
+        self.remember_workstream(effort.workstream.clone(), effort.ordinal, effort.about.clone());
         let workstream = self.efforts.workstreams.entry(effort.workstream.clone()).or_default();
-        workstream.ordinal = workstream.ordinal.max(effort.ordinal);
         workstream.efforts.push_back(effort.id.clone());
         self.efforts.efforts.insert(effort.id.clone(), Arc::new(effort));
         self.efforts.make_room();
@@ -321,7 +336,12 @@ impl Fleet {
             EventKind::Prompted { text, by: Prompter::Person }
                 if effort.title.is_none() && !text.starts_with('/') =>
             {
-                effort.title = Some(one_line(text, ASSIGNMENT_TITLE_CHARS_MAX));
+                let title = one_line(text, ASSIGNMENT_TITLE_CHARS_MAX);
+                if let Some(workstream) = workstreams.get_mut(&effort.workstream) {
+                    workstream.about.title.get_or_insert_with(|| title.clone());
+                    effort.about = workstream.about.clone();
+                }
+                effort.title = Some(title);
                 Touched::Yes
             }
             _ => Touched::Numbers,

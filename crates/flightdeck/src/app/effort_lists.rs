@@ -8,7 +8,7 @@ use flightdeck_core::ids::{EffortId, MessageId, SeatId};
 use flightdeck_core::limits::{EFFORT_TEXT_BYTES_MAX, HANDOFF_BYTES_MAX};
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::view;
-use flightdeck_core::view::effort::{WindowCard, WorkstreamCard};
+use flightdeck_core::view::effort::{EffortCard, WindowCard, WorkstreamCard};
 use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::view::seats::KnownSeatCard;
 use flightdeck_protocol::efforts::*;
@@ -45,7 +45,9 @@ impl Handle<GetWorkstream> for App {
 
 impl Handle<ListWindows> for App {
     async fn handle(&self, request: ListWindows) -> Result<AppReply<WindowList>, AppError> {
-        Ok(WindowList { windows: self.effort_card(&request.effort).await?.windows }.into())
+        let effort = self.effort_card(&request.effort).await?;
+        let windows = effort.windows.iter().map(|window| window.clone().with_payload_of(&effort));
+        Ok(WindowList { windows: windows.collect() }.into())
     }
 }
 
@@ -54,7 +56,8 @@ impl App {
         let wanted = id.clone();
         let read = move |fleet: &Fleet| {
             let effort = fleet.effort_of_window(&wanted)?;
-            effort.window(&wanted).map(|window| WindowCard::new(window, Some(fleet)))
+            let card = WindowCard::new(effort.window(&wanted)?, Some(fleet));
+            Some(card.with_payload_of(&EffortCard::new(effort, None)))
         };
         if let Some(card) = self.engine.read(read).await? {
             return Ok(card);

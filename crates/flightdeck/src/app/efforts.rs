@@ -17,6 +17,7 @@ use flightdeck_core::text::one_line;
 use flightdeck_core::usage::price::Bill;
 use flightdeck_core::view::effort::{EffortCard, EffortCost};
 use flightdeck_protocol::efforts::*;
+use serde_json::{Map, Value};
 
 use super::{App, AppError, AppReply, Handle};
 use crate::clock;
@@ -37,14 +38,21 @@ impl Handle<StartEffort> for App {
 impl App {
     /// Starts an effort. The registration of hooks is left to the caller.
     pub(super) async fn start_effort(&self, request: StartEffort) -> Result<EffortCard, AppError> {
-        let StartEffort { dir, skill, mode, seat, title, settings } = request;
+        let StartEffort { dir, skill, mode, seat, title, settings, workstream_title, keywords, metadata } =
+            request;
         let dir = self.existing_dir(&dir).await?;
         let skill = name("skill", &skill)?;
-        let settings = match settings {
+        let mut settings = match settings {
             Some(settings) => settings,
             None => self.skill_settings(Path::new(&dir), &skill).await?,
         };
         check_settings(&settings)?;
+        self.find_phase_directives(&dir, &mut settings).await;
+        let about = WorkstreamAbout {
+            title: workstream_title.map(|title| name("workstream_title", &title)).transpose()?,
+            keywords: check_keywords(&keywords)?,
+        };
+        check_metadata(&metadata)?;
         let opening = EffortOpening {
             workstream: dir,
             skill,
@@ -52,6 +60,8 @@ impl App {
             seat: seat.map(|seat| name("seat", &seat)).transpose()?,
             title: title.map(|title| one_line(&title, ASSIGNMENT_TITLE_CHARS_MAX)),
             settings,
+            about,
+            metadata,
         };
         let id = clock::fresh_id();
         let effort = EffortId::new(format!("e-{id}"));
@@ -296,6 +306,24 @@ fn check_settings(settings: &SkillSettings) -> Result<(), AppError> {
         .clone()
         .map(|form| text("settings.log_template", form, EFFORT_TEXT_BYTES_MAX))
         .transpose()?;
+    Ok(())
+}
+
+fn check_keywords(keywords: &[String]) -> Result<Vec<String>, AppError> {
+    if keywords.len() > KEYWORDS_MAX {
+        let given = keywords.len();
+        return Err(AppError::Invalid(format!("`keywords` may have {KEYWORDS_MAX} words, not {given}")));
+    }
+    keywords.iter().map(|keyword| name("keywords", keyword)).collect()
+}
+
+fn check_metadata(metadata: &Map<String, Value>) -> Result<(), AppError> {
+    let bytes = serde_json::to_vec(metadata)?.len();
+    if bytes > EFFORT_TEXT_BYTES_MAX {
+        return Err(AppError::Invalid(format!(
+            "`metadata` has {bytes} bytes; at most {EFFORT_TEXT_BYTES_MAX} are taken"
+        )));
+    }
     Ok(())
 }
 
