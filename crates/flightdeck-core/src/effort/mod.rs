@@ -82,6 +82,7 @@ pub struct SkillSettings {
     /// The call with this number is denied if no log entry was written before it; 0 means never.
     pub heartbeat: u32,
     /// A template that shows the agent what a log entry should contain.
+    #[serde(alias = "logTemplate")]
     pub log_template: Option<String>,
     /// Names of directive files beside AGENTS.md and CLAUDE.md.
     pub directives: Vec<String>,

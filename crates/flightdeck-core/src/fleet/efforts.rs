@@ -113,7 +113,6 @@ impl Fleet {
 
     /// Applies an event to the effort that it belongs to. Runs after the event was applied to its session.
     pub(super) fn apply_to_efforts(&mut self, event: &Event, effects: &mut Vec<Effect>) {
-        // Nearly every event belongs to no effort: then nothing is looked up.
         if !self.has_work_for(event) {
             return;
         }

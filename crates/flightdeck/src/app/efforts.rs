@@ -261,7 +261,7 @@ impl Handle<InjectText> for App {
     async fn handle(&self, request: InjectText) -> Result<AppReply<EffortCard>, AppError> {
         let InjectText { id, text: injected } = request;
         let injected = text("text", injected, HANDOFF_BYTES_MAX)?;
-        let is_long = injected.chars().count() > flightdeck_core::effort::INJECTED_WHOLE_CHARS_MAX;
+        let is_long = injected.chars().count() > INJECTED_WITHOUT_FILE_CHARS_MAX;
         let card = self.change_effort(&id, EffortChange::InjectionAdded { text: injected }).await?;
         if let Some(effort) = self.effort_now(&id).await.filter(|_| is_long) {
             self.write_injection_file(effort).await;
@@ -300,7 +300,16 @@ impl App {
 fn check_settings(settings: &SkillSettings) -> Result<(), AppError> {
     check_files("settings.preload", &settings.preload)?;
     check_files("settings.directives", &settings.directives)?;
-    settings.phases.iter().try_for_each(|phase| name("settings.phases", phase.name()).map(drop))?;
+    if settings.phases.len() > EFFORT_PHASES_MAX {
+        let phases = settings.phases.len();
+        return Err(AppError::Invalid(format!(
+            "`settings.phases` may name {EFFORT_PHASES_MAX} phases, not {phases}"
+        )));
+    }
+    for phase in &settings.phases {
+        name("settings.phases", phase.name())?;
+        check_files("settings.phases.directives", phase.directives())?;
+    }
     settings
         .log_template
         .clone()
