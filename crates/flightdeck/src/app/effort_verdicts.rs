@@ -97,27 +97,23 @@ impl App {
         question(record, &self.registrar.command_for_agents())
     }
 
-    /// What an effort says to the hook, if it is found in time. The event must have been acknowledged.
-    pub(super) async fn verdict_in_time(
-        &self,
-        question: HookQuestion,
-        file: Option<String>,
-    ) -> Option<EffortVerdict> {
+    /// What an effort says to the hook, if it is found in time. The event must have been acknowledged. `file` is the file that the call
+    /// read or changed.
+    pub(super) async fn answer_in_time(&self, question: HookQuestion, file: Option<String>) -> Answered {
         let session_id = question.session_id.clone();
         let answer = async {
             self.find_directives(&question, file).await;
-            self.answer_question(question).await.verdict
+            self.answer_question(question).await
         };
         let answered = tokio::time::timeout(ANSWERED_WITHIN, answer).await;
         answered.unwrap_or_else(|_| {
             tracing::warn!(session = %session_id, "a verdict took too long; the call is allowed");
-            None
+            Answered::default()
         })
     }
 
-    /// What an effort says to the hook. The event must have been acknowledged.
-    pub(super) async fn answer_question(&self, question: HookQuestion) -> Answered {
-        let session_id = question.session_id.clone();
+    async fn answer_question(&self, question: HookQuestion) -> Answered {
+        let (session_id, carries) = (question.session_id.clone(), question.carries);
         let judged = match tokio::time::timeout(JUDGED_WITHIN, self.engine.judge(question)).await {
             Ok(Ok(Some(judged))) => judged,
             Ok(_) => return Answered::default(),
