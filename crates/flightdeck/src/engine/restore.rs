@@ -324,7 +324,8 @@ mod tests {
             )
         };
         let finish = |n: usize| change(count + n, n, "effort_finished", serde_json::json!({}));
-        store.append((0..count).map(start).chain((0..count).map(finish)).collect()).await.unwrap();
+        let all: Vec<Record> = (0..count).map(start).chain((0..count).map(finish)).collect();
+        store.append(all).await.unwrap();
         restore(&store, Rules::default()).await.unwrap();
         store.append(vec![hook_at("UserPromptSubmit", Millis::hours(10).0)]).await.unwrap();
         let policy = RetentionPolicy {
@@ -332,9 +333,8 @@ mod tests {
             keep_after_seq: 2 * count as u64,
             ..RetentionPolicy::default()
         };
-        while store.oldest().await.unwrap().unwrap().seq == 1 {
-            store.retain(Timestamp::from_millis(Millis::hours(10).0), policy.clone()).await.unwrap();
-        }
+        store.retain(Timestamp::from_millis(Millis::hours(10).0), policy).await.unwrap();
+        assert_ne!(store.oldest().await.unwrap().unwrap().seq, 1, "the log has lost its beginning");
         let fleet = from_nothing(&store, Rules::default()).await.unwrap();
         let old = fleet.workstreams().find(|(dir, _)| *dir == "/w/old").unwrap().1;
         assert_eq!((old.ordinal, old.about.title.as_deref()), (1, Some("Taxes")));
