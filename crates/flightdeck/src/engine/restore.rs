@@ -324,9 +324,12 @@ mod tests {
             )
         };
         let finish = |n: usize| change(count + n, n, "effort_finished", serde_json::json!({}));
-        let all: Vec<Record> = (0..count).map(start).chain((0..count).map(finish)).collect();
-        store.append(all).await.unwrap();
-        restore(&store, Rules::default()).await.unwrap();
+        let first: Vec<Record> = (0..count).map(start).chain([finish(0)]).collect();
+        let others: Vec<Record> = (1..count).map(finish).collect();
+        for records in [first, others] {
+            store.append(records).await.unwrap();
+            restore(&store, Rules::default()).await.unwrap();
+        }
         store.append(vec![hook_at("UserPromptSubmit", Millis::hours(10).0)]).await.unwrap();
         let policy = RetentionPolicy {
             max_age: Millis::hours(1),
