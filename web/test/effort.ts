@@ -35,6 +35,7 @@ export function effort({ project = "api", ...rest }: Parts = {}): Effort {
     handoff: null,
     artifacts: `/home/dev/${project}/.flightdeck`,
     cost: null,
+    metadata: {},
     started_at: at(0),
     finished_at: null,
     ...rest,
@@ -55,5 +56,6 @@ export const contextWindow = (parts: Partial<WindowCard> = {}): WindowCard => ({
   ended_at: null,
   end: null,
   handed_over: false,
+  dehydration_payload: null,
   ...parts,
 });

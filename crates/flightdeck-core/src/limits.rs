@@ -192,6 +192,8 @@ pub const HANDOFF_BYTES_MAX: usize = 64 * 1024;
 pub const EFFORT_TEXT_BYTES_MAX: usize = 16 * 1024;
 /// Most files that one request preloads, and that an effort tells a new window to read.
 pub const PRELOADS_MAX: usize = 32;
+/// Most keywords of a workstream: a line.
+pub const KEYWORDS_MAX: usize = 32;
 /// Most directives remembered by one effort.
 pub const DIRECTIVES_MAX: usize = 64;
 /// Most efforts in the fleet. Above it the effort that was finished first leaves the fleet (never the store).

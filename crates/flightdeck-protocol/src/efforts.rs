@@ -2,17 +2,18 @@
 
 use flightdeck_core::effort::guard::GuardRule;
 use flightdeck_core::effort::{EffortMessage, SkillSettings};
-use flightdeck_core::ids::{EffortId, MessageId, WindowId};
+use flightdeck_core::ids::{EffortId, MessageId, SessionId, WindowId};
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::effort::{EffortCard, WindowCard, WorkstreamCard};
 use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::view::seats::KnownSeatCard;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::arguments;
 
 /// Starts an effort in a directory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartEffort {
     /// The directory, absolute. Sessions below it work on the effort.
     pub dir: String,
@@ -28,6 +29,15 @@ pub struct StartEffort {
     /// What the skill says; read from the front matter of its SKILL.md unless given.
     #[serde(default)]
     pub settings: Option<SkillSettings>,
+    /// What the workstream is about; unless given, what it was about before, else the title of its first effort.
+    #[serde(default)]
+    pub workstream_title: Option<String>,
+    /// Words by which the workstream is found; those that it had before unless given.
+    #[serde(default)]
+    pub keywords: Vec<String>,
+    /// What the sender knows the effort by. It is stored and shown as it is.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
 }
 
 /// An effort that was started, and whether its verdicts reach the client.
@@ -170,7 +180,7 @@ pub struct GuardReportRow {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct DeniedCall {
     pub at: Timestamp,
-    pub session_id: String,
+    pub session_id: SessionId,
     /// `Bash: git push --force`
     pub call: String,
     pub rule: String,

@@ -1,8 +1,8 @@
 //! `hooks.*`: the same events for scripts that are used instead of `flightdeck hook`. Arguments in snake_case or camelCase,
 //! replies in camelCase. The transport makes snake_case of the arguments.
 
-use flightdeck_core::effort::SkillSettings;
-use flightdeck_core::ids::{AskId, EffortId, InjectionId, MessageId, SessionId, WindowId};
+use flightdeck_core::effort::{SkillPhase, SkillSettings};
+use flightdeck_core::ids::{AgentId, AskId, EffortId, InjectionId, MessageId, SessionId, WindowId};
 use flightdeck_core::view::lens::FleetStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,7 +23,9 @@ macro_rules! engine_hook {
             pub session_id: SessionId,
             pub transcript_path: String,
             pub cwd: String,
-            pub permission_mode: String,
+            /// The client sends it with some events only.
+            #[serde(default)]
+            pub permission_mode: Option<String>,
             pub hook_event_name: String,
             $($(#[$field_doc])* pub $field: $type,)*
         }
@@ -90,7 +92,8 @@ engine_hook! {
     /// The turn ended.
     HookStop "Stop" {
         stop_hook_active: bool,
-        last_assistant_message: String,
+        #[serde(default)]
+        last_assistant_message: Option<String>,
     }
 }
 engine_hook! {
@@ -140,7 +143,7 @@ engine_hook! {
 engine_hook! {
     /// Begins a window of the subagent on the effort of its parent.
     HookSubagentStart "SubagentStart" {
-        agent_id: String,
+        agent_id: AgentId,
         agent_type: String,
     }
 }
@@ -148,14 +151,15 @@ engine_hook! {
     /// Ends the window of the subagent.
     HookSubagentStop "SubagentStop" {
         stop_hook_active: bool,
-        agent_id: String,
+        agent_id: AgentId,
         agent_type: String,
         agent_transcript_path: String,
-        last_assistant_message: String,
+        #[serde(default)]
+        last_assistant_message: Option<String>,
     }
 }
 engine_hook! {
-    /// The client's settings changed: what is known of skills is read again.
+    /// The client's settings changed: where directories lead is looked up again.
     HookConfigChange "ConfigChange" {
         source: String,
         #[serde(default)]
@@ -163,11 +167,11 @@ engine_hook! {
     }
 }
 
-/// Declares the reply of one command.
+/// Declares the reply of one command. Its default is the reply if no effort applies.
 macro_rules! engine_reply {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $type,)*
@@ -186,7 +190,23 @@ engine_reply! {
         files_to_preload: Vec<String>,
         /// The payload that the window before left, else a summary of the effort's artifacts.
         dehydrated_context: Option<String>,
-        skill_config: Option<SkillSettings>,
+        skill_config: Option<SkillConfig>,
+    }
+}
+engine_reply! {
+    /// The settings of the skill.
+    SkillConfig {
+        phases: Vec<SkillPhase>,
+        preload: Vec<String>,
+        heartbeat: u32,
+        log_template: Option<String>,
+        directives: Vec<String>,
+    }
+}
+impl From<SkillSettings> for SkillConfig {
+    fn from(settings: SkillSettings) -> Self {
+        let SkillSettings { phases, preload, heartbeat, log_template, directives } = settings;
+        Self { phases, preload, heartbeat, log_template, directives }
     }
 }
 engine_reply! {
@@ -203,9 +223,10 @@ engine_reply! {
 }
 
 /// What the sender of a PreCompact should do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactAction {
+    #[default]
     None,
     /// End the client and start it fresh; the next SessionStart has the handoff.
     Restart,
@@ -213,7 +234,7 @@ pub enum CompactAction {
 
 engine_reply! {
     PreToolUseReply {
-        allow: bool,
+        allow: Allow,
         heartbeat_count: u32,
         /// In percent.
         context_usage: Option<f64>,
@@ -225,24 +246,21 @@ engine_reply! {
         reason: Option<String>,
     }
 }
-impl PreToolUseReply {
-    /// No effort applies.
-    pub fn allowed() -> Self {
-        Self {
-            allow: true,
-            heartbeat_count: 0,
-            context_usage: None,
-            overflow_warning: false,
-            pending_preloads: Vec::new(),
-            fired_rules: Vec::new(),
-            reason: None,
-        }
+/// Whether the call may go on. Without an effort it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Allow(pub bool);
+
+impl Default for Allow {
+    fn default() -> Self {
+        Self(true)
     }
 }
 
 engine_reply! {
     PostToolUseReply {
         heartbeat_count: u32,
+        /// Texts for the agent: injections, and files to read with an id that begins with `file:`.
         pending_injections: Vec<PendingInjection>,
         /// The message that an AskUserQuestion was filed as.
         dialogue_entry: Option<String>,
@@ -331,7 +349,7 @@ engine_reply! {
 }
 engine_reply! {
     ConfigChangeReply {
-        /// What is known of skills was dropped and is read again.
+        /// Something was known and is looked up again.
         invalidated: bool,
     }
 }

@@ -8,12 +8,15 @@ use serde::de::{self, DeserializeOwned, Deserializer, Visitor, value::Error as P
 use serde_json::{Map, Value, json};
 
 use crate::types::*;
-use crate::{Command, Request};
+use crate::{ALIASES, Command, Request};
 
 /// One command of the socket.
 #[derive(Clone, Debug, Serialize)]
 pub struct CommandSchema {
     pub command: &'static str,
+    /// The command that this is another name of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias_of: Option<&'static str>,
     pub summary: &'static str,
     /// A JSON Schema of its arguments.
     pub arguments: Value,
@@ -37,6 +40,10 @@ pub fn commands() -> Vec<CommandSchema> {
         };
     }
     crate::endpoints!(list);
+    for (alias, command) in ALIASES {
+        let meant = all.iter().find(|known| known.command == command).cloned();
+        all.extend(meant.map(|meant| CommandSchema { command: alias, alias_of: Some(command), ..meant }));
+    }
     all
 }
 
@@ -44,6 +51,7 @@ fn of<R: Command>() -> CommandSchema {
     let example = (R::ENDPOINT.example)();
     CommandSchema {
         command: R::COMMAND,
+        alias_of: None,
         summary: <R as Request>::ENDPOINT.summary,
         arguments: arguments::<R>(&example),
         example,
@@ -177,12 +185,25 @@ mod tests {
     }
 
     #[test]
+    fn both_names_of_a_command_are_listed() {
+        let all = commands();
+        let alias = all.iter().find(|known| known.command == "session.finish").unwrap();
+        let meant = all.iter().find(|known| known.command == "window.finish").unwrap();
+        assert_eq!((alias.alias_of, &alias.arguments), (Some("window.finish"), &meant.arguments));
+        assert!(all.iter().any(|known| known.command == "agent.directives.discover"));
+    }
+
+    #[test]
     fn a_schema_has_the_kinds_of_its_fields() {
         let phase = commands().into_iter().find(|known| known.command == "effort.phase").unwrap();
         expect![[r#"{"type":"object","properties":{"id":{"type":["string"]},"phase":{"type":["string"]},"proof":{"type":["string"]}},"required":["id","phase"]}"#]]
             .assert_eq(&phase.arguments.to_string());
         let call = commands().into_iter().find(|known| known.command == "hooks.preToolUse").unwrap();
         assert_eq!(call.arguments["properties"]["tool_input"]["type"], json!(["object"]));
-        assert_eq!(call.arguments["required"].as_array().unwrap().len(), 8);
+        assert_eq!(
+            call.arguments["required"].as_array().unwrap().len(),
+            7,
+            "the permission mode may be absent"
+        );
     }
 }

@@ -42,6 +42,7 @@ export type Effort = {
   handoff: HandoffCard | null;
   artifacts: string;
   cost: EffortCost | null;
+  metadata: Record<string, unknown>;
   started_at: string;
   finished_at: string | null;
 };

@@ -14,4 +14,5 @@ export type WindowCard = {
   ended_at: string | null;
   end: WindowEnd | null;
   handed_over: boolean;
+  dehydration_payload: string | null;
 };

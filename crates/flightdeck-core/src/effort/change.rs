@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::SkillSettings;
 use super::guard::GuardRule;
+use super::{SkillSettings, WorkstreamAbout};
 use crate::ids::{EffortId, InjectionId, WindowId};
 
 /// The facts with which an effort begins.
@@ -21,6 +21,12 @@ pub struct EffortOpening {
     pub title: Option<String>,
     #[serde(default)]
     pub settings: SkillSettings,
+    /// What the workstream is about, if that is new.
+    #[serde(default)]
+    pub about: WorkstreamAbout,
+    /// What the sender knows the effort by.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
 }
 
 /// What a verdict gave to the agent. It is stored after the verdict was written, so that it is given again if the daemon crashes before.
@@ -109,7 +115,11 @@ pub enum EffortChange {
     SeatClaimed {
         seat: String,
     },
-    SeatReleased {},
+    SeatReleased {
+        /// The seat that releases it. Older versions did not store it.
+        #[serde(default)]
+        seat: Option<String>,
+    },
     /// Sets the parent of a seat, which gets a message when the seat is idle. The subject of the record is the seat.
     SeatParent {
         seat: String,

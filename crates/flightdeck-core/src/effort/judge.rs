@@ -6,7 +6,7 @@ use super::guard::{GuardAction, GuardRule};
 use super::guard_match::GuardFacts;
 use super::{Effort, Given, Handoff, Injection, Verdict, Window};
 use crate::ids::{AgentId, EffortId, SessionId, WindowId};
-use crate::limits::{INJECTION_CHARS_MAX, OVERFLOW_PERMILLE};
+use crate::limits::OVERFLOW_PERMILLE;
 use crate::time::Timestamp;
 
 /// Rule name of a denial by the heartbeat.
@@ -42,6 +42,29 @@ impl JudgedEvent {
     }
 }
 
+/// What the reply to a hook can carry. Everything else waits for a hook that can carry it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carries {
+    /// The text that introduces the effort, and the handoff with it.
+    pub introduction: bool,
+    pub injections: bool,
+    pub files: CarriesFiles,
+}
+
+/// How a reply carries files to read and directives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CarriesFiles {
+    No,
+    ByName,
+    ByContent,
+}
+
+impl Carries {
+    /// The client puts any text into the context of the agent.
+    pub const ALL: Self = Self { introduction: true, injections: true, files: CarriesFiles::ByContent };
+    pub const NOTHING: Self = Self { introduction: false, injections: false, files: CarriesFiles::No };
+}
+
 /// A hook that waits for a verdict.
 #[derive(Clone, Debug)]
 pub struct HookQuestion {
@@ -56,6 +79,7 @@ pub struct HookQuestion {
     pub exempt: bool,
     /// What the agent types to run Flightdeck.
     pub program: String,
+    pub carries: Carries,
 }
 
 /// The verdict, and what must be recorded once the hook has it.
@@ -67,6 +91,14 @@ pub struct Judged {
     pub verdict: Verdict,
     pub given: Given,
     pub call: JudgedCall,
+}
+
+impl Judged {
+    /// Only these files are in the reply. The others are given with a later hook.
+    pub fn keep_files(&mut self, placed: &[String]) {
+        self.given.preloads.retain(|file| placed.contains(file));
+        self.given.directives.retain(|file| placed.contains(file));
+    }
 }
 
 /// Facts about the call, for the reply to a script.
@@ -110,18 +142,18 @@ impl Effort {
         match question.event {
             JudgedEvent::SessionStart => self.judge_start(window, question, &mut judged),
             JudgedEvent::UserPrompt => {
-                judged.verdict.context.push(judged.call.session_context.clone());
+                judged.verdict.push(judged.call.session_context.clone());
                 self.introduce_late(window, question, &mut judged);
-                self.give_waiting(window, &mut judged);
+                self.give_waiting(window, question.carries, &mut judged);
             }
             JudgedEvent::PreToolUse => self.judge_call(window, question, &mut judged),
             JudgedEvent::PostToolUse => {
                 self.introduce_late(window, question, &mut judged);
-                self.give_waiting(window, &mut judged);
+                self.give_waiting(window, question.carries, &mut judged);
             }
             JudgedEvent::SubagentStart => {
-                judged.verdict.context.push(self.subagent_start(&question.program));
-                self.give_directives(window, &mut judged);
+                judged.verdict.push(self.subagent_start(&question.program));
+                self.give_directives(window, question.carries, &mut judged);
             }
         }
         judged
@@ -130,11 +162,15 @@ impl Effort {
     fn judge_start(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
         self.introduce(window, question, judged);
         judged.call.dehydrated = self.dehydrated_context(window, question.event);
-        self.give_waiting(window, judged);
+        self.give_waiting(window, question.carries, judged);
     }
 
     fn introduce(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
-        judged.verdict.context.push(self.window_start(window, question.event, &question.program));
+        if !question.carries.introduction
+            || !judged.verdict.push(self.window_start(window, question.event, &question.program))
+        {
+            return;
+        }
         judged.given.introduced = true;
         let handoff = self.handoff_for(window, question.event);
         judged.given.handoff = handoff.is_some_and(|handoff| handoff.to.is_none());
@@ -145,10 +181,15 @@ impl Effort {
     pub(super) fn handoff_for(&self, window: &Window, event: JudgedEvent) -> Option<&Handoff> {
         self.handoff.as_ref().filter(|handoff| match &handoff.to {
             Some(to) => *to == window.id,
-            None => {
-                let left_by = self.window(&handoff.from).map(|from| &from.session_id);
-                event == JudgedEvent::SessionStart || left_by != Some(&window.session_id)
-            }
+            None => event == JudgedEvent::SessionStart || !self.has_left_handoff(&window.session_id),
+        })
+    }
+
+    /// Whether the newest handoff was left by this session and waits for another window. The session itself has its context still.
+    pub(super) fn has_left_handoff(&self, session_id: &SessionId) -> bool {
+        self.handoff.as_ref().is_some_and(|handoff| {
+            let from = self.window(&handoff.from);
+            handoff.to.is_none() && from.is_some_and(|from| from.session_id == *session_id)
         })
     }
 
@@ -179,9 +220,9 @@ impl Effort {
 
     fn warn_of_overflow(&self, window: &Window, question: &HookQuestion, judged: &mut Judged) {
         let Some(percent) = judged.call.context_percent.filter(|_| judged.call.overflow) else { return };
-        if !window.warned && question.agent_id.is_none() {
-            judged.verdict.context.push(self.overflow_warning(percent, &question.program));
-            judged.given.warned = true;
+        let is_due = !window.warned && !self.has_left_handoff(&window.session_id);
+        if is_due && question.agent_id.is_none() {
+            judged.given.warned = judged.verdict.push(self.overflow_warning(percent, &question.program));
         }
     }
 
@@ -204,55 +245,66 @@ impl Effort {
             if spent || !rule.when.holds(&facts) {
                 continue;
             }
-            judged.given.rules.push(rule.id.clone());
-            match (rule.then, &rule.message) {
-                (GuardAction::Allow | GuardAction::Deny, _) => return Some(rule),
-                (GuardAction::Warn, Some(said)) => judged.verdict.context.push(format!("Warning: {said}")),
-                (_, Some(said)) => judged.verdict.context.push(said.clone()),
-                (_, None) => {}
+            let fired = match (rule.then, &rule.message) {
+                (GuardAction::Allow | GuardAction::Deny, _) | (_, None) => true,
+                (GuardAction::Warn, Some(said)) => judged.verdict.push(format!("Warning: {said}")),
+                (GuardAction::Inject, Some(said)) => judged.verdict.push(said.clone()),
+            };
+            // A message without room is given with a later call.
+            if fired {
+                judged.given.rules.push(rule.id.clone());
+            }
+            if matches!(rule.then, GuardAction::Allow | GuardAction::Deny) {
+                return Some(rule);
             }
         }
         None
     }
 
     /// Adds the waiting injections, files to read and directives to the verdict. A subagent gets only directives.
-    fn give_waiting(&self, window: &Window, judged: &mut Judged) {
-        self.give_directives(window, judged);
+    fn give_waiting(&self, window: &Window, carries: Carries, judged: &mut Judged) {
+        self.give_directives(window, carries, judged);
         if window.agent_id.is_some() {
             return;
         }
-        judged.verdict.files.extend(window.preloads.iter().cloned());
-        judged.given.preloads = window.preloads.clone();
-        let mut room = INJECTION_CHARS_MAX
-            .saturating_sub(judged.verdict.context.iter().map(|t| t.chars().count()).sum());
-        for injection in &self.injections {
-            let text = self.injection_text(injection);
-            let chars = text.chars().count();
-            if chars > room {
-                break;
-            }
-            room -= chars;
-            judged.verdict.context.push(text);
+        if carries.files != CarriesFiles::No {
+            judged.verdict.files.extend(window.preloads.iter().cloned());
+            judged.given.preloads = window.preloads.clone();
+        }
+        for injection in self.injections.iter().filter(|_| carries.injections) {
+            let Some(text) = self.injection_text(injection, judged.verdict.room()) else { break };
+            judged.verdict.push(text);
             judged.given.injections.push(injection.id.clone());
             judged.call.injections.push(injection.clone());
         }
     }
 
-    fn give_directives(&self, window: &Window, judged: &mut Judged) {
-        let new = self.directives.iter().chain(self.phase_directives());
-        for file in new.filter(|file| !window.told_directives.contains(*file)) {
-            if !judged.given.directives.contains(file) {
+    fn give_directives(&self, window: &Window, carries: Carries, judged: &mut Judged) {
+        if carries.files == CarriesFiles::No {
+            return;
+        }
+        for file in self.all_directives().filter(|file| !window.told_directives.contains(file)) {
+            if !judged.given.directives.contains(&file) {
                 judged.verdict.files.push(file.clone());
-                judged.given.directives.push(file.clone());
+                judged.given.directives.push(file);
             }
         }
     }
 
-    /// The directives of the phase that the effort is in.
-    pub fn phase_directives(&self) -> &[String] {
+    /// The paths of the directives that were found, and of those of the present phase.
+    pub fn all_directives(&self) -> impl Iterator<Item = String> {
         let name = self.phase().map(|phase| phase.name.as_str());
         let phase = self.settings.phases.iter().find(|phase| Some(phase.name()) == name);
-        phase.map_or(&[], |phase| phase.directives())
+        let of_phase = phase.map_or(&[][..], |phase| phase.directives());
+        self.directives.iter().cloned().chain(of_phase.iter().map(|file| self.path_of(file)))
+    }
+
+    /// The path of a file that is named relative to the workstream.
+    pub fn path_of(&self, file: &str) -> String {
+        match file.strip_prefix("./").unwrap_or(file) {
+            absolute if absolute.starts_with('/') => absolute.to_owned(),
+            relative => format!("{}/{relative}", self.workstream.trim_end_matches('/')),
+        }
     }
 }
 

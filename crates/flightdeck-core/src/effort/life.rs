@@ -38,6 +38,8 @@ pub enum EffortRefused {
     Claimed(EffortId, String),
     #[error("effort {0} belongs to no seat")]
     Unclaimed(EffortId),
+    #[error("effort {0} belongs to seat {1:?}, so {2:?} cannot release it")]
+    OtherSeat(EffortId, String, String),
     #[error("there are {0} efforts already; finish some first")]
     TooManyEfforts(usize),
 }
@@ -61,7 +63,8 @@ pub struct ChangedAt<'a> {
 
 impl Effort {
     pub fn open(opening: &EffortOpening, ordinal: u32, when: ChangedAt<'_>) -> Self {
-        let EffortOpening { workstream, skill, mode, seat, title, settings } = opening.clone();
+        let EffortOpening { workstream, skill, mode, seat, title, settings, about, metadata } =
+            opening.clone();
         let first = settings.phases.first().map(|phase| phase.name().to_owned());
         Self {
             id: EffortId::new(format!("e-{}", when.key)),
@@ -73,6 +76,8 @@ impl Effort {
             lifecycle: Lifecycle::Active,
             seat,
             settings,
+            about,
+            metadata,
             phases: first.map(|name| Phase { name, entered_at: when.at, proof: None }).into_iter().collect(),
             windows: VecDeque::new(),
             windows_dropped: 0,
@@ -129,7 +134,13 @@ impl Effort {
                 Some(owner) if owner != seat => Err(EffortRefused::Claimed(id(), owner.clone())),
                 _ => Ok(()),
             },
-            C::SeatReleased {} if self.seat.is_none() => Err(EffortRefused::Unclaimed(id())),
+            C::SeatReleased { seat } => match (&self.seat, seat) {
+                (None, _) => Err(EffortRefused::Unclaimed(id())),
+                (Some(owner), Some(seat)) if owner != seat => {
+                    Err(EffortRefused::OtherSeat(id(), owner.clone(), seat.clone()))
+                }
+                _ => Ok(()),
+            },
             _ => Ok(()),
         }
     }
@@ -174,7 +185,7 @@ impl Effort {
             }
             EffortChange::MessageAppended { kind, text } => self.add_message(kind, text.clone(), None, when),
             EffortChange::SeatClaimed { seat } => self.seat = Some(seat.clone()),
-            EffortChange::SeatReleased {} => self.seat = None,
+            EffortChange::SeatReleased { .. } => self.seat = None,
             EffortChange::VerdictGiven(given) => self.record_verdict(given, when),
         }
     }
@@ -335,14 +346,13 @@ impl Effort {
     }
 
     /// The open window of a session's main agent, or of its subagent.
-    pub fn window_mut(&mut self, session_id: &str, agent_id: Option<&str>) -> Option<&mut Window> {
-        let open = self.windows.iter_mut().rev().filter(|window| window.ended_at.is_none());
-        open.into_iter()
-            .find(|window| window.session_id == *session_id && window.agent_id.as_deref() == agent_id)
+    pub fn window_mut(&mut self, session_id: &SessionId, agent_id: Option<&AgentId>) -> Option<&mut Window> {
+        let mut open = self.windows.iter_mut().rev().filter(|window| window.ended_at.is_none());
+        open.find(|window| window.is_of(session_id, agent_id))
     }
 
     /// Ends the window of a subagent, and adds its loaded files to the window of its parent.
-    pub fn end_subagent(&mut self, session_id: &str, agent_id: &str, at: Timestamp) -> bool {
+    pub fn end_subagent(&mut self, session_id: &SessionId, agent_id: &AgentId, at: Timestamp) -> bool {
         let Some(child) = self.window_mut(session_id, Some(agent_id)) else { return false };
         child.close(WindowEnd::SubagentStopped, at);
         let files = child.loaded_files.clone();

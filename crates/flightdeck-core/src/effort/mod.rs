@@ -16,16 +16,19 @@ mod window;
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 pub use self::brief::EffortBrief;
 pub use self::change::{EffortChange, EffortOpening, Given};
 use self::guard::GuardRule;
-pub use self::judge::{HEARTBEAT_RULE, HookQuestion, Judged, JudgedCall, JudgedEvent};
+pub use self::judge::{Carries, CarriesFiles, HEARTBEAT_RULE, HookQuestion, Judged, JudgedCall, JudgedEvent};
 pub use self::life::{ChangedAt, EffortRefused, WindowStart};
-pub use self::text::{INJECTED_WHOLE_CHARS_MAX, artifact_name, handoff_name, injection_file, log_name};
+pub use self::text::{
+    INJECTED_WITHOUT_FILE_CHARS_MAX, artifact_name, handoff_name, injection_file, log_name,
+};
 pub use self::verdict::Verdict;
 pub use self::window::{Window, WindowEnd};
-use crate::ids::{EffortId, InjectionId, MessageId, WindowId};
+use crate::ids::{AgentId, EffortId, InjectionId, MessageId, SessionId, WindowId};
 use crate::limits::HEARTBEAT_LIMIT;
 use crate::time::Timestamp;
 
@@ -79,6 +82,7 @@ pub struct SkillSettings {
     /// The call with this number is denied if no log entry was written before it; 0 means never.
     pub heartbeat: u32,
     /// A template that shows the agent what a log entry should contain.
+    #[serde(alias = "logTemplate")]
     pub log_template: Option<String>,
     /// Names of directive files beside AGENTS.md and CLAUDE.md.
     pub directives: Vec<String>,
@@ -151,6 +155,12 @@ pub struct Effort {
     pub lifecycle: Lifecycle,
     pub seat: Option<String>,
     pub settings: SkillSettings,
+    /// What its workstream was about when this effort began: the newest effort tells what it is about now.
+    #[serde(default)]
+    pub about: WorkstreamAbout,
+    /// What the sender knows the effort by.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
     pub phases: Vec<Phase>,
     pub windows: VecDeque<Window>,
     /// Windows of the main agent that are no longer kept.
@@ -195,9 +205,11 @@ impl Effort {
     }
 
     /// The open window of a session, or of one of its subagents.
-    pub fn open_window(&self, session_id: &str, agent_id: Option<&str>) -> Option<&Window> {
-        let open = self.windows.iter().rev().filter(|window| window.ended_at.is_none());
-        open.clone().find(|window| window.session_id == *session_id && window.agent_id.as_deref() == agent_id)
+    pub fn open_window(&self, session_id: &SessionId, agent_id: Option<&AgentId>) -> Option<&Window> {
+        self.windows
+            .iter()
+            .rev()
+            .find(|window| window.ended_at.is_none() && window.is_of(session_id, agent_id))
     }
 
     /// The windows with their numbers, from 1. The window of a subagent has none.
@@ -225,11 +237,32 @@ impl Effort {
 /// The folder below a workstream that holds the artifacts of its efforts.
 pub const ARTIFACTS_FOLDER: &str = ".flightdeck";
 
+/// What a workstream is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkstreamAbout {
+    /// The title of its first effort, unless one was given.
+    pub title: Option<String>,
+    pub keywords: Vec<String>,
+}
+
+impl WorkstreamAbout {
+    /// Takes what is new.
+    pub fn update(&mut self, new: &Self) {
+        if new.title.is_some() {
+            self.title.clone_from(&new.title);
+        }
+        if !new.keywords.is_empty() {
+            self.keywords.clone_from(&new.keywords);
+        }
+    }
+}
+
 /// A directory that has or had efforts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workstream {
-    pub title: Option<String>,
-    pub keywords: Vec<String>,
+    #[serde(flatten)]
+    pub about: WorkstreamAbout,
     /// The ordinal of its newest effort.
     pub ordinal: u32,
     /// Its newest efforts, oldest first.

@@ -8,11 +8,15 @@ use crate::time::Timestamp;
 const LOG_ENTRIES_TOLD: usize = 10;
 /// Most loaded files in the text for a window that begins without a handoff.
 const FILES_TOLD: usize = 20;
-/// Room for one part of a text, so that several fit into one injection.
+/// Longest handoff or summary in the text for a window: the facts about the effort and the line of a prompt fit beside it.
 const PART_CHARS_MAX: usize = 6_000;
+/// Longest list of phases in the text for a window.
+const PHASES_CHARS_MAX: usize = 1_000;
+/// Longest template of a log entry in a text: the command that logs must fit too.
+const TEMPLATE_CHARS_MAX: usize = 1_500;
 
-/// Longest injection that is given whole.
-pub const INJECTED_WHOLE_CHARS_MAX: usize = INJECTION_CHARS_MAX - PART_CHARS_MAX / 2;
+/// A longer injection is written to a file too: if there is no room for all of it, the agent gets the beginning and the file's name.
+pub const INJECTED_WITHOUT_FILE_CHARS_MAX: usize = INJECTION_CHARS_MAX - PART_CHARS_MAX / 2;
 
 /// `3_IMPLEMENT_LOG.md`
 pub fn log_name(effort: &Effort) -> String {
@@ -30,11 +34,21 @@ pub fn artifact_name(effort: &Effort, what: &str) -> String {
     format!("{}_{}_{what}.md", effort.ordinal, skill.to_uppercase())
 }
 
-/// The first characters of a text. If it is longer, `file` has all of it.
-pub(super) fn clipped(text: &str, max: usize, file: &str) -> String {
+/// The text, or its beginning with the name of the file that has all of it: together at most `max` characters.
+fn clipped(text: &str, max: usize, file: &str) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    let note = format!("\n[This is the beginning. Read all of it in {file}]");
+    let beginning = text.chars().take(max.saturating_sub(note.chars().count()));
+    beginning.collect::<String>() + &note
+}
+
+/// The beginning of a text; `…` says that there is more.
+fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),
-        Some((end, _)) => format!("{}\n[This is the beginning. Read all of it in {file}]", &text[..end]),
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
 
@@ -59,7 +73,7 @@ impl Effort {
     }
 
     fn how_to_log(&self, program: &str) -> String {
-        let template = self.settings.log_template.as_deref();
+        let template = self.settings.log_template.as_deref().map(|form| cut(form, TEMPLATE_CHARS_MAX));
         let template = template.map(|form| format!("\nForm of an entry:\n{form}")).unwrap_or_default();
         format!("{program} effort log {} \"what you did and the next step\"{template}", self.id)
     }
@@ -92,7 +106,7 @@ impl Effort {
         if !phases.is_empty() {
             text += &format!(
                 "\nPhases: {}. Enter the next with: {program} effort phase {} NAME",
-                phases.join(", "),
+                cut(&phases.join(", "), PHASES_CHARS_MAX),
                 self.id
             );
         }
@@ -102,8 +116,7 @@ impl Effort {
         }
         match self.handoff_for(window, event) {
             Some(handoff) => text + &self.handoff_text(handoff),
-            // The session itself left the handoff and continues, so it need not read it.
-            None if self.handoff.as_ref().is_some_and(|handoff| handoff.to.is_none()) => text,
+            None if self.has_left_handoff(&window.session_id) => text,
             None => text + &self.artifacts_text(window),
         }
     }
@@ -162,11 +175,19 @@ impl Effort {
         )
     }
 
-    /// The text of an injection, with its id so that a repeated one is recognised.
-    pub(super) fn injection_text(&self, injection: &Injection) -> String {
-        let file = self.artifact(&artifact_name(self, &injection_file(injection)));
-        let text = clipped(&injection.text, INJECTED_WHOLE_CHARS_MAX, &file);
-        format!("[Flightdeck injection {}] {text}", injection.id)
+    /// The text of an injection, with its id so that a repeated one is recognised. `None` if there is no room for it.
+    pub(super) fn injection_text(&self, injection: &Injection, room: usize) -> Option<String> {
+        let text = format!("[Flightdeck injection {}] {}", injection.id, injection.text);
+        let fits = text.chars().count() <= room;
+        let is_in_file = injection.text.chars().count() > INJECTED_WITHOUT_FILE_CHARS_MAX;
+        // With little room the text waits for a hook that can carry more of it.
+        let has_room = is_in_file && room >= INJECTED_WITHOUT_FILE_CHARS_MAX;
+        let file = || self.artifact(&artifact_name(self, &injection_file(injection)));
+        match (fits, has_room) {
+            (true, _) => Some(text),
+            (false, true) => Some(clipped(&text, room, &file())),
+            (false, false) => None,
+        }
     }
 }
 

@@ -9,13 +9,31 @@ use crate::limits::INJECTION_CHARS_MAX;
 pub struct Verdict {
     /// The reason, if the call is denied.
     pub deny: Option<String>,
-    /// Texts for the agent.
+    /// Texts for the agent, together at most `INJECTION_CHARS_MAX` characters.
     pub context: Vec<String>,
     /// Files whose content the agent is given, or that it is told to read. The daemon reads them.
     pub files: Vec<String>,
 }
 
+/// Stands between two texts.
+const JOINED_BY: &str = "\n\n";
+
 impl Verdict {
+    /// Adds a text if there is room for all of it. Returns whether it was added.
+    pub fn push(&mut self, text: String) -> bool {
+        let fits = text.chars().count() <= self.room();
+        if fits {
+            self.context.push(text);
+        }
+        fits
+    }
+
+    /// How many characters one more text may have.
+    pub fn room(&self) -> usize {
+        let used: usize = self.context.iter().map(|text| text.chars().count() + JOINED_BY.len()).sum();
+        INJECTION_CHARS_MAX.saturating_sub(used)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.deny.is_none() && self.context.is_empty() && self.files.is_empty()
     }
@@ -28,8 +46,7 @@ impl Verdict {
             output.insert("permissionDecisionReason".to_owned(), reason.as_str().into());
         }
         if !self.context.is_empty() {
-            let text: String = self.context.join("\n\n").chars().take(INJECTION_CHARS_MAX).collect();
-            output.insert("additionalContext".to_owned(), text.into());
+            output.insert("additionalContext".to_owned(), self.context.join(JOINED_BY).into());
         }
         (output.len() > 1).then(|| json!({ "hookSpecificOutput": output }))
     }

@@ -21,7 +21,7 @@ pub enum WindowEnd {
     Dehydrated,
     /// `window.finish` ended it.
     Finished,
-    /// The session began again, or continued with another effort.
+    /// The session began again, or continued with another effort or with none.
     Replaced,
     SubagentStopped,
     EffortFinished,
@@ -58,6 +58,11 @@ pub struct Window {
 }
 
 impl Window {
+    /// Whether it belongs to the main agent of a session, or to this subagent of it.
+    pub fn is_of(&self, session_id: &SessionId, agent_id: Option<&AgentId>) -> bool {
+        self.session_id == *session_id && self.agent_id.as_ref() == agent_id
+    }
+
     /// Counts a call. `None` is a call without an id; its verdict is about the newest heartbeat.
     pub fn beat(&mut self, tool_use_id: Option<&str>) {
         self.heartbeat += 1;

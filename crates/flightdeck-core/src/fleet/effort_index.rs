@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::effort::{ChangedAt, Effort, EffortOpening, Workstream};
-use crate::ids::EffortId;
+use crate::ids::{AgentId, EffortId, SessionId};
 use crate::limits::{FINISHED_EFFORTS_MAX, WORKSTREAMS_MAX};
 
 /// Every active effort, and those that were finished last.
@@ -43,7 +43,7 @@ impl Efforts {
     }
 
     /// The effort that has this open window.
-    pub(super) fn of_window(&self, session: &str, agent: Option<&str>) -> Option<&Effort> {
+    pub(super) fn of_window(&self, session: &SessionId, agent: Option<&AgentId>) -> Option<&Effort> {
         self.active().find(|effort| effort.open_window(session, agent).is_some())
     }
 
@@ -55,7 +55,12 @@ impl Efforts {
         }
         let workstream = self.workstreams.entry(opening.workstream.clone()).or_default();
         workstream.ordinal += 1;
-        let effort = Effort::open(opening, workstream.ordinal, when);
+        workstream.about.update(&opening.about);
+        if workstream.about.title.is_none() {
+            workstream.about.title.clone_from(&opening.title);
+        }
+        let mut effort = Effort::open(opening, workstream.ordinal, when);
+        effort.about = workstream.about.clone();
         let id = effort.id.clone();
         workstream.efforts.push_back(id.clone());
         if workstream.efforts.len() > FINISHED_EFFORTS_MAX {

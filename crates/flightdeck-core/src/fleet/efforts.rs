@@ -4,17 +4,29 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::effects::Effect;
+use super::effort_index::Efforts;
 use super::state::{Fleet, own};
 use crate::effort::{
     ChangedAt, Effort, EffortBrief, EffortChange, EffortRefused, HookQuestion, Judged, Window, WindowEnd,
-    WindowStart, Workstream,
+    WindowStart, Workstream, WorkstreamAbout,
 };
-use crate::ids::{EffortId, SessionId, WindowId};
+use crate::ids::{AgentId, EffortId, SessionId, WindowId};
 use crate::limits::{ASSIGNMENT_TITLE_CHARS_MAX, EFFORTS_MAX};
 use crate::log::event::{Event, EventKind, Prompter, StartSource, ToolOutcome};
-use crate::log::record::Source;
+use crate::log::record::{EventId, Source};
 use crate::log::subject::Subject;
 use crate::text::one_line;
+
+/// Which windows of a session end.
+#[derive(Clone, Copy)]
+enum Ending<'a> {
+    All,
+    /// The window of the main agent: its subagents go on.
+    Main,
+    Agent(&'a AgentId),
+    /// The window of the main agent, and those of its subagents on other efforts than this one.
+    AllBut(&'a EffortId),
+}
 
 /// How an event changed an effort.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,14 +63,28 @@ impl Fleet {
         self.efforts().find(|effort| effort.window(window).is_some())
     }
     /// The effort that the session works on now.
-    pub fn effort_of_session(&self, id: &str) -> Option<&Effort> {
+    pub fn effort_of_session(&self, id: &SessionId) -> Option<&Effort> {
         self.efforts.of_window(id, None)
+    }
+
+    /// Adds a workstream from the store. Its efforts may have left the log and the fleet, but its next effort has the next number.
+    pub fn remember_workstream(&mut self, dir: String, ordinal: u32, about: WorkstreamAbout) {
+        let workstream = self.efforts.workstreams.entry(dir).or_default();
+        if ordinal >= workstream.ordinal {
+            workstream.ordinal = ordinal;
+            workstream.about.update(&about);
+        }
+    }
+
+    /// The event that was applied in place of this one, if another one is its twin; else the event itself.
+    pub fn applied(&self, id: EventId) -> EventId {
+        self.twins.applied(id)
     }
 
     /// Adds an effort from the store, whose first events are no longer in the log. The log is replayed over it.
     pub fn remember_effort(&mut self, effort: Effort) {
+        self.remember_workstream(effort.workstream.clone(), effort.ordinal, effort.about.clone());
         let workstream = self.efforts.workstreams.entry(effort.workstream.clone()).or_default();
-        workstream.ordinal = workstream.ordinal.max(effort.ordinal);
         workstream.efforts.push_back(effort.id.clone());
         self.efforts.efforts.insert(effort.id.clone(), Arc::new(effort));
         self.efforts.make_room();
@@ -80,14 +106,13 @@ impl Fleet {
 
     /// The verdict for a hook. `None` if no effort applies; then the hook prints nothing.
     pub fn judge(&self, question: &HookQuestion) -> Option<Judged> {
-        let agent = question.agent_id.as_deref();
+        let agent = question.agent_id.as_ref();
         let effort = self.efforts.of_window(&question.session_id, agent)?;
         Some(effort.judge(effort.open_window(&question.session_id, agent)?, question, self.now))
     }
 
     /// Applies an event to the effort that it belongs to. Runs after the event was applied to its session.
     pub(super) fn apply_to_efforts(&mut self, event: &Event, effects: &mut Vec<Effect>) {
-        // Nearly every event belongs to no effort: then nothing is looked up.
         if !self.has_work_for(event) {
             return;
         }
@@ -105,9 +130,11 @@ impl Fleet {
         }
     }
 
-    /// A cheap check before any lookup, because nearly every event belongs to no effort.
+    /// A cheap check before any lookup, because nearly every event belongs to no effort. Efforts of another host are followed there: a
+    /// path of that host says nothing about directories of this one.
     fn has_work_for(&self, event: &Event) -> bool {
         match &event.kind {
+            _ if !event.host.is_this() => false,
             EventKind::Effort(_) => true,
             EventKind::StatusLine(_) => false,
             EventKind::ProcessGone { .. } => self.efforts.active().next().is_some(),
@@ -160,7 +187,7 @@ impl Fleet {
     ) -> Vec<(EffortId, Touched)> {
         let is_live = self.get(session).is_some_and(|s| s.ended_at.is_none());
         if !is_live || matches!(event.kind, EventKind::SessionEnded { .. }) {
-            return self.end_session_windows(session, None, WindowEnd::SessionEnded, when);
+            return self.end_session_windows(session, Ending::All, WindowEnd::SessionEnded, when);
         }
         if event.source != Source::Hook {
             return Vec::new();
@@ -168,12 +195,17 @@ impl Fleet {
         let mut touched = Vec::new();
         if matches!(&event.kind, EventKind::SessionStarted { source, .. } if *source != StartSource::Compact)
         {
-            touched = self.end_session_windows(session, None, WindowEnd::Replaced, when);
+            touched = self.end_session_windows(session, Ending::All, WindowEnd::Replaced, when);
         }
         if event.effort.as_ref().is_some_and(|facts| facts.auto_compaction) && event.agent_id.is_none() {
-            return self.end_session_windows(session, None, WindowEnd::Compacted, when);
+            return self.end_session_windows(session, Ending::Main, WindowEnd::Compacted, when);
         }
-        let Some(id) = self.effort_for_event(session, event) else { return touched };
+        let Some(id) = self.effort_for_event(session, event) else {
+            if has_left(event) {
+                touched.extend(self.end_session_windows(session, Ending::All, WindowEnd::Replaced, when));
+            }
+            return touched;
+        };
         let began = self.ensure_window(&id, session, event, when);
         touched.extend(began);
         let moved = self.move_window(&id, session, event, when);
@@ -185,7 +217,7 @@ impl Fleet {
     fn effort_for_event(&self, session: &SessionId, event: &Event) -> Option<EffortId> {
         if event.agent_id.is_some() {
             let parent = self.efforts.of_window(session, None);
-            let own = self.efforts.of_window(session, event.agent_id.as_deref());
+            let own = self.efforts.of_window(session, event.agent_id.as_ref());
             return own.or(parent).map(|effort| effort.id.clone());
         }
         let dir = event.envelope.real_dir.as_deref().or(event.envelope.project_dir.as_deref());
@@ -193,7 +225,8 @@ impl Fleet {
         self.efforts.applying(event.envelope.seat.as_deref(), dir).map(|effort| effort.id.clone())
     }
 
-    /// Begins a window for the agent if it has none: at the start of a session, or if the effort was started during the session.
+    /// Begins a window for the agent if it has none: at its start, or if the effort was started after it. A subagent without a window would
+    /// be neither counted nor guarded.
     fn ensure_window(
         &mut self,
         id: &EffortId,
@@ -202,24 +235,16 @@ impl Fleet {
         when: ChangedAt<'_>,
     ) -> Vec<(EffortId, Touched)> {
         let agent = event.agent_id.as_ref();
-        let wants = match (&event.kind, agent) {
-            (EventKind::SubagentStarted, Some(_)) => true,
-            (_, Some(_)) => false,
-            (kind, None) => matches!(
-                kind,
-                EventKind::SessionStarted { .. }
-                    | EventKind::Prompted { .. }
-                    | EventKind::ToolStarted(_)
-                    | EventKind::ToolEnded { .. }
-            ),
+        let wants = match agent {
+            Some(_) => matches!(event.kind, EventKind::SubagentStarted | EventKind::ToolStarted(_)),
+            None => shows_main_agent(&event.kind),
         };
-        let has =
-            self.effort(id).is_some_and(|e| e.open_window(session, agent.map(|a| a.as_str())).is_some());
+        let has = self.effort(id).is_some_and(|effort| effort.open_window(session, agent).is_some());
         if !wants || has || self.effort(id).is_some_and(|effort| when.seq <= effort.seq) {
             return Vec::new();
         }
-        let mut touched =
-            self.end_session_windows(session, agent.map(|a| a.as_str()), WindowEnd::Replaced, when);
+        let ending = agent.map_or(Ending::AllBut(id), Ending::Agent);
+        let mut touched = self.end_session_windows(session, ending, WindowEnd::Replaced, when);
         let start = WindowStart {
             id: WindowId::new(format!("w-{}", when.key)),
             session_id: session.clone(),
@@ -233,27 +258,29 @@ impl Fleet {
         touched
     }
 
-    /// Ends the windows of a session, or those of one of its subagents.
     fn end_session_windows(
         &mut self,
         session: &SessionId,
-        agent: Option<&str>,
+        ending: Ending<'_>,
         end: WindowEnd,
         when: ChangedAt<'_>,
     ) -> Vec<(EffortId, Touched)> {
-        let of = |window: &Window| {
-            window.session_id == *session && (agent.is_none() || window.agent_id.as_deref() == agent)
+        let of = |effort: &EffortId, window: &Window| {
+            let ends = match ending {
+                Ending::All => true,
+                Ending::Main => window.agent_id.is_none(),
+                Ending::Agent(agent) => window.agent_id.as_ref() == Some(agent),
+                Ending::AllBut(kept) => window.agent_id.is_none() || effort != kept,
+            };
+            ends && window.session_id == *session
         };
-        let ids: Vec<EffortId> = self
-            .efforts
-            .active()
-            .filter(|effort| effort.seq < when.seq)
-            .filter(|effort| effort.windows.iter().any(|window| window.ended_at.is_none() && of(window)))
-            .map(|effort| effort.id.clone())
-            .collect();
+        let has_one =
+            |effort: &&Effort| effort.windows.iter().any(|w| w.ended_at.is_none() && of(&effort.id, w));
+        let behind = self.efforts.active().filter(|effort| effort.seq < when.seq);
+        let ids: Vec<EffortId> = behind.filter(has_one).map(|effort| effort.id.clone()).collect();
         for id in &ids {
             if let Some(effort) = self.efforts.own(id) {
-                effort.end_windows(end, when.at, of);
+                effort.end_windows(end, when.at, |window| of(id, window));
             }
         }
         ids.into_iter().map(|id| (id, Touched::Yes)).collect()
@@ -266,11 +293,11 @@ impl Fleet {
         event: &Event,
         when: ChangedAt<'_>,
     ) -> Touched {
-        let Some(effort) = self.efforts.own(id).filter(|effort| effort.seq < when.seq) else {
-            return Touched::No;
-        };
+        let Efforts { efforts, workstreams, .. } = &mut self.efforts;
+        let effort = efforts.get_mut(id).map(Arc::make_mut).filter(|effort| effort.seq < when.seq);
+        let Some(effort) = effort else { return Touched::No };
         effort.seq = when.seq;
-        let agent = event.agent_id.as_ref().map(|agent| agent.as_str());
+        let agent = event.agent_id.as_ref();
         if event.kind == EventKind::SubagentStopped {
             let ended = agent.is_some_and(|agent| effort.end_subagent(session, agent, when.at));
             return if ended { Touched::Yes } else { Touched::No };
@@ -308,7 +335,12 @@ impl Fleet {
             EventKind::Prompted { text, by: Prompter::Person }
                 if effort.title.is_none() && !text.starts_with('/') =>
             {
-                effort.title = Some(one_line(text, ASSIGNMENT_TITLE_CHARS_MAX));
+                let title = one_line(text, ASSIGNMENT_TITLE_CHARS_MAX);
+                if let Some(workstream) = workstreams.get_mut(&effort.workstream) {
+                    workstream.about.title.get_or_insert_with(|| title.clone());
+                    effort.about = workstream.about.clone();
+                }
+                effort.title = Some(title);
                 Touched::Yes
             }
             _ => Touched::Numbers,
@@ -345,6 +377,22 @@ impl Fleet {
             effects.push(Effect::Changed(Subject::Session(session)));
         }
     }
+}
+
+/// Events of a main agent that works, which has a window if an effort applies.
+fn shows_main_agent(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::SessionStarted { .. }
+            | EventKind::Prompted { .. }
+            | EventKind::ToolStarted(_)
+            | EventKind::ToolEnded { .. }
+    )
+}
+
+/// Whether the main agent of a session works where no effort applies. If its directory could not be looked up, that is not known.
+fn has_left(event: &Event) -> bool {
+    event.agent_id.is_none() && !event.envelope.dir_unknown && shows_main_agent(&event.kind)
 }
 
 /// The newest window of each session, or of one session, as its card shows it. `None` if that window has ended.

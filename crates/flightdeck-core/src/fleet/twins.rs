@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::{TWIN_PAYLOADS_MAX, TWINS_MAX};
 use crate::log::effort_facts::TwinKey;
 use crate::log::event::Event;
+use crate::log::record::EventId;
 use crate::time::Timestamp;
 
 /// The newest hook events, in one list for ordinary hooks and one for `hooks.*`. A twin is searched only in the other list.
@@ -14,12 +15,18 @@ use crate::time::Timestamp;
 pub(super) struct Twins {
     by_hook: VecDeque<Twin>,
     by_rpc: VecDeque<Twin>,
+    /// The newest second events, each with the event that was applied in its place. The reply to the second one needs it, at once; so a
+    /// snapshot does not have it.
+    #[serde(skip)]
+    seconds: VecDeque<(EventId, EventId)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Twin {
     key: u64,
     at: Timestamp,
+    #[serde(skip)]
+    id: EventId,
 }
 
 impl Twins {
@@ -33,13 +40,23 @@ impl Twins {
         };
         let fits = |twin: &Twin| twin.key == key && (certain || at - twin.at <= TWIN_PAYLOADS_MAX);
         if let Some(first) = other.iter().rposition(fits) {
-            other.remove(first);
+            if let Some(first) = other.remove(first) {
+                self.seconds.push_back((event.id, first.id));
+            }
+            if self.seconds.len() > TWINS_MAX {
+                self.seconds.pop_front();
+            }
             return true;
         }
-        same.push_back(Twin { key, at });
+        same.push_back(Twin { key, at, id: event.id });
         if same.len() > TWINS_MAX {
             same.pop_front();
         }
         false
+    }
+
+    /// The event that was applied in place of this one: messages and asks have its id.
+    pub(super) fn applied(&self, id: EventId) -> EventId {
+        self.seconds.iter().rev().find(|(second, _)| *second == id).map_or(id, |(_, first)| *first)
     }
 }

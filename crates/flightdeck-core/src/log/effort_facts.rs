@@ -30,7 +30,7 @@ impl EffortFacts {
         let p = &record.payload;
         let facts = match name {
             HookName::PostToolUse => Self {
-                file: object(p, "tool_input").and_then(|input| line(input, "file_path", PATH_CHARS_MAX)),
+                file: object(p, "tool_input").and_then(touched_file),
                 dialogue: dialogue(p),
                 ..Self::default()
             },
@@ -54,6 +54,10 @@ pub struct TwinKey {
     pub hash: u64,
     /// It was made of an id, so that no other event has it.
     pub certain: bool,
+}
+
+fn touched_file(input: &Map<String, Value>) -> Option<String> {
+    ["file_path", "notebook_path"].into_iter().find_map(|field| line(input, field, PATH_CHARS_MAX))
 }
 
 /// One question and its answer on each line.

@@ -2,7 +2,7 @@
 
 use super::record::{Record, Source};
 use super::tool::ToolUse;
-use crate::effort::{HookQuestion, JudgedEvent};
+use crate::effort::{Carries, HookQuestion, JudgedEvent};
 
 /// `None` if the event is not answered.
 pub fn question(record: &Record, program: &str) -> Option<HookQuestion> {
@@ -17,5 +17,6 @@ pub fn question(record: &Record, program: &str) -> Option<HookQuestion> {
         payload: record.payload.clone(),
         exempt: record.envelope.exempt,
         program: program.to_owned(),
+        carries: Carries::ALL,
     })
 }

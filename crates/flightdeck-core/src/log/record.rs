@@ -182,6 +182,9 @@ pub struct Envelope {
     /// The real path of the directory that decides which effort the event belongs to, if that is not the one it names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_dir: Option<String>,
+    /// The real path of that directory could not be found out, so it is not known whether the session has left the effort's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dir_unknown: bool,
     /// How full the session's context was, in tenths of a percent. Known only while an effort is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_permille: Option<u16>,

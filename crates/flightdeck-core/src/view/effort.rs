@@ -1,6 +1,7 @@
 //! Efforts as they go over the wire: whole, and in brief on a card.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::card::context_of;
 use super::lens::{FleetStatus, fleet_status};
@@ -67,6 +68,10 @@ pub struct EffortCard {
     pub artifacts: String,
     /// What its sessions cost together; `None` if no transcript was read.
     pub cost: Option<EffortCost>,
+    /// What the sender of `effort.start` knows it by.
+    #[serde(default)]
+    #[cfg_attr(feature = "ts", ts(type = "Record<string, unknown>"))]
+    pub metadata: Map<String, Value>,
     pub started_at: Timestamp,
     pub finished_at: Option<Timestamp>,
 }
@@ -91,6 +96,9 @@ pub struct WindowCard {
     pub end: Option<WindowEnd>,
     /// Whether the next window received the handoff of this one.
     pub handed_over: bool,
+    /// The handoff that it left, if `window.show` or `window.list` is asked and no later one was left. Files have the earlier ones.
+    #[serde(default)]
+    pub dehydration_payload: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,6 +132,7 @@ pub struct EffortCost {
 pub struct WorkstreamCard {
     pub dir: String,
     pub project: ProjectCard,
+    /// The title of its first effort, unless `effort.start` gave it one.
     pub title: Option<String>,
     pub keywords: Vec<String>,
     /// Whether one of its efforts is active.
@@ -182,6 +191,7 @@ impl EffortCard {
             handoff,
             artifacts: effort.artifacts(),
             cost: None,
+            metadata: effort.metadata.clone(),
             started_at: effort.started_at,
             finished_at: effort.finished_at,
         }
@@ -206,7 +216,15 @@ impl WindowCard {
             ended_at: window.ended_at,
             end: window.end,
             handed_over: window.handed_over,
+            dehydration_payload: None,
         }
+    }
+
+    /// With the newest handoff of its effort, if this window left it.
+    #[must_use]
+    pub fn with_payload_of(self, effort: &EffortCard) -> Self {
+        let left = effort.handoff.as_ref().filter(|handoff| handoff.from == self.id);
+        Self { dehydration_payload: left.map(|handoff| handoff.payload.clone()), ..self }
     }
 }
 
@@ -215,8 +233,8 @@ impl WorkstreamCard {
         Self {
             dir: dir.to_owned(),
             project: project(dir),
-            title: workstream.title.clone(),
-            keywords: workstream.keywords.clone(),
+            title: workstream.about.title.clone(),
+            keywords: workstream.about.keywords.clone(),
             active: fleet.efforts().any(|effort| effort.is_active() && effort.workstream == dir),
             efforts: workstream.efforts.iter().cloned().collect(),
         }

@@ -1,10 +1,12 @@
 //! Efforts: which one a session works on, the heartbeat, handoffs, injections and guard rules, as a fold over the log.
 
 use flightdeck_core::effort::guard::GuardRule;
-use flightdeck_core::effort::{EffortChange, EffortOpening, Given, Judged, SkillSettings};
+use flightdeck_core::effort::{
+    Carries, EffortChange, EffortOpening, Given, Judged, SkillPhase, SkillSettings, WorkstreamAbout,
+};
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::ids::EffortId;
-use flightdeck_core::limits::EFFORT_ENDED_WINDOWS_MAX;
+use flightdeck_core::limits::{EFFORT_ENDED_WINDOWS_MAX, INJECTION_CHARS_MAX};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::log::from_hook::stamp;
 use flightdeck_core::log::hook_question::question;
@@ -57,6 +59,8 @@ impl Case {
             seat: seat.map(str::to_owned),
             title: None,
             settings,
+            about: WorkstreamAbout::default(),
+            metadata: Map::new(),
         };
         self.change(Subject::Effort(id.clone()), EffortChange::EffortStarted(opening)).unwrap();
         id
@@ -602,4 +606,271 @@ fn a_dialogue_a_failure_and_a_done_to_do_are_messages_of_the_effort() {
     case.hook("s", "TaskCompleted", json!({"task_id": "1", "task_subject": "Write it"}));
     let said: Vec<_> = case.card(&id).timeline.iter().map(|m| format!("{}: {}", m.kind, m.text)).collect();
     assert_eq!(said, ["dialogue: Which? → the second", "failure: Bash: exit 1", "todo: Write it"]);
+}
+
+/// The length of the context that the client gets.
+fn context_chars(judged: &Judged) -> usize {
+    let json = judged.verdict.to_json(judged.event.as_str()).unwrap();
+    json["hookSpecificOutput"]["additionalContext"].as_str().unwrap().chars().count()
+}
+
+fn ended_call(id: &str) -> Value {
+    json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {}, "tool_response": "x"})
+}
+
+#[test]
+fn efforts_and_sessions_of_another_host_stay_there() {
+    let mut case = Case::new();
+    let opening = EffortOpening {
+        workstream: "/w/api".to_owned(),
+        skill: "implement".to_owned(),
+        mode: None,
+        seat: None,
+        title: None,
+        settings: SkillSettings::default(),
+        about: WorkstreamAbout::default(),
+        metadata: Map::new(),
+    };
+    let (name, payload) = EffortChange::EffortStarted(opening).into_record().unwrap();
+    let mut foreign =
+        Record::ours(Source::User, &name, Subject::Effort("e-1@laptop".into()), payload, EventId(1));
+    foreign.host = "laptop".into();
+    case.take(foreign);
+    assert_eq!(case.fleet.efforts().count(), 0);
+    assert_eq!(case.call("s", "t1"), None, "a session of this host in an equal path");
+    let id = case.start("/w/api");
+    case.hook_with("s@laptop", "PreToolUse", bash("t2", "ls"), json!({}), |record| {
+        record.host = "laptop".into();
+    });
+    assert_eq!(case.card(&id).windows, [], "a session of the other host in an equal path");
+}
+
+#[test]
+fn a_handoff_fits_beside_a_long_template_and_many_phases() {
+    let mut case = Case::new();
+    let phases = (0..64).map(|n| SkillPhase::Name(format!("{n}: {}", "p".repeat(90)))).collect();
+    let settings =
+        SkillSettings { phases, log_template: Some("t".repeat(16_000)), ..SkillSettings::default() };
+    let id = case.start_with("/w/api", None, settings);
+    let payload = format!("{}END", "h".repeat(5_900));
+    case.on(&id, EffortChange::EffortDehydrated { payload }).unwrap();
+    for event in ["SessionStart", "UserPromptSubmit"] {
+        let judged = case.hook(event, event, json!({"source": "startup", "prompt": "go"})).unwrap();
+        assert!(judged.given.introduced && judged.given.handoff, "{event}");
+        assert!(judged.verdict.context.concat().contains("hhEND"), "{event}");
+        assert!(context_chars(&judged) <= INJECTION_CHARS_MAX, "{event}: {}", context_chars(&judged));
+    }
+}
+
+#[test]
+fn texts_without_room_wait_and_none_is_cut_without_a_word() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    let start = case.hook("s", "SessionStart", json!({"source": "startup"})).unwrap();
+    case.written(&start);
+    for n in 0..12 {
+        let text = format!("{n} {}", "x".repeat(1_500));
+        case.on(&id, EffortChange::InjectionAdded { text }).unwrap();
+    }
+    let mut given = Vec::new();
+    for n in 0.. {
+        let judged = case.hook("s", "PostToolUse", ended_call(&format!("e{n}"))).unwrap();
+        if judged.verdict.is_empty() {
+            break;
+        }
+        assert!(context_chars(&judged) <= INJECTION_CHARS_MAX);
+        let told = judged.verdict.context.concat();
+        for injection in &judged.given.injections {
+            assert!(told.contains(&**injection));
+        }
+        assert_eq!(told.matches(&"x".repeat(1_500)).count(), judged.given.injections.len());
+        given.extend(judged.given.injections.clone());
+        case.written(&judged);
+    }
+    assert_eq!(given.len(), 12);
+}
+
+#[test]
+fn guard_messages_without_room_are_given_with_a_later_call() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    for n in 0..8 {
+        let when = json!({"field": "/tool_name", "op": "exists"});
+        let told = json!({"id": format!("r{n}"), "when": when, "then": "inject", "message": "m".repeat(2_000), "once": true});
+        case.on(&id, EffortChange::GuardSet { rule: rule(told) }).unwrap();
+    }
+    let first = case.call("s", "t1").unwrap();
+    assert_eq!((first.given.rules.len(), first.verdict.context.len()), (4, 4));
+    assert!(context_chars(&first) <= INJECTION_CHARS_MAX);
+    case.written(&first);
+    let second = case.call("s", "t2").unwrap();
+    assert_eq!(second.given.rules, ["r4", "r5", "r6", "r7"]);
+}
+
+#[test]
+fn a_long_injection_is_whole_if_it_fits_and_otherwise_names_its_file() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    let start = case.hook("s", "SessionStart", json!({"source": "startup"})).unwrap();
+    case.written(&start);
+    let text = format!("{}END", "y".repeat(9_900));
+    case.on(&id, EffortChange::InjectionAdded { text }).unwrap();
+    let whole = case.hook("s", "PostToolUse", ended_call("e1")).unwrap();
+    assert!(whole.verdict.context[0].ends_with("END") && context_chars(&whole) <= INJECTION_CHARS_MAX);
+    let beside = case.hook("s", "UserPromptSubmit", json!({"prompt": "go"})).unwrap();
+    let told = beside.verdict.context.last().unwrap();
+    assert!(told.contains("Read all of it in /w/api/.flightdeck/1_IMPLEMENT_INJECTION_"), "{told}");
+    assert_eq!((beside.given.injections.len(), context_chars(&beside)), (1, INJECTION_CHARS_MAX));
+}
+
+#[test]
+fn a_reply_that_carries_nothing_gives_nothing() {
+    let mut case = Case::new();
+    let settings = SkillSettings { preload: vec!["plan.md".into()], ..SkillSettings::default() };
+    let id = case.start_with("/w/api", None, settings);
+    case.on(&id, EffortChange::InjectionAdded { text: "the key moved".into() }).unwrap();
+    case.on(&id, EffortChange::DirectivesFound { files: vec!["/w/api/AGENTS.md".into()] }).unwrap();
+    case.hook("s", "UserPromptSubmit", json!({"prompt": "go"}));
+    let mut asked = question(case.log.last().unwrap(), "flightdeck").unwrap();
+    assert!(case.fleet.judge(&asked).unwrap().given.is_worth_noting());
+    asked.carries = Carries::NOTHING;
+    let judged = case.fleet.judge(&asked).unwrap();
+    assert!(!judged.given.is_worth_noting(), "{:?}", judged.given);
+    assert_eq!(judged.verdict.context, [judged.call.session_context]);
+}
+
+#[test]
+fn a_subagent_whose_start_was_missed_is_guarded_too() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    let deny =
+        json!({"id": "r", "when": {"field": "/tool_name", "op": "eq", "value": "Bash"}, "then": "deny"});
+    case.on(&id, EffortChange::GuardSet { rule: rule(deny) }).unwrap();
+    case.hook("s", "SessionStart", json!({"source": "startup"}));
+    let mut call = bash("t1", "ls");
+    call["agent_id"] = json!("a");
+    assert!(denied(case.hook("s", "PreToolUse", call.clone())).is_some());
+    call["session_id"] = json!("without a window");
+    assert_eq!(case.hook("without a window", "PreToolUse", call), None, "its parent has no effort");
+}
+
+#[test]
+fn a_compaction_of_the_main_agent_leaves_the_windows_of_its_subagents() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    case.hook("s", "SessionStart", json!({"source": "startup"}));
+    case.hook("s", "SubagentStart", json!({"agent_id": "a", "agent_type": "Explore"}));
+    case.hook("s", "PreCompact", json!({"trigger": "auto"}));
+    case.hook("s", "SessionStart", json!({"source": "compact"}));
+    let open: Vec<_> = case
+        .card(&id)
+        .windows
+        .iter()
+        .map(|window| (window.agent_id.is_some(), window.ended_at.is_some()))
+        .collect();
+    assert_eq!(open, [(false, true), (true, false), (false, false)]);
+}
+
+#[test]
+fn a_session_leaves_an_effort_that_another_seat_claims() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    case.call("s", "t1");
+    case.hook("s", "SubagentStart", json!({"agent_id": "a", "agent_type": "Explore"}));
+    case.on(&id, EffortChange::SeatClaimed { seat: "backend".into() }).unwrap();
+    assert_eq!(case.call("s", "t2"), None);
+    assert!(case.card(&id).windows.iter().all(|window| window.ended_at.is_some()));
+    assert_eq!(card(&case.fleet, "s").effort, None);
+    let refused = case.on(&id, EffortChange::SeatReleased { seat: Some("tests".into()) }).unwrap_err();
+    assert!(refused.contains("backend") && refused.contains("tests"), "{refused}");
+    case.on(&id, EffortChange::SeatReleased { seat: Some("backend".into()) }).unwrap();
+    assert!(case.call("s", "t3").is_some());
+}
+
+#[test]
+fn a_session_leaves_the_effort_of_a_directory_that_it_left_for_certain() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    case.call("s", "t1");
+    let elsewhere = |case: &mut Case, n: u32, unknown: bool| {
+        let mut call = bash(&format!("e{n}"), "ls");
+        call["cwd"] = json!("/elsewhere");
+        case.hook_with("s", "PreToolUse", call, json!({}), |record| record.envelope.dir_unknown = unknown)
+    };
+    assert!(elsewhere(&mut case, 1, true).is_some(), "the directory could not be looked up");
+    assert_eq!(case.card(&id).heartbeat, 1);
+    assert_eq!(elsewhere(&mut case, 2, false), None);
+    assert!(case.card(&id).windows[0].ended_at.is_some());
+}
+
+#[test]
+fn an_agent_that_has_handed_over_is_not_told_to_hand_over() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    let call = |case: &mut Case, session: &str, n: u32| {
+        let payload = bash(&format!("t{n}"), "ls");
+        let full = |record: &mut Record| record.envelope.context_permille = Some(950);
+        case.hook_with(session, "PreToolUse", payload, json!({}), full).unwrap()
+    };
+    let warned = call(&mut case, "s", 1);
+    assert!(warned.given.warned);
+    case.written(&warned);
+    case.on(&id, EffortChange::EffortDehydrated { payload: "p".into() }).unwrap();
+    assert!(!call(&mut case, "s", 2).given.warned);
+    assert!(call(&mut case, "other", 3).given.warned, "another session has not handed over");
+}
+
+#[test]
+fn a_directive_of_a_phase_that_is_found_too_is_given_once() {
+    let mut case = Case::new();
+    let phase =
+        SkillPhase::WithDirectives { name: "1: Build".into(), directives: vec!["./docs/build.md".into()] };
+    let settings = SkillSettings { phases: vec![phase], ..SkillSettings::default() };
+    let id = case.start_with("/w/api", None, settings);
+    case.on(&id, EffortChange::DirectivesFound { files: vec!["/w/api/docs/build.md".into()] }).unwrap();
+    let start = case.hook("s", "SessionStart", json!({"source": "startup"})).unwrap();
+    assert_eq!(start.verdict.files, ["/w/api/docs/build.md"]);
+}
+
+#[test]
+fn a_notebook_that_was_read_is_a_loaded_file() {
+    let mut case = Case::new();
+    let id = case.start("/w/api");
+    let read = json!({"tool_name": "NotebookEdit", "tool_use_id": "n", "tool_response": "x",
+        "tool_input": {"notebook_path": "/w/api/a.ipynb"}});
+    case.hook("s", "PostToolUse", read);
+    assert_eq!(case.card(&id).windows[0].loaded_files, ["/w/api/a.ipynb"]);
+}
+
+#[test]
+fn a_workstream_keeps_its_title_and_its_numbers() {
+    let mut case = Case::new();
+    case.start("/w/api");
+    case.hook("s", "UserPromptSubmit", json!({"prompt": "Split the tax engine"}));
+    let title = |fleet: &Fleet| fleet.workstreams().next().unwrap().1.about.title.clone();
+    assert_eq!(title(&case.fleet).as_deref(), Some("Split the tax engine"), "that of its first effort");
+    let second = case.start("/w/api");
+    let mut restored = Fleet::new(Rules::default());
+    restored.remember_effort(case.fleet.effort(&second).unwrap().clone());
+    assert_eq!(title(&restored), title(&case.fleet));
+    let mut trimmed = Fleet::new(Rules::default());
+    let about = WorkstreamAbout { title: None, keywords: vec!["tax".into()] };
+    trimmed.remember_workstream("/w/api".into(), 7, about);
+    let mut case = Case { fleet: trimmed, ..Case::new() };
+    let next = case.start("/w/api");
+    assert_eq!(case.card(&next).ordinal, 8);
+    assert_eq!(case.fleet.effort(&next).unwrap().about.keywords, ["tax"]);
+}
+
+#[test]
+fn the_second_of_two_twins_is_answered_with_the_first() {
+    let mut case = Case::new();
+    case.start("/w/api");
+    let failed = json!({"tool_name": "Bash", "tool_use_id": "f", "tool_input": {}, "error": "exit 1"});
+    case.hook("s", "PostToolUseFailure", failed.clone());
+    let first = case.log.last().unwrap().id;
+    case.hook_with("s", "PostToolUseFailure", failed, json!({}), |record| record.envelope.rpc = true);
+    let second = case.log.last().unwrap().id;
+    assert_ne!(first, second);
+    assert_eq!((case.fleet.applied(second), case.fleet.applied(first)), (first, first));
 }

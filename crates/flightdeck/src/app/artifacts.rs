@@ -7,24 +7,36 @@ use flightdeck_core::effort::{Effort, EffortMessage, artifact_name, handoff_name
 use flightdeck_core::ids::EffortId;
 
 use super::App;
-use crate::store::MessagesWanted;
+use crate::store::{MessagesWanted, StoreError};
 
-/// Log entries in the file; the store has all.
-const LOG_FILE_ENTRIES_MAX: usize = 1000;
+/// Log entries that are read from the store at once.
+const LOG_PAGE_ENTRIES: usize = 200;
 
 impl App {
     /// Writes the log file again, from all entries.
     pub(super) async fn write_log_file(&self, effort: Effort) {
-        let wanted = MessagesWanted {
-            effort: effort.id.clone(),
-            kind: Some("log".to_owned()),
-            before: None,
-            limit: LOG_FILE_ENTRIES_MAX,
-        };
-        match self.store.effort_messages(wanted).await {
+        match self.all_log_entries(&effort.id).await {
             Ok(entries) => self.write(&effort, log_name(&effort), log_text(&effort, &entries)).await,
             Err(error) => {
                 tracing::warn!(%error, effort = %effort.id, "the log entries cannot be read; the log file is not written")
+            }
+        }
+    }
+
+    async fn all_log_entries(&self, effort: &EffortId) -> Result<Vec<EffortMessage>, StoreError> {
+        let mut entries: Vec<EffortMessage> = Vec::new();
+        loop {
+            let wanted = MessagesWanted {
+                effort: effort.clone(),
+                kind: Some("log".to_owned()),
+                before: entries.first().map(|oldest| oldest.id.clone()),
+                limit: LOG_PAGE_ENTRIES,
+            };
+            let page = self.store.effort_messages(wanted).await?;
+            let is_last = page.len() < LOG_PAGE_ENTRIES;
+            entries.splice(0..0, page);
+            if is_last {
+                return Ok(entries);
             }
         }
     }

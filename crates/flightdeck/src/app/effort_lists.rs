@@ -8,7 +8,7 @@ use flightdeck_core::ids::{EffortId, MessageId, SeatId};
 use flightdeck_core::limits::{EFFORT_TEXT_BYTES_MAX, HANDOFF_BYTES_MAX};
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::view;
-use flightdeck_core::view::effort::{WindowCard, WorkstreamCard};
+use flightdeck_core::view::effort::{EffortCard, WindowCard, WorkstreamCard};
 use flightdeck_core::view::lens::FleetStatus;
 use flightdeck_core::view::seats::KnownSeatCard;
 use flightdeck_protocol::efforts::*;
@@ -45,7 +45,9 @@ impl Handle<GetWorkstream> for App {
 
 impl Handle<ListWindows> for App {
     async fn handle(&self, request: ListWindows) -> Result<AppReply<WindowList>, AppError> {
-        Ok(WindowList { windows: self.effort_card(&request.effort).await?.windows }.into())
+        let effort = self.effort_card(&request.effort).await?;
+        let windows = effort.windows.iter().map(|window| window.clone().with_payload_of(&effort));
+        Ok(WindowList { windows: windows.collect() }.into())
     }
 }
 
@@ -54,7 +56,8 @@ impl App {
         let wanted = id.clone();
         let read = move |fleet: &Fleet| {
             let effort = fleet.effort_of_window(&wanted)?;
-            effort.window(&wanted).map(|window| WindowCard::new(window, Some(fleet)))
+            let card = WindowCard::new(effort.window(&wanted)?, Some(fleet));
+            Some(card.with_payload_of(&EffortCard::new(effort, None)))
         };
         if let Some(card) = self.engine.read(read).await? {
             return Ok(card);
@@ -93,9 +96,10 @@ impl Handle<ClaimSeat> for App {
     async fn handle(&self, request: ClaimSeat) -> Result<AppReply<SeatEfforts>, AppError> {
         let ClaimSeat { name: seat, effort, parent } = request;
         let seat = name("name", &seat)?;
+        let mut changes = Vec::new();
         if let Some(parent) = &parent {
             let change = EffortChange::SeatParent { seat: seat.clone(), parent: name("parent", parent)? };
-            self.append_change(Subject::Seat(SeatId::new(seat.clone())), change, clock::fresh_id()).await?;
+            changes.push((Subject::Seat(SeatId::new(seat.clone())), change));
         }
         let effort = match (effort, parent) {
             (Some(effort), _) => Some(effort),
@@ -103,8 +107,9 @@ impl Handle<ClaimSeat> for App {
             (None, None) => Some(self.newest_unclaimed().await?),
         };
         if let Some(effort) = effort {
-            self.change_effort(&effort, EffortChange::SeatClaimed { seat: seat.clone() }).await?;
+            changes.push((Subject::Effort(effort), EffortChange::SeatClaimed { seat: seat.clone() }));
         }
+        self.append_changes(changes).await?;
         self.seat_efforts(seat).await
     }
 }
@@ -116,9 +121,11 @@ impl Handle<ReleaseSeat> for App {
             Some(effort) => vec![effort],
             None => self.efforts_of_seat(&seat).await?,
         };
-        for effort in efforts {
-            self.change_effort(&effort, EffortChange::SeatReleased {}).await?;
-        }
+        let released = |effort| {
+            let change = EffortChange::SeatReleased { seat: Some(seat.clone()) };
+            (Subject::Effort(effort), change)
+        };
+        self.append_changes(efforts.into_iter().map(released).collect()).await?;
         self.seat_efforts(seat).await
     }
 }

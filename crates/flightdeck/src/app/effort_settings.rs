@@ -60,11 +60,12 @@ impl App {
         let dir = record.envelope.project_dir.clone();
         let dir = dir.or_else(|| borrowed_text(&record.payload, "cwd").map(str::to_owned));
         let (Some(dir), seat, app) = (dir, record.envelope.seat.clone(), self.clone()) else { return };
-        let title = borrowed_text(&record.payload, "command_args").map(str::to_owned);
+        let about = borrowed_text(&record.payload, "command_args").filter(|about| !about.trim().is_empty());
+        let title = about.map(str::to_owned);
         tokio::spawn(async move {
             let opted_in = app.files.is_opted_in(config.efforts.clone(), PathBuf::from(&dir)).await;
             if opted_in && !app.works_on(&dir, seat.as_deref(), &skill).await {
-                app.open_effort(StartEffort { dir, skill, mode: None, seat, title, settings: None }).await;
+                app.open_effort(StartEffort { dir, skill, seat, title, ..StartEffort::default() }).await;
             }
         });
     }

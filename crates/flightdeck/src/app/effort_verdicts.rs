@@ -6,9 +6,9 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use flightdeck_core::effort::exempt::is_exempt;
-use flightdeck_core::effort::{EffortChange, Given, HookQuestion, Judged};
+use flightdeck_core::effort::{Carries, CarriesFiles, EffortChange, Given, HookQuestion, Judged, Verdict};
 use flightdeck_core::ids::SessionId;
-use flightdeck_core::limits::INJECTION_CHARS_MAX;
+use flightdeck_core::log::effort_facts::EffortFacts;
 use flightdeck_core::log::hook_question::question;
 use flightdeck_core::log::record::{Record, Source};
 use flightdeck_core::wire::lenient::{borrowed_text, object};
@@ -44,6 +44,17 @@ pub(super) struct Answered {
     /// What the effort says, if one applies.
     pub judged: Option<Judged>,
     pub verdict: Option<EffortVerdict>,
+    /// The files in it whose text is in the verdict.
+    pub files: Vec<PlacedFile>,
+}
+
+/// A file that the agent is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PlacedFile {
+    /// As the effort names it.
+    pub file: String,
+    /// Its content, or the request to read it.
+    pub text: String,
 }
 
 impl PrepareHook for App {
@@ -61,7 +72,9 @@ impl App {
         let named = record.envelope.project_dir.clone();
         let dir = named.or_else(|| borrowed_text(&record.payload, "cwd").map(str::to_owned));
         if let Some(dir) = dir {
-            record.envelope.real_dir = self.real_dirs.find(&dir).await.filter(|real| *real != dir);
+            let real = self.real_dirs.find(&dir).await;
+            record.envelope.dir_unknown = real.is_none();
+            record.envelope.real_dir = real.filter(|real| *real != dir);
         }
         record.envelope.exempt = self.is_exempt(record);
     }
@@ -84,27 +97,23 @@ impl App {
         question(record, &self.registrar.command_for_agents())
     }
 
-    /// What an effort says to the hook, if it is found in time. The event must have been acknowledged.
-    pub(super) async fn verdict_in_time(
-        &self,
-        question: HookQuestion,
-        file: Option<String>,
-    ) -> Option<EffortVerdict> {
+    /// What an effort says to the hook, if it is found in time. The event must have been acknowledged. `file` is the file that the call
+    /// read or changed.
+    pub(super) async fn answer_in_time(&self, question: HookQuestion, file: Option<String>) -> Answered {
         let session_id = question.session_id.clone();
         let answer = async {
             self.find_directives(&question, file).await;
-            self.answer_question(question).await.verdict
+            self.answer_question(question).await
         };
         let answered = tokio::time::timeout(ANSWERED_WITHIN, answer).await;
         answered.unwrap_or_else(|_| {
             tracing::warn!(session = %session_id, "a verdict took too long; the call is allowed");
-            None
+            Answered::default()
         })
     }
 
-    /// What an effort says to the hook. The event must have been acknowledged.
-    pub(super) async fn answer_question(&self, question: HookQuestion) -> Answered {
-        let session_id = question.session_id.clone();
+    async fn answer_question(&self, question: HookQuestion) -> Answered {
+        let (session_id, carries) = (question.session_id.clone(), question.carries);
         let judged = match tokio::time::timeout(JUDGED_WITHIN, self.engine.judge(question)).await {
             Ok(Ok(Some(judged))) => judged,
             Ok(_) => return Answered::default(),
@@ -113,19 +122,21 @@ impl App {
                 return Answered::default();
             }
         };
-        let verdict = self.write_verdict(&judged, session_id).await;
-        Answered { judged: Some(judged), verdict }
+        self.write_verdict(judged, carries, session_id).await
     }
 
-    async fn write_verdict(&self, judged: &Judged, session_id: SessionId) -> Option<EffortVerdict> {
-        let mut verdict = judged.verdict.clone();
-        if !verdict.files.is_empty() {
-            let used = verdict.context.iter().map(|text| text.chars().count()).sum();
-            let dir = self.workstream_of(judged).await;
-            verdict.context.push(self.files_text(dir, std::mem::take(&mut verdict.files), used).await);
+    async fn write_verdict(&self, mut judged: Judged, carries: Carries, session_id: SessionId) -> Answered {
+        let mut files = Vec::new();
+        if carries.files == CarriesFiles::ByContent && !judged.verdict.files.is_empty() {
+            let dir = self.workstream_of(&judged).await;
+            files = self.place_files(dir, &mut judged.verdict).await;
+            let placed: Vec<String> = files.iter().map(|placed| placed.file.clone()).collect();
+            judged.keep_files(&placed);
         }
-        let json = verdict.to_json(judged.event.as_str())?;
-        Some(EffortVerdict { json: serde_json::to_vec(&json).ok()?, given: judged.given.clone(), session_id })
+        let json = judged.verdict.to_json(judged.event.as_str());
+        let json = json.and_then(|json| serde_json::to_vec(&json).ok());
+        let verdict = json.map(|json| EffortVerdict { json, given: judged.given.clone(), session_id });
+        Answered { judged: Some(judged), verdict, files }
     }
 
     async fn workstream_of(&self, judged: &Judged) -> Option<String> {
@@ -153,22 +164,32 @@ impl App {
 }
 
 impl App {
-    /// The contents of files as far as there is room; the others by name.
-    async fn files_text(&self, dir: Option<String>, files: Vec<String>, used_chars: usize) -> String {
+    /// Adds files to the verdict: their contents as far as there is room, the others by name. Returns those that were added.
+    async fn place_files(&self, dir: Option<String>, verdict: &mut Verdict) -> Vec<PlacedFile> {
         let dir = PathBuf::from(dir.unwrap_or_default());
+        let files = std::mem::take(&mut verdict.files);
         let paths: Vec<PathBuf> = files.iter().map(|file| dir.join(file)).collect();
-        let read = tokio::time::timeout(DISK_WITHIN, self.files.texts(paths.clone())).await;
+        let read = tokio::time::timeout(DISK_WITHIN, self.files.texts(dir, paths.clone())).await;
         let mut contents = read.unwrap_or_default();
         contents.resize(paths.len(), None);
-        let mut room = INJECTION_CHARS_MAX.saturating_sub(used_chars);
-        let mut text = String::new();
-        for (path, content) in paths.iter().zip(contents) {
-            let named = format!("Read {} now and follow it.\n", path.display());
-            let whole = content.map(|content| format!("{}:\n{content}\n\n", path.display()));
-            let part = whole.filter(|whole| whole.chars().count() + named.len() < room).unwrap_or(named);
-            room = room.saturating_sub(part.chars().count());
-            text += &part;
+        let names: Vec<String> =
+            paths.iter().map(|path| format!("Read {} now and follow it.", path.display())).collect();
+        let mut placed = Vec::new();
+        for (n, (file, content)) in files.into_iter().zip(contents).enumerate() {
+            // A content leaves room for the names of the files after it.
+            let after: usize = names.iter().skip(n + 1).map(|name| name.chars().count() + 2).sum();
+            let whole = content.map(|content| format!("{}:\n{}", paths[n].display(), content.trim_end()));
+            let text = whole.filter(|whole| whole.chars().count() + after <= verdict.room());
+            let text = text.unwrap_or_else(|| names[n].clone());
+            if verdict.push(text.clone()) {
+                placed.push(PlacedFile { file, text });
+            }
         }
-        text.trim_end().to_owned()
+        placed
     }
+}
+
+/// The file that a call read or changed.
+pub(super) fn touched_file(record: &Record) -> Option<String> {
+    EffortFacts::from_record(record)?.file
 }

@@ -2,18 +2,22 @@
 
 use std::path::Path;
 
-use flightdeck_core::effort::{Effort, EffortChange, EffortOpening, EffortRefused, Lifecycle, SkillSettings};
+use flightdeck_core::effort::{
+    Effort, EffortChange, EffortOpening, EffortRefused, INJECTED_WITHOUT_FILE_CHARS_MAX, Lifecycle,
+    SkillPhase, SkillSettings, WorkstreamAbout,
+};
 use flightdeck_core::ids::EffortId;
 use flightdeck_core::limits::{
-    ASSIGNMENT_TITLE_CHARS_MAX, EFFORT_TEXT_BYTES_MAX, HANDOFF_BYTES_MAX, NAME_CHARS_MAX, PATH_CHARS_MAX,
-    PRELOADS_MAX,
+    ASSIGNMENT_TITLE_CHARS_MAX, EFFORT_PHASES_MAX, EFFORT_TEXT_BYTES_MAX, HANDOFF_BYTES_MAX, KEYWORDS_MAX,
+    NAME_CHARS_MAX, PATH_CHARS_MAX, PRELOADS_MAX,
 };
-use flightdeck_core::log::record::{Record, Source};
+use flightdeck_core::log::record::{EventId, Record, Source};
 use flightdeck_core::log::subject::Subject;
 use flightdeck_core::text::one_line;
 use flightdeck_core::usage::price::Bill;
 use flightdeck_core::view::effort::{EffortCard, EffortCost};
 use flightdeck_protocol::efforts::*;
+use serde_json::{Map, Value};
 
 use super::{App, AppError, AppReply, Handle};
 use crate::clock;
@@ -34,14 +38,21 @@ impl Handle<StartEffort> for App {
 impl App {
     /// Starts an effort. The registration of hooks is left to the caller.
     pub(super) async fn start_effort(&self, request: StartEffort) -> Result<EffortCard, AppError> {
-        let StartEffort { dir, skill, mode, seat, title, settings } = request;
+        let StartEffort { dir, skill, mode, seat, title, settings, workstream_title, keywords, metadata } =
+            request;
         let dir = self.existing_dir(&dir).await?;
         let skill = name("skill", &skill)?;
-        let settings = match settings {
+        let mut settings = match settings {
             Some(settings) => settings,
             None => self.skill_settings(Path::new(&dir), &skill).await?,
         };
         check_settings(&settings)?;
+        self.find_phase_directives(&dir, &mut settings).await;
+        let about = WorkstreamAbout {
+            title: workstream_title.map(|title| name("workstream_title", &title)).transpose()?,
+            keywords: check_keywords(&keywords)?,
+        };
+        check_metadata(&metadata)?;
         let opening = EffortOpening {
             workstream: dir,
             skill,
@@ -49,6 +60,8 @@ impl App {
             seat: seat.map(|seat| name("seat", &seat)).transpose()?,
             title: title.map(|title| one_line(&title, ASSIGNMENT_TITLE_CHARS_MAX)),
             settings,
+            about,
+            metadata,
         };
         let id = clock::fresh_id();
         let effort = EffortId::new(format!("e-{id}"));
@@ -70,13 +83,43 @@ impl App {
         &self,
         subject: Subject,
         change: EffortChange,
-        id: flightdeck_core::log::record::EventId,
+        id: EventId,
     ) -> Result<(), AppError> {
-        let not_written = || AppError::Invalid("the change cannot be written as JSON".into());
-        let (name, payload) = change.into_record().ok_or_else(not_written)?;
-        let record = Record::ours(Source::User, &name, subject, payload, id);
-        self.engine.change_effort(record).await??;
+        self.engine.change_efforts(vec![record(subject, change, id)?]).await??;
         Ok(())
+    }
+
+    /// Appends all of the changes, or none of them if one is refused.
+    pub(super) async fn append_changes(&self, changes: Vec<(Subject, EffortChange)>) -> Result<(), AppError> {
+        let records = changes.into_iter().map(|(subject, change)| record(subject, change, clock::fresh_id()));
+        let records = records.collect::<Result<Vec<_>, _>>()?;
+        if !records.is_empty() {
+            self.engine.change_efforts(records).await??;
+        }
+        Ok(())
+    }
+
+    /// Names the directives of the phases by their real paths, as those that are found on the way are named, so that none is given twice.
+    /// One that does not exist yet keeps its name.
+    async fn find_phase_directives(&self, dir: &str, settings: &mut SkillSettings) {
+        let of_phase = |phase: &mut SkillPhase| match phase {
+            SkillPhase::Name(_) => Vec::new(),
+            SkillPhase::WithDirectives { directives, .. } => std::mem::take(directives),
+        };
+        let named: Vec<Vec<String>> = settings.phases.iter_mut().map(of_phase).collect();
+        let paths = named.iter().flatten().map(|file| Path::new(dir).join(file)).collect();
+        let mut real = self.files.real_files(paths).await.into_iter();
+        for (phase, named) in settings.phases.iter_mut().zip(named) {
+            if let SkillPhase::WithDirectives { directives, .. } = phase {
+                let path = |file: String| match real.next().flatten() {
+                    Some(real) if real.starts_with(dir) => {
+                        real.into_os_string().into_string().unwrap_or(file)
+                    }
+                    _ => file,
+                };
+                *directives = named.into_iter().map(path).collect();
+            }
+        }
     }
 
     /// The effort with what its sessions cost. One that left the fleet is in the store.
@@ -153,6 +196,12 @@ impl App {
     }
 }
 
+fn record(subject: Subject, change: EffortChange, id: EventId) -> Result<Record, AppError> {
+    let not_written = || AppError::Invalid("the change cannot be written as JSON".into());
+    let (name, payload) = change.into_record().ok_or_else(not_written)?;
+    Ok(Record::ours(Source::User, &name, subject, payload, id))
+}
+
 fn lifecycle(word: Option<&str>) -> Result<Option<Lifecycle>, AppError> {
     match word {
         None | Some("all") => Ok(None),
@@ -212,7 +261,7 @@ impl Handle<InjectText> for App {
     async fn handle(&self, request: InjectText) -> Result<AppReply<EffortCard>, AppError> {
         let InjectText { id, text: injected } = request;
         let injected = text("text", injected, HANDOFF_BYTES_MAX)?;
-        let is_long = injected.chars().count() > flightdeck_core::effort::INJECTED_WHOLE_CHARS_MAX;
+        let is_long = injected.chars().count() > INJECTED_WITHOUT_FILE_CHARS_MAX;
         let card = self.change_effort(&id, EffortChange::InjectionAdded { text: injected }).await?;
         if let Some(effort) = self.effort_now(&id).await.filter(|_| is_long) {
             self.write_injection_file(effort).await;
@@ -251,12 +300,39 @@ impl App {
 fn check_settings(settings: &SkillSettings) -> Result<(), AppError> {
     check_files("settings.preload", &settings.preload)?;
     check_files("settings.directives", &settings.directives)?;
-    settings.phases.iter().try_for_each(|phase| name("settings.phases", phase.name()).map(drop))?;
+    if settings.phases.len() > EFFORT_PHASES_MAX {
+        let phases = settings.phases.len();
+        return Err(AppError::Invalid(format!(
+            "`settings.phases` may name {EFFORT_PHASES_MAX} phases, not {phases}"
+        )));
+    }
+    for phase in &settings.phases {
+        name("settings.phases", phase.name())?;
+        check_files("settings.phases.directives", phase.directives())?;
+    }
     settings
         .log_template
         .clone()
         .map(|form| text("settings.log_template", form, EFFORT_TEXT_BYTES_MAX))
         .transpose()?;
+    Ok(())
+}
+
+fn check_keywords(keywords: &[String]) -> Result<Vec<String>, AppError> {
+    if keywords.len() > KEYWORDS_MAX {
+        let given = keywords.len();
+        return Err(AppError::Invalid(format!("`keywords` may have {KEYWORDS_MAX} words, not {given}")));
+    }
+    keywords.iter().map(|keyword| name("keywords", keyword)).collect()
+}
+
+fn check_metadata(metadata: &Map<String, Value>) -> Result<(), AppError> {
+    let bytes = serde_json::to_vec(metadata)?.len();
+    if bytes > EFFORT_TEXT_BYTES_MAX {
+        return Err(AppError::Invalid(format!(
+            "`metadata` has {bytes} bytes; at most {EFFORT_TEXT_BYTES_MAX} are taken"
+        )));
+    }
     Ok(())
 }
 

@@ -1,10 +1,15 @@
 //! `hooks.*`: the events of Claude Code from scripts that are used instead of `flightdeck hook`. Each takes the path of an
 //! ordinary hook; the reply says what an effort made of it.
 
-use flightdeck_core::effort::{Effort, HookQuestion, Judged, Window};
+use std::time::Duration;
+
+use flightdeck_core::effort::{
+    Carries, CarriesFiles, Effort, EffortChange, EffortRefused, HookQuestion, Judged, Window,
+};
 use flightdeck_core::fleet::Fleet;
-use flightdeck_core::ids::{AskId, MessageId, SessionId, WindowId};
-use flightdeck_core::log::record::{Record, Verbatim};
+use flightdeck_core::ids::{AgentId, AskId, InjectionId, MessageId, SessionId, WindowId};
+use flightdeck_core::log::record::{EventId, Record, Verbatim};
+use flightdeck_core::log::subject::Subject;
 use flightdeck_core::time::Timestamp;
 use flightdeck_core::view::card::context_of;
 use flightdeck_core::view::effort::seat_status;
@@ -14,7 +19,9 @@ use flightdeck_protocol::Request;
 use flightdeck_protocol::engine_hooks::*;
 use serde_json::{Map, Value};
 
+use super::arguments::Arguments;
 use super::effort_verdicts::{Answered, EffortVerdict};
+use super::supervisors::RESTART_HOLD_MAX;
 use super::{App, AppError};
 use crate::clock;
 
@@ -24,13 +31,26 @@ const EXHAUSTED_PERCENT: f64 = 98.0;
 const RATE_LIMITED: [&str; 3] = ["API Error: 429", "Claude AI usage limit reached", "You've hit your"];
 const CONTEXT_FULL: [&str; 2] = ["Prompt is too long", "Context limit reached"];
 
+/// Longest wait until the event is stored and judged. A script waits longer than our own hook, because it cannot spool the event.
+const STORED_WITHIN: Duration = Duration::from_millis(250);
+/// Longest time to find out what else the reply says.
+const REPLIED_WITHIN: Duration = Duration::from_millis(100);
+
+/// A hook by a script, as it arrives.
+#[derive(Debug)]
+pub struct ScriptCall {
+    pub arguments: Arguments,
+    pub env: Map<String, Value>,
+    /// The length of what was sent.
+    pub bytes: usize,
+}
+
 /// A hook by a script, once its event is stored.
 #[derive(Debug)]
 pub struct ScriptHook {
-    /// The event's id as text: messages that it filed are named after it.
-    key: String,
+    id: EventId,
     session_id: SessionId,
-    agent_id: Option<String>,
+    agent_id: Option<AgentId>,
     at: Timestamp,
     seat: Option<String>,
     /// The process of the client.
@@ -43,48 +63,60 @@ pub struct ScriptHook {
 pub trait HandleHook<R: Request + EngineHook> {
     /// Whether the reply says that the event ended a window. Only then the open windows are looked up before the event is stored.
     const SAYS_WINDOW_ENDED: bool = false;
+    /// What of the verdict is in the reply. Everything else waits for another hook.
+    const CARRIES: Carries = Carries::NOTHING;
+    const REPLIED_WITHIN: Duration = REPLIED_WITHIN;
 
     fn reply(&self, request: R, hook: &ScriptHook)
     -> impl Future<Output = Result<R::Reply, AppError>> + Send;
 }
 
 impl App {
-    /// Takes the event, and answers it. The verdict must be noted after the reply was written.
+    /// Takes the event, and answers it. The verdict must be noted after the reply was written. If the event cannot be stored in time, the reply
+    /// is that of a session without an effort, so that the agent goes on. Only arguments that do not fit are an error.
     pub async fn receive_script_hook<R>(
         &self,
-        mut args: Map<String, Value>,
-        env: Map<String, Value>,
+        call: ScriptCall,
     ) -> Result<(R::Reply, Option<EffortVerdict>), AppError>
     where
         R: Request + EngineHook,
+        R::Reply: Default,
         Self: HandleHook<R>,
     {
-        let request: R = read_arguments(Value::Object(args.clone()))?;
-        args.insert("hook_event_name".to_owned(), R::EVENT.into());
-        let bytes = serde_json::to_vec(&args)?.len();
-        let draft = HookDraft { name_in_path: None, payload: args, env, bytes };
+        let ScriptCall { arguments, env, bytes } = call;
+        refuse_other_event::<R>(&arguments)?;
+        let payload = arguments.fields.clone();
+        let request: R = arguments.read()?;
+        let draft = HookDraft { name_in_path: None, payload, env, bytes };
         let record =
             draft.into_record(clock::fresh_id()).map_err(|error| AppError::Invalid(error.to_string()))?;
-        let mut hook = self.store_script_hook(record, Self::SAYS_WINDOW_ENDED).await?;
-        let reply = self.reply(request, &hook).await?;
-        Ok((reply, hook.answered.verdict.take()))
+        let stored = self.store_script_hook(record, Self::SAYS_WINDOW_ENDED, Self::CARRIES);
+        let Some(mut hook) = in_time(R::EVENT, STORED_WITHIN, stored).await else {
+            return Ok(Default::default());
+        };
+        let reply = self.reply(request, &hook);
+        match in_time(R::EVENT, Self::REPLIED_WITHIN, reply).await {
+            Some(reply) => Ok((reply, hook.answered.verdict.take())),
+            None => Ok(Default::default()),
+        }
     }
 
     async fn store_script_hook(
         &self,
         mut record: Record,
         says_window_ended: bool,
+        carries: Carries,
     ) -> Result<ScriptHook, AppError> {
         record.envelope.rpc = true;
         record.verbatim = Verbatim::default();
         self.prepare_for_efforts(&mut record).await;
-        let question = self.question(&record);
+        let question = self.question(&record).map(|question| HookQuestion { carries, ..question });
         let session_id = record.session_id().cloned().unwrap_or_default();
         let windows_before =
             if says_window_ended { self.open_windows(&session_id).await? } else { Vec::new() };
         let mut hook = ScriptHook {
-            key: record.id.to_string(),
-            agent_id: record.agent_id.as_deref().map(str::to_owned),
+            id: record.id,
+            agent_id: record.agent_id.clone(),
             at: clock::now(),
             seat: record.envelope.seat.clone(),
             client: record.envelope.pid,
@@ -92,12 +124,7 @@ impl App {
             session_id,
             answered: Answered::default(),
         };
-        let directories = self.touched_file(&record);
-        self.engine.append(vec![record]).await?;
-        if let Some(question) = question {
-            self.find_directives(&question, directories).await;
-            hook.answered = self.answer_question(question).await;
-        }
+        hook.answered = self.store_hook(record, question).await?.answered;
         Ok(hook)
     }
 
@@ -123,7 +150,7 @@ impl App {
         let (session, agent) = (hook.session_id.clone(), hook.agent_id.clone());
         let found = self.engine.read(move |fleet| {
             let effort = fleet.effort_of_session(&session)?;
-            Some(read(effort, effort.open_window(&session, agent.as_deref())))
+            Some(read(effort, effort.open_window(&session, agent.as_ref())))
         });
         Ok(found.await?)
     }
@@ -139,23 +166,46 @@ impl App {
         Ok(hook.windows_before.iter().any(|window| !open.contains(window)))
     }
 
-    /// The message that the event was filed as.
+    /// The message that the event was filed as, or its twin that came first.
     async fn message_of(&self, hook: &ScriptHook) -> Result<Option<(MessageId, String)>, AppError> {
-        let id = MessageId::new(format!("m-{}", hook.key));
-        let found = self.of_effort(hook, move |effort, _| {
-            effort.messages.iter().find(|message| message.id == id).map(|m| (m.id.clone(), m.text.clone()))
+        let (session, event) = (hook.session_id.clone(), hook.id);
+        let found = self.engine.read(move |fleet| {
+            let id = MessageId::new(format!("m-{}", fleet.applied(event)));
+            let mut messages = fleet.effort_of_session(&session)?.messages.iter().rev();
+            messages.find(|message| message.id == id).map(|m| (m.id.clone(), m.text.clone()))
         });
-        Ok(found.await?.flatten())
+        Ok(found.await?)
     }
 }
 
-/// Reads arguments; the error names the field that does not fit.
-pub fn read_arguments<R: serde::de::DeserializeOwned>(args: Value) -> Result<R, AppError> {
-    serde_path_to_error::deserialize(args).map_err(|error| {
-        let path = error.path().to_string();
-        let field = if path == "." { String::new() } else { format!("`{path}`: ") };
-        AppError::Invalid(format!("the arguments are not understood: {field}{}", error.inner()))
-    })
+/// `None` if it fails or is late: the agent goes on as if there were no effort.
+async fn in_time<T>(
+    event: &str,
+    within: Duration,
+    work: impl Future<Output = Result<T, AppError>>,
+) -> Option<T> {
+    match tokio::time::timeout(within, work).await {
+        Ok(Ok(done)) => Some(done),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, event, "a hook of a script failed; it is answered as if there were no effort");
+            None
+        }
+        Err(_) => {
+            tracing::warn!(event, "a hook of a script was late; it is answered as if there were no effort");
+            None
+        }
+    }
+}
+
+fn refuse_other_event<R: EngineHook>(arguments: &Arguments) -> Result<(), AppError> {
+    let field = "hook_event_name";
+    match arguments.fields.get(field).and_then(Value::as_str) {
+        Some(other) if other != R::EVENT => {
+            let field = arguments.spelled(field);
+            Err(AppError::Invalid(format!("`{field}` is {other:?}, but this command takes {:?}", R::EVENT)))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn judged(hook: &ScriptHook) -> Option<&Judged> {
@@ -163,6 +213,8 @@ fn judged(hook: &ScriptHook) -> Option<&Judged> {
 }
 
 impl HandleHook<HookSessionStart> for App {
+    const CARRIES: Carries = Carries { introduction: true, injections: false, files: CarriesFiles::ByName };
+
     async fn reply(&self, _: HookSessionStart, hook: &ScriptHook) -> Result<SessionStartReply, AppError> {
         let about = |effort: &Effort, _: Option<&Window>| {
             (effort.skill.clone(), effort.phase().map(|phase| phase.name.clone()), effort.settings.clone())
@@ -178,9 +230,9 @@ impl HandleHook<HookSessionStart> for App {
             session_id: judged(hook).map(|judged| judged.window.clone()),
             skill,
             phase,
-            files_to_preload: judged(hook).map(|judged| judged.call.preloads.clone()).unwrap_or_default(),
+            files_to_preload: judged(hook).map(|judged| judged.verdict.files.clone()).unwrap_or_default(),
             dehydrated_context: judged(hook).and_then(|judged| judged.call.dehydrated.clone()),
-            skill_config: config,
+            skill_config: config.map(SkillConfig::from),
         })
     }
 }
@@ -198,9 +250,12 @@ impl HandleHook<HookSessionEnd> for App {
 
 impl HandleHook<HookPreCompact> for App {
     const SAYS_WINDOW_ENDED: bool = true;
+    // The hook of a client that is about to end is held.
+    const REPLIED_WITHIN: Duration = RESTART_HOLD_MAX.saturating_add(REPLIED_WITHIN);
 
     async fn reply(&self, request: HookPreCompact, hook: &ScriptHook) -> Result<PreCompactReply, AppError> {
-        let window_ended = self.window_ended(hook).await?;
+        let ended = in_time(HookPreCompact::EVENT, REPLIED_WITHIN, self.window_ended(hook)).await;
+        let window_ended = ended.unwrap_or(false);
         let client = hook.client.filter(|_| window_ended && request.trigger == "auto");
         let restart = match client.and_then(|client| self.restart_instead_of_compaction(client)) {
             Some(restart) => restart.over().await,
@@ -213,9 +268,9 @@ impl HandleHook<HookPreCompact> for App {
 
 impl HandleHook<HookPreToolUse> for App {
     async fn reply(&self, _: HookPreToolUse, hook: &ScriptHook) -> Result<PreToolUseReply, AppError> {
-        let Some(judged) = judged(hook) else { return Ok(PreToolUseReply::allowed()) };
+        let Some(judged) = judged(hook) else { return Ok(PreToolUseReply::default()) };
         Ok(PreToolUseReply {
-            allow: judged.verdict.deny.is_none(),
+            allow: Allow(judged.verdict.deny.is_none()),
             heartbeat_count: judged.call.heartbeat,
             context_usage: judged.call.context_percent,
             overflow_warning: judged.call.overflow,
@@ -227,9 +282,17 @@ impl HandleHook<HookPreToolUse> for App {
 }
 
 impl HandleHook<HookPostToolUse> for App {
+    const CARRIES: Carries =
+        Carries { introduction: false, injections: true, files: CarriesFiles::ByContent };
+
     async fn reply(&self, _: HookPostToolUse, hook: &ScriptHook) -> Result<PostToolUseReply, AppError> {
         let injections = judged(hook).map(|judged| judged.call.injections.clone()).unwrap_or_default();
-        let pending = injections.into_iter().map(|i| PendingInjection { id: i.id, text: i.text });
+        let injections = injections.into_iter().map(|i| PendingInjection { id: i.id, text: i.text });
+        let files = hook.answered.files.iter().map(|placed| PendingInjection {
+            id: InjectionId::new(format!("file:{}", placed.file)),
+            text: placed.text.clone(),
+        });
+        let pending = injections.chain(files);
         Ok(PostToolUseReply {
             heartbeat_count: judged(hook).map_or(0, |judged| judged.call.heartbeat),
             pending_injections: pending.collect(),
@@ -253,8 +316,8 @@ impl HandleHook<HookPostToolUseFailure> for App {
 
 impl HandleHook<HookStop> for App {
     async fn reply(&self, request: HookStop, hook: &ScriptHook) -> Result<StopReply, AppError> {
-        let said =
-            |begins: &[&str]| begins.iter().any(|text| request.last_assistant_message.starts_with(text));
+        let last_message = request.last_assistant_message.unwrap_or_default();
+        let said = |begins: &[&str]| begins.iter().any(|text| last_message.starts_with(text));
         let session = hook.session_id.clone();
         let percent =
             self.engine.read(move |fleet| fleet.get(&session).and_then(context_of)?.percent).await?;
@@ -304,8 +367,10 @@ impl HandleHook<HookPermissionRequest> for App {
         hook: &ScriptHook,
     ) -> Result<PermissionRequestReply, AppError> {
         let seat_status = self.seat_status(hook).await?;
-        let known = self.engine.find_ask(&AskId::new(hook.key.clone())).await?;
-        Ok(PermissionRequestReply { seat_status, ask_id: known.map(|_| AskId::new(hook.key.clone())) })
+        let event = hook.id;
+        let ask_id = AskId::from(self.engine.read(move |fleet| fleet.applied(event)).await?);
+        let known = self.engine.find_ask(&ask_id).await?;
+        Ok(PermissionRequestReply { seat_status, ask_id: known.map(|_| ask_id) })
     }
 }
 
@@ -330,10 +395,11 @@ impl HandleHook<HookTaskCompleted> for App {
 }
 
 impl HandleHook<HookSubagentStart> for App {
+    const CARRIES: Carries = Carries { introduction: false, injections: false, files: CarriesFiles::ByName };
+
     async fn reply(&self, _: HookSubagentStart, hook: &ScriptHook) -> Result<SubagentStartReply, AppError> {
         let about = |effort: &Effort, window: Option<&Window>| {
-            let directives =
-                effort.directives.iter().chain(effort.phase_directives()).cloned().collect::<Vec<_>>();
+            let directives = effort.all_directives().collect::<Vec<_>>();
             let metadata = EffortMetadata {
                 skill: effort.skill.clone(),
                 mode: effort.mode.clone(),
@@ -345,13 +411,7 @@ impl HandleHook<HookSubagentStart> for App {
             (effort.id.clone(), window, effort.settings.log_template.clone(), directives, metadata)
         };
         Ok(match self.of_effort(hook, about).await? {
-            None => SubagentStartReply {
-                session_id: None,
-                effort_id: None,
-                log_template: None,
-                directives: Vec::new(),
-                effort_metadata: None,
-            },
+            None => SubagentStartReply::default(),
             Some((effort, session_id, log_template, directives, metadata)) => SubagentStartReply {
                 session_id,
                 effort_id: Some(effort),
@@ -373,8 +433,7 @@ impl HandleHook<HookSubagentStop> for App {
     ) -> Result<SubagentStopReply, AppError> {
         let window_ended = self.window_ended(hook).await?;
         let merged = self.of_effort(hook, move |effort, _| {
-            let ended =
-                effort.windows.iter().rev().find(|w| w.agent_id.as_deref() == Some(&request.agent_id));
+            let ended = effort.windows.iter().rev().find(|w| w.agent_id.as_ref() == Some(&request.agent_id));
             ended.map(|window| window.loaded_files.clone())
         });
         let merged_files = merged.await?.flatten().filter(|_| window_ended).unwrap_or_default();
@@ -384,9 +443,10 @@ impl HandleHook<HookSubagentStop> for App {
 
 impl HandleHook<HookConfigChange> for App {
     async fn reply(&self, _: HookConfigChange, hook: &ScriptHook) -> Result<ConfigChangeReply, AppError> {
-        // Skills and settings are read when they are needed, so nothing old is kept: the next start of an effort reads them.
-        tracing::debug!(session = %hook.session_id, at = %hook.at, "the client's settings changed");
-        Ok(ConfigChangeReply { invalidated: true })
+        // Skills are read when an effort starts, so only directories are known from before.
+        let invalidated = self.real_dirs.forget();
+        tracing::debug!(session = %hook.session_id, at = %hook.at, invalidated, "the client's settings changed");
+        Ok(ConfigChangeReply { invalidated })
     }
 }
 
@@ -398,7 +458,6 @@ impl App {
         who: &str,
         team: &str,
     ) -> Result<Option<String>, AppError> {
-        use flightdeck_core::effort::EffortChange as Change;
         let seat = seat.to_owned();
         let parent = self.engine.read(move |fleet| {
             let parent = fleet.parent_of_seat(&seat)?;
@@ -406,19 +465,17 @@ impl App {
         });
         let Some((parent, effort)) = parent.await? else { return Ok(None) };
         let text = format!("Teammate {who} of team {team} has nothing to do.");
-        self.change_effort(
-            &effort,
-            Change::MessageAppended { kind: "signal".to_owned(), text: text.clone() },
-        )
-        .await?;
-        self.change_effort(&effort, Change::InjectionAdded { text }).await?;
+        let message = EffortChange::MessageAppended { kind: "signal".to_owned(), text: text.clone() };
+        let subject = || Subject::Effort(effort.clone());
+        let both = vec![(subject(), message.clone()), (subject(), EffortChange::InjectionAdded { text })];
+        match self.append_changes(both).await {
+            // So many texts wait already that one more is refused; the message is in the timeline of the effort.
+            Err(AppError::Effort(EffortRefused::TooMany(..))) => {
+                self.append_changes(vec![(subject(), message)]).await?;
+            }
+            other => other?,
+        }
         Ok(Some(parent))
-    }
-
-    /// The file that a call read or changed.
-    pub(super) fn touched_file(&self, record: &Record) -> Option<String> {
-        let facts = flightdeck_core::log::effort_facts::EffortFacts::from_record(record)?;
-        facts.file
     }
 
     /// Directives that apply to a file which the agent touched: the effort gives each once in a window.
@@ -440,9 +497,8 @@ impl App {
         if found.is_empty() {
             return;
         }
-        let change = flightdeck_core::effort::EffortChange::DirectivesFound { files: found };
-        let subject = flightdeck_core::log::subject::Subject::Effort(effort);
-        if let Err(error) = self.append_change(subject, change, clock::fresh_id()).await {
+        let change = EffortChange::DirectivesFound { files: found };
+        if let Err(error) = self.append_change(Subject::Effort(effort), change, clock::fresh_id()).await {
             tracing::warn!(%error, "directives could not be stored; they are looked for again");
         }
     }

@@ -154,9 +154,8 @@ fn effort_code(refused: &EffortRefused) -> ErrorCode {
         R::NoEffort(_) | R::NoWindow(_) | R::NoGuard(..) => ErrorCode::NotFound,
         R::Finished(_) | R::WindowEnded(_) => ErrorCode::AlreadyEnded,
         R::Guard(_) => ErrorCode::ValidationError,
-        R::SamePhase(..) | R::TooMany(..) | R::Claimed(..) | R::Unclaimed(_) | R::TooManyEfforts(_) => {
-            ErrorCode::Refused
-        }
+        R::SamePhase(..) | R::TooMany(..) | R::TooManyEfforts(_) => ErrorCode::Refused,
+        R::Claimed(..) | R::Unclaimed(_) | R::OtherSeat(..) => ErrorCode::Refused,
     }
 }
 

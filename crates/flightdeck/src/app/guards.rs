@@ -1,10 +1,14 @@
 //! Guard rules of an effort, and their dry run over recorded calls.
 
+use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 
 use flightdeck_core::effort::guard::{GuardAction, GuardRule};
 use flightdeck_core::effort::guard_match::GuardFacts;
 use flightdeck_core::effort::{Effort, EffortChange};
+use flightdeck_core::ids::{AgentId, SessionId};
+use flightdeck_core::limits::TWINS_MAX;
+use flightdeck_core::log::effort_facts::TwinKey;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::log::tool::ToolUse;
 use flightdeck_core::view::effort::EffortCard;
@@ -58,9 +62,14 @@ impl Handle<TestGuards> for App {
     }
 }
 
-/// Evaluates rules over recorded calls. The phase is the present one; the heartbeat of an old call is not known.
+/// Evaluates rules over recorded calls. The phase is the present one; the heartbeat of an old call is not known. A session counts as
+/// one context window.
 struct GuardTest<'a> {
     effort: &'a Effort,
+    /// The newest calls, by which a call is recognised that came by a hook and by `hooks.*`.
+    newest: VecDeque<TwinKey>,
+    /// Rules with `once`, by the agents for which they have fired.
+    fired: HashSet<(SessionId, Option<AgentId>, usize)>,
     calls: u64,
     rows: Vec<GuardReportRow>,
     denied: Vec<DeniedCall>,
@@ -74,7 +83,14 @@ impl<'a> GuardTest<'a> {
             matched: 0,
             decided: 0,
         };
-        Self { effort, calls: 0, rows: effort.guards.iter().map(row).collect(), denied: Vec::new() }
+        Self {
+            effort,
+            newest: VecDeque::new(),
+            fired: HashSet::new(),
+            calls: 0,
+            rows: effort.guards.iter().map(row).collect(),
+            denied: Vec::new(),
+        }
     }
 
     fn add(&mut self, record: &Record) {
@@ -84,6 +100,7 @@ impl<'a> GuardTest<'a> {
         if !dir.is_some_and(|dir| Path::new(dir).starts_with(&self.effort.workstream)) || envelope.exempt {
             return;
         }
+        let Some(session_id) = record.session_id().filter(|_| !self.is_twin(record)) else { return };
         self.calls += 1;
         let facts = GuardFacts {
             payload: &record.payload,
@@ -93,12 +110,14 @@ impl<'a> GuardTest<'a> {
             project: &self.effort.workstream,
         };
         let mut decided = false;
-        for (rule, row) in self.effort.guards.iter().zip(&mut self.rows) {
+        for (n, (rule, row)) in self.effort.guards.iter().zip(&mut self.rows).enumerate() {
             if !rule.when.holds(&facts) {
                 continue;
             }
             row.matched += 1;
-            if decided || !matches!(rule.then, GuardAction::Allow | GuardAction::Deny) {
+            let spent =
+                rule.once && !decided && !self.fired.insert((session_id.clone(), record.agent_id.clone(), n));
+            if spent || decided || !matches!(rule.then, GuardAction::Allow | GuardAction::Deny) {
                 continue;
             }
             decided = true;
@@ -111,6 +130,18 @@ impl<'a> GuardTest<'a> {
         self.denied.drain(..old);
     }
 
+    fn is_twin(&mut self, record: &Record) -> bool {
+        let Some(key) = TwinKey::from_record(record).filter(|key| key.certain) else { return false };
+        if self.newest.contains(&key) {
+            return true;
+        }
+        self.newest.push_back(key);
+        if self.newest.len() > TWINS_MAX {
+            self.newest.pop_front();
+        }
+        false
+    }
+
     fn report(mut self) -> GuardReport {
         self.denied.reverse();
         GuardReport { calls: self.calls, rules: self.rows, denied: self.denied }
@@ -120,7 +151,7 @@ impl<'a> GuardTest<'a> {
 fn denied(record: &Record, rule: &GuardRule) -> DeniedCall {
     DeniedCall {
         at: record.fired_at,
-        session_id: record.session_id().map(ToString::to_string).unwrap_or_default(),
+        session_id: record.session_id().cloned().unwrap_or_default(),
         call: ToolUse::from_payload(&record.payload).label(),
         rule: rule.id.clone(),
     }

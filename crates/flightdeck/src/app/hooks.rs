@@ -1,5 +1,6 @@
 //! Hook payloads and status lines, the same for HTTP and the socket.
 
+use flightdeck_core::effort::HookQuestion;
 use flightdeck_core::log::hold_rules::HoldRules;
 use flightdeck_core::log::record::{Record, Verbatim};
 use flightdeck_core::wire::hook::{HookDraft, rename_camel_case};
@@ -7,7 +8,7 @@ use flightdeck_core::wire::status_line;
 use flightdeck_protocol::hooks::StatusLineReply;
 use serde_json::{Map, Value};
 
-use super::effort_verdicts::EffortVerdict;
+use super::effort_verdicts::{Answered, EffortVerdict, touched_file};
 use super::holds::HookHold;
 use super::supervisors::OrderedRestart;
 use super::{App, AppError};
@@ -37,12 +38,28 @@ pub enum HookWaits {
 pub struct ReceivedHook {
     /// The position of the event in the log.
     pub seq: u64,
-    /// Set if the hook is to wait for a verdict.
-    pub hold: Option<HookHold>,
+    pub answer: HookAnswer,
+}
+
+/// What the hook gets beside the acknowledgement.
+#[derive(Debug)]
+pub enum HookAnswer {
+    Nothing,
     /// The verdict of an effort, which does not wait for a person.
-    pub verdict: Option<EffortVerdict>,
-    /// Set if the client is started fresh instead of a compaction: the hook waits until the client is gone.
-    pub restart: Option<OrderedRestart>,
+    Verdict(EffortVerdict),
+    /// The client is started fresh instead of a compaction: the hook waits until the client is gone.
+    Restart(OrderedRestart),
+    /// The hook waits for the verdict of a person.
+    Hold(HookHold),
+}
+
+/// An event that was stored, and what an effort says to its hook.
+#[derive(Debug, Default)]
+pub(super) struct StoredHook {
+    pub seq: u64,
+    /// The event was stored before.
+    pub duplicate: bool,
+    pub answered: Answered,
 }
 
 impl App {
@@ -60,20 +77,18 @@ impl App {
         let mut record = Record { verbatim, ..record };
         self.prepare_for_efforts(&mut record).await;
         let question = self.question(&record).filter(|_| hears_verdict);
-        let file = question.as_ref().and_then(|_| self.touched_file(&record));
         self.open_by_slash_command(&record);
         let compacts = self.auto_compaction(&record).await;
         let hold = rules.and_then(|rules| self.holds.open(&mut record, &rules, &self.engine));
         // Evaluated before the append, which consumes the record.
         let by_policy = hold.as_ref().and_then(|_| self.config.current().policy.answer(&record));
-        let appended = match self.engine.append(vec![record]).await {
-            Ok(appended) => appended,
+        let StoredHook { seq, duplicate, answered } = match self.store_hook(record, question).await {
+            Ok(stored) => stored,
             Err(error) => {
                 hold.into_iter().for_each(HookHold::forget);
-                return Err(error.into());
+                return Err(error);
             }
         };
-        let (seq, duplicate) = appended.first().map_or((0, false), |a| (a.seq, a.duplicate));
         let hold = match hold {
             Some(hold) if duplicate => {
                 hold.forget();
@@ -86,11 +101,30 @@ impl App {
         }
         // Without a supervisor the client compacts as usual.
         let restart = compacts.and_then(|client| self.restart_instead_of_compaction(client));
-        let verdict = match question {
-            Some(question) => self.verdict_in_time(question, file).await,
-            None => None,
+        // An event has at most one of these: a person is asked about permissions, and an effort about calls.
+        let answer = match (answered.verdict, restart, hold) {
+            (Some(verdict), ..) => HookAnswer::Verdict(verdict),
+            (None, Some(restart), _) => HookAnswer::Restart(restart),
+            (None, None, Some(hold)) => HookAnswer::Hold(hold),
+            (None, None, None) => HookAnswer::Nothing,
         };
-        Ok(ReceivedHook { seq, hold, verdict, restart })
+        Ok(ReceivedHook { seq, answer })
+    }
+
+    /// Stores the event of a hook, and asks the effort of its session for a verdict. Every hook comes here, by whatever way it was sent.
+    pub(super) async fn store_hook(
+        &self,
+        record: Record,
+        question: Option<HookQuestion>,
+    ) -> Result<StoredHook, AppError> {
+        let file = question.as_ref().and_then(|_| touched_file(&record));
+        let appended = self.engine.append(vec![record]).await?;
+        let (seq, duplicate) = appended.first().map_or((0, false), |a| (a.seq, a.duplicate));
+        let answered = match question {
+            Some(question) => self.answer_in_time(question, file).await,
+            None => Answered::default(),
+        };
+        Ok(StoredHook { seq, duplicate, answered })
     }
 
     /// `None` if the hook does not wait.

@@ -1,5 +1,6 @@
 //! The use cases of the daemon, one per request: typed in, typed out, one error. Transports call them.
 
+mod arguments;
 mod artifacts;
 mod asks;
 mod assignments;
@@ -43,13 +44,14 @@ use flightdeck_protocol::Request;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
+pub use self::arguments::Arguments;
 pub use self::daemon::{Metric, MetricKind};
 pub use self::effort_verdicts::EffortVerdict;
 pub use self::encoded::{AppReply, Encoded};
-pub use self::engine_hooks::{HandleHook, read_arguments};
+pub use self::engine_hooks::{HandleHook, ScriptCall};
 pub use self::error::{AppError, AskError, Unavailable};
 use self::holds::HeldHooks;
-pub use self::hooks::{HookWaits, IncomingHook, ReceivedHook};
+pub use self::hooks::{HookAnswer, HookWaits, IncomingHook, ReceivedHook};
 pub use self::owner::OwnerError;
 use self::project_files::ProjectFiles;
 pub(crate) use self::real_dirs::RealDirs;

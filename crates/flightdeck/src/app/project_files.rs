@@ -32,8 +32,11 @@ pub trait ProjectFiles: Debug + Send + Sync {
     ) -> Lookup<Result<SkillSettings, String>>;
     /// Directives with these names from the files up to `root`, the outermost first.
     fn directives(&self, files: Vec<PathBuf>, root: PathBuf, names: Vec<String>) -> Lookup<Vec<PathBuf>>;
-    /// The texts of small files.
-    fn texts(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>>;
+    /// The real paths of files. `None` for one that does not exist.
+    fn real_files(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<PathBuf>>>;
+    /// The texts of small files below `root`. Any other file is left to the agent, whose client asks the person; a link in the project
+    /// could lead to it.
+    fn texts(&self, root: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>>;
     /// Whether a slash command may open an effort in this directory.
     fn is_opted_in(&self, settings: EffortSettings, dir: PathBuf) -> Lookup<bool>;
     /// Writes a file of an effort into the folder of its artifacts.
@@ -77,8 +80,16 @@ impl ProjectFiles for FilesOnDisk {
         Box::pin(async move { found.await.unwrap_or_default() })
     }
 
-    fn texts(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
-        let read = on_disk(move || paths.iter().map(|path| small_text(path)).collect());
+    fn real_files(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<PathBuf>>> {
+        let found = on_disk(move || paths.iter().map(|path| path.canonicalize().ok()).collect());
+        Box::pin(async move { found.await.unwrap_or_default() })
+    }
+
+    fn texts(&self, root: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
+        let read = on_disk(move || {
+            let root = root.canonicalize().ok();
+            paths.iter().map(|path| small_text(root.as_deref()?, path)).collect()
+        });
         Box::pin(async move { read.await.unwrap_or_default() })
     }
 
@@ -93,8 +104,9 @@ impl ProjectFiles for FilesOnDisk {
     }
 }
 
-/// A file that is small enough to be given whole.
-fn small_text(path: &Path) -> Option<String> {
+/// A file below `root` that is small enough to be given whole.
+fn small_text(root: &Path, path: &Path) -> Option<String> {
+    let path = path.canonicalize().ok().filter(|real| real.starts_with(root))?;
     let about = path.metadata().ok()?;
     let small = about.is_file() && about.len() <= 4 * INJECTION_CHARS_MAX as u64;
     small.then(|| fs::read_to_string(path).ok()).flatten()

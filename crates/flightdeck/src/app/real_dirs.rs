@@ -31,6 +31,12 @@ impl RealDirs {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Forgets all directories. Returns whether any was known.
+    pub(crate) fn forget(&self) -> bool {
+        let known = std::mem::take(&mut *self.known());
+        known.values().any(|(at, _)| at.elapsed() < KNOWN_FOR)
+    }
+
     /// `None` if there is no such directory, or if it cannot be found out in time.
     pub(crate) async fn find(&self, dir: &str) -> Option<String> {
         if let Some((at, real)) = self.known().get(dir)

@@ -107,7 +107,7 @@ pub(super) fn run(args: &EffortArgs, paths: &Paths, out: &mut Out) -> anyhow::Re
                 mode: mode.clone(),
                 seat: seat.clone().or_else(seat_of_environment),
                 title: title.clone(),
-                settings: None,
+                ..StartEffort::default()
             };
             let started = client.call(&request)?;
             match json {

@@ -77,8 +77,9 @@ fn list(json: bool, out: &mut Out) -> anyhow::Result<u8> {
         out.json(&commands)?;
         return Ok(0);
     }
-    for CommandSchema { command, summary, arguments, example } in &commands {
-        writeln!(out, "{command}\n  {summary}\n  arguments {arguments}\n  example   {example}\n")?;
+    for CommandSchema { command, alias_of, summary, arguments, example } in &commands {
+        let alias = alias_of.map(|meant| format!(" (the same as {meant})")).unwrap_or_default();
+        writeln!(out, "{command}{alias}\n  {summary}\n  arguments {arguments}\n  example   {example}\n")?;
     }
     Ok(0)
 }

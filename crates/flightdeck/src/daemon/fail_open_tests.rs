@@ -12,6 +12,7 @@ use flightdeck_core::log::record::Verbatim;
 use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_hook::ACK_WITHIN;
 use flightdeck_protocol::efforts::StartEffort;
+use flightdeck_protocol::engine_hooks::{HookPreToolUse, PreToolUseReply};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -19,7 +20,7 @@ use tokio::time::Instant;
 use super::{DaemonParts, StartedParts};
 use crate::app::project_files::{Lookup, ProjectFiles};
 use crate::app::registration::Registrar;
-use crate::app::{App, Handle, HookWaits, IncomingHook};
+use crate::app::{App, Arguments, Handle, HookAnswer, HookWaits, IncomingHook, ScriptCall};
 use crate::config::efforts::EffortSettings;
 use crate::engine::Input;
 use crate::settings::{ClientVersion, Registration, SettingsFile};
@@ -59,7 +60,10 @@ impl ProjectFiles for Disk {
     fn directives(&self, _: Vec<PathBuf>, root: PathBuf, _: Vec<String>) -> Lookup<Vec<PathBuf>> {
         self.answer(vec![root.join("AGENTS.md")])
     }
-    fn texts(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
+    fn real_files(&self, paths: Vec<PathBuf>) -> Lookup<Vec<Option<PathBuf>>> {
+        self.answer(paths.into_iter().map(Some).collect())
+    }
+    fn texts(&self, _: PathBuf, paths: Vec<PathBuf>) -> Lookup<Vec<Option<String>>> {
         self.answer(vec![Some("The content.".to_owned()); paths.len()])
     }
     fn is_opted_in(&self, _: EffortSettings, _: PathBuf) -> Lookup<bool> {
@@ -94,10 +98,8 @@ impl Desk {
         let start = StartEffort {
             dir: DIR.into(),
             skill: "fix".into(),
-            mode: None,
-            seat: None,
-            title: None,
             settings: Some(settings),
+            ..StartEffort::default()
         };
         app.handle(start).await.unwrap();
         Self { app, disk, _folder: folder }
@@ -123,6 +125,18 @@ impl Desk {
         });
     }
 
+    /// From here on the engine stores nothing and answers nothing.
+    fn stop_the_engine(&mut self) {
+        let (sender, mut inputs) = mpsc::channel(16);
+        self.app.engine = self.app.engine.clone().through(sender);
+        tokio::spawn(async move {
+            let mut unanswered = Vec::new();
+            while let Some(input) = inputs.recv().await {
+                unanswered.push(input);
+            }
+        });
+    }
+
     /// The verdict on a hook as text, and how long the hook waited for it.
     async fn hook(&self, dir: &str, event: &str, more: Value) -> (String, Duration) {
         let mut payload = object(json!({"session_id": "s", "hook_event_name": event, "cwd": dir}));
@@ -135,7 +149,11 @@ impl Desk {
         let took = begun.elapsed();
         println!("{event}: {took:?}");
         assert!(took < ACK_WITHIN, "{event} took {took:?}");
-        (received.verdict.map_or(String::new(), |v| String::from_utf8(v.json).unwrap()), took)
+        let verdict = match received.answer {
+            HookAnswer::Verdict(verdict) => String::from_utf8(verdict.json).unwrap(),
+            _ => String::new(),
+        };
+        (verdict, took)
     }
 
     async fn call(&self, dir: &str) -> (String, Duration) {
@@ -203,4 +221,18 @@ async fn all_steps_together_stay_below_what_a_hook_waits() {
     let (verdict, took) = desk.touch(LINK).await;
     assert_eq!(verdict, "");
     assert!(took >= Duration::from_millis(45), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_script_whose_event_is_stored_late_is_answered_as_without_an_effort() {
+    let mut desk = Desk::new().await;
+    desk.stop_the_engine();
+    let call =
+        object(json!({"sessionId": "s", "transcriptPath": "/t", "cwd": DIR, "hookEventName": "PreToolUse",
+        "toolName": "Bash", "toolInput": {"command": "ls"}, "toolUseId": "t"}));
+    let call = ScriptCall { arguments: Arguments::new(call), env: Map::new(), bytes: 0 };
+    let begun = Instant::now();
+    let (reply, verdict) = desk.app.receive_script_hook::<HookPreToolUse>(call).await.unwrap();
+    assert_eq!((reply, verdict.is_none()), (PreToolUseReply::default(), true));
+    assert!(begun.elapsed() <= Duration::from_millis(250), "{:?}", begun.elapsed());
 }

@@ -28,7 +28,7 @@ pub(super) struct Batch {
     /// Stored only if they are news, which depends on the events before them.
     pub(super) lines: Vec<(Record, AckSender)>,
     /// Changes of efforts. Whether one is possible depends on the events before it.
-    pub(super) effort_changes: Vec<(Record, EffortChangeReply)>,
+    pub(super) effort_changes: Vec<(Vec<Record>, EffortChangeReply)>,
     /// Taken over once every event of the batch is applied.
     pub(super) refolded: Vec<(Box<Refolded>, TakeOverReply)>,
     /// Answered last, so that they see the whole batch.
@@ -50,7 +50,7 @@ impl Batch {
                 Input::Events { records, reply } => batch.events.push(records, reply),
                 Input::IfNews { record, reply } => batch.lines.push((*record, reply)),
                 Input::Enriched { id, summary } => batch.enriched.push((id, summary)),
-                Input::EffortChange { record, reply } => batch.effort_changes.push((*record, reply)),
+                Input::EffortChanges { records, reply } => batch.effort_changes.push((records, reply)),
                 Input::HostTerms { host, terms } => batch.host_terms.push((host, terms)),
                 Input::TakeOver { refolded, reply } => batch.refolded.push((refolded, reply)),
                 query => batch.queries.push(query),

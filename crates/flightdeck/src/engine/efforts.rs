@@ -12,20 +12,21 @@ use super::commit::Events;
 use super::{EffortChangeReply, Engine, NotStored, outbox};
 
 impl Engine {
-    /// Stores each change that is possible after the ones before it. One transaction for each.
-    pub(super) async fn commit_effort_changes(&mut self, changes: Vec<(Record, EffortChangeReply)>) {
-        for (record, reply) in changes {
-            if let Err(refused) = self.fleet.check_effort_change(&Event::from_record(&record)) {
+    /// Stores the changes of each request if all of them are possible after the requests before it. One transaction for each request.
+    pub(super) async fn commit_effort_changes(&mut self, changes: Vec<(Vec<Record>, EffortChangeReply)>) {
+        for (records, reply) in changes {
+            let mut events = records.iter().map(Event::from_record);
+            if let Err(refused) = events.try_for_each(|event| self.fleet.check_effort_change(&event)) {
                 // The sender may have gone; then nothing has changed.
                 let _ = reply.send(Ok(Err(refused)));
                 continue;
             }
             let (acknowledge, stored) = oneshot::channel();
             let mut events = Events::default();
-            events.push(vec![record], acknowledge);
+            events.push(records, acknowledge);
             self.commit(events).await;
             let answer = match stored.await {
-                Ok(Ok(appended)) => Ok(Ok(appended.first().map_or(0, |a| a.seq))),
+                Ok(Ok(appended)) => Ok(Ok(appended.last().map_or(0, |a| a.seq))),
                 Ok(Err(error)) => Err(error),
                 Err(_) => Err(NotStored("the engine dropped it".to_owned())),
             };

@@ -93,9 +93,12 @@ impl EngineHandle {
     pub fn has_efforts(&self) -> bool {
         self.efforts_active.load(Ordering::Acquire) > 0
     }
-    /// Stores a change of an effort if it is possible, and returns where in the log it is. It has been applied then.
-    pub async fn change_effort(&self, record: Record) -> Result<Result<u64, EffortRefused>, NotStored> {
-        let answer = self.ask(|reply| Input::EffortChange { record: Box::new(record), reply }).await;
+    /// Stores changes of efforts together if all are possible, and returns where in the log the last one is. They have been applied then.
+    pub async fn change_efforts(
+        &self,
+        records: Vec<Record>,
+    ) -> Result<Result<u64, EffortRefused>, NotStored> {
+        let answer = self.ask(|reply| Input::EffortChanges { records, reply }).await;
         answer.unwrap_or_else(|e| Err(NotStored(e.to_string())))
     }
     /// What a hook is answered; `None` if no effort applies. The event of the hook must have been acknowledged.

@@ -85,9 +85,9 @@ pub enum Input {
         record: Box<Record>,
         reply: AckSender,
     },
-    /// A change of an effort. It is stored if the effort allows it at that moment.
-    EffortChange {
-        record: Box<Record>,
+    /// Changes of efforts. They are stored together if all of them are possible at that moment.
+    EffortChanges {
+        records: Vec<Record>,
         reply: EffortChangeReply,
     },
     /// Asks for the verdict of an effort on a hook.
@@ -169,7 +169,7 @@ pub enum Input {
 
 /// The panes of one session, each with its status.
 pub type SessionPanes = (SessionId, Vec<(PaneKey, FleetStatus)>);
-/// The reply to a change of an effort: its position in the log, or why it was refused.
+/// The reply to changes of efforts: the position of the last one in the log, or why one was refused.
 pub type EffortChangeReply = oneshot::Sender<Result<Result<u64, EffortRefused>, NotStored>>;
 
 /// Reads the fleet. It runs on the engine's loop, so it must be short.
@@ -473,7 +473,7 @@ impl Engine {
             Input::Events { .. }
             | Input::IfNews { .. }
             | Input::Enriched { .. }
-            | Input::EffortChange { .. }
+            | Input::EffortChanges { .. }
             | Input::HostTerms { .. }
             | Input::TakeOver { .. } => {}
         }

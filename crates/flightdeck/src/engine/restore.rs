@@ -6,7 +6,9 @@ use flightdeck_core::assignment::intent;
 use flightdeck_core::effort::Lifecycle;
 use flightdeck_core::fleet::{Effect, Fleet};
 use flightdeck_core::ids::SessionId;
-use flightdeck_core::limits::{EFFORTS_MAX, ENDED_IDS_MAX, FINISHED_EFFORTS_MAX, NOTE_LIVES};
+use flightdeck_core::limits::{
+    EFFORTS_MAX, ENDED_IDS_MAX, FINISHED_EFFORTS_MAX, NOTE_LIVES, WORKSTREAMS_MAX,
+};
 use flightdeck_core::log::event::Event;
 use flightdeck_core::notify::Note;
 use flightdeck_core::rules::Rules;
@@ -99,6 +101,9 @@ async fn from_nothing(store: &Store, rules: Rules) -> Result<Fleet, StoreError> 
 
 /// Efforts outlive the events that they were folded from. Each skips the events of the log that it has already.
 async fn remember_efforts(store: &Store, fleet: &mut Fleet) -> Result<(), StoreError> {
+    for workstream in store.workstreams(WORKSTREAMS_MAX).await? {
+        fleet.remember_workstream(workstream.dir, workstream.ordinal, workstream.about);
+    }
     let finished = EffortsWanted {
         lifecycle: Some(Lifecycle::Finished),
         limit: FINISHED_EFFORTS_MAX,
@@ -208,6 +213,9 @@ mod tests {
     use super::super::testing::hook_at;
     use super::*;
     use crate::store::{PAGE_ITEMS_MAX, RetentionPolicy, SessionRead, StoredSession, TranscriptBatch};
+    use flightdeck_core::ids::EffortId;
+    use flightdeck_core::log::record::{EventId, Record, Source};
+    use flightdeck_core::log::subject::Subject;
     use flightdeck_core::time::{Millis, Timestamp};
     use flightdeck_core::usage::enrichment::Counted;
     use flightdeck_core::usage::price::Usage;
@@ -291,5 +299,47 @@ mod tests {
         let kept = store.stored_sessions(None, 10).await.unwrap().sessions;
         let card: serde_json::Value = serde_json::from_str(&kept[0].card).unwrap();
         assert_eq!((&card["id"], &card["cost"]["usd_micros"]), (&"s".into(), &20_000.into()), "{card:#}");
+    }
+
+    #[tokio::test]
+    async fn a_workstream_whose_efforts_left_the_log_and_the_fleet_goes_on_with_its_numbers() {
+        let store = Store::in_memory().unwrap();
+        let change = |n: usize, effort: usize, name: &str, payload: serde_json::Value| {
+            let subject = Subject::Effort(EffortId::new(format!("e-{}", EventId(effort as u128 + 1))));
+            let payload = payload.as_object().cloned().unwrap_or_default();
+            let mut record = Record::ours(Source::User, name, subject, payload, EventId(n as u128 + 1));
+            record.received_at = Timestamp::from_millis(n as i64 + 1);
+            record.fired_at = record.received_at;
+            record
+        };
+        // One in the old directory, and then so many in another one that the fleet forgets it.
+        let count = FINISHED_EFFORTS_MAX + 1;
+        let start = |n: usize| {
+            let dir = if n == 0 { "/w/old" } else { "/w/new" };
+            change(
+                n,
+                n,
+                "effort_started",
+                serde_json::json!({"workstream": dir, "skill": "fix", "title": "Taxes"}),
+            )
+        };
+        let finish = |n: usize| change(count + n, n, "effort_finished", serde_json::json!({}));
+        let first: Vec<Record> = (0..count).map(start).chain([finish(0)]).collect();
+        let others: Vec<Record> = (1..count).map(finish).collect();
+        for records in [first, others] {
+            store.append(records).await.unwrap();
+            restore(&store, Rules::default()).await.unwrap();
+        }
+        store.append(vec![hook_at("UserPromptSubmit", Millis::hours(10).0)]).await.unwrap();
+        let policy = RetentionPolicy {
+            max_age: Millis::hours(1),
+            keep_after_seq: 2 * count as u64,
+            ..RetentionPolicy::default()
+        };
+        store.retain(Timestamp::from_millis(Millis::hours(10).0), policy).await.unwrap();
+        assert_ne!(store.oldest().await.unwrap().unwrap().seq, 1, "the log has lost its beginning");
+        let fleet = from_nothing(&store, Rules::default()).await.unwrap();
+        let old = fleet.workstreams().find(|(dir, _)| *dir == "/w/old").unwrap().1;
+        assert_eq!((old.ordinal, old.about.title.as_deref()), (1, Some("Taxes")));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use flightdeck_core::effort::{Effort, EffortMessage, Lifecycle, Window};
+use flightdeck_core::effort::{Effort, EffortMessage, Lifecycle, Window, WorkstreamAbout};
 use flightdeck_core::ids::{EffortId, MessageId, WindowId};
 use flightdeck_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,19 @@ pub trait Efforts {
     fn effort(&mut self, id: &EffortId) -> Result<Option<Effort>>;
     /// A window that its effort no longer keeps, too.
     fn window(&mut self, id: &WindowId) -> Result<Option<Window>>;
+    /// The workstreams with the newest efforts.
+    fn workstreams(&mut self, limit: usize) -> Result<Vec<StoredWorkstream>>;
     /// The newest of these, oldest first.
     fn effort_messages(&mut self, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>>;
+}
+
+/// A workstream, as its newest effort tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredWorkstream {
+    pub dir: String,
+    /// The ordinal of its newest effort.
+    pub ordinal: u32,
+    pub about: WorkstreamAbout,
 }
 
 /// A message, and the effort that it belongs to.

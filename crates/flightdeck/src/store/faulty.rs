@@ -18,7 +18,7 @@ use super::{
     EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead, HostState, HostStates, MessageRow,
     MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions, ProjectTime, Result,
     RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot,
-    Snapshots, StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
+    Snapshots, StoreError, StoredSession, StoredWorkstream, Stretch, TranscriptBatch, Transcripts,
 };
 
 /// What goes wrong at one write.
@@ -353,6 +353,9 @@ impl Efforts for Faulty {
     }
     fn window(&mut self, id: &WindowId) -> Result<Option<Window>> {
         self.alive()?.window(id)
+    }
+    fn workstreams(&mut self, limit: usize) -> Result<Vec<StoredWorkstream>> {
+        self.alive()?.workstreams(limit)
     }
     fn effort_messages(&mut self, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>> {
         self.alive()?.effort_messages(wanted)

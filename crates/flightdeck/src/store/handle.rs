@@ -194,6 +194,10 @@ impl Store {
         self.ask(|reply| Command::Window { id, reply }).await
     }
 
+    pub async fn workstreams(&self, limit: usize) -> Result<Vec<StoredWorkstream>> {
+        self.ask(|reply| Command::Workstreams { limit, reply }).await
+    }
+
     /// The newest of these, oldest first, at most [`PAGE_ITEMS_MAX`] at a time.
     pub async fn effort_messages(&self, wanted: MessagesWanted) -> Result<Vec<EffortMessage>> {
         let wanted = MessagesWanted { limit: wanted.limit.min(PAGE_ITEMS_MAX), ..wanted };

@@ -20,7 +20,7 @@ use super::{
     HostState, HostStates, MessageRow, MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows,
     PAGE_ITEMS_MAX, PageFrom, PastSessions, ProjectTime, Result, RetainStep, RetentionPolicy,
     SLICE_EVENTS_MAX, SNAPSHOTS_KEPT, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage,
-    Snapshot, Snapshots, StoredSession, Stretch, Title, TranscriptBatch, Transcripts,
+    Snapshot, Snapshots, StoredSession, StoredWorkstream, Stretch, Title, TranscriptBatch, Transcripts,
 };
 
 /// The size of an event without its payload. A guess, so that retention by size works here too.
@@ -361,6 +361,23 @@ impl Efforts for Memory {
 
     fn window(&mut self, id: &WindowId) -> Result<Option<Window>> {
         Ok(self.data().windows.get(id).cloned())
+    }
+
+    fn workstreams(&mut self, limit: usize) -> Result<Vec<StoredWorkstream>> {
+        let data = self.data();
+        let mut newest: BTreeMap<&str, &Effort> = BTreeMap::new();
+        for effort in data.efforts.values() {
+            let known = newest.entry(&effort.workstream).or_insert(effort);
+            if known.ordinal < effort.ordinal {
+                *known = effort;
+            }
+        }
+        let stored = newest.into_iter().take(limit).map(|(dir, effort)| StoredWorkstream {
+            dir: dir.to_owned(),
+            ordinal: effort.ordinal,
+            about: effort.about.clone(),
+        });
+        Ok(stored.collect())
     }
 
     fn effort_messages(&mut self, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>> {

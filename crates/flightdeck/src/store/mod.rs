@@ -38,7 +38,9 @@ pub use assignments::{
     AssignmentCursor, AssignmentPage, Assignments, AssignmentsWanted, COUNT_SPAN, CompletedCount, ProjectTime,
 };
 pub use backend::Backend;
-pub use efforts::{EffortCursor, EffortPage, Efforts, EffortsWanted, MessageRow, MessagesWanted};
+pub use efforts::{
+    EffortCursor, EffortPage, Efforts, EffortsWanted, MessageRow, MessagesWanted, StoredWorkstream,
+};
 pub use error::StoreError;
 pub use handle::{Pending, Replay};
 pub use host_states::{HostState, HostStates};

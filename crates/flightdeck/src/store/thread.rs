@@ -21,7 +21,8 @@ use super::{
     Appended, AssignmentPage, AssignmentsWanted, Backend, CompletedCount, EffortPage, EffortsWanted,
     EventPage, EventsNamed, EventsOf, FileRead, HostState, MessagesWanted, Oldest, OutboxEffect, OutboxKey,
     OutboxRows, ProjectTime, Result, RetainReport, RetainStep, RetentionPolicy, SaveStep, SessionCursor,
-    SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, Stretch, TranscriptBatch,
+    SessionPage, SessionRead, SessionUsage, Snapshot, StoreError, StoredSession, StoredWorkstream, Stretch,
+    TranscriptBatch,
 };
 
 /// Returns the result of a command to its sender.
@@ -62,6 +63,7 @@ pub(super) enum Command {
     Efforts { wanted: EffortsWanted, reply: ResultSender<EffortPage> },
     Effort { id: EffortId, reply: ResultSender<Option<Effort>> },
     Window { id: WindowId, reply: ResultSender<Option<Window>> },
+    Workstreams { limit: usize, reply: ResultSender<Vec<StoredWorkstream>> },
     EffortMessages { wanted: MessagesWanted, reply: ResultSender<Vec<EffortMessage>> },
     PutTranscripts { batches: Vec<TranscriptBatch>, reply: ResultSender<()> },
     TranscriptFiles(ResultSender<Vec<FileRead>>),
@@ -223,6 +225,7 @@ impl Worker {
             Command::Efforts { wanted, reply } => answer(reply, db.efforts(&wanted)),
             Command::Effort { id, reply } => answer(reply, db.effort(&id)),
             Command::Window { id, reply } => answer(reply, db.window(&id)),
+            Command::Workstreams { limit, reply } => answer(reply, db.workstreams(limit)),
             Command::EffortMessages { wanted, reply } => answer(reply, db.effort_messages(&wanted)),
             Command::PutTranscripts { batches, reply } => answer(reply, db.put_transcripts(&batches)),
             Command::TranscriptFiles(reply) => answer(reply, db.transcript_files()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flightdeck_core::log::record::Verbatim;
-use flightdeck_core::wire::hook::{HookDraft, snake_case};
+use flightdeck_core::wire::hook::HookDraft;
 use flightdeck_protocol::types::*;
 use flightdeck_protocol::{ALIASES, ErrorCode, ErrorReply, Request, endpoints, frame as wire};
 use serde::{Deserialize, Serialize};
@@ -17,9 +17,10 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::app::holds::HookHold;
 use crate::app::{
-    App, AppError, AppReply, EffortVerdict, Handle, HandleHook, HookWaits, IncomingHook, OrderedRestart,
-    ReceivedHook, read_arguments,
+    App, AppError, AppReply, Arguments, EffortVerdict, Handle, HandleHook, HookAnswer, HookWaits,
+    IncomingHook, OrderedRestart, ReceivedHook, ScriptCall,
 };
 use crate::frame::{FRAME_BYTES_MAX, Frame};
 
@@ -84,14 +85,16 @@ pub(crate) async fn serve_connection(stream: UnixStream, app: App) -> std::io::R
                 write.write_all(&reply_line(reply.map(AppReply::from))).await?;
             }
             Ok((Some(Action::EngineHook(call)), frame)) => {
-                let (reply, verdict) = call(&app, in_snake_case(frame.args), frame.env).await;
+                let arguments = Arguments::new(frame.args);
+                let script = ScriptCall { arguments, env: frame.env, bytes: line.len() };
+                let (reply, verdict) = call(&app, script).await;
                 write.write_all(&reply).await?;
                 if let Some(verdict) = verdict {
                     app.note_verdict(verdict).await;
                 }
             }
             Ok((Some(Action::Call(call)), frame)) => {
-                write.write_all(&call(&app, in_snake_case(frame.args)).await).await?;
+                write.write_all(&call(&app, Arguments::new(frame.args)).await).await?;
             }
             Ok((None, frame)) => write.write_all(&unknown_command(&frame.cmd)).await?,
             Err(error) => {
@@ -113,19 +116,17 @@ async fn read_line(lines: &mut BufReader<OwnedReadHalf>, line: &mut Vec<u8>) -> 
 
 type Line<'a> = Pin<Box<dyn Future<Output = Vec<u8>> + Send + 'a>>;
 
-/// Arguments, or an environment.
-type Object = Map<String, Value>;
 type HookLine<'a> = Pin<Box<dyn Future<Output = (Vec<u8>, Option<EffortVerdict>)> + Send + 'a>>;
 
 /// What a command does.
 enum Action {
     /// One reply.
-    Call(for<'a> fn(&'a App, Map<String, Value>) -> Line<'a>),
+    Call(for<'a> fn(&'a App, Arguments) -> Line<'a>),
     /// A reply when the event is stored, and a second one with the verdict.
     Hook,
     StatusLine,
     /// A hook that a script sends: one reply. Its verdict is recorded after the reply was written.
-    EngineHook(for<'a> fn(&'a App, Object, Object) -> HookLine<'a>),
+    EngineHook(for<'a> fn(&'a App, ScriptCall) -> HookLine<'a>),
     /// Sends changes until the viewer disconnects.
     Subscribe,
     /// Sends orders until the supervisor disconnects.
@@ -158,7 +159,7 @@ macro_rules! action_of {
         Action::Hook
     };
     ($request:ident engine_hook) => {
-        Action::EngineHook(|app, args, env| Box::pin(engine_hook::<$request>(app, args, env)))
+        Action::EngineHook(|app, call| Box::pin(engine_hook::<$request>(app, call)))
     };
     ($request:ident status_line) => {
         Action::StatusLine
@@ -173,35 +174,27 @@ macro_rules! action_of {
 
 endpoints!(actions);
 
-async fn call<R: Request>(app: &App, args: Map<String, Value>) -> Vec<u8>
+async fn call<R: Request>(app: &App, arguments: Arguments) -> Vec<u8>
 where
     App: Handle<R>,
 {
-    let reply = match read_arguments::<R>(Value::Object(args)) {
+    let reply = match arguments.read::<R>() {
         Ok(request) => app.handle(request).await,
         Err(error) => Err(error),
     };
     reply_line(reply)
 }
 
-async fn engine_hook<R>(
-    app: &App,
-    args: Map<String, Value>,
-    env: Map<String, Value>,
-) -> (Vec<u8>, Option<EffortVerdict>)
+async fn engine_hook<R>(app: &App, call: ScriptCall) -> (Vec<u8>, Option<EffortVerdict>)
 where
     R: Request + EngineHook,
+    R::Reply: Default,
     App: HandleHook<R>,
 {
-    match app.receive_script_hook::<R>(args, env).await {
+    match app.receive_script_hook::<R>(call).await {
         Ok((reply, verdict)) => (reply_line(Ok(AppReply::Typed(reply))), verdict),
         Err(error) => (failure(&error.reply()), None),
     }
-}
-
-/// Turns argument names from camelCase, as scripts of other tools write them, into snake_case. Keys inside the values do not change.
-fn in_snake_case(args: Map<String, Value>) -> Map<String, Value> {
-    args.into_iter().map(|(name, value)| (snake_case(&name), value)).collect()
 }
 
 fn reply_line<T: Serialize>(reply: Result<AppReply<T>, AppError>) -> Vec<u8> {
@@ -235,22 +228,33 @@ async fn hook(
     lines: &mut BufReader<OwnedReadHalf>,
     write: &mut OwnedWriteHalf,
 ) -> std::io::Result<()> {
-    let ReceivedHook { seq, hold, verdict, restart } = match app.receive_hook(incoming(frame, bytes)).await {
+    let ReceivedHook { seq, answer } = match app.receive_hook(incoming(frame, bytes)).await {
         Ok(received) => received,
         Err(error) => return write.write_all(&failure(&error.reply())).await,
     };
-    let restart_ms = restart.as_ref().map_or(0, OrderedRestart::hold_ms);
-    let hold_ms = hold.as_ref().map_or(restart_ms, |hold| hold.hold_ms());
-    let now = verdict.as_ref().map(|verdict| verdict.json.as_slice());
-    let first = write.write_all(&wire::hook_success(seq, hold_ms, now)).await;
-    if let Some(verdict) = verdict.filter(|_| first.is_ok()) {
-        app.note_verdict(verdict).await;
+    match answer {
+        HookAnswer::Nothing => write.write_all(&wire::hook_success(seq, 0, None)).await,
+        HookAnswer::Verdict(verdict) => {
+            write.write_all(&wire::hook_success(seq, 0, Some(&verdict.json))).await?;
+            app.note_verdict(verdict).await;
+            Ok(())
+        }
+        HookAnswer::Restart(restart) => {
+            write.write_all(&wire::hook_success(seq, restart.hold_ms(), None)).await?;
+            hook_of_ending_client(restart, seq, lines, write).await
+        }
+        HookAnswer::Hold(hold) => held_hook(hold, seq, lines, write).await,
     }
-    if let Some(restart) = restart {
-        first?;
-        return hook_of_ending_client(restart, seq, lines, write).await;
-    }
-    let Some(mut hold) = hold else { return first };
+}
+
+/// Holds the hook until a person decides.
+async fn held_hook(
+    mut hold: HookHold,
+    seq: u64,
+    lines: &mut BufReader<OwnedReadHalf>,
+    write: &mut OwnedWriteHalf,
+) -> std::io::Result<()> {
+    let first = write.write_all(&wire::hook_success(seq, hold.hold_ms(), None)).await;
     if first.is_err() {
         hold.hook_left_early();
         return first;

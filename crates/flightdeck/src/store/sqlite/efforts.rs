@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::de::DeserializeOwned;
 
 use super::super::efforts::lifecycle_name;
-use super::super::{EffortPage, EffortsWanted, MessageRow, MessagesWanted, Result};
+use super::super::{EffortPage, EffortsWanted, MessageRow, MessagesWanted, Result, StoredWorkstream};
 use super::to_db;
 
 const PUT: &str = "INSERT INTO efforts (id, workstream, skill, ordinal, lifecycle, phase, seat, started_at, finished_at, seq, body) \
@@ -27,6 +27,10 @@ const PUT_MESSAGE: &str = "INSERT INTO messages (id, effort, kind, at, body) VAL
 
 const PAGE: &str = "SELECT body FROM efforts WHERE (?1 IS NULL OR lifecycle = ?1) AND (started_at, id) < (?2, ?3) \
      ORDER BY started_at DESC, id DESC LIMIT ?4";
+
+const WORKSTREAMS: &str = "SELECT workstreams.dir, workstreams.ordinal, json_extract(efforts.body, '$.about') FROM workstreams \
+     LEFT JOIN efforts ON efforts.workstream = workstreams.dir AND efforts.ordinal = workstreams.ordinal \
+     ORDER BY efforts.started_at DESC LIMIT ?1";
 
 const MESSAGES: &str = "SELECT body FROM messages WHERE effort = ?1 AND (?2 IS NULL OR kind = ?2) \
      AND (?3 IS NULL OR (at, id) < (SELECT at, id FROM messages WHERE id = ?3)) ORDER BY at DESC, id DESC LIMIT ?4";
@@ -112,6 +116,17 @@ pub(super) fn one(conn: &Connection, id: &EffortId) -> Result<Option<Effort>> {
 pub(super) fn window(conn: &Connection, id: &WindowId) -> Result<Option<Window>> {
     let mut select = conn.prepare_cached("SELECT body FROM windows WHERE id = ?1")?;
     Ok(select.query_row([id.as_str()], body).optional()?.flatten())
+}
+
+pub(super) fn workstreams(conn: &Connection, limit: usize) -> Result<Vec<StoredWorkstream>> {
+    let mut select = conn.prepare_cached(WORKSTREAMS)?;
+    let rows = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+        let about: Option<String> = row.get(2)?;
+        // Efforts of older versions do not say it.
+        let about = about.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
+        Ok(StoredWorkstream { dir: row.get(0)?, ordinal: row.get(1)?, about })
+    })?;
+    Ok(rows.collect::<Result<Vec<_>, _>>()?)
 }
 
 pub(super) fn messages(conn: &Connection, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>> {

@@ -36,7 +36,7 @@ use super::{
     EffortsWanted, EventLog, EventPage, EventsNamed, EventsOf, FileRead, HostState, HostStates, MessageRow,
     MessagesWanted, Oldest, Outbox, OutboxEffect, OutboxKey, OutboxRows, PastSessions, ProjectTime, Result,
     RetainStep, RetentionPolicy, SaveStep, SessionCursor, SessionPage, SessionRead, SessionUsage, Snapshot,
-    Snapshots, StoreError, StoredSession, Stretch, TranscriptBatch, Transcripts,
+    Snapshots, StoreError, StoredSession, StoredWorkstream, Stretch, TranscriptBatch, Transcripts,
 };
 use tally::Tally;
 
@@ -209,6 +209,9 @@ impl Efforts for Sqlite {
     }
     fn window(&mut self, id: &WindowId) -> Result<Option<Window>> {
         self.run(|db| efforts::window(&db.conn, id))
+    }
+    fn workstreams(&mut self, limit: usize) -> Result<Vec<StoredWorkstream>> {
+        self.run(|db| efforts::workstreams(&db.conn, limit))
     }
     fn effort_messages(&mut self, wanted: &MessagesWanted) -> Result<Vec<EffortMessage>> {
         self.run(|db| efforts::messages(&db.conn, wanted))

@@ -12,7 +12,9 @@ use futures_util::{StreamExt, stream};
 use serde_json::Map;
 
 use super::requests::{failed, refuse};
-use crate::app::{App, AppError, EffortVerdict, HookWaits, IncomingHook, is_query_of_http_handler};
+use crate::app::{
+    App, AppError, EffortVerdict, HookAnswer, HookWaits, IncomingHook, is_query_of_http_handler,
+};
 use crate::frame::parse_verbatim;
 
 /// The header with the position of the event in the log.
@@ -72,17 +74,15 @@ async fn receive(app: &App, event: Option<String>, sender: Sender, body: &[u8]) 
         Err(error) => return failed(error),
     };
     let seq = [(SEQ, HeaderValue::from(received.seq))];
-    if let Some(verdict) = received.verdict {
-        return (seq, [(header::CONTENT_TYPE, "application/json")], noted_after(app, verdict))
-            .into_response();
-    }
-    if let Some(restart) = received.restart {
-        restart.over().await;
-    }
-    let verdict = match received.hold {
+    let verdict = match received.answer {
+        HookAnswer::Nothing => None,
+        HookAnswer::Verdict(verdict) => Some(noted_after(app, verdict)),
+        HookAnswer::Restart(restart) => {
+            restart.over().await;
+            None
+        }
         // If the client closes the connection, this future is dropped, and the hold with it.
-        Some(mut hold) => hold.verdict().await,
-        None => None,
+        HookAnswer::Hold(mut hold) => hold.verdict().await.map(Body::from),
     };
     match verdict {
         Some(verdict) => (seq, [(header::CONTENT_TYPE, "application/json")], verdict).into_response(),

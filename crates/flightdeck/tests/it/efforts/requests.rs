@@ -75,7 +75,7 @@ fn every_refusal_names_what_is_wrong() {
         ),
         ("guard.remove", json!({"effort": id, "rule_id": "none"}), "NOT_FOUND", "none"),
         ("seat.release", json!({"name": "x", "effort": id}), "REFUSED", "no seat"),
-        ("hooks.preToolUse", json!({"sessionId": "s"}), "VALIDATION_ERROR", "transcript_path"),
+        ("hooks.preToolUse", json!({"sessionId": "s"}), "VALIDATION_ERROR", "transcriptPath"),
     ];
     for (cmd, args, code, part) in wrong {
         let reply = deck.ask(cmd, args.clone());
@@ -228,4 +228,90 @@ fn viewers_get_an_effort_when_it_changes() {
     let id = deck.start();
     let change = viewer.line().unwrap();
     assert_eq!((&change["event"], &change["data"]["effort"]["id"]), (&json!("effort_updated"), &json!(id)));
+}
+
+#[test]
+fn only_its_own_seat_releases_an_effort() {
+    let mut deck = Deck::new();
+    let id = deck.start_with(json!({"seat": "backend"}));
+    let refused = deck.ask("seat.release", json!({"name": "tests", "effort": id}));
+    assert_eq!(refused["error"], "REFUSED", "{refused}");
+    assert_eq!(deck.show(&id)["seat"], "backend");
+    deck.data("seat.release", json!({"name": "backend", "effort": id}));
+    assert_eq!(deck.show(&id)["seat"], Value::Null);
+}
+
+#[test]
+fn a_seat_whose_claim_is_refused_gets_no_parent_either() {
+    let mut deck = Deck::new();
+    let lead = deck.start_with(json!({"seat": "lead"}));
+    let claim = json!({"name": "tests", "parent": "lead", "effort": lead});
+    assert_eq!(deck.ask("seat.claim", claim)["error"], "REFUSED");
+    let idle = json!({"session_id": "s", "transcript_path": "/t", "cwd": "/", "hook_event_name": "TeammateIdle",
+        "teammate_name": "tests", "team_name": "api"});
+    let reply =
+        deck.socket.ask(&json!({"cmd": "hooks.teammateIdle", "args": idle, "env": {"AGENT_ID": "tests"}}));
+    assert_eq!(reply["data"]["signalled"], Value::Null, "{reply}");
+}
+
+#[test]
+fn a_workstream_has_a_title_and_keywords_and_an_effort_has_metadata() {
+    let mut deck = Deck::new();
+    let dir = deck.dir();
+    let id = deck.start_with(json!({"title": "Split the engine", "metadata": {"ticket": 7}}));
+    assert_eq!(deck.show(&id)["metadata"], json!({"ticket": 7}));
+    let shown = deck.data("workstream.show", json!({ "dir": dir }));
+    assert_eq!((&shown["title"], &shown["keywords"]), (&json!("Split the engine"), &json!([])));
+    deck.start_with(json!({"workstreamTitle": "Taxes", "keywords": ["tax", "rounding"]}));
+    let shown = deck.data("workstream.show", json!({ "dir": dir }));
+    assert_eq!((&shown["title"], &shown["keywords"]), (&json!("Taxes"), &json!(["tax", "rounding"])));
+    let big = json!({"dir": dir, "skill": "fix", "metadata": {"x": "y".repeat(20_000)}});
+    assert!(deck.ask("effort.start", big)["message"].as_str().unwrap().contains("`metadata`"));
+}
+
+#[test]
+fn a_dry_run_counts_a_call_once_and_a_rule_with_once_once() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    for n in 0..3 {
+        deck.call("s", &format!("t{n}"));
+    }
+    let twin = super::payload(&deck.dir(), "s", "PreToolUse", super::bash("t0", "cargo test"));
+    deck.data("hooks.preToolUse", Value::Object(twin));
+    let rule = json!({"id": "first", "then": "deny", "once": true, "when": {"field": "/tool_name", "op": "eq", "value": "Bash"}});
+    let report = deck.data("guard.test", json!({"effort": id, "rule": rule}));
+    let row = &report["rules"][0];
+    assert_eq!((&report["calls"], &row["matched"], &row["decided"]), (&json!(3), &json!(3), &json!(1)));
+    assert_eq!(report["denied"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_log_file_has_every_entry() {
+    let mut deck = Deck::new();
+    let id = deck.start();
+    for n in 0..=200 {
+        deck.data("effort.log", json!({"id": id, "text": format!("entry {n}.")}));
+    }
+    let file = std::fs::read_to_string(deck.dir().join(".flightdeck/1_IMPLEMENT_LOG.md")).unwrap();
+    let found: Vec<&str> = file.lines().filter(|line| line.starts_with("entry ")).collect();
+    assert_eq!((found.len(), found[0], found[200]), (201, "entry 0.", "entry 200."));
+}
+
+#[test]
+fn a_link_out_of_the_project_shows_the_agent_no_other_file() {
+    let mut deck = Deck::new();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("secret"), "A SECRET").unwrap();
+    std::os::unix::fs::symlink(outside.path().join("secret"), deck.dir().join("build.md")).unwrap();
+    std::fs::write(deck.dir().join("plan.md"), "THE PLAN").unwrap();
+    let phase = json!({"name": "1: Build", "directives": ["build.md", "plan.md"]});
+    deck.start_with(json!({"settings": {"phases": [phase]}}));
+    let text = super::context(&deck.hook("s", "SessionStart", json!({"source": "startup"})));
+    assert!(text.contains("THE PLAN") && !text.contains("A SECRET"), "{text}");
+    assert!(text.contains("build.md now"), "the agent may ask for it: {text}");
+    let many: Vec<String> = (0..40).map(|n| format!("{n}.md")).collect();
+    let many = json!({"dir": deck.dir(), "skill": "fix", "settings": {"phases": [{"name": "1", "directives": many}]}});
+    assert!(
+        deck.ask("effort.start", many)["message"].as_str().unwrap().contains("`settings.phases.directives`")
+    );
 }

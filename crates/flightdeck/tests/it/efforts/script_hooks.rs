@@ -1,8 +1,8 @@
 //! `hooks.*`: events that scripts send instead of `flightdeck hook`, with exactly the inputs and outputs of the interface.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::Deck;
+use super::{Deck, bash};
 
 /// Arguments in camelCase, as a script sends them.
 fn camel(deck: &Deck, session: &str, event: &str, more: Value) -> Value {
@@ -194,7 +194,7 @@ fn an_alias_is_the_command_that_it_stands_for() {
     assert!(!window.is_null());
     let window = deck.show(&id)["windows"][0]["id"].clone();
     let ended = deck.data("session.finish", json!({"id": window, "dehydrationPayload": "over to you"}));
-    assert_eq!(ended["end"], "finished");
+    assert_eq!((&ended["end"], &ended["dehydration_payload"]), (&json!("finished"), &json!("over to you")));
     assert_eq!(deck.show(&id)["handoff"]["payload"], "over to you");
     assert_eq!(deck.data("agent.directives.discover", json!({"files": []}))["directives"], json!([]));
 }
@@ -210,4 +210,137 @@ fn an_idle_teammate_is_reported_to_its_parent_seat() {
     assert_eq!(reply["data"]["signalled"], "lead", "{reply}");
     let shown = deck.show(&lead);
     assert_eq!((&shown["pending_injections"], &shown["timeline"][0]["kind"]), (&json!(1), &json!("signal")));
+}
+
+/// One small payload of each event, with the fields that the client sends. TeammateIdle follows the client's schema: no run has one.
+const PAYLOADS: &str = include_str!("../../data/hook_payloads.jsonl");
+
+#[test]
+fn every_payload_of_the_client_is_taken_by_the_command_of_its_event() {
+    let mut deck = Deck::new();
+    deck.start();
+    let mut commands = commands();
+    for line in PAYLOADS.lines() {
+        let mut payload: Map<String, Value> = serde_json::from_str(line).unwrap();
+        payload.insert("cwd".to_owned(), json!(deck.dir()));
+        let event = payload["hook_event_name"].clone();
+        let (name, .., fields) = commands.iter().find(|(_, of, ..)| event == *of).unwrap().clone();
+        let reply = deck.data(&format!("hooks.{name}"), Value::Object(payload));
+        assert_eq!(keys(&reply), fields, "{event}: {reply}");
+    }
+    commands.retain(|(_, event, ..)| !PAYLOADS.contains(&format!("\"hook_event_name\": \"{event}\"")));
+    assert!(commands.is_empty(), "no payload of {commands:?}");
+}
+
+#[test]
+fn what_a_reply_does_not_carry_waits_for_a_hook_that_carries_it() {
+    let mut deck = Deck::new();
+    std::fs::write(deck.dir().join("plan.md"), "THE PLAN").unwrap();
+    std::fs::write(deck.dir().join("AGENTS.md"), "USE TABS").unwrap();
+    let id = deck.start_with(json!({"settings": {"preload": ["plan.md"], "logTemplate": "Done: …"}}));
+    deck.data("effort.inject", json!({"id": id, "text": "the key moved"}));
+    let send = |deck: &mut Deck, session: &str, name: &str, event: &str, more: Value| {
+        let args = camel(deck, session, event, more);
+        deck.data(&format!("hooks.{name}"), args)
+    };
+    let touched = |deck: &Deck, id: &str| {
+        json!({"toolName": "Read", "toolUseId": id, "toolInput": {"file_path": deck.dir().join("main.rs")},
+            "toolResponse": "x"})
+    };
+    send(&mut deck, "s", "userPrompt", "UserPromptSubmit", json!({"prompt": "go"}));
+    let waits = deck.show(&id);
+    assert_eq!(waits["pending_injections"], 1, "the reply to a prompt has one line and nothing else");
+
+    let more = touched(&deck, "r1");
+    let reply = send(&mut deck, "s", "postToolUse", "PostToolUse", more);
+    let texts: Vec<&str> =
+        reply["pendingInjections"].as_array().unwrap().iter().map(|i| i["text"].as_str().unwrap()).collect();
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    for text in ["the key moved", "THE PLAN", "USE TABS"] {
+        assert!(texts.iter().any(|told| told.contains(text)), "{text}: {texts:?}");
+    }
+    let more = touched(&deck, "r2");
+    let again = send(&mut deck, "s", "postToolUse", "PostToolUse", more);
+    assert_eq!(again["pendingInjections"], json!([]));
+
+    deck.data("effort.dehydrate", json!({"id": id, "payload": "NINE OF FOURTEEN"}));
+    deck.data("effort.inject", json!({"id": id, "text": "the door is open"}));
+    send(&mut deck, "t", "userPrompt", "UserPromptSubmit", json!({"prompt": "go"}));
+    let more = touched(&deck, "r3");
+    let reply = send(&mut deck, "t", "postToolUse", "PostToolUse", more);
+    assert_eq!(reply["pendingInjections"][0]["text"], "the door is open");
+    assert_eq!(deck.show(&id)["handoff"]["to"], Value::Null, "no reply has carried it");
+
+    deck.data("effort.inject", json!({"id": id, "text": "the window too"}));
+    let reply = send(&mut deck, "u", "sessionStart", "SessionStart", json!({"source": "startup"}));
+    assert_eq!(reply["dehydratedContext"], "NINE OF FOURTEEN");
+    assert_eq!(reply["skillConfig"]["logTemplate"], "Done: …");
+    let files = reply["filesToPreload"].to_string();
+    assert!(files.contains("plan.md") && files.contains("AGENTS.md"), "{files}");
+    let shown = deck.show(&id);
+    assert_eq!((&shown["handoff"]["to"], &shown["pending_injections"]), (&reply["sessionId"], &json!(1)));
+
+    let started = json!({"agentId": "a1", "agentType": "Explore"});
+    let reply = send(&mut deck, "u", "subagentStart", "SubagentStart", started);
+    assert!(reply["directives"].to_string().contains("AGENTS.md"), "{reply}");
+    let call = json!({"toolName": "Bash", "toolInput": {"command": "ls"}, "toolUseId": "t1"});
+    send(&mut deck, "u", "preToolUse", "PreToolUse", call);
+    assert_eq!(deck.show(&id)["pending_injections"], 1, "the reply before a call has no texts");
+}
+
+#[test]
+fn the_reply_to_the_second_of_two_twins_names_the_message_of_the_first() {
+    let mut deck = Deck::new();
+    deck.start();
+    let failure = json!({"tool_name": "Bash", "tool_use_id": "f", "tool_input": {}, "error": "exit 1"});
+    deck.hook("s", "PostToolUseFailure", failure);
+    let more = json!({"toolName": "Bash", "toolUseId": "f", "toolInput": {}, "error": "exit 1"});
+    let args = camel(&deck, "s", "PostToolUseFailure", more);
+    let reply = deck.data("hooks.postToolUseFailure", args);
+    assert!(reply["messageId"].as_str().is_some_and(|id| id.starts_with("m-")), "{reply}");
+}
+
+#[test]
+fn a_script_whose_event_cannot_be_stored_goes_on_as_without_an_effort() {
+    let mut deck = Deck::new();
+    deck.start_with(json!({"settings": {"heartbeat": 1}}));
+    deck.daemon.block_on(deck.daemon.store().close()).unwrap();
+    for (name, event, more, fields) in commands() {
+        let args = camel(&deck, "s", event, more);
+        let reply = deck.data(&format!("hooks.{name}"), args);
+        assert_eq!(keys(&reply), fields, "{name}");
+        match name {
+            "preToolUse" => assert_eq!(reply["allow"], true),
+            "sessionStart" => assert_eq!(reply["found"], false),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn an_error_names_the_field_as_the_script_writes_it() {
+    let mut deck = Deck::new();
+    let stop = camel(&deck, "s", "Stop", bash("t1", "ls"));
+    let other = deck.ask("hooks.preToolUse", stop);
+    let message = other["message"].as_str().unwrap();
+    assert!(message.contains("`hookEventName`") && message.contains("\"PreToolUse\""), "{message}");
+    for (args, field) in
+        [(json!({"sessionId": "s"}), "transcriptPath"), (json!({"session_id": "s"}), "transcript_path")]
+    {
+        let message = deck.ask("hooks.preToolUse", args)["message"].to_string();
+        assert!(message.contains(&format!("`{field}`")), "{message}");
+    }
+}
+
+#[test]
+fn a_changed_configuration_drops_the_known_directories() {
+    let mut deck = Deck::new();
+    deck.start();
+    deck.call("s", "t1");
+    let payload = json!({"session_id": "s", "transcript_path": "/t", "cwd": "/", "hook_event_name": "ConfigChange",
+        "source": "user_settings"});
+    assert_eq!(deck.data("hooks.configChange", payload)["invalidated"], true);
+    let mut idle = Deck::new();
+    let args = camel(&idle, "s", "ConfigChange", json!({"source": "user_settings"}));
+    assert_eq!(idle.data("hooks.configChange", args)["invalidated"], false, "nothing was known");
 }

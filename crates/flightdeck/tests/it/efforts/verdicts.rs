@@ -170,6 +170,7 @@ fn directives_and_files_to_read_are_given_once_in_a_window() {
 fn a_slash_command_opens_an_effort_where_efforts_are_wanted() {
     let mut deck = Deck::new();
     let expand = json!({"command_name": "implement", "command_args": "the tax engine", "prompt": "/implement the tax engine"});
+    let bare = json!({"command_name": "fix", "command_args": "", "prompt": "/fix"});
     deck.hook("s", "UserPromptExpansion", expand.clone());
     assert_eq!(
         deck.data("effort.list", json!({}))["efforts"],
@@ -183,4 +184,10 @@ fn a_slash_command_opens_an_effort_where_efforts_are_wanted() {
         efforts.get(0).cloned()
     });
     assert_eq!((&opened["skill"], &opened["title"]), (&json!("implement"), &json!("the tax engine")));
+    deck.hook("s", "UserPromptExpansion", bare);
+    let bare = flightdeck_e2e::testkit::until("the second effort is there", || {
+        let efforts = deck.daemon.get("/api/efforts").json()["efforts"].clone();
+        efforts.as_array()?.iter().find(|effort| effort["skill"] == "fix").cloned()
+    });
+    assert_eq!(bare["title"], "fix 2", "no title yet");
 }
