@@ -9,6 +9,7 @@ use flightdeck_core::usage::session_files::SessionFiles;
 use flightdeck_protocol::ErrorReply;
 use flightdeck_protocol::hosts::HostKind;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::settings::{RemoteAction, Share};
@@ -139,6 +140,7 @@ pub struct RemoteRequest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemoteReply {
-    Done(Value),
+    /// The reply, encoded once.
+    Done(Box<RawValue>),
     Refused(ErrorReply),
 }
