@@ -249,7 +249,7 @@ fn nats_config(args: &NatsConfigArgs, out: &mut Out) -> anyhow::Result<u8> {
         let (host, nkey) =
             text.split_once('=').map_or((text.as_str(), None), |(host, nkey)| (host, Some(nkey)));
         check_token(host).map_err(anyhow::Error::msg)?;
-        Ok::<_, anyhow::Error>(ConfigUser { host: host.to_owned(), nkey: nkey.map(str::to_owned), hub })
+        Ok::<_, anyhow::Error>(ConfigUser { host: host.into(), nkey: nkey.map(str::to_owned), hub })
     };
     let hubs = args.hub.iter().map(|text| user(text, true));
     let users = hubs.chain(args.host.iter().map(|text| user(text, false))).collect::<Result<Vec<_>, _>>();

@@ -10,7 +10,7 @@ use flightdeck_core::ids::HostId;
 use tokio::sync::watch;
 
 use super::settings::HostsSettings;
-use super::subjects::Subjects;
+use super::subjects::{Subjects, every_host};
 
 /// How long a server may take to answer, at the start and for each acknowledgement.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
@@ -71,7 +71,7 @@ impl Link {
     pub(super) async fn log_stream(&self) -> anyhow::Result<Stream> {
         self.stream(Config {
             name: self.subjects.log_stream(),
-            subjects: vec![self.subjects.log("*")],
+            subjects: vec![self.subjects.log(&every_host())],
             max_age: LOG_KEPT,
             ..shared_config()
         })
@@ -82,7 +82,7 @@ impl Link {
     pub(super) async fn latest_stream(&self) -> anyhow::Result<Stream> {
         self.stream(Config {
             name: self.subjects.latest_stream(),
-            subjects: vec![self.subjects.presence("*"), self.subjects.summaries("*")],
+            subjects: vec![self.subjects.presence(&every_host()), self.subjects.summaries(&every_host())],
             max_messages_per_subject: 1,
             max_age: LOG_KEPT,
             ..shared_config()

@@ -1,11 +1,13 @@
 //! `flightdeck hosts nats-config`: a minimal configuration of the server, in which each host may publish on its own subjects only.
 
-use super::subjects::Subjects;
+use flightdeck_core::ids::HostId;
+
+use super::subjects::{Subjects, every_host};
 
 /// A host as a user of the server.
 #[derive(Clone, Debug)]
 pub struct ConfigUser {
-    pub host: String,
+    pub host: HostId,
     /// The public part of its nkey. If `None`, the configuration has a placeholder for a password.
     pub nkey: Option<String>,
     /// Whether the host is a hub: it reads the other hosts and creates the streams.
@@ -65,7 +67,7 @@ fn permissions(user: &ConfigUser, subjects: &Subjects) -> (Vec<String>, Vec<Stri
         format!("$JS.API.DIRECT.GET.{log}.{}", subjects.log(host)),
     ];
     if user.hub {
-        publish.push(subjects.ask("*"));
+        publish.push(subjects.ask(&every_host()));
         for stream in [&log, &latest] {
             publish.push(format!("$JS.API.STREAM.CREATE.{stream}"));
             publish.push(format!("$JS.API.CONSUMER.CREATE.{stream}"));

@@ -63,7 +63,7 @@ fn the_printed_configuration_lets_a_member_publish_under_its_own_name_only() {
     let refusals = runtime.block_on(async {
         let (refused, mut refusals) = tokio::sync::mpsc::unbounded_channel();
         let options = async_nats::ConnectOptions::new()
-            .custom_inbox_prefix("_INBOX_main_b")
+            .custom_inbox_prefix("_INBOX.main.b")
             .user_and_password("b".into(), "secret".into())
             .event_callback(move |event| {
                 let refused = refused.clone();
@@ -73,7 +73,7 @@ fn the_printed_configuration_lets_a_member_publish_under_its_own_name_only() {
         client.publish("flightdeck.main.a.log", "{}".into()).await.unwrap();
         client.publish("flightdeck.main.a.ask", "{}".into()).await.unwrap();
         client.publish("$JS.API.STREAM.MSG.GET.FLIGHTDECK_main_LOG", "{}".into()).await.unwrap();
-        let _ours = client.subscribe("_INBOX_main_a.>").await.unwrap();
+        let _ours = client.subscribe("_INBOX.main.a.>").await.unwrap();
         client.flush().await.unwrap();
         let mut seen = Vec::new();
         while seen.len() < 4 {
