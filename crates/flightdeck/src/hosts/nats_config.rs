@@ -2,6 +2,7 @@
 
 use flightdeck_core::ids::HostId;
 
+use super::link::LOG_BYTES_MAX;
 use super::subjects::{Subjects, every_host};
 
 /// A host as a user of the server.
@@ -23,7 +24,9 @@ pub fn server_config(fleet: &str, users: &[ConfigUser], tls: bool) -> String {
          port: 4222\n\
          # Hooks with a large output are clipped to this size; the whole stays on its host.\n\
          max_payload: 1MB\n\
-         jetstream {{\n  store_dir: \"/var/lib/nats\"\n  # Old events are removed when it is full.\n  max_file_store: 10GB\n}}\n"
+         jetstream {{\n  store_dir: \"/var/lib/nats\"\n  # The log takes at most {log_gb} GB of this; then its oldest events are removed.\n  \
+           max_file_store: 10GB\n}}\n",
+        log_gb = LOG_BYTES_MAX >> 30
     );
     if tls {
         text += "tls {\n  cert_file: \"/etc/nats/server.pem\"\n  key_file: \"/etc/nats/server-key.pem\"\n}\n";
