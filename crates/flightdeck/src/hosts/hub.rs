@@ -129,6 +129,12 @@ async fn append(hosts: &Hosts, records: Vec<Record>) -> anyhow::Result<()> {
 }
 
 impl Hosts {
+    /// The hosts whose log was read.
+    pub(super) async fn read_hosts(&self) -> Vec<HostId> {
+        let state: ReadState = self.load_state(STATE).await.unwrap_or_default();
+        state.hosts.into_keys().collect()
+    }
+
     /// The record in a message of another host. `None` for a message of this host, and for a message that is refused.
     fn record_of(&self, link: &Link, message: &Message) -> Option<Record> {
         let (host, _) = link.subjects.parse(&message.subject)?;

@@ -76,12 +76,22 @@ impl ReadUpTo {
     }
 }
 
+/// What is stored about a host, so that a hub that starts without a connection knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct StoredHost {
+    last_seen: Option<Timestamp>,
+    presence: Option<Presence>,
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownHost {
     pub(super) presence: Option<Presence>,
     /// When the last sign of life was sent, by this machine's clock.
     pub(super) last_seen: Option<Timestamp>,
     pub(super) unreachable_since: Option<Timestamp>,
+    /// It was heard over a server that this machine has left since.
+    lost: bool,
     ahead_of_server: AheadOfServer,
     corrector: Corrector,
     pub(super) read: ReadUpTo,
@@ -108,6 +118,15 @@ impl KnownHost {
         }
     }
 
+    /// Returns whether the mark has changed. `since` is when the daemon began to listen.
+    fn mark_if_silent(&mut self, now: Timestamp, since: Timestamp) -> bool {
+        let seen = self.last_seen.unwrap_or(since);
+        let silent = now - seen > UNREACHABLE_AFTER;
+        let left = self.presence.as_ref().is_some_and(|p| p.left);
+        let mark = (silent || left || self.lost).then_some(seen);
+        std::mem::replace(&mut self.unreachable_since, mark) != mark
+    }
+
     /// The difference to this machine's clock, if both are known.
     pub(super) fn clock_ahead(&self, own: Option<i64>) -> Option<Millis> {
         Some(Millis(self.ahead_of_server.millis()? - own?))
@@ -125,14 +144,20 @@ impl KnownHost {
 }
 
 /// Every host that this daemon heard of.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct KnownHosts {
     hosts: BTreeMap<HostId, KnownHost>,
+    /// When this daemon began to listen: a host of which nothing is known was last seen then.
+    since: Timestamp,
     /// How far this machine's clock is ahead of the server's.
     own_ahead: AheadOfServer,
 }
 
 impl KnownHosts {
+    pub(super) fn new(since: Timestamp) -> Self {
+        Self { hosts: BTreeMap::new(), since, own_ahead: AheadOfServer::default() }
+    }
+
     pub(super) fn get_or_add(&mut self, host: &HostId) -> Result<&mut KnownHost, Refusal> {
         if self.hosts.len() >= HOSTS_MAX && !self.hosts.contains_key(host) {
             return Err(Refusal::TooMany);
@@ -164,6 +189,7 @@ impl KnownHosts {
         known.ahead_of_server.add(presence.at, server_at);
         known.last_seen = known.last_seen.max(Some(sent));
         known.presence = Some(presence);
+        known.lost = false;
         let backlog = known.backlog();
         match backlog {
             0 => known.behind_at_return = 0,
@@ -176,26 +202,47 @@ impl KnownHosts {
     pub(super) fn mark_silent(&mut self, now: Timestamp) -> Vec<(HostId, HostTerms)> {
         let mut changed = Vec::new();
         for (host, known) in &mut self.hosts {
-            let silent = known.last_seen.is_none_or(|seen| now - seen > UNREACHABLE_AFTER);
-            let left = known.presence.as_ref().is_some_and(|p| p.left);
-            let since = known.last_seen.filter(|_| silent || left);
-            if known.unreachable_since != since {
-                known.unreachable_since = since;
+            if known.mark_if_silent(now, self.since) {
                 changed.push((host.clone(), known.terms()));
             }
         }
         changed
     }
 
-    /// Marks all hosts as unreachable and forgets their clocks, which were measured against the server that is left.
-    pub(super) fn lose_all(&mut self, now: Timestamp) -> Vec<(HostId, HostTerms)> {
+    /// The terms of one host, with its present mark.
+    pub(super) fn marked_terms(&mut self, host: &HostId, now: Timestamp) -> HostTerms {
+        let Some(known) = self.hosts.get_mut(host) else { return HostTerms::default() };
+        known.mark_if_silent(now, self.since);
+        known.terms()
+    }
+
+    /// Lets the next check mark all hosts as unreachable, and forgets their clocks, which were measured against the server that is
+    /// left.
+    pub(super) fn lose_all(&mut self) {
         self.own_ahead = AheadOfServer::default();
-        let lost = self.hosts.iter_mut().map(|(host, known)| {
+        for known in self.hosts.values_mut() {
             known.ahead_of_server = AheadOfServer::default();
-            known.unreachable_since.get_or_insert(now);
-            (host.clone(), known.terms())
-        });
-        lost.collect()
+            known.lost = true;
+        }
+    }
+
+    pub(super) fn to_store(&self) -> BTreeMap<HostId, StoredHost> {
+        let stored = |known: &KnownHost| StoredHost {
+            last_seen: known.last_seen,
+            // Its backlog and its clock are of the moment.
+            presence: known.presence.clone().map(|p| Presence { at: 0, backlog: 0, forwarded: 0, ..p }),
+        };
+        self.hosts.iter().map(|(host, known)| (host.clone(), stored(known))).collect()
+    }
+
+    /// What was known when the daemon ended. Anything that was heard since stays.
+    pub(super) fn restore(&mut self, stored: BTreeMap<HostId, StoredHost>) -> Vec<(HostId, HostTerms)> {
+        for (host, StoredHost { last_seen, presence }) in stored {
+            let known = self.hosts.entry(host).or_default();
+            known.last_seen = known.last_seen.max(last_seen);
+            known.presence = known.presence.take().or(presence);
+        }
+        self.hosts.iter().map(|(host, known)| (host.clone(), known.terms())).collect()
     }
 
     pub(super) fn positions(&self) -> BTreeMap<HostId, ReadUpTo> {
@@ -291,8 +338,55 @@ mod tests {
     }
 
     #[test]
+    fn a_host_is_marked_without_a_presence_and_what_is_known_of_it_outlives_the_daemon() {
+        let (at, minute) = (Timestamp::from_millis, 60_000);
+        let mut known = KnownHosts::new(at(1_000));
+        known.heard(&"heard".into(), presence(0, 7, 9), 0, at(2_000)).unwrap();
+        known.set_positions(BTreeMap::from([("read".into(), ReadUpTo::default())]));
+        assert!(known.mark_silent(at(31_000)).is_empty());
+        let marks = |known: &mut KnownHosts, now| -> Vec<_> {
+            known
+                .mark_silent(now)
+                .into_iter()
+                .map(|(host, terms)| (host.to_string(), terms.unreachable_since))
+                .collect()
+        };
+        assert_eq!(
+            marks(&mut known, at(minute)),
+            [("heard".to_owned(), Some(at(2_000))), ("read".to_owned(), Some(at(1_000)))]
+        );
+        let stored = serde_json::to_string(&known.to_store()).unwrap();
+        let mut later = KnownHosts::new(at(2 * minute));
+        let terms = later.restore(serde_json::from_str(&stored).unwrap());
+        assert_eq!(terms[0].1.accepts, ["answer"]);
+        assert_eq!(marks(&mut later, at(2 * minute)), [("heard".to_owned(), Some(at(2_000)))]);
+        assert_eq!(later.cards()[0].backlog, 0, "the backlog is not known any more");
+    }
+
+    #[test]
+    fn the_presence_of_one_host_does_not_hide_that_another_fell_silent() {
+        let (at, mut known) = (Timestamp::from_millis, KnownHosts::new(Timestamp::default()));
+        known.heard(&"a".into(), presence(0, 0, 0), 0, at(1_000)).unwrap();
+        known.heard(&"b".into(), presence(0, 0, 0), 0, at(40_000)).unwrap();
+        assert_eq!(known.marked_terms(&"b".into(), at(40_000)).unreachable_since, None);
+        assert_eq!(known.mark_silent(at(40_000)).len(), 1, "the other one is still reported");
+    }
+
+    #[test]
+    fn hosts_of_a_server_that_was_left_are_marked_until_they_are_heard_again() {
+        let (host, at, mut known) =
+            (HostId::new("a"), Timestamp::from_millis, KnownHosts::new(Timestamp::default()));
+        known.heard(&host, presence(0, 0, 0), 0, at(1_000)).unwrap();
+        known.lose_all();
+        assert_eq!(known.mark_silent(at(2_000))[0].1.unreachable_since, Some(at(1_000)));
+        assert!(known.mark_silent(at(3_000)).is_empty(), "the mark stays");
+        known.heard(&host, presence(0, 0, 0), 0, at(4_000)).unwrap();
+        assert_eq!(known.mark_silent(at(4_000))[0].1.unreachable_since, None);
+    }
+
+    #[test]
     fn a_silent_host_is_marked_with_its_last_sign_of_life_and_back_when_it_speaks() {
-        let (host, mut known) = (HostId::new("a"), KnownHosts::default());
+        let (host, mut known) = (HostId::new("a"), KnownHosts::new(Timestamp::default()));
         let at = Timestamp::from_millis;
         known.heard(&host, presence(0, 0, 0), 0, at(1_000)).unwrap();
         assert!(known.mark_silent(at(31_000)).is_empty());
@@ -311,7 +405,7 @@ mod tests {
     #[test]
     fn messages_that_were_read_but_not_stored_are_taken_again() {
         let (old, new) = (HostId::new("old"), HostId::new("new"));
-        let mut known = KnownHosts::default();
+        let mut known = KnownHosts::new(Timestamp::default());
         known.get_or_add(&old).unwrap().read.take(&old, &message("old", 1, "x")).unwrap();
         let stored = known.positions();
         for (host, n) in [("old", 2), ("new", 1)] {
@@ -325,7 +419,7 @@ mod tests {
 
     #[test]
     fn the_clock_of_a_host_is_compared_with_this_ones() {
-        let (host, mut known) = (HostId::new("a"), KnownHosts::default());
+        let (host, mut known) = (HostId::new("a"), KnownHosts::new(Timestamp::default()));
         known.heard(&host, presence(74_100, 0, 0), 10, Timestamp::default()).unwrap();
         assert_eq!(known.cards()[0].clock_ahead_seconds, None, "the own clock is not known yet");
         known.own_presence(1_000, 910);

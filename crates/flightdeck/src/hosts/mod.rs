@@ -118,7 +118,8 @@ impl Hosts {
     ) -> Self {
         let name = HostId::new(subjects::as_token(name));
         let settings = watch::Sender::new(Arc::new(settings));
-        let (status, known, early_summaries) = Default::default();
+        let known = Mutex::new(KnownHosts::new(crate::clock::now()));
+        let (status, early_summaries) = Default::default();
         Self { name, settings, hub, engine, store, prices, status, known, early_summaries }
     }
 
@@ -154,11 +155,19 @@ impl Hosts {
 
     /// Keeps the connection to the server until the daemon stops. Local sessions do not depend on it.
     pub async fn run(self: Arc<Self>, actions: Arc<dyn RemoteActions>) {
+        tokio::select! {
+            () = self.follow_settings(&actions) => {}
+            // Ends only if the daemon stops.
+            _ = self.watch_silence() => {}
+        }
+    }
+
+    async fn follow_settings(&self, actions: &Arc<dyn RemoteActions>) {
         let mut changes = self.settings.subscribe();
         loop {
             let settings = Arc::clone(&changes.borrow_and_update());
             tokio::select! {
-                () = self.stay_joined(&settings, &actions) => return,
+                () = self.stay_joined(&settings, actions) => return,
                 // `self` has the sender, so there is always a next change.
                 _ = changes.changed() => self.end_connection(&settings).await,
             }
