@@ -1,6 +1,7 @@
 //! What a hub knows about each host: its presence, its clock, how far its log was read, and what was refused.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use flightdeck_core::ids::HostId;
 use flightdeck_core::session::HostTerms;
@@ -40,7 +41,7 @@ pub(super) enum Refusal {
     AnotherHost(HostId),
     #[error("its number {0} was received before")]
     TakenBefore(u64),
-    #[error("two machines send under this name")]
+    #[error("another machine sends under this name, or somebody forges it")]
     TwoMachines,
     #[error("it cannot be read: {0}")]
     Unreadable(String),
@@ -50,28 +51,54 @@ pub(super) enum Refusal {
 
 impl ReadUpTo {
     /// Takes the next message of the host, or says why not. A gap is not refused: the server forgets old messages.
-    pub(super) fn take(&mut self, host: &HostId, message: &LogMessage) -> Result<(), Refusal> {
+    /// `announced` is the database that the host's presence names.
+    pub(super) fn take(
+        &mut self,
+        host: &HostId,
+        message: &LogMessage,
+        announced: Option<&str>,
+    ) -> Result<(), Refusal> {
         if message.host != *host {
             return Err(Refusal::AnotherHost(message.host.clone()));
         }
-        let current = self.logs.last() == Some(&message.log);
-        if !current && self.logs.contains(&message.log) {
-            return Err(Refusal::TwoMachines);
+        match self.logs.last() == Some(&message.log) {
+            true => self.take_next(host, message.n)?,
+            false => self.change_log(message, announced)?,
         }
-        let n = message.n;
+        self.n = message.n;
+        Ok(())
+    }
+
+    fn take_next(&self, host: &HostId, n: u64) -> Result<(), Refusal> {
         if n <= self.n {
             return Err(Refusal::TakenBefore(n));
         }
         if n > self.n + 1 && self.n > 0 {
             tracing::warn!(%host, from = self.n + 1, to = n - 1, "messages of a host are missing; the server no longer has them");
         }
-        if !current {
-            if self.logs.len() == LOGS_MAX {
-                self.logs.remove(0);
+        Ok(())
+    }
+
+    /// The first message of another database than the last one. While the host announces the present database, or if it announces
+    /// none and the database was left before, the message is of another machine. Otherwise a new database begins.
+    fn change_log(&mut self, message: &LogMessage, announced: Option<&str>) -> Result<(), Refusal> {
+        let (n, log) = (message.n, message.log.as_str());
+        if announced != Some(log) {
+            let present = self.logs.last().map(String::as_str);
+            if self.logs.iter().any(|known| known == log) || (announced.is_some() && announced == present) {
+                return Err(Refusal::TwoMachines);
             }
-            self.logs.push(message.log.clone());
+            // The server forgot what the host sent before, and the count began again.
+            if n <= self.n && n != 1 {
+                return Err(Refusal::TakenBefore(n));
+            }
         }
-        self.n = n;
+        // Whatever was read of this database before is recognised by the ids of its events.
+        self.logs.retain(|known| known != log);
+        if self.logs.len() == LOGS_MAX {
+            self.logs.remove(0);
+        }
+        self.logs.push(log.to_owned());
         Ok(())
     }
 }
@@ -92,6 +119,8 @@ pub(super) struct KnownHost {
     pub(super) unreachable_since: Option<Timestamp>,
     /// It was heard over a server that this machine has left since.
     lost: bool,
+    /// When reading last waited for its presence.
+    pub(super) held_back: Option<Instant>,
     ahead_of_server: AheadOfServer,
     corrector: Corrector,
     pub(super) read: ReadUpTo,
@@ -125,6 +154,11 @@ impl KnownHost {
         let left = self.presence.as_ref().is_some_and(|p| p.left);
         let mark = (silent || left || self.lost).then_some(seen);
         std::mem::replace(&mut self.unreachable_since, mark) != mark
+    }
+
+    /// The database that the host says it forwards.
+    pub(super) fn announced_log(&self) -> Option<&str> {
+        self.presence.as_ref()?.log.as_deref()
     }
 
     /// The difference to this machine's clock, if both are known.
@@ -319,6 +353,7 @@ mod tests {
             share: Share::Full,
             accept: vec![RemoteAction::Answer],
             hub: false,
+            log: None,
             left: false,
         }
     }
@@ -326,15 +361,44 @@ mod tests {
     #[test]
     fn a_forged_host_an_old_number_and_a_second_machine_are_refused() {
         let (host, mut read) = (HostId::new("a"), ReadUpTo::default());
-        read.take(&host, &message("a", 1, "x")).unwrap();
-        assert_eq!(read.take(&host, &message("b", 2, "x")), Err(Refusal::AnotherHost("b".into())));
-        assert_eq!(read.take(&host, &message("a", 1, "x")), Err(Refusal::TakenBefore(1)));
+        // A member of an earlier version announces no database.
+        let mut take = |from: &str, n, log: &str| read.take(&host, &message(from, n, log), None);
+        take("a", 1, "x").unwrap();
+        assert_eq!(take("b", 2, "x"), Err(Refusal::AnotherHost("b".into())));
+        assert_eq!(take("a", 1, "x"), Err(Refusal::TakenBefore(1)));
         // Its database was lost: the count goes on.
-        read.take(&host, &message("a", 2, "y")).unwrap();
-        assert_eq!(read.take(&host, &message("a", 3, "x")), Err(Refusal::TwoMachines));
+        take("a", 2, "y").unwrap();
+        assert_eq!(take("a", 3, "x"), Err(Refusal::TwoMachines));
         // The server has forgotten some.
-        read.take(&host, &message("a", 9, "y")).unwrap();
+        take("a", 9, "y").unwrap();
         assert_eq!((read.n, read.logs), (9, vec!["x".to_owned(), "y".to_owned()]));
+    }
+
+    #[test]
+    fn a_host_that_begins_again_at_one_is_taken() {
+        let (host, mut read) = (HostId::new("a"), ReadUpTo { n: 900, logs: vec!["x".to_owned()] });
+        assert_eq!(read.take(&host, &message("a", 2, "y"), None), Err(Refusal::TakenBefore(2)));
+        read.take(&host, &message("a", 1, "y"), None).unwrap();
+        read.take(&host, &message("a", 2, "y"), None).unwrap();
+        // The hub was away while the first messages of this one were on the server.
+        read.take(&host, &message("a", 2, "z"), Some("z")).unwrap();
+    }
+
+    #[test]
+    fn only_the_announced_database_replaces_the_present_one_and_an_earlier_one_may_return() {
+        let (host, mut read) = (HostId::new("a"), ReadUpTo::default());
+        let mut take = |n, log: &str, announced| read.take(&host, &message("a", n, log), Some(announced));
+        // The server's messages are older than the presence.
+        take(1, "old", "x").unwrap();
+        take(2, "x", "x").unwrap();
+        assert_eq!(take(3, "forged", "x"), Err(Refusal::TwoMachines));
+        assert_eq!(take(1, "forged", "x"), Err(Refusal::TwoMachines));
+        take(3, "x", "x").unwrap();
+        // Another machine had the name for a while.
+        take(4, "y", "y").unwrap();
+        assert_eq!(take(5, "x", "y"), Err(Refusal::TwoMachines));
+        take(5, "x", "x").unwrap();
+        assert_eq!((read.n, read.logs), (5, ["old", "y", "x"].map(str::to_owned).to_vec()));
     }
 
     #[test]
@@ -406,15 +470,15 @@ mod tests {
     fn messages_that_were_read_but_not_stored_are_taken_again() {
         let (old, new) = (HostId::new("old"), HostId::new("new"));
         let mut known = KnownHosts::new(Timestamp::default());
-        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 1, "x")).unwrap();
+        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 1, "x"), None).unwrap();
         let stored = known.positions();
         for (host, n) in [("old", 2), ("new", 1)] {
             let name = HostId::new(host);
-            known.get_or_add(&name).unwrap().read.take(&name, &message(host, n, "x")).unwrap();
+            known.get_or_add(&name).unwrap().read.take(&name, &message(host, n, "x"), None).unwrap();
         }
         known.set_positions(stored);
-        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 2, "x")).unwrap();
-        known.get_or_add(&new).unwrap().read.take(&new, &message("new", 1, "x")).unwrap();
+        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 2, "x"), None).unwrap();
+        known.get_or_add(&new).unwrap().read.take(&new, &message("new", 1, "x"), None).unwrap();
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl Hosts {
             }
             known.marked_terms(host, clock::now())
         };
-        // Also without a change: the engine may have replayed its log and forgotten it.
+        self.heard.send_replace(());
         self.engine.set_host_terms(host.clone(), terms).await?;
         Ok(())
     }

@@ -38,7 +38,7 @@ use tokio::sync::watch;
 use self::early_summaries::EarlySummaries;
 use self::known_hosts::KnownHosts;
 pub use self::link::{Link, without_password};
-use self::member::{Forwarder, LogIdentity, Position};
+use self::member::{Forwarder, LogIdentity, NameTaken, Position};
 pub use self::presence::{host_kind, publish as publish_presence};
 use self::settings::{HostsSettings, Share};
 use self::wire::{Presence, RemoteReply, RemoteRequest};
@@ -50,6 +50,8 @@ const REQUEST_TIME_MAX: Duration = Duration::from_secs(20);
 /// The first and the longest pause before the next attempt to connect.
 const RETRY_FIRST: Duration = Duration::from_millis(250);
 const RETRY_LONGEST: Duration = Duration::from_secs(5);
+/// Pause before the next attempt while another machine uses the name of this one.
+const RETRY_NAME_TAKEN: Duration = Duration::from_secs(10);
 /// How long the server may take to hear that this host leaves.
 const LEAVE_TIME_MAX: Duration = Duration::from_secs(2);
 
@@ -89,6 +91,8 @@ pub struct Hosts {
     prices: watch::Receiver<Arc<PriceTable>>,
     status: Mutex<LinkStatus>,
     known: Mutex<KnownHosts>,
+    /// Another host has sent a presence.
+    heard: watch::Sender<()>,
     early_summaries: Mutex<EarlySummaries>,
 }
 
@@ -119,8 +123,8 @@ impl Hosts {
         let name = HostId::new(subjects::as_token(name));
         let settings = watch::Sender::new(Arc::new(settings));
         let known = Mutex::new(KnownHosts::new(crate::clock::now()));
-        let (status, early_summaries) = Default::default();
-        Self { name, settings, hub, engine, store, prices, status, known, early_summaries }
+        let (status, early_summaries, heard) = Default::default();
+        Self { name, settings, hub, engine, store, prices, status, known, heard, early_summaries }
     }
 
     fn known(&self) -> MutexGuard<'_, KnownHosts> {
@@ -209,8 +213,11 @@ impl Hosts {
                 let mut status = lock(&self.status);
                 (status.link, status.problem) = (None, Some(format!("{error:#}")));
             }
-            pause =
-                if begun.elapsed() > RETRY_LONGEST { RETRY_FIRST } else { (pause * 2).min(RETRY_LONGEST) };
+            pause = match begun.elapsed() > RETRY_LONGEST {
+                _ if error.is::<NameTaken>() => RETRY_NAME_TAKEN,
+                true => RETRY_FIRST,
+                false => (pause * 2).min(RETRY_LONGEST),
+            };
             tokio::time::sleep(pause).await;
         }
     }
@@ -226,6 +233,9 @@ impl Hosts {
         link.check().await?;
         let identity = LogIdentity::load(&self.store).await?;
         let forwarder = Forwarder::resume(self, &link, &identity, settings.share).await?;
+        // The server has it before the first message of the log, so a hub can know which database is forwarded.
+        let kind = host_kind();
+        publish_presence(&link, &self.presence(kind, &identity)).await?;
         lock(&self.status).link = Some(link.clone());
         let caught_up = watch::Sender::new(false);
         let reads = async {
@@ -241,7 +251,7 @@ impl Hosts {
         let work = async {
             tokio::try_join!(
                 forwarder.run(),
-                presence::announce(self, &link),
+                presence::announce(self, &link, kind, &identity),
                 summaries::send_summaries(self, &link),
                 responder::respond(&link, actions),
                 reads,
@@ -269,11 +279,12 @@ impl Hosts {
         serde_json::from_slice(&reply).map_err(unreadable)
     }
 
-    fn presence(&self, kind: HostKind) -> Presence {
+    fn presence(&self, kind: HostKind, identity: &LogIdentity) -> Presence {
         let status = lock(&self.status);
         Presence {
             backlog: self.backlog(&status),
             forwarded: status.forwarded,
+            log: Some(identity.log.clone()),
             ..own_presence(&self.settings(), kind, self.hub)
         }
     }
@@ -330,6 +341,10 @@ impl Hosts {
         (status.seq, status.forwarded) = (position.seq, position.n);
     }
 
+    fn note_problem(&self, problem: String) {
+        lock(&self.status).problem = Some(problem);
+    }
+
     /// The server takes the log.
     fn note_forwarded(&self, position: &Position) {
         self.note_position(position);
@@ -358,6 +373,7 @@ pub fn own_presence(settings: &HostsSettings, kind: HostKind, hub: bool) -> Pres
         share: settings.share,
         accept: settings.accepts(),
         hub,
+        log: None,
         left: false,
     }
 }

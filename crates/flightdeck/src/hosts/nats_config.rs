@@ -68,6 +68,8 @@ fn permissions(user: &ConfigUser, subjects: &Subjects) -> (Vec<String>, Vec<Stri
         format!("$JS.API.STREAM.INFO.{latest}"),
         // A member may read only the last message of its own log.
         format!("$JS.API.DIRECT.GET.{log}.{}", subjects.log(host)),
+        // And the last presence under its own name: if another machine sent it, the name is taken.
+        format!("$JS.API.DIRECT.GET.{latest}.{}", subjects.presence(host)),
     ];
     if user.hub {
         publish.push(subjects.ask(&every_host()));

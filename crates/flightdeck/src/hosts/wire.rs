@@ -111,6 +111,9 @@ pub struct Presence {
     pub share: Share,
     pub accept: Vec<RemoteAction>,
     pub hub: bool,
+    /// The database whose log it forwards. An earlier version does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
     /// It has left the fleet on purpose.
     #[serde(default)]
     pub left: bool,
@@ -137,7 +140,7 @@ pub struct RemoteRequest {
 }
 
 /// What the owner did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemoteReply {
     /// The reply, encoded once.

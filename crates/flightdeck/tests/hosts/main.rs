@@ -8,6 +8,7 @@ mod disk_full;
 mod fleet;
 mod forgery;
 mod forwarding;
+mod names;
 mod outages;
 mod presence;
 mod privacy;
