@@ -5,6 +5,7 @@ mod actions;
 mod clocks;
 mod cut_off;
 mod disk_full;
+mod efforts;
 mod fleet;
 mod forgery;
 mod forwarding;
