@@ -134,7 +134,7 @@ fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         true => writeln!(out, "A daemon that runs connects within seconds.")?,
         false => writeln!(
             out,
-            "It takes effect when the daemon is started again: its sessions get the name {name}."
+            "It takes effect when the daemon is started, or started again: its sessions get the name {name}."
         )?,
     }
     Ok(0)

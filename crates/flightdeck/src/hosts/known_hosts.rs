@@ -41,7 +41,7 @@ pub(super) enum Refusal {
     AnotherHost(HostId),
     #[error("its number {0} was received before")]
     TakenBefore(u64),
-    #[error("another machine sends under this name, or somebody forges it")]
+    #[error("another machine sends under this name, or the message is forged")]
     TwoMachines,
     #[error("it cannot be read: {0}")]
     Unreadable(String),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, ErrorCode};
 use async_nats::{Client, ConnectOptions, Event, ServerAddr};
@@ -56,7 +56,9 @@ impl Link {
             });
         let connected = tokio::time::timeout(ANSWER_TIME_MAX, options.connect(url)).await;
         let client = connected.context("the server did not answer in time")?;
-        let client = client.with_context(|| format!("cannot connect to {}", without_password(url)))?;
+        // The text of the error has the cause already.
+        let client =
+            client.map_err(|error| anyhow!("cannot connect to {}: {error}", without_password(url)))?;
         let js = jetstream::context::ContextBuilder::new()
             .timeout(ANSWER_TIME_MAX)
             .ack_timeout(ANSWER_TIME_MAX)

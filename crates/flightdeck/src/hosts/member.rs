@@ -270,7 +270,7 @@ impl<'a> Forwarder<'a> {
                 // If another machine has the name, this log goes on from here later.
                 self.hosts.store_state(STATE, &self.position).await?;
                 bail!(
-                    "the server's last message of {host} is not the one that was sent last; it is looked up again"
+                    "the last message of {host} on the server is not from this connection; it is looked up again"
                 )
             }
             Err(error) => bail!("the server did not acknowledge a message of the log: {error:#}"),

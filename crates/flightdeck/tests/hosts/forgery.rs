@@ -38,7 +38,7 @@ fn a_forged_message_with_the_next_number_is_refused_and_does_not_silence_the_hos
     let next = last_message(&nats.url())["n"].as_u64().unwrap() + 1;
     publish(&nats.url(), "flightdeck.main.a.log", &message("a", next));
     let row = until("the hub refused it", || hub.sees("a").filter(|row| row["refused"] == 1));
-    assert_eq!(row["refused_because"], "another machine sends under this name, or somebody forges it");
+    assert_eq!(row["refused_because"], "another machine sends under this name, or the message is forged");
     a.works("s", "go on");
     hub.until_card("s@a", |card| card["last_user_message"] == "go on");
     a.until_forwarded();
