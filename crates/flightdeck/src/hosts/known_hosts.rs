@@ -117,6 +117,8 @@ pub(super) struct KnownHost {
     /// When the last sign of life was sent, by this machine's clock.
     pub(super) last_seen: Option<Timestamp>,
     pub(super) unreachable_since: Option<Timestamp>,
+    /// When this daemon first checked whether it is silent: a host without any presence counts as seen then.
+    noticed: Option<Timestamp>,
     /// It was heard over a server that this machine has left since.
     lost: bool,
     /// When reading last waited for its presence.
@@ -147,9 +149,10 @@ impl KnownHost {
         }
     }
 
-    /// Returns whether the mark has changed. `since` is when the daemon began to listen.
-    fn mark_if_silent(&mut self, now: Timestamp, since: Timestamp) -> bool {
-        let seen = self.last_seen.unwrap_or(since);
+    /// Returns whether the mark has changed.
+    fn mark_if_silent(&mut self, now: Timestamp) -> bool {
+        let noticed = *self.noticed.get_or_insert(now);
+        let seen = self.last_seen.unwrap_or(noticed);
         let silent = now - seen > UNREACHABLE_AFTER;
         let left = self.presence.as_ref().is_some_and(|p| p.left);
         let mark = (silent || left || self.lost).then_some(seen);
@@ -178,20 +181,14 @@ impl KnownHost {
 }
 
 /// Every host that this daemon heard of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct KnownHosts {
     hosts: BTreeMap<HostId, KnownHost>,
-    /// When this daemon began to listen: a host of which nothing is known was last seen then.
-    since: Timestamp,
     /// How far this machine's clock is ahead of the server's.
     own_ahead: AheadOfServer,
 }
 
 impl KnownHosts {
-    pub(super) fn new(since: Timestamp) -> Self {
-        Self { hosts: BTreeMap::new(), since, own_ahead: AheadOfServer::default() }
-    }
-
     pub(super) fn get_or_add(&mut self, host: &HostId) -> Result<&mut KnownHost, Refusal> {
         if self.hosts.len() >= HOSTS_MAX && !self.hosts.contains_key(host) {
             return Err(Refusal::TooMany);
@@ -236,7 +233,7 @@ impl KnownHosts {
     pub(super) fn mark_silent(&mut self, now: Timestamp) -> Vec<(HostId, HostTerms)> {
         let mut changed = Vec::new();
         for (host, known) in &mut self.hosts {
-            if known.mark_if_silent(now, self.since) {
+            if known.mark_if_silent(now) {
                 changed.push((host.clone(), known.terms()));
             }
         }
@@ -246,7 +243,7 @@ impl KnownHosts {
     /// The terms of one host, with its present mark.
     pub(super) fn marked_terms(&mut self, host: &HostId, now: Timestamp) -> HostTerms {
         let Some(known) = self.hosts.get_mut(host) else { return HostTerms::default() };
-        known.mark_if_silent(now, self.since);
+        known.mark_if_silent(now);
         known.terms()
     }
 
@@ -404,9 +401,10 @@ mod tests {
     #[test]
     fn a_host_is_marked_without_a_presence_and_what_is_known_of_it_outlives_the_daemon() {
         let (at, minute) = (Timestamp::from_millis, 60_000);
-        let mut known = KnownHosts::new(at(1_000));
+        let mut known = KnownHosts::default();
         known.heard(&"heard".into(), presence(0, 7, 9), 0, at(2_000)).unwrap();
         known.set_positions(BTreeMap::from([("read".into(), ReadUpTo::default())]));
+        assert!(known.mark_silent(at(1_000)).is_empty());
         assert!(known.mark_silent(at(31_000)).is_empty());
         let marks = |known: &mut KnownHosts, now| -> Vec<_> {
             known
@@ -420,7 +418,7 @@ mod tests {
             [("heard".to_owned(), Some(at(2_000))), ("read".to_owned(), Some(at(1_000)))]
         );
         let stored = serde_json::to_string(&known.to_store()).unwrap();
-        let mut later = KnownHosts::new(at(2 * minute));
+        let mut later = KnownHosts::default();
         let terms = later.restore(serde_json::from_str(&stored).unwrap());
         assert_eq!(terms[0].1.accepts, ["answer"]);
         assert_eq!(marks(&mut later, at(2 * minute)), [("heard".to_owned(), Some(at(2_000)))]);
@@ -429,7 +427,7 @@ mod tests {
 
     #[test]
     fn the_presence_of_one_host_does_not_hide_that_another_fell_silent() {
-        let (at, mut known) = (Timestamp::from_millis, KnownHosts::new(Timestamp::default()));
+        let (at, mut known) = (Timestamp::from_millis, KnownHosts::default());
         known.heard(&"a".into(), presence(0, 0, 0), 0, at(1_000)).unwrap();
         known.heard(&"b".into(), presence(0, 0, 0), 0, at(40_000)).unwrap();
         assert_eq!(known.marked_terms(&"b".into(), at(40_000)).unreachable_since, None);
@@ -438,8 +436,7 @@ mod tests {
 
     #[test]
     fn hosts_of_a_server_that_was_left_are_marked_until_they_are_heard_again() {
-        let (host, at, mut known) =
-            (HostId::new("a"), Timestamp::from_millis, KnownHosts::new(Timestamp::default()));
+        let (host, at, mut known) = (HostId::new("a"), Timestamp::from_millis, KnownHosts::default());
         known.heard(&host, presence(0, 0, 0), 0, at(1_000)).unwrap();
         known.lose_all();
         assert_eq!(known.mark_silent(at(2_000))[0].1.unreachable_since, Some(at(1_000)));
@@ -450,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_silent_host_is_marked_with_its_last_sign_of_life_and_back_when_it_speaks() {
-        let (host, mut known) = (HostId::new("a"), KnownHosts::new(Timestamp::default()));
+        let (host, mut known) = (HostId::new("a"), KnownHosts::default());
         let at = Timestamp::from_millis;
         known.heard(&host, presence(0, 0, 0), 0, at(1_000)).unwrap();
         assert!(known.mark_silent(at(31_000)).is_empty());
@@ -469,7 +466,7 @@ mod tests {
     #[test]
     fn messages_that_were_read_but_not_stored_are_taken_again() {
         let (old, new) = (HostId::new("old"), HostId::new("new"));
-        let mut known = KnownHosts::new(Timestamp::default());
+        let mut known = KnownHosts::default();
         known.get_or_add(&old).unwrap().read.take(&old, &message("old", 1, "x"), None).unwrap();
         let stored = known.positions();
         for (host, n) in [("old", 2), ("new", 1)] {
@@ -483,7 +480,7 @@ mod tests {
 
     #[test]
     fn the_clock_of_a_host_is_compared_with_this_ones() {
-        let (host, mut known) = (HostId::new("a"), KnownHosts::new(Timestamp::default()));
+        let (host, mut known) = (HostId::new("a"), KnownHosts::default());
         known.heard(&host, presence(74_100, 0, 0), 10, Timestamp::default()).unwrap();
         assert_eq!(known.cards()[0].clock_ahead_seconds, None, "the own clock is not known yet");
         known.own_presence(1_000, 910);

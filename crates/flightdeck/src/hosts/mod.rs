@@ -122,8 +122,7 @@ impl Hosts {
     ) -> Self {
         let name = HostId::new(subjects::as_token(name));
         let settings = watch::Sender::new(Arc::new(settings));
-        let known = Mutex::new(KnownHosts::new(crate::clock::now()));
-        let (status, early_summaries, heard) = Default::default();
+        let (status, known, early_summaries, heard) = Default::default();
         Self { name, settings, hub, engine, store, prices, status, known, heard, early_summaries }
     }
 
