@@ -104,6 +104,14 @@ impl Fleet {
         changed.into_iter().map(|id| Effect::Changed(id.into())).collect()
     }
 
+    /// Takes over what another fleet knows about other hosts.
+    pub fn take_host_terms(&mut self, other: &Self) {
+        for (host, terms) in &other.host_terms {
+            // The caller writes every card again.
+            let _ = self.set_host_terms(host, terms);
+        }
+    }
+
     /// Only a SessionStart or an active registry entry brings back a session that ended and left the board.
     fn is_of_an_ended_session(&self, id: &SessionId, event: &Event) -> bool {
         let Some(ended) = self.ended.get(id) else { return false };

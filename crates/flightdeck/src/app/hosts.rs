@@ -7,17 +7,18 @@ use flightdeck_core::approval::card::AskCard;
 use flightdeck_core::ids::{AskId, HostId, SessionId};
 use flightdeck_core::view::card::Card;
 use flightdeck_core::view::timeline::REMOTE_ACTION;
-use flightdeck_protocol::asks::{AnswerAsk, GetAsk};
+use flightdeck_protocol::Command;
+use flightdeck_protocol::asks::GetAsk;
 use flightdeck_protocol::hosts::{HostCard, HostList, ListHosts};
-use flightdeck_protocol::sessions::GetConversation;
-use flightdeck_protocol::terminal::{Focus, Interrupt, SendPrompt};
-use flightdeck_protocol::{Command, ErrorCode};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::owner::{OwnerError, OwnerRefusal};
 use super::{App, AppError, AppReply, AskError, Handle};
+use crate::hosts::RemoteActions;
+use crate::hosts::remote_call::{Named, RemoteCall};
+use crate::hosts::settings::RemoteAction;
 use crate::hosts::wire::{RemoteReply, RemoteRequest};
-use crate::hosts::{RemoteActions, refused};
 
 /// Where a refusal of an ask keeps how the ask ended.
 const RESOLUTION: &str = "resolution";
@@ -68,7 +69,7 @@ impl App {
             by: user_name(),
         };
         match self.hosts.request(host, &request).await? {
-            RemoteReply::Done(reply) => serde_json::from_value(reply).map_err(OwnerError::Unreadable),
+            RemoteReply::Done(reply) => serde_json::from_str(reply.get()).map_err(OwnerError::Unreadable),
             RemoteReply::Refused(reply) => {
                 let resolution = reply.details.as_ref().and_then(|details| details.get(RESOLUTION));
                 let resolution = resolution.and_then(|r| serde_json::from_value(r.clone()).ok());
@@ -85,84 +86,77 @@ impl App {
 
     /// Does what a person on a hub asked, if this host accepts it, and notes it in the log.
     async fn act_for_hub(&self, request: RemoteRequest) -> RemoteReply {
-        let session = match self.own_session(&request).await {
+        let call = match RemoteCall::parse(&request) {
+            Ok(call) => call,
+            Err(refusal) => return RemoteReply::Refused(refusal),
+        };
+        let session = match self.own_session(call.named()).await {
             Ok(session) => session,
             Err(error) => return in_words(&error),
         };
-        let accepted = self.hosts.check_accepts(&request);
-        if let Err(error) = self.note_remote_action(&request, &session, accepted.is_ok()).await {
+        let accepted = self.hosts.check_accepts(&call);
+        if let Some(action) = call.action()
+            && let Err(error) = self.note_remote_action(action, &request, &session, accepted.is_ok()).await
+        {
             return in_words(&error);
         }
         if let Err(refusal) = accepted {
             return RemoteReply::Refused(refusal);
         }
-        let RemoteRequest { command, arguments, .. } = request;
-        match command.as_str() {
-            AnswerAsk::COMMAND => self.carry_out::<AnswerAsk>(arguments).await,
-            SendPrompt::COMMAND => self.carry_out::<SendPrompt>(arguments).await,
-            Interrupt::COMMAND => self.carry_out::<Interrupt>(arguments).await,
-            Focus::COMMAND => self.carry_out::<Focus>(arguments).await,
-            GetAsk::COMMAND => self.carry_out::<GetAsk>(arguments).await,
-            GetConversation::COMMAND => self.carry_out::<GetConversation>(arguments).await,
-            other => {
-                refused(ErrorCode::UnknownCommand, format!("there is no command {other:?} for other hosts"))
+        // The session is of this machine, so none of these asks another host.
+        let done = match call {
+            RemoteCall::Answer(request) => self.carry_out(request).await,
+            RemoteCall::Prompt(request) => self.carry_out(request).await,
+            RemoteCall::Interrupt(request) => self.carry_out(request).await,
+            RemoteCall::Focus(request) => self.carry_out(request).await,
+            RemoteCall::GetAsk(request) => self.carry_out(request).await,
+            RemoteCall::GetConversation(request) => self.carry_out(request).await,
+        };
+        done.map_or_else(|error| in_words(&error), RemoteReply::Done)
+    }
+
+    /// The session of this machine that the request is about. A session of a third host is refused: requests are not passed on.
+    async fn own_session(&self, named: Named<'_>) -> Result<SessionId, AppError> {
+        match named {
+            Named::Ask(id) => {
+                let ask = self.find_ask(id).await?;
+                if ask.host.is_this() {
+                    Ok(ask.session_id)
+                } else {
+                    Err(AskError::Unknown(id.clone()).into())
+                }
+            }
+            Named::Session(id) => {
+                let card = self.card(id).await?;
+                if card.owner.is_some() { Err(AppError::NoSession(id.clone())) } else { Ok(id.clone()) }
             }
         }
     }
 
-    /// The session of this machine that the request is about. A session of a third host is refused: requests are not passed on.
-    async fn own_session(&self, request: &RemoteRequest) -> Result<SessionId, AppError> {
-        let text = |name: &str| request.arguments.get(name).and_then(Value::as_str);
-        if let Some(ask_id) = text("ask_id") {
-            let ask = self.find_ask(&ask_id.into()).await?;
-            return match ask.host.is_this() {
-                true => Ok(ask.session_id),
-                false => Err(AskError::Unknown(ask_id.into()).into()),
-            };
-        }
-        let id = SessionId::new(text("session_id").unwrap_or_default());
-        let card = self.card(&id).await?;
-        if card.owner.is_some() { Err(AppError::NoSession(id)) } else { Ok(id) }
-    }
-
-    /// Who asked for what, and from where. A reading changes nothing and is not noted.
+    /// Who asked for what, and from where.
     async fn note_remote_action(
         &self,
-        request: &RemoteRequest,
+        action: RemoteAction,
+        RemoteRequest { from, by, .. }: &RemoteRequest,
         session: &SessionId,
         accepted: bool,
     ) -> Result<(), AppError> {
-        let RemoteRequest { command, from, by, .. } = request;
-        if [GetAsk::COMMAND, GetConversation::COMMAND].contains(&command.as_str()) {
-            return Ok(());
-        }
-        let payload = json!({ "action": command, "from": from, "by": by, "accepted": accepted });
+        let payload = json!({ "action": action.as_str(), "from": from, "by": by, "accepted": accepted });
         let payload: Map<String, Value> = payload.as_object().cloned().unwrap_or_default();
         self.append_user_action(session, REMOTE_ACTION, payload).await?;
         Ok(())
     }
 
-    async fn carry_out<R: Command>(&self, arguments: Value) -> RemoteReply
+    async fn carry_out<R: Command>(&self, request: R) -> Result<Box<RawValue>, AppError>
     where
         Self: Handle<R>,
     {
-        let request = match serde_json::from_value::<R>(arguments) {
-            Ok(request) => request,
-            Err(error) => {
-                return refused(
-                    ErrorCode::ValidationError,
-                    format!("the arguments are not understood: {error}"),
-                );
+        Ok(match self.handle(request).await? {
+            AppReply::Typed(reply) => to_raw_value(&reply)?,
+            AppReply::Encoded(reply) => {
+                RawValue::from_string(String::from_utf8_lossy(reply.json()).into_owned())?
             }
-        };
-        let reply = match self.handle(request).await {
-            Ok(reply) => reply.into_json().and_then(|json| serde_json::from_slice(&json)),
-            Err(error) => return in_words(&error),
-        };
-        match reply {
-            Ok(reply) => RemoteReply::Done(reply),
-            Err(error) => in_words(&error.into()),
-        }
+        })
     }
 }
 

@@ -153,7 +153,7 @@ fn join(args: &JoinArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
         true => writeln!(out, "A daemon that runs connects within seconds.")?,
         false => writeln!(
             out,
-            "It takes effect when the daemon is started again: its sessions get the name {name}."
+            "It takes effect when the daemon is started, or started again: its sessions get the name {name}."
         )?,
     }
     Ok(0)
@@ -276,7 +276,7 @@ fn nats_config(args: &NatsConfigArgs, out: &mut Out) -> anyhow::Result<u8> {
         let (host, nkey) =
             text.split_once('=').map_or((text.as_str(), None), |(host, nkey)| (host, Some(nkey)));
         check_token(host).map_err(anyhow::Error::msg)?;
-        Ok::<_, anyhow::Error>(ConfigUser { host: host.to_owned(), nkey: nkey.map(str::to_owned), hub })
+        Ok::<_, anyhow::Error>(ConfigUser { host: host.into(), nkey: nkey.map(str::to_owned), hub })
     };
     let hubs = args.hub.iter().map(|text| user(text, true));
     let users = hubs.chain(args.host.iter().map(|text| user(text, false))).collect::<Result<Vec<_>, _>>();

@@ -64,6 +64,7 @@ impl Engine {
         // The rules of notifications are not part of a refold; they are set when they change.
         fleet.set_notify_rules(self.fleet.rules().notify.clone());
         let old = std::mem::replace(&mut self.fleet, fleet);
+        self.fleet.take_host_terms(&old);
         self.carry_over_numbers(&old);
         self.send_other_sessions(&old);
         self.send_other_asks(&old);

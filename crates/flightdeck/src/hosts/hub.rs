@@ -30,6 +30,10 @@ const STORE_PLACE_EVERY: Duration = Duration::from_secs(1);
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// How long reading the log waits for the clocks of the hosts, which are needed to correct its times.
 const CLOCKS_TIME_MAX: Duration = Duration::from_secs(3);
+/// How long a message from a database that its host has not announced is held back: the presence travels in another stream.
+const ANNOUNCEMENT_TIME_MAX: Duration = Duration::from_secs(5);
+/// How often this may happen for one host. Messages of a second machine would otherwise delay those of all others.
+const HOLD_BACK_EVERY: Duration = Duration::from_secs(60);
 /// The name under which the position is stored.
 const STATE: &str = "hub";
 
@@ -100,7 +104,7 @@ async fn take_batch(hosts: &Hosts, link: &Link, mut cursor: u64, batch: &[Messag
         // The client library may recreate the consumer, which then begins too early.
         if info.stream_sequence > cursor {
             cursor = info.stream_sequence;
-            records.extend(hosts.record_of(link, message));
+            records.extend(hosts.record_of(link, message).await);
         }
     }
     let touched: BTreeSet<SessionId> =
@@ -129,13 +133,22 @@ async fn append(hosts: &Hosts, records: Vec<Record>) -> anyhow::Result<()> {
 }
 
 impl Hosts {
+    /// The hosts whose log was read.
+    pub(super) async fn read_hosts(&self) -> Vec<HostId> {
+        let state: ReadState = self.load_state(STATE).await.unwrap_or_default();
+        state.hosts.into_keys().collect()
+    }
+
     /// The record in a message of another host. `None` for a message of this host, and for a message that is refused.
-    fn record_of(&self, link: &Link, message: &Message) -> Option<Record> {
+    async fn record_of(&self, link: &Link, message: &Message) -> Option<Record> {
         let (host, _) = link.subjects.parse(&message.subject)?;
         if host == self.name {
             return None;
         }
-        let taken = self.take_message(&host, &message.payload);
+        let mut taken = self.take_message(&host, &message.payload);
+        if taken == Err(Refusal::TwoMachines) && self.may_hold_back(&host) {
+            taken = self.take_once_announced(&host, &message.payload).await;
+        }
         taken
             .inspect_err(|refusal| {
                 tracing::warn!(%host, %refusal, "refused a message of a host; it is counted in the hosts view");
@@ -146,6 +159,29 @@ impl Hosts {
             .ok()
     }
 
+    fn may_hold_back(&self, host: &HostId) -> bool {
+        let mut known = self.known();
+        let Ok(known) = known.get_or_add(host) else { return false };
+        let may = known.held_back.is_none_or(|at| at.elapsed() >= HOLD_BACK_EVERY);
+        if may {
+            known.held_back = Some(std::time::Instant::now());
+        }
+        may
+    }
+
+    /// Takes the message as soon as a presence of its host names its database.
+    async fn take_once_announced(&self, host: &HostId, payload: &[u8]) -> Result<Record, Refusal> {
+        let mut heard = self.heard.subscribe();
+        let until = Instant::now() + ANNOUNCEMENT_TIME_MAX;
+        loop {
+            let taken = self.take_message(host, payload);
+            let waits = taken == Err(Refusal::TwoMachines);
+            if !waits || !matches!(tokio::time::timeout_at(until, heard.changed()).await, Ok(Ok(()))) {
+                return taken;
+            }
+        }
+    }
+
     fn take_message(&self, host: &HostId, payload: &[u8]) -> Result<Record, Refusal> {
         let message: LogMessage =
             serde_json::from_slice(payload).map_err(|error| Refusal::Unreadable(error.to_string()))?;
@@ -153,7 +189,7 @@ impl Hosts {
         let own = known.own_ahead();
         let known = known.get_or_add(host)?;
         let mut read = known.read.clone();
-        read.take(host, &message)?;
+        read.take(host, &message, known.announced_log())?;
         let (fired_at, ahead) = known.corrected(&message, own);
         let id = message.id.clone();
         let record = message.into_record(host, fired_at, ahead);

@@ -1,6 +1,7 @@
 //! What a hub knows about each host: its presence, its clock, how far its log was read, and what was refused.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use flightdeck_core::ids::HostId;
 use flightdeck_core::session::HostTerms;
@@ -40,7 +41,7 @@ pub(super) enum Refusal {
     AnotherHost(HostId),
     #[error("its number {0} was received before")]
     TakenBefore(u64),
-    #[error("two machines send under this name")]
+    #[error("another machine sends under this name, or the message is forged")]
     TwoMachines,
     #[error("it cannot be read: {0}")]
     Unreadable(String),
@@ -50,30 +51,64 @@ pub(super) enum Refusal {
 
 impl ReadUpTo {
     /// Takes the next message of the host, or says why not. A gap is not refused: the server forgets old messages.
-    pub(super) fn take(&mut self, host: &HostId, message: &LogMessage) -> Result<(), Refusal> {
+    /// `announced` is the database that the host's presence names.
+    pub(super) fn take(
+        &mut self,
+        host: &HostId,
+        message: &LogMessage,
+        announced: Option<&str>,
+    ) -> Result<(), Refusal> {
         if message.host != *host {
             return Err(Refusal::AnotherHost(message.host.clone()));
         }
-        let current = self.logs.last() == Some(&message.log);
-        if !current && self.logs.contains(&message.log) {
-            return Err(Refusal::TwoMachines);
+        match self.logs.last() == Some(&message.log) {
+            true => self.take_next(host, message.n)?,
+            false => self.change_log(message, announced)?,
         }
-        let n = message.n;
+        self.n = message.n;
+        Ok(())
+    }
+
+    fn take_next(&self, host: &HostId, n: u64) -> Result<(), Refusal> {
         if n <= self.n {
             return Err(Refusal::TakenBefore(n));
         }
         if n > self.n + 1 && self.n > 0 {
             tracing::warn!(%host, from = self.n + 1, to = n - 1, "messages of a host are missing; the server no longer has them");
         }
-        if !current {
-            if self.logs.len() == LOGS_MAX {
-                self.logs.remove(0);
-            }
-            self.logs.push(message.log.clone());
-        }
-        self.n = n;
         Ok(())
     }
+
+    /// The first message of another database than the last one. While the host announces the present database, or if it announces
+    /// none and the database was left before, the message is of another machine. Otherwise a new database begins.
+    fn change_log(&mut self, message: &LogMessage, announced: Option<&str>) -> Result<(), Refusal> {
+        let (n, log) = (message.n, message.log.as_str());
+        if announced != Some(log) {
+            let present = self.logs.last().map(String::as_str);
+            if self.logs.iter().any(|known| known == log) || (announced.is_some() && announced == present) {
+                return Err(Refusal::TwoMachines);
+            }
+            // The server forgot what the host sent before, and the count began again.
+            if n <= self.n && n != 1 {
+                return Err(Refusal::TakenBefore(n));
+            }
+        }
+        // Whatever was read of this database before is recognised by the ids of its events.
+        self.logs.retain(|known| known != log);
+        if self.logs.len() == LOGS_MAX {
+            self.logs.remove(0);
+        }
+        self.logs.push(log.to_owned());
+        Ok(())
+    }
+}
+
+/// What is stored about a host, so that a hub that starts without a connection knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct StoredHost {
+    last_seen: Option<Timestamp>,
+    presence: Option<Presence>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -82,6 +117,12 @@ pub(super) struct KnownHost {
     /// When the last sign of life was sent, by this machine's clock.
     pub(super) last_seen: Option<Timestamp>,
     pub(super) unreachable_since: Option<Timestamp>,
+    /// When this daemon first checked whether it is silent: a host without any presence counts as seen then.
+    noticed: Option<Timestamp>,
+    /// It was heard over a server that this machine has left since.
+    lost: bool,
+    /// When reading last waited for its presence.
+    pub(super) held_back: Option<Instant>,
     ahead_of_server: AheadOfServer,
     corrector: Corrector,
     pub(super) read: ReadUpTo,
@@ -106,6 +147,21 @@ impl KnownHost {
             accepts: accepts.map(|action: &RemoteAction| action.as_str().to_owned()).collect(),
             shares_payloads: presence.is_none_or(|p| p.share == Share::Full),
         }
+    }
+
+    /// Returns whether the mark has changed.
+    fn mark_if_silent(&mut self, now: Timestamp) -> bool {
+        let noticed = *self.noticed.get_or_insert(now);
+        let seen = self.last_seen.unwrap_or(noticed);
+        let silent = now - seen > UNREACHABLE_AFTER;
+        let left = self.presence.as_ref().is_some_and(|p| p.left);
+        let mark = (silent || left || self.lost).then_some(seen);
+        std::mem::replace(&mut self.unreachable_since, mark) != mark
+    }
+
+    /// The database that the host says it forwards.
+    pub(super) fn announced_log(&self) -> Option<&str> {
+        self.presence.as_ref()?.log.as_deref()
     }
 
     /// The difference to this machine's clock, if both are known.
@@ -164,6 +220,7 @@ impl KnownHosts {
         known.ahead_of_server.add(presence.at, server_at);
         known.last_seen = known.last_seen.max(Some(sent));
         known.presence = Some(presence);
+        known.lost = false;
         let backlog = known.backlog();
         match backlog {
             0 => known.behind_at_return = 0,
@@ -176,26 +233,47 @@ impl KnownHosts {
     pub(super) fn mark_silent(&mut self, now: Timestamp) -> Vec<(HostId, HostTerms)> {
         let mut changed = Vec::new();
         for (host, known) in &mut self.hosts {
-            let silent = known.last_seen.is_none_or(|seen| now - seen > UNREACHABLE_AFTER);
-            let left = known.presence.as_ref().is_some_and(|p| p.left);
-            let since = known.last_seen.filter(|_| silent || left);
-            if known.unreachable_since != since {
-                known.unreachable_since = since;
+            if known.mark_if_silent(now) {
                 changed.push((host.clone(), known.terms()));
             }
         }
         changed
     }
 
-    /// Marks all hosts as unreachable and forgets their clocks, which were measured against the server that is left.
-    pub(super) fn lose_all(&mut self, now: Timestamp) -> Vec<(HostId, HostTerms)> {
+    /// The terms of one host, with its present mark.
+    pub(super) fn marked_terms(&mut self, host: &HostId, now: Timestamp) -> HostTerms {
+        let Some(known) = self.hosts.get_mut(host) else { return HostTerms::default() };
+        known.mark_if_silent(now);
+        known.terms()
+    }
+
+    /// Lets the next check mark all hosts as unreachable, and forgets their clocks, which were measured against the server that is
+    /// left.
+    pub(super) fn lose_all(&mut self) {
         self.own_ahead = AheadOfServer::default();
-        let lost = self.hosts.iter_mut().map(|(host, known)| {
+        for known in self.hosts.values_mut() {
             known.ahead_of_server = AheadOfServer::default();
-            known.unreachable_since.get_or_insert(now);
-            (host.clone(), known.terms())
-        });
-        lost.collect()
+            known.lost = true;
+        }
+    }
+
+    pub(super) fn to_store(&self) -> BTreeMap<HostId, StoredHost> {
+        let stored = |known: &KnownHost| StoredHost {
+            last_seen: known.last_seen,
+            // Its backlog and its clock are of the moment.
+            presence: known.presence.clone().map(|p| Presence { at: 0, backlog: 0, forwarded: 0, ..p }),
+        };
+        self.hosts.iter().map(|(host, known)| (host.clone(), stored(known))).collect()
+    }
+
+    /// What was known when the daemon ended. Anything that was heard since stays.
+    pub(super) fn restore(&mut self, stored: BTreeMap<HostId, StoredHost>) -> Vec<(HostId, HostTerms)> {
+        for (host, StoredHost { last_seen, presence }) in stored {
+            let known = self.hosts.entry(host).or_default();
+            known.last_seen = known.last_seen.max(last_seen);
+            known.presence = known.presence.take().or(presence);
+        }
+        self.hosts.iter().map(|(host, known)| (host.clone(), known.terms())).collect()
     }
 
     pub(super) fn positions(&self) -> BTreeMap<HostId, ReadUpTo> {
@@ -272,6 +350,7 @@ mod tests {
             share: Share::Full,
             accept: vec![RemoteAction::Answer],
             hub: false,
+            log: None,
             left: false,
         }
     }
@@ -279,15 +358,91 @@ mod tests {
     #[test]
     fn a_forged_host_an_old_number_and_a_second_machine_are_refused() {
         let (host, mut read) = (HostId::new("a"), ReadUpTo::default());
-        read.take(&host, &message("a", 1, "x")).unwrap();
-        assert_eq!(read.take(&host, &message("b", 2, "x")), Err(Refusal::AnotherHost("b".into())));
-        assert_eq!(read.take(&host, &message("a", 1, "x")), Err(Refusal::TakenBefore(1)));
+        // A member of an earlier version announces no database.
+        let mut take = |from: &str, n, log: &str| read.take(&host, &message(from, n, log), None);
+        take("a", 1, "x").unwrap();
+        assert_eq!(take("b", 2, "x"), Err(Refusal::AnotherHost("b".into())));
+        assert_eq!(take("a", 1, "x"), Err(Refusal::TakenBefore(1)));
         // Its database was lost: the count goes on.
-        read.take(&host, &message("a", 2, "y")).unwrap();
-        assert_eq!(read.take(&host, &message("a", 3, "x")), Err(Refusal::TwoMachines));
+        take("a", 2, "y").unwrap();
+        assert_eq!(take("a", 3, "x"), Err(Refusal::TwoMachines));
         // The server has forgotten some.
-        read.take(&host, &message("a", 9, "y")).unwrap();
+        take("a", 9, "y").unwrap();
         assert_eq!((read.n, read.logs), (9, vec!["x".to_owned(), "y".to_owned()]));
+    }
+
+    #[test]
+    fn a_host_that_begins_again_at_one_is_taken() {
+        let (host, mut read) = (HostId::new("a"), ReadUpTo { n: 900, logs: vec!["x".to_owned()] });
+        assert_eq!(read.take(&host, &message("a", 2, "y"), None), Err(Refusal::TakenBefore(2)));
+        read.take(&host, &message("a", 1, "y"), None).unwrap();
+        read.take(&host, &message("a", 2, "y"), None).unwrap();
+        // The hub was away while the first messages of this one were on the server.
+        read.take(&host, &message("a", 2, "z"), Some("z")).unwrap();
+    }
+
+    #[test]
+    fn only_the_announced_database_replaces_the_present_one_and_an_earlier_one_may_return() {
+        let (host, mut read) = (HostId::new("a"), ReadUpTo::default());
+        let mut take = |n, log: &str, announced| read.take(&host, &message("a", n, log), Some(announced));
+        // The server's messages are older than the presence.
+        take(1, "old", "x").unwrap();
+        take(2, "x", "x").unwrap();
+        assert_eq!(take(3, "forged", "x"), Err(Refusal::TwoMachines));
+        assert_eq!(take(1, "forged", "x"), Err(Refusal::TwoMachines));
+        take(3, "x", "x").unwrap();
+        // Another machine had the name for a while.
+        take(4, "y", "y").unwrap();
+        assert_eq!(take(5, "x", "y"), Err(Refusal::TwoMachines));
+        take(5, "x", "x").unwrap();
+        assert_eq!((read.n, read.logs), (5, ["old", "y", "x"].map(str::to_owned).to_vec()));
+    }
+
+    #[test]
+    fn a_host_is_marked_without_a_presence_and_what_is_known_of_it_outlives_the_daemon() {
+        let (at, minute) = (Timestamp::from_millis, 60_000);
+        let mut known = KnownHosts::default();
+        known.heard(&"heard".into(), presence(0, 7, 9), 0, at(2_000)).unwrap();
+        known.set_positions(BTreeMap::from([("read".into(), ReadUpTo::default())]));
+        assert!(known.mark_silent(at(1_000)).is_empty());
+        assert!(known.mark_silent(at(31_000)).is_empty());
+        let marks = |known: &mut KnownHosts, now| -> Vec<_> {
+            known
+                .mark_silent(now)
+                .into_iter()
+                .map(|(host, terms)| (host.to_string(), terms.unreachable_since))
+                .collect()
+        };
+        assert_eq!(
+            marks(&mut known, at(minute)),
+            [("heard".to_owned(), Some(at(2_000))), ("read".to_owned(), Some(at(1_000)))]
+        );
+        let stored = serde_json::to_string(&known.to_store()).unwrap();
+        let mut later = KnownHosts::default();
+        let terms = later.restore(serde_json::from_str(&stored).unwrap());
+        assert_eq!(terms[0].1.accepts, ["answer"]);
+        assert_eq!(marks(&mut later, at(2 * minute)), [("heard".to_owned(), Some(at(2_000)))]);
+        assert_eq!(later.cards()[0].backlog, 0, "the backlog is not known any more");
+    }
+
+    #[test]
+    fn the_presence_of_one_host_does_not_hide_that_another_fell_silent() {
+        let (at, mut known) = (Timestamp::from_millis, KnownHosts::default());
+        known.heard(&"a".into(), presence(0, 0, 0), 0, at(1_000)).unwrap();
+        known.heard(&"b".into(), presence(0, 0, 0), 0, at(40_000)).unwrap();
+        assert_eq!(known.marked_terms(&"b".into(), at(40_000)).unreachable_since, None);
+        assert_eq!(known.mark_silent(at(40_000)).len(), 1, "the other one is still reported");
+    }
+
+    #[test]
+    fn hosts_of_a_server_that_was_left_are_marked_until_they_are_heard_again() {
+        let (host, at, mut known) = (HostId::new("a"), Timestamp::from_millis, KnownHosts::default());
+        known.heard(&host, presence(0, 0, 0), 0, at(1_000)).unwrap();
+        known.lose_all();
+        assert_eq!(known.mark_silent(at(2_000))[0].1.unreachable_since, Some(at(1_000)));
+        assert!(known.mark_silent(at(3_000)).is_empty(), "the mark stays");
+        known.heard(&host, presence(0, 0, 0), 0, at(4_000)).unwrap();
+        assert_eq!(known.mark_silent(at(4_000))[0].1.unreachable_since, None);
     }
 
     #[test]
@@ -312,15 +467,15 @@ mod tests {
     fn messages_that_were_read_but_not_stored_are_taken_again() {
         let (old, new) = (HostId::new("old"), HostId::new("new"));
         let mut known = KnownHosts::default();
-        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 1, "x")).unwrap();
+        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 1, "x"), None).unwrap();
         let stored = known.positions();
         for (host, n) in [("old", 2), ("new", 1)] {
             let name = HostId::new(host);
-            known.get_or_add(&name).unwrap().read.take(&name, &message(host, n, "x")).unwrap();
+            known.get_or_add(&name).unwrap().read.take(&name, &message(host, n, "x"), None).unwrap();
         }
         known.set_positions(stored);
-        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 2, "x")).unwrap();
-        known.get_or_add(&new).unwrap().read.take(&new, &message("new", 1, "x")).unwrap();
+        known.get_or_add(&old).unwrap().read.take(&old, &message("old", 2, "x"), None).unwrap();
+        known.get_or_add(&new).unwrap().read.take(&new, &message("new", 1, "x"), None).unwrap();
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Reads the latest presence of each host and the latest numbers of each session.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -11,15 +12,21 @@ use flightdeck_core::time::{Millis, Timestamp};
 use flightdeck_core::usage::enrichment::Summary;
 use futures_util::StreamExt;
 use tokio::sync::watch;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use super::Hosts;
 use super::clocks::correction;
+use super::known_hosts::StoredHost;
 use super::link::Link;
 use super::wire::{Presence, SummaryMessage};
 use crate::clock;
 
 /// How often hosts are checked for silence.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// How often it is stored when hosts were last seen. A change of a mark is stored at once.
+const STORE_EVERY: Duration = Duration::from_secs(10);
+/// The name under which it is stored.
+const STATE: &str = "known_hosts";
 
 /// Follows until the connection ends. `caught_up` becomes true once everything that was there is read.
 pub(super) async fn follow_latest(
@@ -35,18 +42,14 @@ pub(super) async fn follow_latest(
     let config = OrderedConfig { deliver_policy: DeliverPolicy::All, ..OrderedConfig::default() };
     let consumer = stream.create_consumer(config).await.context("the presence of hosts cannot be read")?;
     let mut messages = consumer.messages().await?;
-    let mut check = tokio::time::interval(CHECK_EVERY);
     loop {
-        tokio::select! {
-            message = messages.next() => {
-                let message = message.context("the presence of hosts ended")??;
-                let info = message.info().map_err(|error| anyhow::anyhow!("a message has no position in the stream: {error}"))?;
-                take(hosts, link, &message, &info).await?;
-                if info.pending == 0 {
-                    caught_up.send_replace(true);
-                }
-            }
-            _ = check.tick() => hosts.mark_silent_hosts().await?,
+        let message = messages.next().await.context("the presence of hosts ended")??;
+        let info = message
+            .info()
+            .map_err(|error| anyhow::anyhow!("a message has no position in the stream: {error}"))?;
+        take(hosts, link, &message, &info).await?;
+        if info.pending == 0 {
+            caught_up.send_replace(true);
         }
     }
 }
@@ -84,25 +87,70 @@ impl Hosts {
                 tracing::warn!(%host, %refusal, "refused the presence of a host; the host is not shown");
                 return Ok(());
             }
-            known.mark_silent(clock::now());
-            known.get(host).map(super::known_hosts::KnownHost::terms).unwrap_or_default()
+            known.marked_terms(host, clock::now())
         };
-        // Also without a change: the engine may have replayed its log and forgotten it.
+        self.heard.send_replace(());
         self.engine.set_host_terms(host.clone(), terms).await?;
         Ok(())
     }
 
     /// Marks every other host as unreachable: from now on this daemon does not hear of it, or hears of it from another server.
     pub(super) async fn lose_all_hosts(&self) {
-        let lost = self.known().lose_all(clock::now());
-        for (host, terms) in lost {
-            // Fails only if the daemon stops.
-            let _ = self.engine.set_host_terms(host, terms).await;
+        self.known().lose_all();
+        // Fails only if the daemon stops.
+        let _ = self.mark_silent_hosts().await;
+    }
+
+    /// Marks hosts that fall silent, with or without a connection: without one, all of them do. Returns only if the daemon stops.
+    pub(super) async fn watch_silence(&self) -> anyhow::Result<()> {
+        let mut stored = self.restore_hosts().await;
+        let (mut check, mut stored_at) = (tokio::time::interval(CHECK_EVERY), Instant::now());
+        check.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            check.tick().await;
+            let has_changes = self.mark_silent_hosts().await?;
+            if !has_changes && stored_at.elapsed() < STORE_EVERY {
+                continue;
+            }
+            stored_at = Instant::now();
+            let known = self.known().to_store();
+            if known != stored {
+                match self.store_state(STATE, &known).await {
+                    Ok(()) => stored = known,
+                    Err(error) => {
+                        tracing::warn!(%error, "when hosts were last seen could not be stored; it is tried again")
+                    }
+                }
+            }
         }
     }
 
-    async fn mark_silent_hosts(&self) -> anyhow::Result<()> {
+    /// What the last daemon knew of the hosts.
+    async fn restore_hosts(&self) -> BTreeMap<HostId, StoredHost> {
+        let stored = self.load_state::<BTreeMap<HostId, StoredHost>>(STATE).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "when hosts were last seen could not be read; it counts from now");
+            BTreeMap::new()
+        });
+        let read = self.read_hosts().await;
+        let terms = {
+            let mut known = self.known();
+            for host in read {
+                // Fails only beyond the bound, and then for hosts whose presence is refused too.
+                let _ = known.get_or_add(&host);
+            }
+            known.restore(stored.clone())
+        };
+        for (host, terms) in terms {
+            // Fails only if the daemon stops.
+            let _ = self.engine.set_host_terms(host, terms).await;
+        }
+        stored
+    }
+
+    /// Returns whether any mark has changed.
+    async fn mark_silent_hosts(&self) -> anyhow::Result<bool> {
         let changed = self.known().mark_silent(clock::now());
+        let has_changes = !changed.is_empty();
         for (host, terms) in changed {
             match terms.unreachable_since {
                 Some(since) => {
@@ -112,7 +160,7 @@ impl Hosts {
             }
             self.engine.set_host_terms(host, terms).await?;
         }
-        Ok(())
+        Ok(has_changes)
     }
 
     async fn take_summary(&self, host: &HostId, message: SummaryMessage) -> anyhow::Result<()> {

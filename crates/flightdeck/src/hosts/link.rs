@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, ErrorCode};
 use async_nats::{Client, ConnectOptions, Event, ServerAddr};
@@ -10,7 +10,7 @@ use flightdeck_core::ids::HostId;
 use tokio::sync::watch;
 
 use super::settings::HostsSettings;
-use super::subjects::Subjects;
+use super::subjects::{Subjects, every_host};
 
 /// How long a server may take to answer, at the start and for each acknowledgement.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
@@ -18,6 +18,11 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 const PING_EVERY: Duration = Duration::from_secs(10);
 /// How long the server keeps a log. A hub that was away for longer misses older events.
 const LOG_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How much of the server's disk a log takes before its oldest messages are removed: most of what the printed configuration gives.
+pub(super) const LOG_BYTES_MAX: i64 = 8 << 30;
+/// The same on a server that has less room. With even less, the stream has no limit of its own, and the server refuses when it is full.
+const LOG_BYTES_SMALL: i64 = 1 << 30;
+const UNLIMITED: i64 = -1;
 /// Most publishes without an acknowledgement: a window of the forwarder, and a few others.
 pub(super) const IN_FLIGHT_MAX: usize = 1024;
 
@@ -51,7 +56,9 @@ impl Link {
             });
         let connected = tokio::time::timeout(ANSWER_TIME_MAX, options.connect(url)).await;
         let client = connected.context("the server did not answer in time")?;
-        let client = client.with_context(|| format!("cannot connect to {}", without_password(url)))?;
+        // The text of the error has the cause already.
+        let client =
+            client.map_err(|error| anyhow!("cannot connect to {}: {error}", without_password(url)))?;
         let js = jetstream::context::ContextBuilder::new()
             .timeout(ANSWER_TIME_MAX)
             .ack_timeout(ANSWER_TIME_MAX)
@@ -69,24 +76,25 @@ impl Link {
 
     /// The stream of all logs. The first host of a fleet creates it, unless the server lets only a hub do that.
     pub(super) async fn log_stream(&self) -> anyhow::Result<Stream> {
-        self.stream(Config {
+        let sized = |max_bytes| Config {
             name: self.subjects.log_stream(),
-            subjects: vec![self.subjects.log("*")],
+            subjects: vec![self.subjects.log(&every_host())],
             max_age: LOG_KEPT,
+            max_bytes,
             ..shared_config()
-        })
-        .await
+        };
+        self.stream(&[sized(LOG_BYTES_MAX), sized(LOG_BYTES_SMALL), sized(UNLIMITED)]).await
     }
 
     /// The stream that keeps the latest message of each subject.
     pub(super) async fn latest_stream(&self) -> anyhow::Result<Stream> {
-        self.stream(Config {
+        self.stream(&[Config {
             name: self.subjects.latest_stream(),
-            subjects: vec![self.subjects.presence("*"), self.subjects.summaries("*")],
+            subjects: vec![self.subjects.presence(&every_host()), self.subjects.summaries(&every_host())],
             max_messages_per_subject: 1,
             max_age: LOG_KEPT,
             ..shared_config()
-        })
+        }])
         .await
     }
 
@@ -97,14 +105,22 @@ impl Link {
         Ok(())
     }
 
-    async fn stream(&self, config: Config) -> anyhow::Result<Stream> {
-        let name = config.name.clone();
-        match self.js.get_stream(&name).await {
+    /// The stream, with the settings that it has. A missing one is created with the first of `configs` that the server has room for.
+    async fn stream(&self, configs: &[Config]) -> anyhow::Result<Stream> {
+        let [first, smaller @ ..] = configs else { bail!("a stream needs a configuration") };
+        let name = &first.name;
+        match self.js.get_stream(name).await {
             Ok(stream) => return Ok(stream),
             Err(error) if is_missing(&error) => {}
             Err(error) => bail!("cannot read the stream {name}: {error}"),
         }
-        let made = self.js.create_stream(config).await;
+        let mut made = self.js.create_stream(first.clone()).await;
+        for config in smaller {
+            if !made.as_ref().is_err_and(has_no_room) {
+                break;
+            }
+            made = self.js.create_stream(config.clone()).await;
+        }
         made.with_context(|| {
             format!("the stream {name} is missing and could not be created; start a hub, which creates it")
         })
@@ -118,6 +134,13 @@ fn shared_config() -> Config {
         allow_direct: true,
         ..Config::default()
     }
+}
+
+/// The server reserves the limit of a stream when it creates it.
+fn has_no_room(error: &jetstream::context::CreateStreamError) -> bool {
+    use jetstream::context::CreateStreamErrorKind;
+    let no_room = [ErrorCode::INSUFFICIENT_RESOURCES, ErrorCode::STORAGE_RESOURCES_EXCEEDED];
+    matches!(error.kind(), CreateStreamErrorKind::JetStream(ref error) if no_room.contains(&error.error_code()))
 }
 
 fn is_missing(error: &jetstream::context::GetStreamError) -> bool {

@@ -1,25 +1,29 @@
 //! Forwards this host's log to the server. The database is the outbox, and a stored position says how far it was forwarded.
 //!
 //! The server decides about the position: after every connect, this host continues after its last message on the server. Many
-//! messages are in flight at a time. The first of each group names the message that must be the last one on the subject, so the server
-//! refuses a second machine with the same name.
+//! messages are in flight at a time. The first of each group names the message that must be the last one on the subject, and the others
+//! follow once the server has taken it. So of two machines with the same name, at least one notices the other.
+//!
+//! The presence says which of them has the name: the machine that announces itself. Another one waits until that machine is silent.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::context::{PublishAckFuture, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::DirectGetErrorKind;
 use bytes::Bytes;
+use flightdeck_core::ids::HostId;
 use flightdeck_core::log::record::Record;
 use flightdeck_core::wire::clip;
 use serde::{Deserialize, Serialize};
 
 use super::Hosts;
+use super::known_hosts::UNREACHABLE_AFTER;
 use super::link::Link;
 use super::settings::Share;
 use super::share::PayloadFilter;
-use super::wire::{LogHead, LogMessage};
+use super::wire::{LogHead, LogMessage, Presence};
 use crate::store::{HostState, Replay, Store};
 
 /// Messages in flight at a time: enough for 20,000 a second on one machine, and 5,000 over a slow line.
@@ -28,8 +32,15 @@ const WINDOW_MESSAGES_MAX: usize = 512;
 const STORE_POSITION_EVERY: Duration = Duration::from_secs(5);
 /// Room in each message for ids, times, the envelope and headers.
 const AROUND_PAYLOAD_BYTES: usize = 8 * 1024;
+/// How often the presence under the own name is read while it is found out whether another machine sends it.
+const LOOK_AT_PRESENCE_EVERY: Duration = Duration::from_secs(1);
 /// The name under which the position is stored.
 const STATE: &str = "forward";
+
+/// Another machine forwards its log under the name of this one.
+#[derive(Debug, thiserror::Error)]
+#[error("another machine also sends as {0}: give each its own `name` in [hosts]")]
+pub(super) struct NameTaken(HostId);
 
 /// How far the log is forwarded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +85,49 @@ pub(super) async fn stored_position(hosts: &Hosts) -> anyhow::Result<Position> {
     hosts.load_state(STATE).await
 }
 
+/// Fails if another machine is alive under the name of this one. `is_known`: this database was forwarded under the name before.
+async fn check_name_is_free(
+    hosts: &Hosts,
+    link: &Link,
+    identity: &LogIdentity,
+    is_known: bool,
+) -> anyhow::Result<()> {
+    let taken = || NameTaken(link.host.clone());
+    let stream = link.latest_stream().await?;
+    let until = Instant::now() + Duration::from_millis(UNREACHABLE_AFTER.0.unsigned_abs());
+    let mut first = None;
+    loop {
+        let last = match stream.direct_get_last_for_subject(link.subjects.presence(&link.host)).await {
+            Ok(last) => last,
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => return Ok(()),
+            // A server configured by an earlier version does not let a member read it.
+            Err(error) if is_known => {
+                tracing::warn!(%error, "it could not be read who else sends under this name");
+                return Err(taken().into());
+            }
+            Err(_) => return Ok(()),
+        };
+        let presence: Presence =
+            serde_json::from_slice(&last.payload).context("the presence of this host")?;
+        if presence.left || presence.log.as_ref() == Some(&identity.log) {
+            return Ok(());
+        }
+        // Whatever the clocks say: a machine that is alive sends the next one.
+        if *first.get_or_insert(last.sequence) != last.sequence {
+            return Err(taken().into());
+        }
+        if Instant::now() >= until {
+            return Ok(());
+        }
+        hosts.note_problem(format!(
+            "another database was forwarded as {}: for up to {} s this host waits for a sign of life of another machine",
+            link.host,
+            UNREACHABLE_AFTER.0 / 1_000
+        ));
+        tokio::time::sleep(LOOK_AT_PRESENCE_EVERY).await;
+    }
+}
+
 /// Forwards the log over one connection.
 pub(super) struct Forwarder<'a> {
     hosts: &'a Hosts,
@@ -102,11 +156,21 @@ impl<'a> Forwarder<'a> {
         let stored = stored_position(hosts).await?;
         let position = match stream.direct_get_last_for_subject(subject.clone()).await {
             Ok(last) => {
-                let head: LogHead =
-                    serde_json::from_slice(&last.payload).context("the last message of this host")?;
-                // Another database of this host: its log begins again, the count of messages goes on.
-                let seq = if head.log == identity.log { head.seq } else { 0 };
-                Position { stream: made, seq, n: head.n, last: last.sequence }
+                // `None` for a message that no host has sent.
+                let head = serde_json::from_slice::<LogHead>(&last.payload).ok();
+                let own = (stored.stream == made && stored.seq > 0).then(|| stored.clone());
+                let before = match head {
+                    Some(head) if head.log == identity.log => {
+                        Position { seq: head.seq, n: head.n, ..Position::default() }
+                    }
+                    // Of a lost database of this host, or of another machine. This log goes on where it was.
+                    head => {
+                        check_name_is_free(hosts, link, identity, own.is_some()).await?;
+                        let n = head.map(|head| head.n).unwrap_or_default();
+                        own.unwrap_or(Position { n, ..Position::default() })
+                    }
+                };
+                Position { stream: made, last: last.sequence, ..before }
             }
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => match stored.stream == made {
                 // The server has forgotten messages that are too old.
@@ -174,28 +238,43 @@ impl<'a> Forwarder<'a> {
     async fn send_window(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
         let mut acknowledgements = Vec::with_capacity(records.len());
         let mut position = self.position.clone();
-        for record in records {
-            (position.n, position.seq) = (position.n + 1, record.seq);
-            let mut message = self.message(record, &position)?;
-            if acknowledgements.is_empty() && position.last > 0 {
-                message = message.expected_last_subject_sequence(position.last);
+        for (at, record) in records.into_iter().enumerate() {
+            (position.n, position.seq) = (position.n.saturating_add(1), record.seq);
+            let message = self.message(record, &position)?;
+            if at > 0 {
+                acknowledgements.push(self.link.js.send_publish(self.subject.clone(), message).await?);
+                continue;
             }
-            acknowledgements.push(self.link.js.send_publish(self.subject.clone(), message).await?);
+            // If the server refused only this one, the others would hide that it is missing.
+            let first = message.expected_last_subject_sequence(position.last);
+            let first = self.link.js.send_publish(self.subject.clone(), first).await?;
+            position.last = self.acknowledged(first, position.n).await?;
         }
-        for acknowledgement in acknowledgements {
-            match acknowledgement.await {
-                Ok(acknowledged) => position.last = acknowledged.sequence,
-                Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
-                    bail!(
-                        "another machine also sends as {}: give each its own `name` in [hosts]",
-                        self.link.host
-                    )
-                }
-                Err(error) => bail!("the server did not acknowledge a message of the log: {error:#}"),
-            }
+        let rest = self.position.n.saturating_add(2)..;
+        for (n, acknowledgement) in rest.zip(acknowledgements) {
+            position.last = self.acknowledged(acknowledgement, n).await?;
         }
         self.position = position;
         Ok(())
+    }
+
+    /// The place of the message in the stream.
+    async fn acknowledged(&self, message: PublishAckFuture, n: u64) -> anyhow::Result<u64> {
+        let host = &self.link.host;
+        match message.await {
+            Ok(taken) if taken.duplicate => {
+                bail!("the server already had message {n} of {host}; its last message is looked up again")
+            }
+            Ok(taken) => Ok(taken.sequence),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
+                // If another machine has the name, this log goes on from here later.
+                self.hosts.store_state(STATE, &self.position).await?;
+                bail!(
+                    "the last message of {host} on the server is not from this connection; it is looked up again"
+                )
+            }
+            Err(error) => bail!("the server did not acknowledge a message of the log: {error:#}"),
+        }
     }
 
     fn message(&self, mut record: Record, position: &Position) -> anyhow::Result<PublishMessage> {
@@ -216,7 +295,7 @@ impl<'a> Forwarder<'a> {
             clip::clip_to(&mut message.payload, room.saturating_sub(AROUND_PAYLOAD_BYTES));
             body = serde_json::to_vec(&message)?;
         }
-        let id = format!("{}:{}", self.link.host, position.n);
+        let id = format!("{}:{}", self.identity.log, position.n);
         Ok(PublishMessage::build().payload(Bytes::from(body)).message_id(id))
     }
 

@@ -13,6 +13,7 @@ mod link;
 mod member;
 pub mod nats_config;
 mod presence;
+pub mod remote_call;
 mod requests;
 mod responder;
 pub mod settings;
@@ -37,9 +38,8 @@ use tokio::sync::watch;
 use self::early_summaries::EarlySummaries;
 use self::known_hosts::KnownHosts;
 pub use self::link::{Link, without_password};
-use self::member::{Forwarder, LogIdentity, Position};
+use self::member::{Forwarder, LogIdentity, NameTaken, Position};
 pub use self::presence::{host_kind, publish as publish_presence};
-pub use self::responder::refused;
 use self::settings::{HostsSettings, Share};
 use self::wire::{Presence, RemoteReply, RemoteRequest};
 use crate::engine::EngineHandle;
@@ -50,6 +50,8 @@ const REQUEST_TIME_MAX: Duration = Duration::from_secs(20);
 /// The first and the longest pause before the next attempt to connect.
 const RETRY_FIRST: Duration = Duration::from_millis(250);
 const RETRY_LONGEST: Duration = Duration::from_secs(5);
+/// Pause before the next attempt while another machine uses the name of this one.
+const RETRY_NAME_TAKEN: Duration = Duration::from_secs(10);
 /// How long the server may take to hear that this host leaves.
 const LEAVE_TIME_MAX: Duration = Duration::from_secs(2);
 
@@ -89,6 +91,8 @@ pub struct Hosts {
     prices: watch::Receiver<Arc<PriceTable>>,
     status: Mutex<LinkStatus>,
     known: Mutex<KnownHosts>,
+    /// Another host has sent a presence.
+    heard: watch::Sender<()>,
     early_summaries: Mutex<EarlySummaries>,
 }
 
@@ -118,8 +122,8 @@ impl Hosts {
     ) -> Self {
         let name = HostId::new(subjects::as_token(name));
         let settings = watch::Sender::new(Arc::new(settings));
-        let (status, known, early_summaries) = Default::default();
-        Self { name, settings, hub, engine, store, prices, status, known, early_summaries }
+        let (status, known, early_summaries, heard) = Default::default();
+        Self { name, settings, hub, engine, store, prices, status, known, heard, early_summaries }
     }
 
     fn known(&self) -> MutexGuard<'_, KnownHosts> {
@@ -154,11 +158,19 @@ impl Hosts {
 
     /// Keeps the connection to the server until the daemon stops. Local sessions do not depend on it.
     pub async fn run(self: Arc<Self>, actions: Arc<dyn RemoteActions>) {
+        tokio::select! {
+            () = self.follow_settings(&actions) => {}
+            // Ends only if the daemon stops.
+            _ = self.watch_silence() => {}
+        }
+    }
+
+    async fn follow_settings(&self, actions: &Arc<dyn RemoteActions>) {
         let mut changes = self.settings.subscribe();
         loop {
             let settings = Arc::clone(&changes.borrow_and_update());
             tokio::select! {
-                () = self.stay_joined(&settings, &actions) => return,
+                () = self.stay_joined(&settings, actions) => return,
                 // `self` has the sender, so there is always a next change.
                 _ = changes.changed() => self.end_connection(&settings).await,
             }
@@ -200,8 +212,11 @@ impl Hosts {
                 let mut status = lock(&self.status);
                 (status.link, status.problem) = (None, Some(format!("{error:#}")));
             }
-            pause =
-                if begun.elapsed() > RETRY_LONGEST { RETRY_FIRST } else { (pause * 2).min(RETRY_LONGEST) };
+            pause = match begun.elapsed() > RETRY_LONGEST {
+                _ if error.is::<NameTaken>() => RETRY_NAME_TAKEN,
+                true => RETRY_FIRST,
+                false => (pause * 2).min(RETRY_LONGEST),
+            };
             tokio::time::sleep(pause).await;
         }
     }
@@ -217,6 +232,9 @@ impl Hosts {
         link.check().await?;
         let identity = LogIdentity::load(&self.store).await?;
         let forwarder = Forwarder::resume(self, &link, &identity, settings.share).await?;
+        // The server has it before the first message of the log, so a hub can know which database is forwarded.
+        let kind = host_kind();
+        publish_presence(&link, &self.presence(kind, &identity)).await?;
         lock(&self.status).link = Some(link.clone());
         let caught_up = watch::Sender::new(false);
         let reads = async {
@@ -232,7 +250,7 @@ impl Hosts {
         let work = async {
             tokio::try_join!(
                 forwarder.run(),
-                presence::announce(self, &link),
+                presence::announce(self, &link, kind, &identity),
                 summaries::send_summaries(self, &link),
                 responder::respond(&link, actions),
                 reads,
@@ -260,11 +278,12 @@ impl Hosts {
         serde_json::from_slice(&reply).map_err(unreadable)
     }
 
-    fn presence(&self, kind: HostKind) -> Presence {
+    fn presence(&self, kind: HostKind, identity: &LogIdentity) -> Presence {
         let status = lock(&self.status);
         Presence {
             backlog: self.backlog(&status),
             forwarded: status.forwarded,
+            log: Some(identity.log.clone()),
             ..own_presence(&self.settings(), kind, self.hub)
         }
     }
@@ -321,6 +340,10 @@ impl Hosts {
         (status.seq, status.forwarded) = (position.seq, position.n);
     }
 
+    fn note_problem(&self, problem: String) {
+        lock(&self.status).problem = Some(problem);
+    }
+
     /// The server takes the log.
     fn note_forwarded(&self, position: &Position) {
         self.note_position(position);
@@ -349,6 +372,7 @@ pub fn own_presence(settings: &HostsSettings, kind: HostKind, hub: bool) -> Pres
         share: settings.share,
         accept: settings.accepts(),
         hub,
+        log: None,
         left: false,
     }
 }

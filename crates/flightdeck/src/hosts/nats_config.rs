@@ -1,11 +1,14 @@
 //! `flightdeck hosts nats-config`: a minimal configuration of the server, in which each host may publish on its own subjects only.
 
-use super::subjects::Subjects;
+use flightdeck_core::ids::HostId;
+
+use super::link::LOG_BYTES_MAX;
+use super::subjects::{Subjects, every_host};
 
 /// A host as a user of the server.
 #[derive(Clone, Debug)]
 pub struct ConfigUser {
-    pub host: String,
+    pub host: HostId,
     /// The public part of its nkey. If `None`, the configuration has a placeholder for a password.
     pub nkey: Option<String>,
     /// Whether the host is a hub: it reads the other hosts and creates the streams.
@@ -21,7 +24,9 @@ pub fn server_config(fleet: &str, users: &[ConfigUser], tls: bool) -> String {
          port: 4222\n\
          # Hooks with a large output are clipped to this size; the whole stays on its host.\n\
          max_payload: 1MB\n\
-         jetstream {{\n  store_dir: \"/var/lib/nats\"\n  # Old events are removed when it is full.\n  max_file_store: 10GB\n}}\n"
+         jetstream {{\n  store_dir: \"/var/lib/nats\"\n  # The log takes at most {log_gb} GB of this; then its oldest events are removed.\n  \
+           max_file_store: 10GB\n}}\n",
+        log_gb = LOG_BYTES_MAX >> 30
     );
     if tls {
         text += "tls {\n  cert_file: \"/etc/nats/server.pem\"\n  key_file: \"/etc/nats/server-key.pem\"\n}\n";
@@ -63,9 +68,11 @@ fn permissions(user: &ConfigUser, subjects: &Subjects) -> (Vec<String>, Vec<Stri
         format!("$JS.API.STREAM.INFO.{latest}"),
         // A member may read only the last message of its own log.
         format!("$JS.API.DIRECT.GET.{log}.{}", subjects.log(host)),
+        // And the last presence under its own name: if another machine sent it, the name is taken.
+        format!("$JS.API.DIRECT.GET.{latest}.{}", subjects.presence(host)),
     ];
     if user.hub {
-        publish.push(subjects.ask("*"));
+        publish.push(subjects.ask(&every_host()));
         for stream in [&log, &latest] {
             publish.push(format!("$JS.API.STREAM.CREATE.{stream}"));
             publish.push(format!("$JS.API.CONSUMER.CREATE.{stream}"));

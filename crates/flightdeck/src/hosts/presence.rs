@@ -8,6 +8,7 @@ use flightdeck_protocol::hosts::HostKind;
 
 use super::Hosts;
 use super::link::Link;
+use super::member::LogIdentity;
 use super::wire::Presence;
 use crate::clock;
 
@@ -16,14 +17,19 @@ pub(super) const PRESENCE_EVERY: Duration = Duration::from_secs(10);
 /// How often a host sends its presence while the server does not have its whole log, so that the board shows the progress.
 const PRESENCE_EVERY_WHILE_BEHIND: Duration = Duration::from_secs(1);
 
-pub(super) async fn announce(hosts: &Hosts, link: &Link) -> anyhow::Result<()> {
-    link.latest_stream().await?;
-    let kind = host_kind();
+/// The first presence was sent before this.
+pub(super) async fn announce(
+    hosts: &Hosts,
+    link: &Link,
+    kind: HostKind,
+    identity: &LogIdentity,
+) -> anyhow::Result<()> {
+    let mut presence = hosts.presence(kind, identity);
     loop {
-        let presence = hosts.presence(kind);
         let behind = presence.backlog > 0;
-        publish(link, &presence).await?;
         tokio::time::sleep(if behind { PRESENCE_EVERY_WHILE_BEHIND } else { PRESENCE_EVERY }).await;
+        presence = hosts.presence(kind, identity);
+        publish(link, &presence).await?;
     }
 }
 

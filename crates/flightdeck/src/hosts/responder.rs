@@ -4,22 +4,18 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use flightdeck_protocol::asks::GetAsk;
-use flightdeck_protocol::sessions::GetConversation;
-use flightdeck_protocol::{Command, ErrorCode, ErrorReply};
+use flightdeck_protocol::{ErrorCode, ErrorReply};
 use futures_util::StreamExt;
 use tokio::sync::Semaphore;
 
 use super::link::Link;
+use super::remote_call::RemoteCall;
 use super::requests;
 use super::wire::{RemoteReply, RemoteRequest};
 use super::{Hosts, RemoteActions};
 
 /// Most requests that are carried out at a time. Further ones wait. A person sends only a few.
 const REQUESTS_AT_ONCE_MAX: usize = 16;
-
-/// Requests that change nothing: a whole request, a conversation.
-const READS: [&str; 2] = [GetAsk::COMMAND, GetConversation::COMMAND];
 
 /// Serves requests until the connection ends.
 pub(super) async fn respond(link: &Link, actions: &Arc<dyn RemoteActions>) -> anyhow::Result<()> {
@@ -52,26 +48,24 @@ pub(super) async fn respond(link: &Link, actions: &Arc<dyn RemoteActions>) -> an
     anyhow::bail!("the subscription for requests ended")
 }
 
-pub fn refused(error: ErrorCode, message: String) -> RemoteReply {
+fn refused(error: ErrorCode, message: String) -> RemoteReply {
     RemoteReply::Refused(ErrorReply { error, message, details: None })
 }
 
 impl Hosts {
     /// Checks whether a request may be carried out here. The error says why not.
-    pub fn check_accepts(&self, request: &RemoteRequest) -> Result<(), ErrorReply> {
-        let why = match request.command.as_str() {
-            reading if READS.contains(&reading) && self.shares_payloads() => return Ok(()),
-            reading if READS.contains(&reading) => format!("{} shares no payloads", self.name),
-            action if self.settings().accepts().iter().any(|accepted| accepted.as_str() == action) => {
-                let allows = request.arguments["answer"]["decision"] == "allow";
-                match action == "answer" && allows && !self.shares_payloads() {
-                    true => {
-                        format!("{} shares no payloads, so its requests can be allowed only there", self.name)
-                    }
-                    false => return Ok(()),
-                }
+    pub fn check_accepts(&self, call: &RemoteCall) -> Result<(), ErrorReply> {
+        let (name, shares) = (&self.name, self.shares_payloads());
+        let why = match call.action() {
+            None if shares => return Ok(()),
+            None => format!("{name} shares no payloads"),
+            Some(action) if !self.settings().accepts().contains(&action) => {
+                format!("{name} does not accept `{}` from other hosts", action.as_str())
             }
-            action => format!("{} does not accept `{action}` from other hosts", self.name),
+            Some(_) if call.allows() && !shares => {
+                format!("{name} shares no payloads, so its requests can be allowed only there")
+            }
+            Some(_) => return Ok(()),
         };
         Err(ErrorReply { error: ErrorCode::Refused, message: why, details: None })
     }

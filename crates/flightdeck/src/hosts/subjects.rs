@@ -25,6 +25,11 @@ pub fn as_token(name: &str) -> String {
     if token.is_empty() { "host".to_owned() } else { token }
 }
 
+/// In a subject, stands for every host. No host can have this name.
+pub fn every_host() -> HostId {
+    HostId::from("*")
+}
+
 /// The names that the hosts of one fleet use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subjects {
@@ -43,36 +48,35 @@ impl Subjects {
     pub fn latest_stream(&self) -> String {
         format!("FLIGHTDECK_{}_LATEST", self.fleet)
     }
-    /// A subject of a host. The host `*` stands for every host.
-    fn of(&self, host: &str, what: &str) -> String {
+    fn of(&self, host: &HostId, what: &str) -> String {
         format!("flightdeck.{}.{host}.{what}", self.fleet)
     }
-    pub fn log(&self, host: &str) -> String {
+    pub fn log(&self, host: &HostId) -> String {
         self.of(host, "log")
     }
-    pub fn presence(&self, host: &str) -> String {
+    pub fn presence(&self, host: &HostId) -> String {
         self.of(host, "presence")
     }
     /// The subject of a session's numbers. A session id that is not a valid token is replaced by its hash; the message contains
     /// the id.
-    pub fn summary(&self, host: &str, session: &SessionId) -> String {
+    pub fn summary(&self, host: &HostId, session: &SessionId) -> String {
         let token = match check_token(session) {
             Ok(()) => session.to_string(),
             Err(_) => format!("h-{:016x}", Fnv::of(session.as_bytes())),
         };
         self.of(host, &format!("summary.{token}"))
     }
-    pub fn summaries(&self, host: &str) -> String {
+    pub fn summaries(&self, host: &HostId) -> String {
         self.of(host, "summary.*")
     }
     /// Requests to a host.
-    pub fn ask(&self, host: &str) -> String {
+    pub fn ask(&self, host: &HostId) -> String {
         self.of(host, "ask")
     }
     /// The prefix of the subjects on which a host receives replies. Each host has its own, so that the server can forbid others to
-    /// read them.
-    pub fn inbox(&self, host: &str) -> String {
-        format!("_INBOX_{}_{host}", self.fleet)
+    /// read them. A dot separates the names, because neither can contain one.
+    pub fn inbox(&self, host: &HostId) -> String {
+        format!("_INBOX.{}.{host}", self.fleet)
     }
     /// The host that a subject of this fleet belongs to, and the kind of message.
     pub fn parse<'a>(&self, subject: &'a str) -> Option<(HostId, &'a str)> {
@@ -93,11 +97,21 @@ mod tests {
         let subjects = Subjects::new("main");
         let parsed =
             |subject: &str| subjects.parse(subject).map(|(host, what)| (host.to_string(), what.to_owned()));
-        assert_eq!(parsed(&subjects.log("a")), Some(("a".into(), "log".into())));
-        assert_eq!(parsed(&subjects.summary("a", &"s-1".into())), Some(("a".into(), "summary.s-1".into())));
+        assert_eq!(parsed(&subjects.log(&"a".into())), Some(("a".into(), "log".into())));
+        assert_eq!(
+            parsed(&subjects.summary(&"a".into(), &"s-1".into())),
+            Some(("a".into(), "summary.s-1".into()))
+        );
         for other in ["flightdeck.other.a.log", "flightdeck.mainly.a.log", "flightdeck.main.log", "x"] {
             assert_eq!(parsed(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn two_hosts_never_share_an_inbox() {
+        let inbox = |fleet: &str, host: &str| Subjects::new(fleet).inbox(&host.into());
+        assert_ne!(inbox("main", "a_b"), inbox("main_a", "b"));
+        assert_eq!(inbox("main", "a_b"), "_INBOX.main.a_b");
     }
 
     #[test]
@@ -110,6 +124,9 @@ mod tests {
     }
 
     fn subjects_fit(session: &str) -> bool {
-        Subjects::new("main").summary("a", &session.into()).split('.').all(|token| check_token(token).is_ok())
+        Subjects::new("main")
+            .summary(&"a".into(), &session.into())
+            .split('.')
+            .all(|token| check_token(token).is_ok())
     }
 }

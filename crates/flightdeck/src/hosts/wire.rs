@@ -9,6 +9,7 @@ use flightdeck_core::usage::session_files::SessionFiles;
 use flightdeck_protocol::ErrorReply;
 use flightdeck_protocol::hosts::HostKind;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::settings::{RemoteAction, Share};
@@ -110,6 +111,9 @@ pub struct Presence {
     pub share: Share,
     pub accept: Vec<RemoteAction>,
     pub hub: bool,
+    /// The database whose log it forwards. An earlier version does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
     /// It has left the fleet on purpose.
     #[serde(default)]
     pub left: bool,
@@ -136,9 +140,10 @@ pub struct RemoteRequest {
 }
 
 /// What the owner did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemoteReply {
-    Done(Value),
+    /// The reply, encoded once.
+    Done(Box<RawValue>),
     Refused(ErrorReply),
 }

@@ -3,7 +3,7 @@
 use flightdeck_e2e::testkit::NatsServer;
 use serde_json::{Value, json};
 
-use crate::fleet::{Host, assert_same_log, until};
+use crate::fleet::{Host, assert_same_log, on_the_server, until};
 
 fn answer(hub: &Host, ask: &str, body: &Value) -> (u16, Value) {
     let reply = hub.daemon().post(&format!("/api/asks/{ask}/answer"), &body.to_string());
@@ -62,6 +62,47 @@ fn a_host_that_accepts_nothing_refuses_in_its_own_words_and_notes_it() {
         events["events"].as_array().unwrap().iter().filter(|event| event["payload"]["accepted"] == false);
     assert_eq!(refused.count(), 2);
     assert_eq!(a.daemon().card("s")["asks"][0]["resolution"], Value::Null);
+}
+
+/// Sends a request to `mid` as a hub would, and returns its reply.
+fn request(url: &str, command: &str, arguments: &Value) -> Value {
+    let body = json!({"command": command, "arguments": arguments, "from": "desk", "by": "ann"}).to_string();
+    on_the_server(url, async |_| {
+        let client = async_nats::connect(url).await.unwrap();
+        let reply = client.request("flightdeck.main.mid.ask", body.into()).await.unwrap();
+        serde_json::from_slice(&reply.payload).unwrap()
+    })
+}
+
+#[test]
+fn a_request_is_judged_by_the_session_that_its_command_names_and_never_passed_on() {
+    let Some(nats) = NatsServer::start() else { return };
+    let accept = r#"accept = ["answer", "prompt", "interrupt"]"#;
+    let (mid, third) = (Host::with(&nats, "mid", true, accept), Host::with(&nats, "third", false, accept));
+    let (_hook, ask) = mid.asks("own", "make");
+    let (_other_hook, other_ask) = third.asks("b", "make");
+    mid.until_card("b@third", |card| {
+        card["owner"]["accepts"].as_array().unwrap().len() == 3 && card["asks"][0]["id"] == other_ask.as_str()
+    });
+    let deny = json!({"decision": "deny"});
+    for (command, arguments) in [
+        ("prompt", json!({"ask_id": ask, "session_id": "b@third", "text": "go on"})),
+        ("interrupt", json!({"ask_id": ask, "session_id": "b@third", "confirm": true})),
+        ("answer", json!({"ask_id": other_ask, "session_id": "own", "answer": deny})),
+        ("conversation", json!({"ask_id": ask, "session_id": "b@third"})),
+    ] {
+        let reply = request(&nats.url(), command, &arguments);
+        assert!(reply["refused"].is_object(), "{command}: {reply}");
+    }
+    let reply = request(&nats.url(), "answer", &json!({"ask_id": ask, "answer": deny}));
+    assert_eq!(reply["done"]["how"], "denied", "{reply}");
+    let actions = |host: &Host, session: &str| {
+        let events = host.daemon().get(&format!("/api/sessions/{session}/events?payload=1")).json();
+        let events = events["events"].as_array().unwrap().clone();
+        let actions = events.iter().filter(|event| event["name"] == "remote_action");
+        actions.map(|event| event["payload"]["action"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((actions(&mid, "own"), actions(&third, "b")), (vec!["answer".to_owned()], vec![]));
 }
 
 #[test]

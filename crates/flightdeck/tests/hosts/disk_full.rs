@@ -7,7 +7,7 @@ use std::process::Command;
 use flightdeck_e2e::testkit::NatsServer;
 use serde_json::json;
 
-use crate::fleet::{Host, assert_same_log, until};
+use crate::fleet::{Host, assert_same_log, on_the_server, until};
 
 /// Together more than the server has room for.
 const EVENTS: usize = 200;
@@ -51,6 +51,34 @@ fn a_server_at_the_limit_of_its_files_is_drained_into_once_the_limit_is_raised()
     let folder = nats.folder().join("store");
     nats.set_store(&folder, ROOM_MEGABYTES);
     fill_and_drain(nats, |nats| nats.set_store(&folder, 512));
+}
+
+/// Room for a few events.
+const SMALL_LOG_BYTES: i64 = 100_000;
+
+#[test]
+fn a_log_at_its_limit_forgets_its_oldest_events_and_goes_on() {
+    let Some(mut nats) = NatsServer::stopped(Ipv4Addr::LOCALHOST) else { return };
+    let folder = nats.folder().join("store");
+    // Not enough for the usual limit.
+    nats.set_store(&folder, 2_048);
+    nats.run();
+    let (a, hub) = (Host::member(&nats, "a"), Host::hub(&nats, "desk"));
+    a.until_forwarded();
+    on_the_server(&nats.url(), async |js| {
+        let mut stream = js.get_stream("FLIGHTDECK_main_LOG").await.unwrap();
+        let mut config = stream.info().await.unwrap().config.clone();
+        assert_eq!(config.max_bytes, 1 << 30);
+        config.max_bytes = SMALL_LOG_BYTES;
+        js.update_stream(config).await.unwrap();
+    });
+    let padding = "x".repeat(EVENT_BYTES);
+    for n in 0..20 {
+        a.post(&json!({"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": format!("{n} {padding}")}));
+    }
+    hub.until_card("s@a", |card| card["last_user_message"].as_str().is_some_and(|m| m.starts_with("19 ")));
+    a.until_forwarded();
+    assert_eq!(a.link()["problem"], json!(null));
 }
 
 /// A file system of its own. It is unmounted when it is dropped.

@@ -144,6 +144,13 @@ impl Host {
     }
 }
 
+/// Lets `work` use the server as a client of its own.
+pub(crate) fn on_the_server<T>(url: &str, work: impl AsyncFnOnce(async_nats::jetstream::Context) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime
+        .block_on(async { work(async_nats::jetstream::new(async_nats::connect(url).await.unwrap())).await })
+}
+
 /// What must be equal on the owner and on a hub, in the order of the log.
 pub(crate) fn essence(records: &[Record]) -> Vec<(String, String, String, Value)> {
     let of = |r: &Record| {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use flightdeck_e2e::testkit::NatsServer;
 use serde_json::json;
 
-use crate::fleet::{Host, assert_same_log, until};
+use crate::fleet::{Host, assert_same_log, on_the_server, until};
 
 fn prompt(host: &Host, session: &str, text: &str) {
     host.post(&json!({"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": text}));
@@ -80,6 +80,49 @@ fn the_server_is_killed_under_load_and_the_backlog_is_drained_when_it_is_back() 
     a.stop();
     hub.stop();
     assert_same_log(&a, &hub);
+}
+
+/// An event of a host that never sends a presence.
+fn send_event_of_a_silent_host(url: &str) {
+    let message = json!({"host": "c", "n": 1, "log": "x", "seq": 1, "id": format!("{:032x}", 7), "fired_at": 1, "received_at": 1,
+        "source": "hook", "name": "UserPromptSubmit", "subject": "s", "envelope": {},
+        "payload": {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "go"}});
+    on_the_server(url, async |js| {
+        js.publish("flightdeck.main.c.log", message.to_string().into()).await.unwrap().await.unwrap();
+    });
+}
+
+#[test]
+fn without_the_server_every_card_of_another_host_is_marked_also_by_a_hub_that_starts_then() {
+    let Some(mut nats) = NatsServer::start() else { return };
+    let (a, mut hub) = (Host::member(&nats, "a"), Host::hub(&nats, "desk"));
+    a.works("s", "go");
+    hub.works("own", "go");
+    send_event_of_a_silent_host(&nats.url());
+    hub.until_card("s@c", |_| true);
+    hub.until_card("s@a", |card| card["owner"]["accepts"] == json!(["answer"]));
+    let seen = hub.sees("a").unwrap()["last_seen"].clone();
+    nats.kill();
+    let mark = |hub: &Host, id: &str| {
+        hub.until_card(id, |card| card["unreachable_since"] != json!(null))["unreachable_since"].clone()
+    };
+    let marks = [mark(&hub, "s@a"), mark(&hub, "s@c")];
+    assert!(marks[0].as_str() >= seen.as_str(), "since its last presence: {marks:?}");
+    assert_eq!(hub.daemon().card("s@a")["agent_state"]["state"], "thinking", "the state stays");
+    assert_eq!(hub.daemon().card("own")["unreachable_since"], json!(null));
+
+    hub.stop();
+    hub.start();
+    assert_eq!(mark(&hub, "s@a"), marks[0]);
+    let back = hub.daemon().card("s@a");
+    assert_eq!(back["owner"]["accepts"], json!(["answer"]), "it knows what the host accepts");
+    mark(&hub, "s@c");
+    let row = hub.sees("a").unwrap();
+    assert_eq!((&row["unreachable_since"], &row["last_seen"]), (&marks[0], &marks[0]));
+
+    nats.run();
+    hub.until_card("s@a", |card| card["unreachable_since"] == json!(null));
+    assert_ne!(hub.daemon().card("s@c")["unreachable_since"], json!(null), "it is still silent");
 }
 
 #[test]

@@ -85,6 +85,26 @@ fn a_running_server_is_as_before_after_the_uninstall() {
 }
 
 #[test]
+fn uninstalling_in_one_home_leaves_the_install_of_another() {
+    let (home, other) = (test_home(), test_home());
+    let Some(tmux) = home.tmux() else { return };
+    tmux.run(&["new-session", "-d", "-s", "a", "sleep 600"]);
+    let config = home.person().join(".tmux.conf").display().to_string();
+    let socket = tmux.socket.display().to_string();
+    install(&home, &tmux, &["--config", &config]);
+    let (loaded, text) = (whole(&tmux), fs::read(&config).unwrap());
+    let place = ["--config", &config, "--socket", &socket];
+    let status = other.run(&[&["tmux", "status", "--json"], &place[..]].concat());
+    let status: Value = serde_json::from_str(&status.out).unwrap();
+    assert_eq!((&status["installed"], &status["loaded"]), (&json!(false), &json!(false)));
+    let said = other.run(&[&["tmux", "uninstall"], &place[..]].concat()).success();
+    assert!(said.ends_with("includes the file of another home. That install stays.\n"), "{said}");
+    assert_eq!((whole(&tmux), fs::read(&config).unwrap()), (loaded, text));
+    home.run(&[&["tmux", "uninstall"], &place[..]].concat()).success();
+    assert!(!fs::exists(&config).unwrap() && !whole(&tmux).concat().contains("flightdeck"));
+}
+
+#[test]
 fn what_is_there_after_an_install_and_an_uninstall_is_printed_as_json() {
     let home = test_home();
     let Some(tmux) = home.tmux() else { return };

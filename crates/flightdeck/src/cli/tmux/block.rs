@@ -40,6 +40,13 @@ pub(super) fn without_block(text: &[u8]) -> Option<Option<Vec<u8>>> {
     Some(if note == CREATED.as_bytes() && head.is_empty() { None } else { Some(head) })
 }
 
+/// Whether the block has exactly these lines.
+pub(super) fn has_block_with(text: &[u8], lines: &str) -> bool {
+    let block = line_start(text, BEGIN.as_bytes()).map(|begin| &text[begin..]);
+    let block = block.and_then(|block| Some(&block[..find(block, END.as_bytes())?]));
+    block.is_some_and(|block| block.ends_with(format!("\n{lines}").as_bytes()))
+}
+
 fn line_start(text: &[u8], line: &[u8]) -> Option<usize> {
     if text.starts_with(line) {
         return Some(0);
@@ -87,6 +94,14 @@ mod tests {
         let mut created = with_block(None, LINES);
         created.extend(b"b\n");
         assert_eq!(without_block(&created), Some(Some(b"b\n".to_vec())));
+    }
+
+    #[test]
+    fn a_block_with_the_file_of_another_home_is_not_ours() {
+        let text = with_block(Some(b"a\n"), LINES);
+        assert!(has_block_with(&text, LINES));
+        assert!(!has_block_with(&text, "source-file -q '/other/tmux.conf'\n"));
+        assert!(!has_block_with(LINES.as_bytes(), LINES), "outside of the block");
     }
 
     #[test]

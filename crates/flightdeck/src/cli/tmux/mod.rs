@@ -122,9 +122,8 @@ fn install(args: &InstallArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u
     let command = format!("{} --home {}", program::word(&binary), program::word(&home));
     fs::create_dir_all(&paths.home).with_context(|| format!("could not create {home}"))?;
     replace(&included, Some(included::text(&args.keys, &command, &home).as_bytes()))?;
-    let line = format!("source-file -q '{}'\n", included.display());
     let before = read(&config)?;
-    replace(&config, Some(&block::with_block(before.as_deref(), &line)))?;
+    replace(&config, Some(&block::with_block(before.as_deref(), &include_line(&included))))?;
     if let Some(server) = &server {
         server.load(&included)?;
     }
@@ -146,22 +145,32 @@ fn install(args: &InstallArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u
     Ok(0)
 }
 
+/// The line of the block that loads the file of this home.
+fn include_line(included: &Path) -> String {
+    format!("source-file -q '{}'\n", included.display())
+}
+
 fn uninstall(place: &PlaceArgs, paths: &Paths, out: &mut Out) -> anyhow::Result<u8> {
     let (config, included) = (place.config()?, included_file(&paths.home));
     let found = read(&config)?;
-    let without = found.as_deref().and_then(block::without_block);
+    let ours = |text: &&[u8]| block::has_block_with(text, &include_line(&included));
+    let without = found.as_deref().filter(ours).and_then(block::without_block);
+    let of_another_home = without.is_none() && found.as_deref().and_then(block::without_block).is_some();
     let was_there = without.is_some() || included.exists();
     if let Some(before) = without {
         replace(&config, before.as_deref())?;
     }
     replace(&included, None)?;
     if let Some(server) = place.server() {
-        server.unload()?;
+        server.unload(&paths.home.display().to_string())?;
     }
     if place.json {
         return Installed::read(place, paths)?.print(out);
     }
     match was_there {
+        _ if of_another_home => {
+            writeln!(out, "{} includes the file of another home. That install stays.", config.display())?;
+        }
         true => writeln!(out, "{} is as it was before the install.", config.display())?,
         false => writeln!(out, "Nothing is installed in {}.", config.display())?,
     }
@@ -198,7 +207,8 @@ struct Installed {
 impl Installed {
     fn read(place: &PlaceArgs, paths: &Paths) -> anyhow::Result<Self> {
         let (config, included, server) = (place.config()?, included_file(&paths.home), place.server());
-        let in_config = read(&config)?.as_deref().and_then(block::without_block).is_some();
+        let line = include_line(&included);
+        let in_config = read(&config)?.is_some_and(|text| block::has_block_with(&text, &line));
         let home = server.as_ref().map(Server::loaded_home).transpose()?.flatten();
         Ok(Self {
             installed: in_config && included.exists(),

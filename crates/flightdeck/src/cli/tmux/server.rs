@@ -81,9 +81,13 @@ impl Server {
         Ok(keys.all().into_iter().find(is_taken))
     }
 
-    /// Restores the options, and removes our keys, our hook and the status of every pane.
-    pub(super) fn unload(&self) -> anyhow::Result<()> {
-        if self.loaded_home()?.is_none() {
+    /// Removes the keys of this home. If the server has loaded the file of this home last, also restores the options, and removes
+    /// our hook and the status of every pane.
+    pub(super) fn unload(&self, home: &str) -> anyhow::Result<()> {
+        for key in self.keys_of(home)? {
+            self.run(&["unbind-key", "-T", "prefix", &key])?;
+        }
+        if self.loaded_home()?.as_deref() != Some(home) {
             return Ok(());
         }
         for option in saved_options() {
@@ -95,9 +99,6 @@ impl Server {
         let status_right = self.global_option("status-right")?.replace(&ours, "");
         self.run(&["set-option", "-g", "status-right", &status_right])?;
         self.run(&["set-hook", "-gu", FOCUS_HOOK])?;
-        for key in self.our_keys()? {
-            self.run(&["unbind-key", "-T", "prefix", &key])?;
-        }
         for pane in self.run(&["list-panes", "-a", "-F", "#{pane_id}"])?.lines() {
             self.run(&["set-option", "-qpu", "-t", pane, PANE_OPTION])?;
             self.run(&["set-option", "-qwu", "-t", pane, WINDOW_OPTION])?;
@@ -108,11 +109,20 @@ impl Server {
         Ok(())
     }
 
-    fn our_keys(&self) -> anyhow::Result<Vec<String>> {
+    fn keys_of(&self, home: &str) -> anyhow::Result<Vec<String>> {
         let bound = self.run(&["list-keys", "-T", "prefix"])?;
-        let ours = bound.lines().filter(|line| line.contains("flightdeck") && line.contains("--home"));
+        let ours = bound.lines().filter(|line| line.contains("flightdeck") && runs_in(line, home));
         Ok(ours.filter_map(bound_key).map(str::to_owned).collect())
     }
+}
+
+/// Whether a binding runs our program in this home, quoted or not.
+fn runs_in(line: &str, home: &str) -> bool {
+    let quotes = ['\'', '"', '\\'];
+    line.split("--home ").skip(1).any(|rest| {
+        let after = rest.trim_start_matches(quotes).strip_prefix(home);
+        after.is_some_and(|after| after.starts_with(' ') || after.starts_with(quotes))
+    })
 }
 
 /// `bind-key -r -T prefix F display-popup …`: the key.
@@ -132,6 +142,15 @@ mod tests {
             assert!(is_enough(said), "{said}");
         }
         assert!(!is_enough("tmux 3.1c") && !is_enough("tmux 2.9a"));
+    }
+
+    #[test]
+    fn a_binding_belongs_to_the_home_that_it_names() {
+        let line = |home: &str| {
+            format!("bind-key -T prefix F run-shell \"/bin/flightdeck --home {home} focus next\"")
+        };
+        assert!(runs_in(&line("/h/fd"), "/h/fd") && runs_in(&line("'/h/f d'"), "/h/f d"));
+        assert!(!runs_in(&line("/h/fd2"), "/h/fd") && !runs_in(&line("/h/fd/x"), "/h/fd"));
     }
 
     #[test]
