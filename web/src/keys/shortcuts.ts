@@ -3,11 +3,12 @@
  * fields are ignored. The map is in decision 0018.
  */
 
+import { effect } from "@preact/signals";
 import { goToTerminal, mute } from "../card/actions";
 import { canPark, PARK_CHOICES, park, unpark } from "../card/parking";
 import { openDigest } from "../digest/digestData";
 import { closeSession, goTo, openEffortId, openId, openSession, type View, view } from "../lib/route";
-import { unfolded } from "../lib/selection";
+import { focusedRow, unfolded } from "../lib/selection";
 import { sessionSignal } from "../live/store";
 import { isOffline, reconnectNow } from "../live/stream";
 import { closeOverlay, overlay } from "../overlay/overlay";
@@ -49,6 +50,11 @@ export function startKeys(): void {
   startAnswerKeys();
   startFieldKeys();
   showKeyCapsForKeys();
+  // A row that is removed with the focus on it may not report that it lost the focus.
+  effect(() => {
+    void view.value;
+    focusedRow.value = null;
+  });
   // A held Enter counts once. Repeats would press the button that the first press focused.
   addEventListener(
     "keydown",
