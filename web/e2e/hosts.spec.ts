@@ -1,6 +1,7 @@
 /** One board for several machines: chips, filter, grouping, the hosts view, and an answer for another machine. */
 import { expect, test } from "@playwright/test";
 import { postHook } from "./daemon";
+import type { Verdict } from "./fleet";
 import { HostFleet, hasNats } from "./hosts";
 
 const works = async (url: string, id: string, prompt: string) => {
@@ -37,9 +38,21 @@ test("sessions of other machines are marked, grouped, filtered, and answered on 
     await expect(card).toContainText("goes to build-1");
 
     const closed = page.locator('[data-card="two@dev-api"]');
-    await expect(closed).toContainText("This host shares no commands, so they cannot be allowed here");
+    await expect(closed).toContainText(
+      "This host shares no commands: they can be denied here, but not allowed",
+    );
     await expect(closed.getByRole("button", { name: /^Allow/ })).toHaveCount(0);
     await expect(closed).not.toContainText("rm -rf");
+    await expect(page.locator("[data-moved], [data-fresh]")).toHaveCount(0);
+    await closed.focus();
+    await page.keyboard.press("y");
+    await expect(page.locator(".key-refused")).toContainText("can be denied here, but not allowed");
+    await closed.getByRole("button", { name: "More ways to answer" }).click();
+    await page.getByText("Deny with message…").click();
+    await page.getByLabel("Why not, and what instead").fill("Keep the build");
+    await page.getByRole("button", { name: /^Deny/ }).click();
+    const denied = (await (await hidden).json()) as Verdict;
+    expect(denied.hookSpecificOutput.decision).toEqual({ behavior: "deny", message: "Keep the build" });
 
     await page.getByRole("button", { name: /^Host/ }).click();
     await page
@@ -56,10 +69,8 @@ test("sessions of other machines are marked, grouped, filtered, and answered on 
     await expect(page.locator(".group-head", { hasText: "dev-api" })).toBeVisible();
 
     await card.getByRole("button", { name: /^Allow/ }).click();
-    const given = (await (await verdict).json()) as {
-      hookSpecificOutput: { decision: { behavior: string } };
-    };
-    expect(given.hookSpecificOutput.decision.behavior).toBe("allow");
+    const allowed = (await (await verdict).json()) as Verdict;
+    expect(allowed.hookSpecificOutput.decision.behavior).toBe("allow");
 
     await page
       .getByRole("navigation", { name: "Views", exact: true })
