@@ -111,11 +111,3 @@ test("with a filter a column counts what it shows, and the fleet's number stays"
     String(needs.length),
   );
 });
-
-test("the palette shows what needs you first, with its terminal, and can answer", async ({ fleet, page }) => {
-  await fleet.open();
-  await page.keyboard.press("Control+k");
-  const first = page.getByRole("option").first();
-  await expect(first).toContainText(/Permission|Question|Plan|Asks/);
-  await page.keyboard.press("Escape");
-});

@@ -14,18 +14,9 @@ import { isOffline, reconnectNow } from "../live/stream";
 import { closeOverlay, overlay } from "../overlay/overlay";
 import { pressAnswerKey, pressUndo, startAnswerKeys } from "./answerKeys";
 import { targetId } from "./currentAsk";
-import {
-  besideInNeed,
-  cardElement,
-  cursor,
-  firstOf,
-  focusCard,
-  nextNeed,
-  stepInLane,
-  stepLane,
-  stepRow,
-} from "./cursor";
+import { cardElement, cursor, firstOf, focusCard, nextNeed, stepInLane, stepLane, stepRow } from "./cursor";
 import { isTextField, leaveField, startFieldKeys } from "./fieldKeys";
+import { goToNeed } from "./goToNeed";
 import { clearPicks, pickedSessions, picks, togglePick } from "./picks";
 import { type Prefix, prefix } from "./prefix";
 import { clearRefusal, refuse } from "./refusal";
@@ -237,17 +228,6 @@ function inView(name: View, act: () => void): boolean {
 const onBoard = (act: () => void) => inView("board", act);
 /** Views that consist of rows. */
 const inRows = (act: () => void) => inView("overview", act) || inView("log", act) || inView("efforts", act);
-
-/** n always means next: on the board it selects, in the drawer it opens. */
-function goToNeed(by: 1 | -1): void {
-  const name = by > 0 ? "n" : "N";
-  const open = openId.value;
-  if (open === null && view.value !== "board") goTo("board");
-  const next = open === null ? nextNeed(by) : besideInNeed(open, by);
-  if (next === null) refuse(name, "nothing needs you");
-  else if (next === open) refuse(name, "there is no other that needs you");
-  else if (open !== null) openSession(next);
-}
 
 /** x: picks the selected card, or unpicks it. */
 function pressPick(id: string): void {
