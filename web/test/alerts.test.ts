@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { faviconUrl } from "../src/alerts/browserTab";
+import { faviconUrl, titleText } from "../src/alerts/browserTab";
 import { isNewNeed } from "../src/alerts/newNeed";
 import { type AlertSettings, isQuiet } from "../src/alerts/settings";
 import { session } from "./session";
@@ -32,6 +32,14 @@ test("quiet hours may span midnight", () => {
     true,
     false,
   ]);
+});
+
+test("title and tab icon show the same number, and none without a connection", () => {
+  expect(titleText(7, false)).toBe("(7) Flightdeck");
+  expect(titleText(7, true)).toBe("Flightdeck, not connected");
+  const shown = (needs: number) => />([^<]*)<\/text>/.exec(decodeURIComponent(faviconUrl(needs, false)))?.[1];
+  expect([7, 42, 99, 100, 2_000].map(shown)).toEqual(["7", "42", "99", "99+", "99+"]);
+  expect(decodeURIComponent(faviconUrl(7, true))).not.toContain("<text");
 });
 
 test("the tab icon is amber only for blocked agents with a live connection", () => {
