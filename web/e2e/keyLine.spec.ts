@@ -93,7 +93,7 @@ test.describe("in a view without cards", () => {
       await page.goto(`${fleet.server.url}#/${view}`);
       if (rows) await expect(page.locator(rows).first()).toBeVisible();
       await expect.poll(() => listed(page)).toEqual(keys);
-      await expect(page.locator(".key-target")).toHaveText(rows ? "No row selected" : "");
+      await expect(page.locator(".key-target")).toHaveText(rows ? "No row selected" : "Nothing selected");
       for (const key of ["o", "t", "m", "x", "r"]) {
         await page.keyboard.press(key);
         await expect(fleet.refusal()).toContainText("it does nothing here");

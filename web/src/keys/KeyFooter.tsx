@@ -78,7 +78,7 @@ const NOTHING_SELECTED: Record<View, string> = {
   overview: "No row selected",
   log: "No row selected",
   efforts: "No row selected",
-  hosts: "",
+  hosts: "Nothing selected",
 };
 
 function Selected({ session, picked }: { session: Session | undefined; picked: number }) {
