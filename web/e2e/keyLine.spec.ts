@@ -82,6 +82,8 @@ test.describe("in a view without cards", () => {
   for (const [view, rows, keys] of [
     ["log", ".log-row", ["j k move", "n next", "/ search", "g b board"]],
     ["hosts", null, ["n next", "g b board"]],
+    // There is no effort to search.
+    ["efforts", null, ["n next", "g b board"]],
   ] as const)
     test(`no key acts on the card that was selected before the view ${view} opened`, async ({
       fleet,
@@ -93,7 +95,9 @@ test.describe("in a view without cards", () => {
       await page.goto(`${fleet.server.url}#/${view}`);
       if (rows) await expect(page.locator(rows).first()).toBeVisible();
       await expect.poll(() => listed(page)).toEqual(keys);
-      await expect(page.locator(".key-target")).toHaveText(rows ? "No row selected" : "Nothing selected");
+      await expect(page.locator(".key-target")).toHaveText(
+        view === "hosts" ? "Nothing selected" : "No row selected",
+      );
       for (const key of ["o", "t", "m", "x", "r"]) {
         await page.keyboard.press(key);
         await expect(fleet.refusal()).toContainText("it does nothing here");
@@ -103,7 +107,11 @@ test.describe("in a view without cards", () => {
       await page.keyboard.press("1");
       await expect(fleet.refusal()).toContainText("no card is selected");
       await expect(page.locator("[data-drawer]")).toHaveCount(0);
-      if (!rows) return;
+      if (!rows) {
+        await page.keyboard.press("/");
+        await expect(fleet.refusal()).toContainText("there is nothing to search here");
+        return;
+      }
       await page.keyboard.press("j");
       await expect.poll(() => listed(page)).toContain("↵ open");
       const row = await page.locator(`${rows}:focus`).getAttribute("href");

@@ -191,8 +191,7 @@ function onPage(event: KeyboardEvent): boolean {
     case "p":
       return id !== null && pressPark(id, event);
     case "/":
-      document.getElementById("search")?.focus();
-      return true;
+      return did(goToSearch);
     case "?":
       overlay.value = "help";
       return true;
@@ -213,6 +212,12 @@ function onPage(event: KeyboardEvent): boolean {
     default:
       return false;
   }
+}
+
+function goToSearch(): void {
+  const field = document.getElementById("search");
+  if (field) field.focus();
+  else refuse("/", "there is nothing to search here");
 }
 
 function did(act: () => void): true {

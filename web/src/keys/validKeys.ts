@@ -3,7 +3,7 @@ import { pendingAnswers, pendingOf } from "../ask/giveAnswer";
 import { plainAskOf } from "../ask/plainAsk";
 import { layout } from "../board/currentLayout";
 import { canPark, PARK_CHOICES } from "../card/parking";
-import { efforts } from "../efforts/effortsData";
+import { efforts, isEmpty } from "../efforts/effortsData";
 import type { Session } from "../generated/Session";
 import { openEffortId, openId, view } from "../lib/route";
 import { unfolded } from "../lib/selection";
@@ -86,7 +86,9 @@ function rowKeys(session: Session | undefined): ValidKey[] {
 function effortKeys(session: Session | undefined): ValidKey[] {
   const keys: ValidKey[] = session ? [["o", "session"], ...sessionKeys(session)] : [];
   if (efforts.value.length > 0) keys.unshift(["j k", "move"], ["↵", "open"]);
-  keys.push(...nextKey(), ["/", "search"], ["g b", "board"], ...connectKey());
+  keys.push(...nextKey());
+  if (!isEmpty.value) keys.push(["/", "search"]);
+  keys.push(["g b", "board"], ...connectKey());
   return openEffortId.value === null ? keys : withWayOut(keys, "all efforts");
 }
 
