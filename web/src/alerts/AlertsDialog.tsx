@@ -21,7 +21,7 @@ const ROWS: [Urgency, string, string][] = [
   [
     "blocked",
     "Blocked",
-    "a permission, a question or a plan stops an agent, or a turn ended with a question",
+    "a permission, a question or a plan waits for you",
   ],
   ["failed", "Failed", "a turn ended with an error"],
   ["waiting", "Waiting", "a turn is over, or you interrupted it"],

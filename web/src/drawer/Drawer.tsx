@@ -227,7 +227,7 @@ function Facts({ session: s }: { session: Session }) {
           )}
         </span>
       )}
-      {s.duration_seconds > 0 && (
+      {s.duration_seconds >= 1 && (
         <span
           title={`From its start on ${dayAndTime(s.started_at)} to its ${s.ended_at ? "end" : "last activity"}`}
         >

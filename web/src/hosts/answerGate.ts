@@ -13,7 +13,7 @@ export function cannotAnswer(session: Session, ask: Ask): string | null {
   return null;
 }
 
-/** Why the request cannot be allowed here; null if it can. A permission that nobody can read here can still be denied. */
+/** Why the request cannot be allowed here; null if it can. A permission without its command can still be denied. */
 export function cannotAllow(session: Session, ask: Ask): string | null {
   const why = cannotAnswer(session, ask);
   if (why !== null || session.owner?.shares_payloads !== false) return why;
