@@ -50,7 +50,7 @@ test("sessions of other machines are marked, grouped, filtered, and answered on 
     await closed.getByRole("button", { name: "More ways to answer" }).click();
     await page.getByText("Deny with message…").click();
     await page.getByLabel("Why not, and what instead").fill("Keep the build");
-    await page.getByRole("button", { name: /^Deny/ }).click();
+    await closed.getByRole("button", { name: "Deny", exact: true }).click();
     const denied = (await (await hidden).json()) as Verdict;
     expect(denied.hookSpecificOutput.decision).toEqual({ behavior: "deny", message: "Keep the build" });
 
