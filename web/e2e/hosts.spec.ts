@@ -3,6 +3,7 @@ import { expect, test } from "@playwright/test";
 import { postHook } from "./daemon";
 import type { Verdict } from "./fleet";
 import { HostFleet, hasNats } from "./hosts";
+import { servePage } from "./servePage";
 
 const works = async (url: string, id: string, prompt: string) => {
   await postHook(url, { session_id: id, hook_event_name: "SessionStart", source: "startup", cwd: "/w/api" });
@@ -15,6 +16,8 @@ const asks = async (url: string, id: string, command: string): Promise<Response>
   await postHook(url, { ...call, hook_event_name: "PreToolUse" });
   return postHook(url, { ...call, hook_event_name: "PermissionRequest" }, { "x-flightdeck-hold": "1" });
 };
+
+test.beforeEach(({ page }) => servePage(page));
 
 test("sessions of other machines are marked, grouped, filtered, and answered on their machine", async ({
   page,
@@ -80,6 +83,13 @@ test("sessions of other machines are marked, grouped, filtered, and answered on 
     await expect(row).toContainText("no payloads");
     await expect(page.locator('tr[data-host="desk"]')).toContainText("this machine, hub");
     await expect(page.locator(".instrument.hosts")).toContainText("3 of 3 reachable");
+
+    await page.setViewportSize({ width: 390, height: 844 });
+    const tops = () =>
+      page.locator(".p-nav > *").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+    await expect.poll(async () => (await tops()).length).toBe(7);
+    expect(new Set(await tops()).size).toBe(1);
+    expect(await page.locator(".host-table").evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
   } finally {
     await fleet.stop();
   }
